@@ -1,0 +1,43 @@
+# Five commands, each of which sets up what it needs in .venv (Python >= 3.11 and make are enough).
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/pip --disable-pip-version-check --quiet
+
+.PHONY: demo test lint bench clean help
+
+help:  ## Say what each command does.
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 8
+
+demo: .venv/demo  ## Run real agents, land their spans, score them and show the report.
+	@$(BIN)/python -m demo
+
+test: .venv/demo .venv/test  ## Run the test suite.
+	@$(BIN)/pytest -q
+
+lint: .venv/demo .venv/test .venv/lint  ## Check style, types, layers and SQL.
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/sqlfluff lint --disable-progress-bar queries
+
+bench: .venv/demo .venv/test  ## Measure speed, side by side; prints tables.
+	@for file in tests/benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done
+
+clean:  ## Remove everything that these commands made.
+	rm -rf .venv .demo dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+
+# A stamp is made anew when what it installs changed.
+.venv/all: pyproject.toml tests/constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "tracegrade needs Python >= 3.11, found $$($(PYTHON) --version); set PYTHON=..."; exit 2; }
+	@echo "installing tracegrade[all] into .venv ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(PIP) install --upgrade --constraint tests/constraints.txt pip
+	@$(PIP) install --constraint tests/constraints.txt --editable '.[all]'
+	@touch $@
+
+.venv/demo .venv/test .venv/lint: .venv/all
+	@echo "installing the $(@F) dependencies into .venv ..."
+	@$(PIP) install --constraint tests/constraints.txt --group $(@F)
+	@touch $@

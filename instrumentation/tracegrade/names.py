@@ -1,0 +1,49 @@
+"""The names that our spans carry: span names, attribute keys and their values, in one place.
+
+OpenTelemetry's GenAI conventions (semantic-conventions-genai, state of November 2026) come first;
+`tracegrade.*` stands only for what they lack. The SQL that reads our spans spells the same names.
+"""
+
+from typing import Final
+
+# Span names start with the operation, as the GenAI conventions ask: `execute_tool search_orders`.
+INVOKE_AGENT: Final = "invoke_agent"
+PLAN: Final = "plan"
+EXECUTE_TOOL: Final = "execute_tool"
+THOUGHT: Final = "thought"
+OBSERVATION: Final = "observation"
+ANSWER: Final = "answer"
+
+# OpenTelemetry GenAI conventions.
+OPERATION_NAME: Final = "gen_ai.operation.name"
+AGENT_NAME: Final = "gen_ai.agent.name"
+CONVERSATION_ID: Final = "gen_ai.conversation.id"
+INPUT_MESSAGES: Final = "gen_ai.input.messages"
+OUTPUT_MESSAGES: Final = "gen_ai.output.messages"
+TOOL_DEFINITIONS: Final = "gen_ai.tool.definitions"
+TOOL_NAME: Final = "gen_ai.tool.name"
+TOOL_TYPE: Final = "gen_ai.tool.type"
+TOOL_CALL_ID: Final = "gen_ai.tool.call.id"
+TOOL_CALL_ARGUMENTS: Final = "gen_ai.tool.call.arguments"
+TOOL_CALL_RESULT: Final = "gen_ai.tool.call.result"
+ERROR_TYPE: Final = "error.type"
+SERVICE_NAME: Final = "service.name"
+SERVICE_VERSION: Final = "service.version"
+ENVIRONMENT: Final = "deployment.environment.name"
+
+# Ours.
+STEP_KIND: Final = "tracegrade.step.kind"
+STEP_INDEX: Final = "tracegrade.step.index"
+STEP_MONOTONIC_NS: Final = "tracegrade.step.monotonic_ns"
+THOUGHT_CONTENT: Final = "tracegrade.thought.content"
+OBSERVATION_CONTENT: Final = "tracegrade.observation.content"
+PLAN_STEPS: Final = "tracegrade.plan"
+SUB_GOAL_ID: Final = "tracegrade.sub_goal.id"
+DECISION_ID: Final = "tracegrade.decision.id"
+TOOL_EFFECT: Final = "tracegrade.tool.effect"
+TOOL_COST: Final = "tracegrade.tool.cost"
+TASK_ID: Final = "tracegrade.task.id"
+TASK_CATEGORY: Final = "tracegrade.task.category"
+TRIAL: Final = "tracegrade.trial"
+RUN_MODE: Final = "tracegrade.run.mode"
+OUTCOME: Final = "tracegrade.outcome"
