@@ -1,0 +1,21 @@
+"""Writes down what an AI agent does, as OpenTelemetry spans.
+
+import tracegrade
+
+tracegrade.init(service="support", release="1.4.2")
+
+@tracegrade.tool(effect="read", cost=1)
+def search_orders(customer: str) -> list[dict]: ...
+
+with tracegrade.agent_run("support", task="refund-order", user_input="...") as run:
+    run.thought("The customer wants ...")
+    orders = search_orders("c-7")
+    run.answer("Refunded.")
+"""
+
+from tracegrade.agent import AgentRun, agent_run
+from tracegrade.guard import failures
+from tracegrade.provider import flush, init
+from tracegrade.tools import tool
+
+__all__ = ["AgentRun", "agent_run", "failures", "flush", "init", "tool"]

@@ -47,3 +47,5 @@ TASK_CATEGORY: Final = "tracegrade.task.category"
 TRIAL: Final = "tracegrade.trial"
 RUN_MODE: Final = "tracegrade.run.mode"
 OUTCOME: Final = "tracegrade.outcome"
+TRUNCATED: Final = "tracegrade.truncated"  # keys of this span whose text was cut
+REDACTED: Final = "tracegrade.redacted"  # keys of this span in which a secret was replaced

@@ -1,0 +1,193 @@
+"""`agent_run`: one run of an agent on one task, as a span with all its steps inside.
+
+    with tracegrade.agent_run("support", task="refund-order", trial=1, user_input="...") as run:
+        run.thought("The customer wants ...")
+        run.answer("Refunded.")
+
+A run inside a run is a nested agent: it inherits task, trial and sub-goal; decisions are its own.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import Token
+from types import TracebackType
+from typing import Any, Literal
+
+from opentelemetry import context as otel_context
+from opentelemetry.context import Context
+from opentelemetry.trace import INVALID_SPAN, Span, set_span_in_context
+
+from tracegrade import names, steps
+from tracegrade.guard import guarded
+from tracegrade.scope import (
+    SCOPE_KEY,
+    Attribute,
+    Narrowed,
+    Scope,
+    scope_of,
+    step_attributes,
+)
+from tracegrade.state import state
+
+RunMode = Literal["production", "live", "mocked"]
+Outcome = Literal["success", "failure", "invalid"]
+
+
+class AgentRun:
+    """One run of an agent. Use it as a `with` or `async with` block; its methods write steps."""
+
+    def __init__(
+        self, agent: str, scope: Mapping[str, Attribute], content: Mapping[str, Attribute]
+    ) -> None:
+        self.agent = agent
+        self._scope = scope
+        self._own = content
+        self._span: Span = INVALID_SPAN
+        self._inside = Context()
+        self._token: Token[Context] | None = None
+
+    def __enter__(self) -> "AgentRun":
+        self._start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._end(error)
+
+    async def __aenter__(self) -> "AgentRun":
+        return self.__enter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.__exit__(kind, error, trace)
+
+    @guarded
+    def plan(self, plan: Sequence[steps.PlanStep]) -> None:
+        """Write the agent's plan, or its new plan: a list of steps.
+
+        A step is a text, or an object with `id` or `text` and whatever it knows of `tool, inputs,
+        outputs, effect, rollback, on_failure, status`.
+        """
+        steps.write_plan(self._context(), plan, self.agent)
+
+    @guarded
+    def thought(self, text: object) -> None:
+        """Write what the agent thought."""
+        steps.write_thought(self._context(), text)
+
+    @guarded
+    def observe(self, text: object) -> None:
+        """Write an observation that no tool returned."""
+        steps.write_observation(self._context(), text)
+
+    @guarded
+    def answer(self, text: object) -> None:
+        """Write the agent's final answer; of several, the last is the run's."""
+        steps.write_answer(self._context(), text)
+        content = (names.OUTPUT_MESSAGES, steps.output_messages(text))
+        self._span.set_attributes(steps.content_attributes(content))
+
+    @guarded
+    def outcome(self, outcome: Outcome) -> None:
+        """Say how the run ended, where the program knows it."""
+        self._span.set_attribute(names.OUTCOME, outcome)
+
+    def sub_goal(self, sub_goal: str) -> Narrowed:
+        """Return a `with` block whose steps serve one sub-goal of the task."""
+        return Narrowed(names.SUB_GOAL_ID, sub_goal)
+
+    def decision(self, decision: str) -> Narrowed:
+        """Return a `with` block whose tool calls belong to one decision point of the task."""
+        return Narrowed(names.DECISION_ID, decision)
+
+    @guarded
+    def _start(self) -> None:
+        outer = otel_context.get_current()
+        attributes = {
+            names.OPERATION_NAME: names.INVOKE_AGENT,
+            names.AGENT_NAME: self.agent,
+            **step_attributes(outer),
+            **self._scope,
+            **self._own,
+        }
+        name = f"{names.INVOKE_AGENT} {self.agent}"
+        self._span = state.tracer.start_span(name, outer, attributes=attributes)
+        inherited = dict(scope_of(outer).attributes)
+        inherited.pop(names.DECISION_ID, None)
+        scope = Scope(self, {**inherited, **self._scope})
+        self._inside = otel_context.set_value(
+            SCOPE_KEY, scope, set_span_in_context(self._span, outer)
+        )
+        self._token = otel_context.attach(self._inside)
+
+    @guarded
+    def _end(self, error: BaseException | None) -> None:
+        if self._token is not None:
+            otel_context.detach(self._token)
+        try:
+            if error is not None:
+                steps.record_failure(self._span, error)
+        finally:
+            self._span.end()
+
+    def _context(self) -> Context:
+        """Return the current context if it is inside this run, else the run's own."""
+        context = otel_context.get_current()
+        return context if scope_of(context).run is self else self._inside
+
+
+def agent_run(  # noqa: PLR0913 - all but the name are optional and by keyword
+    agent: str,
+    *,
+    task: str | None = None,
+    category: str | None = None,
+    trial: int | None = None,
+    mode: RunMode | None = None,
+    conversation: str | None = None,
+    user_input: object = None,
+    tools: Sequence[Callable[..., Any] | Mapping[str, Any]] = (),
+) -> AgentRun:
+    """Return the run of an agent on a task, to be used as a `with` or `async with` block.
+
+    An exception that leaves the block marks the run as failed and goes on.
+
+    Args:
+        agent: The agent's name.
+        task: The task's id in the task file.
+        category: The task's category, where no task file says it.
+        trial: Which attempt at the task this is, from 1.
+        mode: Whether this is production, a live test or one with mocked tools.
+        conversation: What several runs have in common.
+        user_input: What the user asked for.
+        tools: The tools on offer: callables (wrapped or not) or GenAI tool definitions.
+    """
+    given = {
+        names.TASK_ID: task,
+        names.TASK_CATEGORY: category,
+        names.TRIAL: trial,
+        names.RUN_MODE: mode,
+    }
+    scope: dict[str, Attribute] = {key: value for key, value in given.items() if value is not None}
+    return AgentRun(agent, scope, _content(conversation, user_input, tools) or {})
+
+
+@guarded
+def _content(
+    conversation: str | None,
+    user_input: object,
+    tools: Sequence[Callable[..., Any] | Mapping[str, Any]],
+) -> dict[str, Attribute]:
+    content: dict[str, Attribute] = {}
+    if conversation is not None:
+        content[names.CONVERSATION_ID] = conversation
+    if user_input is not None:
+        messages = (names.INPUT_MESSAGES, steps.input_messages(user_input))
+        content.update(steps.content_attributes(messages))
+    return content

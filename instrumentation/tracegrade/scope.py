@@ -1,0 +1,92 @@
+"""What OpenTelemetry's context carries for us: the run, task, trial, sub-goal and decision.
+
+A `Scope` never changes; entering a sub-goal puts a new one into a new context. Its attributes are
+made once, so that each span inside takes them by one dict update.
+"""
+
+import itertools
+import time
+from collections.abc import Mapping
+from contextvars import Token
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Final
+
+from opentelemetry import context as otel_context
+from opentelemetry.context import Context
+
+from tracegrade import names
+
+if TYPE_CHECKING:
+    from tracegrade.agent import AgentRun
+
+Attribute = str | bool | int | float | tuple[str, ...]
+
+SCOPE_KEY: Final = otel_context.create_key("tracegrade-scope")
+
+next_index = itertools.count().__next__  # orders the steps of one process; atomic under the GIL
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where in an agent's run the current code is."""
+
+    run: "AgentRun | None" = None
+    """The innermost run; None outside of any."""
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    """Task, trial, run mode, sub-goal and decision, as every span inside carries them."""
+
+    def narrowed(self, key: str, value: Attribute) -> "Scope":
+        """Return this scope with one more attribute."""
+        return Scope(self.run, {**self.attributes, key: value})
+
+
+OUTSIDE: Final = Scope()
+
+
+def scope_of(context: Context) -> Scope:
+    """Return the scope that `context` carries, or the empty one."""
+    found = context.get(SCOPE_KEY)
+    return found if isinstance(found, Scope) else OUTSIDE
+
+
+def step_attributes(context: Context) -> dict[str, Attribute]:
+    """Return what every span inside carries: its order in this process, and its scope."""
+    return {
+        names.STEP_INDEX: next_index(),
+        names.STEP_MONOTONIC_NS: time.monotonic_ns(),
+        **scope_of(context).attributes,
+    }
+
+
+class Narrowed:
+    """`with` (or `async with`) block in which the scope has one more attribute."""
+
+    def __init__(self, key: str, value: Attribute) -> None:
+        self._key = key
+        self._value = value
+        self._tokens: list[Token[Context]] = []
+
+    def __enter__(self) -> None:
+        context = otel_context.get_current()
+        scope = scope_of(context).narrowed(self._key, self._value)
+        self._tokens.append(otel_context.attach(otel_context.set_value(SCOPE_KEY, scope, context)))
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        otel_context.detach(self._tokens.pop())
+
+    async def __aenter__(self) -> None:
+        self.__enter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.__exit__(kind, error, trace)

@@ -1,0 +1,53 @@
+"""What the environment and `init` decide, read once.
+
+`TRACEGRADE_CONTENT` says what text leaves the process: `full`, `redacted` (the default) or `none`.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+Redact = Callable[[str, str], str]
+
+MAX_CONTENT_CHARS = (
+    65_536  # 512 spans (one batch) x 2 texts stay under the exporter's 64 MiB request
+)
+
+
+class Content(StrEnum):
+    """What text leaves the process."""
+
+    FULL = "full"
+    """Everything, as it is."""
+    REDACTED = "redacted"
+    """Everything but secrets."""
+    NONE = "none"
+    """No arguments, results, messages, thoughts, plans or error texts."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How this process writes spans."""
+
+    content: Content = Content.REDACTED
+    """What text leaves the process."""
+    max_content_chars: int = MAX_CONTENT_CHARS
+    """Longer texts are cut, and `tracegrade.truncated` names them."""
+    redact: Redact | None = None
+    """The user's own rule: (attribute key, text) -> text. Runs after ours, in the exporter's thread."""
+
+    @classmethod
+    def from_environment(
+        cls, environment: Mapping[str, str] = os.environ, *, redact: Redact | None = None
+    ) -> "Settings":
+        """Return the settings that `TRACEGRADE_*` asks for; an unknown content mode means `none`.
+
+        The mode exists to keep text in, so a mistyped one must not let it out.
+        """
+        given = environment.get("TRACEGRADE_CONTENT", "").strip().lower()
+        known = {mode.value for mode in Content}
+        content = Content(given or "redacted") if not given or given in known else Content.NONE
+        chars = environment.get("TRACEGRADE_CONTENT_MAX_CHARS", "").strip()
+        limit = int(chars) if chars.isdecimal() else MAX_CONTENT_CHARS
+        return cls(content=content, max_content_chars=limit, redact=redact)

@@ -1,0 +1,26 @@
+"""The tracer and the settings in force in this process; `init` replaces them.
+
+Without `init`, spans go to whatever TracerProvider the host has, or nowhere.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from opentelemetry import trace
+from opentelemetry.trace import Tracer
+
+from tracegrade.settings import Settings
+
+SCOPE_NAME: Final = "tracegrade"
+VERSION: Final = "0.1.0"
+
+
+@dataclass
+class State:
+    """What every step reads."""
+
+    tracer: Tracer = field(default_factory=lambda: trace.get_tracer(SCOPE_NAME, VERSION))
+    settings: Settings = field(default_factory=Settings.from_environment)
+
+
+state: Final = State()

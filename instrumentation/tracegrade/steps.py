@@ -1,0 +1,111 @@
+"""Steps that are not tool calls: plan, thought, observation and answer, each a span of no length.
+
+They are written into the context they are given: the current one, or that of the run they belong to.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from opentelemetry import context as otel_context
+from opentelemetry.context import Context
+from opentelemetry.trace import Span, StatusCode
+
+from tracegrade import names
+from tracegrade.content import Text, json_of, text_of
+from tracegrade.scope import Attribute, step_attributes
+from tracegrade.settings import Content
+from tracegrade.state import state
+
+PlanStep = Mapping[str, Any] | str
+
+
+def write_step(
+    context: Context,
+    name: str,
+    attributes: Mapping[str, Attribute],
+    content: tuple[str, Text] | None = None,
+) -> None:
+    """Write one step as a span: `content` is the attribute that holds its text."""
+    written = {**attributes, **step_attributes(context), **content_attributes(content)}
+    state.tracer.start_span(name, context, attributes=written).end()
+
+
+def content_attributes(content: tuple[str, Text] | None) -> dict[str, Attribute]:
+    """Return a text as attributes: none where content stays in, marked where it was cut."""
+    if content is None or state.settings.content is Content.NONE:
+        return {}
+    key, (text, truncated) = content
+    return {key: text, names.TRUNCATED: (key,)} if truncated else {key: text}
+
+
+def write_plan(context: Context, steps: Sequence[PlanStep], agent: str | None) -> None:
+    """Write a plan; a step that is only a text becomes `{"text": ...}`."""
+    listed = [{"text": step} if isinstance(step, str) else step for step in steps]
+    name = f"{names.PLAN} {agent}" if agent else names.PLAN
+    attributes: dict[str, Attribute] = {names.OPERATION_NAME: names.PLAN, names.STEP_KIND: "plan"}
+    if agent:
+        attributes[names.AGENT_NAME] = agent
+    write_step(context, name, attributes, (names.PLAN_STEPS, as_json(listed)))
+
+
+def write_thought(context: Context, text: object) -> None:
+    """Write what the agent thought."""
+    content = (names.THOUGHT_CONTENT, as_text(text))
+    write_step(context, names.THOUGHT, {names.STEP_KIND: "thought"}, content)
+
+
+def write_observation(context: Context, text: object) -> None:
+    """Write an observation that no tool returned."""
+    content = (names.OBSERVATION_CONTENT, as_text(text))
+    write_step(context, names.OBSERVATION, {names.STEP_KIND: "observation"}, content)
+
+
+def write_answer(context: Context, text: object) -> None:
+    """Write the agent's final answer."""
+    content = (names.OUTPUT_MESSAGES, output_messages(text))
+    write_step(context, names.ANSWER, {names.STEP_KIND: "answer"}, content)
+
+
+def as_text(value: object) -> Text:
+    """Return a text as it is, anything else as JSON, within the process's limit."""
+    return text_of(value, state.settings.max_content_chars)
+
+
+def as_json(value: object) -> Text:
+    """Return `value` as JSON, within the process's limit."""
+    return json_of(value, state.settings.max_content_chars)
+
+
+def input_messages(text: object) -> Text:
+    """Return what the user said, as the GenAI conventions write messages."""
+    return _messages("user", text, {})
+
+
+def output_messages(text: object) -> Text:
+    """Return what the agent answered, as the GenAI conventions write messages."""
+    return _messages("assistant", text, {"finish_reason": "stop"})
+
+
+def _messages(role: str, value: object, more: Mapping[str, str]) -> Text:
+    # The text is cut before it is wrapped, so that a long message is still valid JSON.
+    text, truncated = as_text(value)
+    message = {"role": role, "parts": [{"type": "text", "content": text}], **more}
+    return Text(json.dumps([message], ensure_ascii=False), truncated)
+
+
+def record_failure(span: Span, error: BaseException) -> None:
+    """Mark a span as failed by a user's exception: status, `error.type` and an exception event."""
+    kind = type(error)
+    module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
+    span.set_attribute(names.ERROR_TYPE, f"{module}{kind.__qualname__}")
+    if state.settings.content is Content.NONE:
+        span.set_status(StatusCode.ERROR)
+        return
+    span.set_status(StatusCode.ERROR, as_text(error).text)
+    span.record_exception(error, escaped=True)
+
+
+def current() -> Context:
+    """Return OpenTelemetry's current context."""
+    return otel_context.get_current()

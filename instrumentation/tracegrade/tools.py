@@ -1,0 +1,107 @@
+"""`tool`: wraps what an agent calls, so that each call becomes a span and an observation.
+
+    @tracegrade.tool(effect="read", cost=1)
+    def search_orders(customer: str) -> list[dict]: ...
+
+    fetch = tracegrade.tool(effect="read")(some.library.fetch)     # also what you do not own
+
+The wrapper is of the same kind as what it wraps (plain, coroutine, generator, async generator), since
+frameworks ask. Results and exceptions pass through unchanged.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, Literal, ParamSpec, TypeVar, overload
+
+from tracegrade.arguments import Parameters
+from tracegrade.call import Tool, begin, fail, finish
+from tracegrade.guard import report
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Effect = Literal["read", "write", "destructive"]
+TOOL_ATTRIBUTE = "__tracegrade_tool__"
+
+
+@overload
+def tool(function: Callable[P, R], /) -> Callable[P, R]: ...
+@overload
+def tool(
+    *, name: str | None = None, effect: Effect | None = None, cost: float | None = None
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def tool(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    effect: Effect | None = None,
+    cost: float | None = None,
+) -> Any:
+    """Return a callable that does the same and writes each call down.
+
+    Args:
+        function: Any callable; or none, to use `tool(...)` as a decorator.
+        name: The tool's name in traces and task files; the function's own by default.
+        effect: What a call does to the world, for rollback metrics.
+        cost: What a call costs, in any unit that is the same for all tools of the agent.
+    """
+
+    def wrap(wrapped: Callable[..., Any]) -> Callable[..., Any]:
+        try:
+            described = Tool(name or name_of(wrapped), Parameters(wrapped), effect, cost)
+            return _wrapper(wrapped, described)
+        except Exception as error:  # noqa: BLE001 - a tool we cannot wrap must still work
+            report("tool", error)
+            return wrapped
+
+    return wrap if function is None else wrap(function)
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """Return a callable's own name: of what a partial calls, or of the class of a callable object."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def _wrapper(function: Callable[..., Any], tool: Tool) -> Callable[..., Any]:
+    target = function
+    if not inspect.isroutine(function) and not isinstance(function, (functools.partial, type)):
+        target = type(function).__call__  # a callable object is what its __call__ is
+    wrapper = _plain(function, tool)
+    if inspect.iscoroutinefunction(target):
+        wrapper = _coroutine(function, tool)
+    functools.update_wrapper(wrapper, function)
+    wrapper.__name__ = tool.name
+    setattr(wrapper, TOOL_ATTRIBUTE, tool)
+    return wrapper
+
+
+def _plain(function: Callable[..., Any], tool: Tool) -> Callable[..., Any]:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        call = begin(tool, args, kwargs)
+        try:
+            result = function(*args, **kwargs)
+        except BaseException as error:
+            fail(call, error)
+            raise
+        finish(call, result)
+        return result
+
+    return wrapper
+
+
+def _coroutine(function: Callable[..., Any], tool: Tool) -> Callable[..., Any]:
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        call = begin(tool, args, kwargs)
+        try:
+            result = await function(*args, **kwargs)
+        except BaseException as error:
+            fail(call, error)
+            raise
+        finish(call, result)
+        return result
+
+    return wrapper
