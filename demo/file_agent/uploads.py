@@ -1,0 +1,106 @@
+"""The files that each task starts from: what customers uploaded, some of it malformed.
+
+The trial decides which of the uploads is the malformed one, so that trials of one task differ in
+their data and not in what has to be done.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from demo.file_agent.tools import LEFTOVER_SUFFIX, QUOTA_FILE, Row, as_csv
+
+REGIONS = ("north", "south", "west")
+ROWS_PER_UPLOAD = 6
+QUOTA_BYTES = 4096
+ROOM_LEFT_BYTES = 200  # takes a header, not the rows
+
+REQUEST = (
+    "Parse all CSV files in uploads/, validate each row, write passing rows to clean/, "
+    "write a summary report to reports/."
+)
+
+
+class Task(NamedTuple):
+    """One kind of task: how its folder is laid out and how often it is tried."""
+
+    id: str
+    lay_out: Callable[[Path, int], None]
+    """Fills a new folder for a trial (counted from 1)."""
+    trials: int
+
+
+def _clean_uploads(folder: Path, trial: int) -> None:
+    del trial  # the worked example is one run
+    for region in REGIONS:
+        _upload(folder, region).write_text(as_csv(_rows(region, with_bad_rows=True)))
+
+
+def _semicolon_upload(folder: Path, trial: int) -> None:
+    _good_uploads(folder)
+    path = _upload(folder, _odd_one(trial))
+    path.write_text(path.read_text().replace(",", ";"))
+
+
+def _broken_header(folder: Path, trial: int) -> None:
+    _good_uploads(folder)
+    path = _upload(folder, _odd_one(trial))
+    path.write_text("exported by sheet 2.1\n" + path.read_text())
+
+
+def _empty_uploads(folder: Path, trial: int) -> None:
+    del folder, trial  # nothing was uploaded
+
+
+def _full_disk(folder: Path, trial: int) -> None:
+    _good_uploads(folder)
+    leftover = folder / "clean" / f"orders-{trial}{LEFTOVER_SUFFIX}"
+    leftover.write_text("x" * (QUOTA_BYTES - ROOM_LEFT_BYTES))
+
+
+TASKS = (
+    Task("clean-uploads", _clean_uploads, trials=1),
+    Task("semicolon-upload", _semicolon_upload, trials=3),
+    Task("broken-header", _broken_header, trials=3),
+    Task("empty-uploads", _empty_uploads, trials=3),
+    Task("full-disk", _full_disk, trials=3),
+)
+"""The worked example of the article first, then what may go wrong with uploads."""
+
+
+def lay_out(folder: Path, task: Task, trial: int) -> None:
+    """Fill a new folder with what the agent finds: uploads, and limited room for clean files."""
+    for name in ("uploads", "clean", "reports"):
+        (folder / name).mkdir(parents=True)
+    (folder / "clean" / QUOTA_FILE).write_text(str(QUOTA_BYTES))
+    task.lay_out(folder, trial)
+
+
+def _good_uploads(folder: Path) -> None:
+    for region in REGIONS:
+        _upload(folder, region).write_text(as_csv(_rows(region)))
+
+
+def _upload(folder: Path, region: str) -> Path:
+    return folder / "uploads" / f"{region}.csv"
+
+
+def _odd_one(trial: int) -> str:
+    return REGIONS[trial % len(REGIONS)]
+
+
+def _rows(region: str, *, with_bad_rows: bool = False) -> list[Row]:
+    rows = [_row(region, number) for number in range(1, ROWS_PER_UPLOAD + 1)]
+    if with_bad_rows:
+        rows[1]["amount"] = "twelve"
+        rows[4]["date"] = "2026-02-31"
+    return rows
+
+
+def _row(region: str, number: int) -> Row:
+    return {
+        "order": f"{region[0].upper()}-{1000 + number}",
+        "customer": f"c-{number * 7}",
+        "amount": f"{number * 12.5:.2f}",
+        "date": f"2026-10-{number:02d}",
+    }

@@ -1,0 +1,1 @@
+"""The support agent of the demo: OpenAI's Agents SDK, with no line of tracegrade in it."""
