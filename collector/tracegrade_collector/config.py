@@ -1,0 +1,196 @@
+"""Every option of the collector, from a TOML file, the environment and flags, in rising order.
+
+In the file they stand in the table `[collector]`; in the environment they are upper case behind
+`TRACEGRADE_COLLECTOR_`. A name that is not one of these is an error, so that a typing error never
+silently means the default.
+"""
+
+import ipaddress
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from tracegrade.errors import BadInput
+from tracegrade_collector.errors import CollectorError
+
+ENVIRONMENT_PREFIX = "TRACEGRADE_COLLECTOR_"
+TABLE = "collector"
+OFF = "off"
+
+
+class BadConfig(CollectorError, BadInput):
+    """An option is unknown, has the wrong type or a value that makes no sense."""
+
+
+class Address(NamedTuple):
+    """Where a server listens; port 0 means a free one."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True)
+class CollectorConfig:
+    """The options of one collector."""
+
+    http: str = "127.0.0.1:4318"
+    """Address of OTLP/HTTP, or `off`. The port is the protocol's default."""
+
+    grpc: str = "127.0.0.1:4317"
+    """Address of OTLP/gRPC, or `off`. The port is the protocol's default."""
+
+    insecure: bool = False
+    """Whether to bind an address that others reach: there is no authentication yet, so never silently."""
+
+    max_request_bytes: int = 64 << 20
+    """Bytes of one request, before and after decompression; the protocol recommends 64 MiB."""
+
+    max_in_flight_bytes: int = 256 << 20
+    """Bytes of requests in memory at once; beyond it new ones are refused. Four of the largest."""
+
+    wal_max_bytes: int = 10 << 30
+    """Bytes of log that may wait for landing; beyond it requests are refused. An hour at 3 MB/s."""
+
+    segment_max_bytes: int = 16 << 20
+    """Bytes after which a segment is sealed. Its rows are in the lander's memory at once, at about ten times the size."""
+
+    segment_max_age_secs: float = 1.0
+    """Seconds after which a segment with records is sealed: how long data waits at least."""
+
+    land_every_secs: float = 4.0
+    """Seconds between commits, so that a table's log grows by 21,600 a day and not by more."""
+
+    land_max_bytes: int = 512 << 20
+    """Bytes of log that are landed in one commit; a backlog lands in rounds of this size."""
+
+    resent_rows: int = 200_000
+    """Rows the lander remembers to recognise a request that was sent again; the default SDK gives up after 10 s."""
+
+    quarantine_max_bytes: int = 1 << 30
+    """Bytes of undecodable requests that are kept; beyond it they are only counted."""
+
+    drain_secs: float = 10.0
+    """Seconds that requests under way get to finish when the collector is stopped."""
+
+    def addresses(self) -> dict[str, Address | None]:
+        """Return where each protocol listens, None for one that is off."""
+        return {"http": parse_address(self.http), "grpc": parse_address(self.grpc)}
+
+    @classmethod
+    def load(cls, file: Path | None, flags: Mapping[str, Any]) -> Self:
+        """Return the options of a file, overridden by the environment, overridden by flags that are not None.
+
+        Raises:
+            BadConfig: All that is wrong with them, in one text.
+        """
+        given = _from_file(file) | _from_environment(os.environ)
+        given |= {name: value for name, value in flags.items() if value is not None}
+        problems = [*_type_problems(given)]
+        config = cls(**given) if not problems else cls()
+        problems += _value_problems(config)
+        if problems:
+            raise BadConfig("; ".join(problems))
+        return config
+
+
+TYPES: dict[str, type] = {field.name: type(field.default) for field in fields(CollectorConfig)}
+
+
+def parse_address(text: str) -> Address | None:
+    """Return the address that `host:port` means, None for `off`.
+
+    Raises:
+        BadConfig: It is neither.
+    """
+    if text == OFF:
+        return None
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > 65535:
+        msg = f"address must be HOST:PORT or '{OFF}', got {text!r}"
+        raise BadConfig(msg)
+    return Address(host.strip("[]"), int(port))
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine reaches the address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _from_file(file: Path | None) -> dict[str, Any]:
+    if file is None:
+        return {}
+    try:
+        content = tomllib.loads(file.read_text())
+    except (OSError, ValueError) as error:
+        msg = f"cannot read the options in {file}: {error}"
+        raise BadConfig(msg) from error
+    others = sorted(content.keys() - {TABLE})
+    if others:
+        msg = f"unknown table {', '.join(others)} in {file}; options stand in [{TABLE}]"
+        raise BadConfig(msg)
+    return dict(content.get(TABLE, {}))
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    given = {
+        name.removeprefix(ENVIRONMENT_PREFIX).lower(): text
+        for name, text in environment.items()
+        if name.startswith(ENVIRONMENT_PREFIX)
+    }
+    return {name: _from_text(text, TYPES.get(name, str)) for name, text in given.items()}
+
+
+def _from_text(text: str, wanted: type) -> Any:
+    if wanted is bool:
+        return {"true": True, "1": True, "false": False, "0": False}.get(text.lower(), text)
+    try:
+        return wanted(text)
+    except ValueError:
+        return text
+
+
+def _type_problems(given: dict[str, Any]) -> list[str]:
+    """Return what is wrong with names and types; whole numbers become floats in place."""
+    problems = []
+    for name, value in list(given.items()):
+        wanted = TYPES.get(name)
+        if wanted is float and type(value) is int:
+            given[name] = float(value)
+        elif wanted is None:
+            problems.append(f"unknown option '{name}'; known: {', '.join(TYPES)}")
+        elif type(value) is not wanted:
+            problems.append(f"{name} must be a {wanted.__name__}, got {value!r}")
+    return problems
+
+
+def _value_problems(config: CollectorConfig) -> list[str]:
+    problems = [
+        f"{name} must be > 0, got {getattr(config, name)}"
+        for name, kind in TYPES.items()
+        if kind in (int, float) and not getattr(config, name) > 0
+    ]
+    for name in ("http", "grpc"):
+        try:
+            address = parse_address(getattr(config, name))
+        except BadConfig as error:
+            problems.append(f"{name}: {error}")
+            continue
+        if address and not config.insecure and not is_loopback(address.host):
+            problems.append(
+                f"{name} address {address} can be reached from outside, and there is no authentication; "
+                "bind 127.0.0.1, or say --insecure"
+            )
+    if config.http == config.grpc == OFF:
+        problems.append("http and grpc are both off; nothing could arrive")
+    return problems

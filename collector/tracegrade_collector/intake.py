@@ -1,0 +1,172 @@
+"""What happens to one request, whichever way it came: check, count, log; only then is it answered.
+
+HTTP and gRPC are two thin layers over `Intake.accept`, so that both refuse the same things for the
+same reasons. Nothing here knows a status code; each refusal is an error of its own class.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import NamedTuple, Protocol
+
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from tracegrade_collector import inflate, otlp
+from tracegrade_collector.counters import Counters
+from tracegrade_collector.errors import CollectorError, MalformedRequest
+from tracegrade_collector.otlp import Encoding, Rejection, Request, Signal
+from tracegrade_collector.quarantine import Quarantine
+from tracegrade_collector.wal import Entry
+
+INLINE_BYTES = 16 << 10  # parsed within 0.1 ms, about what handing it to a thread costs
+DECODERS = 2  # parsing holds the interpreter's lock, so more threads would only hold more memory
+DEFAULT_TENANT = ""
+
+
+class Overloaded(CollectorError):
+    """The collector holds as much as it may; the client may send again after `retry_after_secs`."""
+
+    def __init__(self, text: str, retry_after_secs: int) -> None:
+        super().__init__(text)
+        self.retry_after_secs = retry_after_secs
+
+
+class Log(Protocol):
+    """What makes entries durable."""
+
+    async def append(self, entry: Entry) -> int:
+        """Return the entry's number once it is on the disk."""
+
+
+class Checked(NamedTuple):
+    """A decoded request: how many items it holds, and which of them are refused."""
+
+    items: int
+    rejections: list[Rejection]
+
+
+class Intake:
+    """Takes requests in: decides whether there is room, checks them and logs them."""
+
+    def __init__(
+        self, log: Log, quarantine: Quarantine, *, max_in_flight_bytes: int, wal_max_bytes: int
+    ) -> None:
+        self._log = log
+        self._quarantine = quarantine
+        self._decoders = ThreadPoolExecutor(DECODERS, "decode")
+        self._max_in_flight_bytes = max_in_flight_bytes
+        self._wal_max_bytes = wal_max_bytes
+        self._in_flight_bytes = 0
+        self.wal_bytes = 0
+        self.counters = Counters()
+
+    @contextmanager
+    def room(self) -> Iterator["Room"]:
+        """Return the account of one request's bytes; they are given back at the end.
+
+        Raises:
+            Overloaded: The log has grown to its limit.
+        """
+        if self.wal_bytes >= self._wal_max_bytes:
+            self.counters.add("refused_requests", reason="log_full")
+            msg = f"{self.wal_bytes} bytes wait for landing, which is the limit; send again later"
+            raise Overloaded(msg, 3)
+        room = Room(self)
+        try:
+            yield room
+        finally:
+            self._in_flight_bytes -= room.held_bytes
+
+    def hold(self, size: int) -> None:
+        """Count bytes that came into memory.
+
+        Raises:
+            Overloaded: There would be more than the limit.
+        """
+        if self._in_flight_bytes + size > self._max_in_flight_bytes:
+            self.counters.add("refused_requests", reason="in_flight")
+            msg = f"{self._in_flight_bytes} bytes are being taken in; send again later"
+            raise Overloaded(msg, 1)
+        self._in_flight_bytes += size
+
+    async def inflate(self, body: bytes, coding: str, max_bytes: int) -> bytes:
+        """Return a decompressed body.
+
+        Raises:
+            TooLarge: It is larger than `max_bytes`.
+            MalformedRequest: It is not compressed like this.
+        """
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._decoders, inflate.inflate, body, coding, max_bytes)
+
+    async def accept(self, body: bytes, signal: Signal, encoding: Encoding) -> list[Rejection]:
+        """Return what was refused in a request, once all the rest of it is durable.
+
+        Raises:
+            MalformedRequest: It cannot be decoded; it is in quarantine.
+            LogUnavailable: It is not durable.
+        """
+        checked = await self._check(body, signal, encoding)
+        if checked.items:
+            has_rejects = bool(checked.rejections)
+            entry = Entry(time.time_ns(), signal, encoding, DEFAULT_TENANT, has_rejects, body)
+            await self._log.append(entry)
+        self._count(checked, signal)
+        return checked.rejections
+
+    async def _check(self, body: bytes, signal: Signal, encoding: Encoding) -> Checked:
+        try:
+            if len(body) <= INLINE_BYTES:
+                return check(body, signal, encoding)
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._decoders, check, body, signal, encoding)
+        except MalformedRequest:
+            kept = await asyncio.to_thread(self._quarantine.keep_request, body, signal, encoding)
+            self.counters.add("quarantined_requests", signal=signal, kept=str(kept).lower())
+            raise
+
+    def _count(self, checked: Checked, signal: Signal) -> None:
+        self.counters.add("received_requests", signal=signal)
+        self.counters.add("received_items", checked.items, signal=signal)
+        for reason, count in checked.rejections:
+            self.counters.add("rejected_items", count, signal=signal, reason=reason)
+
+    def close(self) -> None:
+        """End the decoding threads."""
+        self._decoders.shutdown()
+
+
+class Room:
+    """How many bytes one request holds."""
+
+    def __init__(self, intake: Intake) -> None:
+        self._intake = intake
+        self.held_bytes = 0
+
+    def hold(self, size: int) -> None:
+        """Count more bytes of this request.
+
+        Raises:
+            Overloaded: All requests together would hold more than the limit.
+        """
+        self._intake.hold(size)
+        self.held_bytes += size
+
+
+def check(body: bytes, signal: Signal, encoding: Encoding) -> Checked:
+    """Decode a request and find what is refused in it.
+
+    Raises:
+        MalformedRequest: It cannot be decoded.
+    """
+    request = otlp.decode(body, signal, encoding)
+    return Checked(count_items(request), otlp.reject_invalid(request))
+
+
+def count_items(request: Request) -> int:
+    """Return how many spans or log records a request holds."""
+    if isinstance(request, ExportTraceServiceRequest):
+        return sum(len(s.spans) for r in request.resource_spans for s in r.scope_spans)
+    return sum(len(s.log_records) for r in request.resource_logs for s in r.scope_logs)

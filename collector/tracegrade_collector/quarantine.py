@@ -1,0 +1,56 @@
+"""Bytes that could not be understood, kept where only the owner reads them: `<lake>/quarantine/`.
+
+A refused request is not sent again, so these files are all that remains of it. They hold content
+nobody has redacted, hence 0700 and 0600. Their total is limited.
+"""
+
+import itertools
+import os
+import time
+from pathlib import Path
+
+from tracegrade_collector import wal
+from tracegrade_collector.otlp import Encoding, Signal
+
+FOLDER = "quarantine"
+_FILE_ENDING = {Encoding.PROTOBUF: "pb", Encoding.JSON: "json"}
+
+
+class Quarantine:
+    """The folder, up to a total size."""
+
+    def __init__(self, lake_root: Path, collector_id: str, max_bytes: int) -> None:
+        self._path = lake_root / FOLDER
+        self._collector_id = collector_id
+        self._max_bytes = max_bytes
+        self._numbers = itertools.count()
+        self._path.mkdir(mode=0o700, exist_ok=True)
+        self._bytes = sum(file.stat().st_size for file in self._path.iterdir())
+
+    def keep_request(self, body: bytes, signal: Signal, encoding: Encoding) -> bool:
+        """Keep a request that cannot be decoded; return whether there was room."""
+        name = f"{time.time_ns()}-{next(self._numbers)}-{signal}.{_FILE_ENDING[encoding]}"
+        return self._keep(name, body)
+
+    def keep_damage(self, segment: Path, start: int, content: bytes) -> bool:
+        """Keep the damaged bytes of a log segment; return whether there was room."""
+        return self._keep(f"{segment.stem}-{start}{wal.SUFFIX}", content)
+
+    def _keep(self, name: str, content: bytes) -> bool:
+        if self._bytes + len(content) > self._max_bytes:
+            return False
+        write_synced(self._path / f"{self._collector_id}-{name}", content)
+        self._bytes += len(content)
+        return True
+
+
+def write_synced(path: Path, content: bytes) -> None:
+    """Write a file whole, readable by its owner only, and wait until it is on the disk."""
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    fd = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with open(fd, "wb") as file:
+        file.write(content)
+        file.flush()
+        wal.sync_data(fd)
+    unfinished.rename(path)
+    wal.sync_folder(path.parent)

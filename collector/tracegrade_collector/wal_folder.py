@@ -1,0 +1,143 @@
+"""One collector's folder of log segments: who owns it, and what a crash left in it.
+
+The collector's id is the folder's name. A running collector holds a lock on `lock` inside, so no two
+ever write under one id: the second one on a lake takes another folder. The newest segment is never
+removed, so its name remembers the next sequence number even when everything has landed.
+"""
+
+import fcntl
+import os
+import uuid
+from pathlib import Path
+from typing import Self
+
+from tracegrade_collector import wal
+from tracegrade_collector.wal import Damage, DamageKind
+
+LOCK_NAME = "lock"
+LANDER_LOCK_NAME = "lander.lock"
+
+
+class FolderLock:
+    """An exclusive lock on a file, held until closed or until this process is gone."""
+
+    def __init__(self, path: Path) -> None:
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def try_acquire(self) -> bool:
+        """Return whether the lock is now ours."""
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def acquire(self) -> None:
+        """Wait until the lock is ours."""
+        fcntl.flock(self._fd, fcntl.LOCK_EX)
+
+    def close(self) -> None:
+        """Give the lock back."""
+        os.close(self._fd)
+
+
+class WalFolder:
+    """The folder `<lake>/wal/<collector_id>/`."""
+
+    def __init__(self, path: Path, lock: FolderLock | None = None) -> None:
+        self.path = path
+        self._lock = lock
+
+    @property
+    def collector_id(self) -> str:
+        """The id under which this collector's rows stand in the lake."""
+        return self.path.name
+
+    @classmethod
+    def claim(cls, lake_root: Path) -> Self:
+        """Return a folder that no running collector owns: the first free one, else a new one."""
+        parent = lake_root / "wal"
+        parent.mkdir(mode=0o700, exist_ok=True)
+        for path in sorted(parent.iterdir()):
+            claimed = cls._try_claim(path)
+            if claimed:
+                return claimed
+        path = parent / uuid.uuid4().hex[:12]
+        path.mkdir(mode=0o700)
+        wal.sync_folder(parent)
+        claimed = cls._try_claim(path)
+        return claimed or cls.claim(lake_root)  # another one took it between the two lines
+
+    @classmethod
+    def _try_claim(cls, path: Path) -> Self | None:
+        lock = FolderLock(path / LOCK_NAME)
+        if lock.try_acquire():
+            return cls(path, lock)
+        lock.close()
+        return None
+
+    def segments(self) -> list[Path]:
+        """Return all segments, oldest first."""
+        return sorted(self.path.glob(f"*{wal.SUFFIX}"))
+
+    def sealed_segments(self) -> list[Path]:
+        """Return the segments that will not grow any more: all but the newest."""
+        return self.segments()[:-1]
+
+    def pending_bytes(self) -> int:
+        """Return how much the log holds that has not landed."""
+        return sum(_size(segment) for segment in self.segments())
+
+    def recover(self) -> int:
+        """Cut a torn tail off the newest segment; return the next sequence number.
+
+        Only the newest can be torn: a segment is sealed after its last sync.
+        """
+        segments = self.segments()
+        if not segments:
+            return 1
+        newest = segments[-1]
+        content = newest.read_bytes()
+        next_seq, good_bytes = wal.first_seq(newest), len(content)
+        for found in wal.read_segment(content):
+            if not isinstance(found, Damage):
+                next_seq = found.seq + 1
+            elif found.kind is DamageKind.TORN:
+                good_bytes = found.start
+        _cut(newest, good_bytes)
+        return next_seq
+
+    def create_segment(self, first_seq: int) -> tuple[Path, int]:
+        """Return a new segment and a file descriptor to append to it; its name is on the disk."""
+        path = self.path / wal.segment_name(first_seq)
+        # It exists only if nothing was ever logged in it, so it is taken over.
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        wal.sync_folder(self.path)
+        return path, fd
+
+    def remove(self, segments: list[Path]) -> None:
+        """Remove segments whose records are all in the lake."""
+        for segment in segments:
+            segment.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Give the folder back."""
+        if self._lock:
+            self._lock.close()
+
+
+def _cut(segment: Path, good_bytes: int) -> None:
+    """Keep the first bytes of a segment, and see to it that they are on the disk."""
+    fd = os.open(segment, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        os.ftruncate(fd, good_bytes)
+        wal.sync_data(fd)
+    finally:
+        os.close(fd)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:  # the lander removed it meanwhile
+        return 0
