@@ -1,0 +1,33 @@
+-- Which trajectories make up each attempt: a root trajectory and all its sub-agents.
+--
+-- Reads:
+--   trajectories
+-- Columns:
+--   attempt_id     VARCHAR  The root: a trajectory without a parent, or whose parent is not here.
+--   trajectory_id  VARCHAR  One row each; of the root itself too.
+--   depth          INTEGER  Agents above it in the attempt; 0 for the root.
+-- Order:
+--   attempt_id, depth, trajectory_id
+WITH RECURSIVE members AS (
+  SELECT
+    children.trajectory_id AS attempt_id,
+    children.trajectory_id,
+    0 AS depth
+  FROM trajectories AS children
+  LEFT JOIN trajectories AS parents ON children.parent_trajectory_id = parents.trajectory_id
+  WHERE parents.trajectory_id IS NULL
+  UNION ALL
+  SELECT
+    members.attempt_id,
+    trajectories.trajectory_id,
+    members.depth + 1 AS depth
+  FROM members
+  INNER JOIN trajectories ON members.trajectory_id = trajectories.parent_trajectory_id
+)
+
+SELECT
+  attempt_id,
+  trajectory_id,
+  depth
+FROM members
+ORDER BY attempt_id, depth, trajectory_id;

@@ -1,0 +1,46 @@
+-- The calls and plans of each attempt in the order in which they were made.
+--
+-- Steps of one trajectory keep their order; those of several agents are merged by time.
+-- Source: metrics.md, rules 0.3 and 0.9.
+--
+-- Reads:
+--   attempt_members
+--   steps
+-- Columns:
+--   attempt_id     VARCHAR  The root trajectory.
+--   trajectory_id  VARCHAR  The root or a sub-agent of it.
+--   step_index     INTEGER  One row for each attempt_id, trajectory_id and step_index.
+--   kind           VARCHAR  tool_call | plan.
+--   calls_before   INTEGER  Tool calls of the attempt that stand before it; of a call: its index.
+-- Order:
+--   attempt_id, calls_before, trajectory_id, step_index
+WITH timed AS (
+  SELECT
+    attempt_members.attempt_id,
+    attempt_members.depth,
+    steps.trajectory_id,
+    steps.step_index,
+    steps.kind,
+    -- A clock that never runs backwards, so that merging by time keeps the order of steps.
+    max(steps.start_time) OVER (
+      PARTITION BY steps.trajectory_id
+      ORDER BY steps.step_index
+    ) AS reached
+  FROM steps
+  INNER JOIN attempt_members USING (trajectory_id)
+  WHERE steps.kind IN ('tool_call', 'plan')
+)
+
+SELECT
+  attempt_id,
+  trajectory_id,
+  step_index,
+  kind,
+  (coalesce(count_if(kind = 'tool_call') OVER earlier, 0))::INTEGER AS calls_before
+FROM timed
+WINDOW earlier AS (
+  PARTITION BY attempt_id
+  ORDER BY reached ASC NULLS FIRST, depth ASC, trajectory_id ASC, step_index ASC
+  ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+)
+ORDER BY attempt_id, calls_before, trajectory_id, step_index;

@@ -1,0 +1,49 @@
+-- The attempts that are scored: one row for each root trajectory.
+--
+-- Reads:
+--   attempt_members
+--   successes
+--   task_matches
+--   tasks
+--   trajectories
+-- Columns:
+--   attempt_id      VARCHAR  The root trajectory; one row each.
+--   task_id         VARCHAR  NULL if no task is known or several match.
+--   task_source     VARCHAR  span | match; NULL without a task.
+--   ambiguous       BOOLEAN  Several tasks match.
+--   specified       BOOLEAN  A task file describes the task.
+--   release         VARCHAR  NULL if not sent.
+--   agent_name      VARCHAR  NULL if none is named.
+--   task_category   VARCHAR  The task file's, else the trace's; NULL if neither says.
+--   trial           INTEGER  NULL if not declared.
+--   run_mode        VARCHAR  production | live | mocked; NULL if not declared.
+--   success         BOOLEAN  NULL if not known.
+--   success_source  VARCHAR  verifier | task | evaluation | judge | trace, or NULL.
+--   user_input      VARCHAR  NULL if not captured.
+--   final_answer    VARCHAR  NULL if there is none.
+--   complete        BOOLEAN  The root span arrived.
+--   sample_weight   DOUBLE   1 / probability of being sampled; >= 1.
+-- Order:
+--   attempt_id
+SELECT
+  task_matches.attempt_id,
+  task_matches.task_id,
+  task_matches.task_source,
+  task_matches.ambiguous,
+  tasks.task_id IS NOT NULL AS specified,
+  trajectories.release,
+  trajectories.agent_name,
+  coalesce(tasks.category, trajectories.task_category) AS task_category,
+  trajectories.trial,
+  trajectories.run_mode,
+  successes.success,
+  successes.success_source,
+  trajectories.user_input,
+  trajectories.final_answer,
+  trajectories.complete,
+  coalesce(trajectories.sample_weight, 1) AS sample_weight
+FROM task_matches
+INNER JOIN trajectories ON task_matches.attempt_id = trajectories.trajectory_id
+LEFT JOIN tasks ON task_matches.task_id = tasks.task_id
+LEFT JOIN successes ON task_matches.attempt_id = successes.attempt_id
+ORDER BY task_matches.attempt_id;

@@ -1,0 +1,28 @@
+-- Attempts without a task on their spans that fit one task's `match`.
+--
+-- Reads:
+--   attempt_members
+--   trajectories
+-- Parameters:
+--   $task_id     VARCHAR  The task.
+--   $agent_name  VARCHAR  The root's agent must have this name; NULL for any.
+--   $user_input  VARCHAR  RE2, found anywhere in what the user asked first; NULL for any.
+-- Columns:
+--   attempt_id  VARCHAR  One row each.
+--   task_id     VARCHAR  $task_id.
+-- Order:
+--   attempt_id
+SELECT
+  attempt_members.attempt_id,
+  $task_id::VARCHAR AS task_id
+FROM attempt_members
+INNER JOIN trajectories USING (trajectory_id)
+WHERE
+  attempt_members.depth = 0
+  AND trajectories.task_id IS NULL
+  AND ($agent_name::VARCHAR IS NULL OR trajectories.agent_name = $agent_name::VARCHAR)
+  AND (
+    $user_input::VARCHAR IS NULL
+    OR regexp_matches(trajectories.user_input, $user_input::VARCHAR)
+  )
+ORDER BY attempt_members.attempt_id;

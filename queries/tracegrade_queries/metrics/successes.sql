@@ -1,0 +1,91 @@
+-- Whether each attempt succeeded, and who says so.
+--
+-- The first that says anything decides: a verifier, the task's criterion, an evaluation result, a
+-- judge (at least 0.7), the trace itself. Verdicts of one rank must all agree on success.
+-- A verifier in error makes success an error; it does not fall through.
+-- Source: metrics.md, section 8.
+--
+-- Reads:
+--   attempt_members
+--   criterion_results
+--   trajectories
+--   verdicts
+-- Columns:
+--   attempt_id       VARCHAR  One row each.
+--   success          BOOLEAN  NULL if not known or in error.
+--   success_source   VARCHAR  verifier | task | evaluation | judge | trace; NULL if not known.
+--   verifier_failed  BOOLEAN  A verifier gave no usable result.
+-- Order:
+--   attempt_id
+WITH read_verdicts AS (
+  SELECT
+    trajectory_id AS attempt_id,
+    CASE
+      WHEN source = 'gen_ai.evaluation.result' THEN 'evaluation'
+      WHEN contains(lower(source), 'judge') THEN 'judge'
+      ELSE 'verifier'
+    END AS rank,
+    CASE
+      WHEN lower(label) IN ('success', 'pass', 'passed', 'true', 'correct', 'yes') THEN TRUE
+      WHEN lower(label) IN ('failure', 'fail', 'failed', 'false', 'incorrect', 'no') THEN FALSE
+      WHEN lower(label) = 'error' THEN NULL
+      ELSE round_even(value, 9)
+        >= CASE rank WHEN 'verifier' THEN 1 ELSE 0.7 END
+    END AS success
+  FROM verdicts
+  WHERE subject = 'success'
+),
+
+-- One row per attempt and rank; NULL if any of its verdicts says nothing.
+ranked_verdicts AS (
+  SELECT
+    attempt_id,
+    rank,
+    CASE WHEN count(success) = count(*) THEN bool_and(success) END AS success
+  FROM read_verdicts
+  GROUP BY attempt_id, rank
+),
+
+opinions AS (
+  SELECT
+    attempt_id,
+    max(success) FILTER (WHERE rank = 'verifier') AS by_verifier,
+    coalesce(bool_or(rank = 'verifier' AND success IS NULL), FALSE) AS verifier_failed,
+    max(success) FILTER (WHERE rank = 'evaluation') AS by_evaluation,
+    max(success) FILTER (WHERE rank = 'judge') AS by_judge
+  FROM ranked_verdicts
+  GROUP BY attempt_id
+),
+
+known AS (
+  SELECT
+    attempt_members.attempt_id,
+    coalesce(opinions.verifier_failed, FALSE) AS verifier_failed,
+    opinions.by_verifier,
+    criterion_results.success AS by_task,
+    opinions.by_evaluation,
+    opinions.by_judge,
+    CASE trajectories.outcome WHEN 'success' THEN TRUE WHEN 'failure' THEN FALSE END AS by_trace
+  FROM attempt_members
+  INNER JOIN trajectories USING (trajectory_id)
+  LEFT JOIN opinions ON attempt_members.attempt_id = opinions.attempt_id
+  LEFT JOIN criterion_results ON attempt_members.attempt_id = criterion_results.attempt_id
+  WHERE attempt_members.depth = 0
+)
+
+SELECT
+  attempt_id,
+  CASE
+    WHEN NOT verifier_failed
+      THEN coalesce(by_verifier, by_task, by_evaluation, by_judge, by_trace)
+  END AS success,
+  CASE
+    WHEN verifier_failed OR by_verifier IS NOT NULL THEN 'verifier'
+    WHEN by_task IS NOT NULL THEN 'task'
+    WHEN by_evaluation IS NOT NULL THEN 'evaluation'
+    WHEN by_judge IS NOT NULL THEN 'judge'
+    WHEN by_trace IS NOT NULL THEN 'trace'
+  END AS success_source,
+  verifier_failed
+FROM known
+ORDER BY attempt_id;

@@ -1,0 +1,19 @@
+"""What scoring can fail with."""
+
+from tracegrade.errors import BadInput, CheckFailed, TracegradeError
+
+
+class ScoringError(TracegradeError):
+    """Scoring failed for a reason outside: the lake, the machine."""
+
+
+class TaskFileUnreadable(ScoringError, BadInput):
+    """A task file does not exist or cannot be read."""
+
+
+class TaskFileInvalid(ScoringError, BadInput):
+    """Task files hold errors, so nothing was scored."""
+
+
+class TaskCheckFailed(ScoringError, CheckFailed):
+    """`tracegrade tasks check` found errors."""

@@ -1,0 +1,28 @@
+"""Creates what every metric reads: the task relations, calls, plans and attempts.
+
+Its own module because each metric's tests start from here. The connection needs `steps`,
+`trajectories` and `verdicts`; temporary tables of these names stand before the lake's, which is
+how the job scores a part of the lake at a time.
+"""
+
+import duckdb
+
+from tracegrade_scoring.matching import match_tasks
+from tracegrade_scoring.relations import materialise
+from tracegrade_scoring.success import judge_success
+from tracegrade_scoring.tasks import Specification
+from tracegrade_scoring.tasks.relations import register
+
+
+def create_relations(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
+    """Create the task relations, `attempt_members`, `calls`, `plans`, `task_matches`, `attempts`.
+
+    Their columns stand in the headers of the queries of the same names, and for the task
+    relations in `tasks/relations.py`.
+    """
+    register(con, specification)
+    for name in ("attempt_members", "attempt_order", "calls", "plans"):
+        materialise(con, name)
+    match_tasks(con, specification)
+    judge_success(con, specification)
+    materialise(con, "attempts")

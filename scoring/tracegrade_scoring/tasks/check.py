@@ -1,0 +1,254 @@
+"""What can be wrong with task files beyond their shape: names, patterns, paths, schemas, graphs.
+
+Each check yields every problem it finds, with the line, so that one run shows all of them.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import duckdb
+import jsonschema_rs
+import re2
+
+from tracegrade_scoring.tasks import graph
+from tracegrade_scoring.tasks.model import Criterion, Expected, SubGoal, Task, TaskFile, Tool
+from tracegrade_scoring.tasks.shape import did_you_mean, dotted
+from tracegrade_scoring.tasks.source import Path, Problem, Source
+
+
+def check_file(source: Source, file: TaskFile, tools: Mapping[str, Tool]) -> Iterator[Problem]:
+    """Yield the problems of one file.
+
+    Args:
+        source: Where its values stand.
+        file: The same as objects.
+        tools: The tools of all files that are loaded together; names are not checked if empty.
+    """
+    yield from unknown_names(source, file, tools)
+    for name, tool in file.tools.items():
+        yield from _check_tool(source, ("tools", name), tool)
+    for name, task in file.tasks.items():
+        yield from _check_task(source, ("tasks", name), task)
+
+
+def unknown_names(source: Source, file: TaskFile, tools: Mapping[str, Tool]) -> Iterator[Problem]:
+    """Yield a problem for each tool name that no loaded file declares."""
+    for path, name in _tool_names(file) if tools else ():
+        if name not in tools:
+            way_out = did_you_mean(name, list(tools)) or "declare it under 'tools'"
+            yield source.problem(path, f"{dotted(path)}: unknown tool '{name}'", way_out)
+
+
+def _tool_names(file: TaskFile) -> Iterator[tuple[Path, str]]:
+    for tool_name, tool in file.tools.items():
+        yield from _items(("tools", tool_name, "alternatives"), tool.alternatives)
+    for task_id, task in file.tasks.items():
+        path = ("tasks", task_id)
+        yield from _items((*path, "scope"), task.scope or ())
+        yield from _criterion_tool((*path, "success"), task.success)
+        for i, expected in enumerate(task.expected or ()):
+            yield from _expected_tools((*path, "expected", i), expected)
+        for name, sub_goal in task.sub_goals.items():
+            served = [rule.tool for rule in sub_goal.serves]
+            yield from _items((*path, "sub_goals", name, "serves"), served)
+            yield from _criterion_tool((*path, "sub_goals", name, "success"), sub_goal.success)
+
+
+def _items(path: Path, names: Iterable[str]) -> Iterator[tuple[Path, str]]:
+    for i, name in enumerate(names):
+        yield (*path, i), name
+
+
+def _criterion_tool(path: Path, criterion: Criterion | None) -> Iterator[tuple[Path, str]]:
+    if criterion and criterion.tool:
+        yield (*path, "tool"), criterion.tool
+
+
+def _expected_tools(path: Path, expected: Expected) -> Iterator[tuple[Path, str]]:
+    if expected.tool:
+        yield (*path, "tool"), expected.tool
+    yield from _items((*path, "accept"), expected.accept)
+
+
+def _check_tool(source: Source, path: Path, tool: Tool) -> Iterator[Problem]:
+    yield from _pattern(source, (*path, "error_pattern"), tool.error_pattern)
+    if path[-1] in tool.alternatives:
+        at = (*path, "alternatives", tool.alternatives.index(str(path[-1])))
+        yield source.problem(at, f"tool '{path[-1]}' is its own alternative", "remove it")
+    if tool.parameters is not None:
+        try:
+            jsonschema_rs.validator_for(tool.parameters, retriever=_refuse)
+        except (
+            jsonschema_rs.ValidationError,
+            jsonschema_rs.ReferencingError,
+            ValueError,
+        ) as error:
+            at = (*path, "parameters")
+            fact = f"{dotted(at)} is no JSON Schema: {str(error).splitlines()[0]}"
+            yield source.problem(at, fact, "correct it")
+
+
+def _refuse(uri: str) -> Any:
+    msg = f"reference to {uri} is outside the file"
+    raise ValueError(msg)
+
+
+def _check_task(source: Source, path: Path, task: Task) -> Iterator[Problem]:
+    groups: Sequence[str] = ()
+    if task.match and task.match.user_input:
+        at = (*path, "match", "user_input")
+        yield from _pattern(source, at, task.match.user_input)
+        groups = pattern_groups(task.match.user_input)
+    yield from _check_expected(source, (*path, "expected"), task.expected or (), groups)
+    if task.success:
+        yield from _check_criterion(source, (*path, "success"), task.success, groups)
+    for name, sub_goal in task.sub_goals.items():
+        yield from _check_sub_goal(source, (*path, "sub_goals", name), sub_goal, groups)
+    yield from _check_graph(source, (*path, "sub_goals"), task.sub_goals)
+
+
+def pattern_groups(pattern: str) -> list[str]:
+    """Return the named groups of an RE2 pattern in order; none if it is invalid."""
+    try:
+        groups = re2.compile(pattern, _quiet()).groupindex
+    except re2.error:
+        return []
+    return sorted(groups, key=lambda name: int(groups[name]))
+
+
+def _quiet() -> Any:
+    """Return RE2's options without its log lines on stderr."""
+    options = re2.Options()
+    options.log_errors = False
+    return options
+
+
+def _pattern(source: Source, path: Path, pattern: str | None) -> Iterator[Problem]:
+    if pattern is None:
+        return
+    try:
+        re2.compile(pattern, _quiet())
+    except re2.error as error:
+        reason = error.args[0].decode() if isinstance(error.args[0], bytes) else error.args[0]
+        fact = f"{dotted(path)} is no RE2 pattern: {reason}"
+        yield source.problem(path, fact, "correct it (RE2 has no look-around or back-references)")
+
+
+def _check_expected(
+    source: Source, path: Path, expected: Sequence[Expected], groups: Sequence[str]
+) -> Iterator[Problem]:
+    seen: dict[str, int] = {}
+    for i, point in enumerate(expected):
+        yield from _bindings(source, (*path, i, "arguments"), point.arguments or {}, groups)
+        if point.decision in seen:
+            at = (*path, i, "decision")
+            first = source.line((*path, seen[point.decision], "decision"))
+            fact = f"decision '{point.decision}' stands twice, first on line {first}"
+            yield source.problem(at, fact, "give each decision point its own name")
+        elif point.decision is not None:
+            seen[point.decision] = i
+
+
+def bound_name(value: object) -> str | None:
+    """Return NAME of `{input: NAME}` (`as: number` may stand beside it), None for a plain value."""
+    if isinstance(value, dict) and "input" in value and set(value) <= {"input", "as"}:
+        return str(value["input"])
+    return None
+
+
+def _bindings(
+    source: Source, path: Path, values: Mapping[str, Any], groups: Sequence[str]
+) -> Iterator[Problem]:
+    for key, value in values.items():
+        name = bound_name(value)
+        if name is not None and name not in groups:
+            fact = f"{dotted((*path, key))}: match.user_input has no group named '{name}'"
+            way_out = did_you_mean(name, groups) or f"add (?P<{name}>...) to the pattern"
+            yield source.problem((*path, key), fact, way_out)
+        if name is not None and value.get("as", "text") not in ("text", "number"):
+            fact = f"{dotted((*path, key, 'as'))} is {value['as']!r}"
+            yield source.problem((*path, key), fact, "it should be 'text' or 'number'")
+
+
+def _check_criterion(
+    source: Source, path: Path, criterion: Criterion, groups: Sequence[str]
+) -> Iterator[Problem]:
+    yield from _pattern(source, (*path, "answer"), criterion.answer)
+    for key in ("result", "state"):
+        values: Mapping[str, Any] = getattr(criterion, key) or {}
+        yield from _bindings(source, (*path, key), values, groups)
+        for json_path in values:
+            yield from _json_path(source, (*path, key, json_path), json_path)
+    if criterion.sql:
+        yield from _expression(source, (*path, "sql"), criterion.sql)
+
+
+def _json_path(source: Source, path: Path, json_path: str) -> Iterator[Problem]:
+    try:
+        if not json_path.startswith("$"):
+            msg = "it does not start with $"
+            raise ValueError(msg)
+        with duckdb.connect() as con:
+            con.execute("SELECT json_extract('{}', $path)", {"path": json_path}).fetchall()
+    except (duckdb.Error, ValueError) as error:
+        fact = f"'{json_path}' is no JSON path: {str(error).splitlines()[0]}"
+        yield source.problem(path, fact, "write it like $.order.state")
+
+
+def _expression(source: Source, path: Path, sql: str) -> Iterator[Problem]:
+    from tracegrade_scoring.success import check_expression  # noqa: PLC0415 - it imports this package
+
+    fact = check_expression(sql)
+    if fact:
+        way_out = "give a boolean expression over steps, like count(*) < 9"
+        yield source.problem(path, f"{dotted(path)} cannot be run: {fact}", way_out)
+
+
+def _check_sub_goal(
+    source: Source, path: Path, sub_goal: SubGoal, groups: Sequence[str]
+) -> Iterator[Problem]:
+    for i, rule in enumerate(sub_goal.serves):
+        yield from _pattern(source, (*path, "serves", i, "arguments"), rule.arguments)
+    if sub_goal.success:
+        yield from _check_criterion(source, (*path, "success"), sub_goal.success, groups)
+
+
+def _check_graph(
+    source: Source, path: Path, sub_goals: Mapping[str, SubGoal]
+) -> Iterator[Problem]:
+    task_id = str(path[1])
+    unknown = list(_unknown_members(source, path, sub_goals))
+    yield from unknown
+    for key, cycle in (
+        ("deps", graph.dependency_cycle(sub_goals)),
+        ("any_of", graph.nesting_cycle(sub_goals)),
+    ):
+        if cycle:
+            fact = f"task '{task_id}': {key} of its sub-goals form a cycle: {' -> '.join(cycle)}"
+            yield source.problem((*path, cycle[0], key), fact, "remove one of them", task_id)
+    if unknown or graph.nesting_cycle(sub_goals):
+        return
+    variants = graph.count_variants(sub_goals)
+    if variants > graph.MAX_VARIANTS:
+        fact = (
+            f"task '{task_id}': any_of gives {variants} variants, more than {graph.MAX_VARIANTS}"
+        )
+        yield source.problem(path, fact, "split the task", task_id)
+
+
+def _unknown_members(
+    source: Source, path: Path, sub_goals: Mapping[str, SubGoal]
+) -> Iterator[Problem]:
+    task_id = str(path[1])
+    for name, sub_goal in sub_goals.items():
+        named = list(_items((*path, name, "deps"), sub_goal.deps))
+        for i, members in enumerate(sub_goal.any_of):
+            named += _items((*path, name, "any_of", i), members)
+            if not members:
+                fact = f"task '{task_id}': path {i} of any_of of '{name}' is empty"
+                yield source.problem((*path, name, "any_of", i), fact, "name a sub-goal", task_id)
+        for at, member in named:
+            if member not in sub_goals:
+                fact = f"task '{task_id}': sub-goal '{name}' names unknown sub-goal '{member}'"
+                way_out = did_you_mean(member, list(sub_goals)) or "declare it under 'sub_goals'"
+                yield source.problem(at, fact, way_out, task_id)

@@ -1,0 +1,122 @@
+"""Loads task files: one specification out of a file or a folder, with every problem in it."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tracegrade_scoring.errors import TaskFileUnreadable
+from tracegrade_scoring.tasks import check, shape
+from tracegrade_scoring.tasks.model import Task, TaskFile, Tool
+from tracegrade_scoring.tasks.source import Problem, Source, read
+
+SUFFIXES: Final = (".yaml", ".yml", ".json")
+"""What counts as a task file in a folder; JSON is YAML too."""
+
+
+class Specification(BaseModel):
+    """What trajectories are scored against: all loaded files together."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tools: dict[str, Tool] = Field(default_factory=dict)
+    tasks: dict[str, Task] = Field(default_factory=dict)
+    graph_errors: dict[str, str] = Field(default_factory=dict)
+    """Why the sub-goal graph of a task cannot be used, by task id."""
+
+    @cached_property
+    def hash(self) -> str:
+        """Sixteen hex digits that change when anything in the specification does."""
+        return _hash(self)
+
+    def task_hash(self, task_id: str) -> str:
+        """Return the hash of one task and of the tools, for the scores made against it."""
+        return _hash(self.model_copy(update={"tasks": {task_id: self.tasks[task_id]}}))
+
+
+class Loaded(NamedTuple):
+    """A specification and everything that is wrong with it."""
+
+    specification: Specification
+    problems: list[Problem]
+
+    @property
+    def fatal(self) -> list[Problem]:
+        """The problems that keep the files from being used at all."""
+        return [problem for problem in self.problems if problem.graph_of is None]
+
+
+def load(paths: Sequence[Path]) -> Loaded:
+    """Return the specification that the files and folders hold together.
+
+    Raises:
+        TaskFileUnreadable: A path does not exist, a folder has no task file, a file is no text.
+    """
+    sources = [read(str(path), _text(path)) for path in _files(paths)]
+    problems = [problem for source in sources for problem in source.problems]
+    parsed: list[tuple[Source, TaskFile]] = []
+    for source in sources:
+        if source.values is None and source.problems:
+            continue
+        file, found = shape.parse(source)
+        problems += found
+        if file is not None:
+            parsed.append((source, file))
+    return _combine(parsed, problems)
+
+
+def _combine(parsed: Sequence[tuple[Source, TaskFile]], problems: list[Problem]) -> Loaded:
+    tools = {name: tool for _, file in parsed for name, tool in file.tools.items()}
+    tasks = {name: task for _, file in parsed for name, task in file.tasks.items()}
+    problems += _declared_twice(parsed)
+    for source, file in parsed:
+        problems += check.check_file(source, file, tools)
+    graph_errors = {p.graph_of: p.fact for p in reversed(problems) if p.graph_of is not None}
+    specification = Specification(tools=tools, tasks=tasks, graph_errors=graph_errors)
+    return Loaded(specification, sorted(problems, key=lambda problem: problem[:2]))
+
+
+def _declared_twice(parsed: Sequence[tuple[Source, TaskFile]]) -> Iterator[Problem]:
+    """Yield a problem for each tool or task that two files declare."""
+    seen: dict[tuple[str, str], Source] = {}
+    for source, file in parsed:
+        for key in [
+            *(("tools", name) for name in file.tools),
+            *(("tasks", name) for name in file.tasks),
+        ]:
+            if key in seen:
+                first = f"{seen[key].file}:{seen[key].line(key)}"
+                fact = f"{key[0][:-1]} '{key[1]}' is declared twice, first at {first}"
+                yield source.problem(key, fact, "remove or rename one")
+            seen.setdefault(key, source)
+
+
+def _files(paths: Sequence[Path]) -> Iterator[Path]:
+    for path in paths:
+        if not path.is_dir():
+            yield path
+            continue
+        found = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES)
+        if not found:
+            msg = f"folder '{path}' holds no task file; expected *.yaml, *.yml or *.json"
+            raise TaskFileUnreadable(msg)
+        yield from found
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        msg = f"cannot read task file '{path}': {reason}; give a task file or a folder of them"
+        raise TaskFileUnreadable(msg) from error
+
+
+def _hash(value: BaseModel) -> str:
+    # Keys keep their order: that of sub-goals decides between variants.
+    text = json.dumps(value.model_dump(mode="json"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

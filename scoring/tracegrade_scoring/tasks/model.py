@@ -1,0 +1,149 @@
+"""A task file as Python objects: the reference that trajectories are scored against.
+
+One class per mapping of the file; unknown keys are refused. What needs more than one key to be
+judged (unknown tools, cycles, patterns) is checked in `check.py`.
+"""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+Effect = Literal["read", "write", "destructive"]
+Name = Annotated[str, Field(min_length=1)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Tool(_Strict):
+    """One entry of `tools`: what the evaluator knows about a tool."""
+
+    effect: Effect | None = None
+    """What a call can do to the world; None if not known."""
+    cost: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    """In any unit, the same for all tools of the file; None if not known."""
+    parameters: dict[str, Any] | None = None
+    """JSON Schema of the arguments; used where the trace itself does not carry one."""
+    alternatives: list[Name] = Field(default_factory=list)
+    """Tools that could do the same job."""
+    error_pattern: Name | None = None
+    """RE2; a result that it matches means that the call failed."""
+
+
+class Match(_Strict):
+    """Which trajectories without a task id belong to the task."""
+
+    agent_name: Name | None = None
+    """Must be equal."""
+    user_input: Name | None = None
+    """RE2, found anywhere; its named groups bind values that the task refers to."""
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if self.agent_name is None and self.user_input is None:
+            msg = "match is empty; give agent_name, user_input or both"
+            raise ValueError(msg)
+        return self
+
+
+class Expected(_Strict):
+    """One decision point: the call that an expert would make there."""
+
+    decision: Name | None = None
+    """Its name; the same as `tracegrade.decision.id` on spans."""
+    tool: Name | None = None
+    """None: any tool of the given effect."""
+    effect: Effect | None = None
+    """What the picked tool's effect must be; None: any."""
+    accept: list[Name] = Field(default_factory=list)
+    """Other tools that are as right."""
+    arguments: dict[str, Any] | None = None
+    """Keys that must be present and equal; `{input: NAME}` stands for a bound value. None: any."""
+
+    @model_validator(mode="after")
+    def _names_a_tool(self) -> Self:
+        if self.tool is None and self.effect is None:
+            msg = "the decision point expects nothing; give tool or effect"
+            raise ValueError(msg)
+        return self
+
+
+class Criterion(_Strict):
+    """What must hold; all given keys together."""
+
+    answer: Name | None = None
+    """RE2, found anywhere in the final answer."""
+    tool: Name | None = None
+    """A call of this tool exists that has the given status and result."""
+    status: Literal["ok", "error"] | None = None
+    """Of that call: `ok` = did not fail. None with `tool`: ok."""
+    result: dict[Name, Any] | None = None
+    """JSON path to value, in that call's result (without `tool`: any call's)."""
+    state: dict[Name, Any] | None = None
+    """JSON path to value, in the last successful result that has the path."""
+    sql: Name | None = None
+    """A boolean SQL expression aggregated over the trajectory's rows of `steps`."""
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not any((self.answer, self.tool, self.result, self.state, self.sql)):
+            msg = "the criterion is empty; give answer, tool, result, state or sql"
+            raise ValueError(msg)
+        return self
+
+
+class Serves(_Strict):
+    """A rule that says which calls serve a sub-goal."""
+
+    tool: Name
+    arguments: Name | None = None
+    """RE2, found anywhere in the canonical JSON of the arguments; None: any arguments."""
+
+
+def _serves_rule(value: object) -> object:
+    """Return `{tool: NAME}` for the short form, a bare tool name."""
+    return {"tool": value} if isinstance(value, str) else value
+
+
+class SubGoal(_Strict):
+    """One node of the task's plan graph."""
+
+    serves: list[Annotated[Serves, BeforeValidator(_serves_rule)]] = Field(default_factory=list)
+    """Calls of these tools serve it, unless their span names another sub-goal."""
+    deps: list[Name] = Field(default_factory=list)
+    """Sub-goals that must be completed before it."""
+    any_of: list[list[Name]] = Field(default_factory=list)
+    """Alternative paths, each a list of sub-goals, of which one is taken."""
+    critical: bool = False
+    weight: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    success: Criterion | None = None
+    """None: a call that serves it succeeded."""
+
+
+class Task(_Strict):
+    """One kind of task."""
+
+    category: Name | None = None
+    match: Match | None = None
+    expected: list[Expected] | None = None
+    """Decision points in order. None: nothing is expected; []: no call is."""
+    expected_complete: Literal[True, False, "writes"] = True
+    """Whether calls beyond the expected ones are wrong; `writes`: only the list of writes is complete."""
+    sequence_matters: bool = True
+    """Whether the order of the expected calls counts in tool correctness."""
+    optimal_steps: Annotated[int, Field(ge=0)] | None = None
+    count_steps: Literal["tool_calls", "all"] = "tool_calls"
+    """What `optimal_steps` counts."""
+    scope: list[Name] | None = None
+    """Tools inside the objective."""
+    sub_goals: dict[Name, SubGoal] = Field(default_factory=dict)
+    success: Criterion | None = None
+
+
+class TaskFile(_Strict):
+    """A whole file."""
+
+    version: Literal[1]
+    tools: dict[Name, Tool] = Field(default_factory=dict)
+    tasks: dict[Name, Task] = Field(default_factory=dict)

@@ -1,0 +1,274 @@
+"""Task files as relations in DuckDB, so that metrics can join them.
+
+Positions count from 0 in file order. Values are canonical JSON (metrics.md, rule 0.5).
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+import duckdb
+import pyarrow as pa
+
+from tracegrade_queries.canonical import canonical_json
+from tracegrade_scoring.tasks.check import bound_name
+from tracegrade_scoring.tasks.load import Specification
+from tracegrade_scoring.tasks.model import Criterion, Expected, SubGoal
+
+Row: TypeAlias = tuple[object, ...]
+
+TEXT: Final = pa.string()
+TEXTS: Final = pa.list_(TEXT)
+INTEGER: Final = pa.int32()
+DOUBLE: Final = pa.float64()
+BOOLEAN: Final = pa.bool_()
+
+SCHEMAS: Final[Mapping[str, pa.Schema]] = {
+    # What the evaluator knows about each tool; `schema` and unknowns are NULL if not given.
+    "task_tools": pa.schema(
+        [
+            ("tool_name", TEXT),
+            ("effect", TEXT),
+            ("cost", DOUBLE),
+            ("alternatives", TEXTS),
+            ("schema", TEXT),
+            ("error_pattern", TEXT),
+        ]
+    ),
+    # One row per task. `has_expected`: the file gives a list, if only an empty one.
+    # `graph_error`: why its sub-goal graph cannot be used. `success`: a criterion as JSON.
+    "tasks": pa.schema(
+        [
+            ("task_id", TEXT),
+            ("category", TEXT),
+            ("agent_name", TEXT),
+            ("user_input", TEXT),
+            ("has_expected", BOOLEAN),
+            ("expected_complete", TEXT),
+            ("sequence_matters", BOOLEAN),
+            ("optimal_steps", INTEGER),
+            ("expected_count", INTEGER),
+            ("count_steps", TEXT),
+            ("scope", TEXTS),
+            ("success", TEXT),
+            ("graph_error", TEXT),
+            ("task_hash", TEXT),
+        ]
+    ),
+    # One row per decision point. `arguments`: NULL if the file states none.
+    "task_expected": pa.schema(
+        [
+            ("task_id", TEXT),
+            ("position", INTEGER),
+            ("decision", TEXT),
+            ("tool_name", TEXT),
+            ("effect", TEXT),
+            ("accept", TEXTS),
+            ("arguments", TEXT),
+        ]
+    ),
+    # One row per argument of a decision point; `pointer` is its JSON pointer. Either `value` or
+    # `input`, the name of a bound value, which is taken as `input_type` text | number.
+    "task_expected_arguments": pa.schema(
+        [
+            ("task_id", TEXT),
+            ("position", INTEGER),
+            ("key", TEXT),
+            ("pointer", TEXT),
+            ("value", TEXT),
+            ("input", TEXT),
+            ("input_type", TEXT),
+        ]
+    ),
+    # One row per sub-goal; `serves` are tool names. `counted` is false without serves and success.
+    "task_sub_goals": pa.schema(
+        [
+            ("task_id", TEXT),
+            ("sub_goal", TEXT),
+            ("position", INTEGER),
+            ("critical", BOOLEAN),
+            ("weight", DOUBLE),
+            ("serves", TEXTS),
+            ("success", TEXT),
+            ("counted", BOOLEAN),
+        ]
+    ),
+    # One row per rule of `serves`; `arguments` is an RE2 pattern or NULL for any.
+    "task_serves": pa.schema(
+        [
+            ("task_id", TEXT),
+            ("sub_goal", TEXT),
+            ("position", INTEGER),
+            ("tool_name", TEXT),
+            ("arguments", TEXT),
+        ]
+    ),
+    "task_deps": pa.schema([("task_id", TEXT), ("sub_goal", TEXT), ("dep", TEXT)]),
+    # One row per member of a path of `any_of`; a sub-goal has one group, number 0.
+    "task_groups": pa.schema(
+        [
+            ("task_id", TEXT),
+            ("sub_goal", TEXT),
+            ("group_index", INTEGER),
+            ("path_index", INTEGER),
+            ("member", TEXT),
+        ]
+    ),
+    # The success criterion of a task: `answer` RE2, `tool` and `failed` of a call; NULL if not given.
+    "task_success": pa.schema(
+        [("task_id", TEXT), ("answer", TEXT), ("tool_name", TEXT), ("failed", BOOLEAN)]
+    ),
+    # One row per value that it asks for; `place` is result | state, `path` a JSON path.
+    "task_success_values": pa.schema(
+        [
+            ("task_id", TEXT),
+            ("place", TEXT),
+            ("path", TEXT),
+            ("value", TEXT),
+            ("input", TEXT),
+            ("input_type", TEXT),
+        ]
+    ),
+}
+"""The columns of each relation."""
+
+
+def register(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
+    """Create the task relations, empty ones for an empty specification, as temporary tables."""
+    for name, schema in SCHEMAS.items():
+        rows = list(_ROWS[name](specification))
+        columns = [[row[i] for row in rows] for i in range(len(schema))]
+        table = pa.table(
+            [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)], schema
+        )
+        con.register("_incoming", table)
+        con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS FROM _incoming")
+        con.unregister("_incoming")
+
+
+def canonical(value: Any) -> str:
+    """Return a value of a task file as canonical JSON."""
+    return canonical_json(json.dumps(value)) or "null"
+
+
+def _tools(specification: Specification) -> Iterator[Row]:
+    for name, tool in specification.tools.items():
+        schema = None if tool.parameters is None else canonical(tool.parameters)
+        yield name, tool.effect, tool.cost, tool.alternatives, schema, tool.error_pattern
+
+
+def _tasks(specification: Specification) -> Iterator[Row]:
+    for task_id, task in specification.tasks.items():
+        match = task.match
+        yield (
+            task_id,
+            task.category,
+            match and match.agent_name,
+            match and match.user_input,
+            task.expected is not None,
+            str(task.expected_complete).lower(),
+            task.sequence_matters,
+            task.optimal_steps,
+            len(task.expected or ()),
+            task.count_steps,
+            task.scope,
+            _criterion(task.success),
+            specification.graph_errors.get(task_id),
+            specification.task_hash(task_id),
+        )
+
+
+def _criterion(criterion: Criterion | None) -> str | None:
+    return None if criterion is None else canonical(criterion.model_dump(exclude_none=True))
+
+
+def _points(specification: Specification) -> Iterator[tuple[str, int, Expected]]:
+    for task_id, task in specification.tasks.items():
+        for position, point in enumerate(task.expected or ()):
+            yield task_id, position, point
+
+
+def _expected(specification: Specification) -> Iterator[Row]:
+    for task_id, position, point in _points(specification):
+        arguments = None if point.arguments is None else canonical(point.arguments)
+        named = (point.decision, point.tool, point.effect, point.accept)
+        yield task_id, position, *named, arguments
+
+
+def _expected_arguments(specification: Specification) -> Iterator[Row]:
+    for task_id, position, point in _points(specification):
+        for key, value in (point.arguments or {}).items():
+            yield task_id, position, key, _pointer(key), *_value(value)
+
+
+def _pointer(key: str) -> str:
+    return "/" + key.replace("~", "~0").replace("/", "~1")
+
+
+def _value(value: Any) -> Row:
+    """Return (value, input, input_type): a plain value or the name of a bound one."""
+    name = bound_name(value)
+    return (
+        (canonical(value), None, None) if name is None else (None, name, value.get("as", "text"))
+    )
+
+
+def _nodes(specification: Specification) -> Iterator[tuple[str, int, str, SubGoal]]:
+    for task_id, task in specification.tasks.items():
+        for position, (name, sub_goal) in enumerate(task.sub_goals.items()):
+            yield task_id, position, name, sub_goal
+
+
+def _sub_goals(specification: Specification) -> Iterator[Row]:
+    for task_id, position, name, node in _nodes(specification):
+        serves = [rule.tool for rule in node.serves]
+        counted = bool(node.serves or node.success)
+        goal = (node.critical, node.weight, serves, _criterion(node.success))
+        yield task_id, name, position, *goal, counted
+
+
+def _serves(specification: Specification) -> Iterator[Row]:
+    for task_id, position, name, node in _nodes(specification):
+        for rule in node.serves:
+            yield task_id, name, position, rule.tool, rule.arguments
+
+
+def _deps(specification: Specification) -> Iterator[Row]:
+    for task_id, _, name, node in _nodes(specification):
+        for dep in node.deps:
+            yield task_id, name, dep
+
+
+def _groups(specification: Specification) -> Iterator[Row]:
+    for task_id, _, name, node in _nodes(specification):
+        for path_index, path in enumerate(node.any_of):
+            for member in path:
+                yield task_id, name, 0, path_index, member
+
+
+def _success(specification: Specification) -> Iterator[Row]:
+    for task_id, task in specification.tasks.items():
+        if task.success:
+            yield task_id, task.success.answer, task.success.tool, task.success.status == "error"
+
+
+def _success_values(specification: Specification) -> Iterator[Row]:
+    for task_id, task in specification.tasks.items():
+        for place in ("result", "state") if task.success else ():
+            values: Mapping[str, Any] = getattr(task.success, place) or {}
+            for path, value in values.items():
+                yield task_id, place, path, *_value(value)
+
+
+_ROWS: Final[Mapping[str, Callable[[Specification], Iterable[Row]]]] = {
+    "task_tools": _tools,
+    "tasks": _tasks,
+    "task_expected": _expected,
+    "task_expected_arguments": _expected_arguments,
+    "task_sub_goals": _sub_goals,
+    "task_serves": _serves,
+    "task_deps": _deps,
+    "task_groups": _groups,
+    "task_success": _success,
+    "task_success_values": _success_values,
+}

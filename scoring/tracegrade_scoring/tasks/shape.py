@@ -1,0 +1,85 @@
+"""Turns what pydantic says about a task file into problems with a line and a way out."""
+
+import difflib
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from tracegrade_scoring.tasks import model
+from tracegrade_scoring.tasks.source import Problem, Source
+
+KEYS: Final[dict[str, type[BaseModel]]] = {
+    "tools": model.Tool,
+    "tasks": model.Task,
+    "match": model.Match,
+    "expected": model.Expected,
+    "sub_goals": model.SubGoal,
+    "serves": model.Serves,
+    "success": model.Criterion,
+}
+"""The class of the mappings that stand under each key."""
+
+
+def parse(source: Source) -> tuple[model.TaskFile | None, list[Problem]]:
+    """Return the file as objects, or None and what is wrong with its shape."""
+    if not isinstance(source.values, dict):
+        fact = "the file is no mapping" if source.values is not None else "the file is empty"
+        return None, [source.problem((), fact, "start it with 'version: 1'")]
+    try:
+        return model.TaskFile.model_validate(source.values), []
+    except ValidationError as error:
+        return None, list(_problems(source, error.errors(include_url=False)))
+
+
+def _problems(source: Source, errors: Sequence[ErrorDetails]) -> Iterator[Problem]:
+    for error in errors:
+        path = tuple(part for part in error["loc"] if part != "[key]")
+        yield source.problem(path, *_fact_and_way_out(path, error))
+
+
+def _fact_and_way_out(path: Sequence[str | int], error: ErrorDetails) -> tuple[str, str]:
+    place = dotted(path[:-1]) or "the file"
+    if error["type"] == "extra_forbidden":
+        allowed = _allowed(path[:-1])
+        return f"unknown key '{path[-1]}' in {place}", _suggestion(str(path[-1]), allowed)
+    if error["type"] == "missing":
+        return f"key '{path[-1]}' is missing in {place}", "add it"
+    if error["type"] == "value_error":
+        fact, _, way_out = str(error["ctx"]["error"]).partition("; ")
+        return f"{dotted(path)}: {fact}", way_out
+    return f"{dotted(path)} is {_shown(error['input'])}", _wanted(error["msg"])
+
+
+def dotted(path: Sequence[str | int]) -> str:
+    """Return a path as people write it: `tasks.refund.expected[0].tool`."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return text.removeprefix(".")
+
+
+def _allowed(path: Sequence[str | int]) -> list[str]:
+    """Return the keys that a mapping at `path` may have."""
+    names = [part for part in path if part in KEYS]
+    kind = KEYS[str(names[-1])] if names else model.TaskFile
+    return list(kind.model_fields)
+
+
+def _suggestion(name: str, allowed: Sequence[str]) -> str:
+    return did_you_mean(name, allowed) or f"known keys: {', '.join(allowed)}"
+
+
+def did_you_mean(name: str, known: Sequence[str]) -> str | None:
+    """Return the question after a likely slip of the pen, or None if nothing known is near."""
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean '{near[0]}'?" if near else None
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _wanted(message: str) -> str:
+    """Return pydantic's sentence as a way out: `Input should be 'a'` as `it should be 'a'`."""
+    return message.replace("Input should", "it should", 1).replace(" instance", "")

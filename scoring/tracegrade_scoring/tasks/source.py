@@ -1,0 +1,131 @@
+"""Reads a YAML file and remembers on which line each of its values stands.
+
+Its own module because PyYAML's loaders throw positions away, and an error without a line is of
+little use in a file of a hundred tasks. Example: `read("a.yaml", text).line(("tasks", "x"))`.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import yaml
+
+Path: TypeAlias = tuple[str | int, ...]
+
+MAX_DEPTH: Final = 60
+"""Deeper nesting is refused; the deepest real schema has about twenty levels."""
+
+
+class Problem(NamedTuple):
+    """One error in a task file; `str()` of it is the line that the user reads."""
+
+    file: str
+    line: int
+    fact: str
+    way_out: str
+    graph_of: str | None = None
+    """The task whose sub-goal graph alone the error spoils; None if the file cannot be used."""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.fact}; {self.way_out}"
+
+
+class Source(NamedTuple):
+    """A file as plain values, with the line of each."""
+
+    file: str
+    values: Any
+    lines: dict[Path, int]
+    problems: list[Problem]
+
+    def line(self, path: Sequence[str | int]) -> int:
+        """Return the line of a key or list item, or of the nearest thing around it that exists."""
+        found = tuple(path)
+        while found not in self.lines and found:
+            found = found[:-1]
+        return self.lines.get(found, 1)
+
+    def problem(
+        self, path: Sequence[str | int], fact: str, way_out: str, graph_of: str | None = None
+    ) -> Problem:
+        """Return the problem with the line of `path`."""
+        return Problem(self.file, self.line(path), fact, way_out, graph_of)
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML as JSON has it: a date stays text."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def read(file: str, text: str) -> Source:
+    """Return the file's values, lines and the errors of YAML itself (values None if unreadable)."""
+    source = Source(file, None, {}, [])
+    loader = _Loader(text)
+    try:
+        node = loader.get_single_node()
+        values = _value(loader, node, (), source) if node is not None else None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        fact = f"not valid YAML: {error.problem or error.context}"
+        return source._replace(problems=[Problem(file, line, fact, "correct the syntax")])
+    except yaml.YAMLError as error:
+        fact = "not valid YAML: " + " ".join(str(error).split())
+        return source._replace(problems=[Problem(file, 1, fact, "correct the syntax")])
+    finally:
+        loader.dispose()
+    return source._replace(values=values)
+
+
+def _value(loader: _Loader, node: yaml.Node, path: Path, source: Source) -> Any:
+    source.lines.setdefault(path, node.start_mark.line + 1)
+    if len(path) > MAX_DEPTH:
+        msg = f"nested deeper than {MAX_DEPTH} levels, or an alias inside what it stands for"
+        raise yaml.MarkedYAMLError(problem=msg, problem_mark=node.start_mark)
+    if isinstance(node, yaml.MappingNode):
+        return dict(_entries(loader, node, path, source))
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(loader, item, (*path, i), source) for i, item in enumerate(node.value)]
+    return _scalar(loader, node)
+
+
+def _scalar(loader: _Loader, node: yaml.Node) -> Any:
+    """Return a plain value that JSON has too."""
+    value = loader.construct_object(node)
+    if value is not None and not isinstance(value, (str, int, float)):
+        raise yaml.MarkedYAMLError(problem=f"{node.tag} is no JSON", problem_mark=node.start_mark)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise yaml.MarkedYAMLError(problem=f"{value} is no number", problem_mark=node.start_mark)
+    return value
+
+
+def _entries(
+    loader: _Loader, node: yaml.MappingNode, path: Path, source: Source
+) -> Iterator[tuple[str, Any]]:
+    """Yield the entries of a mapping; of equal keys the first, the others are problems."""
+    seen: set[str] = set()
+    for key_node, value_node in node.value:
+        key = _key(key_node)
+        if key in seen:
+            first = source.line((*path, key))
+            fact = f"key '{key}' stands twice, first on line {first}"
+            line = key_node.start_mark.line + 1
+            source.problems.append(Problem(source.file, line, fact, "remove or rename one"))
+            continue
+        seen.add(key)
+        source.lines[(*path, key)] = key_node.start_mark.line + 1
+        yield key, _value(loader, value_node, (*path, key), source)
+
+
+def _key(node: yaml.Node) -> str:
+    """Return a key as its text: `1` and `yes` are keys as written, like in JSON."""
+    if not isinstance(node, yaml.ScalarNode):
+        raise yaml.MarkedYAMLError(
+            problem="a key must be a plain value", problem_mark=node.start_mark
+        )
+    return str(node.value)
