@@ -53,7 +53,8 @@ def list_directory(folder: str) -> list[dict[str, Any]]:
 @tracegrade.tool(effect="read", cost=1)
 def is_empty(folder: str) -> dict[str, Any]:
     """Return whether a folder has no file, looking at one directory entry at most."""
-    return {"folder": folder, "empty": next(os.scandir(folder), None) is None}
+    with os.scandir(folder) as entries:
+        return {"folder": folder, "empty": next(entries, None) is None}
 
 
 @tracegrade.tool(effect="read", cost=2)

@@ -1,0 +1,77 @@
+"""The whole main job on this machine: `make demo`, or `python -m demo`.
+
+Real agents run, their spans arrive over OTLP, land as Parquet, become steps, and come out as
+scores and a report. Exits with 0, or 1 if a stage failed, or 130 after Ctrl-C.
+"""
+
+import sys
+import tempfile
+import time
+from datetime import datetime
+from pathlib import Path
+
+from demo import scores, stages
+from demo.children import CHECKOUT, Children
+from demo.errors import StageError
+
+LOG_LINES_SHOWN = 15
+
+
+def main() -> int:
+    """Run the demo in a new folder below `.demo/` and return the exit code."""
+    started = time.monotonic()
+    folder = CHECKOUT / ".demo" / datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S.%f")
+    folder.mkdir(parents=True)
+    try:
+        with Children(logs=folder) as children:
+            run_stages(children, folder)
+    except StageError as error:
+        show_failure(error, folder)
+        return 1
+    except KeyboardInterrupt:
+        print(f"\nstopped; nothing is left running, what landed is in {folder}", file=sys.stderr)
+        return 130
+    print(f"\ndone in {time.monotonic() - started:.0f} s")
+    print(f"lake: {folder / 'lake'}")
+    print(f"report: {folder / 'report.html'}")
+    return 0
+
+
+def run_stages(children: Children, folder: Path) -> None:
+    """Run the agents, land their spans, score them and show what came out.
+
+    Raises:
+        StageError: A stage did not do what the next one needs.
+    """
+    lake = folder / "lake"
+    collector, endpoint = stages.start_collector(children, lake)
+    with tempfile.TemporaryDirectory(prefix="tracegrade-demo-") as files:
+        runs = sum(
+            stages.run_file_agent(children, release, endpoint, Path(files))
+            for release in stages.RELEASES
+        )
+    runs += stages.run_support_agent(children, endpoint)
+    stages.wait_until_landed(lake, traces=runs)
+    collector.stop()
+    landed = stages.count_landed(lake)
+    stages.say(
+        5,
+        f"landed: {landed.spans} spans of {landed.traces} traces in {landed.files} Parquet files; "
+        "the collector has stopped",
+    )
+    scores.score(children, lake)
+    scores.write_report(children, lake, folder / "report.html")
+    scores.show(children, lake)
+
+
+def show_failure(error: StageError, folder: Path) -> None:
+    """Print one line that says what failed, then the ends of the logs that show why."""
+    print(f"demo: {error}", file=sys.stderr)
+    logs = {error.log, folder / "collector.log"} - {None}
+    for log in sorted(log for log in logs if log and log.exists()):
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        print(f"--- {log}", *lines[-LOG_LINES_SHOWN:], sep="\n", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

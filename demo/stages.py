@@ -1,0 +1,122 @@
+"""The stages of the demo, in order; each one says in a line what it did.
+
+Everything here goes through the `tracegrade` command, as it would on anybody's machine; only the
+count of landed spans reads the lake's Parquet files itself.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow.parquet as pq
+
+from demo.children import Child, Children, Command
+from demo.errors import StageError
+from tracegrade_collector.lake import Lake
+
+TRACEGRADE = Path(sys.executable).with_name("tracegrade")
+TASKS = Path(__file__).with_name("tasks.yaml")
+RELEASES = ("1.0", "1.1")
+SUPPORT_RELEASE = "2026.11"
+LAND_WITHIN_SECS = 20.0
+LOOK_EVERY_SECS = 0.1
+
+
+class Landed(NamedTuple):
+    """What stands in the lake's raw spans."""
+
+    spans: int
+    traces: int
+    files: int
+
+
+def say(stage: int, text: str) -> None:
+    """Tell the reader what just happened."""
+    print(f"[{stage}/7] {text}", flush=True)
+
+
+def start_collector(children: Children, lake: Path) -> tuple[Child, str]:
+    """Start the collector on free loopback ports and return it with its OTLP/HTTP address."""
+    addresses = ["--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"]
+    command: Command = [TRACEGRADE, "collect", "--lake", lake, *addresses]
+    collector = children.start("collector", command)
+    ready = collector.ready_lines("http", "grpc")
+    say(1, f"collector up: takes OTLP on {ready['http']} and {ready['grpc']} (gRPC)")
+    return collector, ready["http"]
+
+
+def run_file_agent(children: Children, release: str, endpoint: str, folder: Path) -> int:
+    """Run one release of the file agent on files below `folder`; return how many runs it made."""
+    command = [sys.executable, "-m", "demo.file_agent", "--release", release]
+    command += ["--folder", str(folder / release)]
+    child = children.run(f"file agent {release}", command, **_environment(endpoint))
+    runs = child.lines()
+    stopped = sum("Stopped" in run for run in runs)
+    say(
+        2 + RELEASES.index(release),
+        f"file agent {release}: {len(runs)} runs on real CSV files, {stopped} gave up",
+    )
+    return len(runs)
+
+
+def run_support_agent(children: Children, endpoint: str) -> int:
+    """Run the framework's agent under `tracegrade run`; return how many runs it made."""
+    model, about = _model(children)
+    command: Command = [TRACEGRADE, "run", "--", sys.executable, "-m", "demo.framework_agent"]
+    resource = {
+        "OTEL_SERVICE_NAME": "support",
+        "OTEL_RESOURCE_ATTRIBUTES": f"service.version={SUPPORT_RELEASE}",
+    }
+    child = children.run("support agent", command, **_environment(endpoint), **resource, **model)
+    runs = [line for line in child.lines() if line.startswith("c-")]
+    say(
+        4,
+        f"support agent, OpenAI Agents SDK, not a line of ours in it: {len(runs)} runs on {about}",
+    )
+    return len(runs)
+
+
+def wait_until_landed(lake: Path, traces: int) -> None:
+    """Wait until the spans of that many runs stand in the lake; each run is one trace.
+
+    Raises:
+        StageError: They do not arrive.
+    """
+    deadline = time.monotonic() + LAND_WITHIN_SECS
+    while (landed := count_landed(lake)).traces < traces:
+        if time.monotonic() > deadline:
+            msg = f"{landed.traces} of {traces} traces landed within {LAND_WITHIN_SECS:.0f} s"
+            raise StageError(msg)
+        time.sleep(LOOK_EVERY_SECS)
+
+
+def count_landed(lake: Path) -> Landed:
+    """Return what landed so far, read from the live Parquet files."""
+    files = Lake.open(lake).files("raw_spans")
+    traces = [pq.read_table(path, columns=["trace_id"])["trace_id"] for path in files]
+    ids = {trace_id for column in traces for trace_id in column.to_pylist()}
+    return Landed(sum(len(column) for column in traces), len(ids), len(files))
+
+
+def _model(children: Children) -> tuple[Mapping[str, str], str]:
+    """Return the variables that name the model and a word for it; start the fake one if unset."""
+    if "OPENAI_BASE_URL" in os.environ:
+        return {}, os.environ["OPENAI_BASE_URL"]
+    server = children.start("model server", [sys.executable, "-m", "demo.model_server"])
+    address = server.ready_lines("model")["model"]
+    return {"OPENAI_BASE_URL": address, "OPENAI_MODEL": "rules"}, "a fake model server"
+
+
+def _environment(endpoint: str) -> dict[str, str]:
+    """Return the variables that send a child's spans to our collector, whatever is set outside."""
+    outside = os.environ.get("NO_PROXY", os.environ.get("no_proxy", ""))
+    no_proxy = ",".join(filter(None, [outside, "127.0.0.1", "localhost"]))
+    return {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": endpoint,
+        "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+        "NO_PROXY": no_proxy,
+        "no_proxy": no_proxy,
+    }

@@ -1,0 +1,104 @@
+"""The file agent does its job on real files, in the way that each release is meant to."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from demo.file_agent.__main__ import RELEASES, try_task
+from demo.file_agent.tools import COLUMNS
+from demo.file_agent.uploads import TASKS, Task
+
+TASK_BY_ID = {task.id: task for task in TASKS}
+
+
+def work(release: str, task_id: str, folder: Path, trial: int = 1) -> tuple[str, Path]:
+    """Run one task; return the agent's answer and the folder in which it worked."""
+    task: Task = TASK_BY_ID[task_id]
+    answer = try_task(RELEASES[release], task, trial, folder)
+    return answer, folder / f"{task_id}-{trial}"
+
+
+def report(place: Path) -> dict[str, Any]:
+    """Return the summary that the agent wrote."""
+    summary: dict[str, Any] = json.loads((place / "reports" / "summary.json").read_text())
+    return summary
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_worked_task_writes_the_rows_that_pass(release: str, tmp_path: Path) -> None:
+    """Two of six rows of each upload are bad; both releases keep the other four and say why."""
+    answer, place = work(release, "clean-uploads", tmp_path)
+
+    lines = (place / "clean" / "orders.csv").read_text().splitlines()
+    assert lines[0] == ",".join(COLUMNS)
+    assert len(lines) == 1 + 3 * 4
+    assert report(place)["rows_written"] == 12
+    assert [row["reason"] for row in report(place)["rejected"][:2]] == [
+        "amount 'twelve' is not a number",
+        "date '2026-02-31' is not a day",
+    ]
+    assert answer.startswith("Cleaned 12 rows of 3 uploads")
+
+
+def test_only_the_first_release_moves_the_uploads_away(tmp_path: Path) -> None:
+    """Archiving was not requested: 1.0 does it all the same, 1.1 leaves the uploads alone."""
+    _, first = work("1.0", "clean-uploads", tmp_path / "a")
+    _, second = work("1.1", "clean-uploads", tmp_path / "b")
+
+    assert not list((first / "uploads").iterdir())
+    assert len(list((second / "uploads").iterdir())) == 3
+
+
+@pytest.mark.parametrize("trial", [1, 2, 3])
+@pytest.mark.parametrize("task_id", ["semicolon-upload", "broken-header"])
+def test_first_release_gives_up_on_a_malformed_header(
+    task_id: str, trial: int, tmp_path: Path
+) -> None:
+    """1.0 has no branch for it: no report is written, whichever upload it is."""
+    answer, place = work("1.0", task_id, tmp_path, trial)
+
+    assert answer.startswith("Stopped: ")
+    assert not list((place / "reports").iterdir())
+
+
+@pytest.mark.parametrize("trial", [1, 2, 3])
+def test_second_release_reads_another_delimiter(trial: int, tmp_path: Path) -> None:
+    """1.1 reads the upload again with the delimiter of its header and loses nothing."""
+    answer, place = work("1.1", "semicolon-upload", tmp_path, trial)
+
+    assert report(place)["rows_written"] == 18
+    assert answer.startswith("Cleaned 18 rows of 3 uploads")
+
+
+@pytest.mark.parametrize("trial", [1, 2, 3])
+def test_second_release_quarantines_what_nobody_can_read(trial: int, tmp_path: Path) -> None:
+    """1.1 puts the upload aside with a note, cleans the others and names it in the report."""
+    _, place = work("1.1", "broken-header", tmp_path, trial)
+
+    (upload,) = report(place)["quarantined"]
+    kept = place / "quarantine" / Path(upload).name
+    assert kept.exists()
+    assert "exported by sheet" in kept.with_suffix(".reason.txt").read_text()
+    assert report(place)["rows_written"] == 12
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_full_disk_is_cleared_of_leftovers(release: str, tmp_path: Path) -> None:
+    """Both releases get the rows written: 1.0 after a failed write, 1.1 after a check."""
+    answer, place = work(release, "full-disk", tmp_path)
+
+    assert answer.startswith("Cleaned 18 rows")
+    assert [path.name for path in (place / "clean").glob("*")].count("orders.csv") == 1
+    assert not list((place / "clean").glob("*.partial"))
+
+
+def test_without_uploads_the_second_release_writes_nothing_but_a_report(tmp_path: Path) -> None:
+    """1.1 asks the cheap question and touches nothing else; 1.0 leaves an empty clean file."""
+    _, first = work("1.0", "empty-uploads", tmp_path / "a")
+    _, second = work("1.1", "empty-uploads", tmp_path / "b")
+
+    assert (first / "clean" / "orders.csv").exists()
+    assert not (second / "clean" / "orders.csv").exists()
+    assert report(second)["uploads"] == 0
