@@ -1,9 +1,10 @@
-"""The whole main job on this machine: `make demo`, or `python -m demo`.
+"""The whole main job on this machine: `make demo`, or `python -m demo [--folder DIR]`.
 
 Real agents run, their spans arrive over OTLP, land as Parquet, become steps, and come out as
 scores and a report. Exits with 0, or 1 if a stage failed, or 130 after Ctrl-C.
 """
 
+import argparse
 import sys
 import tempfile
 import time
@@ -18,9 +19,11 @@ LOG_LINES_SHOWN = 15
 
 
 def main() -> int:
-    """Run the demo in a new folder below `.demo/` and return the exit code."""
+    """Run the demo in a new folder and return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m demo", description=__doc__)
+    parser.add_argument("--folder", type=Path, help="a new folder; default: one below .demo/")
     started = time.monotonic()
-    folder = CHECKOUT / ".demo" / datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S.%f")
+    folder: Path = (parser.parse_args().folder or _new_folder()).resolve()
     folder.mkdir(parents=True)
     try:
         with Children(logs=folder) as children:
@@ -62,6 +65,11 @@ def run_stages(children: Children, folder: Path) -> None:
     scores.score(children, lake)
     scores.write_report(children, lake, folder / "report.html")
     scores.show(children, lake)
+
+
+def _new_folder() -> Path:
+    """Return a path named for this moment, so that each demo is kept and they sort by time."""
+    return CHECKOUT / ".demo" / datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S.%f")
 
 
 def show_failure(error: StageError, folder: Path) -> None:

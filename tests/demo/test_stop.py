@@ -1,0 +1,108 @@
+"""However the demo ends, none of its processes outlives it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+PROC = Path("/proc")
+MARK = "DEMO_TEST_MARK"
+
+pytestmark = pytest.mark.skipif(
+    not PROC.is_dir(), reason="finds processes by their environment, which is in /proc"
+)
+
+
+def start_demo(folder: Path, mark: str, **environment: str) -> "subprocess.Popen[str]":
+    """Start the demo; `mark` stands in the environment of all its processes."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "demo", "--folder", folder],
+        cwd=CHECKOUT,
+        env={**os.environ, MARK: mark, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def wait_for(demo: "subprocess.Popen[str]", start: str) -> None:
+    """Read what the demo prints up to the line that starts so."""
+    assert demo.stdout is not None
+    for line in demo.stdout:
+        if line.startswith(start):
+            return
+    pytest.fail(f"the demo ended before it printed {start!r}")
+
+
+def processes_with(mark: str) -> list[str]:
+    """Return the command lines of living processes that carry the mark."""
+    found = []
+    for process in PROC.glob("[0-9]*"):
+        try:
+            environment = (process / "environ").read_bytes()
+            command = (process / "cmdline").read_bytes()
+        except OSError:  # it ended while we looked, or it is not ours
+            continue
+        if command and f"{MARK}={mark}".encode() in environment.split(b"\0"):
+            found.append(command.replace(b"\0", b" ").decode())
+    return found
+
+
+def survivors(mark: str) -> list[str]:
+    """Return what still lives shortly after; a killed process takes a moment to be gone."""
+    deadline = time.monotonic() + 2
+    while (found := processes_with(mark)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return found
+
+
+@pytest.mark.parametrize("stage", ["[1/7]", "[2/7]", "[3/7]", "[4/7]"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_demo_leaves_nothing_running(
+    stage: str, number: signal.Signals, tmp_path: Path
+) -> None:
+    """After Ctrl-C at any stage the demo exits with 130 and every child is gone."""
+    mark = uuid.uuid4().hex
+    with start_demo(tmp_path / "run", mark) as demo:
+        wait_for(demo, stage)
+        assert len(processes_with(mark)) > 1
+        demo.send_signal(number)
+        _, errors = demo.communicate(timeout=20)
+
+    assert demo.returncode == 130
+    assert "nothing is left running" in errors
+    assert survivors(mark) == []
+
+
+def test_second_interrupt_leaves_nothing_running(tmp_path: Path) -> None:
+    """An impatient second Ctrl-C does not cut the clean-up short."""
+    mark = uuid.uuid4().hex
+    with start_demo(tmp_path / "run", mark) as demo:
+        wait_for(demo, "[1/7]")
+        demo.send_signal(signal.SIGINT)
+        time.sleep(0.05)
+        demo.send_signal(signal.SIGINT)
+        demo.communicate(timeout=20)
+
+    assert demo.returncode == 130
+    assert survivors(mark) == []
+
+
+def test_failed_stage_is_one_line_and_the_logs(tmp_path: Path) -> None:
+    """A model server that is not there: the demo says which stage failed and shows why."""
+    mark = uuid.uuid4().hex
+    nowhere = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "OPENAI_MODEL": "none"}
+    with start_demo(tmp_path / "run", mark, **nowhere) as demo:
+        _, errors = demo.communicate(timeout=60)
+
+    assert demo.returncode == 1
+    assert errors.splitlines()[0] == "demo: support agent failed with exit code 1"
+    assert "collector.log" in errors
+    assert survivors(mark) == []
