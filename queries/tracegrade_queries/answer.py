@@ -1,0 +1,106 @@
+"""Runs an analyst's query over a lake and prints its rows for a reader or a program."""
+
+import sys
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import duckdb
+import orjson
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+from tracegrade_collector.lake import Lake
+
+from tracegrade_queries import sql
+from tracegrade_queries.connection import connect
+from tracegrade_queries.errors import QueryFailed
+
+FORMATS: Final = ("table", "csv", "json", "parquet")
+
+
+class Question(NamedTuple):
+    """What to run: one of the first two."""
+
+    query: str | None
+    """SQL text."""
+    saved: str | None
+    """Name of a saved query."""
+    params: tuple[str, ...] = ()
+    """`name=value`, one for each $name of the query."""
+
+
+def print_saved() -> None:
+    """Print the name and the first line of every saved query."""
+    for name, summary in sql.saved().items():
+        sys.stdout.write(f"{name}\t{summary}\n")
+
+
+def print_rows(question: Question, *, lake: Path | None, output: str) -> None:
+    """Print the rows of the answer to stdout in one of `FORMATS`.
+
+    Raises:
+        QueryFailed: The SQL, a parameter or the format cannot be used.
+        LakeMissing: There is no lake at this path.
+    """
+    if output not in FORMATS:
+        msg = f"unknown format '{output}'; known: {', '.join(FORMATS)}"
+        raise QueryFailed(msg)
+    if lake is None:
+        msg = "no lake is given; pass --lake DIR or set TRACEGRADE_LAKE"
+        raise QueryFailed(msg)
+    with connect(Lake.open(lake)) as con:
+        _print(_ask(con, question), output)
+
+
+def _ask(con: duckdb.DuckDBPyConnection, question: Question) -> duckdb.DuckDBPyRelation:
+    text = _text(question).strip().removesuffix(";")
+    params = dict(_parameter(param) for param in question.params)
+    try:
+        answer = con.sql(text, params=params) if params else con.sql(text)
+    except (duckdb.Error, RuntimeError) as error:
+        raise QueryFailed(str(error)) from error
+    if answer is None:
+        msg = "the query returns no rows; write a SELECT"
+        raise QueryFailed(msg)
+    return answer
+
+
+def _text(question: Question) -> str:
+    if (question.query is None) == (question.saved is None):
+        msg = "give either a query or --saved NAME; `tracegrade sql --list` shows the saved ones"
+        raise QueryFailed(msg)
+    return sql.query(question.saved) if question.saved else str(question.query)
+
+
+def _parameter(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        msg = f"parameter '{text}' is not name=value"
+        raise QueryFailed(msg)
+    return name.removeprefix("$"), value
+
+
+def _print(answer: duckdb.DuckDBPyRelation, output: str) -> None:
+    try:
+        if output == "table":
+            answer.show(max_width=10_000, max_rows=10_000)
+            return
+        rows = answer.to_arrow_table()
+    except duckdb.Error as error:
+        raise QueryFailed(str(error)) from error
+    _WRITERS[output](rows)
+
+
+def _write_json(rows: pa.Table) -> None:
+    sys.stdout.buffer.write(orjson.dumps(rows.to_pylist(), default=str) + b"\n")
+
+
+def _write_csv(rows: pa.Table) -> None:
+    pa_csv.write_csv(rows, sys.stdout.buffer)
+
+
+def _write_parquet(rows: pa.Table) -> None:
+    pq.write_table(rows, sys.stdout.buffer)
+
+
+_WRITERS: Final = {"csv": _write_csv, "json": _write_json, "parquet": _write_parquet}

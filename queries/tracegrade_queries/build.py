@@ -1,0 +1,163 @@
+"""Builds steps and trajectories from the raw spans of every trace that got new ones.
+
+Traces are independent, so they are worked off in buckets (hashes of the trace id) that bound the
+memory of the engine. What has been built is noted in the commit that writes the trajectories, which
+comes last: a crash before it repeats work and changes nothing else.
+"""
+
+import datetime
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+import duckdb
+import pyarrow as pa
+from tracegrade_collector.lake import Lake, Table
+
+from tracegrade_queries.connection import connect
+from tracegrade_queries.passes import split_into_steps
+from tracegrade_queries.schema import STEPS, TRAJECTORIES
+from tracegrade_queries.sql import query
+
+BUCKET_SPANS: Final = 500_000
+"""Spans that one bucket aims at."""
+
+
+class BuildSummary(NamedTuple):
+    """What one build did."""
+
+    new_spans: int
+    """Spans that no earlier build had seen."""
+    traces: int
+    """Traces they belong to; all of them were built anew."""
+    trajectories: int
+    """Trajectories of those traces."""
+    steps: int
+    """Steps of those trajectories."""
+
+
+def build(lake: Lake, *, full: bool = False) -> BuildSummary:
+    """Bring `steps` and `trajectories` up to date with `raw_spans`, and say what was done.
+
+    Args:
+        lake: The lake to read and write. One build at a time.
+        full: Build every trace, not just those with new spans.
+    """
+    with connect(lake) as con:
+        received = _received(con)
+        seen = {} if full else _seen(lake, received)
+        new_spans = _find_new(con, seen)
+        if not new_spans and not full:
+            return BuildSummary(0, 0, 0, 0)
+        built = [pa.concat_tables(tables) for tables in zip(*_buckets(con), strict=True)]
+        steps, trajectories = built
+        _write(lake, con, STEPS, steps, {}, full=full)
+        _write(lake, con, TRAJECTORIES, trajectories, _transactions(received), full=full)
+        traces = _count(con, "affected_traces")
+        return BuildSummary(new_spans, traces, trajectories.num_rows, steps.num_rows)
+
+
+def _received(con: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """Return the newest sequence number of each collector."""
+    newest = "SELECT collector_id, max(wal_seq) FROM raw_spans GROUP BY collector_id"
+    return dict(con.sql(newest).fetchall())
+
+
+def _seen(lake: Lake, collectors: dict[str, int]) -> dict[str, int]:
+    """Return the sequence number up to which each collector's spans are built."""
+    versions = {
+        collector: lake.transaction_version(TRAJECTORIES.name, f"built/{collector}")
+        for collector in collectors
+    }
+    return {collector: version for collector, version in versions.items() if version is not None}
+
+
+def _transactions(received: dict[str, int]) -> dict[str, int]:
+    return {f"built/{collector}": seq for collector, seq in received.items()}
+
+
+def _find_new(con: duckdb.DuckDBPyConnection, seen: dict[str, int]) -> int:
+    """Make `affected_traces` (trace_id, date, spans) and return the number of new spans."""
+    marks = pa.table(
+        {
+            "collector_id": pa.array(list(seen), pa.string()),
+            "wal_seq": pa.array(list(seen.values()), pa.int64()),
+        }
+    )
+    con.register("watermarks", marks)
+    con.execute(f"CREATE TEMP TABLE affected_traces AS {query('affected_traces')}")
+    new = con.sql("SELECT coalesce(sum(new), 0) FROM affected_traces").fetchall()[0][0]
+    return int(new)
+
+
+def _buckets(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[pa.Table, pa.Table]]:
+    """Yield the steps and the trajectories of each bucket of affected traces."""
+    spans = con.sql("SELECT coalesce(sum(spans), 0) FROM affected_traces").fetchall()[0][0]
+    buckets = 1 + int(spans) // BUCKET_SPANS
+    for bucket in range(buckets):
+        con.execute(
+            "CREATE OR REPLACE TEMP TABLE bucket_traces AS SELECT trace_id, date "
+            "FROM affected_traces WHERE hash(trace_id) % $buckets = $bucket",
+            {"buckets": buckets, "bucket": bucket},
+        )
+        split_into_steps(con)
+        yield (
+            _as(STEPS, con.table("built_steps")),
+            _as(TRAJECTORIES, con.table("built_trajectories")),
+        )
+
+
+def _write(
+    lake: Lake,
+    con: duckdb.DuckDBPyConnection,
+    table: Table,
+    rows: pa.Table,
+    transactions: dict[str, int],
+    *,
+    full: bool,
+) -> None:
+    """Replace the rows of the affected traces; only dates that hold older rows of them are rewritten.
+
+    Rewritten dates are one commit, new rows of other dates a second one: after a crash between the
+    two the next build finds the same traces affected and does both again.
+    """
+    dates = _dates_to_rewrite(con, table, full=full)
+    con.register("new_rows", rows)
+    within = "FROM new_rows WHERE list_contains($dates, date)"
+    beside = "FROM new_rows WHERE NOT list_contains($dates, date)"
+    if dates:
+        kept = _rows_of_other_traces(con, table, dates, full=full)
+        rewritten = _as(table, con.sql(within, params={"dates": dates}))
+        lake.replace_dates(table, pa.concat_tables([kept, rewritten]), list(map(str, dates)))
+    lake.append(table, _as(table, con.sql(beside, params={"dates": dates})), transactions)
+    con.unregister("new_rows")
+
+
+def _dates_to_rewrite(
+    con: duckdb.DuckDBPyConnection, table: Table, *, full: bool
+) -> list[datetime.date]:
+    """Return the dates, sorted, that hold rows of affected traces; every date for a full build."""
+    affected = "" if full else "SEMI JOIN affected_traces USING (trace_id)"
+    found = con.sql(f"SELECT DISTINCT date FROM {table.name} {affected} ORDER BY date")
+    return [date for (date,) in found.fetchall()]
+
+
+def _rows_of_other_traces(
+    con: duckdb.DuckDBPyConnection, table: Table, dates: list[datetime.date], *, full: bool
+) -> pa.Table:
+    """Return the rows of these dates that stay as they are; none for a full build."""
+    kept = con.sql(
+        f"SELECT {table.name}.* FROM {table.name} ANTI JOIN affected_traces USING (trace_id) "
+        "WHERE NOT $full AND list_contains($dates, date)",
+        params={"dates": dates, "full": full},
+    )
+    return _as(table, kept)
+
+
+def _as(table: Table, rows: duckdb.DuckDBPyRelation) -> pa.Table:
+    made: pa.Table = rows.to_arrow_table()
+    return made.select(table.arrow().names).cast(table.arrow())
+
+
+def _count(con: duckdb.DuckDBPyConnection, table: str) -> int:
+    rows: int = con.sql(f"SELECT count(*) FROM {table}").fetchall()[0][0]
+    return rows

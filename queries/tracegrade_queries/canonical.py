@@ -1,0 +1,107 @@
+"""Canonical JSON: one text for all texts that mean the same arguments (metrics.md, rule 0.5).
+
+Equality of arguments is typed and recursive: `1 == 1.0`, `true != 1`, the order of keys is free and
+`null` is a value. Under the form written here that equality is identity of texts, so that SQL can
+group and join by it. Integers stay exact at any size; other numbers are doubles, as JSON readers
+take them.
+
+Few distinct texts stand behind many calls, so the caller passes each distinct text once
+(`canonical_texts`); DuckDB's own Python functions would bring numpy along for the same work.
+"""
+
+import json
+import math
+import re
+from decimal import Decimal
+from typing import TypeAlias
+
+import orjson
+import pyarrow as pa
+
+Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json] | _Huge"
+
+# orjson reads integers beyond 64 bits as doubles, so texts that may hold one take the exact path.
+_MAY_HOLD_BIG_INTEGER = re.compile(r"\d{17}")
+_MAY_HOLD_FRACTION = re.compile(r"\d[.eE]")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class _Huge(str):
+    """A number beyond the range of doubles, as normalised text."""
+
+    __slots__ = ()
+
+
+def canonical_json(text: str | None) -> str | None:
+    """Return the canonical form of a JSON text; None for None and for what is not JSON.
+
+    Keys are sorted by code point, numbers without a fraction are written as integers (`1.0` as `1`,
+    `-0.0` as `0`), no blanks are left. Of equal keys in one object the last counts.
+    """
+    if text is None:
+        return None
+    try:
+        if _MAY_HOLD_BIG_INTEGER.search(text):
+            return _write(_read_exactly(text))
+        value = orjson.loads(text)
+        if _MAY_HOLD_FRACTION.search(text):
+            value = _without_fractions(value)
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    except (TypeError, ValueError, RecursionError):
+        return _canonical_slowly(text)
+
+
+def canonical_texts(texts: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return the canonical form of each text, in the same order; NULL where a text is not JSON."""
+    return pa.array(map(canonical_json, texts.to_pylist()), pa.string())
+
+
+def _canonical_slowly(text: str) -> str | None:
+    """Return the canonical form of what orjson refuses but JSON allows: lone surrogates, huge numbers."""
+    try:
+        return _write(_read_exactly(text))
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def _read_exactly(text: str) -> Json:
+    value: Json = json.loads(text, parse_float=_float, parse_int=int, parse_constant=_refuse)
+    return value
+
+
+def _float(text: str) -> float | int | _Huge:
+    number = float(text)
+    if math.isinf(number):
+        return _Huge(f"{Decimal(text).normalize():e}")
+    return int(number) if number.is_integer() else number
+
+
+def _refuse(constant: str) -> Json:
+    msg = f"{constant} is no JSON"
+    raise ValueError(msg)
+
+
+def _without_fractions(value: Json) -> Json:
+    """Return the value with every double that has no fraction as an integer."""
+    if isinstance(value, dict):
+        return {key: _without_fractions(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_fractions(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _write(value: Json) -> str:
+    """Return compact JSON with sorted keys; the same text that orjson writes where it can."""
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{_write(key)}:{_write(value[key])}" for key in sorted(value)) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(_write, value)) + "]"
+    if isinstance(value, _Huge) or (isinstance(value, int) and not isinstance(value, bool)):
+        return str(value)
+    if isinstance(value, str) and _LONE_SURROGATE.search(value):
+        return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", _write_parts(value))
+    return orjson.dumps(value).decode()
+
+
+def _write_parts(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,33 @@
+"""The `tracegrade sql` command: analysts' SQL over the lake."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def sql(
+    query: Annotated[
+        str | None, typer.Argument(help="SQL over spans, logs, steps, trajectories, scores, …")
+    ] = None,
+    lake: Annotated[
+        Path | None, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder of the lake.")
+    ] = None,
+    saved: Annotated[str | None, typer.Option(help="Run a saved query.")] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="List the saved queries.")] = False,
+    param: Annotated[
+        list[str] | None, typer.Option(help="Value of a $name in the query, as name=value.")
+    ] = None,
+    output: Annotated[
+        str, typer.Option("--format", help="table, csv, json or parquet.")
+    ] = "table",
+) -> None:
+    """Run one SQL query over the lake and print its rows."""
+    from tracegrade_queries import answer  # noqa: PLC0415 - keeps --help fast
+
+    if show_list:
+        answer.print_saved()
+    else:
+        answer.print_rows(
+            answer.Question(query, saved, tuple(param or ())), lake=lake, output=output
+        )

@@ -1,0 +1,102 @@
+"""Opens DuckDB over a lake: one view per table, pinned to one version, with no way out.
+
+Analysts' SQL runs in the same process as the lake's owner, so a connection can read the lake's
+folder and nothing else, installs nothing and cannot be reconfigured.
+"""
+
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+import duckdb
+import pyarrow as pa
+from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, Table
+
+from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
+
+TABLES: Final = (RAW_SPANS, RAW_LOGS, STEPS, TRAJECTORIES, VERDICTS)
+
+# A view without the rows that a client sent twice: a flag, never a window over everything.
+DEDUPLICATED: Final = {"spans": "raw_spans", "logs": "raw_logs"}
+
+_SETTINGS: Final = {
+    "preserve_insertion_order": True,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "python_enable_replacements": False,  # a Python variable is not a table
+}
+
+
+def connect(lake: Lake, *, tables: Sequence[Table] = ()) -> duckdb.DuckDBPyConnection:
+    """Return a connection that reads the lake as it is now, and keeps reading that.
+
+    Args:
+        lake: The lake; its tables are seen at the versions they have at this moment.
+        tables: Tables of higher layers, beside those of this one.
+
+    Returns:
+        An in-memory DuckDB with a view for each table (empty if the lake has no such table yet) and
+        `spans`, `logs` without rows sent twice. It reads no file outside the lake.
+    """
+    con = open_engine([lake.root])
+    for table in (*TABLES, *tables):
+        con.execute(view_sql(table, lake.files(table.name)))
+    for name, raw in DEDUPLICATED.items():
+        con.execute(f"CREATE VIEW {name} AS SELECT * FROM {raw} WHERE NOT resent")
+    return con
+
+
+def open_engine(readable: Iterable[Path]) -> duckdb.DuckDBPyConnection:
+    """Return an in-memory DuckDB that reads only the given folders; its settings are locked."""
+    spill = Path(tempfile.gettempdir()) / "tracegrade-spill"
+    con = duckdb.connect(config={**_SETTINGS, "temp_directory": str(spill)})
+    con.execute("LOAD icu")  # part of the wheel; without it there are no time zones
+    con.execute("SET TimeZone = 'UTC'")
+    folders = [str(folder.absolute()) for folder in readable]
+    con.execute(f"SET allowed_directories = {_list(folders)}")
+    con.execute("SET enable_external_access = false")
+    con.execute("SET lock_configuration = true")
+    return con
+
+
+def view_sql(table: Table, files: Sequence[str]) -> str:
+    """Return the statement that makes a table's view over its Parquet files, typed as declared."""
+    if not files:
+        columns = ", ".join(f"NULL::{duckdb_type(c.type)} AS {c.name}" for c in table.columns)
+        return f"CREATE VIEW {table.name} AS SELECT {columns} WHERE false"
+    columns = ", ".join(f"{c.name}::{duckdb_type(c.type)} AS {c.name}" for c in table.columns)
+    source = f"read_parquet({_list(files)}, union_by_name = true, hive_partitioning = true)"
+    return f"CREATE VIEW {table.name} AS SELECT {columns} FROM {source}"
+
+
+def duckdb_type(kind: pa.DataType) -> str:
+    """Return the DuckDB type that holds values of an Arrow type."""
+    if pa.types.is_map(kind):
+        return f"MAP({duckdb_type(kind.key_type)}, {duckdb_type(kind.item_type)})"
+    if pa.types.is_list(kind):
+        return f"{duckdb_type(kind.value_type)}[]"
+    if pa.types.is_struct(kind):
+        fields = ", ".join(f'"{field.name}" {duckdb_type(field.type)}' for field in kind)
+        return f"STRUCT({fields})"
+    return _SCALARS[kind]
+
+
+_SCALARS: Final[dict[pa.DataType, str]] = {
+    pa.bool_(): "BOOLEAN",
+    pa.date32(): "DATE",
+    pa.float64(): "DOUBLE",
+    pa.int32(): "INTEGER",
+    pa.int64(): "BIGINT",
+    pa.string(): "VARCHAR",
+    pa.timestamp("us"): "TIMESTAMP",
+}
+
+
+def _list(texts: Iterable[str]) -> str:
+    return "[" + ", ".join(_quoted(text) for text in texts) + "]"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,80 @@
+"""What every dialect says about its spans: two relations, declared once.
+
+A dialect is one SQL file that makes two views over `bucket_spans`, `<dialect>_operations` and, if it
+has model calls, `<dialect>_messages`, with the columns below (those it lacks are NULL). The shared
+pass reads their union and knows no dialect.
+"""
+
+from typing import Final
+
+from tracegrade_collector.lake import Column, Table
+
+from tracegrade_queries.schema import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT
+
+# Strongest first: where several dialects match one span, its fields are taken in this order.
+DIALECTS: Final = ("tracegrade", "otel_genai")
+
+OPERATIONS: Final = Table(
+    name="operations",
+    grain="one span that the dialect recognises",
+    columns=(
+        Column("key", BIGINT, "Of the span in bucket_spans."),
+        Column(
+            "operation",
+            TEXT,
+            "agent | model | tool | plan | thought | observation | answer | other.",
+        ),
+        Column("agent_name", TEXT, "Of the agent that the span is, or belongs to."),
+        Column("tool_name", TEXT, "Of a tool span."),
+        Column("call_id", TEXT, "Id that the model gave the call."),
+        Column("arguments", TEXT, "JSON as sent, of a tool span."),
+        Column("result", TEXT, "What the tool returned."),
+        Column("content", TEXT, "Text of a thought or an observation."),
+        Column("plan", TEXT, "JSON, of a plan span."),
+        Column("user_input", TEXT, "First text of the user, of an agent or a model span."),
+        Column("answer", TEXT, "Last text of an agent or answer span."),
+        Column("failed", BOOLEAN, "The operation ended in an error."),
+        Column("error_type", TEXT, "Class of the error."),
+        Column("error_message", TEXT, "Its message."),
+        Column("model", TEXT, "Model that answered, else the one asked for."),
+        Column("input_tokens", BIGINT, "Of a model span."),
+        Column("output_tokens", BIGINT, "Of a model span."),
+        Column("cache_read_tokens", BIGINT, "Of a model span."),
+        Column("reasoning_tokens", BIGINT, "Of a model span."),
+        Column("offered_tools", TEXT, "JSON list of tool definitions, in any known spelling."),
+        Column("conversation_id", TEXT, "Groups runs."),
+        Column("effect", TEXT, "read | write | destructive, declared."),
+        Column("cost", DOUBLE, "Declared."),
+        Column("linked_span_id", TEXT, "Of an observation: the tool span it observes."),
+        Column("process_order", BIGINT, "Order of spans that start at one time in one process."),
+        Column("sub_goal", TEXT, "Sub-goal that the span serves."),
+        Column("decision", TEXT, "Decision point that the span belongs to."),
+        Column("task_id", TEXT, "Task of the run."),
+        Column("task_category", TEXT, "Its category."),
+        Column("trial", INTEGER, "Number of the attempt."),
+        Column("run_mode", TEXT, "production | live | mocked."),
+        Column("outcome", TEXT, "success | failure | invalid, as declared."),
+    ),
+    partition_by=(),
+)
+
+MESSAGES: Final = Table(
+    name="messages",
+    grain="one part of a message that a span received or sent",
+    columns=(
+        Column("key", BIGINT, "Of the span in bucket_spans."),
+        Column("direction", TEXT, "in | out."),
+        Column("message_position", BIGINT, "Rises with the order of messages; may have gaps."),
+        Column("part_position", BIGINT, "Rises with the order of parts in a message."),
+        Column("role", TEXT, "As sent: system, user, assistant, tool, …"),
+        Column(
+            "part_type", TEXT, "text | reasoning | tool_call | tool_call_response; else ignored."
+        ),
+        Column("text", TEXT, "Of text and reasoning."),
+        Column("tool_name", TEXT, "Of a tool call; of its response if sent."),
+        Column("call_id", TEXT, "Of a tool call and its response; NULL if not sent."),
+        Column("arguments", TEXT, "JSON, of a tool call."),
+        Column("result", TEXT, "Of a response: what the model got to see."),
+    ),
+    partition_by=(),
+)

@@ -1,0 +1,149 @@
+-- OpenTelemetry GenAI conventions, as written since 1.37: messages as JSON attributes of the span.
+--
+-- Reads:
+--   bucket_spans
+-- Order:
+--   none
+CREATE OR REPLACE TEMP VIEW otel_genai_messages AS
+WITH lists AS (
+  SELECT
+    key,
+    unnest(
+      [
+        {'direction': 'in', 'messages': attributes['gen_ai.input.messages']},
+        {'direction': 'out', 'messages': attributes['gen_ai.output.messages']}
+      ],
+      recursive := true
+    )
+  FROM bucket_spans
+  WHERE
+    attributes['gen_ai.input.messages'] IS NOT NULL
+    OR attributes['gen_ai.output.messages'] IS NOT NULL
+),
+
+parsed AS (
+  SELECT
+    key,
+    direction,
+    json_transform(
+      try_cast(messages AS JSON),
+      '[{"role": "VARCHAR", "content": "JSON", "parts": [{"type": "VARCHAR", "content": "JSON",
+        "id": "VARCHAR", "name": "VARCHAR", "arguments": "JSON", "response": "JSON",
+        "result": "JSON"}]}]'
+    ) AS messages
+  FROM lists
+  WHERE messages IS NOT NULL
+),
+
+messages AS (
+  SELECT
+    key,
+    direction,
+    generate_subscripts(messages, 1) AS message_position,
+    unnest(messages) AS message
+  FROM parsed
+),
+
+parts AS (
+  SELECT
+    key,
+    direction,
+    message_position,
+    message.role AS role,
+    unnest(message.parts) AS part,
+    generate_subscripts(message.parts, 1) AS part_position
+  FROM messages
+  WHERE len(message.parts) > 0
+  UNION ALL BY NAME
+  -- The form before parts: one text as the content of the message.
+  SELECT
+    key,
+    direction,
+    message_position,
+    message.role AS role,
+    {'type': 'text', 'content': message.content} AS part,
+    1 AS part_position
+  FROM messages
+  WHERE message.parts IS NULL AND message.content IS NOT NULL
+)
+
+SELECT
+  key,
+  direction,
+  message_position,
+  part_position,
+  role,
+  CASE part.type
+    WHEN 'thinking' THEN 'reasoning'
+    WHEN 'reasoningContent' THEN 'reasoning'
+    ELSE part.type
+  END AS part_type,
+  part.content ->> '$' AS text,
+  part.name AS tool_name,
+  part.id AS call_id,
+  part.arguments ->> '$' AS arguments,
+  coalesce(part.response, part.result) ->> '$' AS result
+FROM parts;
+
+CREATE OR REPLACE TEMP VIEW otel_genai_operations AS
+WITH spoken AS (
+  SELECT
+    key,
+    arg_min(text, (message_position, part_position)) FILTER (
+      WHERE direction = 'in' AND role = 'user'
+    ) AS user_input,
+    arg_max(text, (message_position, part_position)) FILTER (WHERE direction = 'out') AS answer
+  FROM otel_genai_messages
+  WHERE part_type = 'text'
+  GROUP BY key
+)
+
+SELECT
+  bucket_spans.key,
+  CASE attributes['gen_ai.operation.name']
+    WHEN 'invoke_workflow' THEN 'agent'
+    WHEN 'invoke_agent' THEN 'agent'
+    WHEN 'chat' THEN 'model'
+    WHEN 'generate_content' THEN 'model'
+    WHEN 'text_completion' THEN 'model'
+    WHEN 'execute_tool' THEN 'tool'
+    WHEN 'plan' THEN 'plan'
+    ELSE 'other'
+  END AS operation,
+  attributes['gen_ai.agent.name'] AS agent_name,
+  attributes['gen_ai.tool.name'] AS tool_name,
+  attributes['gen_ai.tool.call.id'] AS call_id,
+  attributes['gen_ai.tool.call.arguments'] AS arguments,
+  attributes['gen_ai.tool.call.result'] AS result,
+  spoken.user_input,
+  spoken.answer,
+  failed OR attributes['error.type'] IS NOT NULL AS failed,
+  attributes['error.type'] AS error_type,
+  coalesce(attributes['gen_ai.response.model'], attributes['gen_ai.request.model']) AS model,
+  try_cast(
+    coalesce(
+      attributes['gen_ai.usage.input_tokens'], attributes['gen_ai.usage.prompt_tokens']
+    ) AS BIGINT
+  ) AS input_tokens,
+  try_cast(
+    coalesce(
+      attributes['gen_ai.usage.output_tokens'], attributes['gen_ai.usage.completion_tokens']
+    ) AS BIGINT
+  ) AS output_tokens,
+  try_cast(
+    coalesce(
+      attributes['gen_ai.usage.cache_read.input_tokens'],
+      attributes['gen_ai.usage.cache_read_input_tokens']
+    ) AS BIGINT
+  ) AS cache_read_tokens,
+  try_cast(
+    coalesce(
+      attributes['gen_ai.usage.reasoning.output_tokens'],
+      attributes['gen_ai.usage.reasoning_tokens']
+    ) AS BIGINT
+  ) AS reasoning_tokens,
+  attributes['gen_ai.tool.definitions'] AS offered_tools,
+  attributes['gen_ai.conversation.id'] AS conversation_id
+FROM bucket_spans
+LEFT JOIN spoken USING (key)
+WHERE attributes['gen_ai.operation.name'] IS NOT NULL OR spoken.key IS NOT NULL;

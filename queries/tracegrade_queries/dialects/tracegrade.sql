@@ -1,0 +1,51 @@
+-- Our own spans: what tracegrade.* says beyond the GenAI conventions that they also follow.
+--
+-- A run, a tool call and an answer are GenAI spans and are read as such (otel_genai.sql); the rows here add
+-- what the conventions lack. The context (task, trial, sub-goal, decision) is copied onto spans of
+-- other instrumentation too, so every span that carries it has a row.
+--
+-- Reads:
+--   bucket_spans
+-- Order:
+--   none
+CREATE OR REPLACE TEMP VIEW tracegrade_operations AS
+SELECT
+  key,
+  CASE
+    WHEN attributes['tracegrade.step.kind'] = 'tool_call' THEN 'tool'
+    WHEN attributes['tracegrade.step.kind'] IS NOT NULL THEN attributes['tracegrade.step.kind']
+    WHEN scope_name = 'tracegrade' AND attributes['gen_ai.operation.name'] = 'invoke_agent'
+      THEN 'agent'
+    ELSE 'other'
+  END AS operation,
+  coalesce(
+    attributes['tracegrade.thought.content'], attributes['tracegrade.observation.content']
+  ) AS content,
+  attributes['tracegrade.plan'] AS plan,
+  attributes['tracegrade.tool.effect'] AS effect,
+  try_cast(attributes['tracegrade.tool.cost'] AS DOUBLE) AS cost,
+  linked_span_id,
+  try_cast(attributes['tracegrade.step.index'] AS BIGINT) AS process_order,
+  attributes['tracegrade.sub_goal.id'] AS sub_goal,
+  attributes['tracegrade.decision.id'] AS decision,
+  attributes['tracegrade.task.id'] AS task_id,
+  attributes['tracegrade.task.category'] AS task_category,
+  try_cast(attributes['tracegrade.trial'] AS INTEGER) AS trial,
+  attributes['tracegrade.run.mode'] AS run_mode,
+  attributes['tracegrade.outcome'] AS outcome
+FROM bucket_spans
+WHERE
+  list_has_any(
+    map_keys(attributes),
+    [
+      'tracegrade.step.kind',
+      'tracegrade.step.index',
+      'tracegrade.sub_goal.id',
+      'tracegrade.decision.id',
+      'tracegrade.task.id',
+      'tracegrade.task.category',
+      'tracegrade.trial',
+      'tracegrade.run.mode',
+      'tracegrade.outcome'
+    ]
+  );

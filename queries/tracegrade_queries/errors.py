@@ -1,0 +1,15 @@
+"""What reading the lake with SQL can fail with."""
+
+from tracegrade.errors import BadInput, TracegradeError
+
+
+class QueriesError(TracegradeError):
+    """A query or the building of steps failed for a reason outside."""
+
+
+class QueryFailed(QueriesError, BadInput):
+    """The user's SQL, or a parameter of it, cannot be run."""
+
+
+class UnknownQuery(QueriesError, BadInput):
+    """No query file has the given name."""

@@ -1,0 +1,85 @@
+"""The shared pass: turns the spans of one bucket of traces into steps and trajectories.
+
+It knows no dialect. Each stage is one SQL file whose name is the relation it makes; `follow` resolves
+chains of parents in between.
+"""
+
+from typing import Final
+
+import duckdb
+from tracegrade_collector.lake import Table
+
+from tracegrade_queries.ancestry import break_cycles, follow
+from tracegrade_queries.canonical import canonical_texts
+from tracegrade_queries.connection import duckdb_type
+from tracegrade_queries.dialect import DIALECTS, OPERATIONS
+from tracegrade_queries.sql import query
+
+_ARGUMENTS: Final = "SELECT DISTINCT arguments FROM operations WHERE arguments IS NOT NULL"
+
+
+def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
+    """Make the temporary tables `built_steps` and `built_trajectories`.
+
+    Args:
+        con: Holds `spans` and `bucket_traces` (trace_id, date): the traces to build.
+    """
+    _make(con, "bucket_spans")
+    _read_dialects(con)
+    _make(con, "operations")
+    _place_in_runs(con)
+    _canonicalise(con, _ARGUMENTS)
+    _make(con, "tool_spans", "nested_tool_edges")
+    follow(con, "nested_tool_edges", "nested_tool_ends")
+    con.execute(query("result_is_error"))
+    _make(con, "executions", "calls", "step_rows", "built_steps", "built_trajectories")
+
+
+def _place_in_runs(con: duckdb.DuckDBPyConnection) -> None:
+    """Make `runs_of_operations`: which run each operation belongs to."""
+    _make(con, "span_parents", "cycle_candidates")
+    break_cycles(con)
+    _make(con, "unknown_edges")
+    follow(con, "unknown_edges", "unknown_ends")
+    _make(con, "known_parents", "anchor_edges")
+    follow(con, "anchor_edges", "anchor_ends")
+    _make(con, "run_agents", "twin_edges", "run_edges")
+    follow(con, "run_edges", "run_ends")
+    _make(con, "runs_of_operations")
+
+
+def _make(con: duckdb.DuckDBPyConnection, *names: str) -> None:
+    for name in names:
+        con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query(name)}")
+
+
+def _read_dialects(con: duckdb.DuckDBPyConnection) -> None:
+    for dialect in DIALECTS:
+        con.execute(query(dialect))
+    con.execute(_union(OPERATIONS))
+
+
+def _union(relation: Table) -> str:
+    """Return the view over what all dialects say, with `dialect` and its `precedence`."""
+    columns = ", ".join(f"NULL::{duckdb_type(c.type)} AS {c.name}" for c in relation.columns)
+    parts = [f"SELECT {columns}, 0 AS precedence, '' AS dialect WHERE false"]
+    parts += [
+        f"SELECT *, {precedence} AS precedence, '{dialect}' AS dialect "
+        f"FROM {dialect}_{relation.name}"
+        for precedence, dialect in enumerate(DIALECTS)
+    ]
+    union = " UNION ALL BY NAME ".join(parts)
+    return f"CREATE OR REPLACE TEMP VIEW dialect_{relation.name} AS {union}"
+
+
+def _canonicalise(con: duckdb.DuckDBPyConnection, texts: str) -> None:
+    """Make `canonical` (text, canonical): the canonical form of each distinct text that is JSON."""
+    found = con.sql(texts).to_arrow_table()
+    column = found.column(0)
+    made = found.rename_columns(["text"]).append_column("canonical", canonical_texts(column))
+    con.register("canonical_made", made)
+    con.execute(
+        "CREATE OR REPLACE TEMP TABLE canonical AS "
+        "SELECT text, canonical FROM canonical_made WHERE canonical IS NOT NULL"
+    )
+    con.unregister("canonical_made")

@@ -1,0 +1,155 @@
+"""The tables that are built from raw spans: steps, trajectories and verdicts, declared once.
+
+They can be deleted and built again from `raw_spans` at any time. Rows are replaced by trace.
+"""
+
+from typing import Final
+
+import pyarrow as pa
+from tracegrade_collector.lake import Column, Table
+
+TEXT: Final = pa.string()
+INTEGER: Final = pa.int32()
+BIGINT: Final = pa.int64()
+DOUBLE: Final = pa.float64()
+BOOLEAN: Final = pa.bool_()
+TIMESTAMP: Final = pa.timestamp("us")
+TEXTS: Final = pa.list_(pa.field("element", TEXT))
+
+_DATE: Final = Column("date", pa.date32(), "Date the trace was first received, UTC. Partition.")
+
+STEPS: Final = Table(
+    name="steps",
+    grain="one step of a trajectory",
+    columns=(
+        Column("trajectory_id", TEXT, "The run it belongs to."),
+        Column(
+            "step_index",
+            INTEGER,
+            "Dense from 0 in a trajectory: start of the producing model call, position in its "
+            "output, execution start, span id. An observation stands right after its call.",
+        ),
+        Column("turn", INTEGER, "User messages that the model got since its first call; from 0."),
+        Column(
+            "kind", TEXT, "plan | thought | tool_call | observation | message | answer | handoff."
+        ),
+        Column("role", TEXT, "Who said it: assistant | tool | user; environment if no tool did."),
+        Column("agent_name", TEXT, "Nearest named agent above the span; NULL if none is named."),
+        Column("tool_name", TEXT, "Tool requested, also of plan, hand-off and observation steps."),
+        Column("tool_call_id", TEXT, "Id that the model gave the call; NULL if not recorded."),
+        Column(
+            "arguments",
+            TEXT,
+            "Canonical JSON of a call; the raw text, flagged unparsed_arguments, if it is no "
+            "JSON; NULL if not captured.",
+        ),
+        Column("result", TEXT, "What the tool returned; NULL if nothing was captured."),
+        Column(
+            "content",
+            TEXT,
+            "Thought, message or answer; of an observation what the model saw; else NULL.",
+        ),
+        Column("plan", TEXT, "JSON as declared; NULL except for plans."),
+        Column("sub_goal", TEXT, "Sub-goal id on the span; NULL if none."),
+        Column("decision", TEXT, "Decision id on the span; NULL if none."),
+        Column("call_step", INTEGER, "Of an observation: its call's step_index; else NULL."),
+        Column(
+            "status",
+            TEXT,
+            "Of a call: ok | error | not_executed | unknown (neither executed nor answered, "
+            "executions not recorded). NULL for other kinds.",
+        ),
+        Column(
+            "status_source",
+            TEXT,
+            "span | text (the result says so) | response (the model got one, no execution was "
+            "recorded) | request (nothing followed it). NULL where status is.",
+        ),
+        Column("error_type", TEXT, "Class of the error; NULL if none was recorded."),
+        Column("error_message", TEXT, "Message of the error; NULL if none was recorded."),
+        Column(
+            "offered",
+            BOOLEAN,
+            "The tool was offered to the requesting model call, else to the run; NULL if what "
+            "was offered is not known.",
+        ),
+        Column("effect", TEXT, "read | write | destructive, declared on the span; else NULL."),
+        Column("cost", DOUBLE, "Declared on the span, in the declarer's unit; else NULL."),
+        Column("model", TEXT, "Model that produced the step; NULL if no model call did."),
+        Column("input_tokens", BIGINT, "On the first step of a model call, else NULL."),
+        Column("output_tokens", BIGINT, "As input_tokens."),
+        Column("cache_read_tokens", BIGINT, "As input_tokens."),
+        Column("reasoning_tokens", BIGINT, "As input_tokens."),
+        Column("start_time", TIMESTAMP, "Start of the span, UTC."),
+        Column("end_time", TIMESTAMP, "End of the span, UTC."),
+        Column("duration_ms", DOUBLE, "End less start of the span; may be negative as sent."),
+        Column("trace_id", TEXT, "32 lower hex digits."),
+        Column("span_id", TEXT, "Executing span, else the requesting one."),
+        Column("request_span_id", TEXT, "Span of the producing model call; NULL if none."),
+        Column("parent_span_id", TEXT, "Parent of span_id as sent; NULL at a root."),
+        Column("dialect", TEXT, "Dialect that named the span."),
+        Column("provenance", TEXT, "span (a span of its own) | derived (from messages)."),
+        Column("flags", TEXTS, "unparsed_arguments, redacted, truncated, …; empty if none."),
+        _DATE,
+    ),
+)
+
+TRAJECTORIES: Final = Table(
+    name="trajectories",
+    grain="one run of an agent",
+    columns=(
+        Column("trajectory_id", TEXT, "Trace id, '-', root span id."),
+        Column("parent_trajectory_id", TEXT, "Run whose tool call this is; NULL for a root."),
+        Column("trace_id", TEXT, "32 lower hex digits."),
+        Column("root_span_id", TEXT, "Outermost agent span; 16 zeros if there is none."),
+        Column("agent_name", TEXT, "First named agent from the root down; NULL if none."),
+        Column("service_name", TEXT, "`service.name`; NULL if not sent."),
+        Column("release", TEXT, "`service.version`; NULL if not sent."),
+        Column("environment", TEXT, "`deployment.environment.name`; NULL if not sent."),
+        Column("conversation_id", TEXT, "Groups runs; NULL if not sent."),
+        Column("task_id", TEXT, "Task declared on a span; NULL if none."),
+        Column("task_category", TEXT, "As task_id."),
+        Column("trial", INTEGER, "Trial declared on a span; NULL if none."),
+        Column("run_mode", TEXT, "production | live | mocked, as declared; NULL if not."),
+        Column("user_input", TEXT, "What the user asked first; NULL if not captured."),
+        Column("final_answer", TEXT, "Last answer; NULL if there is none."),
+        Column("outcome", TEXT, "success | failure | invalid, as declared; NULL if not."),
+        Column("outcome_source", TEXT, "trace where outcome is declared; else NULL."),
+        Column("step_count", INTEGER, "Steps of every kind."),
+        Column("tool_call_count", INTEGER, "Steps of kind tool_call."),
+        Column("error_count", INTEGER, "Tool calls with status error or not_executed."),
+        Column("llm_call_count", INTEGER, "Model calls, nested spans of one counted once."),
+        Column("input_tokens", BIGINT, "Sum over model calls; NULL if none recorded them."),
+        Column("output_tokens", BIGINT, "As input_tokens."),
+        Column("cost_usd", DOUBLE, "NULL: no prices given."),
+        Column("start_time", TIMESTAMP, "Start of the root span, else of the first; UTC."),
+        Column("end_time", TIMESTAMP, "End of the root span, else of the last; UTC."),
+        Column("duration_ms", DOUBLE, "End less start."),
+        Column("complete", BOOLEAN, "Its root arrived, and no span above that is missing."),
+        Column(
+            "offered_tools",
+            TEXT,
+            "JSON list of {name, description, parameters} in the order first offered, one for "
+            "each name; NULL if nothing is known.",
+        ),
+        Column("dialects", TEXTS, "Dialects that named its spans, sorted."),
+        Column("sample_weight", DOUBLE, "1 / sampling probability by `ot=th`; 1 if not sampled."),
+        _DATE,
+    ),
+)
+
+VERDICTS: Final = Table(
+    name="verdicts",
+    grain="one result from outside the deterministic scorer",
+    columns=(
+        Column("trajectory_id", TEXT, "The run it is about."),
+        Column("subject", TEXT, "success | sub_goal | rollback."),
+        Column("sub_goal", TEXT, "Where subject is sub_goal; else NULL."),
+        Column("injection", TEXT, "early | mid | late, where subject is rollback; else NULL."),
+        Column("value", DOUBLE, "Score as given; NULL if only a label was."),
+        Column("label", TEXT, "Label as given; NULL if only a value was."),
+        Column("source", TEXT, "Who judged."),
+        Column("evidence", TEXT, "Its explanation; NULL if none."),
+        Column("date", pa.date32(), "Date received, UTC. Partition."),
+    ),
+)

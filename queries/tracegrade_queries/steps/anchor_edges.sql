@@ -1,0 +1,14 @@
+-- Way up from operations that are neither agent nor tool to the nearest one that is.
+--
+-- Reads:
+--   known_parents
+-- Columns:
+--   key   BIGINT
+--   next  BIGINT
+-- Order:
+--   none
+SELECT
+  key,
+  parent AS next
+FROM known_parents
+WHERE operation NOT IN ('agent', 'tool') AND parent IS NOT NULL;

@@ -1,0 +1,21 @@
+SELECT
+  executions.key AS call,
+  executions.trajectory_id,
+  executions.key AS execution,
+  NULL::BIGINT AS model_call,
+  executions.start_ns AS anchor_ns,
+  0::BIGINT AS message_position,
+  0::BIGINT AS part_position,
+  executions.start_ns AS execution_ns,
+  executions.tool_name,
+  executions.call_id,
+  executions.arguments,
+  executions.result,
+  CASE WHEN executions.failed THEN 'error' WHEN result_is_error(executions.result) THEN 'error' ELSE 'ok' END AS status,
+  CASE WHEN executions.failed THEN 'span' WHEN result_is_error(executions.result) THEN 'text' ELSE 'span' END AS status_source,
+  executions.error_type,
+  executions.error_message,
+  executions.effect,
+  executions.cost,
+  NULL::VARCHAR AS observed
+FROM executions;

@@ -1,0 +1,56 @@
+-- Executed tool calls: spans of one call are one row, their fields coalesced from the outside in.
+--
+-- Reads:
+--   operations
+--   tool_spans
+--   nested_tool_ends
+-- Columns:
+--   key              BIGINT   The outermost span; one row each.
+--   trajectory_id    VARCHAR
+--   scope_name       VARCHAR
+--   tool_name        VARCHAR  '' if no span names it.
+--   call_id          VARCHAR
+--   arguments        VARCHAR  Canonical JSON if any span has it, else text as sent.
+--   match_arguments  VARCHAR  Canonical JSON object; NULL if unknown.
+--   result           VARCHAR
+--   failed           BOOLEAN  Any of the spans failed.
+--   error_type       VARCHAR
+--   error_message    VARCHAR
+--   effect           VARCHAR
+--   cost             DOUBLE
+--   start_ns         BIGINT   Of the outermost span.
+--   end_ns           BIGINT   Of the outermost span.
+--   dropped          BOOLEAN  Attributes of every span were dropped.
+-- Order:
+--   none
+WITH members AS (
+  SELECT
+    coalesce(nested_tool_ends.last, tool_spans.key) AS execution,
+    (tool_spans.start_ns, -tool_spans.end_ns, tool_spans.span_id) AS outside_in,
+    tool_spans.*
+  FROM tool_spans
+  LEFT JOIN nested_tool_ends USING (key)
+)
+
+SELECT
+  members.execution AS key,
+  any_value(members.trajectory_id) AS trajectory_id,
+  arg_min(members.scope_name, outside_in) AS scope_name,
+  coalesce(arg_min(nullif(members.tool_name, ''), outside_in), '') AS tool_name,
+  arg_min(members.call_id, outside_in) AS call_id,
+  coalesce(
+    arg_min(members.match_arguments, outside_in), arg_min(members.arguments, outside_in)
+  ) AS arguments,
+  arg_min(members.match_arguments, outside_in) AS match_arguments,
+  arg_min(operations.result, outside_in) AS result,
+  bool_or(operations.failed) AS failed,
+  arg_min(operations.error_type, outside_in) AS error_type,
+  arg_min(operations.error_message, outside_in) AS error_message,
+  arg_min(operations.effect, outside_in) AS effect,
+  arg_min(operations.cost, outside_in) AS cost,
+  min(members.start_ns) FILTER (WHERE members.key = members.execution) AS start_ns,
+  min(members.end_ns) FILTER (WHERE members.key = members.execution) AS end_ns,
+  bool_and(operations.dropped) AS dropped
+FROM members
+INNER JOIN operations ON members.key = operations.key
+GROUP BY members.execution;

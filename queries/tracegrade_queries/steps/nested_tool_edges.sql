@@ -1,0 +1,26 @@
+-- Tool spans that repeat the one around them: the same call, seen by an outer and an inner layer.
+--
+-- Same call id, or the same tool with arguments that do not differ; a missing id, name or argument
+-- differs from nothing.
+--
+-- Reads:
+--   tool_spans
+--   known_parents
+-- Columns:
+--   key   BIGINT  The inner span; one row each.
+--   next  BIGINT  The outer span.
+-- Order:
+--   none
+SELECT
+  inside.key,
+  around.key AS next
+FROM tool_spans AS inside
+INNER JOIN known_parents ON inside.key = known_parents.key
+INNER JOIN tool_spans AS around ON known_parents.parent = around.key
+WHERE
+  inside.call_id = around.call_id
+  OR (
+    inside.tool_name = around.tool_name
+    AND coalesce(inside.call_id = around.call_id, true)
+    AND coalesce(inside.match_arguments = around.match_arguments, true)
+  );

@@ -1,0 +1,146 @@
+-- Spans that mean something to some dialect, with their fields coalesced over the dialects.
+--
+-- Reads:
+--   bucket_spans
+--   dialect_operations
+-- Columns:
+--   key                BIGINT   One row each.
+--   trace_id           VARCHAR
+--   span_id            VARCHAR
+--   parent_span_id     VARCHAR
+--   trace_state        VARCHAR
+--   scope_name         VARCHAR  '' if none was sent.
+--   service_name       VARCHAR
+--   release            VARCHAR
+--   environment        VARCHAR
+--   start_ns           BIGINT
+--   end_ns             BIGINT
+--   dropped            BOOLEAN  The exporter dropped attributes of it.
+--   operation          VARCHAR  As the strongest dialect that knows says; 'other' if none does.
+--   dialect            VARCHAR  That dialect.
+--   agent_name         VARCHAR
+--   tool_name          VARCHAR
+--   call_id            VARCHAR
+--   arguments          VARCHAR
+--   result             VARCHAR
+--   content            VARCHAR
+--   plan               VARCHAR
+--   user_input         VARCHAR
+--   answer             VARCHAR
+--   failed             BOOLEAN  False unless the span or a dialect says so.
+--   error_type         VARCHAR
+--   error_message      VARCHAR
+--   model              VARCHAR
+--   input_tokens       BIGINT
+--   output_tokens      BIGINT
+--   cache_read_tokens  BIGINT
+--   reasoning_tokens   BIGINT
+--   offered_tools      VARCHAR
+--   conversation_id    VARCHAR
+--   effect             VARCHAR
+--   cost               DOUBLE
+--   linked_span_id     VARCHAR
+--   process_order      BIGINT   0 if not sent.
+--   sub_goal           VARCHAR
+--   decision           VARCHAR
+--   task_id            VARCHAR
+--   task_category      VARCHAR
+--   trial              INTEGER
+--   run_mode           VARCHAR
+--   outcome            VARCHAR
+-- Order:
+--   none
+WITH coalesced AS (
+  SELECT
+    key,
+    coalesce(arg_min(operation, precedence) FILTER (WHERE operation <> 'other'), 'other')
+      AS operation,
+    coalesce(
+      arg_min(dialect, precedence) FILTER (WHERE operation <> 'other'),
+      arg_min(dialect, precedence)
+    ) AS dialect,
+    arg_min(agent_name, precedence) AS agent_name,
+    arg_min(tool_name, precedence) AS tool_name,
+    arg_min(call_id, precedence) AS call_id,
+    arg_min(arguments, precedence) AS arguments,
+    arg_min(result, precedence) AS result,
+    arg_min(content, precedence) AS content,
+    arg_min(plan, precedence) AS plan,
+    arg_min(user_input, precedence) AS user_input,
+    arg_min(answer, precedence) AS answer,
+    coalesce(bool_or(failed), false) AS failed,
+    arg_min(error_type, precedence) AS error_type,
+    arg_min(error_message, precedence) AS error_message,
+    arg_min(model, precedence) AS model,
+    arg_min(input_tokens, precedence) AS input_tokens,
+    arg_min(output_tokens, precedence) AS output_tokens,
+    arg_min(cache_read_tokens, precedence) AS cache_read_tokens,
+    arg_min(reasoning_tokens, precedence) AS reasoning_tokens,
+    arg_min(offered_tools, precedence) AS offered_tools,
+    arg_min(conversation_id, precedence) AS conversation_id,
+    arg_min(effect, precedence) AS effect,
+    arg_min(cost, precedence) AS cost,
+    arg_min(linked_span_id, precedence) AS linked_span_id,
+    arg_min(process_order, precedence) AS process_order,
+    arg_min(sub_goal, precedence) AS sub_goal,
+    arg_min(decision, precedence) AS decision,
+    arg_min(task_id, precedence) AS task_id,
+    arg_min(task_category, precedence) AS task_category,
+    arg_min(trial, precedence) AS trial,
+    arg_min(run_mode, precedence) AS run_mode,
+    arg_min(outcome, precedence) AS outcome
+  FROM dialect_operations
+  GROUP BY key
+)
+
+SELECT
+  coalesced.key,
+  bucket_spans.trace_id,
+  bucket_spans.span_id,
+  bucket_spans.parent_span_id,
+  bucket_spans.trace_state,
+  coalesce(bucket_spans.scope_name, '') AS scope_name,
+  bucket_spans.service_name,
+  bucket_spans.release,
+  bucket_spans.environment,
+  bucket_spans.start_ns,
+  bucket_spans.end_ns,
+  bucket_spans.dropped,
+  coalesced.operation,
+  coalesced.dialect,
+  coalesced.agent_name,
+  coalesced.tool_name,
+  nullif(coalesced.call_id, '') AS call_id,
+  coalesced.arguments,
+  coalesced.result,
+  coalesced.content,
+  coalesced.plan,
+  coalesced.user_input,
+  coalesced.answer,
+  coalesced.failed OR bucket_spans.failed AS failed,
+  coalesce(coalesced.error_type, bucket_spans.exception['exception.type']) AS error_type,
+  coalesce(
+    coalesced.error_message,
+    bucket_spans.exception['exception.message'],
+    bucket_spans.status_message
+  ) AS error_message,
+  coalesced.model,
+  coalesced.input_tokens,
+  coalesced.output_tokens,
+  coalesced.cache_read_tokens,
+  coalesced.reasoning_tokens,
+  coalesced.offered_tools,
+  nullif(coalesced.conversation_id, '') AS conversation_id,
+  coalesced.effect,
+  coalesced.cost,
+  coalesced.linked_span_id,
+  coalesce(coalesced.process_order, 0) AS process_order,
+  coalesced.sub_goal,
+  coalesced.decision,
+  coalesced.task_id,
+  coalesced.task_category,
+  coalesced.trial,
+  coalesced.run_mode,
+  coalesced.outcome
+FROM coalesced
+INNER JOIN bucket_spans USING (key);

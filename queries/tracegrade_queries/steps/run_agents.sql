@@ -1,0 +1,42 @@
+-- Agent spans that start a run: the outermost, and each that a tool called.
+--
+-- Nested agent spans with no tool between are one run: they wrap one another, or took over from one
+-- another.
+--
+-- Reads:
+--   operations
+--   known_parents
+--   anchor_ends
+-- Columns:
+--   key         BIGINT   One row each.
+--   trace_id    VARCHAR
+--   span_id     VARCHAR
+--   scope_name  VARCHAR
+--   agent_name  VARCHAR  NULL if the span names none.
+--   start_ns    BIGINT
+--   end_ns      BIGINT
+--   caller      BIGINT   Key of the tool span that called it; NULL for an outermost agent.
+-- Order:
+--   none
+WITH anchors AS (
+  SELECT
+    known_parents.key,
+    coalesce(anchor_ends.last, known_parents.parent) AS anchor
+  FROM known_parents
+  LEFT JOIN anchor_ends ON known_parents.parent = anchor_ends.key
+  WHERE known_parents.operation = 'agent'
+)
+
+SELECT
+  agents.key,
+  agents.trace_id,
+  agents.span_id,
+  agents.scope_name,
+  agents.agent_name,
+  agents.start_ns,
+  agents.end_ns,
+  CASE WHEN above.operation = 'tool' THEN above.key END AS caller
+FROM anchors
+INNER JOIN operations AS agents ON anchors.key = agents.key
+LEFT JOIN operations AS above ON anchors.anchor = above.key
+WHERE above.operation IS NULL OR above.operation <> 'agent';

@@ -1,0 +1,34 @@
+-- Spans of tool executions, with what makes two of them comparable.
+--
+-- Reads:
+--   operations
+--   runs_of_operations
+--   canonical
+-- Columns:
+--   key              BIGINT   One row each.
+--   trajectory_id    VARCHAR
+--   scope_name       VARCHAR
+--   tool_name        VARCHAR  '' if not sent.
+--   call_id          VARCHAR
+--   arguments        VARCHAR  Canonical JSON, else the text as sent.
+--   match_arguments  VARCHAR  Canonical JSON object; NULL if the span has none to compare.
+--   start_ns         BIGINT
+--   end_ns           BIGINT
+--   span_id          VARCHAR
+-- Order:
+--   none
+SELECT
+  operations.key,
+  runs_of_operations.trajectory_id,
+  operations.scope_name,
+  coalesce(operations.tool_name, '') AS tool_name,
+  operations.call_id,
+  coalesce(canonical.canonical, operations.arguments) AS arguments,
+  CASE WHEN canonical.canonical[1] = '{' THEN canonical.canonical END AS match_arguments,
+  operations.start_ns,
+  operations.end_ns,
+  operations.span_id
+FROM operations
+INNER JOIN runs_of_operations USING (key)
+LEFT JOIN canonical ON operations.arguments = canonical.text
+WHERE operations.operation = 'tool';
