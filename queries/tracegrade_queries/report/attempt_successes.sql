@@ -1,0 +1,74 @@
+-- Valid attempts of each task and how many succeeded, for pass@k and pass^k.
+--
+-- An attempt is the runs of one task, trial and conversation (its turns); it is correct only if
+-- each turn is. Without a conversation, a trial run twice counts by its later run; without trial
+-- and conversation each run is an attempt.
+--
+-- Reads:
+--   scores
+--   trajectories
+-- Columns:
+--   release         VARCHAR  One row for each release, agent_name, run_mode and task_id.
+--   agent_name      VARCHAR  NULL if the trace names none.
+--   run_mode        VARCHAR  production | live | mocked; NULL if the trace does not say.
+--   task_id         VARCHAR  Never NULL: runs without a task are left out.
+--   valid_attempts  BIGINT   Attempts of known success.
+--   correct         BIGINT   Of these, successful.
+--   invalid         BIGINT   Attempts of unknown success, which are not failures.
+--   superseded      BIGINT   Runs that a later run of the same trial replaced.
+-- Order:
+--   agent_name, release, run_mode, task_id
+WITH runs AS (
+  SELECT
+    trajectories.trajectory_id,
+    trajectories.release,
+    trajectories.agent_name,
+    trajectories.run_mode,
+    known.task_id,
+    trajectories.trial,
+    trajectories.conversation_id,
+    trajectories.start_time,
+    CASE
+      WHEN trajectories.trial IS NULL AND trajectories.conversation_id IS NULL
+        THEN trajectories.trajectory_id
+    END AS own_attempt,
+    CASE WHEN known.status = 'scored' THEN known.value END AS succeeded
+  FROM scores AS known
+  INNER JOIN trajectories USING (trajectory_id)
+  WHERE
+    known.metric = 'success'
+    AND known.task_id IS NOT NULL
+    AND trajectories.parent_trajectory_id IS NULL
+),
+
+attempts AS (
+  SELECT
+    release,
+    agent_name,
+    run_mode,
+    task_id,
+    conversation_id,
+    count(*) AS turns,
+    -- One turn of unknown success makes the attempt's unknown, unless another failed.
+    CASE
+      WHEN conversation_id IS NULL
+        THEN arg_max_null(succeeded, (start_time, trajectory_id))
+      WHEN min(succeeded) = 0 OR count(succeeded) = count(*)
+        THEN min(succeeded)
+    END AS succeeded
+  FROM runs
+  GROUP BY release, agent_name, run_mode, task_id, trial, conversation_id, own_attempt
+)
+
+SELECT
+  release,
+  agent_name,
+  run_mode,
+  task_id,
+  count(succeeded) AS valid_attempts,
+  count_if(succeeded = 1)::BIGINT AS correct,
+  count_if(succeeded IS NULL)::BIGINT AS invalid,
+  coalesce(sum(turns - 1) FILTER (WHERE conversation_id IS NULL), 0)::BIGINT AS superseded
+FROM attempts
+GROUP BY release, agent_name, run_mode, task_id
+ORDER BY agent_name, release, run_mode, task_id;

@@ -1,0 +1,19 @@
+-- How much of each kind the lake holds: what a report can be made of, and what is missing.
+--
+-- Reads:
+--   raw_spans
+--   trajectories
+--   trajectory_scores
+-- Columns:
+--   spans         BIGINT  Landed spans, resent ones included.
+--   trajectories  BIGINT  Trajectories built from them.
+--   scored        BIGINT  Trajectories that a scoring run has read.
+--   with_task     BIGINT  Scored trajectories whose task is known.
+-- Order:
+--   one row
+SELECT
+  (SELECT count(*) FROM raw_spans) AS spans,
+  (SELECT count(*) FROM trajectories) AS trajectories,
+  (SELECT count(*) FROM trajectory_scores) AS scored,
+  (SELECT count(task_id) FROM trajectory_scores) AS with_task
+ORDER BY spans;

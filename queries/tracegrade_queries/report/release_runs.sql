@@ -1,0 +1,76 @@
+-- Runs of each release of each agent, with what they used.
+--
+-- A run is a trajectory without a parent; what its sub-agents used is counted with it.
+--
+-- Reads:
+--   trajectories
+-- Columns:
+--   release        VARCHAR    One row for each release and agent_name; NULL if not named.
+--   agent_name     VARCHAR    NULL if the trace names none.
+--   runs           BIGINT     Trajectories without a parent.
+--   known_tasks    BIGINT     Distinct tasks among them; 0 if none is known.
+--   unended_runs   BIGINT     Runs whose root span has not arrived.
+--   tool_calls     BIGINT     Tool calls, of runs and their sub-agents.
+--   errors         BIGINT     Tool calls that failed, of runs and their sub-agents.
+--   input_tokens   BIGINT     NULL if no model call reported any.
+--   output_tokens  BIGINT     NULL if no model call reported any.
+--   token_runs     BIGINT     Runs of which at least one model call reported tokens.
+--   first_start    TIMESTAMP  Start of the earliest run (UTC).
+--   last_start     TIMESTAMP  Start of the latest run (UTC).
+-- Order:
+--   agent_name, first_start, release
+WITH RECURSIVE roots AS (
+  SELECT
+    trajectory_id,
+    release,
+    agent_name,
+    task_id,
+    complete,
+    start_time
+  FROM trajectories
+  WHERE parent_trajectory_id IS NULL
+),
+
+-- The run itself and every sub-agent below it.
+members AS (
+  SELECT
+    trajectory_id AS root_id,
+    trajectory_id
+  FROM roots
+  UNION
+  SELECT
+    members.root_id,
+    trajectories.trajectory_id
+  FROM members
+  INNER JOIN trajectories ON members.trajectory_id = trajectories.parent_trajectory_id
+),
+
+consumption AS (
+  SELECT
+    members.root_id,
+    sum(trajectories.tool_call_count) AS tool_calls,
+    sum(trajectories.error_count) AS errors,
+    sum(trajectories.input_tokens) AS input_tokens,
+    sum(trajectories.output_tokens) AS output_tokens
+  FROM members
+  INNER JOIN trajectories USING (trajectory_id)
+  GROUP BY members.root_id
+)
+
+SELECT
+  roots.release,
+  roots.agent_name,
+  count(*) AS runs,
+  count(DISTINCT roots.task_id) AS known_tasks,
+  count_if(NOT roots.complete)::BIGINT AS unended_runs,
+  coalesce(sum(consumption.tool_calls), 0)::BIGINT AS tool_calls,
+  coalesce(sum(consumption.errors), 0)::BIGINT AS errors,
+  sum(consumption.input_tokens)::BIGINT AS input_tokens,
+  sum(consumption.output_tokens)::BIGINT AS output_tokens,
+  count(coalesce(consumption.input_tokens, consumption.output_tokens)) AS token_runs,
+  min(roots.start_time) AS first_start,
+  max(roots.start_time) AS last_start
+FROM roots
+INNER JOIN consumption ON roots.trajectory_id = consumption.root_id
+GROUP BY roots.release, roots.agent_name
+ORDER BY roots.agent_name, first_start, roots.release;

@@ -1,0 +1,42 @@
+-- How often each sub-goal of each task was attempted and completed.
+--
+-- Reads:
+--   sub_goals
+--   trajectories
+-- Columns:
+--   release        VARCHAR  One row for each release, agent_name, task_id and sub_goal.
+--   agent_name     VARCHAR  NULL if the trace names none.
+--   task_id        VARCHAR  The task whose plan graph holds the sub-goal.
+--   sub_goal       VARCHAR  Its name there.
+--   critical       BOOLEAN  True if the task cannot succeed without it.
+--   attempts       BIGINT   Attempts in which it had to be served; at least 1.
+--   attempted      BIGINT   Of these, with at least one action that served it.
+--   completed      BIGINT   Of these, with its success criterion held at the end.
+--   regressed      BIGINT   Of these, with the criterion held once but not at the end.
+--   violations     BIGINT   Of these, completed before a prerequisite was.
+--   trajectory_id  VARCHAR  One in which it was not attempted, else not completed; NULL if none.
+-- Order:
+--   agent_name, release, task_id, sub_goal
+SELECT
+  sub_goals.release,
+  trajectories.agent_name,
+  sub_goals.task_id,
+  sub_goals.sub_goal,
+  coalesce(bool_or(sub_goals.critical), FALSE) AS critical,
+  count(*) AS attempts,
+  count_if(sub_goals.attempted)::BIGINT AS attempted,
+  count_if(sub_goals.completed)::BIGINT AS completed,
+  count_if(sub_goals.regressed)::BIGINT AS regressed,
+  count_if(sub_goals.dependency_violation)::BIGINT AS violations,
+  coalesce(
+    min(sub_goals.trajectory_id) FILTER (WHERE NOT sub_goals.attempted),
+    min(sub_goals.trajectory_id) FILTER (WHERE NOT sub_goals.completed)
+  ) AS trajectory_id
+FROM sub_goals
+LEFT JOIN trajectories USING (trajectory_id)
+GROUP BY
+  sub_goals.release,
+  trajectories.agent_name,
+  sub_goals.task_id,
+  sub_goals.sub_goal
+ORDER BY trajectories.agent_name, sub_goals.release, sub_goals.task_id, sub_goals.sub_goal;

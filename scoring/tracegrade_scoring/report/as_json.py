@@ -1,0 +1,61 @@
+"""A report for programs: every number unrounded, every name as the trace spells it."""
+
+import json
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from tracegrade_scoring.report.missing import missing
+from tracegrade_scoring.report.model import CohortPass, Release, Report, Score
+
+
+def render_json(report: Report) -> str:
+    r"""Return the report as one JSON object.
+
+    Characters beyond ASCII are written as `\uXXXX`, so the text is inert on a terminal too.
+    """
+    document = {
+        "lake": report.lake,
+        "contents": report.contents._asdict(),
+        "missing": [{"fact": fact, "commands": commands} for fact, commands in missing(report)],
+        "releases": [_release(release) for release in report.releases],
+    }
+    return json.dumps(document, indent=2, default=_text) + "\n"
+
+
+def _text(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    msg = f"cannot write a {type(value).__name__} as JSON"
+    raise TypeError(msg)
+
+
+def _release(release: Release) -> dict[str, Any]:
+    return {
+        "release": release.key.release,
+        "agent_name": release.key.agent_name,
+        "runs": asdict(release.runs),
+        "metrics": {name: _score(score) for name, score in release.metrics.items()},
+        "pass": [row for cohort in release.cohorts for row in _passes(cohort)],
+        "wrong_decisions": [asdict(row) for row in release.wrong_decisions],
+        "wrong_decision_rows": release.wrong_decision_rows,
+        "sub_goals": [asdict(row) for row in release.sub_goals],
+        "tool_selection": [asdict(row) for row in release.tool_selection],
+        "replanning": [asdict(row) for row in release.replanning],
+    }
+
+
+def _score(score: Score) -> dict[str, Any]:
+    written = asdict(score)
+    written["unscored"] = [row._asdict() for row in score.unscored]
+    return written
+
+
+def _passes(cohort: CohortPass) -> list[dict[str, Any]]:
+    counts = {
+        "run_mode": cohort.run_mode,
+        "n_valid": cohort.valid,
+        "n_invalid": cohort.invalid,
+        "superseded": cohort.superseded,
+    }
+    return [{**row._asdict(), **counts} for row in cohort.passes]

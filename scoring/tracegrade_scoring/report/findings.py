@@ -1,0 +1,93 @@
+"""What stands out in a report, in one sentence each: the first things a reader should know."""
+
+from collections.abc import Iterator
+
+from tracegrade_scoring.report import words
+from tracegrade_scoring.report.catalogue import Scale
+from tracegrade_scoring.report.model import Release, WrongDecision
+from tracegrade_scoring.report.view import AgentView, release_label
+
+NEAR_ZERO_SHARE = 0.05
+"""At most this share of failures answered by a replan counts as hardly any."""
+CRITERIA = {
+    "a": "not the expected tool",
+    "b": "wrong arguments",
+    "c": "a safer or cheaper tool was at hand",
+}
+"""What each criterion of tool selection (metrics section 1) says when it fails."""
+
+
+def findings(agent: AgentView) -> list[str]:
+    """Return what stands out in each release of an agent, at most one sentence of each kind."""
+    return [
+        f"{release_label(release)}: {sentence}"
+        for release in agent.releases
+        for sentence in _of_release(release)
+    ]
+
+
+def picked(decision: WrongDecision) -> str:
+    """Return what the agent did at a decision point."""
+    return "no call" if decision.missed else words.name(decision.picked_tool, "no tool")
+
+
+def expected(decision: WrongDecision) -> str:
+    """Return the tool the task expected there."""
+    return words.name(decision.expected_tool, words.NOTHING)
+
+
+def why(decision: WrongDecision) -> str:
+    """Return why a decision was wrong: its own sentence, else the criteria that failed."""
+    if decision.reason:
+        return words.clip(words.visible(decision.reason), 400)
+    if decision.missed:
+        return "the task expects a call here and there was none"
+    failed = [CRITERIA.get(criterion, criterion) for criterion in decision.failed_criteria]
+    return words.visible("; ".join(failed)) or "no reason was recorded"
+
+
+def _of_release(release: Release) -> Iterator[str]:
+    if release.wrong_decisions:
+        yield _worst_decision(release.wrong_decisions[0])
+    if release.skipped_critical:
+        worst = max(release.skipped_critical, key=lambda goal: (goal.skipped, goal.attempts))
+        yield (
+            f"never worked on the critical sub-goal {words.name(worst.sub_goal, '?')} of "
+            f"{words.name(worst.task_id, 'its task')} in "
+            f"{worst.skipped:,} of {words.count(worst.attempts, 'run')}."
+        )
+    yield from _hardly_replans(release)
+    yield from _made_up_tools(release)
+
+
+def _worst_decision(decision: WrongDecision) -> str:
+    where = words.name(decision.decision, "one decision")
+    task = words.name(decision.task_id, "a run without a task")
+    if decision.missed:
+        did = f"made no call where {expected(decision)} was expected"
+    else:
+        did = f"picked {picked(decision)}" + (
+            f" where {expected(decision)} was expected"
+            if decision.expected_tool not in {None, decision.picked_tool}
+            else " wrongly"
+        )
+    return (
+        f"most frequent mistake: {did} ({where} of {task}), {words.count(decision.times, 'time')}."
+    )
+
+
+def _hardly_replans(release: Release) -> Iterator[str]:
+    """Near-zero replanning is a finding only where failures occurred (metrics section 4)."""
+    score = release.metrics.get("replan_given_failure")
+    if score and score.value is not None and score.value <= NEAR_ZERO_SHARE and score.denominator:
+        yield (
+            f"hardly ever changed its plan after a failure: "
+            f"{words.number(score.numerator)} of {words.number(score.denominator)} failed calls."
+        )
+
+
+def _made_up_tools(release: Release) -> Iterator[str]:
+    score = release.metrics.get("tool_allowed_rate")
+    if score and score.value is not None and score.value < 1:
+        share = words.amount(1 - score.value, Scale.SHARE)
+        yield f"called tools it was not offered: {share} of calls."

@@ -1,0 +1,101 @@
+"""A report as one HTML file that needs nothing else: no script, no network, no font.
+
+Everything that comes out of a trace is escaped by Jinja's autoescape after `words.visible` spelled
+out what would act instead of show; the page's own policy forbids scripts and requests besides.
+"""
+
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from tracegrade_scoring.report import plots, words
+from tracegrade_scoring.report.findings import expected, findings, picked, why
+from tracegrade_scoring.report.missing import missing
+from tracegrade_scoring.report.model import Release, Report, SubGoalOutcome
+from tracegrade_scoring.report.view import VERDICT_WORDS, AgentView, agent_views, release_label
+
+
+def render_html(report: Report) -> str:
+    """Return the report as the text of one HTML file."""
+    page = files("tracegrade_scoring.report")
+    template = _environment().from_string((page / "page.html.j2").read_text("utf-8"))
+    style = Markup((page / "page.css").read_text("utf-8"))  # noqa: S704 - our own file
+    return template.render(
+        agents=[_agent(agent) for agent in agent_views(report)],
+        contents=report.contents,
+        lake=report.lake,
+        missing=missing(report),
+        period=_period(report),
+        style=style,
+    )
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        autoescape=True,
+        finalize=_finalize,
+        lstrip_blocks=True,
+        trim_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.globals.update(
+        expected=expected,
+        picked=picked,
+        release_label=release_label,
+        verdicts=VERDICT_WORDS,
+        why=why,
+    )
+    environment.filters.update(count=words.count, name=words.name, number=words.number)
+    return environment
+
+
+def _finalize(value: object) -> object:
+    """Make every text that a template writes visible, whatever path it came on."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return words.visible(value)
+    return value
+
+
+def _agent(agent: AgentView) -> dict[str, Any]:
+    return {
+        "findings": findings(agent),
+        "goals": [_goals(release) for release in agent.releases if release.sub_goals],
+        "metric_plot": plots.metric_plot(agent),
+        "replanning_plot": plots.replanning_plot(agent),
+        "tsa_plot": plots.tsa_plot(agent),
+        "view": agent,
+    }
+
+
+def _goals(release: Release) -> dict[str, Any]:
+    """Return the sub-goals of a release by task, each with the shares its colours show."""
+    by_task: dict[str | None, list[dict[str, Any]]] = {}
+    for goal in release.sub_goals:
+        by_task.setdefault(goal.task_id, []).append(_goal(goal))
+    return {"label": release_label(release), "tasks": list(by_task.items())}
+
+
+def _goal(goal: SubGoalOutcome) -> dict[str, Any]:
+    completed = round(100 * goal.completed / goal.attempts)
+    failed = round(100 * (goal.attempted - goal.completed) / goal.attempts)
+    return {
+        "goal": goal,
+        "completed": completed,
+        "failed": max(failed, 0),
+        "skipped": max(100 - completed - failed, 0),
+        "alarm": goal.critical and goal.skipped > 0,
+    }
+
+
+def _period(report: Report) -> str:
+    """Return from when to when the runs are, '' if no run has a time."""
+    starts = [release.runs.first_start for release in report.releases if release.runs.first_start]
+    ends = [release.runs.last_start for release in report.releases if release.runs.last_start]
+    if not starts or not ends:
+        return ""
+    first, last = min(starts), max(ends)
+    if first.date() == last.date():
+        return f"{first:%d %B %Y}, {first:%H:%M}{words.DASH}{last:%H:%M} UTC"
+    return f"{first:%d %B %Y} {words.DASH} {last:%d %B %Y}, UTC"

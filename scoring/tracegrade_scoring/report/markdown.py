@@ -1,0 +1,151 @@
+"""A report as Markdown, for a pull request or a wiki.
+
+Names out of traces stand in code spans, where neither markup nor links work; sentences are
+escaped. No HTML is written and none gets through.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from tracegrade_scoring.report import words
+from tracegrade_scoring.report.findings import expected, findings, picked, why
+from tracegrade_scoring.report.missing import missing
+from tracegrade_scoring.report.model import Release, Report
+from tracegrade_scoring.report.view import (
+    VERDICT_WORDS,
+    AgentView,
+    Cell,
+    MetricRow,
+    agent_views,
+    release_label,
+)
+
+EVIDENCE_ROWS = 50
+"""Rows of evidence for each release; the HTML report has them all."""
+
+
+def render_markdown(report: Report) -> str:
+    """Return the report as GitHub-flavoured Markdown."""
+    return "\n".join(_lines(report)) + "\n"
+
+
+def escape(text: str) -> str:
+    """Return a sentence that Markdown shows as it stands: no markup, no HTML, no links."""
+    shown = re.sub(r"([\\`*_{}\[\]()#+!|~$^])", r"\\\1", words.visible(text))
+    shown = shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"(?i)(:(?=//)|@|(?<=www)\.)", r"\\\1", shown)
+
+
+def code(text: str) -> str:
+    """Return a name as a code span, also if it holds backticks."""
+    # A table would split its cell at a bar, whatever stands before it.
+    shown = words.visible(text).replace("|", "\\x7c")
+    longest = max(map(len, re.findall("`+", shown)), default=0)
+    fence = "`" * (longest + 1)
+    space = " " if longest else ""
+    return f"{fence}{space}{shown}{space}{fence}"
+
+
+def _lines(report: Report) -> Iterator[str]:
+    yield f"# Agent report: {code(report.lake)}"
+    for fact, commands in missing(report):
+        yield from ("", f"> {escape(fact)}", ">")
+        yield from (f"> {code(command)}" for command in commands)
+    for agent in agent_views(report):
+        yield from _agent_lines(agent)
+
+
+def _agent_lines(agent: AgentView) -> Iterator[str]:
+    yield from ("", f"## {code(agent.name)}")
+    yield from _bullets("What stands out", findings(agent))
+    yield from _table("Scores", _metric_headings(agent), map(_metric_cells, agent.rows))
+    yield from _table(
+        "Reliability over repeated attempts",
+        ("release", "mode", "k", "at least one of k works", "all k work", "from"),
+        [
+            (code(row.release), escape(row.run_mode), str(row.k), row.at_least_one, row.every_one,
+             row.basis)
+            for row in agent.passes
+        ],
+    )  # fmt: skip
+    for release in agent.releases:
+        yield from _evidence(release)
+    yield from _bullets("Small samples", agent.cautions)
+    yield from _table(
+        "Not scored, and why",
+        ("metric", "release", "runs", "why"),
+        [(row.metric, code(row.release), row.runs, escape(row.why)) for row in agent.unmeasured],
+    )
+
+
+def _metric_headings(agent: AgentView) -> tuple[str, ...]:
+    compared = (escape(agent.compared),) if agent.compared else ()
+    return ("metric", *(code(label) for label in agent.labels), *compared)
+
+
+def _metric_cells(row: MetricRow) -> tuple[str, ...]:
+    cells = (row.metric.label, *map(_cell, row.cells))
+    if len(row.cells) == 1:
+        return cells
+    verdict = VERDICT_WORDS.get(row.verdict, "")
+    return (*cells, f"{row.difference} ({verdict})" if verdict else row.difference)
+
+
+def _cell(cell: Cell) -> str:
+    interval = f"[{cell.interval}]" if cell.interval else ""
+    details = ", ".join(part for part in (cell.counts, cell.scored) if part)
+    return " ".join(
+        filter(None, (f"**{cell.value}**", interval, f"({details})" if details else ""))
+    )
+
+
+def _evidence(release: Release) -> Iterator[str]:
+    label = code(release_label(release))
+    yield from _table(
+        f"Wrong decisions, {label}",
+        ("task", "decision", "picked", "expected", "why", "times"),
+        [
+            (*_codes(row.task_id, row.decision), code(picked(row)), code(expected(row)),
+             escape(why(row)), words.number(row.times))
+            for row in release.wrong_decisions[:EVIDENCE_ROWS]
+        ],
+    )  # fmt: skip
+    yield from _table(
+        f"Critical sub-goals skipped, {label}",
+        ("task", "sub-goal", "skipped in", "example"),
+        [
+            (*_codes(goal.task_id, goal.sub_goal),
+             f"{goal.skipped:,} of {words.count(goal.attempts, 'run')}",
+             *_codes(goal.trajectory_id))
+            for goal in release.skipped_critical[:EVIDENCE_ROWS]
+        ],
+    )  # fmt: skip
+    yield from _table(
+        f"Failures and replans, {label}",
+        ("task", "runs with a plan", "failed calls", "replanned at once", "replans"),
+        [
+            (*_codes(row.task_id), *map(words.number, (row.planned_runs, row.failures,
+                                                       row.answered, row.replans)))
+            for row in release.eventful_replanning[:EVIDENCE_ROWS]
+        ],
+    )  # fmt: skip
+
+
+def _codes(*names: str | None) -> tuple[str, ...]:
+    return tuple(code(words.name(name, words.NOTHING)) for name in names)
+
+
+def _bullets(title: str, sentences: Sequence[str]) -> Iterator[str]:
+    if sentences:
+        yield from ("", f"### {title}", "", *(f"- {escape(sentence)}" for sentence in sentences))
+
+
+def _table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    found = list(rows)
+    if found:
+        yield from ("", f"### {title}", "", _row(headings), _row(["---"] * len(headings)))
+        yield from map(_row, found)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,75 @@
+"""What a lake still lacks before a report can say everything, and the command that adds it."""
+
+import shlex
+from typing import NamedTuple
+
+from tracegrade_scoring.report.model import LakeContents, Report
+from tracegrade_scoring.report.words import count, visible
+
+
+class Missing(NamedTuple):
+    """One thing that is missing."""
+
+    fact: str
+    commands: tuple[str, ...]
+    """What to type next."""
+
+
+def missing(report: Report) -> list[Missing]:
+    """Return what is missing, the first thing to do first; empty if the report is whole."""
+    lake = visible(shlex.quote(report.lake))
+    contents = report.contents
+    if not contents.spans and not contents.trajectories:
+        return [_spans(lake)]
+    if not contents.trajectories:
+        return [_trajectories(contents, lake)]
+    if not contents.scored:
+        return [_scores(contents, lake)]
+    found = [] if contents.with_task else [_tasks(lake)]
+    if contents.scored < contents.trajectories:
+        found.append(_late_scores(contents, lake))
+    return found
+
+
+def _spans(lake: str) -> Missing:
+    return Missing(
+        "The lake holds no spans yet. Start a collector and let an agent export to it, or import "
+        "traces that you have.",
+        (f"tracegrade collect --lake {lake}", f"tracegrade import FILE --lake {lake}"),
+    )
+
+
+def _trajectories(contents: LakeContents, lake: str) -> Missing:
+    return Missing(
+        f"{count(contents.spans, 'span')} landed, but no trajectory has been built from them: "
+        "either nothing was scored yet, or none of them is an agent's, a model's or a tool's.",
+        (f"tracegrade score --lake {lake}",),
+    )
+
+
+def _scores(contents: LakeContents, lake: str) -> Missing:
+    verb = "is" if contents.trajectories == 1 else "are"
+    return Missing(
+        f"{count(contents.trajectories, 'run')} {verb} in the lake, but none has been scored.",
+        (f"tracegrade score --lake {lake}",),
+    )
+
+
+def _tasks(lake: str) -> Missing:
+    return Missing(
+        "No run belongs to a known task, so whatever needs a reference is not scored: tool "
+        "selection, step efficiency, sub-goals, success by criterion. Describe the tasks in a "
+        "file.",
+        (
+            f"tracegrade tasks draft --lake {lake} > tasks.yaml",
+            f"tracegrade score --lake {lake} --tasks tasks.yaml",
+        ),
+    )
+
+
+def _late_scores(contents: LakeContents, lake: str) -> Missing:
+    late = contents.trajectories - contents.scored
+    return Missing(
+        f"{late:,} of {contents.trajectories:,} trajectories are not scored yet.",
+        (f"tracegrade score --lake {lake}",),
+    )

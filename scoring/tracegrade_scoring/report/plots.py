@@ -1,0 +1,188 @@
+"""The plots of the HTML report: Vega-Lite drawn to SVG on this machine, coloured by its CSS.
+
+Colours are CSS variables of the page, so one drawing serves light and dark. Text in a drawing is
+data to Vega (never an expression), is escaped by its SVG writer, and was made visible before.
+Every chart has an accessible description, and the page has each number in a table as well.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import altair as alt
+import vl_convert
+from markupsafe import Markup
+
+from tracegrade_scoring.report import words
+from tracegrade_scoring.report.catalogue import HEADLINES, METRICS
+from tracegrade_scoring.report.view import AgentView
+
+AnyChart = alt.Chart | alt.LayerChart | alt.FacetChart
+SERIES = tuple(f"var(--series-{number})" for number in range(1, 7))
+"""One colour for each release; a seventh starts again."""
+INK, FAINT, GRID = "var(--ink)", "var(--faint)", "var(--line)"
+FONT = "system-ui, sans-serif"
+PLOT_WIDTH = 270
+LABEL_WIDTH = 7.2
+"""Pixels of a character at 12 px: readers' fonts are wider than the one that lays labels out."""
+DODGE = 0.13
+TASKS_SHOWN = 25
+"""Tasks in a plot: the worst ones; the table has all."""
+LABEL_LENGTH = 24
+
+
+def metric_plot(agent: AgentView) -> Markup | None:
+    """Return the headline shares of each release with their intervals; None without any."""
+    rows: list[dict[str, Any]] = [
+        {
+            "metric": metric.label,
+            "release": label,
+            "value": score.value,
+            "low": score.value if score.low is None else score.low,
+            "high": score.value if score.high is None else score.high,
+        }
+        for metric in METRICS
+        for label, release in zip(_distinct(agent.labels), agent.releases, strict=True)
+        if metric.name in HEADLINES
+        and (score := release.metrics.get(metric.name)) is not None
+        and score.value is not None
+    ]
+    if not rows:
+        return None
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        y=alt.Y(
+            "metric:N", sort=None, title=None, axis=_label_axis(row["metric"] for row in rows)
+        ),
+        yOffset=alt.YOffset("release:N", sort=None),
+        color=_release_colour(agent),
+    )
+    value = alt.X("value:Q", title=None, axis=_percent_axis(), scale=alt.Scale(domain=[0, 1]))
+    chart = alt.layer(
+        base.mark_rule(strokeWidth=2, opacity=0.55).encode(x=alt.X("low:Q"), x2="high:Q"),
+        base.mark_point(filled=True, size=70, opacity=1).encode(x=value),
+    )
+    step = alt.Step(12 + 11 * len(agent.labels), **{"for": "position"})
+    return _svg(chart, "Value and 95 % interval of each metric for each release.", height=step)
+
+
+def tsa_plot(agent: AgentView) -> Markup | None:
+    """Return tool-selection accuracy of each task and release; None without any."""
+    rows: list[dict[str, Any]] = [
+        {"task": _short(row.task_id), "release": label, "tsa": row.tsa, "runs": row.runs}
+        for label, release in zip(_distinct(agent.labels), agent.releases, strict=True)
+        for row in release.tool_selection
+    ]
+    if not rows:
+        return None
+    worst = sorted({(row["tsa"], row["task"]) for row in rows})
+    tasks = list(dict.fromkeys(task for _, task in worst))[:TASKS_SHOWN]
+    base = alt.Chart(alt.InlineData(values=[row for row in rows if row["task"] in tasks])).encode(
+        y=alt.Y("task:N", sort=tasks, title=None, axis=_label_axis(tasks)),
+        x=alt.X("tsa:Q", title=None, axis=_percent_axis(), scale=alt.Scale(domain=[0, 1])),
+    )
+    chart = alt.layer(
+        base.mark_line(color=FAINT, strokeWidth=1.5).encode(detail="task:N"),
+        base.mark_point(filled=True, size=80, opacity=0.9).encode(color=_release_colour(agent)),
+    )
+    return _svg(
+        chart, "Tool-selection accuracy of each task for each release.", height=alt.Step(24)
+    )
+
+
+def replanning_plot(agent: AgentView) -> Markup | None:
+    """Return how often runs replanned by how many of their calls failed; None without plans."""
+    middle = (len(agent.labels) - 1) / 2
+    rows: list[dict[str, Any]] = [
+        # Releases stand beside each other where they coincide.
+        {"release": label, "x": row.failures + DODGE * (place - middle), **row._asdict()}
+        for place, (label, release) in enumerate(
+            zip(_distinct(agent.labels), agent.releases, strict=True)
+        )
+        for row in release.replanning_runs
+    ]
+    if not any(row["failures"] or row["replans"] for row in rows):
+        return None
+    most = max(max(row["failures"], row["replans"]) for row in rows) + 1
+    sizes = sorted({1, max(row["runs"] for row in rows)})
+    axis = alt.Axis(tickMinStep=1, tickCount=min(most, 10), format="d")
+    scale = alt.Scale(domain=[-0.4, most], nice=False)
+    chart = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_circle(opacity=0.65, stroke=INK, strokeWidth=0.5)
+        .encode(
+            x=alt.X("x:Q", title="failed calls in a run", axis=axis, scale=scale),
+            y=alt.Y("replans:Q", title="changes of plan in it", axis=axis, scale=scale),
+            size=alt.Size(
+                "runs:Q",
+                scale=alt.Scale(type="sqrt", range=[60, 700]),
+                legend=alt.Legend(title="runs", values=sizes, format="d", symbolFillColor=FAINT),
+            ),
+            color=_release_colour(agent),
+        )
+    )
+    return _svg(chart, "Runs by failed calls and changes of plan.", height=220)
+
+
+def _release_colour(agent: AgentView) -> alt.Color:
+    labels = _distinct(agent.labels)
+    colours = [SERIES[index % len(SERIES)] for index in range(len(labels))]
+    legend = alt.Legend(title=None, orient="top") if len(labels) > 1 else None
+    scale = alt.Scale(domain=labels, range=colours)
+    return alt.Color("release:N", scale=scale, legend=legend)
+
+
+def _distinct(labels: Sequence[str]) -> list[str]:
+    """Return labels short enough for a legend, equal ones told apart by their place."""
+    short = [words.clip(label, LABEL_LENGTH) for label in labels]
+    return [
+        label if short.index(label) == place else f"{label} ({place + 1})"
+        for place, label in enumerate(short)
+    ]
+
+
+def _short(task_id: str | None) -> str:
+    return words.clip(words.name(task_id, "(no task)"), LABEL_LENGTH)
+
+
+def _label_axis(labels: Iterable[str]) -> alt.Axis:
+    return alt.Axis(minExtent=max(map(len, labels)) * LABEL_WIDTH)
+
+
+def _percent_axis() -> alt.Axis:
+    return alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
+
+
+def _svg(chart: AnyChart, description: str, height: Any) -> Markup:
+    spec = chart.properties(
+        width=PLOT_WIDTH, height=height, description=description, background="transparent"
+    ).configure(**_config())
+    svg = vl_convert.vegalite_to_svg(spec.to_dict(), allowed_base_urls=[])
+    return Markup(svg)  # noqa: S704 - Vega's SVG writer escapes every text
+
+
+def _config() -> dict[str, Any]:
+    axis = {
+        "labelColor": INK,
+        "titleColor": FAINT,
+        "gridColor": GRID,
+        "domainColor": GRID,
+        "tickColor": GRID,
+        "labelFont": FONT,
+        "titleFont": FONT,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "labelLimit": 220,
+        "ticks": False,
+        "labelPadding": 8,
+    }
+    legend = {
+        "labelColor": INK,
+        "titleColor": FAINT,
+        "labelFont": FONT,
+        "titleFont": FONT,
+        "labelFontSize": 12,
+        "titleFontWeight": "normal",
+        "symbolStrokeWidth": 0,
+        "labelLimit": 220,
+    }
+    return {"axis": axis, "axisY": {"grid": False}, "legend": legend, "view": {"stroke": None}}

@@ -1,0 +1,128 @@
+"""Reads a report's numbers from a lake: one query for each kind of fact, joined by release.
+
+Everything is aggregated in SQL, so what arrives here grows with releases and tasks, not with
+trajectories.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from typing import Any
+
+from duckdb import DuckDBPyConnection
+
+from tracegrade_queries.sql import query
+from tracegrade_scoring.reliability import Attempts, unbiased_passes
+from tracegrade_scoring.report.model import (
+    CohortPass,
+    Key,
+    LakeContents,
+    Release,
+    ReplanningRuns,
+    Report,
+    Runs,
+    Score,
+    SubGoalOutcome,
+    TaskReplanning,
+    TaskToolSelection,
+    Unscored,
+    WrongDecision,
+)
+
+EVIDENCE_ROWS = 200
+"""Rows of wrong decisions of one release: as many as a page still scrolls well."""
+
+Row = dict[str, Any]
+Rows = Mapping[Key, list[Row]]
+
+
+def read_report(con: DuckDBPyConnection, lake: str) -> Report:
+    """Return what the tables behind a connection say about each release.
+
+    Args:
+        con: Holds the tables that the queries under `tracegrade_queries/report` read.
+        lake: The lake's name for the reader.
+    """
+    (contents,) = _rows(con, "lake_contents")
+    facts = {name: _by_release(_rows(con, name)) for name in _PLAIN_FACTS}
+    facts["wrong_decisions"] = _by_release(_rows(con, "wrong_decisions", rows=EVIDENCE_ROWS))
+    runs = _by_release(_rows(con, "release_runs"))
+    releases = tuple(_release(key, row, facts) for key, (row,) in runs.items())
+    return Report(lake, LakeContents(**contents), releases)
+
+
+_PLAIN_FACTS = (
+    "release_metrics",
+    "unscored_reasons",
+    "attempt_successes",
+    "sub_goal_outcomes",
+    "task_tool_selection",
+    "task_replanning",
+    "replans_by_failures",
+)
+
+
+def _rows(con: DuckDBPyConnection, name: str, **params: object) -> list[Row]:
+    result = con.execute(query(name), params)
+    names = [column[0] for column in result.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+def _by_release(rows: Iterable[Row]) -> dict[Key, list[Row]]:
+    """Return the rows of each release, without the two columns that name it."""
+    found: dict[Key, list[Row]] = defaultdict(list)
+    for row in rows:
+        found[Key(row.pop("agent_name"), row.pop("release"))].append(row)
+    return found
+
+
+def _release(key: Key, runs: Row, facts: Mapping[str, Rows]) -> Release:
+    def of(name: str) -> list[Row]:
+        return facts[name].get(key, [])
+
+    wrong = of("wrong_decisions")
+    return Release(
+        key,
+        Runs(**runs),
+        metrics=_scores(of("release_metrics"), of("unscored_reasons")),
+        cohorts=_cohorts(of("attempt_successes")),
+        wrong_decisions=tuple(_wrong_decision(row) for row in wrong),
+        wrong_decision_rows=wrong[0]["total"] if wrong else 0,
+        sub_goals=tuple(SubGoalOutcome(**row) for row in of("sub_goal_outcomes")),
+        tool_selection=tuple(TaskToolSelection(**row) for row in of("task_tool_selection")),
+        replanning=tuple(TaskReplanning(**row) for row in of("task_replanning")),
+        replanning_runs=tuple(ReplanningRuns(**row) for row in of("replans_by_failures")),
+    )
+
+
+def _scores(metrics: list[Row], reasons: list[Row]) -> dict[str, Score]:
+    unscored: dict[str, list[Unscored]] = defaultdict(list)
+    for row in reasons:
+        unscored[row["metric"]].append(Unscored(row["status"], row["reason"], row["trajectories"]))
+    return {row["metric"]: _score(row, unscored[row["metric"]]) for row in metrics}
+
+
+def _score(row: Row, unscored: list[Unscored]) -> Score:
+    return Score(**{**row, "flags": tuple(row["flags"])}, unscored=tuple(unscored))
+
+
+def _wrong_decision(row: Row) -> WrongDecision:
+    facts = {name: value for name, value in row.items() if name != "total"}
+    return WrongDecision(**{**facts, "failed_criteria": tuple(facts["failed_criteria"])})
+
+
+def _cohorts(tasks: list[Row]) -> tuple[CohortPass, ...]:
+    """Return the reliability of each run mode; cohorts are never pooled."""
+    by_mode = groupby(tasks, key=lambda row: row["run_mode"])
+    return tuple(_cohort(run_mode, list(rows)) for run_mode, rows in by_mode)
+
+
+def _cohort(run_mode: str | None, tasks: list[Row]) -> CohortPass:
+    attempts = [Attempts(row["valid_attempts"], row["correct"]) for row in tasks]
+    return CohortPass(
+        run_mode,
+        tuple(unbiased_passes(attempts)),
+        valid=sum(row["valid_attempts"] for row in tasks),
+        invalid=sum(row["invalid"] for row in tasks),
+        superseded=sum(row["superseded"] for row in tasks),
+    )

@@ -1,0 +1,213 @@
+"""A report on a terminal, or as plain text where there is none.
+
+Every text goes through rich as `Text`, never as markup, and was made visible before, so nothing
+in a trace can move the cursor, colour the screen or close a tag.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from io import StringIO
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from tracegrade_scoring.report import words
+from tracegrade_scoring.report.findings import expected, findings, picked, why
+from tracegrade_scoring.report.missing import missing
+from tracegrade_scoring.report.model import Release, Report
+from tracegrade_scoring.report.view import (
+    VERDICT_WORDS,
+    AgentView,
+    Cell,
+    MetricRow,
+    agent_views,
+    release_label,
+)
+
+EVIDENCE_ROWS = 12
+"""Rows of evidence for each release; the HTML report has them all."""
+LABEL_WIDTH, CELL_WIDTH, DIFFERENCE_WIDTH = 27, 19, 14
+VERDICT_STYLES = {"better": "green", "worse": "red"}
+
+
+def render_terminal(report: Report, *, width: int, colour: bool) -> str:
+    """Return the report as text, at most `width` columns wide, with colours or plain."""
+    console = Console(
+        file=StringIO(),
+        width=max(width, 40),
+        force_terminal=colour,
+        color_system="standard" if colour else None,
+        legacy_windows=False,
+        highlight=False,
+    )
+    with console.capture() as captured:
+        for part in _parts(report, console.width):
+            console.print(part)
+    return "\n".join(line.rstrip() for line in captured.get().split("\n"))
+
+
+def _parts(report: Report, width: int) -> Iterator[RenderableType]:
+    yield Text(f"Report on {words.visible(report.lake)}", style="bold")
+    for fact, commands in missing(report):
+        yield Padding(Text(fact, style="yellow"), (1, 0, 0, 0))
+        for command in commands:
+            yield Text(f"  {command}", style="bold")
+    for agent in agent_views(report):
+        yield from _agent_parts(agent, width)
+
+
+def _agent_parts(agent: AgentView, width: int) -> Iterator[RenderableType]:
+    yield Text()
+    yield Rule(Text(agent.name, style="bold"), align="left", style="dim")
+    if (found := _bullets(findings(agent))) is not None:
+        yield Padding(found, (0, 0, 1, 0))
+    for columns in _columns_that_fit(agent, width):
+        yield _metric_table(agent, columns)
+    yield from _section("Reliability over repeated attempts", _pass_table(agent))
+    for release in agent.releases:
+        yield from _evidence(release)
+    yield from _section("Small samples", _bullets(agent.cautions))
+    yield from _section("Not scored, and why", _unmeasured_lines(agent))
+
+
+def _section(title: str, content: RenderableType | None) -> Iterator[RenderableType]:
+    if content is not None:
+        yield Text(f"\n{title}", style="bold")
+        yield content
+
+
+def _bullets(sentences: Sequence[str]) -> Table | None:
+    if not sentences:
+        return None
+    grid = Table.grid(padding=(0, 1))
+    for sentence in sentences:
+        grid.add_row(Text("•", style="dim"), Text(sentence, overflow="fold"))
+    return grid
+
+
+def _columns_that_fit(agent: AgentView, width: int) -> Iterator[range]:
+    """Return which releases stand side by side in each table: as many as the width takes."""
+    room = width - LABEL_WIDTH - (DIFFERENCE_WIDTH if agent.compared else 0)
+    each = max(1, room // CELL_WIDTH)
+    count = len(agent.releases)
+    for start in range(0, count, each):
+        yield range(start, min(start + each, count))
+
+
+def _metric_table(agent: AgentView, columns: range) -> Table:
+    table = Table(box=box.SIMPLE, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("", min_width=LABEL_WIDTH)
+    for column in columns:
+        table.add_column(Text(agent.labels[column], overflow="fold"))
+    compared = bool(agent.compared) and columns.stop == len(agent.releases)
+    if compared:
+        table.add_column(Text(agent.compared, overflow="fold"), justify="right")
+    for group, rows in agent.groups:
+        table.add_row(Text(group, style="dim italic"))
+        for row in rows:
+            cells = [_cell(row.cells[column]) for column in columns]
+            table.add_row(f"  {row.metric.label}", *cells, *[_difference(row)] * compared)
+    return table
+
+
+def _cell(cell: Cell) -> Text:
+    text = Text(cell.value, style="bold", overflow="fold")
+    if cell.interval:
+        text.append(f"  {cell.interval}", style="not bold")
+    details = ", ".join(part for part in (cell.counts, cell.scored) if part)
+    if details:
+        text.append(f"\n{details}", style="not bold dim")
+    return text
+
+
+def _difference(row: MetricRow) -> Text:
+    text = Text(row.difference, style=VERDICT_STYLES.get(row.verdict, ""))
+    if row.verdict:
+        text.append(f"\n{VERDICT_WORDS[row.verdict]}", style="dim")
+    return text
+
+
+def _pass_table(agent: AgentView) -> Table | None:
+    if not agent.passes:
+        return None
+    table = _plain_table("release", "mode", "k", "one of k works", "all k work", "from")
+    for row in agent.passes:
+        table.add_row(
+            *_texts(
+                (row.release, row.run_mode, str(row.k), row.at_least_one, row.every_one, row.basis)
+            )
+        )
+    return table
+
+
+def _evidence(release: Release) -> Iterator[RenderableType]:
+    label = release_label(release)
+    yield from _section(f"Wrong decisions, {label}", _decision_table(release))
+    yield from _section(f"Critical sub-goals skipped, {label}", _skipped_table(release))
+    yield from _section(f"Failures and replans, {label}", _replanning_table(release))
+
+
+def _decision_table(release: Release) -> RenderableType | None:
+    if not release.wrong_decisions:
+        return None
+    table = _plain_table("task", "decision", "picked", "expected", "why", "times")
+    for row in release.wrong_decisions[:EVIDENCE_ROWS]:
+        names = (words.name(row.task_id, words.NOTHING), words.name(row.decision, words.NOTHING))
+        rest = (picked(row), expected(row), why(row), f"{row.times:,}")
+        table.add_row(*_texts((*names, *rest)))
+    return _with_rest(table, release.wrong_decision_rows)
+
+
+def _skipped_table(release: Release) -> RenderableType | None:
+    skipped = release.skipped_critical
+    if not skipped:
+        return None
+    table = _plain_table("task", "sub-goal", "skipped in", "example")
+    for goal in skipped[:EVIDENCE_ROWS]:
+        runs = f"{goal.skipped:,} of {words.count(goal.attempts, 'run')}"
+        example = words.name(goal.trajectory_id, words.NOTHING)
+        task = words.name(goal.task_id, words.NOTHING)
+        table.add_row(*_texts((task, words.name(goal.sub_goal, words.NOTHING), runs, example)))
+    return _with_rest(table, len(skipped))
+
+
+def _replanning_table(release: Release) -> RenderableType | None:
+    rows = release.eventful_replanning
+    if not rows:
+        return None
+    table = _plain_table(
+        "task", "runs with a plan", "failed calls", "replanned at once", "replans"
+    )
+    for row in rows[:EVIDENCE_ROWS]:
+        numbers = (row.planned_runs, row.failures, row.answered, row.replans)
+        table.add_row(
+            *_texts((words.name(row.task_id, words.NOTHING), *(f"{n:,}" for n in numbers)))
+        )
+    return _with_rest(table, len(rows))
+
+
+def _with_rest(table: Table, total: int) -> RenderableType:
+    left = total - EVIDENCE_ROWS
+    if left <= 0:
+        return table
+    return Group(table, Text(f"… and {left:,} more; --format html has them.", style="dim"))
+
+
+def _plain_table(*headings: str) -> Table:
+    table = Table(box=box.SIMPLE, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0))
+    for heading in headings:
+        table.add_column(heading, overflow="fold", header_style="dim")
+    return table
+
+
+def _texts(values: Iterable[str]) -> list[Text]:
+    return [Text(value, overflow="fold") for value in values]
+
+
+def _unmeasured_lines(agent: AgentView) -> Table | None:
+    return _bullets(
+        [f"{row.metric} ({row.release}), {row.runs}: {row.why}" for row in agent.unmeasured]
+    )

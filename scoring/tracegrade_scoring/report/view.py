@@ -1,0 +1,298 @@
+"""A report as a reader meets it: agents, releases side by side, every number put into words.
+
+One view for the terminal, HTML and Markdown, so that all three say the same. All texts are on one
+line and free of control characters (`words.visible`); markup is escaped by who writes it.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from tracegrade_scoring.report import words
+from tracegrade_scoring.report.catalogue import Metric, Scale, shown
+from tracegrade_scoring.report.model import Release, Report, Score
+
+VERDICT_WORDS = {"better": "better", "worse": "worse", "unclear": "may be chance"}
+"""How a verdict is written."""
+EFFORT = "Effort"
+RUNS = Metric("runs", "Runs", "Outcome", "How often the agent ran.", Scale.NUMBER, better=0)
+ERRORS = Metric(
+    "errors",
+    "Failed tool calls",
+    EFFORT,
+    "Share of tool calls that ended in an error or were never executed, from 0 % to 100 %; "
+    "lower is better.",
+    better=-1,
+)
+AXIS = Metric(
+    "tsa_axis",
+    "TSA axis",
+    "Choosing tools",
+    "Tool-selection accuracy times ten, as the axis of the composite score, from 0 to 10.",
+    Scale.NUMBER,
+)
+TOKENS = Metric(
+    "tokens",
+    "Tokens per run",
+    EFFORT,
+    "Tokens that the models read and wrote in a run, from 0 upwards; lower is cheaper.",
+    Scale.NUMBER,
+    better=-1,
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One metric of one release."""
+
+    value: str
+    interval: str = ""
+    """The 95 % interval, '' without one."""
+    counts: str = ""
+    """What the value was counted from, '' if it is no ratio."""
+    scored: str = ""
+    """How many runs it stands on."""
+
+
+@dataclass(frozen=True)
+class MetricRow:
+    """One metric over the releases of one agent."""
+
+    metric: Metric
+    cells: tuple[Cell, ...]
+    """One for each release."""
+    difference: str = ""
+    """From the release before the last to the last; '' if either has no value."""
+    verdict: str = ""
+    """better | worse | unclear (the intervals overlap) | ''."""
+
+
+@dataclass(frozen=True)
+class Unmeasured:
+    """Runs without a value of a metric."""
+
+    release: str
+    metric: str
+    runs: str
+    """How many of how many."""
+    why: str
+
+
+@dataclass(frozen=True)
+class PassRow:
+    """pass@k and pass^k of one cohort."""
+
+    release: str
+    run_mode: str
+    k: int
+    at_least_one: str
+    every_one: str
+    basis: str
+    """Tasks and attempts behind it."""
+
+
+@dataclass(frozen=True)
+class AgentView:
+    """One agent with all its releases."""
+
+    name: str
+    releases: tuple[Release, ...]
+    labels: tuple[str, ...]
+    """Names of the releases, as shown."""
+    rows: tuple[MetricRow, ...]
+    passes: tuple[PassRow, ...]
+    unmeasured: tuple[Unmeasured, ...]
+    cautions: tuple[str, ...]
+    """What to bear in mind about small samples."""
+
+    @property
+    def groups(self) -> list[tuple[str, list[MetricRow]]]:
+        """The rows by group, both in order."""
+        by_group = groupby(self.rows, key=lambda row: row.metric.group)
+        return [(group, list(rows)) for group, rows in by_group]
+
+    @property
+    def compared(self) -> str:
+        """The two releases that differences are between, '' if there is one release alone."""
+        return " → ".join(self.labels[-2:]) if len(self.labels) > 1 else ""
+
+
+def agent_views(report: Report) -> list[AgentView]:
+    """Return one view for each agent, by name; its releases stand by their first run."""
+    by_agent = groupby(report.releases, key=lambda release: release.key.agent_name)
+    return [_agent_view(name, tuple(releases)) for name, releases in by_agent]
+
+
+def release_label(release: Release) -> str:
+    """Return the name of a release as shown."""
+    return words.name(release.key.release, "(no release)")
+
+
+def _agent_view(name: str | None, releases: tuple[Release, ...]) -> AgentView:
+    metrics = shown(metric for release in releases for metric in release.metrics)
+    rows = [_runs_row(releases)]
+    for metric in metrics:
+        rows += [_metric_row(metric, releases), *_axis_rows(metric, releases)]
+    return AgentView(
+        name=words.name(name, "(no agent name)"),
+        releases=releases,
+        labels=tuple(release_label(release) for release in releases),
+        rows=(*rows, _errors_row(releases), _tokens_row(releases)),
+        passes=tuple(row for release in releases for row in _pass_rows(release)),
+        unmeasured=tuple(
+            row
+            for metric in metrics
+            for release in releases
+            for row in _unmeasured(metric, release)
+        ),
+        cautions=_cautions(metrics, releases),
+    )
+
+
+def _metric_row(metric: Metric, releases: Sequence[Release]) -> MetricRow:
+    scores = [release.metrics.get(metric.name) for release in releases]
+    cells = tuple(_score_cell(metric, score) for score in scores)
+    values = [None if score is None else score.value for score in scores]
+    return MetricRow(metric, cells, _difference(metric, values), _verdict(metric, scores))
+
+
+def _score_cell(metric: Metric, score: Score | None) -> Cell:
+    if score is None:
+        return Cell(words.NOTHING)
+    runs = words.count(score.trajectories, "run")
+    if score.scored != score.trajectories:
+        runs = f"{score.scored:,} of {runs} scored"
+    counts = words.ratio(score.numerator, score.denominator, metric)
+    return Cell(
+        words.amount(score.value, metric.scale),
+        words.interval(score.low, score.high, metric.scale),
+        counts,
+        "" if counts.endswith(f" of {runs}") else runs,
+    )
+
+
+def _axis_rows(metric: Metric, releases: Sequence[Release]) -> Iterable[MetricRow]:
+    """Return tool-selection accuracy once more as an axis of the composite score, 0 to 10."""
+    if metric.name == "tsa":
+        values = [_axis(release.metrics.get("tsa")) for release in releases]
+        cells = tuple(Cell(words.axis(value)) for value in values)
+        yield MetricRow(AXIS, cells, _difference(AXIS, values))
+
+
+def _axis(score: Score | None) -> float | None:
+    return None if score is None or score.value is None else score.value * 10
+
+
+def _difference(metric: Metric, values: Sequence[float | None]) -> str:
+    if len(values) < 2 or values[-2] is None or values[-1] is None:
+        return ""
+    return words.difference(values[-1] - values[-2], metric.scale)
+
+
+def _verdict(metric: Metric, scores: Sequence[Score | None]) -> str:
+    """Return whether the last release is better than the one before, as far as intervals say."""
+    base, candidate = (None, *scores)[-2:]
+    if base is None or candidate is None or not metric.better or base.value == candidate.value:
+        return ""
+    if base.low is None or base.high is None or candidate.low is None or candidate.high is None:
+        return ""
+    if candidate.low > base.high:
+        return "better" if metric.better > 0 else "worse"
+    if candidate.high < base.low:
+        return "worse" if metric.better > 0 else "better"
+    return "unclear"
+
+
+def _runs_row(releases: Sequence[Release]) -> MetricRow:
+    cells = [
+        Cell(
+            words.number(release.runs.runs),
+            scored=words.count(release.runs.known_tasks, "task"),
+        )
+        for release in releases
+    ]
+    return MetricRow(RUNS, tuple(cells))
+
+
+def _errors_row(releases: Sequence[Release]) -> MetricRow:
+    def share(release: Release) -> float | None:
+        runs = release.runs
+        return runs.errors / runs.tool_calls if runs.tool_calls else None
+
+    def counts(release: Release) -> str:
+        runs = release.runs
+        return f"{runs.errors:,} of {words.count(runs.tool_calls, 'call')}"
+
+    return _usage_row(ERRORS, releases, share, counts)
+
+
+def _tokens_row(releases: Sequence[Release]) -> MetricRow:
+    def per_run(release: Release) -> float | None:
+        runs = release.runs
+        tokens = (runs.input_tokens or 0) + (runs.output_tokens or 0)
+        return tokens / runs.token_runs if runs.token_runs else None
+
+    def counts(release: Release) -> str:
+        runs = release.runs
+        if not runs.token_runs:
+            return "no model call reported any"
+        return f"{words.number(runs.input_tokens)} in, {words.number(runs.output_tokens)} out"
+
+    return _usage_row(TOKENS, releases, per_run, counts)
+
+
+def _usage_row(
+    metric: Metric,
+    releases: Sequence[Release],
+    value: Callable[[Release], float | None],
+    counts: Callable[[Release], str],
+) -> MetricRow:
+    values = [value(release) for release in releases]
+    cells = tuple(
+        Cell(words.amount(number, metric.scale), counts=counts(release))
+        for number, release in zip(values, releases, strict=True)
+    )
+    return MetricRow(metric, cells, _difference(metric, values))
+
+
+def _pass_rows(release: Release) -> Iterable[PassRow]:
+    for cohort in release.cohorts:
+        for row in cohort.passes:
+            yield PassRow(
+                release_label(release),
+                words.name(cohort.run_mode, ""),
+                row.k,
+                words.amount(row.pass_at_k, Scale.SHARE),
+                words.amount(row.pass_hat_k, Scale.SHARE),
+                f"{words.count(row.tasks, 'task')}, {words.count(cohort.valid, 'attempt')}"
+                + (f", {cohort.invalid:,} of unknown outcome left out" if cohort.invalid else ""),
+            )
+
+
+def _unmeasured(metric: Metric, release: Release) -> Iterable[Unmeasured]:
+    score = release.metrics.get(metric.name)
+    for row in score.unscored if score else ():
+        why = words.reason(row.reason)
+        yield Unmeasured(
+            release_label(release),
+            metric.label,
+            f"{row.trajectories:,} of {words.count(score.trajectories, 'run')}" if score else "",
+            f"could not be measured: {why}" if row.status == "error" else why,
+        )
+
+
+def _cautions(metrics: Sequence[Metric], releases: Sequence[Release]) -> tuple[str, ...]:
+    """Return one sentence for each flag, with the metrics and releases that carry it."""
+    carriers: dict[str, dict[str, list[str]]] = {}
+    for metric in metrics:
+        for release in releases:
+            score = release.metrics.get(metric.name)
+            for flag in score.flags if score else ():
+                labels = carriers.setdefault(flag, {}).setdefault(metric.label, [])
+                labels.append(release_label(release))
+    return tuple(_caution(flag, by_metric) for flag, by_metric in carriers.items())
+
+
+def _caution(flag: str, by_metric: dict[str, list[str]]) -> str:
+    who = "; ".join(f"{metric} ({', '.join(labels)})" for metric, labels in by_metric.items())
+    return f"{who}: {words.flag(flag)}."

@@ -1,0 +1,139 @@
+"""Numbers and codes as people read them. Every text that leaves here is safe on one line."""
+
+import unicodedata
+from math import isfinite
+
+from tracegrade_scoring.report.catalogue import Metric, Scale
+
+DASH = "\u2013"
+"""Between the ends of a range; alone where there is nothing."""
+NOTHING = DASH
+
+REASONS = {
+    "attempt_invalid": "the run is not a valid attempt",
+    "child_trajectory": "a sub-agent's run is scored with its parent",
+    "content_missing": "arguments or results were not captured",
+    "failed": "the run failed, and only successful ones count here",
+    "no_calls": "no tool was called",
+    "no_critical": "the task has no critical sub-goal",
+    "no_decision_point": "there was no decision to judge",
+    "no_expectation": "the task says nothing about which tools to pick",
+    "no_failure": "no call failed",
+    "no_failures": "no call failed",
+    "no_graph": "the task has no sub-goals",
+    "no_offered_tools": "the trace does not say which tools were offered",
+    "no_optimum": "the task does not say how many steps it needs",
+    "no_plan": "no plan was seen in the trace",
+    "no_registry": "no tools are declared in a task file",
+    "no_schema": "no tool declares its parameters",
+    "no_sub_goals": "the task has no sub-goals",
+    "no_task": "the run belongs to no known task",
+    "success_unknown": "nobody knows whether the run succeeded",
+}
+"""What a reason code of a score means."""
+
+FLAGS = {
+    "insufficient_sample": "few samples: fewer than 50 decision points or 10 tasks, so read it as "
+    "a hint, not as a measurement",
+    "small_sample": "few samples: fewer than 20 attempts, so read it as a hint, not as a "
+    "measurement",
+    "few_tasks": "too few tasks for an interval",
+    "no_interval": "too few tasks for an interval",
+}
+"""What a flag of an aggregated score means."""
+
+
+def visible(text: str) -> str:
+    r"""Return a text with every character that acts instead of showing spelled out, as `\x1b`.
+
+    These are controls (terminal escapes, line ends), format characters (right-to-left overrides,
+    zero-width ones), lone surrogates, private and unassigned ones, and spaces other than ' '.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if _shows(c) else _spelled(c) for c in text)
+
+
+def _shows(character: str) -> bool:
+    category = unicodedata.category(character)
+    return character == " " or category[0] not in "CZ"
+
+
+def _spelled(character: str) -> str:
+    code = ord(character)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def name(text: str | None, absent: str) -> str:
+    """Return a name out of a trace, or what to say where there is none."""
+    return absent if text is None or text == "" else clip(visible(text), 120)
+
+
+def clip(text: str, length: int) -> str:
+    """Return a text cut to a length, its cut marked."""
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def number(value: float | None) -> str:
+    """Return a count or a mean: whole numbers plain, others with two decimals."""
+    if value is None or not isfinite(value):
+        return NOTHING
+    if value == int(value):
+        return f"{int(value):,}"
+    return f"{value:,.2f}" if abs(value) < 100 else f"{value:,.0f}"
+
+
+def amount(value: float | None, scale: Scale) -> str:
+    """Return a metric's value as written for its scale."""
+    if value is None or not isfinite(value):
+        return NOTHING
+    return f"{value * 100:.1f} %" if scale is Scale.SHARE else number(value)
+
+
+def axis(value: float | None) -> str:
+    """Return a value of an axis of the composite score, which runs from 0 to 10."""
+    return NOTHING if value is None else f"{value:.1f} of 10"
+
+
+def interval(low: float | None, high: float | None, scale: Scale) -> str:
+    """Return a 95 % interval, '' where there is none."""
+    if low is None or high is None:
+        return ""
+    if scale is Scale.SHARE:
+        return f"{low * 100:.0f}{DASH}{high * 100:.0f} %"
+    return f"{number(low)}{DASH}{number(high)}"
+
+
+def difference(change: float, scale: Scale) -> str:
+    """Return a signed change; shares change by percentage points."""
+    if not change:
+        return "no change"
+    if scale is Scale.SHARE:
+        return f"{change * 100:+.1f} pts"
+    return f"{change:+,.2f}"
+
+
+def ratio(numerator: float | None, denominator: float | None, metric: Metric) -> str:
+    """Return what a value was counted from, '' if it is no ratio of counts."""
+    if numerator is None or denominator is None or not metric.unit:
+        return ""
+    return f"{number(numerator)} of {number(denominator)} {metric.unit}"
+
+
+def reason(code: str | None) -> str:
+    """Return why something was not scored, in words."""
+    if not code:
+        return "no reason was recorded"
+    return REASONS.get(code, clip(visible(code).replace("_", " "), 120))
+
+
+def flag(code: str) -> str:
+    """Return what a flag warns of, in words."""
+    return FLAGS.get(code, clip(visible(code).replace("_", " "), 120))
+
+
+def count(amount: int, noun: str) -> str:
+    """Return a number of things, the noun in the right form."""
+    return f"{amount:,} {noun if amount == 1 else noun + 's'}"
