@@ -1,13 +1,18 @@
 """The second half of the demo: from landed spans to scores, a report and answers in SQL."""
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from demo.children import Children, Command
 from demo.stages import TASKS, TRACEGRADE, say
 
+SQL = Path(__file__).with_name("sql")
 WORKED_TASK = "clean-uploads"
+SAVED_QUERIES = ("failing_tools", "wrong_decisions")
+
+Row = Mapping[str, Any]
 
 
 def score(children: Children, lake: Path) -> None:
@@ -18,29 +23,68 @@ def score(children: Children, lake: Path) -> None:
     """
     children.run("tasks check", [TRACEGRADE, "tasks", "check", TASKS])
     children.run("score", [TRACEGRADE, "score", "--lake", lake, "--tasks", TASKS])
-    (counts,) = select(
-        children,
-        lake,
-        "SELECT count(*) AS trajectories, sum(step_count) AS steps FROM trajectories",
-    )
-    say(6, f"scored {counts['trajectories']} trajectories of {counts['steps']} steps")
+    (counts,) = select(children, lake, "scored")
+    say(6, f"scored: {counts['trajectories']} trajectories of {counts['steps']} steps")
 
 
 def write_report(children: Children, lake: Path, out: Path) -> None:
-    """Write the HTML report and show the terminal one."""
+    """Write the HTML report, and show the terminal one."""
     report: Command = [TRACEGRADE, "report", "--lake", lake]
     children.run("report", [*report, "--format", "html", "--out", out])
-    say(7, "report written as one HTML file; the same for a terminal:")
+    say(7, "report written as one HTML file; the same for a terminal:\n")
     print_output(children, "terminal report", [*report, "--format", "terminal"])
 
 
-def select(children: Children, lake: Path, query: str) -> list[dict[str, Any]]:
-    """Return the rows of a query, asked as an analyst would: `tracegrade sql`."""
-    child = children.run("sql", [TRACEGRADE, "sql", query, "--lake", lake, "--format", "json"])
-    rows: list[dict[str, Any]] = json.loads("\n".join(child.lines()))
+def show(children: Children, lake: Path) -> None:
+    """Print what came out: each release, the worked example with its evidence, two queries."""
+    title("Each release, over all its tasks")
+    print_table(select(children, lake, "releases"))
+    title(f"The worked example: task {WORKED_TASK}, one run of each release")
+    print_table(select(children, lake, "worked_task", task_id=WORKED_TASK))
+    for wrong in select(children, lake, "wrong_decisions", task_id=WORKED_TASK):
+        print(
+            f"  {wrong['release']} picked {wrong['picked_tool']} at '{wrong['decision']}' "
+            f"(step {wrong['step_index']}): {wrong['reason']}"
+        )
+    for name in SAVED_QUERIES:
+        title(f"tracegrade sql --saved {name} --lake {lake}")
+        command: Command = [TRACEGRADE, "sql", "--saved", name, "--lake", lake, "--format", "table"]
+        print_output(children, f"saved {name}", command)
+
+
+def select(children: Children, lake: Path, name: str, **parameters: str) -> list[Row]:
+    """Return the rows of a query of this folder, asked as an analyst would: `tracegrade sql`."""
+    query = (SQL / f"{name}.sql").read_text(encoding="utf-8")
+    command: Command = [TRACEGRADE, "sql", query, "--lake", lake, "--format", "json"]
+    given = [f"--param={key}={value}" for key, value in parameters.items()]
+    child = children.run(f"sql {name}", [*command, *given])
+    rows: list[Row] = json.loads("\n".join(child.lines()))
     return rows
 
 
 def print_output(children: Children, name: str, command: Command) -> None:
     """Run a command and print what it prints."""
-    print("\n".join(children.run(name, command).lines()))
+    print("\n".join(children.run(name, command).lines()), flush=True)
+
+
+def title(text: str) -> None:
+    """Print a headline."""
+    print(f"\n{text}\n{'-' * len(text)}", flush=True)
+
+
+def print_table(rows: Sequence[Row]) -> None:
+    """Print rows under the names of their columns; numbers to two decimals, NULL as a dash."""
+    if not rows:
+        print("  (no rows)")
+        return
+    table = [list(rows[0]), *([_cell(value) for value in row.values()] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for line in table:
+        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        print("  " + "  ".join(cells).rstrip())
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
