@@ -46,7 +46,7 @@ class CollectorConfig:
     """Address of OTLP/gRPC, or `off`. The port is the protocol's default."""
 
     insecure: bool = False
-    """Whether to bind an address that others reach: there is no authentication yet, so never silently."""
+    """Whether to bind an address that others reach; nothing authenticates them yet."""
 
     max_request_bytes: int = 64 << 20
     """Bytes of one request, before and after decompression; the protocol recommends 64 MiB."""
@@ -54,25 +54,26 @@ class CollectorConfig:
     max_in_flight_bytes: int = 256 << 20
     """Bytes of requests in memory at once; beyond it new ones are refused. Four of the largest."""
 
-    wal_max_bytes: int = 10 << 30
-    """Bytes of log that may wait for landing; beyond it requests are refused. An hour at 3 MB/s."""
+    max_wal_bytes: int = 10 << 30
+    """Bytes of log that may wait for landing; beyond it requests are refused. 1 h at 3 MB/s."""
 
-    segment_max_bytes: int = 16 << 20
-    """Bytes after which a segment is sealed. Its rows are in the lander's memory at once, at about ten times the size."""
+    max_segment_bytes: int = 16 << 20
+    """Bytes after which a segment is sealed. The lander holds one at a time, as rows."""
 
-    segment_max_age_secs: float = 1.0
+    max_segment_age_secs: float = 1.0
     """Seconds after which a segment with records is sealed: how long data waits at least."""
 
     land_every_secs: float = 4.0
     """Seconds between commits, so that a table's log grows by 21,600 a day and not by more."""
 
-    land_max_bytes: int = 512 << 20
-    """Bytes of log that are landed in one commit; a backlog lands in rounds of this size."""
+    max_round_bytes: int = 512 << 20
+    """Bytes of log landed in one commit; a backlog lands in rounds of this size."""
 
     resent_rows: int = 200_000
-    """Rows the lander remembers to recognise a request that was sent again; the default SDK gives up after 10 s."""
+    """Rows remembered, so that a request that was sent again is recognised; 7 MB. At 20,000/s that
+    is 10 s, after which exporters have given up."""
 
-    quarantine_max_bytes: int = 1 << 30
+    max_quarantine_bytes: int = 1 << 30
     """Bytes of undecodable requests that are kept; beyond it they are only counted."""
 
     drain_secs: float = 10.0
@@ -84,7 +85,7 @@ class CollectorConfig:
 
     @classmethod
     def load(cls, file: Path | None, flags: Mapping[str, Any]) -> Self:
-        """Return the options of a file, overridden by the environment, overridden by flags that are not None.
+        """Return the options of a file, overridden by the environment, overridden by given flags.
 
         Raises:
             BadConfig: All that is wrong with them, in one text.
@@ -188,8 +189,8 @@ def _value_problems(config: CollectorConfig) -> list[str]:
             continue
         if address and not config.insecure and not is_loopback(address.host):
             problems.append(
-                f"{name} address {address} can be reached from outside, and there is no authentication; "
-                "bind 127.0.0.1, or say --insecure"
+                f"{name} address {address} can be reached from outside, and nothing authenticates "
+                "who sends; bind 127.0.0.1, or say --insecure"
             )
     if config.http == config.grpc == OFF:
         problems.append("http and grpc are both off; nothing could arrive")

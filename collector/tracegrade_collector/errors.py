@@ -7,6 +7,13 @@ class CollectorError(TracegradeError):
     """Something in the collector or the lake failed."""
 
 
+class Unavailable(CollectorError):
+    """A request was not taken in; the client may send it again after `retry_after_secs`."""
+
+    retry_after_secs = 1
+    """Exporters give up after about 7 s in all, so a longer wait would lose the data."""
+
+
 class MalformedRequest(CollectorError, BadInput):
     """The bytes are no OTLP request; the text says where in it."""
 
@@ -25,3 +32,19 @@ class SchemaDiffers(CollectorError):
 
 class CommitFailed(CollectorError):
     """A table refused a commit several times; nothing of it is visible."""
+
+
+class BadEndpoint(CollectorError, BadInput):
+    """The address to send to is none."""
+
+
+class EndpointFailed(CollectorError):
+    """An OTLP endpoint did not take what was sent to it."""
+
+
+class ImportBusy(CollectorError):
+    """Another import into this lake is running."""
+
+
+class NotAllImported(CollectorError, BadInput):
+    """Some of the files or lines could not be read; everything else is in the lake."""

@@ -4,66 +4,59 @@ The handlers take raw bytes. With the generated ones the library would parse, an
 bytes that are no message, and leave nothing to log or to keep.
 """
 
-from collections.abc import Awaitable, Callable
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import NoReturn
 
 import grpc
+from google.protobuf.message import Message
 from google.rpc.code_pb2 import Code
+from google.rpc.status_pb2 import Status
 
 from tracegrade_collector import status
-from tracegrade_collector.config import Address
-from tracegrade_collector.errors import CollectorError, MalformedRequest
-from tracegrade_collector.intake import Intake, Overloaded
+from tracegrade_collector.config import Address, CollectorConfig
+from tracegrade_collector.errors import CollectorError, MalformedRequest, Unavailable
+from tracegrade_collector.intake import Intake
 from tracegrade_collector.otlp import Encoding, Signal
-from tracegrade_collector.wal_writer import LogUnavailable
 
 SERVICES = {
     Signal.TRACES: "opentelemetry.proto.collector.trace.v1.TraceService",
     Signal.LOGS: "opentelemetry.proto.collector.logs.v1.LogsService",
 }
-RETRY_SECS = 1  # exporters give up after about 7 s, so a longer wait would lose the data
 STATUS_TRAILER = "grpc-status-details-bin"
 RETRY_TRAILER = "google.rpc.retryinfo-bin"  # the only form that the Python exporter reads
-MAX_CONCURRENT_CALLS = 1000  # each may hold a message in memory before the intake counts it
+MAX_CALLS = 1000  # each may hold a message in memory before the intake counts it
 
 Handler = Callable[[bytes, grpc.aio.ServicerContext], Awaitable[bytes]]
 
 
-class GrpcServer:
-    """A server of the two services."""
+@contextlib.asynccontextmanager
+async def serve_grpc(
+    intake: Intake, address: Address, config: CollectorConfig
+) -> AsyncIterator[str]:
+    """Serve until the end of the block, which waits for calls under way; yield the address.
 
-    def __init__(self, intake: Intake, address: Address, max_request_bytes: int) -> None:
-        """Bind the address.
+    Only two services are known; the library answers UNIMPLEMENTED to any other.
 
-        Raises:
-            CollectorError: The address is taken.
-        """
-        options = [
-            ("grpc.max_receive_message_length", max_request_bytes),
-            (
-                "grpc.so_reuseport",
-                0,
-            ),  # two collectors on one port would share its requests at random
-        ]
-        self._server = grpc.aio.server(
-            options=options, maximum_concurrent_rpcs=MAX_CONCURRENT_CALLS
-        )
-        self._server.add_generic_rpc_handlers(
-            [_service(intake, signal, name) for signal, name in SERVICES.items()]
-        )
-        try:
-            port = self._server.add_insecure_port(str(address))
-        except RuntimeError as error:
-            msg = f"cannot listen for gRPC on {address}: {error}"
-            raise CollectorError(msg) from error
-        self.address = Address(address.host, port)
-
-    async def start(self) -> None:
-        """Begin to answer."""
-        await self._server.start()
-
-    async def stop(self, grace_secs: float) -> None:
-        """Take no new calls, and wait for those under way."""
-        await self._server.stop(grace_secs)
+    Raises:
+        CollectorError: The address is taken.
+    """
+    options = [
+        ("grpc.max_receive_message_length", config.max_request_bytes),
+        ("grpc.so_reuseport", 0),  # else two collectors on one port share its calls at random
+    ]
+    server = grpc.aio.server(options=options, maximum_concurrent_rpcs=MAX_CALLS)
+    server.add_generic_rpc_handlers(
+        [_service(intake, signal, name) for signal, name in SERVICES.items()]
+    )
+    try:
+        port = server.add_insecure_port(str(address))
+    except RuntimeError as error:
+        msg = f"cannot listen for gRPC on {address}: {error}"
+        raise CollectorError(msg) from error
+    await server.start()
+    yield str(Address(address.host, port))
+    await server.stop(config.drain_secs)
 
 
 def _service(intake: Intake, signal: Signal, name: str) -> grpc.GenericRpcHandler:
@@ -78,28 +71,27 @@ def _export_handler(intake: Intake, signal: Signal) -> Handler:
                 room.hold(len(body))
                 rejections = await intake.accept(body, signal, Encoding.PROTOBUF)
         except MalformedRequest as error:
-            return await _abort(context, grpc.StatusCode.INVALID_ARGUMENT, str(error))
-        except Overloaded as error:
-            return await _abort_for_now(context, str(error), error.retry_after_secs)
-        except LogUnavailable as error:
-            return await _abort_for_now(context, str(error), RETRY_SECS)
+            details = status.error_status(Code.INVALID_ARGUMENT, str(error))
+            await _abort(context, grpc.StatusCode.INVALID_ARGUMENT, details)
+        except Unavailable as error:
+            secs = error.retry_after_secs
+            details = status.error_status(Code.UNAVAILABLE, str(error), secs)
+            retry = (RETRY_TRAILER, status.retry_info(secs))
+            await _abort(context, grpc.StatusCode.UNAVAILABLE, details, retry)
         return status.export_response(signal, rejections).SerializeToString()
 
     return export
 
 
-async def _abort(context: grpc.aio.ServicerContext, code: grpc.StatusCode, text: str) -> bytes:
-    details = status.error_status(Code.Value(code.name), text)
-    trailers = ((STATUS_TRAILER, details.SerializeToString()),)
-    await context.abort(code, details.message, trailers)
-    raise AssertionError("abort raises")
-
-
-async def _abort_for_now(context: grpc.aio.ServicerContext, text: str, secs: int) -> bytes:
-    details = status.error_status(Code.UNAVAILABLE, text, secs)
-    trailers = (
-        (STATUS_TRAILER, details.SerializeToString()),
-        (RETRY_TRAILER, status.retry_info(secs).SerializeToString()),
-    )
-    await context.abort(grpc.StatusCode.UNAVAILABLE, details.message, trailers)
-    raise AssertionError("abort raises")
+async def _abort(
+    context: grpc.aio.ServicerContext,
+    code: grpc.StatusCode,
+    details: Status,
+    *trailers: tuple[str, Message],
+) -> NoReturn:
+    """End the call with an error."""
+    pairs = ((STATUS_TRAILER, details), *trailers)
+    written = tuple((name, message.SerializeToString()) for name, message in pairs)
+    await context.abort(code, details.message, written)
+    msg = "abort raises"
+    raise AssertionError(msg)

@@ -1,13 +1,12 @@
 """OTLP/HTTP: reads one request, hands it to the intake, and says what became of it.
 
 Specification: https://opentelemetry.io/docs/specs/otlp, "OTLP/HTTP". Every error is a
-`google.rpc.Status` in the encoding of the request. Nothing is ever redirected: exporters take a 3xx
-for success, and the data would be lost.
+`google.rpc.Status` in the encoding of the request. Nothing is ever redirected: exporters take a
+3xx for success, and the data would be lost.
 """
 
 import asyncio
 import contextlib
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
@@ -18,15 +17,13 @@ from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tracegrade_collector import status
-from tracegrade_collector.errors import MalformedRequest
+from tracegrade_collector.errors import MalformedRequest, Unavailable
 from tracegrade_collector.inflate import WINDOWS, TooLarge
-from tracegrade_collector.intake import Intake, Overloaded, Room
+from tracegrade_collector.intake import Intake, Room
 from tracegrade_collector.otlp import Encoding, Signal
-from tracegrade_collector.wal_writer import LogUnavailable
 
 MEDIA_TYPES = {"application/x-protobuf": Encoding.PROTOBUF, "application/json": Encoding.JSON}
 CONTENT_TYPES = {encoding: media_type for media_type, encoding in MEDIA_TYPES.items()}
-RETRY_SECS = 1  # exporters give up after about 7 s, so a longer wait would lose the data
 LINGER_SECS = 2.0
 
 
@@ -35,21 +32,24 @@ class HttpFailure(Exception):
     """An answer that is an error."""
 
     http: HTTPStatus
-    code: Code
+    code: int
     text: str
     headers: dict[str, str] = field(default_factory=dict)
     retry_after_secs: int | None = None
 
 
-def http_app(intake: Intake, max_request_bytes: int, is_ready: Callable[[], bool]) -> ASGIApp:
+def http_app(intake: Intake, max_request_bytes: int) -> ASGIApp:
     """Return the ASGI application: two signals, health, readiness and counters."""
 
     async def health(request: Request) -> Response:
         return PlainTextResponse("ok\n")
 
     async def readiness(request: Request) -> Response:
-        ready = is_ready()
-        return PlainTextResponse("ready\n" if ready else "not ready\n", 200 if ready else 503)
+        try:
+            intake.check_ready()
+        except Unavailable as error:
+            return PlainTextResponse(f"{error}\n", HTTPStatus.SERVICE_UNAVAILABLE)
+        return PlainTextResponse("ready\n")
 
     async def metrics(request: Request) -> Response:
         return PlainTextResponse(intake.counters.prometheus_text())
@@ -111,10 +111,8 @@ class OtlpEndpoint:
             raise _bad_request(str(error)) from error
         except TooLarge as error:
             raise self._too_large() from error
-        except Overloaded as error:
-            raise _unavailable(str(error), error.retry_after_secs) from error
-        except LogUnavailable as error:
-            raise _unavailable(str(error), RETRY_SECS) from error
+        except Unavailable as error:
+            raise _unavailable(error) from error
         content = status.encode(status.export_response(self._signal, rejections), encoding)
         return Response(content, media_type=CONTENT_TYPES[encoding])
 
@@ -184,11 +182,11 @@ def _bad_request(text: str) -> HttpFailure:
     return HttpFailure(HTTPStatus.BAD_REQUEST, Code.INVALID_ARGUMENT, text)
 
 
-def _unavailable(text: str, retry_after_secs: int) -> HttpFailure:
-    headers = {"Retry-After": str(retry_after_secs)}
-    return HttpFailure(
-        HTTPStatus.SERVICE_UNAVAILABLE, Code.UNAVAILABLE, text, headers, retry_after_secs
-    )
+def _unavailable(error: Unavailable) -> HttpFailure:
+    secs = error.retry_after_secs
+    headers = {"Retry-After": str(secs)}
+    code = HTTPStatus.SERVICE_UNAVAILABLE
+    return HttpFailure(code, Code.UNAVAILABLE, str(error), headers, secs)
 
 
 def _encoding_for_error(request: Request) -> Encoding:

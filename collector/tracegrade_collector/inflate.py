@@ -18,13 +18,18 @@ class TooLarge(Exception):
 
 
 def inflate(compressed: bytes, coding: str, max_bytes: int) -> bytes:
-    """Return what a body of this `Content-Encoding` (one of `WINDOWS`) holds; gzip may have several members.
+    """Return what a body holds; gzip may have several members.
+
+    Args:
+        compressed: The body as received.
+        coding: Its `Content-Encoding`, one of `WINDOWS`.
+        max_bytes: How much may come out.
 
     Raises:
         TooLarge: It holds more than `max_bytes`.
         MalformedRequest: It is not compressed in this way, or not whole.
     """
-    pieces = []
+    pieces: list[bytes] = []
     while compressed or not pieces:
         member = zlib.decompressobj(WINDOWS[coding])
         piece = _inflate_member(member, compressed, coding, max_bytes + 1)

@@ -5,6 +5,7 @@ same reasons. Nothing here knows a status code; each refusal is an error of its 
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from tracegrade_collector import inflate, otlp
 from tracegrade_collector.counters import Counters
-from tracegrade_collector.errors import CollectorError, MalformedRequest
+from tracegrade_collector.errors import CollectorError, MalformedRequest, Unavailable
 from tracegrade_collector.otlp import Encoding, Rejection, Request, Signal
 from tracegrade_collector.quarantine import Quarantine
 from tracegrade_collector.wal import Entry
@@ -24,17 +25,25 @@ INLINE_BYTES = 16 << 10  # parsed within 0.1 ms, about what handing it to a thre
 DECODERS = 2  # parsing holds the interpreter's lock, so more threads would only hold more memory
 DEFAULT_TENANT = ""
 
+logger = logging.getLogger(__name__)
 
-class Overloaded(CollectorError):
-    """The collector holds as much as it may; the client may send again after `retry_after_secs`."""
 
-    def __init__(self, text: str, retry_after_secs: int) -> None:
-        super().__init__(text)
-        self.retry_after_secs = retry_after_secs
+class Overloaded(Unavailable):
+    """The collector holds as many bytes in memory as it may."""
+
+
+class LogFull(Unavailable):
+    """The log holds as much as it may; landing takes its time."""
+
+    retry_after_secs = 3
 
 
 class Log(Protocol):
     """What makes entries durable."""
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether it could not, a moment ago."""
 
     async def append(self, entry: Entry) -> int:
         """Return the entry's number once it is on the disk."""
@@ -51,13 +60,13 @@ class Intake:
     """Takes requests in: decides whether there is room, checks them and logs them."""
 
     def __init__(
-        self, log: Log, quarantine: Quarantine, *, max_in_flight_bytes: int, wal_max_bytes: int
+        self, log: Log, quarantine: Quarantine, *, max_in_flight_bytes: int, max_wal_bytes: int
     ) -> None:
         self._log = log
         self._quarantine = quarantine
         self._decoders = ThreadPoolExecutor(DECODERS, "decode")
         self._max_in_flight_bytes = max_in_flight_bytes
-        self._wal_max_bytes = wal_max_bytes
+        self._max_wal_bytes = max_wal_bytes
         self._in_flight_bytes = 0
         self.wal_bytes = 0
         self.counters = Counters()
@@ -67,15 +76,15 @@ class Intake:
         """Return the account of one request's bytes; they are given back at the end.
 
         Raises:
-            Overloaded: The log has grown to its limit.
+            Unavailable: The log has grown to its limit, or cannot be written.
         """
-        if self.wal_bytes >= self._wal_max_bytes:
-            self.counters.add("refused_requests", reason="log_full")
-            msg = f"{self.wal_bytes} bytes wait for landing, which is the limit; send again later"
-            raise Overloaded(msg, 3)
         room = Room(self)
         try:
+            self.check_ready()
             yield room
+        except Unavailable as error:
+            self.counters.add("refused_requests", reason=type(error).__name__)
+            raise
         finally:
             self._in_flight_bytes -= room.held_bytes
 
@@ -86,10 +95,22 @@ class Intake:
             Overloaded: There would be more than the limit.
         """
         if self._in_flight_bytes + size > self._max_in_flight_bytes:
-            self.counters.add("refused_requests", reason="in_flight")
             msg = f"{self._in_flight_bytes} bytes are being taken in; send again later"
-            raise Overloaded(msg, 1)
+            raise Overloaded(msg)
         self._in_flight_bytes += size
+
+    def check_ready(self) -> None:
+        """Return if requests can be taken in.
+
+        Raises:
+            Unavailable: They cannot at the moment; the text says why.
+        """
+        if self._log.is_failing:
+            msg = "the log could not be written a moment ago"
+            raise Unavailable(msg)
+        if self.wal_bytes >= self._max_wal_bytes:
+            msg = f"{self.wal_bytes} bytes wait for landing, which is the limit; send again later"
+            raise LogFull(msg)
 
     async def inflate(self, body: bytes, coding: str, max_bytes: int) -> bytes:
         """Return a decompressed body.
@@ -106,13 +127,18 @@ class Intake:
 
         Raises:
             MalformedRequest: It cannot be decoded; it is in quarantine.
-            LogUnavailable: It is not durable.
+            Unavailable: It is not durable.
         """
-        checked = await self._check(body, signal, encoding)
-        if checked.items:
-            has_rejects = bool(checked.rejections)
-            entry = Entry(time.time_ns(), signal, encoding, DEFAULT_TENANT, has_rejects, body)
-            await self._log.append(entry)
+        try:
+            checked = await self._check(body, signal, encoding)
+            if checked.items:
+                await self._log.append(_entry(body, signal, encoding, checked))
+        except CollectorError:
+            raise
+        except Exception as error:
+            logger.exception("a request of %d bytes could not be taken in", len(body))
+            msg = "the collector failed on this request and did not keep it"
+            raise Unavailable(msg) from error
         self._count(checked, signal)
         return checked.rejections
 
@@ -153,6 +179,11 @@ class Room:
         """
         self._intake.hold(size)
         self.held_bytes += size
+
+
+def _entry(body: bytes, signal: Signal, encoding: Encoding, checked: Checked) -> Entry:
+    has_rejects = bool(checked.rejections)
+    return Entry(time.time_ns(), signal, encoding, DEFAULT_TENANT, has_rejects, body)
 
 
 def check(body: bytes, signal: Signal, encoding: Encoding) -> Checked:

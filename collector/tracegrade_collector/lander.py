@@ -1,12 +1,12 @@
 """The process that turns sealed log segments into rows of the lake, exactly once.
 
-One round: take sealed segments; write each one's spans and logs as synced Parquet files; commit all of
-them per table, together with the highest sequence number (an application transaction); remove the
-segments. A crash anywhere in between repeats the round: files have the same names again, and records
-up to the number that a table's log holds are skipped.
+One round: take sealed segments; write each one's spans and logs as synced Parquet files; commit
+all of them per table, together with the highest sequence number (an application transaction);
+remove the segments. A crash anywhere repeats the round: files have the same names again, and
+records up to the number that a table's log holds are skipped.
 
-Run by the receiver as `python -m tracegrade_collector.lander LAKE COLLECTOR_ID OPTIONS`. It ends when
-its standard input does, and lands everything first if that said `drain`.
+Run by the receiver as `python -m tracegrade_collector.lander LAKE COLLECTOR_ID OPTIONS`. It ends
+when its standard input does, and lands everything first if that said `drain`.
 """
 
 import json
@@ -15,18 +15,21 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 
 from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.dead_letters import keep_refused
+from tracegrade_collector.errors import CollectorError
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, StagedFile, Table
 from tracegrade_collector.lander_process import DRAIN
 from tracegrade_collector.otlp import Signal
 from tracegrade_collector.quarantine import Quarantine
 from tracegrade_collector.resent import LandedRows
-from tracegrade_collector.rows import Record, log_rows, span_rows
+from tracegrade_collector.rows import log_rows, span_rows
+from tracegrade_collector.sources import Record
 from tracegrade_collector.wal import Damage, Logged, read_segment
 from tracegrade_collector.wal_folder import LANDER_LOCK_NAME, FolderLock, WalFolder
 
@@ -34,28 +37,53 @@ POLL_SECS = 0.1  # listing a folder costs microseconds
 
 log = logging.getLogger(__name__)
 
+_TABLES: dict[Signal, tuple[Table, Callable[[Iterable[Record], str], pa.Table]]] = {
+    Signal.TRACES: (RAW_SPANS, span_rows),
+    Signal.LOGS: (RAW_LOGS, log_rows),
+}
+
 
 class SignalLander:
     """Lands the records of one signal in its table."""
 
-    def __init__(self, lake: Lake, collector_id: str, signal_: Signal, resent_rows: int) -> None:
-        self.signal = signal_
+    def __init__(
+        self, lake: Lake, signal_: Signal, quarantine: Quarantine, config: CollectorConfig
+    ) -> None:
         self._lake = lake
-        self._collector_id = collector_id
-        self._table, self._rows = _TABLES[signal_]
-        self._app_id = f"{collector_id}/{signal_}"
+        self._signal = signal_
+        self._quarantine = quarantine
+        self._table, self._to_rows = _TABLES[signal_]
+        self._app_id = f"{quarantine.collector_id}/{signal_}"
         self._landed_seq = lake.transaction_version(self._table.name, self._app_id) or 0
-        self._landed_rows = LandedRows.from_files(lake.files(self._table.name), resent_rows)
+        files = lake.files(self._table.name)
+        self._landed_rows = LandedRows.from_files(files, config.resent_rows)
         self._staged: list[StagedFile] = []
 
-    def stage(self, records: Sequence[Record]) -> None:
+    def stage(self, logged: Sequence[Logged]) -> None:
         """Write the rows of one segment's records, unless they have landed already."""
-        new = [r for r in records if r.signal is self.signal and r.seq > self._landed_seq]
+        new = [
+            each
+            for each in logged
+            if each.entry.signal is self._signal and each.seq > self._landed_seq
+        ]
         if not new:
             return
-        rows = self._landed_rows.mark(self._rows(new, self._collector_id))
-        name = f"{self._collector_id}-{new[0].seq}-{new[-1].seq}"
+        name = f"{self._quarantine.collector_id}-{new[0].seq}-{new[-1].seq}"
+        with_refused = [_record(each) for each in new if each.entry.has_rejects]
+        keep_refused(self._lake.root, f"{name}-{self._signal}", with_refused)
+        rows = self._landed_rows.mark(self._rows([_record(each) for each in new]))
         self._staged += self._lake.stage(self._table, rows, name)
+
+    def _rows(self, records: Sequence[Record]) -> pa.Table:
+        try:
+            return self._to_rows(records, self._quarantine.collector_id)
+        except Exception:  # whatever is wrong with one record must not stop all the others
+            log.exception("some of %d records cannot be made rows; trying each", len(records))
+            if len(records) > 1:
+                return pa.concat_tables(self._rows([record]) for record in records)
+            (record,) = records
+            self._quarantine.keep_logged(record.seq, record.body, record.encoding)
+            return self._to_rows([], self._quarantine.collector_id)
 
     def commit(self, last_seq: int) -> None:
         """Make everything staged visible, and note that records up to this number have landed."""
@@ -65,40 +93,32 @@ class SignalLander:
         self._landed_seq = max(last_seq, self._landed_seq)
 
 
-_TABLES: dict[Signal, tuple[Table, Callable[[Sequence[Record], str], pa.Table]]] = {
-    Signal.TRACES: (RAW_SPANS, span_rows),
-    Signal.LOGS: (RAW_LOGS, log_rows),
-}
-
-
 class Lander:
     """Lands the segments of one collector's folder."""
 
     def __init__(self, lake: Lake, folder: WalFolder, config: CollectorConfig) -> None:
         self._folder = folder
-        self._max_round_bytes = config.land_max_bytes
-        self._quarantine = Quarantine(lake.root, folder.collector_id, config.quarantine_max_bytes)
-        self._signals = [
-            SignalLander(lake, folder.collector_id, signal_, config.resent_rows)
-            for signal_ in Signal
-        ]
+        self._max_round_bytes = config.max_round_bytes
+        self._quarantine = Quarantine(lake.root, folder.collector_id, config.max_quarantine_bytes)
+        self._signals = [SignalLander(lake, each, self._quarantine, config) for each in Signal]
 
     def land_round(self) -> bool:
-        """Land the oldest sealed segments, as many as one round may hold; return whether there were any."""
+        """Land the oldest sealed segments, as many as fit; return whether there were any."""
         segments = self._next_segments()
         last_seq = 0
         for segment in segments:
-            records = self._records(segment)
+            logged = self._read(segment)
             for lander in self._signals:
-                lander.stage(records)
-            last_seq = max([last_seq, *(record.seq for record in records)])
+                lander.stage(logged)
+            last_seq = max([last_seq, *(each.seq for each in logged)])
         for lander in self._signals:
             lander.commit(last_seq)
         self._folder.remove(segments)
         return bool(segments)
 
     def _next_segments(self) -> list[Path]:
-        chosen, chosen_bytes = [], 0
+        chosen: list[Path] = []
+        chosen_bytes = 0
         for segment in self._folder.sealed_segments():
             chosen.append(segment)
             chosen_bytes += segment.stat().st_size
@@ -106,20 +126,18 @@ class Lander:
                 break
         return chosen
 
-    def _records(self, segment: Path) -> list[Record]:
+    def _read(self, segment: Path) -> list[Logged]:
         content = segment.read_bytes()
-        records = []
+        logged = []
         for found in read_segment(content):
             if isinstance(found, Damage):
-                log.error(
-                    "%s bytes %d to %d are %s", segment.name, found.start, found.end, found.kind
-                )
+                log.error("%s: bytes %d to %d are %s", segment.name, *found[1:], found.kind)
                 self._quarantine.keep_damage(
                     segment, found.start, content[found.start : found.end]
                 )
             else:
-                records.append(_record(found))
-        return records
+                logged.append(found)
+        return logged
 
 
 def _record(logged: Logged) -> Record:
@@ -138,15 +156,19 @@ def main(arguments: Sequence[str]) -> int:
     folder = WalFolder(Path(lake_root) / "wal" / collector_id)
     lock = FolderLock(folder.path / LANDER_LOCK_NAME)
     lock.acquire()  # the lander of a killed receiver may still finish its round
-    lander = Lander(Lake.open(lake_root), folder, config)
-    if _land_until_told(lander, config.land_every_secs):
-        while lander.land_round():
-            pass
+    try:
+        lander = Lander(Lake.open(lake_root), folder, config)
+        if _land_until_told(lander, config.land_every_secs):
+            while lander.land_round():
+                pass
+    except CollectorError as error:
+        log.error("%s", error)
+        return error.exit_code
     return 0
 
 
 def _land_until_told(lander: Lander, every_secs: float) -> bool:
-    """Land a round whenever one is due; return whether to drain once standard input speaks or ends."""
+    """Land a round whenever one is due; return whether to drain, once standard input is ready."""
     next_round = 0.0
     while True:
         ready, _, _ = select.select([sys.stdin], [], [], POLL_SECS)
@@ -158,5 +180,5 @@ def _land_until_told(lander: Lander, every_secs: float) -> bool:
 
 
 if __name__ == "__main__":
-    logging.basicConfig(format="%(levelname)s lander: %(message)s")
+    logging.basicConfig(format="%(asctime)s %(levelname)s lander: %(message)s")
     sys.exit(main(sys.argv[1:]))

@@ -1,7 +1,7 @@
 """The lander as seen from the receiver: a child process, started anew if it dies.
 
-Its standard input is the only link. `drain` asks it to land everything and end; the end of the file
-tells it that the receiver is gone.
+Its standard input is the only link. `drain` asks it to land everything and end; the end of the
+file tells it that the receiver is gone.
 """
 
 import asyncio
@@ -51,11 +51,17 @@ class LanderProcess:
         self._start_at = time.monotonic() + self._pause_secs
         self._pause_secs = min(2 * self._pause_secs, LONGEST_PAUSE_SECS)
 
-    async def _start(self) -> None:
+    async def _start(self) -> asyncio.subprocess.Process:
         self._started = time.monotonic()
         self._process = await asyncio.create_subprocess_exec(
             *self._command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL
         )
+        return self._process
+
+    def kill(self) -> None:
+        """End it at once; what has not landed stays in the log."""
+        if self._process and self._process.returncode is None:
+            self._process.kill()
 
     async def drain(self) -> None:
         """Wait until the lander has landed all sealed segments and ended.
@@ -63,9 +69,10 @@ class LanderProcess:
         Raises:
             CollectorError: It could not; what is left will be landed after the next start.
         """
-        if not self._process or self._process.returncode is not None:
-            await self._start()
-        await self._process.communicate(DRAIN)
-        if self._process.returncode != 0:
-            msg = "not everything could be landed; the rest is in the log and lands after the next start"
+        process = self._process
+        if not process or process.returncode is not None:
+            process = await self._start()
+        await process.communicate(DRAIN)
+        if process.returncode != 0:
+            msg = "not everything landed; the rest is safe in the log and lands at the next start"
             raise CollectorError(msg)

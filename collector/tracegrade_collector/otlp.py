@@ -6,14 +6,16 @@ deterministic, so that the lander finds in the log of requests what the receiver
 """
 
 from collections import Counter
-from collections.abc import Callable, MutableSequence
+from collections.abc import Callable, Iterator, MutableSequence
 from enum import StrEnum
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
+from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from tracegrade_collector.errors import MalformedRequest
@@ -55,6 +57,15 @@ class Rejection(NamedTuple):
     count: int  # type: ignore[assignment]  # tuple has a method of this name, which nobody needs
 
 
+class InvalidItem(NamedTuple):
+    """A refused span or log record, and what it belongs to."""
+
+    reason: str
+    item: Span | LogRecord
+    scope: InstrumentationScope
+    resource: Resource
+
+
 def decode(body: bytes, signal: Signal, encoding: Encoding) -> Request:
     """Return the request that these bytes are. No bytes at all are an empty request.
 
@@ -75,6 +86,23 @@ def decode(body: bytes, signal: Signal, encoding: Encoding) -> Request:
     return request
 
 
+def empty_request(signal: Signal) -> Request:
+    """Return a request of this signal with nothing in it."""
+    return _REQUESTS[signal]()
+
+
+def items_of(request: Request) -> Iterator[Span | LogRecord]:
+    """Yield the spans, or the log records, in the order sent."""
+    if isinstance(request, ExportTraceServiceRequest):
+        for resource_spans in request.resource_spans:
+            for scope_spans in resource_spans.scope_spans:
+                yield from scope_spans.spans
+    else:
+        for resource_logs in request.resource_logs:
+            for scope_logs in resource_logs.scope_logs:
+                yield from scope_logs.log_records
+
+
 def reject_invalid(request: Request) -> list[Rejection]:
     """Take the items with bad ids out of the request, in place; return counts, most first.
 
@@ -91,6 +119,25 @@ def reject_invalid(request: Request) -> list[Rejection]:
             for scope_logs in resource_logs.scope_logs:
                 reasons.update(_reject(scope_logs.log_records, _log_fault))
     return [Rejection(reason, count) for reason, count in reasons.most_common()]
+
+
+def invalid_items(request: Request) -> Iterator[InvalidItem]:
+    """Return what `reject_invalid` would take out, in the order received."""
+    if isinstance(request, ExportTraceServiceRequest):
+        return (
+            InvalidItem(reason, span, scope_spans.scope, resource_spans.resource)
+            for resource_spans in request.resource_spans
+            for scope_spans in resource_spans.scope_spans
+            for span in scope_spans.spans
+            if (reason := _span_fault(span))
+        )
+    return (
+        InvalidItem(reason, record, scope_logs.scope, resource_logs.resource)
+        for resource_logs in request.resource_logs
+        for scope_logs in resource_logs.scope_logs
+        for record in scope_logs.log_records
+        if (reason := _log_fault(record))
+    )
 
 
 def _reject(items: MutableSequence[Item], fault: Callable[[Item], str | None]) -> list[str]:

@@ -21,7 +21,7 @@ class Quarantine:
 
     def __init__(self, lake_root: Path, collector_id: str, max_bytes: int) -> None:
         self._path = lake_root / FOLDER
-        self._collector_id = collector_id
+        self.collector_id = collector_id
         self._max_bytes = max_bytes
         self._numbers = itertools.count()
         self._path.mkdir(mode=0o700, exist_ok=True)
@@ -32,6 +32,10 @@ class Quarantine:
         name = f"{time.time_ns()}-{next(self._numbers)}-{signal}.{_FILE_ENDING[encoding]}"
         return self._keep(name, body)
 
+    def keep_logged(self, seq: int, body: bytes, encoding: Encoding) -> bool:
+        """Keep a request that was accepted but cannot land; return whether there was room."""
+        return self._keep(f"{seq}.{_FILE_ENDING[encoding]}", body)
+
     def keep_damage(self, segment: Path, start: int, content: bytes) -> bool:
         """Keep the damaged bytes of a log segment; return whether there was room."""
         return self._keep(f"{segment.stem}-{start}{wal.SUFFIX}", content)
@@ -39,7 +43,7 @@ class Quarantine:
     def _keep(self, name: str, content: bytes) -> bool:
         if self._bytes + len(content) > self._max_bytes:
             return False
-        write_synced(self._path / f"{self._collector_id}-{name}", content)
+        write_synced(self._path / f"{self.collector_id}-{name}", content)
         self._bytes += len(content)
         return True
 

@@ -1,7 +1,7 @@
 """Recognises rows that have landed before, because a client that got no answer sent them again.
 
-The content hash of a row covers its ids, resource and scope, so equal hashes are equal rows. Only the
-last rows are remembered, a fixed number of them; what comes later than that is left to compaction.
+The content hash of a row covers its ids, resource and scope, so equal hashes are equal rows. Only
+the last rows are remembered, a fixed number; what comes again later than that is for compaction.
 """
 
 from collections import deque
@@ -36,7 +36,7 @@ class LandedRows:
         return landed
 
     def mark(self, rows: pa.Table) -> pa.Table:
-        """Return the rows with `resent` true where an equal one landed before; remember them all."""
+        """Return the rows, `resent` where an equal one landed before; remember them all."""
         hashes = rows[HASH].combine_chunks()
         is_known = pc.is_in(hashes, value_set=pa.chunked_array(list(self._hashes), hashes.type))
         is_resent = pc.or_(is_known, _is_repeated(hashes))

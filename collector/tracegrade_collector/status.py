@@ -1,13 +1,13 @@
 """The bodies of answers: `google.rpc.Status` for errors, the export response for the rest.
 
-Specification: https://opentelemetry.io/docs/specs/otlp, "OTLP/HTTP Response" and "Failures". Both come
-in the request's own encoding.
+Specification: https://opentelemetry.io/docs/specs/otlp, "OTLP/HTTP Response" and "Failures". Both
+come in the request's own encoding.
 """
 
 from google.protobuf import json_format
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
-from google.rpc.code_pb2 import Code
+from google.rpc import code_pb2
 from google.rpc.error_details_pb2 import BadRequest, RetryInfo
 from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
@@ -18,12 +18,12 @@ from tracegrade_collector.otlp import Encoding, Rejection, Signal
 MAX_MESSAGE_CHARS = 1000  # far below the 4 MiB that the specification allows an answer
 
 
-def error_status(code: Code, text: str, retry_after_secs: int | None = None) -> Status:
+def error_status(code: int, text: str, retry_after_secs: int | None = None) -> Status:
     """Return the error with what the specification wants in its details."""
     status = Status(code=code, message=text[:MAX_MESSAGE_CHARS])
     if retry_after_secs is not None:
         status.details.add().Pack(retry_info(retry_after_secs))
-    if code == Code.INVALID_ARGUMENT:
+    if code == code_pb2.INVALID_ARGUMENT:
         violation = BadRequest.FieldViolation(description=status.message)
         status.details.add().Pack(BadRequest(field_violations=[violation]))
     return status

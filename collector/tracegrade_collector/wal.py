@@ -1,16 +1,17 @@
 """The write-ahead log on disk: what one record looks like, and how a segment file is read.
 
-A segment is a file of records, one per accepted request, named for the first sequence number it can
-hold (`00000000000000000042.wal`). A record is
+A segment is a file of records, one per accepted request, named for the first sequence number it
+can hold (`00000000000000000042.wal`). A record is
 
-    magic | CRC32C | body length | sequence | receive time | signal | encoding | has rejects | tenant length | tenant | body
+    magic | CRC32C | body length | sequence | receive time
+          | signal | encoding | has rejects | tenant length | tenant | body
 
 in little-endian order. The checksum covers everything after itself. The body is the request as
 received, after decompression; nothing has interpreted it but the parser that accepted it.
 
-A crash can leave a record half-written at the end of a segment (torn: cut it, nobody was told that it
-is safe), and a disk can damage any record (corrupt: set it aside, later ones are still good, found by
-their magic and checksum). Writing is in `wal_writer`, the folder of segments in `wal_folder`.
+A crash can leave a record half-written at the end of a segment (torn: cut it, nobody was told that
+it is safe), and a disk can damage any record (corrupt: set it aside, later ones are still good,
+found by magic and checksum). Writing is in `wal_writer`, the folder of segments in `wal_folder`.
 """
 
 import fcntl

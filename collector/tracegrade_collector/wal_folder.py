@@ -1,13 +1,14 @@
 """One collector's folder of log segments: who owns it, and what a crash left in it.
 
-The collector's id is the folder's name. A running collector holds a lock on `lock` inside, so no two
-ever write under one id: the second one on a lake takes another folder. The newest segment is never
-removed, so its name remembers the next sequence number even when everything has landed.
+The collector's id is the folder's name. A running collector holds a lock on `lock` inside, so no
+two ever write under one id: the second one on a lake takes another folder. The newest segment is
+never removed, so its name remembers the next sequence number even when everything has landed.
 """
 
 import fcntl
 import os
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
@@ -69,6 +70,23 @@ class WalFolder:
         return claimed or cls.claim(lake_root)  # another one took it between the two lines
 
     @classmethod
+    def claim_orphans(cls, lake_root: Path) -> Iterator[Self]:
+        """Yield folders of collectors that died with records to land, each sealed and claimed."""
+        for path in sorted((lake_root / "wal").iterdir()):
+            claimed = cls._try_claim(path)
+            if claimed and claimed.seal():
+                yield claimed
+            elif claimed:
+                claimed.close()
+
+    def seal(self) -> bool:
+        """Seal the newest segment of a dead collector; return whether anything is sealed now."""
+        if self.segments():
+            _, fd = self.create_segment(self.recover())
+            os.close(fd)
+        return bool(self.sealed_segments())
+
+    @classmethod
     def _try_claim(cls, path: Path) -> Self | None:
         lock = FolderLock(path / LOCK_NAME)
         if lock.try_acquire():
@@ -81,8 +99,13 @@ class WalFolder:
         return sorted(self.path.glob(f"*{wal.SUFFIX}"))
 
     def sealed_segments(self) -> list[Path]:
-        """Return the segments that will not grow any more: all but the newest."""
-        return self.segments()[:-1]
+        """Return the segments that will not grow any more, oldest first: all but the newest.
+
+        Listed twice: a listing shows for certain only what was there when it began, and landing a
+        segment before an older one that was overlooked would lose the older one.
+        """
+        newest = max(self.segments(), default=None)
+        return [segment for segment in self.segments() if newest and segment < newest]
 
     def pending_bytes(self) -> int:
         """Return how much the log holds that has not landed."""

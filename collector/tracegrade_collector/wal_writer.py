@@ -1,11 +1,11 @@
 """Appends requests to the write-ahead log; a request is answered only after its bytes are synced.
 
 One thread owns the open segment. It takes everything that waits, writes it with one call, syncs it
-once, and then resolves all their futures (group commit): the more requests wait, the less each pays.
+once, and then resolves all their futures (group commit): the more wait, the less each pays.
 
-A write or a sync that fails poisons the segment. After a failed sync the kernel may have dropped the
-bytes and will report success the next time, so it is never repeated: those requests fail, the segment
-is cut back to what is known to be safe, and the next ones go to a new segment.
+A write or a sync that fails poisons the segment. After a failed sync the kernel may have dropped
+the bytes and will report success the next time, so it is never repeated: those requests fail, the
+segment is cut back to what is known to be safe, and the next ones go to a new segment.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tracegrade_collector import wal
-from tracegrade_collector.errors import CollectorError
+from tracegrade_collector.errors import CollectorError, Unavailable
 from tracegrade_collector.wal import Entry
 from tracegrade_collector.wal_folder import WalFolder
 
@@ -30,8 +30,8 @@ PAUSE_AFTER_FAILURE_SECS = 1.0  # at most one new segment per second while the d
 log = logging.getLogger(__name__)
 
 
-class LogUnavailable(CollectorError):
-    """The log could not make a request durable; the client may send it again."""
+class LogUnavailable(Unavailable):
+    """The log could not make a request durable; it is not in it."""
 
 
 class _Waiting(NamedTuple):
@@ -45,7 +45,7 @@ class WalWriter:
     def __init__(
         self, folder: WalFolder, next_seq: int, *, max_bytes: int, max_age_secs: float
     ) -> None:
-        """Open a new segment and start the thread. Segments rotate at `max_bytes` or `max_age_secs`.
+        """Open a new segment, which is sealed at `max_bytes` or `max_age_secs`; start the thread.
 
         Raises:
             OSError: The segment cannot be created.
@@ -77,6 +77,13 @@ class WalWriter:
         return self._segments.is_paused
 
     def _run(self) -> None:
+        try:
+            self._write_until_closed()
+        except BaseException:  # nobody would ever be answered again; what is logged is safe
+            log.critical("the log's thread failed; the collector ends", exc_info=True)
+            os._exit(CollectorError.exit_code)
+
+    def _write_until_closed(self) -> None:
         closing = False
         while not closing:
             batch, closing = self._next_batch()
