@@ -1,0 +1,144 @@
+-- The sub-goals of each attempt's task in the chosen variant, and whether their order was kept.
+--
+-- Unknown (NULL) is what content that was not captured decides. A prerequisite is met if it was
+-- completed, or held before the first call and still did at the end.
+-- Source: metrics.md, section 4, dependencies and alternatives.
+--
+-- Reads:
+--   attempts
+--   graph_nodes
+--   graph_prerequisites
+--   graph_variants
+--   sub_goal_attribution
+--   sub_goal_states
+--   sub_goal_variants
+-- Columns:
+--   trajectory_id         VARCHAR  The attempt; one row for each trajectory_id and sub_goal.
+--   sub_goal              VARCHAR  A counted sub-goal of the chosen variant.
+--   critical              BOOLEAN  The task cannot succeed without it.
+--   weight                DOUBLE   Greater than 0.
+--   attempted             BOOLEAN  At least one action served it; NULL if unknown.
+--   completed             BOOLEAN  Attempted, and its criterion held at the end; NULL if unknown.
+--   ever_completed        BOOLEAN  Attempted, and its criterion held from then on or later.
+--   regressed             BOOLEAN  Ever completed, but not at the end; NULL if unknown.
+--   deps_met              BOOLEAN  Its direct prerequisites were met; true if it has none.
+--   all_deps_met          BOOLEAN  All of its prerequisites were met; true if it has none.
+--   dependency_violation  BOOLEAN  First completed before a direct prerequisite was.
+--   attribution           VARCHAR  span | rule | ambiguous (all of its calls serve others too).
+--                                  NULL if not attempted.
+--   completion_source     VARCHAR  rule (its criterion) | status (of a call that serves it).
+--   pre_satisfied         BOOLEAN  Its criterion held before the first call.
+--   dependent             BOOLEAN  It has a prerequisite and was once completed.
+--   place                 INTEGER  Its place in the task file, from 0.
+--   task_id               VARCHAR  The task.
+--   release               VARCHAR  NULL if not sent.
+-- Order:
+--   trajectory_id, place
+WITH chosen AS (
+  SELECT
+    sub_goal_states.*,
+    sub_goal_variants.variant,
+    graph_nodes.critical,
+    graph_nodes.weight,
+    graph_nodes.by_step,
+    graph_nodes.has_criterion,
+    sub_goal_states.completed OR (sub_goal_states.pre_satisfied AND sub_goal_states.holds) AS met
+  FROM sub_goal_states
+  INNER JOIN sub_goal_variants USING (attempt_id, task_id)
+  INNER JOIN graph_variants USING (task_id, variant, sub_goal)
+  INNER JOIN graph_nodes USING (task_id, sub_goal)
+),
+
+pairs AS (
+  SELECT
+    chosen.attempt_id,
+    chosen.sub_goal,
+    graph_prerequisites.direct,
+    required.met,
+    CASE
+      -- Without evidence for each step only the end can be compared.
+      WHEN NOT (chosen.by_step AND required.by_step) THEN chosen.completed AND NOT required.met
+      WHEN chosen.first_completed IS NULL THEN chosen.ever_completed
+      WHEN required.first_completed <= chosen.first_completed THEN FALSE
+      WHEN required.ever_completed IS NOT NULL THEN TRUE
+    END AS violated
+  FROM chosen
+  INNER JOIN graph_prerequisites USING (task_id, variant, sub_goal)
+  INNER JOIN chosen AS required
+    ON
+      chosen.attempt_id = required.attempt_id
+      AND graph_prerequisites.prerequisite = required.sub_goal
+),
+
+dependencies AS (
+  SELECT
+    attempt_id,
+    sub_goal,
+    CASE
+      WHEN bool_or(direct AND NOT met) THEN FALSE
+      WHEN bool_and(met IS NOT NULL OR NOT direct) THEN TRUE
+    END AS deps_met,
+    CASE
+      WHEN bool_or(NOT met) THEN FALSE
+      WHEN count(met) = count(*) THEN TRUE
+    END AS all_deps_met,
+    CASE
+      WHEN bool_or(direct AND violated) THEN TRUE
+      WHEN bool_and(violated IS NOT NULL OR NOT direct) THEN FALSE
+    END AS dependency_violation
+  FROM pairs
+  GROUP BY attempt_id, sub_goal
+),
+
+-- A call is ambiguous if rules give it to several sub-goals of the variant.
+serving_calls AS (
+  SELECT
+    chosen.attempt_id,
+    chosen.sub_goal,
+    sub_goal_attribution.attribution,
+    count(*) OVER (
+      PARTITION BY chosen.attempt_id, sub_goal_attribution.call_index
+    ) AS sub_goals
+  FROM chosen
+  INNER JOIN sub_goal_attribution USING (attempt_id, sub_goal)
+),
+
+attributions AS (
+  SELECT
+    attempt_id,
+    sub_goal,
+    CASE
+      WHEN bool_or(attribution = 'span') THEN 'span'
+      WHEN min(sub_goals) = 1 THEN 'rule'
+      ELSE 'ambiguous'
+    END AS attribution
+  FROM serving_calls
+  GROUP BY attempt_id, sub_goal
+)
+
+SELECT  -- noqa: ST06
+  chosen.attempt_id AS trajectory_id,
+  chosen.sub_goal,
+  chosen.critical,
+  chosen.weight,
+  chosen.attempted,
+  chosen.completed,
+  chosen.ever_completed,
+  chosen.regressed,
+  CASE WHEN dependencies.attempt_id IS NULL THEN TRUE ELSE dependencies.deps_met END AS deps_met,
+  CASE WHEN dependencies.attempt_id IS NULL THEN TRUE ELSE dependencies.all_deps_met END
+    AS all_deps_met,
+  CASE WHEN dependencies.attempt_id IS NULL THEN FALSE ELSE dependencies.dependency_violation END
+    AS dependency_violation,
+  CASE WHEN chosen.attempted THEN coalesce(attributions.attribution, 'rule') END AS attribution,
+  CASE WHEN chosen.has_criterion THEN 'rule' ELSE 'status' END AS completion_source,
+  chosen.pre_satisfied,
+  dependencies.attempt_id IS NOT NULL AND chosen.ever_completed AS dependent,
+  chosen.place,
+  chosen.task_id,
+  attempts.release
+FROM chosen
+INNER JOIN attempts USING (attempt_id)
+LEFT JOIN dependencies USING (attempt_id, sub_goal)
+LEFT JOIN attributions USING (attempt_id, sub_goal)
+ORDER BY chosen.attempt_id, chosen.place;

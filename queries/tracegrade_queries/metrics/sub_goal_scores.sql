@@ -1,0 +1,276 @@
+-- The sub-goal scores of each attempt: coverage, completion, critical path, dependencies, counts.
+--
+-- Source: Plan graph text, "Sub-goal completion as a metric" (coverage, completion, critical
+-- path); metrics.md, section 4 (weights, what held before, dependencies, off-plan
+-- calls).
+--
+-- Reads:
+--   attempts
+--   calls
+--   graph_faults
+--   graph_nodes
+--   sub_goal_attribution
+--   sub_goal_rows
+--   sub_goal_variants
+-- Columns:
+--   trajectory_id  VARCHAR  The attempt; one row for each trajectory_id and metric.
+--   metric         VARCHAR  Name of the score.
+--   value          DOUBLE   Numerator / denominator; a count is its numerator. NULL if not scored.
+--   numerator      DOUBLE   NULL if not scored.
+--   denominator    DOUBLE   1 for counts; NULL if not scored.
+--   status         VARCHAR  scored | not_applicable | error.
+--   label          VARCHAR  Sub-goals that were skipped, violated or lost, in file order; or NULL.
+--   reason         VARCHAR  Why it was not scored; else NULL.
+--   source         VARCHAR  static: no judge had a part in it.
+-- Order:
+--   trajectory_id, metric
+WITH totals AS (
+  SELECT
+    trajectory_id,
+    count(*) AS total,
+    count_if(attempted) AS attempted,
+    count_if(completed) AS completed,
+    count_if(pre_satisfied) AS pre_satisfied,
+    count_if(completed AND NOT pre_satisfied) AS newly_completed,
+    count_if(critical) AS critical,
+    count_if(critical AND NOT pre_satisfied) AS critical_to_complete,
+    count_if(critical AND completed AND NOT pre_satisfied) AS critical_completed,
+    count_if(completed AND deps_met AND NOT pre_satisfied) AS with_direct_deps,
+    count_if(completed AND all_deps_met AND NOT pre_satisfied) AS with_all_deps,
+    count_if(dependent) AS dependents,
+    count_if(dependency_violation) AS violations,
+    count_if(regressed) AS regressed,
+    bool_and(attempted IS NOT NULL) AS attempts_known,
+    bool_and(
+      completed IS NOT NULL
+      AND ever_completed IS NOT NULL
+      AND dependency_violation IS NOT NULL
+    ) AS completions_known,
+    -- Sums of doubles run in the order of the file, so that they never differ.
+    list_sum(list(weight ORDER BY place)) AS weight,
+    list_sum(list(weight ORDER BY place) FILTER (WHERE attempted)) AS attempted_weight,
+    list_sum(list(weight ORDER BY place) FILTER (WHERE NOT pre_satisfied)) AS weight_to_complete,
+    list_sum(list(weight ORDER BY place) FILTER (WHERE completed AND NOT pre_satisfied))
+      AS completed_weight,
+    string_agg(sub_goal, ', ' ORDER BY place) FILTER (WHERE critical AND NOT attempted)
+      AS critical_skipped,
+    string_agg(sub_goal, ', ' ORDER BY place) FILTER (WHERE dependency_violation)
+      AS violating,
+    string_agg(sub_goal, ', ' ORDER BY place) FILTER (WHERE NOT attempted) AS skipped,
+    string_agg(sub_goal, ', ' ORDER BY place) FILTER (WHERE attempted AND NOT completed)
+      AS failed_inside,
+    string_agg(sub_goal, ', ' ORDER BY place) FILTER (WHERE regressed) AS lost,
+    string_agg(sub_goal, ', ' ORDER BY place) FILTER (WHERE pre_satisfied) AS held_before
+  FROM sub_goal_rows
+  GROUP BY trajectory_id
+),
+
+serving AS (
+  SELECT
+    attempt_id,
+    call_index,
+    bool_or(certain) AS certain
+  FROM sub_goal_attribution
+  GROUP BY attempt_id, call_index
+),
+
+off_plan AS (
+  SELECT
+    calls.attempt_id,
+    count_if(serving.call_index IS NULL) AS calls,
+    bool_and(coalesce(serving.certain, TRUE)) AS known
+  FROM calls
+  LEFT JOIN serving USING (attempt_id, call_index)
+  GROUP BY calls.attempt_id
+),
+
+described AS (
+  SELECT DISTINCT task_id
+  FROM graph_nodes
+  WHERE counted
+),
+
+problems AS (
+  SELECT
+    attempts.attempt_id,
+    CASE
+      WHEN graph_faults.fault IS NOT NULL THEN 'error'
+      WHEN attempts.task_id IS NULL OR described.task_id IS NULL THEN 'not_applicable'
+    END AS problem,
+    CASE
+      WHEN graph_faults.fault IS NOT NULL THEN 'specification_error: ' || graph_faults.fault
+      WHEN attempts.ambiguous THEN 'ambiguous_task'
+      WHEN NOT attempts.specified THEN 'no_task'
+      WHEN described.task_id IS NULL THEN 'no_sub_goals'
+    END AS problem_reason
+  FROM attempts
+  LEFT JOIN graph_faults USING (task_id)
+  LEFT JOIN described USING (task_id)
+),
+
+measured AS (
+  SELECT
+    problems.*,
+    totals.*,
+    coalesce(off_plan.calls, 0) AS off_plan_calls,
+    coalesce(off_plan.known, TRUE) AS off_plan_known,
+    sub_goal_variants.settled AND totals.attempts_known AS coverage_known,
+    sub_goal_variants.settled AND totals.attempts_known AND totals.completions_known
+      AS completion_known
+  FROM problems
+  LEFT JOIN totals ON problems.attempt_id = totals.trajectory_id
+  LEFT JOIN sub_goal_variants ON problems.attempt_id = sub_goal_variants.attempt_id
+  LEFT JOIN off_plan ON problems.attempt_id = off_plan.attempt_id
+),
+
+metrics AS (
+  SELECT
+    attempt_id,
+    problem,
+    problem_reason,
+    unnest([  -- noqa: AL03
+      {
+        'metric': 'sub_goal_coverage',
+        'numerator': attempted::DOUBLE,
+        'denominator': total::DOUBLE,
+        'known': coverage_known,
+        'nothing': 'no_sub_goals',
+        'label': skipped
+      },
+      {
+        'metric': 'sub_goal_coverage_weighted',
+        'numerator': coalesce(attempted_weight, 0),
+        'denominator': weight,
+        'known': coverage_known,
+        'nothing': 'no_sub_goals',
+        'label': skipped
+      },
+      {
+        'metric': 'sub_goal_completion',
+        'numerator': newly_completed::DOUBLE,
+        'denominator': (total - pre_satisfied)::DOUBLE,
+        'known': completion_known,
+        'nothing': 'pre_satisfied',
+        'label': NULL
+      },
+      {
+        'metric': 'sub_goal_completion_weighted',
+        'numerator': coalesce(completed_weight, 0),
+        'denominator': coalesce(weight_to_complete, 0),
+        'known': completion_known,
+        'nothing': 'pre_satisfied',
+        'label': NULL
+      },
+      {
+        'metric': 'critical_path_completion',
+        'numerator': critical_completed::DOUBLE,
+        'denominator': critical_to_complete::DOUBLE,
+        'known': completion_known,
+        'nothing': CASE WHEN critical = 0 THEN 'no_critical' ELSE 'pre_satisfied' END,
+        'label': NULL
+      },
+      {
+        'metric': 'critical_path_skipped',
+        'numerator': (critical_skipped IS NOT NULL)::DOUBLE,
+        'denominator': (critical > 0)::DOUBLE,
+        'known': coverage_known,
+        'nothing': 'no_critical',
+        'label': critical_skipped
+      },
+      {
+        'metric': 'completion_with_direct_deps',
+        'numerator': with_direct_deps::DOUBLE,
+        'denominator': (total - pre_satisfied)::DOUBLE,
+        'known': completion_known,
+        'nothing': 'pre_satisfied',
+        'label': NULL
+      },
+      {
+        'metric': 'completion_with_all_deps',
+        'numerator': with_all_deps::DOUBLE,
+        'denominator': (total - pre_satisfied)::DOUBLE,
+        'known': completion_known,
+        'nothing': 'pre_satisfied',
+        'label': NULL
+      },
+      {
+        'metric': 'dependency_violation',
+        'numerator': violations::DOUBLE,
+        'denominator': dependents::DOUBLE,
+        'known': completion_known,
+        'nothing': 'no_dependents',
+        'label': violating
+      },
+      {
+        'metric': 'sub_goals_skipped',
+        'numerator': (total - attempted)::DOUBLE,
+        'denominator': 1,
+        'known': coverage_known,
+        'nothing': NULL,
+        'label': skipped
+      },
+      {
+        'metric': 'sub_goals_failed_inside',
+        'numerator': (attempted - completed)::DOUBLE,
+        'denominator': 1,
+        'known': completion_known,
+        'nothing': NULL,
+        'label': failed_inside
+      },
+      {
+        'metric': 'sub_goals_regressed',
+        'numerator': regressed::DOUBLE,
+        'denominator': 1,
+        'known': completion_known,
+        'nothing': NULL,
+        'label': lost
+      },
+      {
+        'metric': 'sub_goals_pre_satisfied',
+        'numerator': pre_satisfied::DOUBLE,
+        'denominator': 1,
+        'known': completion_known,
+        'nothing': NULL,
+        'label': held_before
+      },
+      {
+        'metric': 'off_plan_calls',
+        'numerator': off_plan_calls::DOUBLE,
+        'denominator': 1,
+        'known': off_plan_known,
+        'nothing': NULL,
+        'label': NULL
+      }
+    ], recursive := TRUE)
+  FROM measured
+),
+
+judged AS (
+  SELECT
+    *,
+    CASE
+      WHEN problem IS NOT NULL THEN problem
+      WHEN NOT known THEN 'error'
+      WHEN denominator = 0 THEN 'not_applicable'
+      ELSE 'scored'
+    END AS status,
+    CASE
+      WHEN problem IS NOT NULL THEN problem_reason
+      WHEN NOT known THEN 'content_missing'
+      WHEN denominator = 0 THEN nothing
+    END AS reason
+  FROM metrics
+)
+
+SELECT  -- noqa: ST06
+  attempt_id AS trajectory_id,
+  metric,
+  CASE WHEN status = 'scored' THEN numerator / denominator END AS value,  -- noqa: RF04
+  CASE WHEN status = 'scored' THEN numerator END AS numerator,
+  CASE WHEN status = 'scored' THEN denominator END AS denominator,
+  status,
+  CASE WHEN status = 'scored' THEN label END AS label,  -- noqa: RF04
+  reason,
+  'static' AS source  -- noqa: RF04
+FROM judged
+ORDER BY trajectory_id, metric;

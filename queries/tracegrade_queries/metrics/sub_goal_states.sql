@@ -1,0 +1,163 @@
+-- What became of every sub-goal of each attempt's task: attempted, completed, when, lost again.
+--
+-- Moments are those of sub_goal_evidence. Unknown (NULL) is what content that was not captured
+-- decides. Source: Plan graph text, "Sub-goal completion as a metric"; metrics.md, section 4: a
+-- criterion that holds at the end counts only if something was done for it.
+--
+-- Reads:
+--   attempts
+--   calls
+--   graph_conditions
+--   graph_nodes
+--   sub_goal_attribution
+--   sub_goal_evidence
+-- Columns:
+--   attempt_id       VARCHAR  One row for each attempt_id and sub_goal.
+--   task_id          VARCHAR  The task whose graph it is.
+--   sub_goal         VARCHAR  A counted sub-goal.
+--   place            INTEGER  Its place in the task file, from 0.
+--   attempted        BOOLEAN  At least one action served it; NULL if unknown.
+--   holds            BOOLEAN  Its criterion held at the end; NULL if unknown.
+--   completed        BOOLEAN  Attempted, and its criterion held at the end; NULL if unknown.
+--   ever_completed   BOOLEAN  Attempted, and its criterion held then or later; NULL if unknown.
+--   regressed        BOOLEAN  Ever completed, but not at the end; NULL if unknown.
+--   pre_satisfied    BOOLEAN  Its criterion held before the first call.
+--   first_completed  INTEGER  First moment at which it was completed; NULL if never or unknown.
+-- Order:
+--   attempt_id, place
+WITH attempt_nodes AS (
+  SELECT
+    attempts.attempt_id,
+    attempts.task_id,
+    attempts.final_answer,
+    graph_nodes.sub_goal,
+    graph_nodes.place,
+    graph_nodes.condition_count,
+    graph_nodes.served_by_answer
+  FROM attempts
+  INNER JOIN graph_nodes USING (task_id)
+  WHERE graph_nodes.counted
+),
+
+ends AS (
+  SELECT
+    attempts.attempt_id,
+    count(calls.call_index)::INTEGER AS moment
+  FROM attempts
+  LEFT JOIN calls USING (attempt_id)
+  GROUP BY attempts.attempt_id
+),
+
+served AS (
+  SELECT
+    attempt_id,
+    sub_goal,
+    min(call_index) FILTER (WHERE certain) AS first_at
+  FROM sub_goal_attribution
+  GROUP BY attempt_id, sub_goal
+),
+
+-- An answer is an action too: it serves a sub-goal whose criterion asks for it and for no call.
+actions AS (
+  SELECT
+    attempt_nodes.*,
+    CASE
+      WHEN served.first_at IS NOT NULL THEN served.first_at
+      WHEN attempt_nodes.served_by_answer AND attempt_nodes.final_answer IS NOT NULL
+        THEN ends.moment
+    END AS first_attempted,
+    served.attempt_id IS NOT NULL AS may_be_served
+  FROM attempt_nodes
+  INNER JOIN ends USING (attempt_id)
+  LEFT JOIN served USING (attempt_id, sub_goal)
+),
+
+-- A condition that is unsure holds in the hopeful reading alone.
+changes AS (
+  SELECT
+    attempt_id,
+    sub_goal,
+    moment,
+    coalesce(holds, FALSE)::INTEGER
+    - coalesce(lag(coalesce(holds, FALSE)::INTEGER) OVER earlier, 0) AS surely,
+    coalesce(holds, TRUE)::INTEGER
+    - coalesce(lag(coalesce(holds, TRUE)::INTEGER) OVER earlier, 0) AS hopefully
+  FROM sub_goal_evidence
+  WINDOW earlier AS (PARTITION BY attempt_id, sub_goal, condition ORDER BY moment)
+  UNION ALL
+  SELECT
+    attempt_id,
+    sub_goal,
+    first_attempted AS moment,
+    0 AS surely,
+    0 AS hopefully
+  FROM actions
+  WHERE first_attempted IS NOT NULL
+),
+
+-- The criterion holds when all of its conditions do.
+timeline AS (
+  SELECT
+    changes.attempt_id,
+    changes.sub_goal,
+    changes.moment,
+    sum(sum(changes.surely)) OVER so_far = any_value(actions.condition_count) AS surely,
+    sum(sum(changes.hopefully)) OVER so_far = any_value(actions.condition_count) AS hopefully,
+    changes.moment >= any_value(actions.first_attempted) AS was_attempted
+  FROM changes
+  INNER JOIN actions USING (attempt_id, sub_goal)
+  GROUP BY changes.attempt_id, changes.sub_goal, changes.moment
+  WINDOW so_far AS (
+    PARTITION BY changes.attempt_id, changes.sub_goal
+    ORDER BY changes.moment
+  )
+),
+
+summaries AS (
+  SELECT
+    attempt_id,
+    sub_goal,
+    max_by(surely, moment) AS surely_at_end,
+    max_by(hopefully, moment) AS hopefully_at_end,
+    bool_or(hopefully AND coalesce(was_attempted, TRUE)) AS hopefully_ever,
+    bool_or(surely AND moment = -1) AS pre_satisfied,
+    min(moment) FILTER (WHERE surely AND was_attempted) AS first_completed
+  FROM timeline
+  GROUP BY attempt_id, sub_goal
+),
+
+judged AS (
+  SELECT
+    actions.*,
+    summaries.first_completed,
+    CASE
+      WHEN actions.first_attempted IS NOT NULL THEN TRUE
+      WHEN NOT actions.may_be_served THEN FALSE
+    END AS attempted,
+    CASE
+      WHEN summaries.surely_at_end THEN TRUE
+      WHEN NOT coalesce(summaries.hopefully_at_end, FALSE) THEN FALSE
+    END AS holds,
+    CASE
+      WHEN summaries.first_completed IS NOT NULL THEN TRUE
+      WHEN NOT coalesce(summaries.hopefully_ever, FALSE) THEN FALSE
+    END AS held_ever,
+    coalesce(summaries.pre_satisfied, FALSE) AS pre_satisfied
+  FROM actions
+  LEFT JOIN summaries USING (attempt_id, sub_goal)
+)
+
+SELECT  -- noqa: ST06
+  attempt_id,
+  task_id,
+  sub_goal,
+  place,
+  attempted,
+  holds,
+  attempted AND holds AS completed,
+  attempted AND held_ever AS ever_completed,
+  attempted AND held_ever AND NOT holds AS regressed,
+  pre_satisfied,
+  first_completed
+FROM judged
+ORDER BY attempt_id, place;

@@ -1,0 +1,5 @@
+"""Scores attempts against their task's graph of sub-goals, and against their own plan."""
+
+from tracegrade_scoring.plan_graph.score import score
+
+__all__ = ["score"]

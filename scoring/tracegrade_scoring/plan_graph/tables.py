@@ -1,0 +1,225 @@
+"""Writes what the task relations say about sub-goals as tables that the SQL of this part joins.
+
+Its own module because variants and prerequisites need recursion over each distinct graph, while
+everything about calls stays in SQL. The tables:
+
+    graph_faults         task_id, fault                 tasks whose graph cannot be used, and why
+    graph_nodes          task_id, sub_goal, place, …    all sub-goals of the other tasks
+    graph_serves         task_id, sub_goal, tool_name, arguments
+    graph_conditions     task_id, sub_goal, condition, kind, …    all must hold together
+    graph_values         task_id, sub_goal, condition, …          values asked for in results
+    graph_variants       task_id, variant, sub_goal     counted sub-goals of each variant
+    graph_prerequisites  task_id, variant, sub_goal, prerequisite, direct
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import duckdb
+import pyarrow as pa
+
+from tracegrade_scoring.plan_graph.criteria import Condition, conditions, serves_by_answer, values
+from tracegrade_scoring.plan_graph.graphs import (
+    Graph,
+    SubGoal,
+    ancestors,
+    fault,
+    prerequisites,
+    variants,
+)
+
+TEXT: Final = pa.string()
+INTEGER: Final = pa.int32()
+BOOLEAN: Final = pa.bool_()
+
+SCHEMAS: Final[Mapping[str, pa.Schema]] = {
+    "graph_faults": pa.schema([("task_id", TEXT), ("fault", TEXT)]),
+    "graph_nodes": pa.schema(
+        [
+            ("task_id", TEXT),
+            ("sub_goal", TEXT),
+            ("place", INTEGER),
+            ("critical", BOOLEAN),
+            ("weight", pa.float64()),
+            ("counted", BOOLEAN),
+            ("has_criterion", BOOLEAN),
+            ("by_step", BOOLEAN),
+            ("served_by_answer", BOOLEAN),
+            ("condition_count", INTEGER),
+        ]
+    ),
+    "graph_serves": pa.schema(
+        [("task_id", TEXT), ("sub_goal", TEXT), ("tool_name", TEXT), ("arguments", TEXT)]
+    ),
+    "graph_conditions": pa.schema(
+        [
+            ("task_id", TEXT),
+            ("sub_goal", TEXT),
+            ("condition", INTEGER),
+            ("kind", TEXT),
+            ("tool_name", TEXT),
+            ("failed", BOOLEAN),
+            ("pattern", TEXT),
+            ("expression", TEXT),
+        ]
+    ),
+    "graph_values": pa.schema(
+        [
+            ("task_id", TEXT),
+            ("sub_goal", TEXT),
+            ("condition", INTEGER),
+            ("tool_name", TEXT),
+            ("failed", BOOLEAN),
+            ("path", TEXT),
+            ("value", TEXT),
+            ("input", TEXT),
+            ("input_type", TEXT),
+        ]
+    ),
+    "graph_variants": pa.schema([("task_id", TEXT), ("variant", INTEGER), ("sub_goal", TEXT)]),
+    "graph_prerequisites": pa.schema(
+        [
+            ("task_id", TEXT),
+            ("variant", INTEGER),
+            ("sub_goal", TEXT),
+            ("prerequisite", TEXT),
+            ("direct", BOOLEAN),
+        ]
+    ),
+}
+
+Row = tuple[object, ...]
+Rows = dict[str, list[Row]]
+
+
+class Goal(NamedTuple):
+    """One row of `task_sub_goals`."""
+
+    task_id: str
+    name: str
+    place: int
+    critical: bool
+    weight: float
+    success: Mapping[str, Any] | None
+
+
+def create_graph_tables(con: duckdb.DuckDBPyConnection) -> None:
+    """Create the tables above from the task relations, as temporary tables."""
+    rows: Rows = {name: [] for name in SCHEMAS}
+    serves = _by_task(con, "SELECT task_id, sub_goal, tool_name, arguments FROM task_serves")
+    graphs = _graphs(con)
+    known_faults = _by_task(con, "SELECT task_id, graph_error FROM tasks WHERE graph_error <> ''")
+    for task_id, goals in _goals(con).items():
+        graph = graphs[task_id]
+        found = known_faults[task_id][0][1] if known_faults[task_id] else fault(graph)
+        if found:
+            named = found if f"'{task_id}'" in str(found) else f"task '{task_id}': {found}"
+            rows["graph_faults"].append((task_id, named))
+        else:
+            _add_goals(rows, goals, serves[task_id])
+            _add_variants(rows, task_id, graph)
+    for name, schema in SCHEMAS.items():
+        replace_table(con, name, rows[name], schema)
+
+
+def replace_table(
+    con: duckdb.DuckDBPyConnection, name: str, rows: Sequence[Row], schema: pa.Schema
+) -> None:
+    """Create or replace a temporary table that holds the rows."""
+    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+    arrays = [pa.array(column, f.type) for column, f in zip(columns, schema, strict=True)]
+    con.register("_incoming", pa.table(arrays, schema))
+    con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS FROM _incoming")
+    con.unregister("_incoming")
+
+
+def _by_task(con: duckdb.DuckDBPyConnection, sql: str) -> dict[str, list[Row]]:
+    """Return the rows of a query in its order, by their first column."""
+    rows: dict[str, list[Row]] = defaultdict(list)
+    for row in con.execute(sql).fetchall():
+        rows[row[0]].append(row)
+    return rows
+
+
+def _goals(con: duckdb.DuckDBPyConnection) -> dict[str, list[Goal]]:
+    goals: dict[str, list[Goal]] = defaultdict(list)
+    for task_id, name, place, critical, weight, success in con.execute(
+        "SELECT task_id, sub_goal, position, critical, weight, success FROM task_sub_goals "
+        "ORDER BY task_id, position"
+    ).fetchall():
+        criterion = json.loads(success) if success else None
+        goals[task_id].append(Goal(task_id, name, place, critical, weight, criterion))
+    return goals
+
+
+def _graphs(con: duckdb.DuckDBPyConnection) -> dict[str, Graph]:
+    deps: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for task_id, name, dep in con.execute(
+        "SELECT task_id, sub_goal, dep FROM task_deps"
+    ).fetchall():
+        deps[task_id, name].append(dep)
+    paths: dict[tuple[str, str], dict[int, dict[int, list[str]]]] = {}
+    for task_id, name, group, path, member in con.execute(
+        "SELECT task_id, sub_goal, group_index, path_index, member FROM task_groups"
+    ).fetchall():
+        groups = paths.setdefault((task_id, name), {})
+        groups.setdefault(group, {}).setdefault(path, []).append(member)
+    graphs: dict[str, dict[str, SubGoal]] = defaultdict(dict)
+    for task_id, name, counted in con.execute(
+        "SELECT task_id, sub_goal, serves <> [] OR success IS NOT NULL FROM task_sub_goals "
+        "ORDER BY task_id, position"
+    ).fetchall():
+        groups = paths.get((task_id, name), {})
+        graphs[task_id][name] = SubGoal(
+            deps=tuple(deps[task_id, name]),
+            groups=tuple(
+                tuple(tuple(members) for _, members in sorted(group.items()))
+                for _, group in sorted(groups.items())
+            ),
+            counted=counted,
+        )
+    return dict(graphs)
+
+
+def _add_goals(rows: Rows, goals: Iterable[Goal], serves: Sequence[Row]) -> None:
+    served = {str(row[1]) for row in serves}
+    rows["graph_serves"] += serves
+    for goal in goals:
+        has_rules = goal.name in served
+        found = conditions(goal.success) if goal.success or has_rules else ()
+        rows["graph_nodes"].append(
+            (
+                *goal[:5],
+                bool(found),
+                goal.success is not None,
+                all(condition.kind != "sql" for condition in found),
+                not has_rules and serves_by_answer(goal.success),
+                len(found),
+            )
+        )
+        rows["graph_serves"] += () if has_rules else _implied_rules(goal, found)
+        for i, condition in enumerate(found):
+            key = (goal.task_id, goal.name, i)
+            rows["graph_conditions"].append((*key, *condition.columns))
+            asked = (condition.tool_name, condition.failed)
+            rows["graph_values"] += ((*key, *asked, *value) for value in values(condition))
+
+
+def _implied_rules(goal: Goal, found: Iterable[Condition]) -> Iterator[Row]:
+    """Yield the rules of a sub-goal that has none: the tools that its criterion names serve it."""
+    for condition in found:
+        if condition.tool_name is not None:
+            yield goal.task_id, goal.name, condition.tool_name, None
+
+
+def _add_variants(rows: Rows, task_id: str, graph: Graph) -> None:
+    for number, variant in enumerate(variants(graph)):
+        direct = prerequisites(graph, variant)
+        rows["graph_variants"] += ((task_id, number, name) for name in direct)
+        rows["graph_prerequisites"] += (
+            (task_id, number, name, dep, dep in direct[name])
+            for name, deps in ancestors(direct).items()
+            for dep in sorted(deps)
+        )

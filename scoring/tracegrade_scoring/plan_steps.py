@@ -1,0 +1,145 @@
+"""The steps of one declared plan, and which steps of two plans are the same.
+
+Pure, and asked once for each distinct pair of plans: matching needs an order of preference and a
+greedy part, which SQL says badly.
+
+Source: metrics.md section 4, "Replanning". The Plan graph text compares whole lists; so any
+rewording and each finished step that is popped counted there as a new plan.
+"""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+SIMILAR = 0.5  # least token Jaccard at which two texts are one step, reworded
+
+FINISHED_STATUSES = frozenset({"completed", "complete", "done", "finished"})
+CANCELLED_STATUSES = frozenset({"cancelled", "canceled", "skipped"})
+
+_NUMBERING = re.compile(
+    r"^\s*(?:[-*•]|\[[ x]?\]|(?:step\s+)?\d+(?:\.\d+)*[.):]|step\s+\d+|[a-z][.)])\s*"
+)
+_PUNCTUATION = re.compile(r"[^\w\s]+")
+
+
+class PlanStep(NamedTuple):
+    """One step of a plan, as far as matching needs it."""
+
+    id: str | None
+    text: str
+    """Case-folded, without numbering and punctuation; empty where the plan gives none."""
+    tool: str | None
+    status: str | None
+    """Case-folded; None where the plan does not mark this step."""
+
+
+def read_plan(plan: str) -> tuple[PlanStep, ...]:
+    """Return the steps of a plan (JSON list) in order; cancelled ones are no longer in it."""
+    steps = (_read_step(item) for item in json.loads(plan))
+    return tuple(step for step in steps if step.status not in CANCELLED_STATUSES)
+
+
+def normal_text(text: str) -> str:
+    """Return the text case-folded, without numbering and punctuation, one blank between words."""
+    folded = text.casefold()
+    while folded != (stripped := _NUMBERING.sub("", folded)):
+        folded = stripped
+    return " ".join(_PUNCTUATION.sub(" ", folded).split())
+
+
+def is_marked(steps: Sequence[PlanStep]) -> bool:
+    """Return whether the plan says of any step how far it is."""
+    return any(step.status is not None for step in steps)
+
+
+def is_finished(step: PlanStep) -> bool:
+    """Return whether the plan marks the step as completed."""
+    return step.status in FINISHED_STATUSES
+
+
+def matches(before: Sequence[PlanStep], after: Sequence[PlanStep]) -> dict[int, int]:
+    """Return for positions in `before` the position of the same step in `after`; each used once.
+
+    By id, else by equal text, else greedily by token Jaccard of at least 0.5; ties by position.
+    A step that `before` marks as completed is not matched by similarity: what resembles finished
+    work is new work.
+    """
+    pairs: dict[int, int] = {}
+    _match_equal(pairs, [step.id for step in before], [step.id for step in after])
+    _match_equal(pairs, [step.text for step in before], [step.text for step in after])
+    _match_similar(pairs, before, after)
+    return pairs
+
+
+def changes_remaining_steps(
+    before: Sequence[PlanStep], after: Sequence[PlanStep], done: Sequence[bool]
+) -> bool:
+    """Return whether steps other than finished ones were added, removed or reordered.
+
+    Args:
+        before: A plan.
+        after: The next plan.
+        done: For each step of `before`, whether a call finished it before the next plan. Counts
+            only where neither plan marks its steps.
+    """
+    marked = is_marked(before) or is_marked(after)
+    pairs = matches(before, after)
+    finished = {i for i, step in enumerate(before) if (is_finished(step) if marked else done[i])}
+    finished |= {i for i, j in pairs.items() if is_finished(after[j])}
+    dropped = {pairs[i] for i in finished if i in pairs}
+    rest = [i for i in range(len(before)) if i not in finished]
+    new_rest = [j for j in range(len(after)) if j not in dropped and not is_finished(after[j])]
+    return [pairs.get(i) for i in rest] != new_rest
+
+
+def _read_step(item: object) -> PlanStep:
+    if not isinstance(item, dict):
+        return PlanStep(None, normal_text(str(item)), None, None)
+    status = item.get("status")
+    return PlanStep(
+        id=None if item.get("id") is None else str(item["id"]),
+        text=normal_text(str(item.get("text") or "")),
+        tool=item.get("tool"),
+        status=None if status is None else str(status).casefold(),
+    )
+
+
+def _match_equal(
+    pairs: dict[int, int], before: Sequence[str | None], after: Sequence[str | None]
+) -> None:
+    """Add pairs of equal keys among the positions still free, the first with the first."""
+    taken = set(pairs.values())
+    free: dict[Hashable, list[int]] = defaultdict(list)
+    for j, key in enumerate(after):
+        if key and j not in taken:
+            free[key].append(j)
+    for i, key in enumerate(before):
+        if i not in pairs and key and free[key]:
+            pairs[i] = free[key].pop(0)
+
+
+def _match_similar(
+    pairs: dict[int, int], before: Sequence[PlanStep], after: Sequence[PlanStep]
+) -> None:
+    """Add pairs of similar texts among the positions that are still free, most similar first."""
+    taken = set(pairs.values())
+    candidates = sorted(
+        (-similarity, i, j)
+        for i, step in enumerate(before)
+        if i not in pairs and not is_finished(step)
+        for j, other in enumerate(after)
+        if j not in taken and (similarity := _jaccard(step.text, other.text)) >= SIMILAR
+    )
+    for _, i, j in candidates:
+        if i not in pairs and j not in taken:
+            pairs[i] = j
+            taken.add(j)
+
+
+def _jaccard(text: str, other: str) -> float:
+    """Return the share of distinct words that two texts have in common; 0 if both are empty."""
+    words, others = set(text.split()), set(other.split())
+    union = len(words | others)
+    return len(words & others) / union if union else 0.0
