@@ -26,3 +26,48 @@ def collect(
 
     options = CollectorConfig.load(config, {"http": http, "grpc": grpc, "insecure": insecure})
     receive(lake, options)
+
+
+def import_(
+    files: Annotated[list[Path], typer.Argument(help="OTLP as JSON, JSON lines or protobuf.")],
+    lake: LakePath,
+    format_: Annotated[str, typer.Option("--format", help="auto or otlp.")] = "auto",
+) -> None:
+    """Add the spans and log records of files to the lake, each once."""
+    from tracegrade_collector.commands import run_import  # noqa: PLC0415 - see above
+
+    run_import(files, lake, format_)
+
+
+def export(
+    lake: LakePath,
+    to: Annotated[str, typer.Option(help="otlp-json or otlp-endpoint.")],
+    table: Annotated[str, typer.Option(help="spans or logs.")] = "spans",
+    trace: Annotated[str | None, typer.Option(help="Only the trace of this id.")] = None,
+    out: Annotated[Path | None, typer.Option(help="A file to write, not stdout.")] = None,
+    endpoint: Annotated[str | None, typer.Option(help="OTLP/HTTP base URL to send to.")] = None,
+    header: Annotated[list[str] | None, typer.Option(help="KEY=VALUE to send along.")] = None,
+) -> None:
+    """Write spans or log records as OTLP again, equal to what came in."""
+    from tracegrade_collector.commands import ExportOptions, run_export  # noqa: PLC0415
+
+    run_export(lake, ExportOptions(to, table, trace, out, endpoint, tuple(header or ())))
+
+
+lake = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@lake.callback()
+def about() -> None:
+    """Look after the lake."""
+
+
+@lake.command()
+def files(
+    lake: LakePath,
+    table: Annotated[str, typer.Option(help="spans, logs, steps, trajectories, ...")],
+) -> None:
+    """Print the Parquet files that a table consists of now, one per line."""
+    from tracegrade_collector.commands import print_files  # noqa: PLC0415 - see above
+
+    print_files(lake, table)

@@ -14,7 +14,7 @@ from binascii import Error as BadBase64
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
@@ -47,6 +47,9 @@ WRITTEN_AS_TEXT: Final = frozenset(
 NAMED_NUMBERS: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
+Rewrite: TypeAlias = Callable[[str, Any], Any]
+
+
 class _Fault(Exception):
     """What is wrong with one value; the way to it is added as the readers are left."""
 
@@ -66,15 +69,21 @@ class _Strange(NamedTuple):
     text: str
 
 
-def read_json(body: bytes, message: Message) -> None:
+def read_json(body: bytes, message: Message, rewrite: Rewrite | None = None) -> None:
     """Fill the message from OTLP/JSON.
+
+    Args:
+        body: UTF-8.
+        message: Empty.
+        rewrite: Returns what to read instead of a member's value, given its key and value; for
+            files that are not quite OTLP/JSON.
 
     Raises:
         MalformedRequest: It is no JSON object or a value is not as OTLP says; with its path.
     """
     strange: list[_Strange] = []
     try:
-        _fill(message, _parsed(body, strange), 0)
+        _fill(message, _parsed(body, strange, rewrite), 0)
         if strange:
             msg = f"{strange[0].text} (below a key that OTLP does not know)"
             raise _Fault(msg)
@@ -100,7 +109,7 @@ def any_value_from_json(text: str) -> AnyValue:
     return value
 
 
-def _parsed(body: bytes, strange: list[_Strange]) -> Any:
+def _parsed(body: bytes, strange: list[_Strange], rewrite: Rewrite | None) -> Any:
     """Return the JSON, with a mark for each part that is refused; the marks also in `strange`."""
 
     def mark(text: str) -> _Strange:
@@ -118,7 +127,7 @@ def _parsed(body: bytes, strange: list[_Strange]) -> Any:
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Strange:
         found = dict(pairs)
         if len(found) == len(pairs):
-            return found
+            return {key: rewrite(key, found[key]) for key in found} if rewrite else found
         key, count = Counter(key for key, _ in pairs).most_common(1)[0]
         return mark(f"key {key[:80]!r} stands {count} times in one object")
 

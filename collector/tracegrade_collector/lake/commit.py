@@ -31,18 +31,13 @@ COMMIT_ATTEMPTS = 8
 RETRY_SECS = 0.05  # doubled each time, with jitter: 6 s in all
 
 
-def nothing(_: str | None) -> bool:
-    """Return False: no present file leaves the table."""
-    return False
-
-
 @dataclass(frozen=True)
 class Change:
     """What one commit does."""
 
     adds: Sequence[AddAction] = ()
-    leaves: Callable[[str | None], bool] = nothing
-    """Whether the present files of a date leave the table; None is an unpartitioned table."""
+    leaves: Callable[[str | None], bool] | None = None
+    """Whether the present files of a date (None: no partitions) leave the table; None: none do."""
 
     transactions: Mapping[str, int] = field(default_factory=dict)
     """Version by application id."""
@@ -175,7 +170,9 @@ def _write(delta: DeltaTable, change: Change) -> None:
     )
 
 
-def _removes(delta: DeltaTable, leaves: Callable[[str | None], bool]) -> list[RemoveAction]:
+def _removes(delta: DeltaTable, leaves: Callable[[str | None], bool] | None) -> list[RemoveAction]:
+    if leaves is None:  # listing a long table costs more than the commit
+        return []
     now_ms = time.time_ns() // 1_000_000
     return [
         RemoveAction(path, True, now_ms, size, {"date": date} if date else {})

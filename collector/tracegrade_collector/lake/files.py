@@ -32,6 +32,11 @@ def write_synced(path: Path, write: Callable[[BinaryIO], None]) -> int:
         return file.tell()
 
 
+def private_opener(path: str, flags: int) -> int:
+    """Open a file so that one made by it is for its owner alone; for `open(opener=...)`."""
+    return os.open(path, flags, FILE_MODE)
+
+
 def sync_file(path: Path) -> None:
     """Make a file that somebody else wrote private and durable; a missing one is left alone."""
     try:

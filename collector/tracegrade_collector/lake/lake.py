@@ -12,7 +12,7 @@ import pyarrow as pa
 from deltalake.transaction import AddAction
 
 from tracegrade_collector.errors import LakeMissing, SchemaDiffers
-from tracegrade_collector.lake.commit import Change, commit, commit_once, open_table
+from tracegrade_collector.lake.commit import LOG_FOLDER, Change, commit, commit_once, open_table
 from tracegrade_collector.lake.files import make_folder, sync_folder
 from tracegrade_collector.lake.schema import Table
 from tracegrade_collector.lake.staging import StagedFile, stage
@@ -41,6 +41,10 @@ class Lake:
         """Return the lake at this path, made if absent (for its owner alone)."""
         make_folder(Path(root).absolute())
         return cls.open(root)
+
+    def tables(self) -> list[str]:
+        """Return the names of the tables there are, sorted."""
+        return sorted(log.parent.name for log in self.root.glob(f"*/{LOG_FOLDER}"))
 
     def version(self, table: str) -> int | None:
         """Return the table's newest version; None if there is no such table."""
@@ -116,7 +120,7 @@ class Lake:
             msg = f"rows for {table.name} are of dates {sorted(outside)}, not of {sorted(dates)}"
             raise SchemaDiffers(msg)
         adds = self._publish(table, staged)
-        change = Change(adds, set(dates).__contains__, transactions or {})
+        change = Change(adds, set(dates).__contains__ if dates else None, transactions or {})
         commit(self.root / table.name, table, change)
 
     def replace(self, table: Table, rows: pa.Table) -> None:

@@ -1,0 +1,158 @@
+"""What the commands `import`, `export` and `lake` do; `cli.py` says how they are called.
+
+stdout holds what was asked for and nothing else; counts and notes go to stderr.
+"""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+import typer
+
+from tracegrade.errors import BadInput
+from tracegrade_collector.errors import NotAllImported
+from tracegrade_collector.export import Exported, export_http, export_json
+from tracegrade_collector.importer import Imported, import_files
+from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake
+from tracegrade_collector.lake.files import private_opener
+from tracegrade_collector.otlp import Signal
+from tracegrade_collector.otlp_http import OtlpHttp
+
+FORMATS = ("auto", "otlp")
+TABLE_OF_NAME = {"spans": RAW_SPANS.name, "logs": RAW_LOGS.name}
+SIGNAL_OF_NAME = {"spans": Signal.TRACES, "logs": Signal.LOGS}
+NAME_OF_SIGNAL = {Signal.TRACES: "spans", Signal.LOGS: "log records"}
+TRACE_ID_DIGITS = 32
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """The options of `tracegrade export`."""
+
+    to: str
+    table: str
+    trace: str | None
+    out: Path | None
+    endpoint: str | None
+    headers: tuple[str, ...]
+
+
+def run_import(paths: Sequence[Path], root: Path, format_: str) -> None:
+    """Import the files, say on stderr what became of them.
+
+    Raises:
+        BadInput: The format is unknown.
+        ImportBusy: Another import into this lake is running.
+        NotAllImported: Something could not be read; the rest is in the lake.
+    """
+    _check_choice("--format", format_, FORMATS)
+    imported = import_files(Lake.create(root), paths, lambda line: typer.echo(line, err=True))
+    for line in _import_summary(imported):
+        typer.echo(line, err=True)
+    rejected = imported.rejected.total()
+    if imported.faults or rejected:
+        msg = (
+            f"{imported.faults} files or lines could not be read and {rejected} items were "
+            f"rejected, see above; all else is in {root}"
+        )
+        raise NotAllImported(msg)
+
+
+def run_export(root: Path, options: ExportOptions) -> None:
+    """Export one table, say on stderr how much it was.
+
+    Raises:
+        BadInput: The options are not usable together, or there is no lake.
+        EndpointFailed: The endpoint did not take everything.
+    """
+    _check_choice("--to", options.to, ("otlp-json", "otlp-endpoint"))
+    _check_choice("--table", options.table, tuple(SIGNAL_OF_NAME))
+    _check_trace(options.trace)
+    lake, signal = Lake.open(root), SIGNAL_OF_NAME[options.table]
+    if options.to == "otlp-endpoint":
+        with OtlpHttp(_given_endpoint(options), _headers(options.headers)) as endpoint:
+            exported = export_http(lake, signal, options.trace, endpoint)
+    else:
+        with _output(options.out) as file:
+            exported = export_json(lake, signal, options.trace, file)
+    typer.echo(_export_summary(exported, signal), err=True)
+
+
+def print_files(root: Path, table: str) -> None:
+    """Print the absolute paths of the table's live files.
+
+    Raises:
+        BadInput: There is no such lake or table.
+    """
+    lake, name = Lake.open(root), TABLE_OF_NAME.get(table, table)
+    if lake.version(name) is None:
+        found = ", ".join(lake.tables()) or "none"
+        msg = f"the lake {root} has no table '{table}'; found: {found}"
+        raise BadInput(msg)
+    for path in lake.files(name):
+        typer.echo(path)
+
+
+def _check_choice(option: str, value: str, choices: Sequence[str]) -> None:
+    if value not in choices:
+        msg = f"{option} must be one of {', '.join(choices)}, got '{value}'"
+        raise BadInput(msg)
+
+
+def _check_trace(trace: str | None) -> None:
+    if trace is not None and not (
+        len(trace) == TRACE_ID_DIGITS and set(trace.lower()) <= set("0123456789abcdef")
+    ):
+        msg = f"--trace must be {TRACE_ID_DIGITS} hex digits, got '{trace}'"
+        raise BadInput(msg)
+
+
+def _given_endpoint(options: ExportOptions) -> str:
+    if options.endpoint is None:
+        msg = "--to otlp-endpoint needs --endpoint, such as http://localhost:4318"
+        raise BadInput(msg)
+    return options.endpoint
+
+
+def _headers(given: Sequence[str]) -> dict[str, str]:
+    pairs = [header.partition("=") for header in given]
+    for key, equals, _ in pairs:
+        if not key or not equals:
+            msg = "--header must be KEY=VALUE"  # the text itself may be a secret
+            raise BadInput(msg)
+    return {key: value for key, _, value in pairs}
+
+
+@contextmanager
+def _output(path: Path | None) -> Iterator[TextIO]:
+    """Yield stdout, or a file for its owner alone that appears under its name when it is whole."""
+    if path is None:
+        yield sys.stdout
+        return
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    try:
+        with unfinished.open("w", encoding="utf-8", opener=private_opener) as file:
+            yield file
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _import_summary(imported: Imported) -> Iterator[str]:
+    for signal in Signal:
+        added, known = imported.added[signal], imported.known[signal]
+        yield f"{NAME_OF_SIGNAL[signal]}: {added} added, {known} were in the lake already"
+    for reason, count in imported.rejected.most_common():
+        yield f"rejected: {count} because {reason}"
+
+
+def _export_summary(exported: Exported, signal: Signal) -> str:
+    name = NAME_OF_SIGNAL[signal]
+    summary = f"exported {exported.items} {name}"
+    if exported.with_repeated_keys:
+        summary += f"; {exported.with_repeated_keys} have a key twice, and have it twice again"
+    return summary

@@ -1,0 +1,99 @@
+"""The lake's spans and log records as OTLP again: as JSON lines, or sent to an OTLP/HTTP endpoint.
+
+What a client sent twice comes out once. Later entries of equal keys are in their places again, so
+nothing differs from what came in; how many items had such keys is counted all the same.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TextIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from tracegrade_collector.errors import LakeDamaged
+from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, Table
+from tracegrade_collector.messages import Row, log_request, span_request
+from tracegrade_collector.otlp import Request, Signal
+from tracegrade_collector.otlp_http import OtlpHttp
+from tracegrade_collector.otlp_json import write_json
+
+REQUEST_ROWS = 1000
+"""Rows per request: what a batch exporter sends, twice over."""
+
+TABLES: dict[Signal, Table] = {Signal.TRACES: RAW_SPANS, Signal.LOGS: RAW_LOGS}
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What an export wrote."""
+
+    items: int
+    """Spans, or log records."""
+
+    with_repeated_keys: int
+    """Of those, how many had a key twice in one list."""
+
+
+def export_json(lake: Lake, signal: Signal, trace_id: str | None, out: TextIO) -> Exported:
+    """Write requests as OTLP/JSON, one per line, in the order received.
+
+    Raises:
+        LakeDamaged: A file of the lake cannot be read.
+    """
+    counts: Counter[str] = Counter()
+    for rows in raw_rows(lake, signal, trace_id):
+        json.dump(write_json(_request(signal, rows)), out, ensure_ascii=False)
+        out.write("\n")
+        counts += _counts(rows)
+    return Exported(counts["items"], counts["with_repeated_keys"])
+
+
+def export_http(lake: Lake, signal: Signal, trace_id: str | None, endpoint: OtlpHttp) -> Exported:
+    """Send requests as OTLP/HTTP protobuf, in the order received.
+
+    Raises:
+        EndpointFailed: The endpoint refused, or could not be reached often enough.
+        LakeDamaged: A file of the lake cannot be read.
+    """
+    counts: Counter[str] = Counter()
+    for rows in raw_rows(lake, signal, trace_id):
+        endpoint.send(signal, _request(signal, rows))
+        counts += _counts(rows)
+    return Exported(counts["items"], counts["with_repeated_keys"])
+
+
+def raw_rows(lake: Lake, signal: Signal, trace_id: str | None) -> Iterator[list[Row]]:
+    """Yield rows that no client sent before, a request's worth at a time.
+
+    Raises:
+        LakeDamaged: A file of the lake cannot be read.
+    """
+    for path in lake.files(TABLES[signal].name):
+        try:
+            for batch in pq.ParquetFile(path).iter_batches(REQUEST_ROWS):
+                wanted = _wanted(batch, trace_id).to_pylist()
+                if wanted:
+                    yield wanted
+        except (OSError, pa.ArrowException) as error:
+            msg = f"{path} cannot be read: {error}"
+            raise LakeDamaged(msg) from error
+
+
+def _wanted(batch: pa.RecordBatch, trace_id: str | None) -> pa.RecordBatch:
+    is_wanted = pc.invert(batch["resent"])
+    if trace_id is not None:
+        is_wanted = pc.and_(is_wanted, pc.equal(batch["trace_id"], trace_id.lower()))
+    return batch.filter(is_wanted)
+
+
+def _request(signal: Signal, rows: list[Row]) -> Request:
+    return span_request(rows) if signal is Signal.TRACES else log_request(rows)
+
+
+def _counts(rows: list[Row]) -> Counter[str]:
+    repeated = sum(row["duplicate_attributes"] is not None for row in rows)
+    return Counter(items=len(rows), with_repeated_keys=repeated)

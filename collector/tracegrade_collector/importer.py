@@ -1,0 +1,177 @@
+"""Files of OTLP → the lake, each span once: once more, a file adds what is new.
+
+A span is known by its content hash, which covers its ids, all its fields, resource and scope.
+Log records have no ids, so equal ones are counted: what a file has more than the lake is added.
+What is read goes the way of the collector: records with rising sequence numbers, rows, synced files,
+a commit with an application transaction.
+"""
+
+import fcntl
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from tracegrade_collector.errors import ImportBusy
+from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, Table
+from tracegrade_collector.lake.files import FILE_MODE
+from tracegrade_collector.otlp import Encoding, Request, Signal
+from tracegrade_collector.otlp_files import Part, read_parts
+from tracegrade_collector.rows import Record, log_rows, span_rows
+
+COLLECTOR_ID = "import"
+LOCK_NAME = "import.lock"
+BATCH_BYTES = 64 * 2**20
+"""Of requests, as protobuf, per commit."""
+
+HASH = "content_hash"
+
+
+@dataclass
+class Imported:
+    """What became of everything in the files: added + known + rejected, and the faults."""
+
+    added: Counter[Signal] = field(default_factory=Counter)
+    known: Counter[Signal] = field(default_factory=Counter)
+    """In the lake before, or a second time in the files."""
+
+    rejected: Counter[str] = field(default_factory=Counter)
+    """By reason."""
+
+    faults: int = 0
+    """Files or lines that could not be read."""
+
+
+def import_files(lake: Lake, paths: Iterable[Path], note: Callable[[str], None]) -> Imported:
+    """Add what the lake lacks of these files, and return the counts.
+
+    Args:
+        lake: Where to.
+        paths: OTLP/JSON, OTLP/protobuf, JSON lines; gzipped or not.
+        note: Gets one line for each file or line that cannot be read, or has rejected items.
+
+    Raises:
+        ImportBusy: Another import into this lake is running.
+    """
+    imported = Imported()
+    with _only_import(lake):
+        batches = {signal: _Batch(lake, signal, imported) for signal in Signal}
+        seq = max(batch.landed_seq for batch in batches.values())
+        for path in paths:
+            for part in read_parts(path):
+                _note_losses(part, imported, note)
+                if part.request is not None and part.signal is not None:
+                    seq += 1
+                    batches[part.signal].add(_record(seq, part.signal, part.request), path)
+        for batch in batches.values():
+            batch.flush()
+    return imported
+
+
+@contextmanager
+def _only_import(lake: Lake) -> Iterator[None]:
+    """Hold the lock that keeps sequence numbers rising; it goes with the process."""
+    descriptor = os.open(lake.root / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        msg = f"another import into {lake.root} is running; wait for it to end"
+        raise ImportBusy(msg) from None
+    finally:
+        os.close(descriptor)
+
+
+def _note_losses(part: Part, imported: Imported, note: Callable[[str], None]) -> None:
+    if part.fault:
+        imported.faults += 1
+        note(f"{part.place}: {part.fault}")
+    for reason, count in part.rejections:
+        imported.rejected[reason] += count
+        note(f"{part.place}: {count} rejected: {reason}")
+
+
+def _record(seq: int, signal: Signal, request: Request) -> Record:
+    body = request.SerializeToString()
+    return Record(seq, time.time_ns(), signal, Encoding.PROTOBUF, "", body)
+
+
+class _Batch:
+    """Requests of one signal, from one file or several, that are committed together."""
+
+    def __init__(self, lake: Lake, signal: Signal, imported: Imported) -> None:
+        self._lake = lake
+        self._signal = signal
+        self._imported = imported
+        self._table, self._rows = _TABLES[signal]
+        self._app_id = f"{COLLECTOR_ID}/{signal}"
+        self.landed_seq = lake.transaction_version(self._table.name, self._app_id) or 0
+        self._records: list[Record] = []
+        self._bytes = 0
+        self._file_of_seq: dict[int, Path] = {}
+        self._file: Path | None = None
+        self._seen_in_file: Counter[str] = Counter()
+
+    def add(self, record: Record, file: Path) -> None:
+        """Take a request of a file, and commit what there is if it is enough."""
+        self._records.append(record)
+        self._file_of_seq[record.seq] = file
+        self._bytes += len(record.body)
+        if self._bytes >= BATCH_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Commit the rows that the lake lacks."""
+        if not self._records:
+            return
+        first, last = self._records[0].seq, self._records[-1].seq
+        rows = self._rows(self._records, COLLECTOR_ID)
+        new = rows.filter(pa.array(self._is_new(rows), pa.bool_()))
+        if new.num_rows:
+            staged = self._lake.stage(self._table, new, f"{COLLECTOR_ID}-{first}-{last}")
+            self._lake.add_files(self._table, staged, self._app_id, last)
+        self._imported.added[self._signal] += new.num_rows
+        self._imported.known[self._signal] += rows.num_rows - new.num_rows
+        self._records, self._bytes, self._file_of_seq = [], 0, {}
+
+    def _is_new(self, rows: pa.Table) -> list[bool]:
+        hashes = rows[HASH].to_pylist()
+        landed = _counts_in_lake(self._lake, self._table, hashes)
+        return [
+            self._takes(landed, each, self._file_of_seq[seq])
+            for each, seq in zip(hashes, rows["wal_seq"].to_pylist(), strict=True)
+        ]
+
+    def _takes(self, landed: Counter[str], content_hash: str, file: Path) -> bool:
+        """Return whether the lake lacks this row, and if so count it as landed."""
+        if file != self._file:
+            self._file = file
+            self._seen_in_file.clear()
+        self._seen_in_file[content_hash] += 1
+        wanted = 1 if self._signal is Signal.TRACES else self._seen_in_file[content_hash]
+        is_new = wanted > landed[content_hash]
+        landed[content_hash] += is_new
+        return is_new
+
+
+def _counts_in_lake(lake: Lake, table: Table, hashes: Iterable[str]) -> Counter[str]:
+    """Return how often each of the hashes stands in the lake; one file at a time in memory."""
+    wanted = pa.array(set(hashes), pa.string())
+    counts: Counter[str] = Counter()
+    for path in lake.files(table.name):
+        column = pq.read_table(path, columns=[HASH], partitioning=None)[HASH]
+        counts.update(column.filter(pc.is_in(column, value_set=wanted)).to_pylist())
+    return counts
+
+
+_TABLES: dict[Signal, tuple[Table, Callable[[Sequence[Record], str], pa.Table]]] = {
+    Signal.TRACES: (RAW_SPANS, span_rows),
+    Signal.LOGS: (RAW_LOGS, log_rows),
+}
