@@ -17,6 +17,9 @@ SIMILAR = 0.5  # least token Jaccard at which two texts are one step, reworded
 
 FINISHED_STATUSES = frozenset({"completed", "complete", "done", "finished"})
 CANCELLED_STATUSES = frozenset({"cancelled", "canceled", "skipped"})
+# How plans name what we call text: our own spans, then the todo tools of others.
+TEXT_KEYS = ("text", "content", "step", "title", "description")
+LIST_KEYS = ("plan", "todos", "steps", "items")
 
 _NUMBERING = re.compile(
     r"^\s*(?:[-*•]|\[[ x]?\]|(?:step\s+)?\d+(?:\.\d+)*[.):]|step\s+\d+|[a-z][.)])\s*"
@@ -36,8 +39,13 @@ class PlanStep(NamedTuple):
 
 
 def read_plan(plan: str) -> tuple[PlanStep, ...]:
-    """Return the steps of a plan (JSON list) in order; cancelled ones are no longer in it."""
-    steps = (_read_step(item) for item in json.loads(plan))
+    """Return the steps of a plan in order; cancelled ones are no longer in it.
+
+    Args:
+        plan: As declared: a JSON list, an object that holds one (as todo tools take it), or text
+            with one step per line, of which only numbered or bulleted ones count if there are any.
+    """
+    steps = (_read_step(item) for item in _items(plan))
     return tuple(step for step in steps if step.status not in CANCELLED_STATUSES)
 
 
@@ -94,16 +102,34 @@ def changes_remaining_steps(
     return [pairs.get(i) for i in rest] != new_rest
 
 
+def _items(plan: str) -> Sequence[object]:
+    try:
+        value: object = json.loads(plan)
+    except ValueError:
+        value = plan
+    if isinstance(value, dict):
+        lists = (value[key] for key in LIST_KEYS if isinstance(value.get(key), list))
+        value = next(lists, [value])
+    if isinstance(value, str):
+        lines = [line for line in value.splitlines() if line.strip()]
+        return [line for line in lines if _NUMBERING.match(line.casefold())] or lines
+    return value if isinstance(value, list) else []
+
+
 def _read_step(item: object) -> PlanStep:
     if not isinstance(item, dict):
         return PlanStep(None, normal_text(str(item)), None, None)
-    status = item.get("status")
+    texts = (item[key] for key in TEXT_KEYS if isinstance(item.get(key), str))
     return PlanStep(
-        id=None if item.get("id") is None else str(item["id"]),
-        text=normal_text(str(item.get("text") or "")),
-        tool=item.get("tool"),
-        status=None if status is None else str(status).casefold(),
+        id=_text(item.get("id")),
+        text=normal_text(next(texts, "")),
+        tool=_text(item.get("tool")),
+        status=(_text(item.get("status")) or "").casefold() or None,
     )
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
 
 
 def _match_equal(

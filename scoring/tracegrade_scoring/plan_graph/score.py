@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from tracegrade_queries.canonical import canonical_texts
 from tracegrade_scoring.plan_graph.tables import create_graph_tables
-from tracegrade_scoring.relations import materialise
+from tracegrade_scoring.relations import materialise, put
 
 
 def score(con: duckdb.DuckDBPyConnection) -> None:
@@ -40,9 +40,8 @@ def _canonicalise(con: duckdb.DuckDBPyConnection) -> None:
         "SELECT found FROM sub_goal_values WHERE found IS NOT NULL "
         "UNION SELECT wanted FROM sub_goal_values WHERE wanted IS NOT NULL ORDER BY ALL"
     ).to_arrow_table()["found"]
-    con.register("_incoming", pa.table({"text": texts, "canonical": canonical_texts(texts)}))
-    con.execute("CREATE OR REPLACE TEMP TABLE sub_goal_texts AS FROM _incoming")
-    con.unregister("_incoming")
+    canonical = canonical_texts(texts)
+    put(con, "sub_goal_texts", pa.table({"text": texts, "canonical": canonical}))
 
 
 def _evaluate_expressions(con: duckdb.DuckDBPyConnection) -> None:

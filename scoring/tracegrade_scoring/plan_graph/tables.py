@@ -29,6 +29,7 @@ from tracegrade_scoring.plan_graph.graphs import (
     prerequisites,
     variants,
 )
+from tracegrade_scoring.relations import put, table
 
 TEXT: Final = pa.string()
 INTEGER: Final = pa.int32()
@@ -121,18 +122,7 @@ def create_graph_tables(con: duckdb.DuckDBPyConnection) -> None:
             _add_goals(rows, goals, serves[task_id])
             _add_variants(rows, task_id, graph)
     for name, schema in SCHEMAS.items():
-        replace_table(con, name, rows[name], schema)
-
-
-def replace_table(
-    con: duckdb.DuckDBPyConnection, name: str, rows: Sequence[Row], schema: pa.Schema
-) -> None:
-    """Create or replace a temporary table that holds the rows."""
-    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
-    arrays = [pa.array(column, f.type) for column, f in zip(columns, schema, strict=True)]
-    con.register("_incoming", pa.table(arrays, schema))
-    con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS FROM _incoming")
-    con.unregister("_incoming")
+        put(con, name, table(schema, rows[name]))
 
 
 def _by_task(con: duckdb.DuckDBPyConnection, sql: str) -> dict[str, list[Row]]:
