@@ -10,6 +10,7 @@ Exit codes: 0 done, 1 a check failed, 2 usage or bad input, 3 something outside 
 import sys
 import traceback
 from importlib.metadata import EntryPoint, entry_points
+from typing import Any, cast
 
 import click
 import typer
@@ -72,7 +73,7 @@ def _load(entry: EntryPoint) -> click.Command:
         command = app
     loaded = typer.main.get_command(command)
     loaded.name = entry.name
-    return loaded
+    return cast(click.Command, loaded)  # it acts as one, though typer brings a click of its own
 
 
 @click.group(cls=Commands)
@@ -89,15 +90,20 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(tracegrade.main(given, prog_name="tracegrade", standalone_mode=False) or 0)
     except TracegradeError as error:
         sys.exit(_fail(str(error), error.exit_code, given))
-    except click.exceptions.Exit as error:
+    except (click.exceptions.Exit, typer.Exit) as error:
         sys.exit(error.exit_code)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except (KeyboardInterrupt, click.Abort):
+    except (click.ClickException, typer.TyperException) as error:
+        sys.exit(_show(error))
+    except (KeyboardInterrupt, click.Abort, typer.Abort):
         sys.exit(130)
     except Exception as error:  # noqa: BLE001 - the process edge: one line instead of a traceback
         sys.exit(_fail(f"{type(error).__name__}: {error}", TracegradeError.exit_code, given))
+
+
+def _show(error: Any) -> int:
+    error.show()
+    exit_code: int = error.exit_code
+    return exit_code
 
 
 def _fail(text: str, exit_code: int, given: list[str]) -> int:
