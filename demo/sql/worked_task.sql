@@ -15,7 +15,8 @@
 --   critical_path    DOUBLE   Critical sub-goals completed / all critical ones, in [0, 1].
 -- Order:
 --   release, trajectory_id
-SELECT  -- noqa: ST06 - the columns stand in the order in which they are read
+-- The columns stand in the order in which they are read.
+SELECT  -- noqa: ST06
   trajectory_scores.release,
   trajectory_scores.tsa.denominator::BIGINT AS decisions,
   trajectory_scores.tsa.numerator::BIGINT AS correct,

@@ -1,0 +1,187 @@
+"""The whole demo, run once: what it prints, and what stands in the lake that it leaves."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+TRACEGRADE = Path(sys.executable).with_name("tracegrade")
+MODEL_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL")
+
+Row = dict[str, Any]
+Ask = Callable[[str], list[Row]]
+
+
+class Run(NamedTuple):
+    """One run of the demo."""
+
+    exit_code: int
+    output: str
+    errors: str
+    seconds: float
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The demo, run against its own model server."""
+    folder = tmp_path_factory.mktemp("demo") / "run"
+    environment = {k: v for k, v in os.environ.items() if k not in MODEL_VARIABLES}
+    started = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "demo", "--folder", folder],
+        cwd=CHECKOUT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return Run(done.returncode, done.stdout, done.stderr, time.monotonic() - started, folder)
+
+
+@pytest.fixture(scope="module")
+def ask(demo: Run) -> Ask:
+    """Return a function that asks the demo's lake a question in SQL."""
+
+    def rows(query: str) -> list[Row]:
+        lake = str(demo.folder / "lake")
+        command = [str(TRACEGRADE), "sql", query, "--lake", lake, "--format", "json"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        answer: list[Row] = json.loads(done.stdout)
+        return answer
+
+    return rows
+
+
+def test_demo_ends_well_in_under_a_minute(demo: Run) -> None:
+    """It exits with 0 and has nothing to complain about."""
+    assert (demo.exit_code, demo.errors) == (0, "")
+    assert demo.seconds < 60
+
+
+def test_demo_keeps_lake_and_report_and_says_where(demo: Run) -> None:
+    """The last two lines name what it leaves."""
+    lake, report = demo.output.splitlines()[-2:]
+
+    assert Path(lake.removeprefix("lake: ")).is_dir()
+    assert Path(report.removeprefix("report: ")).read_text().startswith("<!")
+
+
+def test_each_stage_is_one_line(demo: Run) -> None:
+    """A newcomer reads seven lines, in order, that say what happened."""
+    stages = [line[:5] for line in demo.output.splitlines() if line.startswith("[")]
+
+    assert stages == [f"[{number}/7]" for number in range(1, 8)]
+
+
+def test_worked_task_has_nine_of_twelve_decisions_right(ask: Ask) -> None:
+    """Release 1.0: the listing, the write before the disk check and the archive are wrong."""
+    rows = ask(
+        "SELECT decision, picked_tool, expected_tool, correct, failed_criteria FROM decisions "
+        "WHERE task_id = 'clean-uploads' AND release = '1.0' ORDER BY decision_index"
+    )
+
+    wrong = [
+        (row["picked_tool"], row["expected_tool"], row["failed_criteria"])
+        for row in rows
+        if not row["correct"]
+    ]
+    assert len(rows) == 12
+    assert [tools[:2] for tools in wrong] == [
+        ("list_directory", "is_empty"),
+        ("write_clean_file", "check_disk_space"),
+        ("archive_uploads", None),
+    ]
+    assert wrong[0][2] == ["c"]
+    assert wrong[1][2] == ["a"]
+
+
+def test_worked_task_scores(ask: Ask) -> None:
+    """9/12 = 7.5 and 12 calls for 11 in release 1.0; everything right in 1.1."""
+    rows = ask(
+        "SELECT 10 * tsa.value AS tsa, tsa.numerator AS correct, step_efficiency.value AS steps, "
+        "sub_goal_coverage.value AS coverage, critical_path_completion.value AS critical "
+        "FROM trajectory_scores WHERE task_id = 'clean-uploads' ORDER BY release"
+    )
+
+    assert rows[0] == {
+        "tsa": 7.5,
+        "correct": 9,
+        "steps": pytest.approx(11 / 12),
+        "coverage": 0.8,
+        "critical": 0.75,
+    }
+    assert rows[1] == {"tsa": 10, "correct": 11, "steps": 1, "coverage": 1, "critical": 1}
+
+
+def test_second_release_is_better_overall(ask: Ask) -> None:
+    """Over all tasks, each of the five headline scores that can be better is better."""
+    metrics = ("tsa", "step_efficiency", "sub_goal_coverage", "critical_path_completion")
+    rows = ask(
+        "SELECT metric, release, value FROM release_scores WHERE agent_name = 'file-agent' "
+        "AND task_category = '' ORDER BY metric, release"
+    )
+
+    value = {(row["metric"], row["release"]): row["value"] for row in rows}
+    assert all(value[metric, "1.0"] < value[metric, "1.1"] for metric in metrics)
+    assert value["tsa", "1.1"] == 1
+
+
+def test_errors_replans_and_recoveries_happen(ask: Ask) -> None:
+    """Malformed uploads and a full disk fail calls; plans change, and some runs recover."""
+    rows = ask(
+        "SELECT task_id, release, sum(error_count) AS errors, sum(replans.value) AS replans, "
+        "avg(recovery_rate.value) AS recovered FROM trajectories "
+        "JOIN trajectory_scores USING (trajectory_id, task_id, release) "
+        "WHERE task_id IN ('semicolon-upload', 'full-disk') GROUP BY ALL ORDER BY ALL"
+    )
+
+    assert [tuple(row.values()) for row in rows] == [
+        ("full-disk", "1.0", 3, 3, 0),
+        ("full-disk", "1.1", 0, 3, None),
+        ("semicolon-upload", "1.0", 9, 0, 0),
+        ("semicolon-upload", "1.1", 3, 3, 1),
+    ]
+
+
+def test_framework_agent_is_traced_without_a_change(ask: Ask) -> None:
+    """Five runs of a stock SDK: two refunds fail once, one tool was never offered."""
+    rows = ask(
+        "SELECT tool_name, status, count(*) AS calls FROM steps JOIN trajectories "
+        "USING (trajectory_id) WHERE release = '2026.11' AND kind = 'tool_call' "
+        "AND tool_name IN ('issue_refund', 'cancel_order') GROUP BY ALL ORDER BY ALL"
+    )
+
+    assert [tuple(row.values()) for row in rows] == [
+        ("cancel_order", "not_executed", 1),
+        ("issue_refund", "error", 2),
+        ("issue_refund", "ok", 3),
+    ]
+
+
+def test_framework_agent_runs_are_matched_to_tasks(ask: Ask) -> None:
+    """Its spans carry no task: four requests are refunds, one comes too late."""
+    rows = ask(
+        "SELECT task_id, count(*) AS runs FROM trajectory_scores WHERE release = '2026.11' "
+        "GROUP BY task_id ORDER BY task_id"
+    )
+
+    assert [tuple(row.values()) for row in rows] == [
+        ("refund-order", 4),
+        ("refuse-late-refund", 1),
+    ]
+
+
+def test_evidence_and_queries_are_shown(demo: Run) -> None:
+    """The output has the worked example's numbers, why each pick was wrong, and two queries."""
+    assert "7.5" in demo.output
+    assert "picked list_directory at 'look'" in demo.output
+    assert demo.output.count("tracegrade sql --saved ") == 2
