@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 SIMILAR = 0.5  # least token Jaccard at which two texts are one step, reworded
 
+OPEN_STATUSES = frozenset({"pending", "todo", "to do", "open", "planned", "not_started"})
 FINISHED_STATUSES = frozenset({"completed", "complete", "done", "finished"})
 CANCELLED_STATUSES = frozenset({"cancelled", "canceled", "skipped"})
 # How plans name what we call text: our own spans, then the todo tools of others.

@@ -9,6 +9,7 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_queries.canonical import canonical_texts
+from tracegrade_scoring.plan_graph.own_plan import score_own_plans
 from tracegrade_scoring.plan_graph.tables import create_graph_tables
 from tracegrade_scoring.relations import materialise, put
 
@@ -31,7 +32,11 @@ def score(con: duckdb.DuckDBPyConnection) -> None:
     for name in ("sub_goal_evidence", "sub_goal_states", "sub_goal_variants", "sub_goal_rows"):
         materialise(con, name)
     materialise(con, "sub_goal_scores")
-    con.execute("CREATE OR REPLACE TEMP TABLE plan_graph_scores AS FROM sub_goal_scores")
+    score_own_plans(con)
+    con.execute(
+        "CREATE OR REPLACE TEMP TABLE plan_graph_scores AS "
+        "FROM sub_goal_scores UNION ALL BY NAME FROM plan_scores"
+    )
 
 
 def _canonicalise(con: duckdb.DuckDBPyConnection) -> None:

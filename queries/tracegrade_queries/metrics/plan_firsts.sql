@@ -1,0 +1,22 @@
+-- The first plan with any step that each attempt declared: its own graph.
+--
+-- Reads:
+--   plan_texts
+--   plans
+-- Columns:
+--   attempt_id    VARCHAR  One row each, for attempts that declared one.
+--   plan_index    INTEGER  Which of its plans that was.
+--   calls_before  INTEGER  Calls of the attempt before it.
+--   plan          VARCHAR  As declared.
+-- Order:
+--   attempt_id
+SELECT
+  plans.attempt_id,
+  plans.plan_index,
+  plans.calls_before,
+  plans.plan
+FROM plans
+INNER JOIN plan_texts ON plans.plan = plan_texts.text
+WHERE NOT plan_texts.is_empty
+QUALIFY row_number() OVER (PARTITION BY plans.attempt_id ORDER BY plans.plan_index) = 1
+ORDER BY plans.attempt_id;
