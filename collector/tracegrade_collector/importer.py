@@ -2,8 +2,8 @@
 
 A span is known by its content hash, which covers its ids, all its fields, resource and scope.
 Log records have no ids, so equal ones are counted: what a file has more than the lake is added.
-What is read goes the way of the collector: records with rising sequence numbers, rows, synced files,
-a commit with an application transaction.
+What is read goes the way of the collector: records with rising sequence numbers, rows, synced
+files, a commit with an application transaction.
 """
 
 import fcntl

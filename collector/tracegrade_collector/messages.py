@@ -1,7 +1,7 @@
 """Rows of `raw_spans` and `raw_logs` → OTLP requests equal to what came in.
 
-The way back from `rows.py`. A row is a dict as `pyarrow.Table.to_pylist` returns it: a map is a list
-of (key, value) pairs, in order. Later entries of equal keys return to their positions.
+The way back from `rows.py`. A row is a dict as `pyarrow.Table.to_pylist` returns it: a map is a
+list of (key, value) pairs, in order. Later entries of equal keys return to their positions.
 """
 
 import json

@@ -18,6 +18,7 @@ from deltalake.transaction import AddAction, RemoveAction
 
 from tracegrade_collector.errors import CommitFailed, LakeDamaged, SchemaDiffers
 from tracegrade_collector.lake.files import make_folder, sync_file, sync_folder
+from tracegrade_collector.lake.mending import ACTION_COUNT, is_whole, mend
 from tracegrade_collector.lake.schema import Table
 
 LOG_FOLDER = "_delta_log"
@@ -56,7 +57,8 @@ def open_table(folder: Path, version: int | None = None) -> DeltaTable | None:
     except TableNotFoundError:
         return None
     except (DeltaError, OSError) as error:
-        msg = f"the log of table {folder.name} cannot be read ({error}); see {folder / LOG_FOLDER}"
+        fact = str(error).splitlines()[0]
+        msg = f"the log of table {folder.name} cannot be read ({fact}); see {folder / LOG_FOLDER}"
         raise LakeDamaged(msg) from error
 
 
@@ -104,7 +106,7 @@ def writable_table(folder: Path, table: Table) -> DeltaTable:
     Raises:
         SchemaDiffers: A column has another type than declared, or is unknown.
     """
-    delta = open_table(folder) or _create(folder, table)
+    delta = open_mended(folder) or _create(folder, table)
     declared, found = table.arrow(), pa.schema(delta.schema().to_arrow())
     unfit = [
         f"{field.name} {field.type}"
@@ -120,6 +122,25 @@ def writable_table(folder: Path, table: Table) -> DeltaTable:
     delta.alter.add_columns([Field.from_arrow(field) for field in added])
     sync_log(folder, after=delta.version() - 1)
     return DeltaTable(str(folder))
+
+
+def open_mended(folder: Path) -> DeltaTable | None:
+    """Return a fresh handle for a writer: a tail that a power cut tore is put aside first.
+
+    Raises:
+        LakeDamaged: The log cannot be read all the same.
+    """
+    log = folder / LOG_FOLDER
+    try:
+        delta = open_table(folder)
+        if delta is None or is_whole(log / f"{delta.version():020d}.json"):
+            return delta
+    except LakeDamaged:
+        if not mend(log):
+            raise
+        return open_table(folder)
+    mend(log)
+    return open_table(folder)
 
 
 def sync_log(folder: Path, *, after: int) -> None:
@@ -148,7 +169,7 @@ def _create(folder: Path, table: Table) -> DeltaTable:
 
 
 def _has(folder: Path, transactions: Mapping[str, int]) -> bool:
-    delta = open_table(folder)
+    delta = open_mended(folder)
     if delta is None or not transactions:
         return False
     committed = {app_id: delta.transaction_version(app_id) for app_id in transactions}
@@ -161,12 +182,17 @@ def _write(delta: DeltaTable, change: Change) -> None:
     transactions = [
         Transaction(app_id, version) for app_id, version in change.transactions.items()
     ]
+    actions: list[AddAction | RemoveAction] = [*_removes(delta, change.leaves), *change.adds]
     delta.create_write_transaction(
-        [*_removes(delta, change.leaves), *change.adds],
+        actions,
         mode="append",
         schema=delta.schema(),
         partition_by=delta.metadata().partition_columns,
-        commit_properties=CommitProperties(app_transactions=transactions, max_commit_retries=0),
+        commit_properties=CommitProperties(
+            custom_metadata={ACTION_COUNT: len(actions) + len(transactions)},
+            app_transactions=transactions,
+            max_commit_retries=0,
+        ),
     )
 
 

@@ -12,7 +12,14 @@ import pyarrow as pa
 from deltalake.transaction import AddAction
 
 from tracegrade_collector.errors import LakeMissing, SchemaDiffers
-from tracegrade_collector.lake.commit import LOG_FOLDER, Change, commit, commit_once, open_table
+from tracegrade_collector.lake.commit import (
+    LOG_FOLDER,
+    Change,
+    commit,
+    commit_once,
+    open_mended,
+    open_table,
+)
 from tracegrade_collector.lake.files import make_folder, sync_folder
 from tracegrade_collector.lake.schema import Table
 from tracegrade_collector.lake.staging import StagedFile, stage
@@ -57,8 +64,11 @@ class Lake:
         return sorted(uri.removeprefix("file://") for uri in delta.file_uris()) if delta else []
 
     def transaction_version(self, table: str, app_id: str) -> int | None:
-        """Return the highest version that this application committed; None if it never did."""
-        delta = open_table(self.root / table)
+        """Return the highest version that this application committed; None if it never did.
+
+        For who writes: a commit that a power cut tore is put aside, so that it is made again.
+        """
+        delta = open_mended(self.root / table)
         return delta.transaction_version(app_id) if delta else None
 
     def stage(self, table: Table, rows: pa.Table, name: str) -> list[StagedFile]:
