@@ -5,7 +5,7 @@
 -- and conversation each run is an attempt.
 --
 -- Reads:
---   scores
+--   trajectory_scores
 --   trajectories
 -- Columns:
 --   release         VARCHAR  One row for each release, agent_name, run_mode and task_id.
@@ -20,11 +20,11 @@
 --   agent_name, release, run_mode, task_id
 WITH runs AS (
   SELECT
-    trajectories.trajectory_id,
-    trajectories.release,
-    trajectories.agent_name,
+    trajectory_scores.trajectory_id,
+    trajectory_scores.release,
+    trajectory_scores.agent_name,
+    trajectory_scores.task_id,
     trajectories.run_mode,
-    known.task_id,
     trajectories.trial,
     trajectories.conversation_id,
     trajectories.start_time,
@@ -32,12 +32,13 @@ WITH runs AS (
       WHEN trajectories.trial IS NULL AND trajectories.conversation_id IS NULL
         THEN trajectories.trajectory_id
     END AS own_attempt,
-    CASE WHEN known.status = 'scored' THEN known.value END AS succeeded
-  FROM scores AS known
+    CASE
+      WHEN trajectory_scores.success.status = 'scored' THEN trajectory_scores.success.value
+    END AS succeeded
+  FROM trajectory_scores
   INNER JOIN trajectories USING (trajectory_id)
   WHERE
-    known.metric = 'success'
-    AND known.task_id IS NOT NULL
+    trajectory_scores.task_id IS NOT NULL
     AND trajectories.parent_trajectory_id IS NULL
 ),
 

@@ -4,6 +4,7 @@
 --
 -- Reads:
 --   trajectories
+--   trajectory_scores
 -- Columns:
 --   release        VARCHAR    One row for each release and agent_name; NULL if not named.
 --   agent_name     VARCHAR    NULL if the trace names none.
@@ -21,14 +22,16 @@
 --   agent_name, first_start, release
 WITH RECURSIVE roots AS (
   SELECT
-    trajectory_id,
-    release,
-    agent_name,
-    task_id,
-    complete,
-    start_time
+    trajectories.trajectory_id,
+    trajectories.release,
+    trajectories.agent_name,
+    trajectories.complete,
+    trajectories.start_time,
+    -- Scoring also finds the task of a trace that declares none.
+    coalesce(trajectory_scores.task_id, trajectories.task_id) AS task_id
   FROM trajectories
-  WHERE parent_trajectory_id IS NULL
+  LEFT JOIN trajectory_scores USING (trajectory_id)
+  WHERE trajectories.parent_trajectory_id IS NULL
 ),
 
 -- The run itself and every sub-agent below it.

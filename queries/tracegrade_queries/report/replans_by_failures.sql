@@ -1,8 +1,7 @@
 -- Runs by how many calls failed in them and how often they changed their plan.
 --
 -- Reads:
---   scores
---   trajectories
+--   trajectory_scores
 -- Columns:
 --   release     VARCHAR  One row for each release, agent_name, failures and replans.
 --   agent_name  VARCHAR  NULL if the trace names none.
@@ -13,35 +12,21 @@
 --   agent_name, release, failures, replans
 WITH planned_runs AS (
   SELECT
-    trajectory_id,
-    (max(value) FILTER (WHERE metric = 'replans'))::BIGINT AS replans,
+    trajectory_scores.release,
+    trajectory_scores.agent_name,
+    trajectory_scores.replans.value AS replans,
     -- Without a failure, replanning after failures is not applicable.
-    coalesce(max(denominator) FILTER (WHERE metric = 'replan_given_failure'), 0)::BIGINT
-      AS failures
-  FROM scores
-  WHERE
-    metric IN ('replans', 'replan_given_failure')
-    AND status = 'scored'
-  GROUP BY trajectory_id
-  HAVING replans IS NOT NULL
+    coalesce(trajectory_scores.replan_given_failure.denominator, 0) AS failures
+  FROM trajectory_scores
+  WHERE trajectory_scores.replans.status = 'scored'
 )
 
 SELECT
-  trajectories.release,
-  trajectories.agent_name,
-  planned_runs.failures,
-  planned_runs.replans,
+  release,
+  agent_name,
+  failures::BIGINT AS failures,
+  replans::BIGINT AS replans,
   count(*) AS runs
 FROM planned_runs
-INNER JOIN trajectories USING (trajectory_id)
-WHERE trajectories.parent_trajectory_id IS NULL
-GROUP BY
-  trajectories.release,
-  trajectories.agent_name,
-  planned_runs.failures,
-  planned_runs.replans
-ORDER BY
-  trajectories.agent_name,
-  trajectories.release,
-  planned_runs.failures,
-  planned_runs.replans;
+GROUP BY release, agent_name, failures, replans
+ORDER BY agent_name, release, failures, replans;

@@ -9,7 +9,7 @@
 --   task_id        VARCHAR  The task whose plan graph holds the sub-goal.
 --   sub_goal       VARCHAR  Its name there.
 --   critical       BOOLEAN  True if the task cannot succeed without it.
---   attempts       BIGINT   Attempts in which it had to be served; at least 1.
+--   attempts       BIGINT   Attempts of which it is known whether they served it; at least 1.
 --   attempted      BIGINT   Of these, with at least one action that served it.
 --   completed      BIGINT   Of these, with its success criterion held at the end.
 --   regressed      BIGINT   Of these, with the criterion held once but not at the end.
@@ -23,7 +23,7 @@ SELECT
   sub_goals.task_id,
   sub_goals.sub_goal,
   coalesce(bool_or(sub_goals.critical), FALSE) AS critical,
-  count(*) AS attempts,
+  count(sub_goals.attempted) AS attempts,
   count_if(sub_goals.attempted)::BIGINT AS attempted,
   count_if(sub_goals.completed)::BIGINT AS completed,
   count_if(sub_goals.regressed)::BIGINT AS regressed,
@@ -39,4 +39,5 @@ GROUP BY
   trajectories.agent_name,
   sub_goals.task_id,
   sub_goals.sub_goal
+HAVING count(sub_goals.attempted) > 0
 ORDER BY trajectories.agent_name, sub_goals.release, sub_goals.task_id, sub_goals.sub_goal;

@@ -1,7 +1,7 @@
 -- Failures and changes of plan of each task, side by side.
 --
 -- Reads:
---   scores
+--   trajectory_scores
 --   trajectories
 -- Columns:
 --   release       VARCHAR  One row for each release, agent_name and task_id.
@@ -14,30 +14,24 @@
 --   answered      BIGINT   Of these, followed by a replan before the next call.
 -- Order:
 --   agent_name, release, task_id
-WITH replanning AS (
-  SELECT
-    trajectory_id,
-    max(value) FILTER (WHERE metric = 'replans') AS replans,
-    max(numerator) FILTER (WHERE metric = 'replan_given_failure') AS answered,
-    max(denominator) FILTER (WHERE metric = 'replan_given_failure') AS failures
-  FROM scores
-  WHERE
-    metric IN ('replans', 'replan_given_failure')
-    AND status = 'scored'
-  GROUP BY trajectory_id
-)
-
 SELECT
-  trajectories.release,
-  trajectories.agent_name,
-  trajectories.task_id,
+  trajectory_scores.release,
+  trajectory_scores.agent_name,
+  trajectory_scores.task_id,
   count(*) AS runs,
-  count(replanning.replans) AS planned_runs,
-  coalesce(sum(replanning.replans), 0)::BIGINT AS replans,
-  coalesce(sum(replanning.failures), 0)::BIGINT AS failures,
-  coalesce(sum(replanning.answered), 0)::BIGINT AS answered
-FROM trajectories
-LEFT JOIN replanning USING (trajectory_id)
+  -- A score that is not applicable has no value: without a plan none, without a failure no share.
+  count(trajectory_scores.replans.value) AS planned_runs,
+  coalesce(sum(trajectory_scores.replans.value), 0)::BIGINT AS replans,
+  coalesce(sum(trajectory_scores.replan_given_failure.denominator), 0)::BIGINT AS failures,
+  coalesce(sum(trajectory_scores.replan_given_failure.numerator), 0)::BIGINT AS answered
+FROM trajectory_scores
+INNER JOIN trajectories USING (trajectory_id)
 WHERE trajectories.parent_trajectory_id IS NULL
-GROUP BY trajectories.release, trajectories.agent_name, trajectories.task_id
-ORDER BY trajectories.agent_name, trajectories.release, trajectories.task_id;
+GROUP BY
+  trajectory_scores.release,
+  trajectory_scores.agent_name,
+  trajectory_scores.task_id
+ORDER BY
+  trajectory_scores.agent_name,
+  trajectory_scores.release,
+  trajectory_scores.task_id;

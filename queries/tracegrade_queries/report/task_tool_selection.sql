@@ -1,7 +1,7 @@
 -- Tool-selection accuracy of each task: correct first picks / counted decision points.
 --
 -- Reads:
---   scores
+--   trajectory_scores
 -- Columns:
 --   release     VARCHAR  One row for each release, agent_name and task_id.
 --   agent_name  VARCHAR  NULL if the trace names none.
@@ -13,16 +13,20 @@
 -- Order:
 --   agent_name, release, task_id
 SELECT
-  release,
-  agent_name,
-  task_id,
+  trajectory_scores.release,
+  trajectory_scores.agent_name,
+  trajectory_scores.task_id,
   count(*) AS runs,
-  sum(numerator) AS correct,
-  sum(denominator) AS counted,
-  sum(numerator) / nullif(sum(denominator), 0) AS tsa
-FROM scores
-WHERE
-  metric = 'tsa'
-  AND status = 'scored'
-GROUP BY release, agent_name, task_id
-ORDER BY agent_name, release, task_id;
+  sum(trajectory_scores.tsa.numerator) AS correct,
+  sum(trajectory_scores.tsa.denominator) AS counted,
+  sum(trajectory_scores.tsa.numerator) / sum(trajectory_scores.tsa.denominator) AS tsa
+FROM trajectory_scores
+WHERE trajectory_scores.tsa.status = 'scored'
+GROUP BY
+  trajectory_scores.release,
+  trajectory_scores.agent_name,
+  trajectory_scores.task_id
+ORDER BY
+  trajectory_scores.agent_name,
+  trajectory_scores.release,
+  trajectory_scores.task_id;

@@ -1,12 +1,15 @@
 """The metrics that a report shows: their order, their names for people, and what each one says.
 
 The explanations are for somebody who has never seen the report: one sentence with the range.
-Metrics that the lake holds and this list does not are shown last, under their own name.
+Metrics that the lake holds and no list here does are shown last, under their own name.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from enum import StrEnum
 from typing import NamedTuple
+
+from tracegrade_scoring.metrics import METRICS as DEFINITIONS
+from tracegrade_scoring.report.visible import visible
 
 
 class Scale(StrEnum):
@@ -42,7 +45,7 @@ METRICS = (
         "success",
         "Success",
         OUTCOME,
-        "Share of runs that reached their task's goal, from 0 % to 100 %; runs whose outcome "
+        "Share of runs that reached their task's goal, from 0% to 100%; runs whose outcome "
         "nobody knows are left out.",
         unit="runs",
     ),
@@ -51,29 +54,80 @@ METRICS = (
         "Tool-selection accuracy",
         TOOLS,
         "Share of decision points where the first tool the agent picked was the right one, with "
-        "the right arguments and no safer or cheaper tool at hand, from 0 % to 100 %.",
+        "the right arguments and no safer or cheaper tool at hand, from 0% to 100%.",
         unit="decisions",
     ),
     Metric(
         "tool_allowed_rate",
         "Tool-allowed rate",
         TOOLS,
-        "Share of calls to tools that the agent had really been offered, from 0 % to 100 %; "
-        "anything below 100 % means that it made tools up.",
+        "Share of calls to tools that the agent had really been offered, from 0% to 100%; "
+        "anything below 100% means that it made tools up.",
         unit="calls",
     ),
     Metric(
         "parameter_validity",
         "Valid arguments",
         TOOLS,
-        "Share of calls whose arguments fit the tool's declared parameters, from 0 % to 100 %.",
+        "Share of calls whose arguments fit the tool's declared parameters, from 0% to 100%.",
         unit="calls",
     ),
+    Metric(
+        "step_efficiency",
+        "Step efficiency",
+        STEPS,
+        "Fewest tool calls that the task needs, divided by those that a successful run made, "
+        "from 0% to 100%; 50% is twice as many calls as needed.",
+        unit="calls",
+    ),
+    Metric(
+        "sub_goal_coverage",
+        "Sub-goal coverage",
+        PLAN,
+        "Share of a task's sub-goals that the agent worked on at all, from 0% to 100%; what is "
+        "missing was left out of its plan.",
+        unit="sub-goals",
+    ),
+    Metric(
+        "sub_goal_completion",
+        "Sub-goal completion",
+        PLAN,
+        "Share of a task's sub-goals that were reached at the end, from 0% to 100%.",
+        unit="sub-goals",
+    ),
+    Metric(
+        "critical_path_completion",
+        "Critical path",
+        PLAN,
+        "Share of the sub-goals without which the task cannot succeed that were reached, from "
+        "0% to 100%.",
+        unit="critical sub-goals",
+    ),
+    Metric(
+        "replans_per_100_calls",
+        "Replans per 100 calls",
+        PLAN,
+        "Changes of what was left of the plan for each 100 tool calls, from 0 upwards; neither "
+        "few nor many are good by themselves: read it beside the failures.",
+        Scale.NUMBER,
+        better=0,
+    ),
+    Metric(
+        "replan_given_failure",
+        "Replanned after a failure",
+        PLAN,
+        "Share of failed calls after which the plan changed before the next call, from 0% to "
+        "100%; near 0% means that the agent carries on as if nothing had happened.",
+        unit="failures",
+    ),
+)
+"""What every report shows, in this order."""
+MORE_METRICS = (
     Metric(
         "wrong_call_rate",
         "Wrong-call rate",
         TOOLS,
-        "Share of calls spent on wrong picks and on retries, from 0 % to 100 %; lower is better.",
+        "Share of calls spent on wrong picks and on retries, from 0% to 100%; lower is better.",
         better=-1,
         unit="calls",
     ),
@@ -87,11 +141,12 @@ METRICS = (
         better=-1,
     ),
     Metric(
-        "step_efficiency",
-        "Step efficiency",
+        "actual_steps",
+        "Tool calls per run",
         STEPS,
-        "Fewest tool calls that the task needs, divided by those that a successful run made, "
-        "from 0 % to 100 %; 50 % is twice as many calls as needed.",
+        "Tool calls that a run made, from 0 upwards.",
+        Scale.NUMBER,
+        better=0,
     ),
     Metric(
         "step_ratio",
@@ -103,58 +158,10 @@ METRICS = (
         better=-1,
     ),
     Metric(
-        "actual_steps",
-        "Tool calls per run",
-        STEPS,
-        "Tool calls that a run made, from 0 upwards.",
-        Scale.NUMBER,
-        better=0,
-    ),
-    Metric(
-        "redundant_calls",
-        "Redundant calls",
-        STEPS,
-        "Calls per run that repeat an earlier successful one although nothing was changed in "
-        "between, from 0 upwards; lower is better.",
-        Scale.NUMBER,
-        better=-1,
-    ),
-    Metric(
-        "recovery_rate",
-        "Recovery",
-        STEPS,
-        "Share of failed calls after which another way succeeded within five calls, from 0 % to "
-        "100 %.",
-        unit="failed calls",
-    ),
-    Metric(
-        "sub_goal_coverage",
-        "Sub-goal coverage",
-        PLAN,
-        "Share of a task's sub-goals that the agent worked on at all, from 0 % to 100 %; what is "
-        "missing was left out of its plan.",
-        unit="sub-goals",
-    ),
-    Metric(
-        "sub_goal_completion",
-        "Sub-goal completion",
-        PLAN,
-        "Share of a task's sub-goals that were reached at the end, from 0 % to 100 %.",
-        unit="sub-goals",
-    ),
-    Metric(
-        "critical_path_completion",
-        "Critical path",
-        PLAN,
-        "Share of the sub-goals without which the task cannot succeed that were reached, from "
-        "0 % to 100 %.",
-        unit="critical sub-goals",
-    ),
-    Metric(
         "critical_path_skipped",
         "Critical sub-goals skipped",
         PLAN,
-        "Share of runs that never worked on one of the critical sub-goals, from 0 % to 100 %; "
+        "Share of runs that never worked on one of the critical sub-goals, from 0% to 100%; "
         "lower is better.",
         better=-1,
         unit="runs",
@@ -163,44 +170,27 @@ METRICS = (
         "dependency_violation",
         "Prerequisites broken",
         PLAN,
-        "Share of sub-goals that were reached before one that they depend on, from 0 % to 100 %; "
+        "Share of sub-goals that were reached before one that they depend on, from 0% to 100%; "
         "lower is better.",
         better=-1,
         unit="sub-goals",
     ),
     Metric(
-        "replans_per_100_calls",
-        "Replans per 100 calls",
-        PLAN,
-        "Changes of what was left of the plan for each 100 tool calls, from 0 upwards; neither "
-        "few nor many are good by themselves: read it beside the failures.",
-        Scale.NUMBER,
-        better=0,
-        unit="calls",
-    ),
-    Metric(
-        "replan_given_failure",
-        "Replanned after a failure",
-        PLAN,
-        "Share of failed calls after which the plan changed before the next call, from 0 % to "
-        "100 %; near 0 % means that the agent carries on as if nothing had happened.",
-        unit="failures",
-    ),
-    Metric(
         "plan_coverage",
         "Own plan: worked on",
         PLAN,
-        "Share of the steps of the agent's own first plan that it worked on, from 0 % to 100 %.",
+        "Share of the steps of the agent's own first plan that it worked on, from 0% to 100%.",
         unit="planned steps",
     ),
     Metric(
         "plan_completion",
         "Own plan: completed",
         PLAN,
-        "Share of the steps of the agent's own first plan that it completed, from 0 % to 100 %.",
+        "Share of the steps of the agent's own first plan that it completed, from 0% to 100%.",
         unit="planned steps",
     ),
 )
+"""What a report shows besides, where there is room; after them come those of no list."""
 HEADLINES = (
     "success",
     "tsa",
@@ -214,14 +204,20 @@ HEADLINES = (
 """Shares that are drawn side by side."""
 
 
-def shown(names: Iterable[str]) -> list[Metric]:
-    """Return the metrics to show for these names: the known in our order, then the others."""
-    left = set(names)
-    known = [metric for metric in METRICS if metric.name in left]
-    others = sorted(left - {metric.name for metric in METRICS})
-    return known + [_unknown(name) for name in others]
+def main_metrics(names: Collection[str]) -> list[Metric]:
+    """Return the metrics of these names that every report shows, in order."""
+    return [metric for metric in METRICS if metric.name in names]
 
 
-def _unknown(name: str) -> Metric:
-    meaning = "See the definition of the metric of this name."
-    return Metric(name, name.replace("_", " "), OTHER, meaning, Scale.NUMBER, better=0)
+def more_metrics(names: Collection[str]) -> list[Metric]:
+    """Return the other metrics of these names: those with words of their own, then the rest."""
+    described = [metric for metric in MORE_METRICS if metric.name in names]
+    known = {metric.name for metric in (*METRICS, *MORE_METRICS)}
+    return described + [_plain(name) for name in sorted(set(names) - known)]
+
+
+def _plain(name: str) -> Metric:
+    """Return a metric as its definition describes it."""
+    meaning = DEFINITIONS.get(name, "See the definition of the metric of this name.")
+    scale = Scale.SHARE if "0..1" in meaning else Scale.NUMBER
+    return Metric(name, visible(name).replace("_", " "), OTHER, meaning, scale, better=0)

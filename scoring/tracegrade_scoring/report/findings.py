@@ -6,6 +6,7 @@ from tracegrade_scoring.report import words
 from tracegrade_scoring.report.catalogue import Scale
 from tracegrade_scoring.report.model import Release, WrongDecision
 from tracegrade_scoring.report.view import AgentView, release_label
+from tracegrade_scoring.report.visible import visible
 
 NEAR_ZERO_SHARE = 0.05
 """At most this share of failures answered by a replan counts as hardly any."""
@@ -39,11 +40,11 @@ def expected(decision: WrongDecision) -> str:
 def why(decision: WrongDecision) -> str:
     """Return why a decision was wrong: its own sentence, else the criteria that failed."""
     if decision.reason:
-        return words.clip(words.visible(decision.reason), 400)
+        return words.clip(visible(decision.reason), 400)
     if decision.missed:
         return "the task expects a call here and there was none"
     failed = [CRITERIA.get(criterion, criterion) for criterion in decision.failed_criteria]
-    return words.visible("; ".join(failed)) or "no reason was recorded"
+    return visible("; ".join(failed)) or "no reason was recorded"
 
 
 def _of_release(release: Release) -> Iterator[str]:

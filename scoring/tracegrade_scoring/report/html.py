@@ -1,6 +1,6 @@
 """A report as one HTML file that needs nothing else: no script, no network, no font.
 
-Everything that comes out of a trace is escaped by Jinja's autoescape after `words.visible` spelled
+Everything that comes out of a trace is escaped by Jinja's autoescape after `visible` spelled
 out what would act instead of show; the page's own policy forbids scripts and requests besides.
 """
 
@@ -15,6 +15,7 @@ from tracegrade_scoring.report.findings import expected, findings, picked, why
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report, SubGoalOutcome
 from tracegrade_scoring.report.view import VERDICT_WORDS, AgentView, agent_views, release_label
+from tracegrade_scoring.report.visible import visible
 
 
 def render_html(report: Report) -> str:
@@ -54,7 +55,7 @@ def _environment() -> Environment:
 def _finalize(value: object) -> object:
     """Make every text that a template writes visible, whatever path it came on."""
     if isinstance(value, str) and not isinstance(value, Markup):
-        return words.visible(value)
+        return visible(value)
     return value
 
 

@@ -19,6 +19,7 @@ from tracegrade_scoring.report.view import (
     agent_views,
     release_label,
 )
+from tracegrade_scoring.report.visible import visible
 
 EVIDENCE_ROWS = 50
 """Rows of evidence for each release; the HTML report has them all."""
@@ -31,7 +32,7 @@ def render_markdown(report: Report) -> str:
 
 def escape(text: str) -> str:
     """Return a sentence that Markdown shows as it stands: no markup, no HTML, no links."""
-    shown = re.sub(r"([\\`*_{}\[\]()#+!|~$^])", r"\\\1", words.visible(text))
+    shown = re.sub(r"([\\`*_{}\[\]()#+!|~$^])", r"\\\1", visible(text))
     shown = shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"(?i)(:(?=//)|@|(?<=www)\.)", r"\\\1", shown)
 
@@ -39,7 +40,7 @@ def escape(text: str) -> str:
 def code(text: str) -> str:
     """Return a name as a code span, also if it holds backticks."""
     # A table would split its cell at a bar, whatever stands before it.
-    shown = words.visible(text).replace("|", "\\x7c")
+    shown = visible(text).replace("|", "\\x7c")
     longest = max(map(len, re.findall("`+", shown)), default=0)
     fence = "`" * (longest + 1)
     space = " " if longest else ""
@@ -70,11 +71,12 @@ def _agent_lines(agent: AgentView) -> Iterator[str]:
     )  # fmt: skip
     for release in agent.releases:
         yield from _evidence(release)
+    yield from _table("More metrics", _metric_headings(agent), map(_metric_cells, agent.more_rows))
     yield from _bullets("Small samples", agent.cautions)
     yield from _table(
         "Not scored, and why",
-        ("metric", "release", "runs", "why"),
-        [(row.metric, code(row.release), row.runs, escape(row.why)) for row in agent.unmeasured],
+        ("release", "runs", "why", "metrics"),
+        [(code(row.release), row.runs, escape(row.why), row.metrics) for row in agent.unmeasured],
     )
 
 
@@ -84,7 +86,7 @@ def _metric_headings(agent: AgentView) -> tuple[str, ...]:
 
 
 def _metric_cells(row: MetricRow) -> tuple[str, ...]:
-    cells = (row.metric.label, *map(_cell, row.cells))
+    cells = (escape(row.metric.label), *map(_cell, row.cells))
     if len(row.cells) == 1:
         return cells
     verdict = VERDICT_WORDS.get(row.verdict, "")

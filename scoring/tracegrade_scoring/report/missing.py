@@ -4,7 +4,8 @@ import shlex
 from typing import NamedTuple
 
 from tracegrade_scoring.report.model import LakeContents, Report
-from tracegrade_scoring.report.words import count, visible
+from tracegrade_scoring.report.visible import visible
+from tracegrade_scoring.report.words import count
 
 
 class Missing(NamedTuple):

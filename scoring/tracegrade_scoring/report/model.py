@@ -38,7 +38,7 @@ class Score:
     numerator: float | None
     denominator: float | None
     low: float | None
-    """Lower end of the 95 % interval; None without one."""
+    """Lower end of the 95% interval; None without one."""
     high: float | None
     interval_method: str | None
     scored: int

@@ -61,7 +61,7 @@ def metric_plot(agent: AgentView) -> Markup | None:
         base.mark_point(filled=True, size=70, opacity=1).encode(x=value),
     )
     step = alt.Step(12 + 11 * len(agent.labels), **{"for": "position"})
-    return _svg(chart, "Value and 95 % interval of each metric for each release.", height=step)
+    return _svg(chart, "Value and 95% interval of each metric for each release.", height=step)
 
 
 def tsa_plot(agent: AgentView) -> Markup | None:

@@ -6,6 +6,7 @@ in a trace can move the cursor, colour the screen or close a tag.
 
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
+from typing import NamedTuple
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -26,10 +27,12 @@ from tracegrade_scoring.report.view import (
     agent_views,
     release_label,
 )
+from tracegrade_scoring.report.visible import visible
 
 EVIDENCE_ROWS = 12
 """Rows of evidence for each release; the HTML report has them all."""
-LABEL_WIDTH, CELL_WIDTH, DIFFERENCE_WIDTH = 27, 19, 14
+LABEL_WIDTH, DIFFERENCE_WIDTH, GAP = 27, 13, 2
+MIN_CELL_WIDTH, MAX_CELL_WIDTH = 17, 38
 VERDICT_STYLES = {"better": "green", "worse": "red"}
 
 
@@ -50,7 +53,7 @@ def render_terminal(report: Report, *, width: int, colour: bool) -> str:
 
 
 def _parts(report: Report, width: int) -> Iterator[RenderableType]:
-    yield Text(f"Report on {words.visible(report.lake)}", style="bold")
+    yield Text(f"Report on {visible(report.lake)}", style="bold")
     for fact, commands in missing(report):
         yield Padding(Text(fact, style="yellow"), (1, 0, 0, 0))
         for command in commands:
@@ -63,20 +66,26 @@ def _agent_parts(agent: AgentView, width: int) -> Iterator[RenderableType]:
     yield Text()
     yield Rule(Text(agent.name, style="bold"), align="left", style="dim")
     if (found := _bullets(findings(agent))) is not None:
-        yield Padding(found, (0, 0, 1, 0))
+        yield found
+    yield Text()
     for columns in _columns_that_fit(agent, width):
-        yield _metric_table(agent, columns)
+        yield _metric_table(agent, columns, _widths(agent, width))
+        yield Text()
     yield from _section("Reliability over repeated attempts", _pass_table(agent))
     for release in agent.releases:
         yield from _evidence(release)
     yield from _section("Small samples", _bullets(agent.cautions))
     yield from _section("Not scored, and why", _unmeasured_lines(agent))
+    if agent.more_rows:
+        more = words.count(len(agent.more_rows), "more metric")
+        yield Text(f"{more}: --format html", style="dim")
 
 
 def _section(title: str, content: RenderableType | None) -> Iterator[RenderableType]:
     if content is not None:
-        yield Text(f"\n{title}", style="bold")
+        yield Text(title, style="bold")
         yield content
+        yield Text()
 
 
 def _bullets(sentences: Sequence[str]) -> Table | None:
@@ -88,28 +97,48 @@ def _bullets(sentences: Sequence[str]) -> Table | None:
     return grid
 
 
+class Widths(NamedTuple):
+    """Columns of the score table, in characters."""
+
+    label: int
+    cell: int
+    difference: int
+    """0 if there is nothing to compare."""
+
+
+def _widths(agent: AgentView, width: int) -> Widths:
+    """Return what fits: cells as wide as all releases leave room for, within limits."""
+    label = min(LABEL_WIDTH, width // 3)
+    difference = DIFFERENCE_WIDTH if agent.compared else 0
+    room = width - label - (difference + GAP if difference else 0)
+    cell = min(max(room // len(agent.releases) - GAP, MIN_CELL_WIDTH), MAX_CELL_WIDTH)
+    return Widths(label, min(cell, room - GAP), difference)
+
+
 def _columns_that_fit(agent: AgentView, width: int) -> Iterator[range]:
     """Return which releases stand side by side in each table: as many as the width takes."""
-    room = width - LABEL_WIDTH - (DIFFERENCE_WIDTH if agent.compared else 0)
-    each = max(1, room // CELL_WIDTH)
+    widths = _widths(agent, width)
+    room = width - widths.label - (widths.difference + GAP if widths.difference else 0)
+    each = max(1, room // (widths.cell + GAP))
     count = len(agent.releases)
     for start in range(0, count, each):
         yield range(start, min(start + each, count))
 
 
-def _metric_table(agent: AgentView, columns: range) -> Table:
-    table = Table(box=box.SIMPLE, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("", min_width=LABEL_WIDTH)
+def _metric_table(agent: AgentView, columns: range, widths: Widths) -> Table:
+    table = Table(box=box.SIMPLE, show_edge=False, padding=(0, 0, 0, GAP - 1), pad_edge=False)
+    table.add_column("", width=widths.label)
     for column in columns:
-        table.add_column(Text(agent.labels[column], overflow="fold"))
+        table.add_column(Text(agent.labels[column], overflow="fold"), width=widths.cell)
     compared = bool(agent.compared) and columns.stop == len(agent.releases)
     if compared:
-        table.add_column(Text(agent.compared, overflow="fold"), justify="right")
+        heading = Text(agent.compared, overflow="fold")
+        table.add_column(heading, justify="right", width=widths.difference)
     for group, rows in agent.groups:
         table.add_row(Text(group, style="dim italic"))
         for row in rows:
             cells = [_cell(row.cells[column]) for column in columns]
-            table.add_row(f"  {row.metric.label}", *cells, *[_difference(row)] * compared)
+            table.add_row(Text(f"  {row.metric.label}"), *cells, *[_difference(row)] * compared)
     return table
 
 
@@ -153,11 +182,13 @@ def _evidence(release: Release) -> Iterator[RenderableType]:
 def _decision_table(release: Release) -> RenderableType | None:
     if not release.wrong_decisions:
         return None
-    table = _plain_table("task", "decision", "picked", "expected", "why", "times")
+    table = Table.grid(padding=(0, 1))
     for row in release.wrong_decisions[:EVIDENCE_ROWS]:
-        names = (words.name(row.task_id, words.NOTHING), words.name(row.decision, words.NOTHING))
-        rest = (picked(row), expected(row), why(row), f"{row.times:,}")
-        table.add_row(*_texts((*names, *rest)))
+        text = Text(f"{picked(row)}, expected {expected(row)}", style="bold", overflow="fold")
+        task, decision = words.name(row.task_id, "no task"), words.name(row.decision, "no name")
+        text.append(f"  {task} / {decision}", style="not bold")
+        text.append(f"\n{why(row)}", style="not bold dim")
+        table.add_row(Text(f"{row.times:,}\u00d7"), text)
     return _with_rest(table, release.wrong_decision_rows)
 
 
@@ -209,5 +240,5 @@ def _texts(values: Iterable[str]) -> list[Text]:
 
 def _unmeasured_lines(agent: AgentView) -> Table | None:
     return _bullets(
-        [f"{row.metric} ({row.release}), {row.runs}: {row.why}" for row in agent.unmeasured]
+        [f"{row.release}, {row.runs}: {row.why} ({row.metrics})" for row in agent.unmeasured]
     )

@@ -1,15 +1,16 @@
 """A report as a reader meets it: agents, releases side by side, every number put into words.
 
 One view for the terminal, HTML and Markdown, so that all three say the same. All texts are on one
-line and free of control characters (`words.visible`); markup is escaped by who writes it.
+line and free of control characters (`visible`); markup is escaped by who writes it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 from tracegrade_scoring.report import words
-from tracegrade_scoring.report.catalogue import Metric, Scale, shown
+from tracegrade_scoring.report.catalogue import Metric, Scale, main_metrics, more_metrics
 from tracegrade_scoring.report.model import Release, Report, Score
 
 VERDICT_WORDS = {"better": "better", "worse": "worse", "unclear": "may be chance"}
@@ -20,7 +21,7 @@ ERRORS = Metric(
     "errors",
     "Failed tool calls",
     EFFORT,
-    "Share of tool calls that ended in an error or were never executed, from 0 % to 100 %; "
+    "Share of tool calls that ended in an error or were never executed, from 0% to 100%; "
     "lower is better.",
     better=-1,
 )
@@ -47,7 +48,7 @@ class Cell:
 
     value: str
     interval: str = ""
-    """The 95 % interval, '' without one."""
+    """The 95% interval, '' without one."""
     counts: str = ""
     """What the value was counted from, '' if it is no ratio."""
     scored: str = ""
@@ -67,15 +68,14 @@ class MetricRow:
     """better | worse | unclear (the intervals overlap) | ''."""
 
 
-@dataclass(frozen=True)
-class Unmeasured:
-    """Runs without a value of a metric."""
+class Unmeasured(NamedTuple):
+    """Runs without a value of some metrics, for one reason."""
 
     release: str
-    metric: str
     runs: str
     """How many of how many."""
     why: str
+    metrics: str
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,9 @@ class AgentView:
     labels: tuple[str, ...]
     """Names of the releases, as shown."""
     rows: tuple[MetricRow, ...]
+    """What every report shows."""
+    more_rows: tuple[MetricRow, ...]
+    """What it shows besides, where there is room."""
     passes: tuple[PassRow, ...]
     unmeasured: tuple[Unmeasured, ...]
     cautions: tuple[str, ...]
@@ -108,13 +111,22 @@ class AgentView:
     @property
     def groups(self) -> list[tuple[str, list[MetricRow]]]:
         """The rows by group, both in order."""
-        by_group = groupby(self.rows, key=lambda row: row.metric.group)
-        return [(group, list(rows)) for group, rows in by_group]
+        return _grouped(self.rows)
+
+    @property
+    def more_groups(self) -> list[tuple[str, list[MetricRow]]]:
+        """As groups, of what is shown besides."""
+        return _grouped(self.more_rows)
 
     @property
     def compared(self) -> str:
         """The two releases that differences are between, '' if there is one release alone."""
         return " → ".join(self.labels[-2:]) if len(self.labels) > 1 else ""
+
+
+def _grouped(rows: Iterable[MetricRow]) -> list[tuple[str, list[MetricRow]]]:
+    by_group = groupby(rows, key=lambda row: row.metric.group)
+    return [(group, list(found)) for group, found in by_group]
 
 
 def agent_views(report: Report) -> list[AgentView]:
@@ -129,24 +141,25 @@ def release_label(release: Release) -> str:
 
 
 def _agent_view(name: str | None, releases: tuple[Release, ...]) -> AgentView:
-    metrics = shown(metric for release in releases for metric in release.metrics)
-    rows = [_runs_row(releases)]
-    for metric in metrics:
-        rows += [_metric_row(metric, releases), *_axis_rows(metric, releases)]
+    names = {name for release in releases for name in release.metrics}
+    metrics = main_metrics(names)
     return AgentView(
         name=words.name(name, "(no agent name)"),
         releases=releases,
         labels=tuple(release_label(release) for release in releases),
-        rows=(*rows, _errors_row(releases), _tokens_row(releases)),
+        rows=_main_rows(metrics, releases),
+        more_rows=tuple(_metric_row(metric, releases) for metric in more_metrics(names)),
         passes=tuple(row for release in releases for row in _pass_rows(release)),
-        unmeasured=tuple(
-            row
-            for metric in metrics
-            for release in releases
-            for row in _unmeasured(metric, release)
-        ),
+        unmeasured=tuple(row for release in releases for row in _unmeasured(metrics, release)),
         cautions=_cautions(metrics, releases),
     )
+
+
+def _main_rows(metrics: Sequence[Metric], releases: Sequence[Release]) -> tuple[MetricRow, ...]:
+    rows = [_runs_row(releases)]
+    for metric in metrics:
+        rows += [_metric_row(metric, releases), *_axis_rows(metric, releases)]
+    return (*rows, _errors_row(releases), _tokens_row(releases))
 
 
 def _metric_row(metric: Metric, releases: Sequence[Release]) -> MetricRow:
@@ -269,16 +282,20 @@ def _pass_rows(release: Release) -> Iterable[PassRow]:
             )
 
 
-def _unmeasured(metric: Metric, release: Release) -> Iterable[Unmeasured]:
-    score = release.metrics.get(metric.name)
-    for row in score.unscored if score else ():
-        why = words.reason(row.reason)
-        yield Unmeasured(
-            release_label(release),
-            metric.label,
-            f"{row.trajectories:,} of {words.count(score.trajectories, 'run')}" if score else "",
-            f"could not be measured: {why}" if row.status == "error" else why,
-        )
+def _unmeasured(metrics: Sequence[Metric], release: Release) -> Iterable[Unmeasured]:
+    """Return the reasons why metrics have no value, those of the same runs together."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for metric in metrics:
+        score = release.metrics.get(metric.name)
+        if score is None:
+            continue
+        for row in score.unscored:
+            runs = f"{row.trajectories:,} of {words.count(score.trajectories, 'run')}"
+            why = words.reason(row.reason)
+            why = f"could not be measured: {why}" if row.status == "error" else why
+            found.setdefault((runs, why), []).append(metric.label)
+    label = release_label(release)
+    return [Unmeasured(label, *key, ", ".join(labels)) for key, labels in found.items()]
 
 
 def _cautions(metrics: Sequence[Metric], releases: Sequence[Release]) -> tuple[str, ...]:

@@ -1,9 +1,9 @@
-"""Numbers and codes as people read them. Every text that leaves here is safe on one line."""
+"""Names, numbers and codes as people read them, each on one line and visible."""
 
-import unicodedata
 from math import isfinite
 
 from tracegrade_scoring.report.catalogue import Metric, Scale
+from tracegrade_scoring.report.visible import visible
 
 DASH = "\u2013"
 """Between the ends of a range; alone where there is nothing."""
@@ -43,29 +43,6 @@ FLAGS = {
 """What a flag of an aggregated score means."""
 
 
-def visible(text: str) -> str:
-    r"""Return a text with every character that acts instead of showing spelled out, as `\x1b`.
-
-    These are controls (terminal escapes, line ends), format characters (right-to-left overrides,
-    zero-width ones), lone surrogates, private and unassigned ones, and spaces other than ' '.
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(c if _shows(c) else _spelled(c) for c in text)
-
-
-def _shows(character: str) -> bool:
-    category = unicodedata.category(character)
-    return character == " " or category[0] not in "CZ"
-
-
-def _spelled(character: str) -> str:
-    code = ord(character)
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
 def name(text: str | None, absent: str) -> str:
     """Return a name out of a trace, or what to say where there is none."""
     return absent if text is None or text == "" else clip(visible(text), 120)
@@ -89,7 +66,7 @@ def amount(value: float | None, scale: Scale) -> str:
     """Return a metric's value as written for its scale."""
     if value is None or not isfinite(value):
         return NOTHING
-    return f"{value * 100:.1f} %" if scale is Scale.SHARE else number(value)
+    return f"{value * 100:.1f}%" if scale is Scale.SHARE else number(value)
 
 
 def axis(value: float | None) -> str:
@@ -98,11 +75,11 @@ def axis(value: float | None) -> str:
 
 
 def interval(low: float | None, high: float | None, scale: Scale) -> str:
-    """Return a 95 % interval, '' where there is none."""
+    """Return a 95% interval, '' where there is none."""
     if low is None or high is None:
         return ""
     if scale is Scale.SHARE:
-        return f"{low * 100:.0f}{DASH}{high * 100:.0f} %"
+        return f"{low * 100:.0f}{DASH}{high * 100:.0f}%"
     return f"{number(low)}{DASH}{number(high)}"
 
 

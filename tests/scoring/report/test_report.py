@@ -1,0 +1,306 @@
+"""A report says what the tables say: numbers, evidence, and what is missing."""
+
+import json
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from tests.scoring.report.build import Tables
+
+from tracegrade_scoring.report.as_json import render_json
+from tracegrade_scoring.report.html import render_html
+from tracegrade_scoring.report.markdown import render_markdown
+from tracegrade_scoring.report.model import Key, Release, Report
+from tracegrade_scoring.report.terminal import render_terminal
+
+
+def only(report: Report) -> Release:
+    """Return the release of a report that has one."""
+    (release,) = report.releases
+    return release
+
+
+def attempt(tables: Tables, success: float | None, task_id: str, **facts: Any) -> None:
+    """Insert a run of a task whose success is known, or not."""
+    run = tables.run(task_id=task_id, **facts)
+    tables.scored(run, task_id)
+    tables.score(run, "success", success)
+
+
+def test_json_has_each_metric_unrounded(tables: Tables) -> None:
+    """Programs get the very doubles of release_scores, with counts and the reasons beside."""
+    run = tables.run()
+    tables.scored(run, None)
+    tables.score(run, "tsa", None, reason="no_expectation")
+    tables.release("tsa", 1 / 3, numerator=3.0, denominator=9.0, low=0.1, high=2 / 3, scored=2,
+                   not_applicable=1, trajectories=3)  # fmt: skip
+
+    (release,) = json.loads(render_json(tables.report()))["releases"]
+
+    assert release["metrics"]["tsa"] == {
+        "metric": "tsa",
+        "value": 1 / 3,
+        "numerator": 3.0,
+        "denominator": 9.0,
+        "low": 0.1,
+        "high": 2 / 3,
+        "interval_method": None,
+        "scored": 2,
+        "not_applicable": 1,
+        "error": 0,
+        "trajectories": 3,
+        "flags": [],
+        "unscored": [{"status": "not_applicable", "reason": "no_expectation", "trajectories": 1}],
+    }
+
+
+def test_json_has_unbiased_passes_per_run_mode(tables: Tables) -> None:
+    """Two tasks, three attempts each, 3 and 1 successful; another run mode stands apart."""
+    for task, outcomes in {"a": (1.0, 1.0, 1.0), "b": (1.0, 0.0, 0.0)}.items():
+        for trial, outcome in enumerate(outcomes):
+            attempt(tables, outcome, task_id=task, trial=trial, run_mode="live")
+    attempt(tables, 0.0, task_id="a", trial=1, run_mode="mocked")
+
+    (release,) = json.loads(render_json(tables.report()))["releases"]
+
+    assert [
+        (row["run_mode"], row["k"], row["pass_at_k"], row["pass_hat_k"], row["estimator"])
+        for row in release["pass"]
+    ] == [
+        ("live", 1, 2 / 3, 2 / 3, "unbiased"),
+        ("live", 2, 5 / 6, 0.5, "unbiased"),
+        ("live", 3, 1.0, 0.5, "unbiased"),
+        ("mocked", 1, 0.0, 0.0, "unbiased"),
+    ]
+
+
+def test_attempt_is_correct_only_if_every_turn_is(tables: Tables) -> None:
+    """Runs of one conversation are turns of one attempt; unknown success is no failure."""
+    for conversation, outcomes in {"c1": (1.0, 0.0), "c2": (1.0, 1.0), "c3": (1.0, None)}.items():
+        for outcome in outcomes:
+            attempt(tables, outcome, task_id="a", conversation_id=conversation)
+
+    (cohort,) = only(tables.report()).cohorts
+
+    assert (cohort.valid, cohort.invalid, cohort.superseded) == (2, 1, 0)
+    assert [row.pass_at_k for row in cohort.passes] == [0.5, 1.0]
+
+
+def test_trial_run_twice_counts_by_its_later_run(tables: Tables) -> None:
+    """Without a conversation, the earlier run of a trial is superseded."""
+    for outcome in (0.0, 1.0):
+        attempt(tables, outcome, task_id="a", trial=1)
+
+    (cohort,) = only(tables.report()).cohorts
+
+    assert (cohort.valid, cohort.superseded, cohort.passes[0].pass_at_k) == (1, 1, 1.0)
+
+
+def test_sub_agents_count_with_their_run(tables: Tables) -> None:
+    """Calls, failures and tokens of sub-agents at any depth are the run's; they are no runs."""
+    run = tables.run(tool_call_count=3, input_tokens=100)
+    child = tables.run(agent="child", parent_trajectory_id=run, tool_call_count=2, error_count=1)
+    tables.run(agent="deep", parent_trajectory_id=child, tool_call_count=5, output_tokens=7)
+
+    found = only(tables.report()).runs
+
+    assert (found.runs, found.tool_calls, found.errors) == (1, 10, 1)
+    assert (found.input_tokens, found.output_tokens, found.token_runs) == (100, 7, 1)
+
+
+def test_releases_stand_in_order_of_their_first_run(tables: Tables) -> None:
+    """Names sort wrongly (1.10 before 1.9), the clock does not; no release is one too."""
+    for release in ("1.9", "1.10", None):
+        tables.run(release)
+
+    keys = [release.key for release in tables.report().releases]
+
+    assert keys == [Key("files", "1.9"), Key("files", "1.10"), Key("files", None)]
+
+
+def test_equal_wrong_decisions_stand_together(sample: Tables) -> None:
+    """One row per kind of mistake, with how often, and the first run that shows it."""
+    old, new, _ = sample.report().releases
+
+    assert not new.wrong_decisions
+    assert [
+        (row.task_id, row.picked_tool, row.expected_tool, row.missed, row.times, row.trajectory_id)
+        for row in old.wrong_decisions[:2]
+    ] == [
+        ("process-uploads", "scan_uploads", "check_empty", False, 3, "t1"),
+        ("process-uploads", None, "check_disk", True, 3, "t1"),
+    ]
+    assert sum(row.times for row in old.wrong_decisions) == 33
+
+
+def test_decision_that_is_right_or_not_counted_is_no_evidence(tables: Tables) -> None:
+    """Only counted wrong decisions are shown."""
+    run = tables.run()
+    for index, (correct, counted) in enumerate([(True, True), (False, False)]):
+        tables.insert("decisions", trajectory_id=run, decision_index=index, correct=correct,
+                      counted=counted, release="1.0")  # fmt: skip
+
+    assert only(tables.report()).wrong_decisions == ()
+
+
+def test_terminal_shows_releases_side_by_side(sample: Tables) -> None:
+    """Both values of a metric stand on one line, with the difference and what it means."""
+    text = render_terminal(sample.report(), width=100, colour=False)
+
+    line = next(line for line in text.splitlines() if "Tool-selection accuracy  " in line)
+    assert re.split(r"\s{2,}", line.strip()) == [
+        *("Tool-selection accuracy", "45.0%", "40\u201352%"),
+        *("100.0%", "90\u2013100%", "+55.0 pts"),
+    ]
+    assert "Reliability over repeated attempts" in text
+    assert "few samples" in text
+    assert "the run failed, and only successful ones count here" in text
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
+def test_terminal_keeps_to_its_width(sample: Tables, width: int) -> None:
+    """No line is longer than the terminal, and no number is lost in a narrow one."""
+    text = render_terminal(sample.report(), width=width, colour=False)
+
+    assert max(map(len, text.splitlines())) <= width
+    assert text.isprintable() is False
+    for number in ("45.0", "62.5", "95.8"):
+        assert number in text
+
+
+def test_every_format_says_the_same(sample: Tables) -> None:
+    """Headline values, evidence and findings are in the terminal, Markdown and HTML alike."""
+    report = sample.report()
+    texts = (
+        render_terminal(report, width=400, colour=False),
+        render_markdown(report).replace("\\", ""),
+        render_html(report),
+    )
+
+    for text in texts:
+        for fact in (
+            "41.7%",
+            "27 of 60 decisions",
+            "+20.8 pts",
+            "check_empty was offered and costs 1, not 20",
+            "hardly ever changed its plan after a failure: 0 of 3 failed calls",
+            "never worked on the critical sub-goal disk-space",
+            "few samples: fewer than 50 decision points",
+            "the task says nothing about which tools to pick",
+        ):
+            assert fact in text
+
+
+def test_replanning_is_no_finding_without_failures(tables: Tables) -> None:
+    """An agent whose calls never fail has no reason to change its plan."""
+    tables.run()
+    tables.release("replan_given_failure", None, denominator=None)
+
+    assert "hardly ever" not in render_terminal(tables.report(), width=90, colour=False)
+
+
+class Outline(HTMLParser):
+    """What a page asks of a browser, and whether its elements are closed."""
+
+    VOID = frozenset({"meta", "br"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.policy = ""
+        self.tags: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an element and the page's policy."""
+        self.tags.append(tag)
+        given = dict(attrs)
+        if given.get("http-equiv") == "Content-Security-Policy":
+            self.policy = given["content"] or ""
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an element that closes itself."""
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Close the innermost element."""
+        assert self.open.pop() == tag
+
+
+def test_page_stands_alone_and_is_well_formed(sample: Tables) -> None:
+    """One file: no script, nothing loaded, everything closed, plots drawn in it."""
+    page = Outline(render_html(sample.report()))
+
+    assert page.open == []
+    assert page.policy == "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    assert page.tags.count("svg") == 4
+    assert not {"script", "link", "iframe", "object", "img"} & set(page.tags)
+
+
+def test_page_explains_each_metric_with_its_range(sample: Tables) -> None:
+    """Every row of the score table has a sentence that says from where to where."""
+    meanings = re.findall(r'<span class="meaning">(.*?)</span>', render_html(sample.report()))
+
+    assert len(meanings) > 10
+    assert all("from 0" in text or text == "How often the agent ran." for text in meanings)
+
+
+def test_page_is_the_same_each_time(sample: Tables) -> None:
+    """No clock and no random id is in it."""
+    assert render_html(sample.report()) == render_html(sample.report())
+
+
+def test_empty_lake_says_how_to_fill_it(tables: Tables) -> None:
+    """Nothing landed: collect or import is next, in every format."""
+    report = tables.report(lake="my lake")
+
+    assert json.loads(render_json(report))["missing"][0]["commands"] == [
+        "tracegrade collect --lake 'my lake'",
+        "tracegrade import FILE --lake 'my lake'",
+    ]
+    assert "no spans yet" in render_terminal(report, width=90, colour=False)
+    assert "no spans yet" in render_markdown(report)
+    assert "no spans yet" in render_html(report)
+
+
+def test_spans_without_trajectories_ask_for_scoring(tables: Tables) -> None:
+    """Landed spans become trajectories when they are scored."""
+    tables.insert("raw_spans", span_id="s")
+
+    text = render_terminal(tables.report(), width=90, colour=False)
+
+    assert "1 span landed, but no trajectory" in text
+    assert "tracegrade score --lake lake" in text
+
+
+def test_unscored_runs_are_shown_with_what_is_known(tables: Tables) -> None:
+    """Runs, calls and tokens need no score; the next command is named."""
+    tables.run(tool_call_count=4, error_count=1, input_tokens=90, output_tokens=10)
+
+    text = render_terminal(tables.report(), width=90, colour=False)
+
+    assert "1 run is in the lake, but none has been scored" in text
+    assert "25.0%" in text
+    assert "90 in, 10 out" in text
+
+
+def test_scores_without_tasks_ask_for_a_task_file(tables: Tables) -> None:
+    """What needs a reference is missing, and the way to one is named."""
+    tables.scored(tables.run(), None)
+
+    text = render_terminal(tables.report(), width=90, colour=False)
+
+    assert "tracegrade tasks draft --lake lake > tasks.yaml" in text
+
+
+def test_runs_after_the_last_scoring_are_named(tables: Tables) -> None:
+    """A report of half the lake says so."""
+    tables.scored(tables.run(task_id="a"), "a")
+    tables.run(task_id="a")
+
+    text = render_terminal(tables.report(), width=90, colour=False)
+
+    assert "1 of 2 trajectories are not scored yet" in text
