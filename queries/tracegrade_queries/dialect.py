@@ -1,15 +1,15 @@
 """What every dialect says about its spans: two relations, declared once.
 
-A dialect is one SQL file that makes two views over `bucket_spans`, `<dialect>_operations` and, if it
-has model calls, `<dialect>_messages`, with the columns below (those it lacks are NULL). The shared
-pass reads their union and knows no dialect.
+A dialect is one SQL file that makes two relations from `bucket_spans`, `<dialect>_operations` and
+`<dialect>_messages`, with the columns below (those it leaves out are NULL). The shared pass reads
+their union and knows no dialect.
 """
 
 from typing import Final
 
 from tracegrade_collector.lake import Column, Table
 
-from tracegrade_queries.schema import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT
+from tracegrade_queries.schema import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TEXTS
 
 # Strongest first: where several dialects match one span, its fields are taken in this order.
 DIALECTS: Final = ("tracegrade", "otel_genai")
@@ -54,6 +54,7 @@ OPERATIONS: Final = Table(
         Column("trial", INTEGER, "Number of the attempt."),
         Column("run_mode", TEXT, "production | live | mocked."),
         Column("outcome", TEXT, "success | failure | invalid, as declared."),
+        Column("flags", TEXTS, "As in the table steps."),
     ),
     partition_by=(),
 )

@@ -12,10 +12,15 @@ from tracegrade_collector.lake import Table
 from tracegrade_queries.ancestry import break_cycles, follow
 from tracegrade_queries.canonical import canonical_texts
 from tracegrade_queries.connection import duckdb_type
-from tracegrade_queries.dialect import DIALECTS, OPERATIONS
+from tracegrade_queries.dialect import DIALECTS, MESSAGES, OPERATIONS
 from tracegrade_queries.sql import query
 
-_ARGUMENTS: Final = "SELECT DISTINCT arguments FROM operations WHERE arguments IS NOT NULL"
+_MACROS: Final = ("half_shared", "plan_in", "result_is_error")
+_ARGUMENTS: Final = """
+SELECT arguments FROM operations WHERE arguments IS NOT NULL
+UNION
+SELECT arguments FROM spoken_parts WHERE arguments IS NOT NULL
+"""
 
 
 def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
@@ -24,15 +29,35 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     Args:
         con: Holds `spans` and `bucket_traces` (trace_id, date): the traces to build.
     """
+    for macro in _MACROS:
+        con.execute(query(macro))
     _make(con, "bucket_spans")
     _read_dialects(con)
     _make(con, "operations")
     _place_in_runs(con)
+    _make(con, "spoken_parts")
     _canonicalise(con, _ARGUMENTS)
-    _make(con, "tool_spans", "nested_tool_edges")
-    follow(con, "nested_tool_edges", "nested_tool_ends")
-    con.execute(query("result_is_error"))
-    _make(con, "executions", "calls", "step_rows", "built_steps", "built_trajectories")
+    _group_model_spans(con)
+    _group_tool_spans(con)
+    _make(con, "requests", "matches", "responses", "tool_lists", "offered_in_runs")
+    _make(con, "control_tools", "calls", "turns", "recalled_thoughts", "model_texts", "answers")
+    _make(con, "step_rows", "built_steps", "built_trajectories")
+
+
+def _group_model_spans(con: duckdb.DuckDBPyConnection) -> None:
+    """Make `model_calls` and `model_parts`: all spans that record one call are one row."""
+    _make(con, "model_edges")
+    follow(con, "model_edges", "model_ends")
+    _make(con, "model_groups", "model_twin_edges")
+    follow(con, "model_twin_edges", "model_twin_ends")
+    _make(con, "model_members", "model_calls", "model_parts")
+
+
+def _group_tool_spans(con: duckdb.DuckDBPyConnection) -> None:
+    """Make `executions`: all spans that record one tool call are one row."""
+    _make(con, "tool_spans", "nested_tool_edges", "tool_twin_edges", "tool_edges")
+    follow(con, "tool_edges", "tool_ends")
+    _make(con, "executions")
 
 
 def _place_in_runs(con: duckdb.DuckDBPyConnection) -> None:
@@ -45,7 +70,8 @@ def _place_in_runs(con: duckdb.DuckDBPyConnection) -> None:
     follow(con, "anchor_edges", "anchor_ends")
     _make(con, "run_agents", "twin_edges", "run_edges")
     follow(con, "run_edges", "run_ends")
-    _make(con, "runs_of_operations")
+    _make(con, "runs_of_operations", "name_edges")
+    follow(con, "name_edges", "name_ends")
 
 
 def _make(con: duckdb.DuckDBPyConnection, *names: str) -> None:
@@ -56,11 +82,12 @@ def _make(con: duckdb.DuckDBPyConnection, *names: str) -> None:
 def _read_dialects(con: duckdb.DuckDBPyConnection) -> None:
     for dialect in DIALECTS:
         con.execute(query(dialect))
-    con.execute(_union(OPERATIONS))
+    con.execute(f"CREATE OR REPLACE TEMP VIEW dialect_operations AS {_union(OPERATIONS)}")
+    con.execute(f"CREATE OR REPLACE TEMP VIEW dialect_messages AS {_union(MESSAGES)}")
 
 
 def _union(relation: Table) -> str:
-    """Return the view over what all dialects say, with `dialect` and its `precedence`."""
+    """Return the query for what all dialects say, with `dialect` and its `precedence`."""
     columns = ", ".join(f"NULL::{duckdb_type(c.type)} AS {c.name}" for c in relation.columns)
     parts = [f"SELECT {columns}, 0 AS precedence, '' AS dialect WHERE false"]
     parts += [
@@ -68,8 +95,7 @@ def _union(relation: Table) -> str:
         f"FROM {dialect}_{relation.name}"
         for precedence, dialect in enumerate(DIALECTS)
     ]
-    union = " UNION ALL BY NAME ".join(parts)
-    return f"CREATE OR REPLACE TEMP VIEW dialect_{relation.name} AS {union}"
+    return " UNION ALL BY NAME ".join(parts)
 
 
 def _canonicalise(con: duckdb.DuckDBPyConnection, texts: str) -> None:

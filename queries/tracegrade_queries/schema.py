@@ -89,7 +89,12 @@ STEPS: Final = Table(
         Column("parent_span_id", TEXT, "Parent of span_id as sent; NULL at a root."),
         Column("dialect", TEXT, "Dialect that named the span."),
         Column("provenance", TEXT, "span (a span of its own) | derived (from messages)."),
-        Column("flags", TEXTS, "unparsed_arguments, redacted, truncated, …; empty if none."),
+        Column(
+            "flags",
+            TEXTS,
+            "Sorted, empty if none: redacted, truncated (the arguments), result_redacted, "
+            "result_truncated, unparsed_arguments, dropped_attributes (by the exporter).",
+        ),
         _DATE,
     ),
 )

@@ -4,7 +4,7 @@
 --   bucket_spans
 -- Order:
 --   none
-CREATE OR REPLACE TEMP VIEW otel_genai_messages AS
+CREATE OR REPLACE TEMP TABLE otel_genai_messages AS
 WITH lists AS (
   SELECT
     key,
@@ -89,7 +89,7 @@ CREATE OR REPLACE TEMP VIEW otel_genai_operations AS
 WITH spoken AS (
   SELECT
     key,
-    arg_min(text, (message_position, part_position)) FILTER (
+    arg_max(text, (message_position, part_position)) FILTER (
       WHERE direction = 'in' AND role = 'user'
     ) AS user_input,
     arg_max(text, (message_position, part_position)) FILTER (WHERE direction = 'out') AS answer

@@ -32,7 +32,16 @@ SELECT
   attributes['tracegrade.task.category'] AS task_category,
   try_cast(attributes['tracegrade.trial'] AS INTEGER) AS trial,
   attributes['tracegrade.run.mode'] AS run_mode,
-  attributes['tracegrade.outcome'] AS outcome
+  attributes['tracegrade.outcome'] AS outcome,
+  list_filter(
+    [
+      CASE WHEN attributes['tracegrade.truncated'] LIKE '%.arguments"%' THEN 'truncated' END,
+      CASE WHEN attributes['tracegrade.truncated'] LIKE '%.result"%' THEN 'result_truncated' END,
+      CASE WHEN attributes['tracegrade.redacted'] LIKE '%.arguments"%' THEN 'redacted' END,
+      CASE WHEN attributes['tracegrade.redacted'] LIKE '%.result"%' THEN 'result_redacted' END
+    ],
+    lambda flag: flag IS NOT NULL
+  ) AS flags
 FROM bucket_spans
 WHERE
   list_has_any(
@@ -49,3 +58,8 @@ WHERE
       'tracegrade.outcome'
     ]
   );
+
+-- Our instrumentation records no model calls: the messages on its spans are read as GenAI's.
+CREATE OR REPLACE TEMP VIEW tracegrade_messages AS
+SELECT NULL::BIGINT AS key
+WHERE false;

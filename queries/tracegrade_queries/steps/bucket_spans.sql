@@ -65,7 +65,7 @@ unique_spans AS (
 )
 
 SELECT
-  row_number() OVER () AS key,
+  row_number() OVER (ORDER BY trace_id, span_id) AS key,
   trace_id,
   span_id,
   parent_span_id,

@@ -1,70 +1,144 @@
-WITH first_of_run AS (
-  SELECT runs_of_operations.trajectory_id,
-    any_value(runs_of_operations.root) AS root,
-    any_value(operations.trace_id) AS trace_id,
-    arg_min(operations.agent_name, (operations.start_ns, operations.span_id)) AS agent_name,
-    arg_min(operations.service_name, (operations.start_ns, operations.span_id)) AS service_name,
-    arg_min(operations.release, (operations.start_ns, operations.span_id)) AS release,
-    arg_min(operations.environment, (operations.start_ns, operations.span_id)) AS environment,
-    arg_min(operations.conversation_id, (operations.start_ns, operations.span_id)) AS conversation_id,
-    arg_min(operations.task_id, (operations.start_ns, operations.span_id)) AS task_id,
-    arg_min(operations.task_category, (operations.start_ns, operations.span_id)) AS task_category,
-    arg_min(operations.trial, (operations.start_ns, operations.span_id)) AS trial,
-    arg_min(operations.run_mode, (operations.start_ns, operations.span_id)) AS run_mode,
-    arg_min(operations.user_input, (operations.start_ns, operations.span_id)) AS user_input,
-    arg_min(operations.outcome, (operations.start_ns, operations.span_id)) AS outcome,
-    arg_min(operations.offered_tools, (operations.start_ns, operations.span_id)) AS offered_tools,
-    arg_max(operations.answer, (operations.start_ns, operations.span_id)) FILTER (WHERE operation IN ('answer', 'agent')) AS final_answer,
-    min(operations.start_ns) AS start_ns,
-    max(operations.end_ns) AS end_ns,
-    count(*) FILTER (WHERE operations.operation = 'model') AS llm_call_count,
-    list_sort(list_distinct(list(operations.dialect))) AS dialects
-  FROM runs_of_operations INNER JOIN operations USING (key)
-  GROUP BY 1
+-- The trajectories of the bucket, as the table `trajectories` declares them.
+--
+-- Reads:
+--   bucket_spans
+--   bucket_traces
+--   operations
+--   known_parents
+--   run_agents
+--   runs_of_operations
+--   model_calls
+--   turns
+--   answers
+--   offered_in_runs
+--   built_steps
+-- Columns:
+--   as the table trajectories
+-- Order:
+--   trajectory_id
+WITH members AS (
+  SELECT
+    runs_of_operations.trajectory_id,
+    runs_of_operations.root,
+    operations.*,
+    tops.parent_span_id IS NULL AS is_rooted,
+    -- The root comes first, whatever its clock says; then those that start earliest and end last.
+    (
+      operations.key <> coalesce(runs_of_operations.root, -1),
+      operations.start_ns,
+      -operations.end_ns,
+      operations.span_id
+    ) AS place
+  FROM runs_of_operations
+  INNER JOIN operations USING (key)
+  INNER JOIN known_parents USING (key)
+  LEFT JOIN bucket_spans AS tops ON known_parents.top = tops.key
 ),
-counts AS (
-  SELECT trajectory_id, count(*) AS step_count, count(*) FILTER (WHERE kind = 'tool_call') AS tool_call_count,
-  count(*) FILTER (WHERE status IN ('error', 'not_executed')) AS error_count
-  FROM built_steps GROUP BY 1
+
+runs AS (
+  SELECT
+    trajectory_id,
+    any_value(root) AS root,
+    any_value(trace_id) AS trace_id,
+    arg_min(agent_name, place) FILTER (WHERE operation = 'agent') AS agent_name,
+    arg_min(service_name, place) AS service_name,
+    arg_min(release, place) AS release,
+    arg_min(environment, place) AS environment,
+    arg_min(conversation_id, place) AS conversation_id,
+    arg_min(task_id, place) AS task_id,
+    arg_min(task_category, place) AS task_category,
+    arg_min(trial, place) AS trial,
+    arg_min(run_mode, place) AS run_mode,
+    arg_min(user_input, place) FILTER (WHERE operation = 'agent') AS user_input,
+    arg_min(outcome, place) FILTER (WHERE operation = 'agent') AS outcome,
+    arg_min(trace_state, place) AS trace_state,
+    min(start_ns) AS start_ns,
+    max(end_ns) AS end_ns,
+    bool_and(is_rooted) AS is_rooted,
+    list_sort(list_distinct(list(dialect))) AS dialects
+  FROM members
+  GROUP BY trajectory_id
+),
+
+step_counts AS (
+  SELECT
+    trajectory_id,
+    count(*) AS step_count,
+    count(*) FILTER (WHERE kind = 'tool_call') AS tool_call_count,
+    count(*) FILTER (WHERE status IN ('error', 'not_executed')) AS error_count,
+    arg_max(content, step_index) FILTER (WHERE kind = 'answer') AS last_answer
+  FROM built_steps
+  GROUP BY trajectory_id
+),
+
+model_counts AS (
+  SELECT
+    model_calls.trajectory_id,
+    count(*) AS llm_call_count,
+    sum(model_calls.input_tokens) AS input_tokens,
+    sum(model_calls.output_tokens) AS output_tokens,
+    arg_min(turns.user_text, (model_calls.start_ns, model_calls.model_call)) AS user_text
+  FROM model_calls
+  INNER JOIN turns USING (model_call)
+  GROUP BY model_calls.trajectory_id
+),
+
+-- OpenTelemetry's probability sampling: `th` is the rejected share of 2^56, without final zeros.
+sampled AS (
+  SELECT
+    trajectory_id,
+    try_cast(
+      '0x' || rpad(nullif(regexp_extract(trace_state, '\bot=[^,]*?\bth:([0-9a-f]{1,14})', 1), ''), 14, '0')
+      AS BIGINT
+    ) AS rejected
+  FROM runs
 )
+
 SELECT
-  first_of_run.trajectory_id,
+  runs.trajectory_id,
   callers.trajectory_id AS parent_trajectory_id,
-  first_of_run.trace_id,
+  runs.trace_id,
   coalesce(roots.span_id, '0000000000000000') AS root_span_id,
-  first_of_run.agent_name,
-  first_of_run.service_name,
-  first_of_run.release,
-  first_of_run.environment,
-  first_of_run.conversation_id,
-  first_of_run.task_id,
-  first_of_run.task_category,
-  first_of_run.trial,
-  first_of_run.run_mode,
-  first_of_run.user_input,
-  first_of_run.final_answer,
-  first_of_run.outcome,
-  CASE WHEN first_of_run.outcome IS NOT NULL THEN 'trace' END AS outcome_source,
-  coalesce(counts.step_count, 0)::INTEGER AS step_count,
-  coalesce(counts.tool_call_count, 0)::INTEGER AS tool_call_count,
-  coalesce(counts.error_count, 0)::INTEGER AS error_count,
-  first_of_run.llm_call_count::INTEGER AS llm_call_count,
-  NULL::BIGINT AS input_tokens,
-  NULL::BIGINT AS output_tokens,
+  runs.agent_name,
+  runs.service_name,
+  runs.release,
+  runs.environment,
+  runs.conversation_id,
+  runs.task_id,
+  runs.task_category,
+  runs.trial,
+  runs.run_mode,
+  coalesce(runs.user_input, model_counts.user_text) AS user_input,
+  coalesce(answers.root_answer, answers.said_answer, step_counts.last_answer) AS final_answer,
+  runs.outcome,
+  CASE WHEN runs.outcome IS NOT NULL THEN 'trace' END AS outcome_source,
+  coalesce(step_counts.step_count, 0)::INTEGER AS step_count,
+  coalesce(step_counts.tool_call_count, 0)::INTEGER AS tool_call_count,
+  coalesce(step_counts.error_count, 0)::INTEGER AS error_count,
+  coalesce(model_counts.llm_call_count, 0)::INTEGER AS llm_call_count,
+  model_counts.input_tokens::BIGINT AS input_tokens,
+  model_counts.output_tokens::BIGINT AS output_tokens,
   NULL::DOUBLE AS cost_usd,
-  make_timestamp_ns(coalesce(roots.start_ns, first_of_run.start_ns))::TIMESTAMP AS start_time,
-  make_timestamp_ns(coalesce(roots.end_ns, first_of_run.end_ns))::TIMESTAMP AS end_time,
-  (coalesce(roots.end_ns, first_of_run.end_ns) - coalesce(roots.start_ns, first_of_run.start_ns)) / 1e6 AS duration_ms,
-  roots.key IS NOT NULL AND (tops.parent_span_id IS NULL) AS complete,
-  first_of_run.offered_tools,
-  first_of_run.dialects,
-  1.0::DOUBLE AS sample_weight,
+  make_timestamp_ns(coalesce(roots.start_ns, runs.start_ns))::TIMESTAMP AS start_time,
+  make_timestamp_ns(coalesce(roots.end_ns, runs.end_ns))::TIMESTAMP AS end_time,
+  (coalesce(roots.end_ns, runs.end_ns) - coalesce(roots.start_ns, runs.start_ns)) / 1e6
+    AS duration_ms,
+  CASE WHEN roots.key IS NULL THEN runs.is_rooted ELSE tops.parent_span_id IS NULL END AS complete,
+  offered_in_runs.offered_tools,
+  runs.dialects,
+  coalesce(72057594037927936 / (72057594037927936 - sampled.rejected), 1.0)::DOUBLE
+    AS sample_weight,
   bucket_traces.date
-FROM first_of_run
-LEFT JOIN counts USING (trajectory_id)
-LEFT JOIN run_agents AS roots ON first_of_run.root = roots.key
-LEFT JOIN runs_of_operations AS callers ON roots.caller = callers.key
-LEFT JOIN known_parents ON roots.key = known_parents.key
+FROM runs
+INNER JOIN bucket_traces USING (trace_id)
+INNER JOIN sampled USING (trajectory_id)
+LEFT JOIN step_counts USING (trajectory_id)
+LEFT JOIN model_counts USING (trajectory_id)
+LEFT JOIN answers USING (trajectory_id)
+LEFT JOIN offered_in_runs USING (trajectory_id)
+LEFT JOIN operations AS roots ON runs.root = roots.key
+LEFT JOIN run_agents ON runs.root = run_agents.key
+LEFT JOIN runs_of_operations AS callers ON run_agents.caller = callers.key
+LEFT JOIN known_parents ON runs.root = known_parents.key
 LEFT JOIN bucket_spans AS tops ON known_parents.top = tops.key
-INNER JOIN bucket_traces ON first_of_run.trace_id = bucket_traces.trace_id
-ORDER BY first_of_run.trajectory_id;
+ORDER BY runs.trajectory_id;

@@ -1,21 +1,136 @@
+-- Tool calls: requests with their executions, and executions that no model call requested.
+--
+-- Reads:
+--   requests
+--   matches
+--   executions
+--   responses
+--   model_calls
+--   tool_lists
+--   offered_in_runs
+--   control_tools
+-- Columns:
+--   call              VARCHAR  One row each.
+--   trajectory_id     VARCHAR
+--   model_call        BIGINT   NULL if none requested it.
+--   execution         BIGINT   Key of the executing span; NULL if none was recorded.
+--   anchor_ns         BIGINT   Start of the model call, else of the execution.
+--   message_position  BIGINT   In the output of the model call, else 0.
+--   part_position     BIGINT   In the output of the model call, else 0.
+--   execution_ns      BIGINT   Start of the execution; NULL if none was recorded.
+--   kind              VARCHAR  tool_call | plan | handoff | answer.
+--   tool_name         VARCHAR
+--   call_id           VARCHAR
+--   arguments         VARCHAR  Canonical JSON, else as sent.
+--   parsed            BOOLEAN  The arguments are JSON, or there are none.
+--   result            VARCHAR  Of the execution, else the response.
+--   observed          VARCHAR  Response that the model got, else the result.
+--   status            VARCHAR  ok | error | not_executed | unknown.
+--   status_source     VARCHAR  span | text | response | request.
+--   error_type        VARCHAR
+--   error_message     VARCHAR
+--   effect            VARCHAR
+--   cost              DOUBLE
+--   offered           BOOLEAN  NULL if not known.
+-- Order:
+--   none
+WITH requested AS (
+  SELECT
+    coalesce('r' || requests.request, 'e' || executions.key) AS call,
+    coalesce(requests.trajectory_id, executions.trajectory_id) AS trajectory_id,
+    requests.model_call,
+    executions.key AS execution,
+    coalesce(requests.start_ns, executions.start_ns) AS anchor_ns,
+    coalesce(requests.message_position, 0) AS message_position,
+    coalesce(requests.part_position, 0) AS part_position,
+    executions.start_ns AS execution_ns,
+    coalesce(nullif(requests.tool_name, ''), executions.tool_name) AS tool_name,
+    coalesce(requests.call_id, executions.call_id) AS call_id,
+    coalesce(requests.arguments, executions.arguments) AS arguments,
+    coalesce(
+      requests.parsed, executions.arguments IS NULL OR executions.match_arguments IS NOT NULL
+    ) AS parsed,
+    executions.result,
+    executions.failed,
+    executions.error_type,
+    executions.error_message,
+    executions.effect,
+    executions.cost,
+    responses.request IS NOT NULL AS answered,
+    responses.observed
+  FROM requests
+  LEFT JOIN matches USING (request)
+  FULL JOIN executions ON matches.execution = executions.key
+  LEFT JOIN responses ON requests.request = responses.request
+),
+
+-- Runs in which executions are recorded: there, one that is missing did not happen.
+observed_runs AS (
+  SELECT DISTINCT trajectory_id
+  FROM executions
+),
+
+known AS (
+  SELECT
+    requested.*,
+    observed_runs.trajectory_id IS NOT NULL AS executions_recorded,
+    coalesce(requested.observed, requested.result) AS seen,
+    list_contains(
+      coalesce(tool_lists.names, offered_in_runs.names), requested.tool_name
+    ) AS offered
+  FROM requested
+  LEFT JOIN observed_runs USING (trajectory_id)
+  LEFT JOIN model_calls USING (model_call)
+  LEFT JOIN tool_lists ON model_calls.offered_tools = tool_lists.offered_tools
+  LEFT JOIN offered_in_runs ON requested.trajectory_id = offered_in_runs.trajectory_id
+),
+
+judged AS (
+  SELECT
+    *,
+    CASE
+      WHEN execution IS NOT NULL AND failed THEN {'status': 'error', 'source': 'span'}
+      WHEN execution IS NOT NULL AND (result_is_error(result) OR result_is_error(observed))
+        THEN {'status': 'error', 'source': 'text'}
+      WHEN execution IS NOT NULL THEN {'status': 'ok', 'source': 'span'}
+      WHEN executions_recorded OR NOT coalesce(offered, true)
+        THEN {'status': 'not_executed', 'source': 'request'}
+      WHEN answered AND result_is_error(observed) THEN {'status': 'error', 'source': 'text'}
+      WHEN answered THEN {'status': 'ok', 'source': 'response'}
+      ELSE {'status': 'unknown', 'source': 'request'}
+    END AS verdict
+  FROM known
+)
+
 SELECT
-  executions.key AS call,
-  executions.trajectory_id,
-  executions.key AS execution,
-  NULL::BIGINT AS model_call,
-  executions.start_ns AS anchor_ns,
-  0::BIGINT AS message_position,
-  0::BIGINT AS part_position,
-  executions.start_ns AS execution_ns,
-  executions.tool_name,
-  executions.call_id,
-  executions.arguments,
-  executions.result,
-  CASE WHEN executions.failed THEN 'error' WHEN result_is_error(executions.result) THEN 'error' ELSE 'ok' END AS status,
-  CASE WHEN executions.failed THEN 'span' WHEN result_is_error(executions.result) THEN 'text' ELSE 'span' END AS status_source,
-  executions.error_type,
-  executions.error_message,
-  executions.effect,
-  executions.cost,
-  NULL::VARCHAR AS observed
-FROM executions;
+  judged.call,
+  judged.trajectory_id,
+  judged.model_call,
+  judged.execution,
+  judged.anchor_ns,
+  judged.message_position,
+  judged.part_position,
+  judged.execution_ns,
+  coalesce(
+    (
+      SELECT min(control_tools.kind)
+      FROM control_tools
+      WHERE regexp_full_match(judged.tool_name, control_tools.pattern, 'i')
+    ),
+    'tool_call'
+  ) AS kind,
+  nullif(judged.tool_name, '') AS tool_name,
+  judged.call_id,
+  judged.arguments,
+  judged.parsed,
+  coalesce(judged.result, CASE WHEN judged.verdict.status <> 'not_executed' THEN judged.observed END)
+    AS result,
+  judged.seen AS observed,
+  judged.verdict.status AS status,
+  judged.verdict.source AS status_source,
+  judged.error_type,
+  judged.error_message,
+  judged.effect,
+  judged.cost,
+  judged.offered
+FROM judged;

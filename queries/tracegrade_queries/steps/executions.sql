@@ -3,7 +3,7 @@
 -- Reads:
 --   operations
 --   tool_spans
---   nested_tool_ends
+--   tool_ends
 -- Columns:
 --   key              BIGINT   The outermost span; one row each.
 --   trajectory_id    VARCHAR
@@ -25,11 +25,11 @@
 --   none
 WITH members AS (
   SELECT
-    coalesce(nested_tool_ends.last, tool_spans.key) AS execution,
+    coalesce(tool_ends.last, tool_spans.key) AS execution,
     (tool_spans.start_ns, -tool_spans.end_ns, tool_spans.span_id) AS outside_in,
     tool_spans.*
   FROM tool_spans
-  LEFT JOIN nested_tool_ends USING (key)
+  LEFT JOIN tool_ends USING (key)
 )
 
 SELECT

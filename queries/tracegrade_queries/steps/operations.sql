@@ -48,6 +48,7 @@
 --   trial              INTEGER
 --   run_mode           VARCHAR
 --   outcome            VARCHAR
+--   flags              VARCHAR[]  Never NULL.
 -- Order:
 --   none
 WITH coalesced AS (
@@ -88,7 +89,8 @@ WITH coalesced AS (
     arg_min(task_category, precedence) AS task_category,
     arg_min(trial, precedence) AS trial,
     arg_min(run_mode, precedence) AS run_mode,
-    arg_min(outcome, precedence) AS outcome
+    arg_min(outcome, precedence) AS outcome,
+    coalesce(flatten(list(flags) FILTER (WHERE flags IS NOT NULL)), []) AS flags
   FROM dialect_operations
   GROUP BY key
 )
@@ -141,6 +143,7 @@ SELECT
   coalesced.task_category,
   coalesced.trial,
   coalesced.run_mode,
-  coalesced.outcome
+  coalesced.outcome,
+  coalesced.flags
 FROM coalesced
 INNER JOIN bucket_spans USING (key);

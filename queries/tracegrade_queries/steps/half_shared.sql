@@ -1,0 +1,3 @@
+-- Whether two spans share at least half of the longer one's time (bounds in ns).
+CREATE OR REPLACE TEMP MACRO half_shared(start_a, end_a, start_b, end_b) AS
+  2 * (least(end_a, end_b) - greatest(start_a, start_b)) >= greatest(end_a - start_a, end_b - start_b);

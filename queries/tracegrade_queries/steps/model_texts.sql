@@ -1,0 +1,57 @@
+-- Texts that models said to the user: messages, and the answer of each turn.
+--
+-- The last text of a turn's last model call is its answer if that call requests no tool.
+--
+-- Reads:
+--   model_calls
+--   model_parts
+--   turns
+-- Columns:
+--   model_call        BIGINT
+--   message_position  BIGINT
+--   part_position     BIGINT
+--   text              VARCHAR
+--   kind              VARCHAR  plan (of a plan span) | answer | message.
+-- Order:
+--   none
+WITH requesting AS (
+  SELECT DISTINCT model_call
+  FROM model_parts
+  WHERE direction = 'out' AND part_type = 'tool_call'
+),
+
+ends AS (
+  SELECT
+    model_calls.model_call,
+    model_calls.below_plan,
+    requesting.model_call IS NULL
+    AND NOT model_calls.below_plan
+    AND row_number() OVER (
+      PARTITION BY model_calls.trajectory_id, turns.turn
+      ORDER BY model_calls.start_ns DESC, model_calls.model_call DESC
+    ) = 1 AS ends_turn
+  FROM model_calls
+  INNER JOIN turns USING (model_call)
+  LEFT JOIN requesting USING (model_call)
+)
+
+SELECT
+  model_parts.model_call,
+  model_parts.message_position,
+  model_parts.part_position,
+  model_parts.text,
+  CASE
+    WHEN ends.below_plan THEN 'plan'
+    WHEN
+      ends.ends_turn
+      AND row_number() OVER (
+        PARTITION BY model_parts.model_call
+        ORDER BY model_parts.message_position DESC, model_parts.part_position DESC
+      ) = 1
+      THEN 'answer'
+    ELSE 'message'
+  END AS kind
+FROM model_parts
+INNER JOIN ends USING (model_call)
+WHERE
+  model_parts.direction = 'out' AND model_parts.part_type = 'text' AND model_parts.text IS NOT NULL;

@@ -1,0 +1,18 @@
+-- Way up from operations that name no agent to the nearest one that does, inside the run.
+--
+-- Reads:
+--   operations
+--   known_parents
+--   run_agents
+-- Columns:
+--   key   BIGINT
+--   next  BIGINT
+-- Order:
+--   none
+SELECT
+  known_parents.key,
+  known_parents.parent AS next
+FROM known_parents
+INNER JOIN operations USING (key)
+ANTI JOIN run_agents USING (key)
+WHERE operations.agent_name IS NULL AND known_parents.parent IS NOT NULL;

@@ -1,0 +1,83 @@
+-- What the model got to see of each call it requested, from the first later input that tells it.
+--
+-- A response without call id belongs to the request that stands as far from the end of its message
+-- as the response does from the end of the next call's input.
+--
+-- Reads:
+--   requests
+--   model_calls
+--   model_parts
+-- Columns:
+--   request   BIGINT   One row each.
+--   observed  VARCHAR  NULL if the response was empty.
+-- Order:
+--   none
+WITH told AS (
+  SELECT
+    trajectory_id,
+    model_call,
+    start_ns,
+    call_id,
+    tool_name,
+    message_position,
+    part_position,
+    coalesce(result, text) AS observed
+  FROM model_parts
+  WHERE direction = 'in' AND part_type = 'tool_call_response'
+),
+
+-- Where an id was used again, an input holds several responses: the last is the newest.
+by_id AS (
+  SELECT
+    requests.request,
+    arg_min(
+      told.observed, (told.start_ns, told.model_call, -told.message_position, -told.part_position)
+    ) AS observed
+  FROM requests
+  INNER JOIN told
+    ON
+      requests.trajectory_id = told.trajectory_id
+      AND requests.call_id = told.call_id
+      AND requests.start_ns < told.start_ns
+  GROUP BY requests.request
+),
+
+next_calls AS (
+  SELECT
+    model_call,
+    lead(model_call) OVER (PARTITION BY trajectory_id ORDER BY start_ns, model_call) AS next_call
+  FROM model_calls
+),
+
+unnamed_requests AS (
+  SELECT
+    requests.request,
+    next_calls.next_call AS model_call,
+    row_number() OVER (PARTITION BY requests.model_call ORDER BY requests.request DESC)
+      AS from_end
+  FROM requests
+  INNER JOIN next_calls USING (model_call)
+  WHERE requests.call_id IS NULL
+),
+
+unnamed_responses AS (
+  SELECT
+    model_call,
+    observed,
+    row_number() OVER (
+      PARTITION BY model_call ORDER BY message_position DESC, part_position DESC
+    ) AS from_end
+  FROM told
+  WHERE call_id IS NULL
+)
+
+SELECT
+  request,
+  observed
+FROM by_id
+UNION ALL
+SELECT
+  unnamed_requests.request,
+  unnamed_responses.observed
+FROM unnamed_requests
+INNER JOIN unnamed_responses USING (model_call, from_end);

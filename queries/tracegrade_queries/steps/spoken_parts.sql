@@ -1,0 +1,170 @@
+-- Parts of the messages that each model span received and sent.
+--
+-- Where several dialects tell the messages of one span, the one that tells most parts is taken,
+-- of equals the strongest. Text in the ReAct form (`Thought: … Action: … Action Input: …`) of a span
+-- that requests no tool otherwise is split into the thought, the request and the answer it holds.
+--
+-- Reads:
+--   dialect_messages
+--   operations
+--   runs_of_operations
+-- Columns:
+--   key               BIGINT   Model span.
+--   direction         VARCHAR  in | out.
+--   message_position  BIGINT
+--   part_position     BIGINT
+--   role              VARCHAR
+--   part_type         VARCHAR  text | reasoning | tool_call | tool_call_response.
+--   text              VARCHAR
+--   tool_name         VARCHAR
+--   call_id           VARCHAR  NULL if empty.
+--   arguments         VARCHAR
+--   result            VARCHAR
+-- Order:
+--   none
+WITH parts AS (
+  SELECT dialect_messages.*
+  FROM dialect_messages
+  INNER JOIN operations USING (key)
+  SEMI JOIN runs_of_operations USING (key)
+  WHERE
+    operations.operation = 'model'
+    AND dialect_messages.part_type IN ('text', 'reasoning', 'tool_call', 'tool_call_response')
+),
+
+counts AS (
+  SELECT
+    key,
+    direction,
+    precedence,
+    count(*) AS part_count
+  FROM parts
+  GROUP BY key, direction, precedence
+),
+
+chosen AS (
+  SELECT
+    key,
+    direction,
+    arg_max(precedence, (part_count, -precedence)) AS precedence
+  FROM counts
+  GROUP BY key, direction
+),
+
+told AS (
+  SELECT
+    parts.key,
+    parts.direction,
+    parts.message_position,
+    4 * parts.part_position AS part_position,
+    parts.role,
+    parts.part_type,
+    parts.text,
+    parts.tool_name,
+    nullif(parts.call_id, '') AS call_id,
+    parts.arguments,
+    parts.result,
+    parts.direction = 'out' AND parts.part_type = 'text' AS is_said
+  FROM parts
+  INNER JOIN chosen USING (key, direction, precedence)
+),
+
+requesting AS (
+  SELECT DISTINCT key
+  FROM told
+  WHERE direction = 'out' AND part_type = 'tool_call'
+),
+
+forms AS (
+  SELECT
+    told.*,
+    CASE
+      WHEN NOT told.is_said OR requesting.key IS NOT NULL THEN 'plain'
+      WHEN regexp_matches(told.text, 'Action:[^\n]*\n\s*Action Input:') THEN 'action'
+      WHEN regexp_matches(told.text, '(?s)^\s*(Thought:.*)?Final Answer:') THEN 'answer'
+      ELSE 'plain'
+    END AS form
+  FROM told
+  LEFT JOIN requesting USING (key)
+),
+
+actions AS (
+  SELECT
+    *,
+    regexp_extract(
+      text,
+      '(?s)^\s*(?:Thought:\s*)?(.*?)\s*Action:\s*([^\n]*?)\s*\n\s*Action Input:\s*'
+      '(.*?)\s*(?:\nObservation:.*)?$',
+      ['thought', 'action', 'input']
+    ) AS said
+  FROM forms
+  WHERE form = 'action'
+),
+
+answers AS (
+  SELECT
+    *,
+    regexp_extract(
+      text,
+      '(?s)^\s*(?:Thought:\s*)?(.*?)\s*Final Answer:\s*(.*?)\s*$',
+      ['thought', 'answer']
+    ) AS said
+  FROM forms
+  WHERE form = 'answer'
+)
+
+SELECT
+  key,
+  direction,
+  message_position,
+  part_position,
+  role,
+  part_type,
+  text,
+  tool_name,
+  call_id,
+  arguments,
+  result
+FROM forms
+WHERE form = 'plain'
+UNION ALL BY NAME
+SELECT
+  key,
+  direction,
+  message_position,
+  part_position,
+  role,
+  'reasoning' AS part_type,
+  said.thought AS text
+FROM actions
+UNION ALL BY NAME
+SELECT
+  key,
+  direction,
+  message_position,
+  part_position + 1 AS part_position,
+  role,
+  'tool_call' AS part_type,
+  said.action AS tool_name,
+  said.input AS arguments
+FROM actions
+UNION ALL BY NAME
+SELECT
+  key,
+  direction,
+  message_position,
+  part_position,
+  role,
+  'reasoning' AS part_type,
+  said.thought AS text
+FROM answers
+UNION ALL BY NAME
+SELECT
+  key,
+  direction,
+  message_position,
+  part_position + 1 AS part_position,
+  role,
+  'text' AS part_type,
+  said.answer AS text
+FROM answers;

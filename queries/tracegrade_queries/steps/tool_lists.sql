@@ -1,0 +1,55 @@
+-- Distinct texts of offered tools, in one form.
+--
+-- Reads:
+--   operations
+-- Columns:
+--   offered_tools  VARCHAR    As sent; one row each. Texts that are no JSON list are left out.
+--   names          VARCHAR[]  Names of the tools, in order.
+--   tools          JSON[]     {name, description, parameters} of each; missing ones NULL.
+-- Order:
+--   none
+WITH lists AS (
+  SELECT DISTINCT
+    offered_tools,
+    json_transform(try_cast(offered_tools AS JSON), '["JSON"]') AS items
+  FROM operations
+  WHERE offered_tools IS NOT NULL
+),
+
+tools AS (
+  SELECT
+    lists.offered_tools,
+    unnest(lists.items) AS item,
+    generate_subscripts(lists.items, 1) AS position
+  FROM lists
+),
+
+named AS (
+  SELECT
+    offered_tools,
+    position,
+    coalesce(
+      item ->> '$.name', item ->> '$.function.name', item ->> '$.tool.name', item ->> '$.toolSpec.name'
+    ) AS name,
+    coalesce(item ->> '$.description', item ->> '$.function.description') AS description,
+    coalesce(
+      item -> '$.parameters',
+      item -> '$.function.parameters',
+      item -> '$.inputSchema.json',
+      item -> '$.inputSchema',
+      item -> '$.input_schema',
+      item -> '$.parameters_json_schema'
+    ) AS parameters
+  FROM tools
+)
+
+SELECT
+  offered_tools,
+  list(name ORDER BY position) AS names,
+  list(
+    json_object('name', name, 'description', description, 'parameters', parameters)
+    ORDER BY position
+  ) AS tools
+FROM named
+WHERE name IS NOT NULL
+GROUP BY offered_tools;

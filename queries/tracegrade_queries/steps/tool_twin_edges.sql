@@ -1,0 +1,60 @@
+-- Tool executions that two instrumentations recorded side by side: to the scope that came first.
+--
+-- Twins come from different scopes, share at least half of the longer one's time, and have the same
+-- call id, or the same tool with arguments that do not differ.
+--
+-- Reads:
+--   tool_spans
+--   nested_tool_edges
+-- Columns:
+--   key   BIGINT  Record of a later scope; one row each.
+--   next  BIGINT  Record of an earlier scope; one of each scope at most leads to it.
+-- Order:
+--   none
+WITH outermost AS (
+  SELECT *
+  FROM tool_spans
+  ANTI JOIN nested_tool_edges USING (key)
+),
+
+scopes AS (
+  SELECT
+    trajectory_id,
+    scope_name,
+    rank() OVER (PARTITION BY trajectory_id ORDER BY min(start_ns), scope_name) AS scope_rank
+  FROM outermost
+  GROUP BY trajectory_id, scope_name
+  QUALIFY count(*) OVER (PARTITION BY trajectory_id) > 1
+),
+
+candidates AS (
+  SELECT
+    outermost.*,
+    scopes.scope_rank
+  FROM outermost
+  INNER JOIN scopes USING (trajectory_id, scope_name)
+),
+
+pairs AS (
+  SELECT
+    later.key,
+    later.scope_name,
+    earlier.key AS next,
+    abs(earlier.start_ns - later.start_ns) AS distance_ns
+  FROM candidates AS later
+  INNER JOIN candidates AS earlier
+    ON
+      later.trajectory_id = earlier.trajectory_id
+      AND earlier.scope_rank < later.scope_rank
+      AND coalesce(earlier.call_id = later.call_id, true)
+      AND (earlier.tool_name = later.tool_name OR earlier.call_id = later.call_id)
+      AND coalesce(earlier.match_arguments = later.match_arguments, true)
+      AND half_shared(earlier.start_ns, earlier.end_ns, later.start_ns, later.end_ns)
+  QUALIFY row_number() OVER (PARTITION BY later.key ORDER BY distance_ns, earlier.key) = 1
+)
+
+SELECT
+  key,
+  next
+FROM pairs
+QUALIFY row_number() OVER (PARTITION BY next, scope_name ORDER BY distance_ns, key) = 1;
