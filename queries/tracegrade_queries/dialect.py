@@ -12,7 +12,7 @@ from tracegrade_collector.lake import Column, Table
 from tracegrade_queries.schema import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TEXTS
 
 # Strongest first: where several dialects match one span, its fields are taken in this order.
-DIALECTS: Final = ("tracegrade", "otel_genai")
+DIALECTS: Final = ("tracegrade", "openinference", "otel_genai")
 
 OPERATIONS: Final = Table(
     name="operations",
@@ -22,9 +22,10 @@ OPERATIONS: Final = Table(
         Column(
             "operation",
             TEXT,
-            "agent | model | tool | plan | thought | observation | answer | other.",
+            "agent | model | tool | handoff | plan | thought | observation | answer | other.",
         ),
         Column("agent_name", TEXT, "Of the agent that the span is, or belongs to."),
+        Column("agent_label", TEXT, "What the name of an agent span suggests, if no span states one."),
         Column("tool_name", TEXT, "Of a tool span."),
         Column("call_id", TEXT, "Id that the model gave the call."),
         Column("arguments", TEXT, "JSON as sent, of a tool span."),

@@ -70,7 +70,7 @@ def _place_in_runs(con: duckdb.DuckDBPyConnection) -> None:
     follow(con, "anchor_edges", "anchor_ends")
     _make(con, "run_agents", "twin_edges", "run_edges")
     follow(con, "run_edges", "run_ends")
-    _make(con, "runs_of_operations", "name_edges")
+    _make(con, "runs_of_operations", "run_names", "name_edges")
     follow(con, "name_edges", "name_ends")
 
 

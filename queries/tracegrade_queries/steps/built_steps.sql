@@ -4,6 +4,7 @@
 --   bucket_traces
 --   operations
 --   name_ends
+--   run_names
 --   model_calls
 --   turns
 --   calls
@@ -65,7 +66,7 @@ SELECT
   turned.turn,
   turned.kind,
   turned.role,
-  coalesce(operations.agent_name, named.agent_name) AS agent_name,
+  coalesce(operations.agent_name, named.agent_name, run_names.agent_name) AS agent_name,
   coalesce(calls.tool_name, operations.tool_name) AS tool_name,
   coalesce(calls.call_id, operations.call_id) AS tool_call_id,
   CASE WHEN turned.place = 0 THEN calls.arguments END AS arguments,
@@ -109,6 +110,7 @@ SELECT
 FROM turned
 INNER JOIN operations ON turned.span_key = operations.key
 INNER JOIN bucket_traces ON operations.trace_id = bucket_traces.trace_id
+LEFT JOIN run_names ON turned.trajectory_id = run_names.trajectory_id
 LEFT JOIN name_ends ON turned.span_key = name_ends.key
 LEFT JOIN operations AS named ON name_ends.last = named.key
 LEFT JOIN operations AS producing ON turned.model_call = producing.key

@@ -6,6 +6,7 @@
 --   operations
 --   known_parents
 --   run_agents
+--   run_names
 --   runs_of_operations
 --   model_calls
 --   turns
@@ -40,7 +41,6 @@ runs AS (
     trajectory_id,
     any_value(root) AS root,
     any_value(trace_id) AS trace_id,
-    arg_min(agent_name, place) FILTER (WHERE operation = 'agent') AS agent_name,
     arg_min(service_name, place) AS service_name,
     arg_min(release, place) AS release,
     arg_min(environment, place) AS environment,
@@ -99,7 +99,7 @@ SELECT
   callers.trajectory_id AS parent_trajectory_id,
   runs.trace_id,
   coalesce(roots.span_id, '0000000000000000') AS root_span_id,
-  runs.agent_name,
+  run_names.agent_name,
   runs.service_name,
   runs.release,
   runs.environment,
@@ -132,6 +132,7 @@ SELECT
 FROM runs
 INNER JOIN bucket_traces USING (trace_id)
 INNER JOIN sampled USING (trajectory_id)
+LEFT JOIN run_names USING (trajectory_id)
 LEFT JOIN step_counts USING (trajectory_id)
 LEFT JOIN model_counts USING (trajectory_id)
 LEFT JOIN answers USING (trajectory_id)

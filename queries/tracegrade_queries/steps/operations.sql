@@ -19,6 +19,7 @@
 --   operation          VARCHAR  As the strongest dialect that knows says; 'other' if none does.
 --   dialect            VARCHAR  That dialect.
 --   agent_name         VARCHAR
+--   agent_label        VARCHAR
 --   tool_name          VARCHAR
 --   call_id            VARCHAR
 --   arguments          VARCHAR
@@ -61,6 +62,7 @@ WITH coalesced AS (
       arg_min(dialect, precedence)
     ) AS dialect,
     arg_min(agent_name, precedence) AS agent_name,
+    arg_min(agent_label, precedence) AS agent_label,
     arg_min(tool_name, precedence) AS tool_name,
     arg_min(call_id, precedence) AS call_id,
     arg_min(arguments, precedence) AS arguments,
@@ -110,7 +112,8 @@ SELECT
   bucket_spans.dropped,
   coalesced.operation,
   coalesced.dialect,
-  coalesced.agent_name,
+  nullif(coalesced.agent_name, '') AS agent_name,
+  nullif(coalesced.agent_label, '') AS agent_label,
   coalesced.tool_name,
   nullif(coalesced.call_id, '') AS call_id,
   coalesced.arguments,

@@ -216,6 +216,11 @@ ANTI JOIN planned USING (key)
 WHERE
   spans.operation IN ('plan', 'thought', 'answer')
   OR (spans.operation = 'observation' AND spans.linked_span_id IS NULL)
+  -- A hand-over span repeats the request for it, if there is one.
+  OR (
+    spans.operation = 'handoff'
+    AND spans.trajectory_id NOT IN (SELECT trajectory_id FROM calls WHERE kind = 'handoff')
+  )
 UNION ALL BY NAME
 -- An answer that only the agent's span tells.
 SELECT

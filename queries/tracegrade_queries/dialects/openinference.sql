@@ -1,0 +1,293 @@
+-- OpenInference: lists are flattened into indexed keys, and the kind stands in openinference.span.kind.
+--
+-- Indices may have holes, since exporters evict the oldest attributes: every key is read on its own.
+--
+-- Reads:
+--   bucket_spans
+-- Order:
+--   none
+CREATE OR REPLACE TEMP TABLE openinference_messages AS
+WITH entries AS (
+  SELECT
+    key,
+    unnest(
+      list_filter(
+        map_entries(attributes),
+        lambda entry:
+          starts_with(entry.key, 'llm.input_messages.')
+          OR starts_with(entry.key, 'llm.output_messages.')
+      )
+    ) AS entry
+  FROM bucket_spans
+  WHERE attributes['openinference.span.kind'] = 'LLM'
+),
+
+-- llm . input_messages . N . message . tool_calls . K . tool_call . function . name
+fields AS (
+  SELECT
+    key,
+    string_split(entry.key, '.') AS path,
+    entry.value AS value
+  FROM entries
+),
+
+named AS (
+  SELECT
+    key,
+    CASE path[2] WHEN 'input_messages' THEN 'in' ELSE 'out' END AS direction,
+    try_cast(path[3] AS BIGINT) AS message_position,
+    path[5] AS field,
+    try_cast(path[6] AS BIGINT) AS item,
+    path[-1] AS leaf,
+    value
+  FROM fields
+),
+
+messages AS (
+  SELECT
+    key,
+    direction,
+    message_position,
+    CASE any_value(value) FILTER (WHERE field = 'role')
+      WHEN 'ai' THEN 'assistant'
+      WHEN 'human' THEN 'user'
+      WHEN 'function' THEN 'tool'
+      ELSE any_value(value) FILTER (WHERE field = 'role')
+    END AS role,
+    any_value(value) FILTER (WHERE field = 'content' AND item IS NULL) AS content,
+    any_value(value) FILTER (WHERE field = 'name') AS name,
+    any_value(value) FILTER (WHERE field = 'tool_call_id') AS call_id
+  FROM named
+  GROUP BY key, direction, message_position
+),
+
+items AS (
+  SELECT
+    key,
+    direction,
+    message_position,
+    field,
+    item,
+    any_value(value) FILTER (WHERE leaf = 'type') AS type,
+    any_value(value) FILTER (WHERE leaf = 'text') AS text,
+    any_value(value) FILTER (WHERE leaf = 'id') AS call_id,
+    any_value(value) FILTER (WHERE leaf = 'name') AS tool_name,
+    any_value(value) FILTER (WHERE leaf = 'arguments') AS arguments
+  FROM named
+  WHERE field IN ('contents', 'tool_calls') AND item IS NOT NULL
+  GROUP BY key, direction, message_position, field, item
+),
+
+-- Some write a message's text both as `content` and as the only item of `contents`.
+itemised AS (
+  SELECT
+    key,
+    direction,
+    message_position,
+    string_agg(text, '\n' ORDER BY item) AS text
+  FROM items
+  WHERE field = 'contents' AND type = 'text'
+  GROUP BY key, direction, message_position
+)
+
+SELECT
+  messages.key,
+  messages.direction,
+  messages.message_position,
+  0 AS part_position,
+  messages.role,
+  'tool_call_response' AS part_type,
+  messages.name AS tool_name,
+  messages.call_id,
+  coalesce(messages.content, itemised.text) AS result
+FROM messages
+LEFT JOIN itemised USING (key, direction, message_position)
+WHERE messages.role = 'tool'
+UNION ALL BY NAME
+SELECT
+  messages.key,
+  messages.direction,
+  messages.message_position,
+  0 AS part_position,
+  messages.role,
+  'text' AS part_type,
+  messages.content AS text
+FROM messages
+ANTI JOIN itemised USING (key, direction, message_position)
+WHERE messages.content IS NOT NULL AND messages.role IS DISTINCT FROM 'tool'
+UNION ALL BY NAME
+SELECT
+  items.key,
+  items.direction,
+  items.message_position,
+  1 + items.item AS part_position,
+  messages.role,
+  items.type AS part_type,
+  items.text
+FROM items
+INNER JOIN messages USING (key, direction, message_position)
+WHERE items.field = 'contents' AND messages.role IS DISTINCT FROM 'tool'
+UNION ALL BY NAME
+SELECT
+  items.key,
+  items.direction,
+  items.message_position,
+  1_000_000 + items.item AS part_position,
+  messages.role,
+  'tool_call' AS part_type,
+  items.tool_name,
+  items.call_id,
+  items.arguments
+FROM items
+INNER JOIN messages USING (key, direction, message_position)
+WHERE items.field = 'tool_calls';
+
+CREATE OR REPLACE TEMP VIEW openinference_operations AS
+WITH spans AS (
+  SELECT
+    *,
+    attributes['openinference.span.kind'] AS span_kind,
+    attributes['input.value'] AS input_value,
+    attributes['output.value'] AS output_value,
+    try_cast(attributes['metadata'] AS JSON) AS metadata,
+    CASE
+      WHEN attributes['openinference.span.kind'] IN ('TOOL', 'AGENT')
+        THEN try_cast(attributes['input.value'] AS JSON)
+    END AS input,
+    CASE
+      WHEN attributes['openinference.span.kind'] IN ('TOOL', 'AGENT')
+        THEN try_cast(attributes['output.value'] AS JSON)
+    END AS output
+  FROM bucket_spans
+  WHERE attributes['openinference.span.kind'] IS NOT NULL
+),
+
+tool_entries AS (
+  SELECT
+    key,
+    unnest(
+      list_filter(
+        map_entries(attributes),
+        lambda entry: starts_with(entry.key, 'llm.tools.')
+      )
+    ) AS entry
+  FROM spans
+  WHERE span_kind = 'LLM'
+),
+
+tools AS (
+  SELECT
+    key,
+    try_cast(string_split(entry.key, '.')[3] AS BIGINT) AS position,
+    any_value(entry.value) FILTER (WHERE ends_with(entry.key, '.json_schema')) AS json_schema,
+    any_value(entry.value) FILTER (WHERE ends_with(entry.key, '.tool.name')) AS name
+  FROM tool_entries
+  GROUP BY key, position
+),
+
+-- The schema is the whole definition, or just the parameters with the name beside it.
+offers AS (
+  SELECT
+    key,
+    '['
+    || string_agg(
+      CASE
+        WHEN name IS NULL THEN json_schema
+        ELSE json_object('name', name, 'parameters', json_schema::JSON)::VARCHAR
+      END, ','
+      ORDER BY position
+    )
+    || ']' AS offered_tools
+  FROM tools
+  WHERE json_valid(json_schema)
+  GROUP BY key
+),
+
+user_texts AS (
+  SELECT
+    key,
+    arg_max(text, (message_position, part_position)) AS user_input
+  FROM openinference_messages
+  WHERE direction = 'in' AND role = 'user' AND part_type = 'text'
+  GROUP BY key
+)
+
+SELECT
+  spans.key,
+  CASE
+    WHEN span_kind = 'AGENT' THEN 'agent'
+    WHEN span_kind = 'LLM' THEN 'model'
+    WHEN span_kind = 'TOOL' AND attributes['tool.name'] IS NULL AND name LIKE 'handoff to %'
+      THEN 'handoff'
+    WHEN span_kind = 'TOOL' THEN 'tool'
+    ELSE 'other'
+  END AS operation,
+  coalesce(
+    attributes['agent.name'],
+    CASE WHEN span_kind = 'AGENT' THEN metadata ->> '$.lc_agent_name' END
+  ) AS agent_name,
+  CASE WHEN span_kind = 'AGENT' THEN name END AS agent_label,
+  CASE WHEN span_kind = 'TOOL' THEN coalesce(attributes['tool.name'], name) END AS tool_name,
+  CASE
+    WHEN span_kind = 'TOOL'
+      THEN
+        coalesce(
+          attributes['tool.id'], attributes['tool_call.id'], output ->> '$.data.tool_call_id'
+        )
+  END AS call_id,
+  CASE
+    WHEN span_kind <> 'TOOL' THEN NULL
+    -- Wrappers write the Python call: {"args": [], "kwargs": {…}}.
+    WHEN
+      json_type(input, '$.kwargs') = 'OBJECT'
+      AND (json_keys(input) = ['kwargs'] OR json_type(input, '$.args') = 'ARRAY')
+      THEN (input -> '$.kwargs')::VARCHAR
+    ELSE input_value
+  END AS arguments,
+  CASE
+    WHEN span_kind <> 'TOOL' THEN NULL
+    WHEN json_type(output, '$.data.content') IS NOT NULL THEN output ->> '$.data.content'
+    WHEN json_type(output, '$.blocks') = 'ARRAY'
+      THEN array_to_string(output ->> '$.blocks[*].text', '\n')
+    ELSE output_value
+  END AS result,
+  CASE
+    WHEN span_kind = 'AGENT' AND input IS NULL THEN input_value
+    WHEN span_kind = 'AGENT'
+      THEN
+        coalesce(
+          attributes['llm.input_messages.0.message.content'],
+          input ->> '$.messages[#-1][1]',
+          input ->> '$.messages[#-1].content',
+          CASE WHEN json_type(input) = 'VARCHAR' THEN input ->> '$' END
+        )
+    ELSE user_texts.user_input
+  END AS user_input,
+  CASE
+    WHEN span_kind <> 'AGENT' THEN NULL
+    WHEN output IS NULL THEN output_value
+    WHEN output ->> '$.messages[#-1].type' = 'ai' THEN output ->> '$.messages[#-1].data.content'
+    WHEN json_type(output, '$.raw') = 'VARCHAR' THEN output ->> '$.raw'
+    WHEN json_type(output) = 'VARCHAR' THEN output ->> '$'
+  END AS answer,
+  spans.failed
+  OR coalesce(output ->> '$.data.status' = 'error' OR output ->> '$.is_error' = 'true', false)
+    AS failed,
+  coalesce(
+    attributes['llm.response.model_name'],
+    attributes['llm.model_name'],
+    attributes['llm.request.model_name']
+  ) AS model,
+  try_cast(attributes['llm.token_count.prompt'] AS BIGINT) AS input_tokens,
+  try_cast(attributes['llm.token_count.completion'] AS BIGINT) AS output_tokens,
+  try_cast(attributes['llm.token_count.prompt_details.cache_read'] AS BIGINT)
+    AS cache_read_tokens,
+  try_cast(attributes['llm.token_count.completion_details.reasoning'] AS BIGINT)
+    AS reasoning_tokens,
+  offers.offered_tools,
+  coalesce(attributes['session.id'], metadata ->> '$.thread_id') AS conversation_id,
+  CASE WHEN input_value = '__REDACTED__' THEN ['redacted'] ELSE [] END
+  || CASE WHEN output_value = '__REDACTED__' THEN ['result_redacted'] ELSE [] END AS flags
+FROM spans
+LEFT JOIN offers USING (key)
+LEFT JOIN user_texts USING (key);
