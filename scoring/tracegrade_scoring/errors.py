@@ -17,3 +17,7 @@ class TaskFileInvalid(ScoringError, BadInput):
 
 class TaskCheckFailed(ScoringError, CheckFailed):
     """`tracegrade tasks check` found errors."""
+
+
+class ScoringBusy(ScoringError):
+    """Another job is scoring the same lake."""

@@ -21,8 +21,10 @@ def create_relations(con: duckdb.DuckDBPyConnection, specification: Specificatio
     relations in `tasks/relations.py`.
     """
     register(con, specification)
-    for name in ("attempt_members", "attempt_order", "calls", "plans"):
-        materialise(con, name)
+    materialise(con, "attempt_members")
+    materialise(con, "attempt_order")
+    materialise(con, "calls", "attempt_calls")
+    materialise(con, "plans", "attempt_plans")
     match_tasks(con, specification)
     judge_success(con, specification)
     materialise(con, "attempts")

@@ -1,10 +1,27 @@
-"""Creates one relation of the scoring job from the query of the same name."""
+"""Makes relations of the scoring job: from the query of the same name, or from an Arrow table."""
+
+from collections.abc import Iterable
 
 import duckdb
+import pyarrow as pa
 
 from tracegrade_queries.sql import query
 
 
-def materialise(con: duckdb.DuckDBPyConnection, name: str) -> None:
-    """Run the query of that name and keep its rows as the temporary table of that name."""
-    con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query(name)}")
+def materialise(con: duckdb.DuckDBPyConnection, name: str, source: str | None = None) -> None:
+    """Keep the rows of a query as the temporary table `name`; the query has its name, or `source`."""
+    con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query(source or name)}")
+
+
+def put(con: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:
+    """Keep the rows as the temporary table of that name."""
+    con.register("_incoming", rows)
+    con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS FROM _incoming")
+    con.unregister("_incoming")
+
+
+def table(schema: pa.Schema, rows: Iterable[tuple[object, ...]]) -> pa.Table:
+    """Return rows as a table of that schema; an empty one for no rows."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(schema)
+    arrays = [pa.array(values, f.type) for values, f in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)

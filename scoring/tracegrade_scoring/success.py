@@ -11,7 +11,7 @@ import pyarrow as pa
 from tracegrade_queries.canonical import canonical_texts
 from tracegrade_queries.connection import duckdb_type
 from tracegrade_queries.schema import STEPS
-from tracegrade_scoring.relations import materialise
+from tracegrade_scoring.relations import materialise, put
 from tracegrade_scoring.tasks import Specification
 
 _EXPRESSION: Final = """
@@ -43,10 +43,7 @@ def _canonicalise(con: duckdb.DuckDBPyConnection) -> None:
         "SELECT found FROM found_values WHERE found IS NOT NULL "
         "UNION SELECT wanted FROM found_values WHERE wanted IS NOT NULL ORDER BY ALL"
     ).to_arrow_table()["found"]
-    table = pa.table({"text": texts, "canonical": canonical_texts(texts)})
-    con.register("_incoming", table)
-    con.execute("CREATE OR REPLACE TEMP TABLE canonical_values AS FROM _incoming")
-    con.unregister("_incoming")
+    put(con, "canonical_values", pa.table({"text": texts, "canonical": canonical_texts(texts)}))
 
 
 def check_expression(sql: str) -> str | None:

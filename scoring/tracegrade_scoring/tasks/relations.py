@@ -11,6 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_queries.canonical import canonical_json
+from tracegrade_scoring.relations import put, table
 from tracegrade_scoring.tasks.check import bound_name
 from tracegrade_scoring.tasks.load import Specification
 from tracegrade_scoring.tasks.model import Criterion, Expected, SubGoal
@@ -136,14 +137,7 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
 def register(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
     """Create the task relations, empty ones for an empty specification, as temporary tables."""
     for name, schema in SCHEMAS.items():
-        rows = list(_ROWS[name](specification))
-        columns = [[row[i] for row in rows] for i in range(len(schema))]
-        table = pa.table(
-            [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)], schema
-        )
-        con.register("_incoming", table)
-        con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS FROM _incoming")
-        con.unregister("_incoming")
+        put(con, name, table(schema, _ROWS[name](specification)))
 
 
 def canonical(value: Any) -> str:

@@ -1,0 +1,103 @@
+-- Every tool call of an attempt, in order, and whether it failed.
+--
+-- Plan, hand-off and answer tools are other kinds of steps, so they are not among these.
+-- Source: metrics.md, rules 0.3, 0.5, 0.7, 0.8 and 0.9.
+--
+-- Reads:
+--   attempt_order
+--   steps
+--   task_tools
+-- Columns:
+--   attempt_id       VARCHAR    The root trajectory.
+--   call_index       INTEGER    Dense from 0; one row for each attempt_id and call_index.
+--   trajectory_id    VARCHAR    The trajectory that made the call: the root or a sub-agent.
+--   step_index       INTEGER    Of the call in that trajectory.
+--   tool_name        VARCHAR    NULL if the trace does not say.
+--   arguments        VARCHAR    Canonical JSON; raw text if it is no JSON; NULL if not captured.
+--   parsed           BOOLEAN    Arguments were captured and are JSON.
+--   result           VARCHAR    What the tool returned, else what the model saw; NULL if neither.
+--   status           VARCHAR    ok | error | not_executed | unknown.
+--   failed           BOOLEAN    Never NULL.
+--   failed_by        VARCHAR    status | result | error_pattern; NULL if it did not fail.
+--   effect           VARCHAR    read | write | destructive; the registry's, else the span's.
+--   cost             DOUBLE     The registry's, else the span's; NULL if neither says.
+--   offered          BOOLEAN    The tool was offered to the model call or the run; NULL if unknown.
+--   sub_goal         VARCHAR    Named on the span; NULL if none.
+--   decision         VARCHAR    Named on the span; NULL if none.
+--   span_id          VARCHAR    Executing span, else the requesting one.
+--   start_time       TIMESTAMP  UTC.
+--   content_missing  BOOLEAN    Arguments not captured, redacted or truncated; equal to nothing.
+-- Order:
+--   attempt_id, call_index
+WITH observed AS (
+  SELECT
+    trajectory_id,
+    call_step AS step_index,
+    arg_min(content, step_index) AS content
+  FROM steps
+  WHERE
+    kind = 'observation'
+    AND call_step IS NOT NULL
+  GROUP BY trajectory_id, call_step
+),
+
+made AS (
+  SELECT
+    attempt_order.attempt_id,
+    attempt_order.calls_before AS call_index,
+    steps.*,
+    coalesce(steps.result, observed.content) AS returned,
+    task_tools.effect AS known_effect,
+    task_tools.cost AS known_cost,
+    task_tools.error_pattern
+  FROM attempt_order
+  INNER JOIN steps USING (trajectory_id, step_index)
+  LEFT JOIN observed USING (trajectory_id, step_index)
+  LEFT JOIN task_tools USING (tool_name)
+  WHERE attempt_order.kind = 'tool_call'
+),
+
+read_results AS (
+  SELECT
+    *,
+    CASE WHEN json_valid(returned) AND json_type(returned) = 'OBJECT' THEN returned END AS object
+  FROM made
+),
+
+judged AS (
+  SELECT
+    *,
+    CASE
+      WHEN status IN ('error', 'not_executed') THEN 'status'
+      WHEN json_extract(object, '$.isError') = 'true' THEN 'result'
+      WHEN json_extract(object, '$.error') NOT IN ('null', '""', '{}', '[]', 'false', '0')
+        THEN 'result'
+      WHEN regexp_matches(returned, '^\s*"?(?i:error|exception|traceback)') THEN 'result'
+      WHEN regexp_matches(returned, error_pattern) THEN 'error_pattern'
+    END AS failed_by
+  FROM read_results
+)
+
+SELECT
+  attempt_id,
+  call_index,
+  trajectory_id,
+  step_index,
+  tool_name,
+  arguments,
+  coalesce(json_valid(arguments), FALSE) AS parsed,
+  returned AS result,
+  status,
+  failed_by IS NOT NULL AS failed,
+  failed_by,
+  coalesce(known_effect, effect) AS effect,
+  coalesce(known_cost, cost) AS cost,
+  offered,
+  sub_goal,
+  decision,
+  span_id,
+  start_time,
+  arguments IS NULL OR coalesce(list_has_any(flags, ['redacted', 'truncated']), FALSE)
+    AS content_missing
+FROM judged
+ORDER BY attempt_id, call_index;

@@ -1,0 +1,28 @@
+-- The plans that the agent of each attempt declared, in order.
+--
+-- Plans of sub-agents are their own and not among these.
+--
+-- Reads:
+--   attempt_order
+--   steps
+-- Columns:
+--   attempt_id    VARCHAR  The root trajectory, which declared the plan.
+--   plan_index    INTEGER  Dense from 0; one row for each attempt_id and plan_index.
+--   step_index    INTEGER  Of the plan in the root trajectory.
+--   calls_before  INTEGER  Tool calls of the attempt before the plan, those of sub-agents too.
+--   plan          VARCHAR  JSON as declared; NULL if its content was not captured.
+-- Order:
+--   attempt_id, plan_index
+SELECT
+  attempt_order.attempt_id,
+  (row_number() OVER (PARTITION BY attempt_order.attempt_id ORDER BY steps.step_index) - 1)::INTEGER
+    AS plan_index,
+  steps.step_index,
+  attempt_order.calls_before,
+  steps.plan
+FROM attempt_order
+INNER JOIN steps USING (trajectory_id, step_index)
+WHERE
+  attempt_order.kind = 'plan'
+  AND attempt_order.attempt_id = attempt_order.trajectory_id
+ORDER BY attempt_order.attempt_id, plan_index;

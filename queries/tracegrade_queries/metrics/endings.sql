@@ -1,0 +1,52 @@
+-- Attempts that did not end by themselves: their missing decisions are not the agent's choice.
+--
+-- Source: metrics.md, section 3 (`termination`: crashed and budget).
+--
+-- Reads:
+--   spans
+--   steps
+--   trajectories
+-- Columns:
+--   trajectory_id  VARCHAR  One row for each trajectory that was cut off.
+--   ending         VARCHAR  budget (the model's output was cut) | crashed (root in error or absent).
+-- Order:
+--   trajectory_id
+WITH last_requests AS (
+  SELECT
+    trajectory_id,
+    arg_max(request_span_id, step_index) AS span_id
+  FROM steps
+  WHERE request_span_id IS NOT NULL
+  GROUP BY trajectory_id
+),
+
+cut AS (
+  SELECT trajectories.trajectory_id
+  FROM trajectories
+  INNER JOIN last_requests USING (trajectory_id)
+  INNER JOIN spans
+    ON trajectories.trace_id = spans.trace_id AND last_requests.span_id = spans.span_id
+  WHERE contains(lower(spans.attributes['gen_ai.response.finish_reasons']), 'length')
+),
+
+broken AS (
+  SELECT trajectories.trajectory_id
+  FROM trajectories
+  INNER JOIN spans
+    ON trajectories.trace_id = spans.trace_id AND trajectories.root_span_id = spans.span_id
+  WHERE spans.status_code = 2
+)
+
+SELECT
+  trajectory_id,
+  'budget' AS ending
+FROM cut
+UNION
+SELECT
+  trajectory_id,
+  'crashed' AS ending
+FROM trajectories
+WHERE
+  (NOT complete OR trajectory_id IN (FROM broken))
+  AND trajectory_id NOT IN (FROM cut)
+ORDER BY trajectory_id;

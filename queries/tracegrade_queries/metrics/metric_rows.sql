@@ -1,0 +1,47 @@
+-- Every score of the trajectories being scored, as the scorers of each section give them.
+--
+-- Reads:
+--   call_scores
+--   plan_graph_scores
+--   replanning_scores
+--   step_scores
+--   tool_overlap_scores
+--   tool_selection_scores
+-- Columns:
+--   trajectory_id  VARCHAR  One row for each trajectory_id and metric.
+--   metric         VARCHAR  Name of the metric.
+--   value          DOUBLE   NULL unless scored.
+--   numerator      DOUBLE   NULL unless scored.
+--   denominator    DOUBLE   NULL unless scored.
+--   status         VARCHAR  scored | not_applicable | error.
+--   label          VARCHAR  What the metric says beside its value; mostly NULL.
+--   reason         VARCHAR  Why it was not scored; else NULL.
+--   source         VARCHAR  Who or what the score comes from.
+-- Order:
+--   trajectory_id, metric
+WITH all_rows AS (
+  FROM call_scores
+  UNION ALL BY NAME
+  FROM plan_graph_scores
+  UNION ALL BY NAME
+  FROM replanning_scores
+  UNION ALL BY NAME
+  FROM step_scores
+  UNION ALL BY NAME
+  FROM tool_overlap_scores
+  UNION ALL BY NAME
+  FROM tool_selection_scores
+)
+
+SELECT
+  trajectory_id,
+  metric,
+  value,
+  numerator,
+  denominator,
+  status,
+  label,
+  reason,
+  source
+FROM all_rows
+ORDER BY trajectory_id, metric;

@@ -1,0 +1,75 @@
+"""The commands `score`, `tasks` and `report`.
+
+Thin: what they do is imported only when they run, so that `--help` and the others start fast.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tracegrade_scoring.report.cli import report
+
+__all__ = ["report", "score", "tasks"]
+
+LakePath = Annotated[
+    Path, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder of the lake.", metavar="DIR")
+]
+
+tasks = typer.Typer(
+    help="Check task files: what agents were expected to do.",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@tasks.callback()
+def _tasks() -> None:
+    """Keep `check` a subcommand although it is the only one."""
+
+
+@tasks.command()
+def check(
+    files: Annotated[
+        list[Path], typer.Argument(help="Task files, or folders of them.", metavar="FILE...")
+    ],
+) -> None:
+    """Say every error of task files, as `file:line: fact; way out`; exit 1 if there is one."""
+    from tracegrade_scoring.errors import TaskCheckFailed  # noqa: PLC0415 - see above
+    from tracegrade_scoring.tasks import load  # noqa: PLC0415
+
+    loaded = load(files)
+    for problem in loaded.problems:
+        typer.echo(problem)
+    if loaded.problems:
+        msg = f"{len(loaded.problems)} errors in task files; each is named above with its line"
+        raise TaskCheckFailed(msg)
+    found = loaded.specification
+    typer.echo(f"{len(found.tasks)} tasks and {len(found.tools)} tools are well-formed", err=True)
+
+
+def score(
+    lake: LakePath,
+    tasks: Annotated[
+        Path | None,
+        typer.Option(help="Task file, or a folder of them.", metavar="PATH"),
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Score everything again, not just what changed.")
+    ] = False,
+) -> None:
+    """Build steps from new spans and score every trajectory that is new or has changed."""
+    from tracegrade_collector.lake import Lake  # noqa: PLC0415 - see above
+    from tracegrade_scoring.job import score as run  # noqa: PLC0415
+    from tracegrade_scoring.specification import usable_specification  # noqa: PLC0415
+    from tracegrade_scoring.summary import summary_lines  # noqa: PLC0415
+
+    opened = Lake.open(lake)
+    specification, notes = usable_specification(tasks)
+    for note in notes:
+        typer.echo(note, err=True)
+    done = run(opened, specification, full=full)
+    typer.echo(f"scored {done.trajectories} trajectories of {done.traces} traces", err=True)
+    for line in summary_lines(opened):
+        typer.echo(line, err=True)

@@ -1,0 +1,86 @@
+"""95 % intervals of rates: Wilson where observations are independent, else bootstrap over tasks.
+
+Source: metrics.md, rule 0.6. All sums run in the order of tasks, so that the result has the same
+bits everywhere.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import islice
+from math import sqrt
+from typing import Final, NamedTuple
+
+import polars as pl
+
+from tracegrade_scoring.pcg64 import pcg64
+
+LEVEL: Final = 0.95
+Z: Final = 1.959963984540054
+"""The normal quantile of 0.975, which belongs to LEVEL."""
+RESAMPLES: Final = 2_000
+SEED: Final = 0
+MIN_TASKS: Final = 5
+"""A bootstrap over fewer tasks says nothing."""
+
+
+class Interval(NamedTuple):
+    """Where the rate may lie."""
+
+    low: float
+    high: float
+    method: str
+    """wilson | bootstrap."""
+
+
+def wilson(successes: float, trials: int) -> Interval:
+    """Return the Wilson score interval of a share; both ends are in [0, 1].
+
+    Source: Wilson (1927). `trials` must be at least 1.
+    """
+    share = successes / trials
+    scale = 1 + Z * Z / trials
+    centre = share + Z * Z / (2 * trials)
+    half = Z * sqrt(share * (1 - share) / trials + Z * Z / (4 * trials * trials))
+    return Interval(max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale), "wilson")
+
+
+def bootstrap(numerators: Sequence[float], denominators: Sequence[float]) -> Interval | None:
+    """Return the percentile interval of Σ numerators / Σ denominators over resampled tasks.
+
+    Args:
+        numerators: One for each task, in the order of task ids.
+        denominators: Likewise; greater than 0.
+
+    Returns:
+        None for fewer than 5 tasks.
+    """
+    tasks = len(numerators)
+    if tasks < MIN_TASKS:
+        return None
+    top, bottom = (
+        pl.Series(numerators, dtype=pl.Float64),
+        pl.Series(denominators, dtype=pl.Float64),
+    )
+    picks = _picks(tasks)
+    top_sums, bottom_sums = top.gather(picks[0]), bottom.gather(picks[0])
+    for column in picks[1:]:
+        top_sums, bottom_sums = top_sums + top.gather(column), bottom_sums + bottom.gather(column)
+    rates = (top_sums / bottom_sums).sort().to_list()
+    tail = (1 - LEVEL) / 2
+    return Interval(percentile(rates, tail), percentile(rates, 1 - tail), "bootstrap")
+
+
+def percentile(ordered: Sequence[float], share: float) -> float:
+    """Return the value at a share of a sorted sequence, linear between neighbours."""
+    place = share * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+
+
+@cache
+def _picks(tasks: int) -> list[pl.Series]:
+    """Return the task that each resample draws, one series (by resample) for each draw."""
+    outputs = pl.Series(list(islice(pcg64(SEED), RESAMPLES * tasks)), dtype=pl.UInt64)
+    picks = (outputs % tasks).cast(pl.UInt32)
+    return [picks.gather_every(tasks, offset=draw) for draw in range(tasks)]

@@ -1,0 +1,58 @@
+"""The metrics of every trajectory, by name, with what each one says.
+
+A metric's column in `trajectory_scores` has its name. Definitions: metrics.md, sections 1 to 4.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+TOOL_SELECTION: Final[Mapping[str, str]] = {
+    "tsa": "Correct first picks / counted decision points, 0..1. Label: criteria that applied.",
+    "tsa_source_text": "As tsa, without missed points: the article's literal ratio.",
+    "missed_decisions": "Expected decision points without a call, a count.",
+    "wrong_call_rate": "Calls of counted points that are no correct first pick / such calls, 0..1.",
+    "tool_selection_jaccard": "Calls matched by name / expected and made calls together, 0..1.",
+    "tool_allowed_rate": "Calls to tools that were offered / calls of which that is known, 0..1.",
+    "parameter_validity": "Calls whose arguments satisfy the schema / calls with a known one, 0..1.",
+    "destructive_when_safe_existed": "Destructive calls where a safe equivalent existed, a count.",
+}
+
+STEPS: Final[Mapping[str, str]] = {
+    "success": "1 if the attempt succeeded, 0 if not. Source: who says so.",
+    "actual_steps": "Steps of the attempt, a count (tool calls unless the task counts all).",
+    "step_efficiency": "Optimal steps / actual steps of a successful attempt, at most 1.",
+    "step_ratio": "Actual steps / optimal steps of a successful attempt, unclipped.",
+}
+
+PLAN_GRAPH: Final[Mapping[str, str]] = {
+    "sub_goal_coverage": "Sub-goals attempted / sub-goals, 0..1.",
+    "sub_goal_coverage_weighted": "As sub_goal_coverage, by weight.",
+    "sub_goal_completion": "Sub-goals completed / sub-goals not satisfied before, 0..1.",
+    "sub_goal_completion_weighted": "As sub_goal_completion, by weight.",
+    "critical_path_completion": "Critical sub-goals completed / critical ones, 0..1.",
+    "critical_path_skipped": "1 if a critical sub-goal was not attempted. Label: which.",
+    "completion_with_direct_deps": "Completed with direct prerequisites / sub-goals, 0..1.",
+    "completion_with_all_deps": "Completed with all prerequisites / sub-goals, 0..1.",
+    "dependency_violation": "Completed before a prerequisite / completed that have one, 0..1.",
+    "sub_goals_skipped": "Sub-goals that no action served, a count.",
+    "sub_goals_failed_inside": "Sub-goals attempted but not completed, a count.",
+    "sub_goals_regressed": "Sub-goals once completed but not at the end, a count.",
+    "sub_goals_pre_satisfied": "Sub-goals that held before the first call, a count.",
+    "off_plan_calls": "Calls that serve no sub-goal, a count.",
+    "plan_coverage": "Steps of the agent's own first plan attempted / its steps, 0..1.",
+    "plan_completion": "Steps of the agent's own first plan completed / its steps, 0..1.",
+}
+
+REPLANNING: Final[Mapping[str, str]] = {
+    "replans": "Changes of the remaining plan, a count.",
+    "replans_per_100_calls": "Replans for each 100 tool calls.",
+    "replans_reactive": "Replans after a failed call or check since the last plan, a count.",
+    "replans_spontaneous": "Other replans, a count.",
+    "replan_given_failure": "Failures followed by a replan before the next call / failures, 0..1.",
+    "replans_source_text": "Inequalities of the whole list of steps: the text's literal count.",
+}
+
+METRICS: Final[Mapping[str, str]] = {**TOOL_SELECTION, **STEPS, **PLAN_GRAPH, **REPLANNING}
+
+DECISION_POINT_METRICS: Final = frozenset({"tsa", "tsa_source_text"})
+"""Metrics whose denominator counts decision points."""

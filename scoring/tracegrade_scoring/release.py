@@ -1,0 +1,119 @@
+"""Adds scores up to release scores: pooled value, counts, interval and flags.
+
+Grain: release × agent × task category × metric. A task is the unit that is resampled, since runs of
+one task resemble one another. Runs without a known task are one unit together.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any, Final, TypeAlias
+
+import duckdb
+import pyarrow as pa
+
+from tracegrade_queries.sql import query
+from tracegrade_scoring.intervals import MIN_TASKS, Interval, bootstrap, wilson
+from tracegrade_scoring.metrics import DECISION_POINT_METRICS
+from tracegrade_scoring.relations import materialise
+from tracegrade_scoring.schema import RELEASE_SCORES
+
+Row: TypeAlias = dict[str, Any]
+
+MIN_TASK_TYPES: Final = 10
+MIN_DECISION_POINTS: Final = 50
+"""Below these estimates have too much variance (Triangle, "Measuring TSA")."""
+
+_KEY: Final = ("release", "agent_name", "task_category", "metric")
+
+
+def release_scores(con: duckdb.DuckDBPyConnection) -> pa.Table:
+    """Return the rows of `release_scores` over every trajectory of the lake, sorted by key.
+
+    Args:
+        con: Holds `trajectory_scores`, and in `new_trajectory_scores` and `traces_to_score` what
+            takes its place.
+    """
+    con.execute(_CURRENT)
+    con.execute(f"CREATE OR REPLACE TEMP VIEW scores AS {query('scores')}")
+    materialise(con, "task_sums")
+    con.execute("DROP VIEW temp.scores")
+    con.execute("DROP VIEW temp.trajectory_scores")
+    sums = con.sql("FROM task_sums").to_arrow_table().to_pylist()
+    rows = [_release_score(key, list(tasks)) for key, tasks in _cells(sums)]
+    return pa.Table.from_pylist(rows, schema=RELEASE_SCORES.arrow())
+
+
+_CURRENT: Final = """
+  CREATE OR REPLACE TEMP VIEW trajectory_scores AS
+  SELECT * FROM memory.main.trajectory_scores
+  WHERE split_part(trajectory_id, '-', 1) NOT IN (SELECT trace_id FROM traces_to_score)
+  UNION ALL BY NAME
+  SELECT * FROM new_trajectory_scores
+"""
+
+
+def _cells(sums: Sequence[Row]) -> Iterator[tuple[Row, Iterator[Row]]]:
+    """Yield each cell with the sums of its tasks, in the order of task ids."""
+    for key, tasks in groupby(sums, key=lambda row: tuple(row[name] for name in _KEY)):
+        yield dict(zip(_KEY, key, strict=True)), tasks
+
+
+def _release_score(key: Row, tasks: Sequence[Row]) -> Row:
+    """Return the row of one cell. `tasks`: the sums of each task in it."""
+    scored = [task for task in tasks if task["scored"]]
+    numerator, denominator = _total(scored, "numerator"), _total(scored, "denominator")
+    interval = _interval(scored)
+    return {
+        **key,
+        "value": numerator / denominator if numerator is not None and denominator else None,
+        "numerator": numerator,
+        "denominator": denominator,
+        "low": interval and interval.low,
+        "high": interval and interval.high,
+        "interval_method": interval and interval.method,
+        **{count: sum(task[count] for task in tasks) for count in _COUNTS},
+        "trajectories": sum(task[count] for task in tasks for count in _COUNTS),
+        "flags": _flags(key["metric"], scored),
+        "mean": _mean(scored),
+        "tasks": _known_tasks(scored),
+    }
+
+
+_COUNTS: Final = ("scored", "not_applicable", "error")
+
+
+def _total(scored: Sequence[Row], column: str) -> float | None:
+    """Return the sum in the order of tasks; None if none was scored."""
+    return sum((task[column] for task in scored), 0.0) if scored else None
+
+
+def _mean(scored: Sequence[Row]) -> float | None:
+    total, weight = _total(scored, "value_sum"), _total(scored, "weight")
+    return total / weight if total is not None and weight else None
+
+
+def _known_tasks(scored: Sequence[Row]) -> int:
+    return sum(task["task_id"] is not None for task in scored)
+
+
+def _interval(scored: Sequence[Row]) -> Interval | None:
+    """Return Wilson's interval if every task was tried once and observed once, else a bootstrap."""
+    known = _known_tasks(scored)
+    if scored and known == len(scored) and all(task["single"] for task in scored):
+        return wilson(sum(task["numerator"] for task in scored), len(scored))
+    if known < MIN_TASKS:
+        return None
+    return bootstrap(
+        [task["numerator"] for task in scored], [task["denominator"] for task in scored]
+    )
+
+
+def _flags(metric: str, scored: Sequence[Row]) -> list[str]:
+    """Return what a reader must know about the sample; nothing where nothing was scored."""
+    if not scored:
+        return []
+    known = _known_tasks(scored)
+    points = sum(task["observations"] for task in scored)
+    few_points = metric in DECISION_POINT_METRICS and points < MIN_DECISION_POINTS
+    flags = ["insufficient_sample"] if known < MIN_TASK_TYPES or few_points else []
+    return flags + (["few_tasks"] if known < MIN_TASKS else [])

@@ -1,0 +1,129 @@
+"""The tables that scoring writes, declared once: name, type and meaning of each column.
+
+All can be deleted and written again from steps and task files.
+"""
+
+from typing import Final
+
+import pyarrow as pa
+
+from tracegrade_collector.lake import Column, Table
+from tracegrade_scoring.metrics import METRICS
+
+TEXT: Final = pa.string()
+TEXTS: Final = pa.list_(pa.field("element", TEXT))
+DOUBLE: Final = pa.float64()
+BOOLEAN: Final = pa.bool_()
+INTEGER: Final = pa.int32()
+BIGINT: Final = pa.int64()
+
+SCORER_VERSION: Final = "1"
+"""Rises when a definition changes: every trajectory is then scored again."""
+
+SCORE: Final = pa.struct(
+    [
+        ("value", DOUBLE),
+        ("numerator", DOUBLE),
+        ("denominator", DOUBLE),
+        ("status", TEXT),
+        ("label", TEXT),
+        ("reason", TEXT),
+        ("source", TEXT),
+    ]
+)
+"""One metric of one trajectory: status scored | not_applicable | error; value NULL unless scored."""
+
+_TRAJECTORY: Final = Column("trajectory_id", TEXT, "The trajectory.")
+_TASK: Final = Column("task_id", TEXT, "From the spans, else by match; NULL if not known.")
+_RELEASE: Final = Column("release", TEXT, "`service.version`; NULL if not sent.")
+_DATE: Final = Column("date", pa.date32(), "Date the trace was first received, UTC. Partition.")
+
+TRAJECTORY_SCORES: Final = Table(
+    name="trajectory_scores",
+    grain="one trajectory with all its metrics",
+    columns=(
+        _TRAJECTORY,
+        _TASK,
+        _RELEASE,
+        Column("agent_name", TEXT, "NULL if none is named."),
+        Column("task_category", TEXT, "The task file's, else the trace's; NULL if neither says."),
+        Column("sample_weight", DOUBLE, "1 / probability of being sampled; at least 1."),
+        Column("scorer_version", TEXT, "Version of the definitions."),
+        Column("task_hash", TEXT, "Hash of the task and tools scored against; NULL without one."),
+        Column("specification_hash", TEXT, "Hash of all task files of the run."),
+        Column("input_hash", TEXT, "Changes when the trace's spans or verdicts do."),
+        *(Column(name, SCORE, meaning) for name, meaning in METRICS.items()),
+        _DATE,
+    ),
+)
+
+DECISIONS: Final = Table(
+    name="decisions",
+    grain="one decision point of an attempt, made or missed",
+    columns=(
+        _TRAJECTORY,
+        Column("decision_index", INTEGER, "Dense from 0, in the order of calls."),
+        Column("decision", TEXT, "The task's name for it, else the span's; NULL if neither."),
+        Column("picked_tool", TEXT, "First pick; NULL where missed."),
+        Column("expected_tool", TEXT, "NULL if none is expected, or any of an effect."),
+        Column("correct", BOOLEAN, "NULL if not counted, or if it cannot be known."),
+        Column("failed_criteria", TEXTS, "Of a (tool), b (arguments), c (a better one existed)."),
+        Column("step_index", INTEGER, "Of the first call; NULL where missed."),
+        Column("span_id", TEXT, "Of the first call; NULL where missed."),
+        Column("reason", TEXT, "Why it is wrong, unknown or not counted; NULL if correct."),
+        Column("missed", BOOLEAN, "Expected, but no call was made for it."),
+        Column("counted", BOOLEAN, "It is in the denominator of tsa."),
+        _TASK,
+        _RELEASE,
+        _DATE,
+    ),
+)
+
+SUB_GOALS: Final = Table(
+    name="sub_goals",
+    grain="one sub-goal of an attempt's task, in the chosen variant",
+    columns=(
+        _TRAJECTORY,
+        Column("sub_goal", TEXT, "Its name in the task file."),
+        Column("critical", BOOLEAN, "The task cannot succeed without it."),
+        Column("weight", DOUBLE, "Greater than 0."),
+        Column("attempted", BOOLEAN, "An action served it; NULL if unknown."),
+        Column("completed", BOOLEAN, "Attempted and held at the end; NULL if unknown."),
+        Column("ever_completed", BOOLEAN, "Held after some step; NULL if unknown."),
+        Column("regressed", BOOLEAN, "Ever completed, not at the end; NULL if unknown."),
+        Column("deps_met", BOOLEAN, "Its direct prerequisites were completed."),
+        Column("all_deps_met", BOOLEAN, "All its prerequisites were completed."),
+        Column("dependency_violation", BOOLEAN, "First completed before a prerequisite was."),
+        Column("attribution", TEXT, "span | rule | ambiguous; NULL if not attempted."),
+        _TASK,
+        _RELEASE,
+        _DATE,
+    ),
+)
+
+RELEASE_SCORES: Final = Table(
+    name="release_scores",
+    grain="one metric of a release, agent and task category",
+    columns=(
+        _RELEASE,
+        Column("agent_name", TEXT, "NULL if none is named."),
+        Column("task_category", TEXT, "'' for all tasks together."),
+        Column("metric", TEXT, "Its name in trajectory_scores."),
+        Column("value", DOUBLE, "Pooled: numerator / denominator; NULL if none was scored."),
+        Column("numerator", DOUBLE, "Sum over scored trajectories, by sample weight."),
+        Column("denominator", DOUBLE, "Sum over scored trajectories, by sample weight."),
+        Column("low", DOUBLE, "Lower end of the interval; NULL without one."),
+        Column("high", DOUBLE, "Upper end of the interval; NULL without one."),
+        Column("interval_method", TEXT, "wilson | bootstrap; NULL without one."),
+        Column("scored", BIGINT, "Trajectories scored."),
+        Column("not_applicable", BIGINT, "Trajectories with nothing to measure."),
+        Column("error", BIGINT, "Trajectories that could not be measured."),
+        Column("trajectories", BIGINT, "All three together."),
+        Column("flags", TEXTS, "insufficient_sample, few_tasks; empty if none."),
+        Column("mean", DOUBLE, "Macro: mean of the trajectories' values, by sample weight."),
+        Column("tasks", BIGINT, "Distinct tasks among the scored trajectories."),
+    ),
+    partition_by=(),
+)
+
+SCORE_TABLES: Final = (TRAJECTORY_SCORES, DECISIONS, SUB_GOALS, RELEASE_SCORES)
