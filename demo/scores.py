@@ -48,7 +48,16 @@ def show(children: Children, lake: Path) -> None:
         )
     for name in SAVED_QUERIES:
         title(f"tracegrade sql --saved {name} --lake {lake}")
-        command: Command = [TRACEGRADE, "sql", "--saved", name, "--lake", lake, "--format", "table"]
+        command: Command = [
+            TRACEGRADE,
+            "sql",
+            "--saved",
+            name,
+            "--lake",
+            lake,
+            "--format",
+            "table",
+        ]
         print_output(children, f"saved {name}", command)
 
 

@@ -107,7 +107,8 @@ def _model(children: Children) -> tuple[Mapping[str, str], str]:
         return {}, os.environ["OPENAI_BASE_URL"]
     server = children.start("model server", [sys.executable, "-m", "demo.model_server"])
     address = server.ready_lines("model")["model"]
-    return {"OPENAI_BASE_URL": address, "OPENAI_MODEL": "rules"}, "a fake model server"
+    fake = {"OPENAI_BASE_URL": address, "OPENAI_API_KEY": "none", "OPENAI_MODEL": "rules"}
+    return fake, "a fake model server"
 
 
 def _environment(endpoint: str) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """Answer a few customers: `tracegrade run -- python -m demo.framework_agent`.
 
 An ordinary program of OpenAI's Agents SDK. Nothing here knows that it is being traced. The model
-is whatever OpenAI-compatible server OPENAI_BASE_URL names; OPENAI_MODEL names its model.
+is whatever OpenAI-compatible server OPENAI_BASE_URL names; OPENAI_MODEL names its model, and
+OPENAI_API=chat_completions suits servers without the Responses API.
 """
 
 import asyncio
@@ -67,7 +68,8 @@ async def main() -> None:
     key = os.environ.pop("OPENAI_API_KEY", "none")
     client = AsyncOpenAI(base_url=os.environ["OPENAI_BASE_URL"], api_key=key)
     set_default_openai_client(client, use_for_tracing=False)
-    set_default_openai_api("chat_completions")  # the API that compatible servers have
+    if os.environ.get("OPENAI_API") == "chat_completions":
+        set_default_openai_api("chat_completions")
     agent = Agent(
         name="support",
         instructions=INSTRUCTIONS,

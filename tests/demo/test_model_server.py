@@ -102,7 +102,7 @@ def test_late_order_becomes_a_ticket(server: str) -> None:
     assert answer == "Opened ticket T-1: too late for a refund."
 
 
-@pytest.mark.parametrize("body", [b"{}", b"[]", b"no json"])
+@pytest.mark.parametrize("body", [b"{}", b"[]", b'{"messages": [1]}', b"no json"])
 def test_request_that_is_not_understood_is_refused(server: str, body: bytes) -> None:
     """A bad body is answered with 400, and the server goes on."""
     request = urllib.request.Request(f"{server}/chat/completions", body)  # noqa: S310 - loopback
@@ -112,3 +112,15 @@ def test_request_that_is_not_understood_is_refused(server: str, body: bytes) -> 
 
     assert refused.value.code == 400
     assert complete(server, [{"role": "user", "content": "hello"}])["finish_reason"] == "stop"
+
+
+def test_responses_api_thinks_then_calls(server: str) -> None:
+    """The Responses API gives the thought as a reasoning item before the call."""
+    conversation = [{"role": "user", "content": "Refund customer c-7."}]
+    body = json.dumps({"model": "rules", "input": conversation}).encode()
+    request = urllib.request.Request(f"{server}/responses", body)  # noqa: S310 - loopback
+    with urllib.request.urlopen(request, timeout=5) as answer:  # noqa: S310 - loopback
+        thought, call = json.loads(answer.read())["output"]
+
+    assert thought["summary"][0]["text"] == "I need the orders of c-7 first."
+    assert (call["name"], call["arguments"]) == ("search_orders", '{"customer": "c-7"}')
