@@ -5,19 +5,16 @@ Pure: it knows no lake and no calls, and is asked once for each distinct graph.
 Example: `decide: {any_of: [[refund], [escalate]]}` makes two variants, one without `escalate` and
 one without `refund`.
 
-Source: the Plan graph text, "The plan graph" (nodes are sub-goals, edges are dependencies); it has
-no alternatives, these are ours.
+Source: the Plan graph text, "The plan graph" (nodes are sub-goals, edges are dependencies);
+metrics.md, section 4, for alternatives, which that text does not have.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
-from itertools import islice
+from itertools import chain, islice
 
 MAX_VARIANTS = 256  # each is compared for each distinct outcome of the task
-
-Path = tuple[str, ...]
-Group = tuple[Path, ...]
 
 
 @dataclass(frozen=True)
@@ -26,8 +23,8 @@ class SubGoal:
 
     deps: tuple[str, ...] = ()
     """Sub-goals that it requires."""
-    groups: tuple[Group, ...] = ()
-    """For each `any_of`, its paths in file order, each a list of sub-goals."""
+    any_of: tuple[tuple[str, ...], ...] = ()
+    """Alternative paths in file order, each a list of sub-goals; empty if it offers none."""
     counted: bool = True
     """False for a node without `serves` and `success`: it only holds others together."""
 
@@ -42,8 +39,8 @@ class Variant:
 
     nodes: frozenset[str]
     """The sub-goals in it, counted or not."""
-    chosen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The members of the chosen paths, by the sub-goal that owns the groups."""
+    chosen: Mapping[str, int] = field(default_factory=dict)
+    """Which path was chosen, from 0, by the sub-goal that offers it."""
 
 
 def fault(graph: Graph) -> str | None:
@@ -57,14 +54,15 @@ def fault(graph: Graph) -> str | None:
     )
 
 
-def variants(graph: Graph) -> Iterator[Variant]:
-    """Yield every combination of one path per group, in file order.
+def variants(graph: Graph) -> list[Variant]:
+    """Return every combination of one path per group, in file order; at most one too many.
 
     A group is asked only where its owner is in the variant. A sub-goal in no path is in each one.
     """
-    members = {name for node in graph.values() for name in _members(node)}
-    nodes = tuple(name for name in graph if name not in members)
-    yield from _choose(graph, _groups(graph, nodes), Variant(frozenset(nodes)))
+    members = set(chain.from_iterable(_members(node) for node in graph.values()))
+    nodes = frozenset(name for name in graph if name not in members)
+    found = islice(_choose(graph, list(nodes), Variant(nodes)), MAX_VARIANTS + 1)
+    return sorted(found, key=lambda v: [v.chosen.get(name, 0) for name in graph])
 
 
 def prerequisites(graph: Graph, variant: Variant) -> dict[str, frozenset[str]]:
@@ -85,20 +83,23 @@ def ancestors(direct: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]
     return found
 
 
-def _choose(graph: Graph, pending: list[tuple[str, Group]], variant: Variant) -> Iterator[Variant]:
+def _choose(graph: Graph, pending: list[str], variant: Variant) -> Iterator[Variant]:
+    """Yield the ways to complete a variant whose `pending` sub-goals were not yet looked at."""
     if not pending:
         yield variant
         return
-    (owner, group), *rest = pending
-    for path in group:
-        fresh = tuple(name for name in path if name not in variant.nodes)
-        chosen = {**variant.chosen, owner: variant.chosen.get(owner, ()) + path}
-        nested = _groups(graph, fresh)
-        yield from _choose(graph, nested + rest, Variant(variant.nodes.union(fresh), chosen))
+    owner, *rest = pending
+    if not graph[owner].any_of:
+        yield from _choose(graph, rest, variant)
+    for number, path in enumerate(graph[owner].any_of):
+        fresh = [name for name in dict.fromkeys(path) if name not in variant.nodes]
+        chosen = {**variant.chosen, owner: number}
+        yield from _choose(graph, rest + fresh, Variant(variant.nodes.union(fresh), chosen))
 
 
-def _groups(graph: Graph, nodes: tuple[str, ...]) -> list[tuple[str, Group]]:
-    return [(name, group) for name in nodes for group in graph[name].groups]
+def _path(graph: Graph, variant: Variant, owner: str) -> tuple[str, ...]:
+    """Return the path chosen for a sub-goal, () if it offers none."""
+    return graph[owner].any_of[variant.chosen[owner]] if owner in variant.chosen else ()
 
 
 def _resolve(graph: Graph, variant: Variant, name: str) -> Iterator[str]:
@@ -114,50 +115,45 @@ def _resolve(graph: Graph, variant: Variant, name: str) -> Iterator[str]:
             yield dep
             continue
         pending.extend(graph[dep].deps)
-        members = variant.chosen.get(dep, ())
-        if name not in _inside(variant, dep):
-            pending.extend(members)
+        if name not in _below(graph, variant, dep):
+            pending.extend(_path(graph, variant, dep))
 
 
-def _members(node: SubGoal) -> list[str]:
-    return [name for group in node.groups for path in group for name in path]
-
-
-def _inside(variant: Variant, owner: str) -> set[str]:
+def _below(graph: Graph, variant: Variant, owner: str) -> set[str]:
     """Return all sub-goals that are in the variant by choices made for `owner`, or below them."""
-    inside: set[str] = set()
+    below: set[str] = set()
     pending = [owner]
     while pending:
-        fresh = set(variant.chosen.get(pending.pop(), ())) - inside
-        inside |= fresh
+        fresh = set(_path(graph, variant, pending.pop())) - below
+        below |= fresh
         pending.extend(fresh)
-    return inside
+    return below
+
+
+def _members(node: SubGoal) -> Iterable[str]:
+    return chain.from_iterable(node.any_of)
 
 
 def _unknown_id(graph: Graph) -> str | None:
     for name, node in graph.items():
-        for dep in node.deps:
-            if dep not in graph:
-                return f"sub-goal '{name}' depends on unknown sub-goal '{dep}'"
-        for member in _members(node):
-            if member not in graph:
-                return f"any_of of sub-goal '{name}' names unknown sub-goal '{member}'"
+        for other in (*node.deps, *_members(node)):
+            if other not in graph:
+                return f"sub-goal '{name}' names unknown sub-goal '{other}'"
     return None
 
 
-def _cycle(deps: Mapping[str, tuple[str, ...]]) -> str | None:
+def _cycle(deps: Mapping[str, Iterable[str]]) -> str | None:
     try:
         TopologicalSorter(deps).prepare()
     except CycleError as error:
-        return f"sub-goals depend on one another: {' > '.join(reversed(error.args[1]))}"
+        return f"its sub-goals depend on one another: {' > '.join(reversed(error.args[1]))}"
     return None
 
 
 def _too_many_variants(graph: Graph) -> str | None:
-    found = sum(1 for _ in islice(variants(graph), MAX_VARIANTS + 1))
-    return (
-        f"any_of groups make more than {MAX_VARIANTS} variants" if found > MAX_VARIANTS else None
-    )
+    if len(variants(graph)) > MAX_VARIANTS:
+        return f"any_of makes more than {MAX_VARIANTS} variants"
+    return None
 
 
 def _unreachable(graph: Graph) -> str | None:
@@ -169,6 +165,6 @@ def _unreachable(graph: Graph) -> str | None:
 def _cycle_of_a_variant(graph: Graph) -> str | None:
     for variant in variants(graph):
         direct = prerequisites(graph, variant)
-        if found := _cycle({name: tuple(sorted(deps)) for name, deps in direct.items()}):
+        if found := _cycle({name: sorted(deps) for name, deps in direct.items()}):
             return found
     return None

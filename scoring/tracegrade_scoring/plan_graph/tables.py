@@ -150,26 +150,19 @@ def _graphs(con: duckdb.DuckDBPyConnection) -> dict[str, Graph]:
         "SELECT task_id, sub_goal, dep FROM task_deps"
     ).fetchall():
         deps[task_id, name].append(dep)
-    paths: dict[tuple[str, str], dict[int, dict[int, list[str]]]] = {}
-    for task_id, name, group, path, member in con.execute(
-        "SELECT task_id, sub_goal, group_index, path_index, member FROM task_groups"
+    paths: dict[tuple[str, str], dict[int, list[str]]] = defaultdict(dict)
+    for task_id, name, path, member in con.execute(
+        "SELECT task_id, sub_goal, path_index, member FROM task_groups "
+        "ORDER BY task_id, sub_goal, path_index"
     ).fetchall():
-        groups = paths.setdefault((task_id, name), {})
-        groups.setdefault(group, {}).setdefault(path, []).append(member)
+        paths[task_id, name].setdefault(path, []).append(member)
     graphs: dict[str, dict[str, SubGoal]] = defaultdict(dict)
     for task_id, name, counted in con.execute(
         "SELECT task_id, sub_goal, serves <> [] OR success IS NOT NULL FROM task_sub_goals "
         "ORDER BY task_id, position"
     ).fetchall():
-        groups = paths.get((task_id, name), {})
-        graphs[task_id][name] = SubGoal(
-            deps=tuple(deps[task_id, name]),
-            groups=tuple(
-                tuple(tuple(members) for _, members in sorted(group.items()))
-                for _, group in sorted(groups.items())
-            ),
-            counted=counted,
-        )
+        any_of = tuple(map(tuple, paths[task_id, name].values()))
+        graphs[task_id][name] = SubGoal(tuple(deps[task_id, name]), any_of, counted)
     return dict(graphs)
 
 
