@@ -31,7 +31,8 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     """
     for macro in _MACROS:
         con.execute(query(macro))
-    _make(con, "bucket_spans")
+    _make(con, "repeated_spans", "bucket_spans", "surplus_spans")
+    con.execute("DELETE FROM bucket_spans WHERE key IN (FROM surplus_spans)")
     _read_dialects(con)
     _make(con, "operations")
     _place_in_runs(con)
@@ -82,7 +83,7 @@ def _make(con: duckdb.DuckDBPyConnection, *names: str) -> None:
 def _read_dialects(con: duckdb.DuckDBPyConnection) -> None:
     for dialect in DIALECTS:
         con.execute(query(dialect))
-    con.execute(f"CREATE OR REPLACE TEMP VIEW dialect_operations AS {_union(OPERATIONS)}")
+    con.execute(f"CREATE OR REPLACE TEMP TABLE dialect_operations AS {_union(OPERATIONS)}")
     con.execute(f"CREATE OR REPLACE TEMP VIEW dialect_messages AS {_union(MESSAGES)}")
 
 

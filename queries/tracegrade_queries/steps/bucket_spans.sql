@@ -1,13 +1,11 @@
--- Spans of the traces of this bucket, one row each, numbered.
---
--- A span id that arrived twice with different content (an exporter that sends a span when it starts
--- and again when it ends) counts as it was last received.
+-- Spans of the traces of this bucket, numbered.
 --
 -- Reads:
 --   spans
 --   bucket_traces
+--   repeated_spans
 -- Columns:
---   key              BIGINT  Number of the row, one each; means nothing beyond this bucket.
+--   key              BIGINT  One row each, but for spans that one request held twice.
 --   trace_id         VARCHAR
 --   span_id          VARCHAR
 --   parent_span_id   VARCHAR  NULL at a root.
@@ -27,48 +25,11 @@
 --   environment      VARCHAR
 -- Order:
 --   none
-WITH found AS (
-  SELECT spans.*
-  FROM spans
-  INNER JOIN bucket_traces USING (trace_id)
-),
-
-repeated AS (
-  SELECT
-    trace_id,
-    span_id
-  FROM found
-  GROUP BY trace_id, span_id
-  HAVING count(*) > 1
-),
-
-newest AS (
-  SELECT found.*
-  FROM found
-  INNER JOIN repeated USING (trace_id, span_id)
-  QUALIFY row_number() OVER (
-    PARTITION BY found.trace_id, found.span_id
-    ORDER BY found.received_ns DESC, found.wal_seq DESC, found.end_ns DESC, found.content_hash ASC
-  ) = 1
-),
-
-single AS (
-  SELECT found.*
-  FROM found
-  ANTI JOIN repeated USING (trace_id, span_id)
-),
-
-unique_spans AS (
-  SELECT * FROM single
-  UNION ALL
-  SELECT * FROM newest
-)
-
 SELECT
-  row_number() OVER (ORDER BY trace_id, span_id) AS key,
-  trace_id,
-  span_id,
-  parent_span_id,
+  row_number() OVER () AS key,
+  spans.trace_id,
+  spans.span_id,
+  spans.parent_span_id,
   trace_state,
   name,
   coalesce(start_ns, 0) AS start_ns,
@@ -89,4 +50,14 @@ SELECT
     ),
     ''
   ) AS environment
-FROM unique_spans;
+FROM spans
+INNER JOIN bucket_traces USING (trace_id)
+LEFT JOIN repeated_spans USING (trace_id, span_id)
+WHERE
+  repeated_spans.newest IS NULL
+  OR repeated_spans.newest = {
+    'received_ns': received_ns,
+    'wal_seq': wal_seq,
+    'end_ns': coalesce(end_ns, 0),
+    'content_hash': content_hash
+  };

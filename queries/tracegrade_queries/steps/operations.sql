@@ -52,7 +52,14 @@
 --   flags              VARCHAR[]  Never NULL.
 -- Order:
 --   none
-WITH coalesced AS (
+WITH hybrid_keys AS (
+  SELECT key
+  FROM dialect_operations
+  GROUP BY key
+  HAVING count(*) > 1
+),
+
+hybrid AS (
   SELECT
     key,
     coalesce(arg_min(operation, precedence) FILTER (WHERE operation <> 'other'), 'other')
@@ -94,7 +101,20 @@ WITH coalesced AS (
     arg_min(outcome, precedence) AS outcome,
     coalesce(flatten(list(flags) FILTER (WHERE flags IS NOT NULL)), []) AS flags
   FROM dialect_operations
+  SEMI JOIN hybrid_keys USING (key)
   GROUP BY key
+),
+
+coalesced AS (
+  SELECT *
+  FROM hybrid
+  UNION ALL BY NAME
+  SELECT * EXCLUDE (precedence) REPLACE (
+    coalesce(failed, false) AS failed,
+    coalesce(flags, []) AS flags
+  )
+  FROM dialect_operations
+  ANTI JOIN hybrid_keys USING (key)
 )
 
 SELECT

@@ -186,7 +186,12 @@ SELECT
   coalesce(observing.key, call_places.span_key) AS span_key,
   'observation' AS kind,
   'tool' AS role,
-  coalesce(observing.content, call_places.observed) AS content,
+  coalesce(
+    observing.content,
+    call_places.observed,
+    -- The agent saw the exception itself.
+    nullif(concat_ws(': ', call_places.error_type, call_places.error_message), '')
+  ) AS content,
   CASE WHEN observing.key IS NULL THEN 'derived' ELSE 'span' END AS provenance
 FROM call_places
 INNER JOIN operations ON call_places.span_key = operations.key
