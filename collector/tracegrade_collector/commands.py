@@ -135,7 +135,7 @@ def _output(path: Path | None) -> Iterator[TextIO]:
         return
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:
-        with unfinished.open("w", encoding="utf-8", opener=private_opener) as file:
+        with open(unfinished, "w", encoding="utf-8", opener=private_opener) as file:
             yield file
         os.replace(unfinished, path)
     finally:

@@ -85,16 +85,15 @@ def _parts(name: str, file: io.BufferedReader) -> Iterator[Part]:
     probe = file.peek(PROBE_BYTES)[:PROBE_BYTES]
     if not probe:
         yield _faulty(name, "the file is empty")
-    elif _is_json(probe):
+    elif _is_text(probe):
         yield from _json_parts(name, file)
     else:
         yield _protobuf_part(name, file.read(MAX_DOCUMENT_BYTES + 1))
 
 
-def _is_json(probe: bytes) -> bool:
-    """A protobuf request starts with a line feed too, and may go on with a brace."""
-    controls = set(range(32)) - set(b"\t\n\r")
-    return probe.lstrip(b"\xef\xbb\xbf \t\n\r")[:1] in b"{[" and controls.isdisjoint(probe)
+def _is_text(probe: bytes) -> bool:
+    """Protobuf has control characters: its second field of anything is tagged with one, 0x12."""
+    return not set(probe) & (set(range(32)) - set(b"\t\n\r"))
 
 
 def _json_parts(name: str, file: io.BufferedReader) -> Iterator[Part]:
