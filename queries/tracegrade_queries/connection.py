@@ -5,15 +5,16 @@ folder and nothing else, installs nothing and cannot be reconfigured.
 """
 
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from pathlib import Path
 from typing import Final
 
 import duckdb
 import pyarrow as pa
-from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, Table
 
+from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, Table
 from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
+from tracegrade_queries.sql import query
 
 TABLES: Final = (RAW_SPANS, RAW_LOGS, STEPS, TRAJECTORIES, VERDICTS)
 
@@ -37,15 +38,28 @@ def connect(lake: Lake, *, tables: Sequence[Table] = ()) -> duckdb.DuckDBPyConne
         tables: Tables of higher layers, beside those of this one.
 
     Returns:
-        An in-memory DuckDB with a view for each table (empty if the lake has no such table yet) and
-        `spans`, `logs` without rows sent twice. It reads no file outside the lake.
+        An in-memory DuckDB with a view for each table (empty if the lake has no such table yet),
+        for each other table of the lake, `spans` and `logs` without rows sent twice, and, once
+        something was scored, `scores`. It reads no file outside the lake.
     """
     con = open_engine([lake.root])
     for table in (*TABLES, *tables):
         con.execute(view_sql(table, lake.files(table.name)))
     for name, raw in DEDUPLICATED.items():
         con.execute(f"CREATE VIEW {name} AS SELECT * FROM {raw} WHERE NOT resent")
+    declared = {table.name for table in (*TABLES, *tables)}
+    others = _other_tables(lake, declared)
+    for name in others:
+        con.execute(f"CREATE VIEW {name} AS SELECT * FROM {_parquet(lake.files(name))}")
+    if "trajectory_scores" in declared.union(others):
+        con.execute(f"CREATE VIEW scores AS {query('scores')}")
     return con
+
+
+def _other_tables(lake: Lake, declared: Set[str]) -> list[str]:
+    """Return the tables of the lake that nobody declared, sorted: those of higher layers."""
+    names = (log.parent.name for log in lake.root.glob("*/_delta_log"))
+    return sorted(name for name in names if name not in declared and lake.files(name))
 
 
 def open_engine(readable: Iterable[Path]) -> duckdb.DuckDBPyConnection:
@@ -67,8 +81,11 @@ def view_sql(table: Table, files: Sequence[str]) -> str:
         columns = ", ".join(f"NULL::{duckdb_type(c.type)} AS {c.name}" for c in table.columns)
         return f"CREATE VIEW {table.name} AS SELECT {columns} WHERE false"
     columns = ", ".join(f"{c.name}::{duckdb_type(c.type)} AS {c.name}" for c in table.columns)
-    source = f"read_parquet({_list(files)}, union_by_name = true, hive_partitioning = true)"
-    return f"CREATE VIEW {table.name} AS SELECT {columns} FROM {source}"
+    return f"CREATE VIEW {table.name} AS SELECT {columns} FROM {_parquet(files)}"
+
+
+def _parquet(files: Sequence[str]) -> str:
+    return f"read_parquet({_list(files)}, union_by_name = true, hive_partitioning = true)"
 
 
 def duckdb_type(kind: pa.DataType) -> str:

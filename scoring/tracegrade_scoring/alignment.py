@@ -27,8 +27,8 @@ class Pair(NamedTuple):
 def align(problem: str) -> list[Pair]:
     """Return the pairs of the cheapest alignment, in order.
 
-    Of equally cheap ones: going back from the end, a point is left alone if that can be, else it is
-    paired if that can be, else the expectation is left alone.
+    Of equally cheap ones: going back from the end, a point is left alone if that can be, else it
+    is paired if that can be, else the expectation is left alone.
     """
     costs = [[COSTS.get(letter, _NEVER) for letter in letters] for letters in problem.split(",")]
     least = _least_costs(costs)

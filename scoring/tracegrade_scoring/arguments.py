@@ -61,7 +61,7 @@ def validity(
     if validator is None:
         return Validity(None, None)
     error = next(iter(validator.iter_errors(orjson.loads(arguments))), None)
-    return Validity(error is None, error and error.message)
+    return Validity(error is None, None if error is None else error.message)
 
 
 def _validator(schema: str) -> jsonschema_rs.Validator | None:

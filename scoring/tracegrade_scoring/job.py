@@ -1,6 +1,6 @@
 """`tracegrade score`: brings the score tables up to date with the lake and the task files.
 
-What has been scored is written in the scores themselves (hashes of spans, verdicts and task files),
+What has been scored is written in the scores themselves (hashes of spans, verdicts and task files)
 and `trajectory_scores` is committed last: a run that was cut off is simply repeated. One job at a
 time holds the lake's lock.
 """
@@ -8,6 +8,7 @@ time holds the lake's lock.
 import datetime
 import fcntl
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple
@@ -16,6 +17,7 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_collector.lake import Lake, Table
+from tracegrade_collector.lake.commit import open_table
 from tracegrade_queries.build import build
 from tracegrade_queries.connection import connect
 from tracegrade_queries.sql import query
@@ -59,6 +61,7 @@ def score(
         ScoringBusy: Another job is scoring this lake.
     """
     with _alone(lake):
+        _drop_outdated(lake)
         build(lake, full=full)
         with connect(lake, tables=SCORE_TABLES) as con:
             _find_traces(con, specification, full=full)
@@ -82,6 +85,14 @@ def _alone(lake: Lake) -> Iterator[None]:
         raise ScoringBusy(msg) from error
     finally:
         os.close(descriptor)
+
+
+def _drop_outdated(lake: Lake) -> None:
+    """Remove score tables that have other columns than declared: they are written anew."""
+    for table in SCORE_TABLES:
+        delta = open_table(lake.root / table.name)
+        if delta and [field.name for field in delta.schema().fields] != table.arrow().names:
+            shutil.rmtree(lake.root / table.name)
 
 
 def _find_traces(
@@ -122,7 +133,7 @@ def _write(lake: Lake, con: duckdb.DuckDBPyConnection) -> None:
 
 
 def _replace_traces(lake: Lake, con: duckdb.DuckDBPyConnection, table: Table) -> None:
-    """Replace the rows of the scored traces: dates that hold older ones are rewritten one by one."""
+    """Replace the rows of the scored traces; dates that hold older ones are rewritten."""
     dates = _dates(con, f"SELECT DISTINCT date FROM {table.name} WHERE {_OF_TRACES}")
     for date in dates:
         kept = f"SELECT * FROM {table.name} WHERE date = $date AND NOT {_OF_TRACES}"

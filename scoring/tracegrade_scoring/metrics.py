@@ -10,10 +10,10 @@ TOOL_SELECTION: Final[Mapping[str, str]] = {
     "tsa": "Correct first picks / counted decision points, 0..1. Label: criteria that applied.",
     "tsa_source_text": "As tsa, without missed points: the article's literal ratio.",
     "missed_decisions": "Expected decision points without a call, a count.",
-    "wrong_call_rate": "Calls of counted points that are no correct first pick / such calls, 0..1.",
+    "wrong_call_rate": "Calls that are no correct first pick / calls of counted points, 0..1.",
     "tool_selection_jaccard": "Calls matched by name / expected and made calls together, 0..1.",
     "tool_allowed_rate": "Calls to tools that were offered / calls of which that is known, 0..1.",
-    "parameter_validity": "Calls whose arguments satisfy the schema / calls with a known one, 0..1.",
+    "parameter_validity": "Calls with valid arguments / calls with a known schema, 0..1.",
     "destructive_when_safe_existed": "Destructive calls where a safe equivalent existed, a count.",
 }
 

@@ -9,7 +9,7 @@ from tracegrade_queries.sql import query
 
 
 def materialise(con: duckdb.DuckDBPyConnection, name: str, source: str | None = None) -> None:
-    """Keep the rows of a query as the temporary table `name`; the query has its name, or `source`."""
+    """Keep the rows of a query as a temporary table; the query has its name, or `source`."""
     con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query(source or name)}")
 
 

@@ -1,7 +1,7 @@
 """Adds scores up to release scores: pooled value, counts, interval and flags.
 
-Grain: release × agent × task category × metric. A task is the unit that is resampled, since runs of
-one task resemble one another. Runs without a known task are one unit together.
+Grain: release, agent, task category and metric. A task is the unit that is resampled, since runs
+of one task resemble one another. Runs without a known task are one unit together.
 """
 
 from collections.abc import Iterator, Sequence
@@ -97,7 +97,7 @@ def _known_tasks(scored: Sequence[Row]) -> int:
 
 
 def _interval(scored: Sequence[Row]) -> Interval | None:
-    """Return Wilson's interval if every task was tried once and observed once, else a bootstrap."""
+    """Return Wilson's interval if every task has one observation, else a bootstrap."""
     known = _known_tasks(scored)
     if scored and known == len(scored) and all(task["single"] for task in scored):
         return wilson(sum(task["numerator"] for task in scored), len(scored))

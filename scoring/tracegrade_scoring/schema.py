@@ -31,7 +31,7 @@ SCORE: Final = pa.struct(
         ("source", TEXT),
     ]
 )
-"""One metric of one trajectory: status scored | not_applicable | error; value NULL unless scored."""
+"""One metric of one trajectory. Status: scored | not_applicable | error."""
 
 _TRAJECTORY: Final = Column("trajectory_id", TEXT, "The trajectory.")
 _TASK: Final = Column("task_id", TEXT, "From the spans, else by match; NULL if not known.")

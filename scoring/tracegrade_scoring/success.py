@@ -1,4 +1,4 @@
-"""Judges whether each attempt succeeded: verdicts first, then the task's criterion, the trace last.
+"""Judges whether each attempt succeeded: by verdicts, the task's criterion, or the trace itself.
 
 The parts of a criterion are SQL; only a task's own expression and canonical JSON need Python.
 """

@@ -1,7 +1,8 @@
 """Scores tool selection: decision points, their alignment with the task, criteria a, b and c.
 
-SQL says all of it but three things that Python does once for each distinct case: the alignment, the
-matching of tools used with tools expected, and the validation of arguments. Source: Triangle (TSA); metrics.md, section 1.
+SQL says all of it but three things that Python does once for each distinct case: the alignment,
+the matching of tools used with tools expected, and the validation of arguments.
+Source: Triangle (TSA); metrics.md, section 1.
 """
 
 import duckdb

@@ -150,7 +150,7 @@ def _check_expected(
 
 
 def bound_name(value: object) -> str | None:
-    """Return NAME of `{input: NAME}` (`as: number` may stand beside it), None for a plain value."""
+    """Return NAME of `{input: NAME}` (with or without `as: TYPE`), None for a plain value."""
     if isinstance(value, dict) and "input" in value and set(value) <= {"input", "as"}:
         return str(value["input"])
     return None

@@ -129,7 +129,7 @@ class Task(_Strict):
     expected: list[Expected] | None = None
     """Decision points in order. None: nothing is expected; []: no call is."""
     expected_complete: Literal[True, False, "writes"] = True
-    """Whether calls beyond the expected ones are wrong; `writes`: only the list of writes is complete."""
+    """Whether other calls than the expected ones are wrong; `writes`: only the writes are all."""
     sequence_matters: bool = True
     """Whether the order of the expected calls counts in tool correctness."""
     optimal_steps: Annotated[int, Field(ge=0)] | None = None

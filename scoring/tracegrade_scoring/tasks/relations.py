@@ -115,7 +115,7 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
             ("member", TEXT),
         ]
     ),
-    # The success criterion of a task: `answer` RE2, `tool` and `failed` of a call; NULL if not given.
+    # A task's success criterion: `answer` is RE2; tool and failed are of a call. NULL: not given.
     "task_success": pa.schema(
         [("task_id", TEXT), ("answer", TEXT), ("tool_name", TEXT), ("failed", BOOLEAN)]
     ),

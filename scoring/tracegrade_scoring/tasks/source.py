@@ -63,7 +63,7 @@ _Loader.yaml_implicit_resolvers = {
 
 
 def read(file: str, text: str) -> Source:
-    """Return the file's values, lines and the errors of YAML itself (values None if unreadable)."""
+    """Return the file's values, lines and YAML errors; values are None if it cannot be parsed."""
     source = Source(file, None, {}, [])
     loader = _Loader(text)
     try:
