@@ -74,8 +74,8 @@ def _refund(conversation: Conversation, order: dict[str, Any]) -> Turn:
     number, amount = order["order"], order["amount"]
     receipt = conversation.result_of("issue_refund")
     if receipt is None:
-        call = ToolCall("issue_refund", {"order": number, "amount": amount})
-        return Turn("The policy allows it: back to the card.", call)
+        card = {"order": number, "amount": amount, "method": "card"}
+        return Turn("The policy allows it: back to the card.", ToolCall("issue_refund", card))
     if isinstance(receipt, str):  # an error text instead of a receipt
         credit = {"order": number, "amount": amount, "method": "credit"}
         return Turn(

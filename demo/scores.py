@@ -1,5 +1,6 @@
 """The second half of the demo: from landed spans to scores, a report and answers in SQL."""
 
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from demo.stages import TASKS, TRACEGRADE, say
 
 SQL = Path(__file__).with_name("sql")
 WORKED_TASK = "clean-uploads"
-SAVED_QUERIES = ("failing_tools", "wrong_decisions")
+ANALYST_QUERIES = ("failing_tools", "cost_by_task")
 
 Row = Mapping[str, Any]
 
@@ -46,29 +47,28 @@ def show(children: Children, lake: Path) -> None:
             f"  {wrong['release']} picked {wrong['picked_tool']} at '{wrong['decision']}' "
             f"(step {wrong['step_index']}): {wrong['reason']}"
         )
-    for name in SAVED_QUERIES:
-        title(f"tracegrade sql --saved {name} --lake {lake}")
-        command: Command = [
-            TRACEGRADE,
-            "sql",
-            "--saved",
-            name,
-            "--lake",
-            lake,
-            "--format",
-            "table",
-        ]
-        print_output(children, f"saved {name}", command)
+    for name in ANALYST_QUERIES:
+        question, query = read_query(name)
+        title(f"An analyst asks: {question}")
+        print(f"{query}\n")
+        print_table(select(children, lake, name))
 
 
 def select(children: Children, lake: Path, name: str, **parameters: str) -> list[Row]:
     """Return the rows of a query of this folder, asked as an analyst would: `tracegrade sql`."""
-    query = (SQL / f"{name}.sql").read_text(encoding="utf-8")
-    command: Command = [TRACEGRADE, "sql", query, "--lake", lake, "--format", "json"]
+    _, query = read_query(name)
     given = [f"--param={key}={value}" for key, value in parameters.items()]
-    child = children.run(f"sql {name}", [*command, *given])
+    command: Command = [TRACEGRADE, "sql", "--lake", lake, "--format", "json", *given, query]
+    child = children.run(f"sql {name}", command)
     rows: list[Row] = json.loads("\n".join(child.lines()))
     return rows
+
+
+def read_query(name: str) -> tuple[str, str]:
+    """Return the first line of a query's header, and the query without its header."""
+    lines = (SQL / f"{name}.sql").read_text(encoding="utf-8").splitlines()
+    header = list(itertools.takewhile(lambda line: line.startswith("--"), lines))
+    return header[0].removeprefix("-- "), "\n".join(lines[len(header) :])
 
 
 def print_output(children: Children, name: str, command: Command) -> None:

@@ -53,7 +53,7 @@ def run_file_agent(children: Children, release: str, endpoint: str, folder: Path
     command = [sys.executable, "-m", "demo.file_agent", "--release", release]
     command += ["--folder", str(folder / release)]
     child = children.run(f"file agent {release}", command, **_environment(endpoint))
-    runs = child.lines()
+    runs = [line for line in child.lines() if " trial " in line]
     stopped = sum("Stopped" in run for run in runs)
     say(
         2 + RELEASES.index(release),

@@ -1,4 +1,4 @@
--- The scores of each run of one task.
+-- The scores of each run of one task, in the order in which they are read.
 --
 -- Reads:
 --   trajectory_scores
@@ -15,7 +15,6 @@
 --   critical_path    DOUBLE   Critical sub-goals completed / all critical ones, in [0, 1].
 -- Order:
 --   release, trajectory_id
--- The columns stand in the order in which they are read.
 SELECT  -- noqa: ST06
   trajectory_scores.release,
   trajectory_scores.tsa.denominator::BIGINT AS decisions,
