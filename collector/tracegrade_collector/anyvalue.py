@@ -20,7 +20,7 @@ import json
 import math
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, TypeAlias
 
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 
@@ -29,11 +29,8 @@ from tracegrade_collector.otlp_json import any_value_from_json, write_json
 NO_VALUE: Final = "m"
 
 
-class TypedText(NamedTuple):
-    """The text of a value and the letter of its type."""
-
-    type: str
-    text: str | None
+TypedText: TypeAlias = tuple[str, str | None]
+"""The letter of a value's type, and the value's text. A plain tuple: there are millions."""
 
 
 class _NotPlain(Exception):
@@ -42,13 +39,16 @@ class _NotPlain(Exception):
 
 def value_text(value: AnyValue) -> TypedText:
     """Return the value as text with its letter."""
-    write = _WRITERS.get(value.WhichOneof("value") or "")
-    return write(value) if write else TypedText("n", None)
+    kind = value.WhichOneof("value")
+    if kind == "string_value":  # nine of ten
+        return "s", value.string_value
+    write = _WRITERS.get(kind or "")
+    return write(value) if write else ("n", None)
 
 
 def entry_text(entry: KeyValue) -> TypedText:
     """Return the text of an entry's value; a missing one differs from an empty one."""
-    return value_text(entry.value) if entry.HasField("value") else TypedText(NO_VALUE, None)
+    return value_text(entry.value) if entry.HasField("value") else (NO_VALUE, None)
 
 
 def set_value(value: AnyValue, type_: str, text: str | None) -> None:
@@ -76,8 +76,8 @@ def _nested_text(value: AnyValue, letter: str) -> TypedText:
     try:
         plain = _plain(value)
     except _NotPlain:
-        return TypedText(letter.upper(), _json(write_json(value)))
-    return TypedText(letter, _json(plain))
+        return (letter.upper(), _json(write_json(value)))
+    return (letter, _json(plain))
 
 
 def _json(value: object) -> str:
@@ -127,11 +127,10 @@ _FIELD_OF_SCALAR: Final = {
 }
 
 _WRITERS: Final[dict[str, Callable[[AnyValue], TypedText]]] = {
-    "string_value": lambda value: TypedText("s", value.string_value),
-    "bool_value": lambda value: TypedText("b", "true" if value.bool_value else "false"),
-    "int_value": lambda value: TypedText("i", str(value.int_value)),
-    "double_value": lambda value: TypedText("d", double_text(value.double_value)),
-    "bytes_value": lambda value: TypedText("y", b64encode(value.bytes_value).decode()),
+    "bool_value": lambda value: ("b", "true" if value.bool_value else "false"),
+    "int_value": lambda value: ("i", str(value.int_value)),
+    "double_value": lambda value: ("d", double_text(value.double_value)),
+    "bytes_value": lambda value: ("y", b64encode(value.bytes_value).decode()),
     "array_value": lambda value: _nested_text(value, "a"),
     "kvlist_value": lambda value: _nested_text(value, "k"),
 }

@@ -22,6 +22,10 @@ class LakeMissing(CollectorError, BadInput):
     """There is no lake at this path."""
 
 
+class BadLakePath(CollectorError, BadInput):
+    """A lake cannot have this path."""
+
+
 class LakeDamaged(CollectorError):
     """A table's log or one of its files cannot be read."""
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from tracegrade_collector.errors import LakeDamaged, LakeMissing, SchemaDiffers
+from tracegrade_collector.errors import BadLakePath, LakeDamaged, LakeMissing, SchemaDiffers
 from tracegrade_collector.lake import Column, Lake, Table
 
 NOTES = Table(
@@ -97,6 +97,23 @@ def test_what_is_missing_is_said(lake: Lake, tmp_path: Path) -> None:
     assert lake.version("notes") is None
     assert lake.files("notes") == []
     assert lake.transaction_version("notes", "c1/notes") is None
+
+
+@pytest.mark.parametrize("name", ["a b", "50%#ü?", "[1]*"])
+def test_a_lake_may_have_any_name(tmp_path: Path, name: str) -> None:
+    """The Delta library takes and gives addresses, in which these characters are escaped."""
+    lake = Lake.create(tmp_path / name)
+    land(lake, 1, 1)
+    land(lake, 2, 2)
+
+    assert [Path(file).parents[2].name for file in lake.files("notes")] == [name, name]
+    assert all(map(os.path.exists, lake.files("notes")))
+
+
+def test_an_escape_in_a_path_is_refused(tmp_path: Path) -> None:
+    """The Delta library takes `%20` for a space whatever it is given."""
+    with pytest.raises(BadLakePath, match="%20"):
+        Lake.create(tmp_path / "a%20b")
 
 
 def test_only_its_owner_may_read_a_lake(lake: Lake) -> None:

@@ -53,7 +53,7 @@ def open_table(folder: Path, version: int | None = None) -> DeltaTable | None:
     if not (folder / LOG_FOLDER).is_dir():
         return None
     try:
-        return DeltaTable(str(folder), version=version)
+        return DeltaTable(folder.as_uri(), version=version)
     except TableNotFoundError:
         return None
     except (DeltaError, OSError) as error:
@@ -121,7 +121,7 @@ def writable_table(folder: Path, table: Table) -> DeltaTable:
         return delta
     delta.alter.add_columns([Field.from_arrow(field) for field in added])
     sync_log(folder, after=delta.version() - 1)
-    return DeltaTable(str(folder))
+    return DeltaTable(folder.as_uri())
 
 
 def open_mended(folder: Path) -> DeltaTable | None:
@@ -146,7 +146,7 @@ def open_mended(folder: Path) -> DeltaTable | None:
 def sync_log(folder: Path, *, after: int) -> None:
     """Make the log durable: each commit later than this version, checkpoints, the log's folder."""
     log = folder / LOG_FOLDER
-    newest = DeltaTable(str(folder)).version()
+    newest = DeltaTable(folder.as_uri()).version()
     for version in range(after + 1, newest + 1):
         sync_file(log / f"{version:020d}.json")
         sync_file(log / f"{version:020d}.checkpoint.parquet")
@@ -158,14 +158,14 @@ def _create(folder: Path, table: Table) -> DeltaTable:
     make_folder(folder)
     make_folder(folder / LOG_FOLDER)
     DeltaTable.create(
-        str(folder),
+        folder.as_uri(),
         schema=table.arrow(),
         partition_by=list(table.partition_by),
         mode="ignore",  # another process may be first
         configuration=CONFIGURATION,
     )
     sync_log(folder, after=-1)
-    return DeltaTable(str(folder))
+    return DeltaTable(folder.as_uri())
 
 
 def _has(folder: Path, transactions: Mapping[str, int]) -> bool:

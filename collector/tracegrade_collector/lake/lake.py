@@ -7,11 +7,12 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
 import pyarrow as pa
 from deltalake.transaction import AddAction
 
-from tracegrade_collector.errors import LakeMissing, SchemaDiffers
+from tracegrade_collector.errors import BadLakePath, LakeMissing, SchemaDiffers
 from tracegrade_collector.lake.commit import (
     LOG_FOLDER,
     Change,
@@ -36,8 +37,10 @@ class Lake:
         """Return the lake at this path.
 
         Raises:
+            BadLakePath: The Delta library would read the path as another one.
             LakeMissing: There is no such folder.
         """
+        _check_path(root)
         if not Path(root).is_dir():
             msg = f"there is no lake at {root}; `tracegrade collect --lake {root}` makes one"
             raise LakeMissing(msg)
@@ -45,7 +48,12 @@ class Lake:
 
     @classmethod
     def create(cls, root: str | Path) -> Lake:
-        """Return the lake at this path, made if absent (for its owner alone)."""
+        """Return the lake at this path, made if absent (for its owner alone).
+
+        Raises:
+            BadLakePath: The Delta library would read the path as another one.
+        """
+        _check_path(root)
         make_folder(Path(root).absolute())
         return cls.open(root)
 
@@ -61,7 +69,8 @@ class Lake:
     def files(self, table: str, version: int | None = None) -> list[str]:
         """Return the absolute paths of a version's Parquet files, sorted; the newest version's."""
         delta = open_table(self.root / table, version)
-        return sorted(uri.removeprefix("file://") for uri in delta.file_uris()) if delta else []
+        uris = delta.file_uris() if delta else []
+        return sorted(unquote(uri.removeprefix("file://")) for uri in uris)
 
     def transaction_version(self, table: str, app_id: str) -> int | None:
         """Return the highest version that this application committed; None if it never did.
@@ -151,6 +160,12 @@ class Lake:
         for parent in {(folder / file.name).parent for file in files}:
             sync_folder(parent)
         return [_add_action(folder, file) for file in files]
+
+
+def _check_path(root: str | Path) -> None:
+    if unquote(str(root)) != str(root):
+        msg = f"the lake's path must hold no escape such as %20, got {root}"
+        raise BadLakePath(msg)
 
 
 def _add_action(folder: Path, file: StagedFile) -> AddAction:
