@@ -285,3 +285,29 @@ def test_a_crash_before_the_commit_leaves_nothing_that_counts(lake: Lake, point:
     assert land(lake, 2, 2)
     assert seqs(lake) == [1, 2]
     assert len(list((lake.root / "notes").rglob("*.parquet"))) == 2
+
+
+WRITER = """
+import sys
+sys.path[:0] = [{tests!r}]
+from test_lake import NOTES, Lake, notes
+lake = Lake.open({root!r})
+for version in range(1, 9):
+    staged = lake.stage(NOTES, notes({writer} * 100 + version), f"c{writer}-{{version}}")
+    lake.add_files(NOTES, staged, "c{writer}/notes", version)
+"""
+
+
+def test_writers_and_a_compaction_go_on_side_by_side(lake: Lake) -> None:
+    """Who loses a race for a version tries again; no commit is lost or made twice."""
+    land(lake, 1, 1)
+    programs = [
+        WRITER.format(tests=str(Path(__file__).parent), root=str(lake.root), writer=writer)
+        for writer in (2, 3, 4)
+    ]
+    writers = [subprocess.Popen([sys.executable, "-c", program]) for program in programs]
+    while any(writer.poll() is None for writer in writers):
+        DeltaTable(str(lake.root / "notes")).optimize.compact()
+
+    assert [writer.returncode for writer in writers] == [0, 0, 0]
+    assert seqs(lake) == [1, *(100 * writer + n for writer in (2, 3, 4) for n in range(1, 9))]
