@@ -21,3 +21,7 @@ class TaskCheckFailed(ScoringError, CheckFailed):
 
 class ScoringBusy(ScoringError):
     """Another job is scoring the same lake."""
+
+
+class ReportNotWritten(ScoringError):
+    """The file that a report should go to cannot be written."""

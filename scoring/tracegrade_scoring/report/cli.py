@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracegrade_scoring.errors import ReportNotWritten
+
 if TYPE_CHECKING:
     from tracegrade_scoring.report.model import Report
 
@@ -76,10 +78,16 @@ def _print(text: str) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file whole or not at all.
+
+    Raises:
+        ReportNotWritten: It cannot be written.
+    """
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         unfinished.write_text(text, encoding="utf-8")
         unfinished.replace(path)
-    finally:
+    except OSError as error:
         unfinished.unlink(missing_ok=True)
+        msg = f"cannot write the report to {path}: {error.strerror}; name another file with --out"
+        raise ReportNotWritten(msg) from error

@@ -37,6 +37,7 @@ def _environment() -> Environment:
     environment = Environment(
         autoescape=True,
         finalize=_finalize,
+        keep_trailing_newline=True,
         lstrip_blocks=True,
         trim_blocks=True,
         undefined=StrictUndefined,

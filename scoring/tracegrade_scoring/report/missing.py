@@ -62,7 +62,7 @@ def _tasks(lake: str) -> Missing:
         "selection, step efficiency, sub-goals, success by criterion. Describe the tasks in a "
         "file.",
         (
-            f"tracegrade tasks draft --lake {lake} > tasks.yaml",
+            "tracegrade tasks check tasks.yaml",
             f"tracegrade score --lake {lake} --tasks tasks.yaml",
         ),
     )

@@ -18,7 +18,7 @@ from tracegrade_scoring.report.view import AgentView
 
 AnyChart = alt.Chart | alt.LayerChart | alt.FacetChart
 SERIES = tuple(f"var(--series-{number})" for number in range(1, 7))
-"""One colour for each release; a seventh starts again."""
+"""One colour for each release, the newest first; a seventh starts again."""
 INK, FAINT, GRID = "var(--ink)", "var(--faint)", "var(--line)"
 FONT = "system-ui, sans-serif"
 PLOT_WIDTH = 270
@@ -101,16 +101,19 @@ def replanning_plot(agent: AgentView) -> Markup | None:
     ]
     if not any(row["failures"] or row["replans"] for row in rows):
         return None
-    most = max(max(row["failures"], row["replans"]) for row in rows) + 1
     sizes = sorted({1, max(row["runs"] for row in rows)})
-    axis = alt.Axis(tickMinStep=1, tickCount=min(most, 10), format="d")
-    scale = alt.Scale(domain=[-0.4, most], nice=False)
     chart = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_circle(opacity=0.65, stroke=INK, strokeWidth=0.5)
         .encode(
-            x=alt.X("x:Q", title="failed calls in a run", axis=axis, scale=scale),
-            y=alt.Y("replans:Q", title="changes of plan in it", axis=axis, scale=scale),
+            x=alt.X(
+                "x:Q", title="failed calls in a run", **_counting(row["failures"] for row in rows)
+            ),
+            y=alt.Y(
+                "replans:Q",
+                title="changes of plan in it",
+                **_counting(row["replans"] for row in rows),
+            ),
             size=alt.Size(
                 "runs:Q",
                 scale=alt.Scale(type="sqrt", range=[60, 700]),
@@ -119,12 +122,12 @@ def replanning_plot(agent: AgentView) -> Markup | None:
             color=_release_colour(agent),
         )
     )
-    return _svg(chart, "Runs by failed calls and changes of plan.", height=220)
+    return _svg(chart, "Runs by failed calls and changes of plan.", height=170)
 
 
 def _release_colour(agent: AgentView) -> alt.Color:
     labels = _distinct(agent.labels)
-    colours = [SERIES[index % len(SERIES)] for index in range(len(labels))]
+    colours = [SERIES[age % len(SERIES)] for age in reversed(range(len(labels)))]
     legend = alt.Legend(title=None, orient="top") if len(labels) > 1 else None
     scale = alt.Scale(domain=labels, range=colours)
     return alt.Color("release:N", scale=scale, legend=legend)
@@ -149,6 +152,14 @@ def _label_axis(labels: Iterable[str]) -> alt.Axis:
 
 def _percent_axis() -> alt.Axis:
     return alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
+
+
+def _counting(counts: Iterable[int]) -> dict[str, Any]:
+    """Return axis and scale of whole numbers, with room for the dots at either end."""
+    most = max(counts)
+    ticks = list(range(0, most + 1, max(1, most // 8)))
+    scale = alt.Scale(domain=[-0.5, most + 0.5], nice=False, zero=False)
+    return {"axis": alt.Axis(values=ticks, format="d"), "scale": scale}
 
 
 def _svg(chart: AnyChart, description: str, height: Any) -> Markup:

@@ -119,6 +119,11 @@ class AgentView:
         return _grouped(self.more_rows)
 
     @property
+    def has_run_modes(self) -> bool:
+        """Whether the traces say how any run was made."""
+        return any(row.run_mode for row in self.passes)
+
+    @property
     def compared(self) -> str:
         """The two releases that differences are between, '' if there is one release alone."""
         return " → ".join(self.labels[-2:]) if len(self.labels) > 1 else ""
@@ -311,5 +316,8 @@ def _cautions(metrics: Sequence[Metric], releases: Sequence[Release]) -> tuple[s
 
 
 def _caution(flag: str, by_metric: dict[str, list[str]]) -> str:
-    who = "; ".join(f"{metric} ({', '.join(labels)})" for metric, labels in by_metric.items())
+    by_releases: dict[str, list[str]] = {}
+    for metric, labels in by_metric.items():
+        by_releases.setdefault(", ".join(labels), []).append(metric)
+    who = "; ".join(f"{', '.join(names)} ({labels})" for labels, names in by_releases.items())
     return f"{who}: {words.flag(flag)}."

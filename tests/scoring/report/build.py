@@ -9,7 +9,7 @@ import duckdb
 from tracegrade_collector.lake import RAW_SPANS
 from tracegrade_queries.connection import view_sql
 from tracegrade_queries.schema import TRAJECTORIES
-from tracegrade_scoring.report.lake import create_scores
+from tracegrade_queries.sql import query
 from tracegrade_scoring.report.model import Report
 from tracegrade_scoring.report.read import read_report
 from tracegrade_scoring.schema import SCORE, SCORE_TABLES
@@ -27,7 +27,7 @@ class Tables:
     def __post_init__(self) -> None:
         for table in (RAW_SPANS, TRAJECTORIES, *SCORE_TABLES):
             self.con.execute(view_sql(table, []).replace("CREATE VIEW", "CREATE TABLE", 1))
-        create_scores(self.con)
+        self.con.execute(f"CREATE VIEW scores AS {query('scores')}")
 
     def insert(self, table: str, **row: Any) -> None:
         """Insert one row; columns that are not given are NULL."""

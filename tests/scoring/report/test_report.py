@@ -293,7 +293,7 @@ def test_scores_without_tasks_ask_for_a_task_file(tables: Tables) -> None:
 
     text = render_terminal(tables.report(), width=90, colour=False)
 
-    assert "tracegrade tasks draft --lake lake > tasks.yaml" in text
+    assert "tracegrade score --lake lake --tasks tasks.yaml" in text
 
 
 def test_runs_after_the_last_scoring_are_named(tables: Tables) -> None:

@@ -1,0 +1,148 @@
+"""`tracegrade report` on a lake of files, as a user types it."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from tests.scoring.report.build import Tables
+
+from tracegrade.cli import main
+from tracegrade_collector.lake import RAW_SPANS, Lake
+from tracegrade_queries.schema import TRAJECTORIES
+from tracegrade_scoring.schema import SCORE_TABLES
+
+
+@pytest.fixture(scope="module")
+def lake(sample: Tables, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample as Delta tables."""
+    lake = Lake.create(tmp_path_factory.mktemp("reported") / "lake")
+    for table in (RAW_SPANS, TRAJECTORIES, *SCORE_TABLES):
+        columns = ", ".join(
+            f"coalesce({column.name}, DATE '2026-11-01') AS date"
+            if column.name == "date"
+            else column.name
+            for column in table.columns
+        )
+        rows = sample.con.sql(f"SELECT {columns} FROM {table.name}").to_arrow_table()  # noqa: S608 - declared names
+        lake.replace(table, rows.cast(table.arrow()))
+    return lake.root
+
+
+def run(*arguments: str | Path) -> int:
+    """Run the command in this process and return its exit code."""
+    with pytest.raises(SystemExit) as exit_:
+        main(["report", *map(str, arguments)])
+    assert isinstance(exit_.value.code, int)
+    return exit_.value.code
+
+
+@pytest.mark.parametrize(
+    ("format_", "fact"),
+    [
+        ("terminal", "Tool-selection accuracy"),
+        ("html", "<!DOCTYPE html>"),
+        ("markdown", "## `files`"),
+        ("json", '"pass_hat_k"'),
+    ],
+)
+def test_each_format_goes_to_stdout_alone(
+    lake: Path, capsys: pytest.CaptureFixture[str], format_: str, fact: str
+) -> None:
+    """The report is all there is on stdout; nothing is said on stderr."""
+    assert run("--lake", lake, "--format", format_) == 0
+    out, err = capsys.readouterr()
+
+    assert fact in out
+    assert err == ""
+
+
+def test_json_on_stdout_is_one_document(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A program can read stdout as it comes."""
+    run("--lake", lake, "--format", "json")
+
+    releases = json.loads(capsys.readouterr().out)["releases"]
+    assert [(r["agent_name"], r["release"]) for r in releases] == [
+        ("files", "1.0"),
+        ("files", "1.1"),
+        ("weather", "2026.11"),
+    ]
+
+
+def test_terminal_report_is_plain_where_there_is_no_terminal(
+    lake: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pipe gets no escapes and the width that the environment names."""
+    monkeypatch.setenv("COLUMNS", "70")
+    run("--lake", lake)
+
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert max(map(len, out.splitlines())) <= 70
+
+
+def test_out_writes_the_file_whole(
+    lake: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file is there under its name alone, and stdout stays empty."""
+    page = tmp_path / "report.html"
+
+    assert run("--lake", lake, "--format", "html", "--out", page) == 0
+    assert page.read_text("utf-8").endswith("</html>\n")
+    assert list(tmp_path.iterdir()) == [page]
+    assert capsys.readouterr().out == ""
+
+
+def test_out_that_cannot_be_written_is_a_failure_outside(
+    lake: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit 3 and one line that names the file."""
+    assert run("--lake", lake, "--out", tmp_path / "none" / "report.txt") == 3
+
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "none/report.txt" in line
+
+
+def test_missing_lake_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit 2 and one line that says how to make one."""
+    assert run("--lake", tmp_path / "none") == 2
+
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "there is no lake" in line
+
+
+@pytest.mark.parametrize("arguments", [("--format", "pdf"), ("--lake",), ()])
+def test_wrong_usage_is_bad_input(
+    arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An unknown format, a value or the lake left out: exit 2."""
+    monkeypatch.delenv("TRACEGRADE_LAKE", raising=False)
+
+    assert run(*arguments) == 2
+
+
+def test_lake_may_come_from_the_environment(
+    lake: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """TRACEGRADE_LAKE stands for --lake."""
+    monkeypatch.setenv("TRACEGRADE_LAKE", str(lake))
+
+    assert run("--format", "json") == 0
+    assert json.loads(capsys.readouterr().out)["lake"] == str(lake)
+
+
+def test_empty_lake_is_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder without tables says what to do next, and that is no failure."""
+    assert run("--lake", tmp_path) == 0
+
+    assert f"tracegrade collect --lake {tmp_path}" in "".join(capsys.readouterr().out.splitlines())
+
+
+def test_stdout_of_few_characters_is_served(
+    lake: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an ASCII terminal cannot show becomes a question mark."""
+    sys.stdout.reconfigure(encoding="ascii")  # type: ignore[union-attr] # pytest's stdout has it
+
+    assert run("--lake", lake) == 0
+    assert b"83.3%  55?95%" in capsysbinary.readouterr().out
