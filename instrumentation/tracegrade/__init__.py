@@ -1,21 +1,36 @@
 """Writes down what an AI agent does, as OpenTelemetry spans.
 
-import tracegrade
+    import tracegrade
+    tracegrade.init(service="support", release="1.4.2")
 
-tracegrade.init(service="support", release="1.4.2")
+    @tracegrade.tool(effect="read", cost=1)
+    def search_orders(customer: str) -> list[dict]: ...
 
-@tracegrade.tool(effect="read", cost=1)
-def search_orders(customer: str) -> list[dict]: ...
+    with tracegrade.agent_run("support", task="refund-order", trial=1, user_input="...") as run:
+        run.thought("The customer wants ...")
+        orders = search_orders("c-7")
+        run.answer("Refunded.")
 
-with tracegrade.agent_run("support", task="refund-order", user_input="...") as run:
-    run.thought("The customer wants ...")
-    orders = search_orders("c-7")
-    run.answer("Refunded.")
+It never harms its host: what fails in here is caught, counted (`failures`) and logged once.
 """
 
 from tracegrade.agent import AgentRun, agent_run
+from tracegrade.current import answer, decision, observe, plan, sub_goal, thought
 from tracegrade.guard import failures
 from tracegrade.provider import flush, init
 from tracegrade.tools import tool
 
-__all__ = ["AgentRun", "agent_run", "failures", "flush", "init", "tool"]
+__all__ = [
+    "AgentRun",
+    "agent_run",
+    "answer",
+    "decision",
+    "failures",
+    "flush",
+    "init",
+    "observe",
+    "plan",
+    "sub_goal",
+    "thought",
+    "tool",
+]

@@ -17,6 +17,8 @@ from opentelemetry.context import Context
 from opentelemetry.trace import INVALID_SPAN, Span, set_span_in_context
 
 from tracegrade import names, steps
+from tracegrade.content import write_text
+from tracegrade.definitions import definition_of
 from tracegrade.guard import guarded
 from tracegrade.scope import (
     SCOPE_KEY,
@@ -190,4 +192,8 @@ def _content(
     if user_input is not None:
         messages = (names.INPUT_MESSAGES, steps.input_messages(user_input))
         content.update(steps.content_attributes(messages))
+    if tools:
+        # What a tool is called is no one's secret, so definitions go out in every content mode.
+        definitions = [definition_of(tool) for tool in tools]
+        write_text(content, names.TOOL_DEFINITIONS, steps.as_json(definitions))
     return content

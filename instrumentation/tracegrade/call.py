@@ -6,15 +6,18 @@ function is guarded by itself, so that a call whose bookkeeping failed still ret
 returned.
 """
 
+import time
 from contextvars import Token
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
-from opentelemetry.trace import Link, Span, set_span_in_context
+from opentelemetry.sdk.trace import ReadableSpan, Tracer
+from opentelemetry.sdk.trace import Span as SdkSpan
+from opentelemetry.trace import Link, Span, SpanContext, set_span_in_context
 
 from tracegrade import names
 from tracegrade.arguments import Parameters
-from tracegrade.content import Text, json_of, text_of
+from tracegrade.content import Text, json_of, text_of, write_text
 from tracegrade.guard import guarded
 from tracegrade.scope import Attribute, step_attributes
 from tracegrade.settings import Content
@@ -46,12 +49,12 @@ class Tool:
 class Call:
     """A tool call that has begun and is the current span between `enter` and `leave`."""
 
-    __slots__ = ("_inside", "_token", "parent", "span", "truncated")
+    __slots__ = ("_inside", "_token", "attributes", "parent", "span")
 
-    def __init__(self, span: Span, parent: Context, truncated: tuple[str, ...]) -> None:
+    def __init__(self, span: Span, parent: Context, attributes: dict[str, Attribute]) -> None:
         self.span = span
         self.parent = parent
-        self.truncated = truncated
+        self.attributes = attributes
         self._inside = set_span_in_context(span, parent)
         self._token: Token[Context] | None = None
 
@@ -70,16 +73,13 @@ class Call:
 def begin(tool: Tool, args: tuple[object, ...], kwargs: dict[str, object]) -> Call:
     """Start the tool's span, with its arguments as they are now, and make it current."""
     parent = otel_context.get_current()
+    settings = state.settings
     attributes = {**tool.attributes, **step_attributes(parent)}
-    truncated: tuple[str, ...] = ()
-    if state.settings.content is not Content.NONE:
-        named = tool.parameters.by_name(args, kwargs)
-        text, cut = json_of(named, state.settings.max_content_chars)
-        attributes[names.TOOL_CALL_ARGUMENTS] = text
-        if cut:
-            truncated = (names.TOOL_CALL_ARGUMENTS,)
+    if settings.content is not Content.NONE:
+        arguments = json_of(tool.parameters.by_name(args, kwargs), settings)
+        write_text(attributes, names.TOOL_CALL_ARGUMENTS, arguments)
     span = state.tracer.start_span(tool.span_name, parent, attributes=attributes)
-    call = Call(span, parent, truncated)
+    call = Call(span, parent, attributes)
     call.enter()
     return call
 
@@ -87,37 +87,79 @@ def begin(tool: Tool, args: tuple[object, ...], kwargs: dict[str, object]) -> Ca
 @guarded
 def finish(call: Call | None, result: object) -> None:
     """End the call with what the tool returned, and write down that the agent saw it."""
-    if call is not None:
-        call.leave()
+    if call is None:
+        return
+    call.leave()
+    try:
         if state.settings.content is not Content.NONE and call.span.is_recording():
-            write_result(call, text_of(result, state.settings.max_content_chars))
-        close(call)
+            _write_result(call, text_of(result, state.settings))
+    finally:
+        _close(call)
 
 
 @guarded
 def fail(call: Call | None, error: BaseException) -> None:
     """End the call with the exception that the tool raised."""
-    if call is not None:
-        call.leave()
+    if call is None:
+        return
+    call.leave()
+    try:
         record_failure(call.span, error)
-        close(call)
+    finally:
+        _close(call)
 
 
-def write_result(call: Call, result: Text) -> None:
-    """Put the result on the tool's span."""
+def _write_result(call: Call, result: Text) -> None:
     call.span.set_attribute(names.TOOL_CALL_RESULT, result.text)
-    if result.truncated:
-        call.truncated += (names.TOOL_CALL_RESULT,)
+    if result.marks:
+        write_text(call.attributes, names.TOOL_CALL_RESULT, result)
+        for mark in result.marks:
+            call.span.set_attribute(mark, call.attributes[mark])
 
 
-def close(call: Call) -> None:
+def _close(call: Call) -> None:
     """End the tool's span and follow it by its observation, which links to it."""
-    if call.truncated:
-        call.span.set_attribute(names.TRUNCATED, call.truncated)
-    call.span.end()
+    tool_span = call.span
+    if not tool_span.is_recording():
+        return
+    tool_span.end()
     attributes = {names.STEP_KIND: "observation", **step_attributes(call.parent)}
-    seen = (Link(call.span.get_span_context()),)
-    observation = state.tracer.start_span(
-        names.OBSERVATION, call.parent, attributes=attributes, links=seen
+    seen = (Link(tool_span.get_span_context()),)
+    tracer = state.tracer
+    if state.owns_provider and isinstance(tracer, Tracer) and isinstance(tool_span, SdkSpan):
+        tracer.span_processor.on_end(_ended_span(tracer, tool_span, attributes, seen))
+    else:
+        start = tracer.start_span
+        start(names.OBSERVATION, call.parent, attributes=attributes, links=seen).end()
+
+
+def _ended_span(
+    tracer: Tracer,
+    beside: SdkSpan,
+    attributes: dict[str, Attribute],
+    links: tuple[Link, ...],
+) -> ReadableSpan:
+    """Return a span that is over as it begins, beside another one of the same trace.
+
+    Nothing runs inside an observation, so it needs no lock, limits or start hooks, which cost as
+    much as all else in a call. Not with a host's TracerProvider: its processors may need a start.
+    """
+    sibling = beside.get_span_context()
+    now = time.time_ns()
+    return ReadableSpan(
+        name=names.OBSERVATION,
+        context=SpanContext(
+            sibling.trace_id,
+            tracer.id_generator.generate_span_id(),
+            is_remote=False,
+            trace_flags=sibling.trace_flags,
+            trace_state=sibling.trace_state,
+        ),
+        parent=beside.parent,
+        resource=beside.resource,
+        attributes=attributes,
+        links=links,
+        instrumentation_scope=beside.instrumentation_scope,
+        start_time=now,
+        end_time=now,
     )
-    observation.end()

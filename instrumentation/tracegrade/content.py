@@ -1,56 +1,84 @@
-"""Values to JSON text at the time of the call, so that what the host does to them later is unseen.
+"""Values to text at the time of the call, so that what the host does to them later is not seen.
 
-The fast path is the C encoder. What it refuses (NaN, cycles, odd keys) is copied value by value
-within a budget, and the copy is encoded.
+Each text is JSON (a text stays as it is), valid Unicode, at most `max_content_chars` long and,
+unless the content mode is `full`, free of the secrets that `tracegrade.redact` knows. The fast
+path is the C encoder. What it refuses (NaN, cycles, odd keys) is copied value by value within a
+budget, and the copy is encoded.
 """
 
 import dataclasses
 import json
+import math
 import numbers
 from collections.abc import Iterable, Mapping, Set
 from datetime import date, time
 from enum import Enum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-MAX_DEPTH = 32
-MAX_ITEMS = 10_000
+from tracegrade import names
+from tracegrade.redact import redact
+from tracegrade.scope import Attribute
+from tracegrade.settings import Content, Settings
+
+MAX_DEPTH: Final = 32
+_WORD_ENDS: Final = (" ", "\n", '"')
+_LONGEST_WORD: Final = 4096
 
 
 class Text(NamedTuple):
     """Text for an attribute."""
 
     text: str
-    truncated: bool
+    marks: tuple[str, ...] = ()
+    """Which of `tracegrade.truncated` and `tracegrade.redacted` name this text's key."""
 
 
-def text_of(value: object, max_chars: int) -> Text:
-    """Return a text as it is and any other value as JSON, at most `max_chars` long."""
-    if isinstance(value, str):
-        return cut(value, max_chars)
-    return json_of(value, max_chars)
+def text_of(value: object, settings: Settings) -> Text:
+    """Return a text as it is and any other value as JSON."""
+    return _bounded(value if isinstance(value, str) else _json(value, settings), settings)
 
 
-def json_of(value: object, max_chars: int) -> Text:
-    """Return `value` as JSON of at most `max_chars` characters; never raises for odd values."""
+def json_of(value: object, settings: Settings) -> Text:
+    """Return `value` as JSON; never raises for odd values."""
+    return _bounded(_json(value, settings), settings)
+
+
+def write_text(attributes: dict[str, Attribute], key: str, text: Text) -> None:
+    """Put a text into a span's attributes, and its key under the marks it has."""
+    attributes[key] = text.text
+    for mark in text.marks:
+        marked = attributes.get(mark, ())
+        attributes[mark] = (*marked, key) if isinstance(marked, tuple) else (key,)
+
+
+def _json(value: object, settings: Settings) -> str:
     try:
-        text = _encode(value)
+        return _encode(value)
     except (TypeError, ValueError, RecursionError, RuntimeError):
-        text = _encode(_Copy(max_chars).of(value))
-    return cut(text, max_chars)
+        return _encode(_Copy(settings.max_content_chars).of(value))
 
 
-def cut(text: str, max_chars: int) -> Text:
-    """Return valid Unicode of at most `max_chars`, cut before the word that crosses the limit.
-
-    A secret cut in half would no longer be recognised as one, so the last word goes as a whole.
-    """
-    if not text.isascii():
+def _bounded(text: str, settings: Settings) -> Text:
+    if not text.isascii():  # lone surrogates cannot be sent, and would cost the whole batch
         text = text.encode("utf-8", "replace").decode("utf-8")
-    if len(text) <= max_chars:
-        return Text(text, truncated=False)
+    marks: tuple[str, ...] = ()
+    if len(text) > settings.max_content_chars:
+        text = _cut(text, settings.max_content_chars)
+        marks = (names.TRUNCATED,)
+    if settings.content is Content.FULL:
+        return Text(text, marks)
+    clean = redact(text)
+    return Text(clean, marks if clean is text else (*marks, names.REDACTED))
+
+
+def _cut(text: str, max_chars: int) -> str:
+    """Return the start of `text`, without a last word that the limit would cut in half.
+
+    Half a secret would no longer be recognised as one.
+    """
     kept = text[:max_chars]
-    space = max(kept.rfind(mark) for mark in ' \n"')
-    return Text(kept[:space] if space > max_chars - 4096 and space > 0 else kept, truncated=True)
+    word = max(kept.rfind(mark) for mark in _WORD_ENDS)
+    return kept[:word] if word > max_chars - _LONGEST_WORD else kept
 
 
 class _Copy:
@@ -61,13 +89,8 @@ class _Copy:
 
     def of(self, value: object, depth: int = 0) -> object:
         self._left -= 8
-        if value is None or isinstance(value, (bool, int)):
-            return value
-        if isinstance(value, str):
-            self._left -= len(value)
-            return str(value)
-        if isinstance(value, float):
-            return value if value - value == 0 else repr(value)
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return self._scalar(value)
         if depth >= MAX_DEPTH or self._left <= 0:
             return "..."
         if isinstance(value, Mapping):
@@ -75,6 +98,13 @@ class _Copy:
         if isinstance(value, (list, tuple, Set)):
             return [self.of(item, depth + 1) for item in self._while_it_fits(value)]
         return self.of(_other(value), depth + 1)
+
+    def _scalar(self, value: bool | int | float | str | None) -> object:
+        if isinstance(value, str):
+            self._left -= len(value)
+        if isinstance(value, float) and not math.isfinite(value):
+            return repr(value)
+        return value
 
     def _key(self, key: object) -> str:
         return key if isinstance(key, str) else str(_other(key))

@@ -6,7 +6,10 @@ which turns them into one line and an exit code, lives there.
 
 
 class TracegradeError(Exception):
-    """Something outside failed: the lake, a file, the network. The text is one line: fact, value, way out."""
+    """Something outside failed: the lake, a file, the network.
+
+    The text is one line: fact, value, way out.
+    """
 
     exit_code = 3
 

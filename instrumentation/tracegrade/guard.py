@@ -41,11 +41,12 @@ def report(place: str, error: BaseException) -> None:
         logger.warning("tracegrade failed in %s and goes on without it", place, exc_info=error)
 
 
-def say_once(message: str) -> None:
-    """Log what the user should know about the set-up, the first time only."""
-    _counts[message] += 1
-    if _counts[message] == 1:
-        logger.warning(message)
+def say(place: str, message: str, count: int = 1) -> None:
+    """Count what the user should know, and log it if it is the first at this place."""
+    first = place not in _counts
+    _counts[place] += count
+    if first:
+        logger.warning("%s", message)
 
 
 def failures() -> dict[str, int]:

@@ -1,19 +1,28 @@
 """`init`: makes spans leave this process, through our own TracerProvider or the host's."""
 
 import os
+from importlib.metadata import entry_points
 from typing import Final
 
 from opentelemetry import trace
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import SpanLimits, TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
+from opentelemetry.sdk.trace.export import SpanExporter
 
 from tracegrade import names
-from tracegrade.guard import guarded
+from tracegrade.export import CleanExporter, QuickExitProcessor
+from tracegrade.guard import guarded, say
+from tracegrade.processor import ScopeProcessor
 from tracegrade.settings import Redact, Settings
 from tracegrade.state import SCOPE_NAME, VERSION, state
+from tracegrade.threads import carry_context
 
+# The SDK's 128 evicts the oldest: a long conversation in another instrumentation's indexed
+# attributes would lose its beginning, and the span its name.
 MAX_ATTRIBUTES: Final = 4096
+
+_HTTP: Final = "otlp_proto_http"
+_PROTOCOLS: Final = {"grpc": "otlp_proto_grpc", "http/protobuf": _HTTP}
 
 
 @guarded
@@ -25,33 +34,105 @@ def init(
     redact: Redact | None = None,
     exporter: SpanExporter | None = None,
 ) -> None:
-    """Start writing spans."""
-    state.settings = Settings.from_environment(redact=redact)
+    """Start writing spans. Call it once, early; again, it only adds to the resource.
+
+    Where spans go is said by `OTEL_*` variables, by default OTLP over HTTP to localhost:4318. A
+    TracerProvider that the host has set keeps what it has and gets our processors beside.
+
+    Args:
+        service: The program's name (`service.name`).
+        release: The program's version (`service.version`), by which scores are compared.
+        environment: Where it runs (`deployment.environment.name`).
+        redact: Your own rule for texts, (attribute key, text) -> text, after ours. Runs in the
+            exporter's thread; a text for which it fails is not sent.
+        exporter: Where spans go, instead of what `OTEL_*` says.
+    """
+    state.settings = Settings.from_environment(redact=redact or state.settings.redact)
     given = {
         names.SERVICE_NAME: service,
         names.SERVICE_VERSION: release,
         names.ENVIRONMENT: environment,
     }
     attributes = {key: value for key, value in given.items() if value is not None}
-    provider = TracerProvider(
-        resource=Resource.create(attributes),
-        span_limits=SpanLimits(max_span_attributes=MAX_ATTRIBUTES),
-    )
-    provider.add_span_processor(BatchSpanProcessor(exporter or _otlp_exporter()))
-    trace.set_tracer_provider(provider)
-    state.tracer = trace.get_tracer(SCOPE_NAME, VERSION)
-
-
-def _otlp_exporter() -> SpanExporter:
-    os.environ.setdefault("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-
-    return OTLPSpanExporter()
+    found = trace.get_tracer_provider()
+    if state.provider is not None and found is state.provider:
+        _describe(state.provider, attributes)
+    elif isinstance(found, TracerProvider):
+        _join(found, attributes)
+        _write_to(found, exporter)
+    else:
+        state.owns_provider = True
+        _write_to(_own_provider(attributes), exporter)
+    carry_context()
 
 
 @guarded
 def flush(timeout_secs: float = 10) -> None:
     """Send what is queued now, and wait for it."""
-    provider = trace.get_tracer_provider()
-    if isinstance(provider, TracerProvider):
-        provider.force_flush(int(timeout_secs * 1000))
+    if state.provider is not None:
+        state.provider.force_flush(int(timeout_secs * 1000))
+
+
+def _own_provider(attributes: dict[str, str]) -> TracerProvider:
+    provider = TracerProvider(resource=Resource.create(dict(attributes)), span_limits=_limits())
+    trace.set_tracer_provider(provider)
+    return provider
+
+
+def _write_to(provider: TracerProvider, exporter: SpanExporter | None) -> None:
+    provider.add_span_processor(ScopeProcessor())
+    for destination in _exporters() if exporter is None else [exporter]:
+        provider.add_span_processor(QuickExitProcessor(CleanExporter(destination)))
+    state.provider = provider
+    state.tracer = provider.get_tracer(SCOPE_NAME, VERSION)
+
+
+def _limits() -> SpanLimits:
+    asked = {"OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", "OTEL_ATTRIBUTE_COUNT_LIMIT"} & os.environ.keys()
+    return SpanLimits() if asked else SpanLimits(max_span_attributes=MAX_ATTRIBUTES)
+
+
+def _describe(provider: TracerProvider, attributes: dict[str, str]) -> None:
+    """Add to the resource of our own provider, as `tracegrade run` made it before the program."""
+    if attributes and state.owns_provider:
+        provider._update_resource(Resource.create(dict(attributes)))
+
+
+def _join(provider: TracerProvider, attributes: dict[str, str]) -> None:
+    """Say once what a host's provider decides and we cannot change."""
+    has = provider.resource.attributes
+    missing = [f"{key}={value}" for key, value in attributes.items() if has.get(key) != value]
+    if missing:
+        text = (
+            f"the program's own TracerProvider decides the resource, without {', '.join(missing)}"
+        )
+        say("init: resource", f"{text}; say it in OTEL_RESOURCE_ATTRIBUTES")
+    limits = getattr(provider, "_span_limits", None)  # the SDK does not tell otherwise
+    limit = getattr(limits, "max_span_attributes", None)
+    if isinstance(limit, int) and limit < MAX_ATTRIBUTES:
+        text = f"the program's TracerProvider keeps the last {limit} attributes of a span"
+        say("init: limit", f"{text}; set OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT={MAX_ATTRIBUTES}")
+
+
+def _exporters() -> list[SpanExporter]:
+    """Return the exporters that `OTEL_TRACES_EXPORTER` names, each imported only now."""
+    asked = os.environ.get("OTEL_TRACES_EXPORTER", "").strip() or "otlp"
+    named = [name.strip() for name in asked.split(",")]
+    return [_load_exporter(name) for name in named if name and name != "none"]
+
+
+def _load_exporter(name: str) -> SpanExporter:
+    if name == "otlp":
+        protocol = (
+            os.environ.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
+            or os.environ.get("OTEL_EXPORTER_OTLP_PROTOCOL")
+            or "http/protobuf"
+        )
+        name = _PROTOCOLS.get(protocol, protocol)
+    if name == _HTTP:
+        from tracegrade.otlp import HttpExporter  # noqa: PLC0415 - see that module
+
+        return HttpExporter()
+    (entry,) = entry_points(group="opentelemetry_traces_exporter", name=name)
+    exporter: SpanExporter = entry.load()()
+    return exporter

@@ -16,6 +16,7 @@ from opentelemetry import context as otel_context
 from opentelemetry.context import Context
 
 from tracegrade import names
+from tracegrade.guard import guarded
 
 if TYPE_CHECKING:
     from tracegrade.agent import AgentRun
@@ -67,6 +68,7 @@ class Narrowed:
         self._value = value
         self._tokens: list[Token[Context]] = []
 
+    @guarded
     def __enter__(self) -> None:
         context = otel_context.get_current()
         scope = scope_of(context).narrowed(self._key, self._value)
@@ -78,7 +80,8 @@ class Narrowed:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        otel_context.detach(self._tokens.pop())
+        if self._tokens:
+            otel_context.detach(self._tokens.pop())
 
     async def __aenter__(self) -> None:
         self.__enter__()

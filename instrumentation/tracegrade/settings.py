@@ -35,7 +35,7 @@ class Settings:
     max_content_chars: int = MAX_CONTENT_CHARS
     """Longer texts are cut, and `tracegrade.truncated` names them."""
     redact: Redact | None = None
-    """The user's own rule: (attribute key, text) -> text. Runs after ours, in the exporter's thread."""
+    """The user's own rule, (attribute key, text) -> text, after ours, in the exporter's thread."""
 
     @classmethod
     def from_environment(

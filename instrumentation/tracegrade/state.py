@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import Tracer
 
 from tracegrade.settings import Settings
@@ -19,7 +20,11 @@ VERSION: Final = "0.1.0"
 class State:
     """What every step reads."""
 
+    provider: TracerProvider | None = None
+    """What `init` made, or joined."""
     tracer: Tracer = field(default_factory=lambda: trace.get_tracer(SCOPE_NAME, VERSION))
+    owns_provider: bool = False
+    """Whether the TracerProvider is ours alone, made by `init`."""
     settings: Settings = field(default_factory=Settings.from_environment)
 
 

@@ -1,18 +1,18 @@
 """Steps that are not tool calls: plan, thought, observation and answer, each a span of no length.
 
-They are written into the context they are given: the current one, or that of the run they belong to.
+They are written into the context they are given: the current one, or that of their run.
 """
 
 import json
+import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from opentelemetry import context as otel_context
 from opentelemetry.context import Context
 from opentelemetry.trace import Span, StatusCode
 
 from tracegrade import names
-from tracegrade.content import Text, json_of, text_of
+from tracegrade.content import Text, json_of, text_of, write_text
 from tracegrade.scope import Attribute, step_attributes
 from tracegrade.settings import Content
 from tracegrade.state import state
@@ -32,11 +32,11 @@ def write_step(
 
 
 def content_attributes(content: tuple[str, Text] | None) -> dict[str, Attribute]:
-    """Return a text as attributes: none where content stays in, marked where it was cut."""
-    if content is None or state.settings.content is Content.NONE:
-        return {}
-    key, (text, truncated) = content
-    return {key: text, names.TRUNCATED: (key,)} if truncated else {key: text}
+    """Return a text as attributes; none where content is to stay in."""
+    written: dict[str, Attribute] = {}
+    if content is not None and state.settings.content is not Content.NONE:
+        write_text(written, *content)
+    return written
 
 
 def write_plan(context: Context, steps: Sequence[PlanStep], agent: str | None) -> None:
@@ -69,12 +69,12 @@ def write_answer(context: Context, text: object) -> None:
 
 def as_text(value: object) -> Text:
     """Return a text as it is, anything else as JSON, within the process's limit."""
-    return text_of(value, state.settings.max_content_chars)
+    return text_of(value, state.settings)
 
 
 def as_json(value: object) -> Text:
     """Return `value` as JSON, within the process's limit."""
-    return json_of(value, state.settings.max_content_chars)
+    return json_of(value, state.settings)
 
 
 def input_messages(text: object) -> Text:
@@ -89,23 +89,30 @@ def output_messages(text: object) -> Text:
 
 def _messages(role: str, value: object, more: Mapping[str, str]) -> Text:
     # The text is cut before it is wrapped, so that a long message is still valid JSON.
-    text, truncated = as_text(value)
+    text, marks = as_text(value)
     message = {"role": role, "parts": [{"type": "text", "content": text}], **more}
-    return Text(json.dumps([message], ensure_ascii=False), truncated)
+    return Text(json.dumps([message], ensure_ascii=False), marks)
 
 
 def record_failure(span: Span, error: BaseException) -> None:
     """Mark a span as failed by a user's exception: status, `error.type` and an exception event."""
     kind = type(error)
     module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
-    span.set_attribute(names.ERROR_TYPE, f"{module}{kind.__qualname__}")
+    name = f"{module}{kind.__qualname__}"
+    span.set_attribute(names.ERROR_TYPE, name)
+    event: dict[str, Attribute] = {names.EXCEPTION_TYPE: name}
     if state.settings.content is Content.NONE:
         span.set_status(StatusCode.ERROR)
-        return
-    span.set_status(StatusCode.ERROR, as_text(error).text)
-    span.record_exception(error, escaped=True)
+    else:
+        message = as_text(_message(error)).text
+        trace = as_text("".join(traceback.format_exception(error))).text
+        event |= {names.EXCEPTION_MESSAGE: message, names.EXCEPTION_STACKTRACE: trace}
+        span.set_status(StatusCode.ERROR, message)
+    span.add_event("exception", event)
 
 
-def current() -> Context:
-    """Return OpenTelemetry's current context."""
-    return otel_context.get_current()
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - a user's __str__ may raise anything
+        return type(error).__name__

@@ -5,8 +5,8 @@
 
     fetch = tracegrade.tool(effect="read")(some.library.fetch)     # also what you do not own
 
-The wrapper is of the same kind as what it wraps (plain, coroutine, generator, async generator), since
-frameworks ask. Results and exceptions pass through unchanged.
+The wrapper is of the same kind as what it wraps (plain, coroutine, generator, async generator),
+since frameworks ask. Results and exceptions pass through unchanged.
 """
 
 import functools
@@ -16,6 +16,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from tracegrade.arguments import Parameters
 from tracegrade.call import Tool, begin, fail, finish
+from tracegrade.generators import async_generator, generator
 from tracegrade.guard import report
 
 P = ParamSpec("P")
@@ -60,7 +61,7 @@ def tool(
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """Return a callable's own name: of what a partial calls, or of the class of a callable object."""
+    """Return a callable's own name; a partial has that of what it calls, an object its class's."""
     while isinstance(function, functools.partial):
         function = function.func
     return str(getattr(function, "__name__", type(function).__name__))
@@ -70,13 +71,19 @@ def _wrapper(function: Callable[..., Any], tool: Tool) -> Callable[..., Any]:
     target = function
     if not inspect.isroutine(function) and not isinstance(function, (functools.partial, type)):
         target = type(function).__call__  # a callable object is what its __call__ is
-    wrapper = _plain(function, tool)
-    if inspect.iscoroutinefunction(target):
-        wrapper = _coroutine(function, tool)
+    wrapper = _kind_of_wrapper(target)(function, tool)
     functools.update_wrapper(wrapper, function)
     wrapper.__name__ = tool.name
     setattr(wrapper, TOOL_ATTRIBUTE, tool)
     return wrapper
+
+
+def _kind_of_wrapper(target: Callable[..., Any]) -> Callable[..., Callable[..., Any]]:
+    if inspect.iscoroutinefunction(target):
+        return _coroutine
+    if inspect.isasyncgenfunction(target):
+        return async_generator
+    return generator if inspect.isgeneratorfunction(target) else _plain
 
 
 def _plain(function: Callable[..., Any], tool: Tool) -> Callable[..., Any]:

@@ -1,0 +1,54 @@
+"""The same steps as a run's methods, on the run that is current where they are called.
+
+For code that an agent calls without handing it the run. Outside of any run, steps are written all
+the same: into the current span's trace.
+"""
+
+from collections.abc import Sequence
+
+from opentelemetry import context as otel_context
+
+from tracegrade import names, steps
+from tracegrade.guard import guarded
+from tracegrade.scope import Narrowed, scope_of
+
+
+@guarded
+def plan(plan_steps: Sequence[steps.PlanStep]) -> None:
+    """Write the current agent's plan; see `AgentRun.plan`."""
+    context = otel_context.get_current()
+    run = scope_of(context).run
+    steps.write_plan(context, plan_steps, run.agent if run is not None else None)
+
+
+@guarded
+def thought(text: object) -> None:
+    """Write what the current agent thought."""
+    steps.write_thought(otel_context.get_current(), text)
+
+
+@guarded
+def observe(text: object) -> None:
+    """Write an observation that no tool returned."""
+    steps.write_observation(otel_context.get_current(), text)
+
+
+@guarded
+def answer(text: object) -> None:
+    """Write the current agent's final answer."""
+    context = otel_context.get_current()
+    run = scope_of(context).run
+    if run is not None:
+        run.answer(text)
+    else:
+        steps.write_answer(context, text)
+
+
+def sub_goal(sub_goal_id: str) -> Narrowed:
+    """Return a `with` block whose steps serve one sub-goal of the task."""
+    return Narrowed(names.SUB_GOAL_ID, sub_goal_id)
+
+
+def decision(decision_id: str) -> Narrowed:
+    """Return a `with` block whose tool calls belong to one decision point of the task."""
+    return Narrowed(names.DECISION_ID, decision_id)

@@ -1,0 +1,94 @@
+"""Offered tools as GenAI tool definitions: name, description and a JSON schema of the arguments.
+
+The schema says what the signature says and no more: an annotation that JSON has no word for leaves
+its argument unconstrained, so that a validator never refuses a call the tool would take.
+"""
+
+import inspect
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from typing import Any, Final, Literal, Union
+
+from tracegrade.tools import TOOL_ATTRIBUTE, name_of
+
+JsonObject = dict[str, Any]
+
+_SCALARS: Final[Mapping[object, str]] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    type(None): "null",
+}
+_ARRAYS: Final = (list, set, frozenset, tuple, Sequence)
+
+
+def definition_of(tool: Callable[..., Any] | Mapping[str, Any]) -> JsonObject:
+    """Return one tool's definition; one that is already a definition is returned as it is."""
+    if isinstance(tool, Mapping):
+        return dict(tool)
+    described = getattr(tool, TOOL_ATTRIBUTE, None)
+    name = described.name if described is not None else name_of(tool)
+    definition = {"type": "function", "name": name}
+    description = inspect.getdoc(tool) if inspect.isroutine(tool) else None
+    if description:
+        definition["description"] = description
+    return {**definition, "parameters": _parameters(tool)}
+
+
+def _parameters(tool: Callable[..., Any]) -> JsonObject:
+    try:
+        parameters = inspect.signature(tool).parameters.values()
+    except (TypeError, ValueError):  # some C functions have no signature
+        return {"type": "object"}
+    hints = _hints(tool)
+    named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    named = [p for p in named if p.name not in {"self", "cls"}]
+    schema: JsonObject = {
+        "type": "object",
+        "properties": {p.name: schema_of(hints.get(p.name, Any)) for p in named},
+        "required": [p.name for p in named if p.default is p.empty],
+    }
+    if all(p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) for p in parameters):
+        schema["additionalProperties"] = False
+    return schema
+
+
+def _hints(tool: Callable[..., Any]) -> dict[str, Any]:
+    function = inspect.unwrap(tool)
+    try:
+        return typing.get_type_hints(function)
+    except Exception:  # noqa: BLE001 - a name that only a type checker sees; without types, then
+        return {}
+
+
+def schema_of(hint: object) -> JsonObject:
+    """Return the JSON schema of a type hint; {} (anything) where JSON has no word for it."""
+    if hint in _SCALARS:
+        return {"type": _SCALARS[hint]}
+    origin = typing.get_origin(hint)
+    if origin is typing.Annotated:
+        return schema_of(typing.get_args(hint)[0])
+    if origin is Literal:
+        return {"enum": list(typing.get_args(hint))}
+    if origin in (Union, types.UnionType):
+        return {"anyOf": [schema_of(part) for part in typing.get_args(hint)]}
+    return _class_schema(hint, origin if origin is not None else hint)
+
+
+def _class_schema(hint: object, kind: object) -> JsonObject:
+    if not isinstance(kind, type):
+        return {}
+    if issubclass(kind, Enum):
+        return {"enum": [member.value for member in kind]}
+    if issubclass(kind, _ARRAYS) and not issubclass(kind, (str, bytes)):
+        items = schema_of(next(iter(typing.get_args(hint)), Any))
+        is_uniform = kind is not tuple  # the items of a tuple differ
+        return {"type": "array", "items": items} if is_uniform and items else {"type": "array"}
+    schema = getattr(kind, "model_json_schema", None)  # pydantic
+    if callable(schema):
+        made: JsonObject = schema()
+        return made
+    return {"type": "object"} if issubclass(kind, Mapping) else {}

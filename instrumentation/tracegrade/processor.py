@@ -1,0 +1,28 @@
+"""Puts our context onto spans that others start inside: task, trial, sub-goal, step index, ...
+
+Our own spans carry it from their start.
+"""
+
+from opentelemetry import context as otel_context
+from opentelemetry.context import Context
+from opentelemetry.sdk.trace import Span, SpanProcessor
+
+from tracegrade.guard import guarded
+from tracegrade.scope import OUTSIDE, scope_of, step_attributes
+from tracegrade.state import SCOPE_NAME
+
+
+class ScopeProcessor(SpanProcessor):
+    """Writes the scope onto each span of another instrumentation that starts inside a run."""
+
+    @guarded
+    def on_start(self, span: Span, parent_context: Context | None = None) -> None:
+        """Copy the scope of the span's context, or of the current one if that has none."""
+        scope = span.instrumentation_scope
+        if scope is not None and scope.name == SCOPE_NAME:
+            return
+        context = otel_context.get_current() if parent_context is None else parent_context
+        if scope_of(context) is OUTSIDE:
+            context = otel_context.get_current()
+        if scope_of(context) is not OUTSIDE:
+            span.set_attributes(step_attributes(context))
