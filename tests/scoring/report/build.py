@@ -29,6 +29,10 @@ class Tables:
             self.con.execute(view_sql(table, []).replace("CREATE VIEW", "CREATE TABLE", 1))
         self.con.execute(f"CREATE VIEW scores AS {query('scores')}")
 
+    def close(self) -> None:
+        """Free the tables."""
+        self.con.close()
+
     def insert(self, table: str, **row: Any) -> None:
         """Insert one row; columns that are not given are NULL."""
         names = ", ".join(row)

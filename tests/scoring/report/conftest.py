@@ -1,18 +1,22 @@
 """Score tables, empty and filled."""
 
+from collections.abc import Iterator
+from contextlib import closing
+
 import pytest
 from tests.scoring.report.build import Tables, fill_sample
 
 
 @pytest.fixture
-def tables() -> Tables:
+def tables() -> Iterator[Tables]:
     """Empty tables."""
-    return Tables()
+    with closing(Tables()) as tables:
+        yield tables
 
 
 @pytest.fixture(scope="session")
-def sample() -> Tables:
+def sample() -> Iterator[Tables]:
     """Two releases of a file agent with mistakes, and an agent without tasks; only read it."""
-    tables = Tables()
-    fill_sample(tables)
-    return tables
+    with closing(Tables()) as tables:
+        fill_sample(tables)
+        yield tables

@@ -3,6 +3,7 @@
 import json
 import re
 import unicodedata
+from contextlib import closing
 from functools import cache
 from html.parser import HTMLParser
 
@@ -48,7 +49,13 @@ HOSTILE = (
 @cache
 def report_full_of(text: str) -> Report:
     """Return a report in which every text that a trace or a task file gives is the given one."""
-    tables = Tables()
+    with closing(Tables()) as tables:
+        fill_with(tables, text)
+        return tables.report(lake=text)
+
+
+def fill_with(tables: Tables, text: str) -> None:
+    """Insert two releases in which every name and sentence is the given text."""
     for release in (text, text + "2"):
         run = tables.run(
             release, text, task_id=text, run_mode=text, error_count=1, tool_call_count=2
@@ -73,13 +80,18 @@ def report_full_of(text: str) -> Report:
             "sub_goals", trajectory_id=run, sub_goal=text, critical=True, attempted=False,
             completed=False, task_id=text, release=release,
         )  # fmt: skip
-    return tables.report(lake=text)
 
 
 @cache
 def page_full_of(text: str) -> str:
     """Return the page of that report."""
     return render_html(report_full_of(text))
+
+
+@cache
+def screen_full_of(text: str) -> str:
+    """Return that report as a terminal with colours gets it."""
+    return render_terminal(report_full_of(text), width=90, colour=True)
 
 
 each_text = pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text)[:30])
@@ -128,7 +140,7 @@ def test_terminal_gets_no_escape(text: str) -> None:
     report = report_full_of(text)
 
     assert not acting(render_terminal(report, width=90, colour=False))
-    assert not acting(re.sub(r"\x1b\[[\d;]*m", "", render_terminal(report, width=90, colour=True)))
+    assert not acting(re.sub(r"\x1b\[[\d;]*m", "", screen_full_of(text)))
 
 
 @each_text
