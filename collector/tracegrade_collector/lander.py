@@ -1,9 +1,9 @@
 """The process that turns sealed log segments into rows of the lake, exactly once.
 
-One round: take sealed segments; write each one's spans and logs as synced Parquet files; commit
-all of them per table, together with the highest sequence number (an application transaction);
-remove the segments. A crash anywhere repeats the round: files have the same names again, and
-records up to the number that a table's log holds are skipped.
+One round: take sealed segments; write their spans and logs as synced Parquet files; commit all of
+them per table, together with the highest sequence number (an application transaction); remove the
+segments. A crash anywhere repeats the round: records up to the number that a table's log holds are
+skipped, and files, which are named for their first record, replace those of the first try.
 
 Run by the receiver as `python -m tracegrade_collector.lander LAKE COLLECTOR_ID OPTIONS`. It ends
 when its standard input does, and lands everything first if that said `drain`.
@@ -15,7 +15,7 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -60,7 +60,7 @@ class SignalLander:
         self._staged: list[StagedFile] = []
 
     def stage(self, logged: Sequence[Logged]) -> None:
-        """Write the rows of one segment's records, unless they have landed already."""
+        """Write the rows of some records as one file per date, unless they have landed already."""
         new = [
             each
             for each in logged
@@ -68,7 +68,7 @@ class SignalLander:
         ]
         if not new:
             return
-        name = f"{self._quarantine.collector_id}-{new[0].seq}-{new[-1].seq}"
+        name = f"{self._quarantine.collector_id}-{new[0].seq:020d}"
         with_refused = [_record(each) for each in new if each.entry.has_rejects]
         keep_refused(self._lake.root, f"{name}-{self._signal}", with_refused)
         rows = self._landed_rows.mark(self._rows([_record(each) for each in new]))
@@ -99,6 +99,7 @@ class Lander:
     def __init__(self, lake: Lake, folder: WalFolder, config: CollectorConfig) -> None:
         self._folder = folder
         self._max_round_bytes = config.max_round_bytes
+        self._max_batch_bytes = config.max_segment_bytes
         self._quarantine = Quarantine(lake.root, folder.collector_id, config.max_quarantine_bytes)
         self._signals = [SignalLander(lake, each, self._quarantine, config) for each in Signal]
 
@@ -106,11 +107,10 @@ class Lander:
         """Land the oldest sealed segments, as many as fit; return whether there were any."""
         segments = self._next_segments()
         last_seq = 0
-        for segment in segments:
-            logged = self._read(segment)
+        for batch in self._batches(segments):
             for lander in self._signals:
-                lander.stage(logged)
-            last_seq = max([last_seq, *(each.seq for each in logged)])
+                lander.stage(batch)
+            last_seq = batch[-1].seq
         for lander in self._signals:
             lander.commit(last_seq)
         self._folder.remove(segments)
@@ -125,6 +125,17 @@ class Lander:
             if chosen_bytes >= self._max_round_bytes:
                 break
         return chosen
+
+    def _batches(self, segments: Sequence[Path]) -> Iterator[list[Logged]]:
+        """Yield the records in lots of about one full segment, so that files do not get small."""
+        batch: list[Logged] = []
+        batch_bytes = 0
+        for segment in segments:
+            batch += self._read(segment)
+            batch_bytes += segment.stat().st_size
+            if batch and (batch_bytes >= self._max_batch_bytes or segment is segments[-1]):
+                yield batch
+                batch, batch_bytes = [], 0
 
     def _read(self, segment: Path) -> list[Logged]:
         content = segment.read_bytes()

@@ -1,0 +1,184 @@
+"""A real collector in its own processes, requests to send to it, and what it landed."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake import DeltaTable
+from google.protobuf import json_format
+from google.rpc.status_pb2 import Status
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS
+
+RAW_TABLES = {"raw_spans": RAW_SPANS, "raw_logs": RAW_LOGS}
+COMMAND = [str(Path(sys.executable).with_name("tracegrade")), "collect"]
+PROTOBUF = {"Content-Type": "application/x-protobuf"}
+JSON = {"Content-Type": "application/json"}
+PATIENCE_SECS = 20.0
+
+
+class Answer(NamedTuple):
+    """What the collector said to one HTTP request."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def error(self) -> Status:
+        """The error in the body, read in the encoding that the answer names."""
+        status = Status()
+        if self.headers["content-type"] == "application/json":
+            json_format.Parse(self.body, status)
+        else:
+            status.ParseFromString(self.body)
+        return status
+
+
+class Collector:
+    """A running `tracegrade collect`; its processes form a group of their own."""
+
+    def __init__(self, lake: Path, *flags: str, **options: str | float) -> None:
+        """Start it on free ports and wait until it is ready."""
+        self.lake = lake
+        environment = {
+            f"TRACEGRADE_COLLECTOR_{name.upper()}": str(options[name]) for name in options
+        }
+        self.process = subprocess.Popen(
+            [*COMMAND, "--lake", str(lake), "--http=127.0.0.1:0", "--grpc=127.0.0.1:0", *flags],
+            env=os.environ | environment,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        assert self.process.stdout
+        printed = dict(self.process.stdout.readline().strip().split(": ") for _ in range(2))
+        self.process.stdout.close()
+        self.url, self.grpc = printed["http"], printed["grpc"]
+        self.port = int(self.url.rpartition(":")[2])
+
+    def post(self, path: str, body: bytes = b"", headers: Mapping[str, str] = PROTOBUF) -> Answer:
+        """Send one request on a new connection and return the answer."""
+        return self.request("POST", path, body, headers)
+
+    def request(
+        self, method: str, path: str, body: Any = b"", headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        """Send one request on a new connection and return the answer."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECS)
+        try:
+            connection.request(method, path, body, dict(headers or {}))
+            return read_answer(connection)
+        finally:
+            connection.close()
+
+    def stop(self) -> int:
+        """Ask it to end, and return its exit code."""
+        self.process.terminate()
+        return self.process.wait(PATIENCE_SECS)
+
+    def kill(self) -> None:
+        """End all its processes without notice."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(PATIENCE_SECS)
+
+    def lander_pid(self) -> int:
+        """Return the process id of its lander."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        wait_until(lambda: children.read_text().strip())
+        return int(children.read_text().split()[0])
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return self.process.poll() is None
+
+
+@contextmanager
+def collecting(lake: Path, *flags: str, **options: str | float) -> Iterator[Collector]:
+    """Run a collector during the block; nothing of it is left afterwards."""
+    collector = Collector(lake, *flags, **options)
+    try:
+        yield collector
+    finally:
+        if collector.is_running:
+            collector.kill()
+
+
+def read_answer(connection: http.client.HTTPConnection) -> Answer:
+    """Return the answer that a connection waits for."""
+    response = connection.getresponse()
+    headers = {name.lower(): value for name, value in response.getheaders()}
+    return Answer(response.status, headers, response.read())
+
+
+def wait_until(condition: Callable[[], Any]) -> None:
+    """Return as soon as the condition holds; fail if it never does."""
+    deadline = time.monotonic() + PATIENCE_SECS
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+def trace_request(*span_ids: int, trace_id: int = 1) -> ExportTraceServiceRequest:
+    """Return a request with one span for each id."""
+    request = ExportTraceServiceRequest()
+    spans = request.resource_spans.add().scope_spans.add().spans
+    for span_id in span_ids:
+        spans.add(
+            trace_id=trace_id.to_bytes(16),
+            span_id=span_id.to_bytes(8),
+            name=f"span {span_id}",
+            start_time_unix_nano=span_id,
+            end_time_unix_nano=span_id + 1,
+        )
+    return request
+
+
+def trace_body(*span_ids: int, trace_id: int = 1) -> bytes:
+    """Return a protobuf request with one span for each id."""
+    return trace_request(*span_ids, trace_id=trace_id).SerializeToString()
+
+
+def log_body(*texts: str) -> bytes:
+    """Return a protobuf request with one log record for each text."""
+    request = ExportLogsServiceRequest()
+    records = request.resource_logs.add().scope_logs.add().log_records
+    for text in texts:
+        records.add(time_unix_nano=1).body.string_value = text
+    return request.SerializeToString()
+
+
+def landed_files(lake: Path, table: str = "raw_spans") -> list[str]:
+    """Return the Parquet files that belong to a raw table."""
+    if not DeltaTable.is_deltatable(str(lake / table)):
+        return []
+    uris = DeltaTable(str(lake / table)).file_uris()
+    return [uri.removeprefix("file://") for uri in uris]
+
+
+def landed(lake: Path, table: str = "raw_spans") -> pa.Table:
+    """Return all rows of a raw table, in no order."""
+    none = RAW_TABLES[table].arrow().empty_table().drop_columns(["date"])
+    files = landed_files(lake, table)
+    return pa.concat_tables([none, *(pq.read_table(each, partitioning=None) for each in files)])
+
+
+def landed_ids(lake: Path, *, with_resent: bool = True) -> list[int]:
+    """Return the span ids of `raw_spans` as numbers, sorted; those of `spans` if so wished."""
+    rows = landed(lake)
+    found = zip(rows["span_id"].to_pylist(), rows["resent"].to_pylist(), strict=True)
+    return sorted(int(span_id, 16) for span_id, resent in found if with_resent or not resent)

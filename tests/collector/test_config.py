@@ -1,0 +1,69 @@
+"""Options come from a file, the environment and flags, and a wrong one stops the start."""
+
+from pathlib import Path
+
+import pytest
+
+from tracegrade_collector.config import BadConfig, CollectorConfig
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A file that sets three options."""
+    path = tmp_path / "tracegrade.toml"
+    path.write_text('[collector]\nhttp = "127.0.0.1:1"\ngrpc = "off"\nland_every_secs = 2\n')
+    return path
+
+
+def test_later_sources_win(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Flags over environment over file over default."""
+    monkeypatch.setenv("TRACEGRADE_COLLECTOR_HTTP", "127.0.0.1:2")
+    monkeypatch.setenv("TRACEGRADE_COLLECTOR_MAX_REQUEST_BYTES", "1000")
+    config = CollectorConfig.load(file, {"http": "127.0.0.1:3", "grpc": None})
+
+    assert (config.http, config.grpc) == ("127.0.0.1:3", "off")
+    assert (config.land_every_secs, config.max_request_bytes) == (2.0, 1000)
+    assert config.max_wal_bytes == CollectorConfig().max_wal_bytes
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("[collector]\nhtpp = 'off'", "unknown option 'htpp'"),
+        ("[colector]\nhttp = 'off'", "unknown table colector"),
+        ("[collector]\nland_every_secs = 'soon'", "land_every_secs must be a float"),
+        ("[collector]\nmax_wal_bytes = -1", "max_wal_bytes must be > 0"),
+        ("[collector]\nhttp = '4318'", "address must be HOST:PORT"),
+        ("[collector]\nhttp = 'off'\ngrpc = 'off'", "both off"),
+        ("[collector", "cannot read the options"),
+    ],
+)
+def test_wrong_option_is_named(tmp_path: Path, content: str, text: str) -> None:
+    """The text says which one, and what it should be."""
+    (tmp_path / "bad.toml").write_text(content)
+
+    with pytest.raises(BadConfig, match=text.replace("[", r"\[")):
+        CollectorConfig.load(tmp_path / "bad.toml", {})
+
+
+def test_unknown_environment_variable_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A typing error in a name never silently means the default."""
+    monkeypatch.setenv("TRACEGRADE_COLLECTOR_HTPP", "off")
+
+    with pytest.raises(BadConfig, match="unknown option 'htpp'"):
+        CollectorConfig.load(None, {})
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0:4318", "[::]:4318", "192.168.1.5:4318"])
+def test_address_that_others_reach_needs_a_flag(address: str) -> None:
+    """Nothing authenticates them, so it must be said aloud."""
+    with pytest.raises(BadConfig, match="--insecure"):
+        CollectorConfig.load(None, {"http": address})
+
+    assert CollectorConfig.load(None, {"http": address, "insecure": True}).http == address
+
+
+@pytest.mark.parametrize("address", ["localhost:1", "127.0.0.1:1", "127.8.8.8:1", "[::1]:1"])
+def test_loopback_needs_no_flag(address: str) -> None:
+    """Only this machine reaches it."""
+    assert CollectorConfig.load(None, {"http": address}).http == address

@@ -1,0 +1,238 @@
+"""What was acknowledged lands exactly once, however the collector ended."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .running import (
+    COMMAND,
+    Collector,
+    collecting,
+    landed,
+    landed_ids,
+    log_body,
+    trace_body,
+    wait_until,
+)
+
+NEVER = 3600.0
+
+
+def segments(lake: Path) -> list[Path]:
+    """Return all segments of all collectors."""
+    return sorted(lake.glob("wal/*/*.wal"))
+
+
+def kill_with_backlog(lake: Path, *span_ids: int) -> Path:
+    """Let a collector acknowledge spans and die before it seals; return its open segment."""
+    with collecting(lake, max_segment_age_secs=NEVER) as collector:
+        for span_id in span_ids:
+            assert collector.post("/v1/traces", trace_body(span_id)).status == 200
+        collector.kill()
+    return max((file for file in segments(lake) if file.stat().st_size), key=lambda f: f.name)
+
+
+def land_what_is_left(lake: Path) -> Collector:
+    """Start a collector and stop it again; everything has landed then."""
+    with collecting(lake) as collector:
+        assert collector.stop() == 0
+    return collector
+
+
+def test_graceful_stop_lands_everything(tmp_path: Path) -> None:
+    """Both signals are in the lake and the log is empty when the collector has ended with 0."""
+    with collecting(tmp_path) as collector:
+        collector.post("/v1/traces", trace_body(1, 2))
+        collector.post("/v1/logs", log_body("a", "b", "c"))
+        exit_code = collector.stop()
+
+    assert exit_code == 0
+    assert landed_ids(tmp_path) == [1, 2]
+    assert landed(tmp_path, "raw_logs")["body"].to_pylist() == ["a", "b", "c"]
+    assert [file.stat().st_size for file in segments(tmp_path)] == [0]
+
+
+def test_spans_land_while_the_collector_runs(tmp_path: Path) -> None:
+    """Nobody has to stop it to see them."""
+    with collecting(tmp_path, max_segment_age_secs=0.1, land_every_secs=0.1) as collector:
+        collector.post("/v1/traces", trace_body(1))
+        wait_until(lambda: landed_ids(tmp_path) == [1])
+        collector.post("/v1/traces", trace_body(2))
+        wait_until(lambda: landed_ids(tmp_path) == [1, 2])
+
+
+def test_backlog_of_a_killed_collector_lands(tmp_path: Path) -> None:
+    """The next one takes its id and its log over, and numbers go on."""
+    kill_with_backlog(tmp_path, 1, 2, 3)
+    before = {folder.name for folder in (tmp_path / "wal").iterdir()}
+    with collecting(tmp_path) as collector:
+        collector.post("/v1/traces", trace_body(4))
+        collector.stop()
+
+    rows = landed(tmp_path)
+    assert landed_ids(tmp_path) == [1, 2, 3, 4]
+    assert sorted(rows["wal_seq"].to_pylist()) == [1, 2, 3, 4]
+    assert set(rows["collector_id"].to_pylist()) == before
+
+
+def test_torn_tail_is_cut(tmp_path: Path) -> None:
+    """A record that was half written when the collector died does not hide those before it."""
+    segment = kill_with_backlog(tmp_path, 1, 2, 3)
+    os.truncate(segment, segment.stat().st_size - 10)
+    land_what_is_left(tmp_path)
+
+    assert landed_ids(tmp_path) == [1, 2]
+    assert list((tmp_path / "quarantine").iterdir()) == []
+
+
+def test_corrupt_record_is_set_aside(tmp_path: Path) -> None:
+    """One flipped bit in the middle of the log costs one record; its bytes are kept."""
+    segment = kill_with_backlog(tmp_path, 1, 2, 3)
+    content = bytearray(segment.read_bytes())
+    content[content.index(b"span 2")] ^= 1
+    segment.write_bytes(content)
+    land_what_is_left(tmp_path)
+
+    (kept,) = (tmp_path / "quarantine").iterdir()
+    assert landed_ids(tmp_path) == [1, 3]
+    assert b"pan 2" in kept.read_bytes()
+
+
+def test_segment_that_landed_is_not_landed_again(tmp_path: Path) -> None:
+    """A collector that died after the commit and before the trim finds out from the table."""
+    segment = kill_with_backlog(tmp_path, 1, 2)
+    content = segment.read_bytes()
+    land_what_is_left(tmp_path)
+    segment.write_bytes(content)
+    land_what_is_left(tmp_path)
+
+    assert landed_ids(tmp_path) == [1, 2]
+    assert len(list(tmp_path.glob("raw_spans/*/*.parquet"))) == 1
+
+
+def test_request_that_is_sent_again_is_marked(tmp_path: Path) -> None:
+    """All rows stay, one of each not `resent`: in one round, in later ones, after a restart."""
+    with collecting(tmp_path, max_segment_age_secs=0.1, land_every_secs=0.1) as collector:
+        for _ in range(2):
+            collector.post("/v1/traces", trace_body(1, 2))
+        wait_until(lambda: landed_ids(tmp_path) == [1, 1, 2, 2])
+        collector.post("/v1/traces", trace_body(2, 3))
+        collector.stop()
+    with collecting(tmp_path) as collector:
+        collector.post("/v1/traces", trace_body(3, 4))
+        collector.stop()
+
+    assert landed_ids(tmp_path) == [1, 1, 2, 2, 2, 3, 3, 4]
+    assert landed_ids(tmp_path, with_resent=False) == [1, 2, 3, 4]
+
+
+def test_same_ids_with_other_content_are_kept(tmp_path: Path) -> None:
+    """Only a row that is equal in everything was sent again."""
+    with collecting(tmp_path) as collector:
+        collector.post("/v1/traces", trace_body(1))
+        collector.post("/v1/traces", trace_body(1, trace_id=2))
+        collector.stop()
+
+    assert landed_ids(tmp_path, with_resent=False) == [1, 1]
+
+
+def test_two_collectors_share_a_lake(tmp_path: Path) -> None:
+    """The second one gets an id of its own, and both land."""
+    with collecting(tmp_path) as first, collecting(tmp_path) as second:
+        first.post("/v1/traces", trace_body(1))
+        second.post("/v1/traces", trace_body(2))
+        exit_codes = [first.stop(), second.stop()]
+
+    assert exit_codes == [0, 0]
+    assert landed_ids(tmp_path) == [1, 2]
+    assert len(set(landed(tmp_path)["collector_id"].to_pylist())) == 2
+
+
+def test_log_of_a_collector_that_never_returns_lands(tmp_path: Path) -> None:
+    """Two died; the one that is started next lands what both left."""
+    with (
+        collecting(tmp_path, max_segment_age_secs=NEVER) as first,
+        collecting(tmp_path, max_segment_age_secs=NEVER) as second,
+    ):
+        first.post("/v1/traces", trace_body(1))
+        second.post("/v1/traces", trace_body(2))
+        first.kill()
+        second.kill()
+    land_what_is_left(tmp_path)
+
+    assert landed_ids(tmp_path) == [1, 2]
+
+
+def test_killed_lander_is_started_again(tmp_path: Path) -> None:
+    """The receiver goes on meanwhile, and nothing lands twice."""
+    with collecting(tmp_path, max_segment_age_secs=0.1, land_every_secs=0.1) as collector:
+        os.kill(collector.lander_pid(), signal.SIGKILL)
+        collector.post("/v1/traces", trace_body(1))
+        wait_until(lambda: landed_ids(tmp_path) == [1])
+        collector.stop()
+
+    assert landed_ids(tmp_path) == [1]
+
+
+def test_lander_ends_with_its_receiver(tmp_path: Path) -> None:
+    """Nothing keeps running when only the receiver is killed."""
+    with collecting(tmp_path) as collector:
+        lander = collector.lander_pid()
+        collector.process.kill()
+        collector.process.wait()
+        wait_until(lambda: not Path(f"/proc/{lander}").exists())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="prlimit is Linux's")
+def test_failed_write_is_not_acknowledged(tmp_path: Path) -> None:
+    """While the disk takes no more the answer is 503; afterwards it works, and no span is torn."""
+    with collecting(tmp_path, max_segment_age_secs=NEVER) as collector:
+        accepted = collector.post("/v1/traces", trace_body(1)).status
+        full = (segments(tmp_path)[0].stat().st_size + 20, resource.RLIM_INFINITY)
+        resource.prlimit(collector.process.pid, resource.RLIMIT_FSIZE, full)
+        refused = collector.post("/v1/traces", trace_body(2))
+        unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+        resource.prlimit(collector.process.pid, resource.RLIMIT_FSIZE, unlimited)
+        wait_until(lambda: collector.request("GET", "/readyz").status == 200)
+        again = collector.post("/v1/traces", trace_body(3)).status
+        collector.stop()
+
+    assert (accepted, refused.status, again) == (200, 503, 200)
+    assert refused.headers["retry-after"] == "1"
+    assert landed_ids(tmp_path) == [1, 3]
+    assert list((tmp_path / "quarantine").iterdir()) == []
+
+
+def test_full_log_is_refused_until_it_has_landed(tmp_path: Path) -> None:
+    """The log has a limit, and readiness says so; when landing has caught up it is ready again."""
+    with collecting(
+        tmp_path, max_wal_bytes=100, max_segment_age_secs=0.1, land_every_secs=0.1
+    ) as collector:
+        os.kill(collector.lander_pid(), signal.SIGSTOP)
+        collector.post("/v1/traces", trace_body(1, 2))
+        wait_until(lambda: collector.request("GET", "/readyz").status == 503)
+        refused = collector.post("/v1/traces", trace_body(3))
+        os.kill(collector.lander_pid(), signal.SIGCONT)
+        wait_until(lambda: collector.request("GET", "/readyz").status == 200)
+
+    assert (refused.status, refused.headers["retry-after"]) == (503, "3")
+
+
+@pytest.mark.parametrize("protocol", ["http", "grpc"])
+def test_taken_port_is_an_error(tmp_path: Path, protocol: str) -> None:
+    """One line says which address, and nothing is left running."""
+    with collecting(tmp_path) as first:
+        address = f"127.0.0.1:{first.port}" if protocol == "http" else first.grpc
+        free = {"http": "127.0.0.1:0", "grpc": "127.0.0.1:0"} | {protocol: address}
+        flags = [f"--{name}={value}" for name, value in free.items()]
+        command = [*COMMAND, f"--lake={tmp_path}", *flags]
+        second = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+
+    (line,) = [line for line in second.stderr.splitlines() if line.startswith("tracegrade:")]
+    assert (second.returncode, second.stdout) == (3, "")
+    assert address in line

@@ -1,0 +1,132 @@
+"""The log's records: what a crash or a bad disk leaves is told apart, and nothing else is lost."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tracegrade_collector.otlp import Encoding, Signal
+from tracegrade_collector.wal import (
+    Damage,
+    DamageKind,
+    Entry,
+    Logged,
+    read_segment,
+    record_header,
+    segment_name,
+)
+from tracegrade_collector.wal_folder import WalFolder
+
+ENTRIES = [
+    Entry(1_000, Signal.TRACES, Encoding.PROTOBUF, "", False, b"first body"),
+    Entry(2_000, Signal.LOGS, Encoding.JSON, "tenant", True, b""),
+    Entry(3_000, Signal.TRACES, Encoding.JSON, "", False, b"third body TGr1 with the magic in it"),
+]
+
+
+def record(entry: Entry, seq: int) -> bytes:
+    """Return the record of an entry."""
+    return record_header(entry, seq) + entry.body
+
+
+RECORDS = [record(entry, seq) for seq, entry in enumerate(ENTRIES, start=7)]
+SEGMENT = b"".join(RECORDS)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[WalFolder]:
+    """The claimed folder of a new collector."""
+    with closing(WalFolder.claim(tmp_path)) as claimed:
+        yield claimed
+
+
+def good(content: bytes) -> list[tuple[int, Entry]]:
+    """Return numbers and entries of the good records."""
+    return [(each.seq, each.entry) for each in read_segment(content) if isinstance(each, Logged)]
+
+
+def damage(content: bytes) -> list[Damage]:
+    """Return the damaged stretches."""
+    return [each for each in read_segment(content) if isinstance(each, Damage)]
+
+
+def test_records_are_read_as_they_were_written() -> None:
+    """All fields come back, in order."""
+    assert good(SEGMENT) == list(enumerate(ENTRIES, start=7))
+    assert damage(SEGMENT) == []
+
+
+def test_unfinished_record_is_torn() -> None:
+    """Wherever a write stopped, the records before it are good and the rest is torn."""
+    whole = len(RECORDS[0] + RECORDS[1])
+    for end in range(whole + 1, len(SEGMENT)):
+        assert [seq for seq, _ in good(SEGMENT[:end])] == [7, 8]
+        assert damage(SEGMENT[:end]) == [Damage(DamageKind.TORN, whole, end)]
+
+
+def test_zeros_at_the_end_are_torn() -> None:
+    """A file system may have grown the file without having its bytes."""
+    assert damage(SEGMENT + bytes(512)) == [
+        Damage(DamageKind.TORN, len(SEGMENT), len(SEGMENT) + 512)
+    ]
+
+
+def test_flipped_bit_costs_one_record() -> None:
+    """Whichever bit of the first record changes, the later ones are read; it is corrupt."""
+    for place in range(len(RECORDS[0]) * 8):
+        content = bytearray(SEGMENT)
+        content[place // 8] ^= 1 << place % 8
+
+        assert [seq for seq, _ in good(bytes(content))] == [8, 9]
+        assert damage(bytes(content)) == [Damage(DamageKind.CORRUPT, 0, len(RECORDS[0]))]
+
+
+def test_flipped_bit_in_the_last_record_is_not_cut(folder: WalFolder) -> None:
+    """A whole record with a wrong checksum was acknowledged, so its bytes are kept."""
+    content = bytearray(SEGMENT)
+    content[-1] ^= 1
+    (folder.path / segment_name(7)).write_bytes(content)
+    folder.recover()
+
+    assert (folder.path / segment_name(7)).read_bytes() == content
+    assert damage(bytes(content))[0].kind is DamageKind.CORRUPT
+
+
+@pytest.mark.parametrize("cut", [1, 20, len(RECORDS[2]) - 1])
+def test_recovery_cuts_the_torn_tail(folder: WalFolder, cut: int) -> None:
+    """The segment ends at the last good record, whose successor's number is next."""
+    (folder.path / segment_name(7)).write_bytes(SEGMENT[:-cut])
+
+    assert folder.recover() == 9
+    assert (folder.path / segment_name(7)).read_bytes() == SEGMENT[: -len(RECORDS[2])]
+
+
+def test_empty_segment_remembers_the_next_number(folder: WalFolder) -> None:
+    """Everything has landed, but numbers go on where they were."""
+    (folder.path / segment_name(42)).touch()
+
+    assert folder.recover() == 42
+
+
+def test_newest_segment_is_not_sealed(folder: WalFolder) -> None:
+    """What may still grow is not landed."""
+    for first in (1, 5, 9):
+        (folder.path / segment_name(first)).touch()
+
+    assert [segment.name for segment in folder.sealed_segments()] == [
+        segment_name(1),
+        segment_name(5),
+    ]
+
+
+def test_claimed_folder_is_not_claimed_again(tmp_path: Path) -> None:
+    """A second collector gets an id of its own; a free one is used again."""
+    first, second = WalFolder.claim(tmp_path), WalFolder.claim(tmp_path)
+    first.close()
+    third = WalFolder.claim(tmp_path)
+
+    assert first.collector_id != second.collector_id
+    assert third.collector_id == first.collector_id
+    second.close()
+    third.close()
