@@ -168,7 +168,7 @@ SELECT
   call_index AS moment,
   equal AS holds
 FROM states
-WHERE has_path OR NOT any_has_path
+WHERE has_path OR (equal IS NULL AND NOT any_has_path)
 UNION ALL
 SELECT
   ends.attempt_id,
