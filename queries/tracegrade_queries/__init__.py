@@ -1,0 +1,1 @@
+"""SQL over the lake: spans become steps and trajectories, steps become metrics."""

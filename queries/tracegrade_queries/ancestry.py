@@ -1,4 +1,4 @@
-"""Follows chains of spans in DuckDB by pointer doubling: rounds grow with the logarithm of the depth.
+"""Follows chains of spans in DuckDB by pointer doubling: as many rounds as the depth has digits.
 
 A recursive query costs one round for each level, and a trace of ten thousand nested agents would
 take ten thousand of them. Here each round lets every pointer jump to where its target points.

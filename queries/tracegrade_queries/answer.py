@@ -9,8 +9,8 @@ import orjson
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
-from tracegrade_collector.lake import Lake
 
+from tracegrade_collector.lake import Lake
 from tracegrade_queries import sql
 from tracegrade_queries.connection import connect
 from tracegrade_queries.errors import QueryFailed

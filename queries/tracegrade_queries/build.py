@@ -1,8 +1,8 @@
 """Builds steps and trajectories from the raw spans of every trace that got new ones.
 
 Traces are independent, so they are worked off in buckets (hashes of the trace id) that bound the
-memory of the engine. What has been built is noted in the commit that writes the trajectories, which
-comes last: a crash before it repeats work and changes nothing else.
+memory of the engine. What has been built is noted in the commit that writes the trajectories,
+which comes last: a crash before it repeats work and changes nothing else.
 """
 
 import datetime
@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 import duckdb
 import pyarrow as pa
-from tracegrade_collector.lake import Lake, Table
 
+from tracegrade_collector.lake import Lake, Table
 from tracegrade_queries.connection import connect
 from tracegrade_queries.passes import split_into_steps
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
@@ -115,7 +115,7 @@ def _write(
     *,
     full: bool,
 ) -> None:
-    """Replace the rows of the affected traces; only dates that hold older rows of them are rewritten.
+    """Replace the rows of the affected traces; rewrite only dates that hold older rows of them.
 
     Rewritten dates are one commit, new rows of other dates a second one: after a crash between the
     two the next build finds the same traces affected and does both again.

@@ -1,9 +1,9 @@
 """Canonical JSON: one text for all texts that mean the same arguments (metrics.md, rule 0.5).
 
-Equality of arguments is typed and recursive: `1 == 1.0`, `true != 1`, the order of keys is free and
-`null` is a value. Under the form written here that equality is identity of texts, so that SQL can
-group and join by it. Integers stay exact at any size; other numbers are doubles, as JSON readers
-take them.
+Equality of arguments is typed and recursive: `1 == 1.0`, `true != 1`, the order of keys is free
+and `null` is a value. Under the form written here that equality is identity of texts, so that SQL
+can group and join by it. Integers stay exact at any size; other numbers are doubles, as most JSON
+readers take them.
 
 Few distinct texts stand behind many calls, so the caller passes each distinct text once
 (`canonical_texts`); DuckDB's own Python functions would bring numpy along for the same work.
@@ -18,7 +18,7 @@ from typing import TypeAlias
 import orjson
 import pyarrow as pa
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json] | _Huge"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | _Huge | None"
 
 # orjson reads integers beyond 64 bits as doubles, so texts that may hold one take the exact path.
 _MAY_HOLD_BIG_INTEGER = re.compile(r"\d{17}")
@@ -35,8 +35,8 @@ class _Huge(str):
 def canonical_json(text: str | None) -> str | None:
     """Return the canonical form of a JSON text; None for None and for what is not JSON.
 
-    Keys are sorted by code point, numbers without a fraction are written as integers (`1.0` as `1`,
-    `-0.0` as `0`), no blanks are left. Of equal keys in one object the last counts.
+    Keys are sorted by code point, numbers without a fraction are written as integers (`1.0` as
+    `1`, `-0.0` as `0`), no blanks are left. Of equal keys in one object the last counts.
     """
     if text is None:
         return None
@@ -57,7 +57,7 @@ def canonical_texts(texts: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def _canonical_slowly(text: str) -> str | None:
-    """Return the canonical form of what orjson refuses but JSON allows: lone surrogates, huge numbers."""
+    """Return the canonical form of what orjson cannot hold: lone surrogates, huge numbers."""
     try:
         return _write(_read_exactly(text))
     except (TypeError, ValueError, RecursionError):

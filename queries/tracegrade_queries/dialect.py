@@ -8,7 +8,6 @@ their union and knows no dialect.
 from typing import Final
 
 from tracegrade_collector.lake import Column, Table
-
 from tracegrade_queries.schema import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TEXTS
 
 # Strongest first: where several dialects match one span, its fields are taken in this order.
@@ -25,7 +24,9 @@ OPERATIONS: Final = Table(
             "agent | model | tool | handoff | plan | thought | observation | answer | other.",
         ),
         Column("agent_name", TEXT, "Of the agent that the span is, or belongs to."),
-        Column("agent_label", TEXT, "What the name of an agent span suggests, if no span states one."),
+        Column(
+            "agent_label", TEXT, "What an agent span's name suggests; a stated name counts more."
+        ),
         Column("tool_name", TEXT, "Of a tool span."),
         Column("call_id", TEXT, "Id that the model gave the call."),
         Column("arguments", TEXT, "JSON as sent, of a tool span."),

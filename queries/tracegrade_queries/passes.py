@@ -1,14 +1,14 @@
 """The shared pass: turns the spans of one bucket of traces into steps and trajectories.
 
-It knows no dialect. Each stage is one SQL file whose name is the relation it makes; `follow` resolves
-chains of parents in between.
+It knows no dialect. Each stage is one SQL file whose name is the relation it makes; `follow`
+resolves chains of parents in between.
 """
 
 from typing import Final
 
 import duckdb
-from tracegrade_collector.lake import Table
 
+from tracegrade_collector.lake import Table
 from tracegrade_queries.ancestry import break_cycles, follow
 from tracegrade_queries.canonical import canonical_texts
 from tracegrade_queries.connection import duckdb_type
@@ -42,7 +42,9 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _group_tool_spans(con)
     _make(con, "requests", "matches", "responses", "tool_lists", "offered_in_runs")
     _make(con, "control_tools", "calls", "turns", "recalled_thoughts", "model_texts", "answers")
-    _make(con, "step_rows", "built_steps", "built_trajectories")
+    _make(con, "spoken_steps", "user_steps", "call_steps", "observers", "observation_steps")
+    _make(con, "span_steps", "root_answer_steps", "step_rows", "built_steps")
+    _make(con, "built_trajectories")
 
 
 def _group_model_spans(con: duckdb.DuckDBPyConnection) -> None:
@@ -100,7 +102,7 @@ def _union(relation: Table) -> str:
 
 
 def _canonicalise(con: duckdb.DuckDBPyConnection, texts: str) -> None:
-    """Make `canonical` (text, canonical): the canonical form of each distinct text that is JSON."""
+    """Make `canonical` (text, canonical): the form of each distinct text that is JSON."""
     found = con.sql(texts).to_arrow_table()
     column = found.column(0)
     made = found.rename_columns(["text"]).append_column("canonical", canonical_texts(column))

@@ -6,6 +6,7 @@ They can be deleted and built again from `raw_spans` at any time. Rows are repla
 from typing import Final
 
 import pyarrow as pa
+
 from tracegrade_collector.lake import Column, Table
 
 TEXT: Final = pa.string()

@@ -1,6 +1,6 @@
--- OpenInference: lists are flattened into indexed keys, and the kind stands in openinference.span.kind.
+-- OpenInference: lists are flattened into indexed keys; openinference.span.kind tells the kind.
 --
--- Indices may have holes, since exporters evict the oldest attributes: every key is read on its own.
+-- Indices may have holes, since exporters evict the oldest attributes: each key is read by itself.
 --
 -- Reads:
 --   bucket_spans
@@ -13,9 +13,9 @@ WITH entries AS (
     unnest(
       list_filter(
         map_entries(attributes),
-        lambda entry:
-          starts_with(entry.key, 'llm.input_messages.')
-          OR starts_with(entry.key, 'llm.output_messages.')
+        LAMBDA entry:
+        starts_with(entry.key, 'llm.input_messages.')
+        OR starts_with(entry.key, 'llm.output_messages.')
       )
     ) AS entry
   FROM bucket_spans
@@ -27,7 +27,7 @@ fields AS (
   SELECT
     key,
     string_split(entry.key, '.') AS path,
-    entry.value AS value
+    entry.value
   FROM entries
 ),
 
@@ -168,7 +168,7 @@ tool_entries AS (
     unnest(
       list_filter(
         map_entries(attributes),
-        lambda entry: starts_with(entry.key, 'llm.tools.')
+        LAMBDA entry: starts_with(entry.key, 'llm.tools.')
       )
     ) AS entry
   FROM spans
@@ -210,10 +210,20 @@ user_texts AS (
   FROM openinference_messages
   WHERE direction = 'in' AND role = 'user' AND part_type = 'text'
   GROUP BY key
+),
+
+described AS (
+  SELECT
+    spans.*,
+    offers.offered_tools,
+    user_texts.user_input AS user_text
+  FROM spans
+  LEFT JOIN offers USING (key)
+  LEFT JOIN user_texts USING (key)
 )
 
 SELECT
-  spans.key,
+  key,
   CASE
     WHEN span_kind = 'AGENT' THEN 'agent'
     WHEN span_kind = 'LLM' THEN 'model'
@@ -261,7 +271,7 @@ SELECT
           input ->> '$.messages[#-1].content',
           CASE WHEN json_type(input) = 'VARCHAR' THEN input ->> '$' END
         )
-    ELSE user_texts.user_input
+    ELSE user_text
   END AS user_input,
   CASE
     WHEN span_kind <> 'AGENT' THEN NULL
@@ -270,8 +280,8 @@ SELECT
     WHEN json_type(output, '$.raw') = 'VARCHAR' THEN output ->> '$.raw'
     WHEN json_type(output) = 'VARCHAR' THEN output ->> '$'
   END AS answer,
-  spans.failed
-  OR coalesce(output ->> '$.data.status' = 'error' OR output ->> '$.is_error' = 'true', false)
+  failed
+  OR coalesce(output ->> '$.data.status' = 'error' OR output ->> '$.is_error' = 'true', FALSE)
     AS failed,
   coalesce(
     attributes['llm.response.model_name'],
@@ -284,10 +294,8 @@ SELECT
     AS cache_read_tokens,
   try_cast(attributes['llm.token_count.completion_details.reasoning'] AS BIGINT)
     AS reasoning_tokens,
-  offers.offered_tools,
+  offered_tools,
   coalesce(attributes['session.id'], metadata ->> '$.thread_id') AS conversation_id,
   CASE WHEN input_value = '__REDACTED__' THEN ['redacted'] ELSE [] END
   || CASE WHEN output_value = '__REDACTED__' THEN ['result_redacted'] ELSE [] END AS flags
-FROM spans
-LEFT JOIN offers USING (key)
-LEFT JOIN user_texts USING (key);
+FROM described;

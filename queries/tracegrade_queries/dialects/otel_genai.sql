@@ -8,17 +8,17 @@ CREATE OR REPLACE TEMP TABLE otel_genai_messages AS
 WITH lists AS (
   SELECT
     key,
-    unnest(
-      [
-        {'direction': 'in', 'messages': attributes['gen_ai.input.messages']},
-        {'direction': 'out', 'messages': attributes['gen_ai.output.messages']}
-      ],
-      recursive := true
-    )
+    'in' AS direction,
+    attributes['gen_ai.input.messages'] AS messages
   FROM bucket_spans
-  WHERE
-    attributes['gen_ai.input.messages'] IS NOT NULL
-    OR attributes['gen_ai.output.messages'] IS NOT NULL
+  WHERE attributes['gen_ai.input.messages'] IS NOT NULL
+  UNION ALL
+  SELECT
+    key,
+    'out' AS direction,
+    attributes['gen_ai.output.messages'] AS messages
+  FROM bucket_spans
+  WHERE attributes['gen_ai.output.messages'] IS NOT NULL
 ),
 
 parsed AS (
@@ -49,7 +49,7 @@ parts AS (
     key,
     direction,
     message_position,
-    message.role AS role,
+    message.role,
     unnest(message.parts) AS part,
     generate_subscripts(message.parts, 1) AS part_position
   FROM messages
@@ -60,8 +60,8 @@ parts AS (
     key,
     direction,
     message_position,
-    message.role AS role,
-    {'type': 'text', 'content': message.content} AS part,
+    message.role,
+    { 'type': 'text', 'content': message.content } AS part,
     1 AS part_position
   FROM messages
   WHERE message.parts IS NULL AND message.content IS NOT NULL
@@ -96,10 +96,20 @@ WITH spoken AS (
   FROM otel_genai_messages
   WHERE part_type = 'text'
   GROUP BY key
+),
+
+described AS (
+  SELECT
+    bucket_spans.*,
+    spoken.user_input,
+    spoken.answer
+  FROM bucket_spans
+  LEFT JOIN spoken USING (key)
+  WHERE bucket_spans.attributes['gen_ai.operation.name'] IS NOT NULL OR spoken.key IS NOT NULL
 )
 
 SELECT
-  bucket_spans.key,
+  key,
   CASE attributes['gen_ai.operation.name']
     WHEN 'invoke_workflow' THEN 'agent'
     WHEN 'invoke_agent' THEN 'agent'
@@ -115,8 +125,8 @@ SELECT
   attributes['gen_ai.tool.call.id'] AS call_id,
   attributes['gen_ai.tool.call.arguments'] AS arguments,
   attributes['gen_ai.tool.call.result'] AS result,
-  spoken.user_input,
-  spoken.answer,
+  user_input,
+  answer,
   failed OR attributes['error.type'] IS NOT NULL AS failed,
   attributes['error.type'] AS error_type,
   coalesce(attributes['gen_ai.response.model'], attributes['gen_ai.request.model']) AS model,
@@ -144,6 +154,4 @@ SELECT
   ) AS reasoning_tokens,
   attributes['gen_ai.tool.definitions'] AS offered_tools,
   attributes['gen_ai.conversation.id'] AS conversation_id
-FROM bucket_spans
-LEFT JOIN spoken USING (key)
-WHERE attributes['gen_ai.operation.name'] IS NOT NULL OR spoken.key IS NOT NULL;
+FROM described;

@@ -1,8 +1,8 @@
 -- Our own spans: what tracegrade.* says beyond the GenAI conventions that they also follow.
 --
--- A run, a tool call and an answer are GenAI spans and are read as such (otel_genai.sql); the rows here add
--- what the conventions lack. The context (task, trial, sub-goal, decision) is copied onto spans of
--- other instrumentation too, so every span that carries it has a row.
+-- A run, a tool call and an answer are GenAI spans and are read as such (otel_genai.sql); the rows
+-- here add what the conventions lack. The context (task, trial, sub-goal, decision) is copied onto
+-- spans of other instrumentation too, so every span that carries it has a row.
 --
 -- Reads:
 --   bucket_spans
@@ -40,7 +40,7 @@ SELECT
       CASE WHEN attributes['tracegrade.redacted'] LIKE '%.arguments"%' THEN 'redacted' END,
       CASE WHEN attributes['tracegrade.redacted'] LIKE '%.result"%' THEN 'result_redacted' END
     ],
-    lambda flag: flag IS NOT NULL
+    LAMBDA flag: flag IS NOT NULL
   ) AS flags
 FROM bucket_spans
 WHERE
@@ -62,4 +62,4 @@ WHERE
 -- Our instrumentation records no model calls: the messages on its spans are read as GenAI's.
 CREATE OR REPLACE TEMP VIEW tracegrade_messages AS
 SELECT NULL::BIGINT AS key
-WHERE false;
+WHERE FALSE;

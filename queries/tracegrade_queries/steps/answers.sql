@@ -16,10 +16,13 @@ SELECT
     trim(operations.answer), (operations.start_ns, -operations.end_ns, operations.span_id)
   ) FILTER (WHERE operations.operation = 'agent') AS root_answer,
   arg_min(operations.key, (operations.start_ns, -operations.end_ns, operations.span_id))
-    FILTER (WHERE operations.operation = 'agent') AS root_key,
-  arg_max(trim(operations.answer), (operations.start_ns, operations.process_order, operations.span_id))
-    FILTER (WHERE operations.operation = 'answer') AS said_answer
+  FILTER (WHERE operations.operation = 'agent') AS root_key,
+  arg_max(
+    trim(operations.answer), (operations.start_ns, operations.process_order, operations.span_id)
+  )
+  FILTER (WHERE operations.operation = 'answer') AS said_answer
 FROM operations
 INNER JOIN runs_of_operations USING (key)
-WHERE nullif(trim(operations.answer), '') IS NOT NULL AND operations.operation IN ('agent', 'answer')
+WHERE
+  nullif(trim(operations.answer), '') IS NOT NULL AND operations.operation IN ('agent', 'answer')
 GROUP BY runs_of_operations.trajectory_id;

@@ -25,19 +25,34 @@
 --   environment      VARCHAR
 -- Order:
 --   none
+WITH counted_spans AS (
+  SELECT spans.*
+  FROM spans
+  INNER JOIN bucket_traces USING (trace_id)
+  LEFT JOIN repeated_spans USING (trace_id, span_id)
+  WHERE
+    repeated_spans.newest IS NULL
+    OR repeated_spans.newest = {
+      'received_ns': spans.received_ns,
+      'wal_seq': spans.wal_seq,
+      'end_ns': coalesce(spans.end_ns, 0),
+      'content_hash': spans.content_hash
+    }
+)
+
 SELECT
   row_number() OVER () AS key,
-  spans.trace_id,
-  spans.span_id,
-  spans.parent_span_id,
+  trace_id,
+  span_id,
+  parent_span_id,
   trace_state,
   name,
   coalesce(start_ns, 0) AS start_ns,
   greatest(coalesce(end_ns, 0), coalesce(start_ns, 0)) AS end_ns,
-  coalesce(status_code = 2, false) AS failed,
+  coalesce(status_code = 2, FALSE) AS failed,
   nullif(status_message, '') AS status_message,
   attributes,
-  list_filter(events, lambda event: event.name = 'exception')[-1].attributes AS exception,
+  list_filter(events, LAMBDA event: event.name = 'exception')[-1].attributes AS exception,
   links[1].span_id AS linked_span_id,
   dropped_attributes_count > 0 AS dropped,
   scope_name,
@@ -50,14 +65,4 @@ SELECT
     ),
     ''
   ) AS environment
-FROM spans
-INNER JOIN bucket_traces USING (trace_id)
-LEFT JOIN repeated_spans USING (trace_id, span_id)
-WHERE
-  repeated_spans.newest IS NULL
-  OR repeated_spans.newest = {
-    'received_ns': received_ns,
-    'wal_seq': wal_seq,
-    'end_ns': coalesce(end_ns, 0),
-    'content_hash': content_hash
-  };
+FROM counted_spans;

@@ -88,7 +88,10 @@ sampled AS (
   SELECT
     trajectory_id,
     try_cast(
-      '0x' || rpad(nullif(regexp_extract(trace_state, '\bot=[^,]*?\bth:([0-9a-f]{1,14})', 1), ''), 14, '0')
+      '0x'
+      || rpad(
+        nullif(regexp_extract(trace_state, '\bot=[^,]*?\bth:([0-9a-f]{1,14})', 1), ''), 14, '0'
+      )
       AS BIGINT
     ) AS rejected
   FROM runs

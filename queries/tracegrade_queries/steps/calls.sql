@@ -89,15 +89,15 @@ judged AS (
   SELECT
     *,
     CASE
-      WHEN execution IS NOT NULL AND failed THEN {'status': 'error', 'source': 'span'}
+      WHEN execution IS NOT NULL AND failed THEN { 'status': 'error', 'source': 'span' }
       WHEN execution IS NOT NULL AND (result_is_error(result) OR result_is_error(observed))
-        THEN {'status': 'error', 'source': 'text'}
-      WHEN execution IS NOT NULL THEN {'status': 'ok', 'source': 'span'}
-      WHEN executions_recorded OR NOT coalesce(offered, true)
-        THEN {'status': 'not_executed', 'source': 'request'}
-      WHEN answered AND result_is_error(observed) THEN {'status': 'error', 'source': 'text'}
-      WHEN answered THEN {'status': 'ok', 'source': 'response'}
-      ELSE {'status': 'unknown', 'source': 'request'}
+        THEN { 'status': 'error', 'source': 'text' }
+      WHEN execution IS NOT NULL THEN { 'status': 'ok', 'source': 'span' }
+      WHEN executions_recorded OR NOT coalesce(offered, TRUE)
+        THEN { 'status': 'not_executed', 'source': 'request' }
+      WHEN answered AND result_is_error(observed) THEN { 'status': 'error', 'source': 'text' }
+      WHEN answered THEN { 'status': 'ok', 'source': 'response' }
+      ELSE { 'status': 'unknown', 'source': 'request' }
     END AS verdict
   FROM known
 )
@@ -123,10 +123,12 @@ SELECT
   judged.call_id,
   judged.arguments,
   judged.parsed,
-  coalesce(judged.result, CASE WHEN judged.verdict.status <> 'not_executed' THEN judged.observed END)
+  coalesce(
+    judged.result, CASE WHEN judged.verdict.status <> 'not_executed' THEN judged.observed END
+  )
     AS result,
   judged.seen AS observed,
-  judged.verdict.status AS status,
+  judged.verdict.status,
   judged.verdict.source AS status_source,
   judged.error_type,
   judged.error_message,

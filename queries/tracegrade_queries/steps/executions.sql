@@ -35,19 +35,20 @@ WITH members AS (
 SELECT
   members.execution AS key,
   any_value(members.trajectory_id) AS trajectory_id,
-  arg_min(members.scope_name, outside_in) AS scope_name,
-  coalesce(arg_min(nullif(members.tool_name, ''), outside_in), '') AS tool_name,
-  arg_min(members.call_id, outside_in) AS call_id,
+  arg_min(members.scope_name, members.outside_in) AS scope_name,
+  coalesce(arg_min(nullif(members.tool_name, ''), members.outside_in), '') AS tool_name,
+  arg_min(members.call_id, members.outside_in) AS call_id,
   coalesce(
-    arg_min(members.match_arguments, outside_in), arg_min(members.arguments, outside_in)
+    arg_min(members.match_arguments, members.outside_in),
+    arg_min(members.arguments, members.outside_in)
   ) AS arguments,
-  arg_min(members.match_arguments, outside_in) AS match_arguments,
-  arg_min(operations.result, outside_in) AS result,
+  arg_min(members.match_arguments, members.outside_in) AS match_arguments,
+  arg_min(operations.result, members.outside_in) AS result,
   bool_or(operations.failed) AS failed,
-  arg_min(operations.error_type, outside_in) AS error_type,
-  arg_min(operations.error_message, outside_in) AS error_message,
-  arg_min(operations.effect, outside_in) AS effect,
-  arg_min(operations.cost, outside_in) AS cost,
+  arg_min(operations.error_type, members.outside_in) AS error_type,
+  arg_min(operations.error_message, members.outside_in) AS error_message,
+  arg_min(operations.effect, members.outside_in) AS effect,
+  arg_min(operations.cost, members.outside_in) AS cost,
   min(members.start_ns) FILTER (WHERE members.key = members.execution) AS start_ns,
   min(members.end_ns) FILTER (WHERE members.key = members.execution) AS end_ns,
   bool_and(operations.dropped) AS dropped

@@ -54,8 +54,7 @@ open_requests AS (
 ),
 
 open_executions AS (
-  SELECT
-    executions.*
+  SELECT executions.*
   FROM executions
   ANTI JOIN by_id ON executions.key = by_id.execution
 ),

@@ -44,13 +44,13 @@ SELECT
   any_value(runs_of_operations.trajectory_id) AS trajectory_id,
   min(members.start_ns) AS start_ns,
   min(members.span_id) FILTER (WHERE members.key = members.model_call) AS span_id,
-  arg_min(members.model, inside_out) AS model,
-  arg_min(members.input_tokens, inside_out) AS input_tokens,
-  arg_min(members.output_tokens, inside_out) AS output_tokens,
-  arg_min(members.cache_read_tokens, inside_out) AS cache_read_tokens,
-  arg_min(members.reasoning_tokens, inside_out) AS reasoning_tokens,
-  arg_min(members.offered_tools, inside_out) AS offered_tools,
-  coalesce(bool_or(members.parent_operation = 'plan'), false) AS below_plan
+  arg_min(members.model, members.inside_out) AS model,
+  arg_min(members.input_tokens, members.inside_out) AS input_tokens,
+  arg_min(members.output_tokens, members.inside_out) AS output_tokens,
+  arg_min(members.cache_read_tokens, members.inside_out) AS cache_read_tokens,
+  arg_min(members.reasoning_tokens, members.inside_out) AS reasoning_tokens,
+  arg_min(members.offered_tools, members.inside_out) AS offered_tools,
+  coalesce(bool_or(members.parent_operation = 'plan'), FALSE) AS below_plan
 FROM members
 INNER JOIN runs_of_operations USING (key)
 GROUP BY members.model_call;

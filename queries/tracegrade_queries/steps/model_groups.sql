@@ -16,7 +16,7 @@
 --   start_ns       BIGINT    Of the outermost span.
 --   end_ns         BIGINT    Of the outermost span.
 --   said           VARCHAR   Digest of what it said without reasoning; NULL if not captured.
---   said_rank      BIGINT    Its number among calls of its run and scope that said the same; from 1.
+--   said_rank      BIGINT    Its number among those of run and scope that said the same; from 1.
 -- Order:
 --   none
 WITH containers AS (

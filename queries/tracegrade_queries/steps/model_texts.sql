@@ -54,4 +54,6 @@ SELECT
 FROM model_parts
 INNER JOIN ends USING (model_call)
 WHERE
-  model_parts.direction = 'out' AND model_parts.part_type = 'text' AND model_parts.text IS NOT NULL;
+  model_parts.direction = 'out'
+  AND model_parts.part_type = 'text'
+  AND model_parts.text IS NOT NULL;

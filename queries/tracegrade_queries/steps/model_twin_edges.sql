@@ -1,7 +1,7 @@
 -- Model calls that two instrumentations recorded side by side: to the scope that came first.
 --
--- Twins come from different scopes, share at least half of the longer one's time, and said the same
--- for the same time, or what one of them said was not captured.
+-- Twins come from different scopes, share at least half of the longer one's time, and said the
+-- same for the same time, or what one of them said was not captured.
 --
 -- Reads:
 --   model_groups
@@ -38,8 +38,8 @@ pairs AS (
   INNER JOIN candidates AS earlier
     ON
       later.trajectory_id = earlier.trajectory_id
-      AND earlier.scope_rank < later.scope_rank
-      AND coalesce(earlier.said = later.said AND earlier.said_rank = later.said_rank, true)
+      AND later.scope_rank > earlier.scope_rank
+      AND coalesce(later.said = earlier.said AND later.said_rank = earlier.said_rank, true)
       AND half_shared(earlier.start_ns, earlier.end_ns, later.start_ns, later.end_ns)
   QUALIFY row_number() OVER (PARTITION BY later.key ORDER BY distance_ns, earlier.key) = 1
 )

@@ -59,6 +59,12 @@ WITH hybrid_keys AS (
   HAVING count(*) > 1
 ),
 
+hybrid_rows AS (
+  SELECT dialect_operations.*
+  FROM dialect_operations
+  SEMI JOIN hybrid_keys USING (key)
+),
+
 hybrid AS (
   SELECT
     key,
@@ -78,7 +84,7 @@ hybrid AS (
     arg_min(plan, precedence) AS plan,
     arg_min(user_input, precedence) AS user_input,
     arg_min(answer, precedence) AS answer,
-    coalesce(bool_or(failed), false) AS failed,
+    bool_or(failed) AS failed,
     arg_min(error_type, precedence) AS error_type,
     arg_min(error_message, precedence) AS error_message,
     arg_min(model, precedence) AS model,
@@ -99,22 +105,23 @@ hybrid AS (
     arg_min(trial, precedence) AS trial,
     arg_min(run_mode, precedence) AS run_mode,
     arg_min(outcome, precedence) AS outcome,
-    coalesce(flatten(list(flags) FILTER (WHERE flags IS NOT NULL)), []) AS flags
-  FROM dialect_operations
-  SEMI JOIN hybrid_keys USING (key)
+    coalesce(flatten(list(flags) FILTER (WHERE flags IS NOT null)), []) AS flags
+  FROM hybrid_rows
   GROUP BY key
+),
+
+plain AS (
+  SELECT dialect_operations.*
+  FROM dialect_operations
+  ANTI JOIN hybrid_keys USING (key)
 ),
 
 coalesced AS (
   SELECT *
   FROM hybrid
   UNION ALL BY NAME
-  SELECT * EXCLUDE (precedence) REPLACE (
-    coalesce(failed, false) AS failed,
-    coalesce(flags, []) AS flags
-  )
-  FROM dialect_operations
-  ANTI JOIN hybrid_keys USING (key)
+  SELECT * EXCLUDE (precedence)
+  FROM plain
 )
 
 SELECT
@@ -142,7 +149,7 @@ SELECT
   coalesced.plan,
   coalesced.user_input,
   coalesced.answer,
-  coalesced.failed OR bucket_spans.failed AS failed,
+  coalesce(coalesced.failed, false) OR bucket_spans.failed AS failed,
   coalesce(coalesced.error_type, bucket_spans.exception['exception.type']) AS error_type,
   coalesce(
     coalesced.error_message,
@@ -167,6 +174,6 @@ SELECT
   coalesced.trial,
   coalesced.run_mode,
   coalesced.outcome,
-  coalesced.flags
+  coalesce(coalesced.flags, []) AS flags
 FROM coalesced
 INNER JOIN bucket_spans USING (key);

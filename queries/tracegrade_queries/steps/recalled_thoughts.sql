@@ -13,17 +13,28 @@
 --   text              VARCHAR
 -- Order:
 --   none
-WITH thinking AS (
-  SELECT DISTINCT model_call
+WITH heard_parts AS (
+  SELECT *
   FROM model_parts
-  WHERE direction = 'in' AND part_type = 'reasoning' AND text IS NOT NULL
+  WHERE direction = 'in'
+),
+
+thinking AS (
+  SELECT DISTINCT model_call
+  FROM heard_parts
+  WHERE part_type = 'reasoning' AND text IS NOT NULL
 ),
 
 heard AS (
-  SELECT model_parts.*
-  FROM model_parts
+  SELECT heard_parts.*
+  FROM heard_parts
   SEMI JOIN thinking USING (model_call)
-  WHERE direction = 'in'
+),
+
+thoughtful AS (
+  SELECT DISTINCT model_call
+  FROM model_parts
+  WHERE direction = 'out' AND part_type = 'reasoning' AND text IS NOT NULL
 ),
 
 blocks AS (
@@ -44,7 +55,7 @@ starts AS (
     ON
       blocks.model_call = heard.model_call
       AND heard.role <> 'assistant'
-      AND heard.message_position < blocks.last_position
+      AND blocks.last_position > heard.message_position
   GROUP BY blocks.model_call, blocks.last_position
 ),
 
@@ -69,7 +80,7 @@ requesters AS (
       AND recent.call_id = said.call_id
       AND said.direction = 'out'
       AND said.part_type = 'tool_call'
-      AND said.start_ns < recent.start_ns
+      AND recent.start_ns > said.start_ns
   WHERE recent.part_type = 'tool_call'
   GROUP BY recent.model_call
 ),
@@ -101,13 +112,8 @@ SELECT
   recalled.part_position,
   recalled.text
 FROM recalled
-WHERE
-  recalled.producer IS NOT NULL
-  AND recalled.producer NOT IN (
-    SELECT model_call
-    FROM model_parts
-    WHERE direction = 'out' AND part_type = 'reasoning' AND text IS NOT NULL
-  )
+ANTI JOIN thoughtful ON recalled.producer = thoughtful.model_call
+WHERE recalled.producer IS NOT NULL
 -- Later inputs may repeat the same block; the first of them tells it.
 QUALIFY
   rank() OVER (PARTITION BY recalled.producer ORDER BY recalled.start_ns, recalled.model_call) = 1;

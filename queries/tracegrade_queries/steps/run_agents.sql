@@ -1,7 +1,7 @@
 -- Agent spans that start a run: the outermost, and each that a tool called.
 --
--- Nested agent spans with no tool between are one run: they wrap one another, or took over from one
--- another.
+-- Nested agent spans with no tool between are one run: they wrap one another, or took over from
+-- one another.
 --
 -- Reads:
 --   operations

@@ -10,7 +10,7 @@
 --   run_agents
 --   run_ends
 -- Columns:
---   key            BIGINT   Known operation; one row each. Operations outside of any run have none.
+--   key            BIGINT   Known operation; one row each. Those outside of any run have none.
 --   trajectory_id  VARCHAR
 --   root           BIGINT   Key of the run's agent; NULL for a trace without agents.
 -- Order:

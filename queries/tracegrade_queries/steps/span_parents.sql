@@ -5,7 +5,7 @@
 -- Columns:
 --   key     BIGINT   Span whose parent is in the bucket; one row each.
 --   next    BIGINT   Key of the parent.
---   rises   BOOLEAN  The parent starts before it (ties by span id); some edge of each cycle does not.
+--   rises   BOOLEAN  The parent starts before it; some edge of each cycle does not.
 -- Order:
 --   none
 SELECT

@@ -1,8 +1,8 @@
 -- Parts of the messages that each model span received and sent.
 --
 -- Where several dialects tell the messages of one span, the one that tells most parts is taken,
--- of equals the strongest. Text in the ReAct form (`Thought: … Action: … Action Input: …`) of a span
--- that requests no tool otherwise is split into the thought, the request and the answer it holds.
+-- of equals the strongest. Text in the ReAct form (`Thought: … Action: … Action Input: …`) of a
+-- span that requests no tool otherwise is split into the thought, request and answer it holds.
 --
 -- Reads:
 --   dialect_messages

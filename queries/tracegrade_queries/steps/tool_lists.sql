@@ -29,7 +29,10 @@ named AS (
     offered_tools,
     position,
     coalesce(
-      item ->> '$.name', item ->> '$.function.name', item ->> '$.tool.name', item ->> '$.toolSpec.name'
+      item ->> '$.name',
+      item ->> '$.function.name',
+      item ->> '$.tool.name',
+      item ->> '$.toolSpec.name'
     ) AS name,
     coalesce(item ->> '$.description', item ->> '$.function.description') AS description,
     coalesce(

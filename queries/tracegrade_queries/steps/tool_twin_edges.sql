@@ -1,7 +1,7 @@
 -- Tool executions that two instrumentations recorded side by side: to the scope that came first.
 --
--- Twins come from different scopes, share at least half of the longer one's time, and have the same
--- call id, or the same tool with arguments that do not differ.
+-- Twins come from different scopes, share at least half of the longer one's time, and have the
+-- same call id, or the same tool with arguments that do not differ.
 --
 -- Reads:
 --   tool_spans
@@ -12,7 +12,7 @@
 -- Order:
 --   none
 WITH outermost AS (
-  SELECT *
+  SELECT tool_spans.*
   FROM tool_spans
   ANTI JOIN nested_tool_edges USING (key)
 ),
@@ -45,10 +45,10 @@ pairs AS (
   INNER JOIN candidates AS earlier
     ON
       later.trajectory_id = earlier.trajectory_id
-      AND earlier.scope_rank < later.scope_rank
-      AND coalesce(earlier.call_id = later.call_id, true)
-      AND (earlier.tool_name = later.tool_name OR earlier.call_id = later.call_id)
-      AND coalesce(earlier.match_arguments = later.match_arguments, true)
+      AND later.scope_rank > earlier.scope_rank
+      AND coalesce(later.call_id = earlier.call_id, true)
+      AND (later.tool_name = earlier.tool_name OR later.call_id = earlier.call_id)
+      AND coalesce(later.match_arguments = earlier.match_arguments, true)
       AND half_shared(earlier.start_ns, earlier.end_ns, later.start_ns, later.end_ns)
   QUALIFY row_number() OVER (PARTITION BY later.key ORDER BY distance_ns, earlier.key) = 1
 )

@@ -1,7 +1,7 @@
 -- Runs that two instrumentations recorded side by side in one trace: to the scope that came first.
 --
--- Twins come from different scopes, do not name different agents, are both outermost or both called
--- by a tool, and share at least half of the longer one's time.
+-- Twins come from different scopes, do not name different agents, are both outermost or both
+-- called by a tool, and share at least half of the longer one's time.
 --
 -- Reads:
 --   run_agents
@@ -35,8 +35,8 @@ FROM candidates AS later
 INNER JOIN candidates AS earlier
   ON
     later.trace_id = earlier.trace_id
-    AND earlier.scope_rank < later.scope_rank
+    AND later.scope_rank > earlier.scope_rank
     AND (earlier.caller IS NULL) = (later.caller IS NULL)
-    AND coalesce(earlier.agent_name = later.agent_name, true)
+    AND coalesce(later.agent_name = earlier.agent_name, TRUE)
     AND half_shared(earlier.start_ns, earlier.end_ns, later.start_ns, later.end_ns)
 GROUP BY later.key;

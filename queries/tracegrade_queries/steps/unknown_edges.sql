@@ -8,8 +8,13 @@
 --   next  BIGINT  Its parent.
 -- Order:
 --   none
+WITH known AS (
+  SELECT key FROM operations
+  WHERE operation <> 'other'
+)
+
 SELECT
   tree.key,
   tree.next
 FROM tree
-ANTI JOIN (SELECT key FROM operations WHERE operation <> 'other') AS known USING (key);
+ANTI JOIN known USING (key);

@@ -1,0 +1,39 @@
+-- Steps that are calls of tools, those by which the agent plans, hands over or answers included.
+--
+-- Reads:
+--   operations
+--   calls
+-- Columns:
+--   trajectory_id     VARCHAR
+--   anchor_ns         BIGINT   Start of the model call, else of the execution.
+--   message_position  BIGINT
+--   part_position     BIGINT
+--   execution_ns      BIGINT   Start of the execution, else the anchor.
+--   process_order     BIGINT
+--   order_span_id     VARCHAR
+--   call              VARCHAR  One row each.
+--   execution         BIGINT   NULL if none was recorded.
+--   model_call        BIGINT   NULL if none requested it.
+--   span_key          BIGINT   Executing span, else the one that stands for the model call.
+--   kind              VARCHAR  tool_call | plan | handoff | answer.
+--   content           VARCHAR  Of an answer; else NULL.
+--   plan              VARCHAR  Of a plan; else NULL.
+-- Order:
+--   none
+SELECT
+  calls.trajectory_id,
+  calls.anchor_ns,
+  calls.message_position,
+  calls.part_position,
+  coalesce(calls.execution_ns, calls.anchor_ns) AS execution_ns,
+  operations.process_order,
+  operations.span_id AS order_span_id,
+  calls.call,
+  calls.execution,
+  calls.model_call,
+  operations.key AS span_key,
+  calls.kind,
+  CASE WHEN calls.kind = 'answer' THEN answer_in(calls.arguments, calls.result) END AS content,
+  CASE WHEN calls.kind = 'plan' THEN plan_in(calls.arguments) END AS plan
+FROM calls
+INNER JOIN operations ON coalesce(calls.execution, calls.model_call) = operations.key;

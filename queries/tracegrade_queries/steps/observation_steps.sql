@@ -1,0 +1,56 @@
+-- What the agent saw of each tool call; it stands right after the call.
+--
+-- An observation span that tells no content says that the agent saw what the tool returned, or the
+-- exception it raised.
+--
+-- Reads:
+--   calls
+--   call_steps
+--   observers
+-- Columns:
+--   trajectory_id     VARCHAR
+--   anchor_ns         BIGINT   As of the call, like the next five.
+--   message_position  BIGINT
+--   part_position     BIGINT
+--   execution_ns      BIGINT
+--   process_order     BIGINT
+--   order_span_id     VARCHAR
+--   observed_call     VARCHAR  The call; one row each.
+--   span_key          BIGINT   Observation span, else the span of the call.
+--   kind              VARCHAR  observation.
+--   content           VARCHAR
+--   derived           BOOLEAN  There is no observation span.
+-- Order:
+--   none
+WITH observing AS (
+  SELECT
+    execution,
+    arg_min(key, place) AS key,
+    arg_min(content, place) AS content
+  FROM observers
+  GROUP BY execution
+)
+
+SELECT
+  call_steps.trajectory_id,
+  call_steps.anchor_ns,
+  call_steps.message_position,
+  call_steps.part_position,
+  call_steps.execution_ns,
+  call_steps.process_order,
+  call_steps.order_span_id,
+  call_steps.call AS observed_call,
+  coalesce(observing.key, call_steps.span_key) AS span_key,
+  'observation' AS kind,
+  coalesce(
+    observing.content,
+    calls.observed,
+    nullif(concat_ws(': ', calls.error_type, calls.error_message), '')
+  ) AS content,
+  observing.key IS NULL AS derived
+FROM call_steps
+INNER JOIN calls USING (call)
+LEFT JOIN observing ON call_steps.execution = observing.execution
+WHERE
+  call_steps.kind = 'tool_call'
+  AND (observing.key IS NOT NULL OR calls.observed IS NOT NULL);

@@ -1,0 +1,27 @@
+-- Observation spans that are linked to a tool span; others observe what no tool returned.
+--
+-- Reads:
+--   operations
+--   runs_of_operations
+--   tool_ends
+-- Columns:
+--   key        BIGINT   Observation span; one row each.
+--   execution  BIGINT   Key in executions that it observes.
+--   content    VARCHAR  NULL where the agent saw what the tool returned.
+--   place      STRUCT(start_ns BIGINT, span_id VARCHAR)  Order of observations of one execution.
+-- Order:
+--   none
+SELECT
+  observing.key,
+  coalesce(tool_ends.last, executing.key) AS execution,
+  observing.content,
+  { 'start_ns': observing.start_ns, 'span_id': observing.span_id } AS place
+FROM operations AS observing
+INNER JOIN operations AS executing
+  ON
+    observing.trace_id = executing.trace_id
+    AND observing.linked_span_id = executing.span_id
+    AND executing.operation = 'tool'
+SEMI JOIN runs_of_operations ON observing.key = runs_of_operations.key
+LEFT JOIN tool_ends ON executing.key = tool_ends.key
+WHERE observing.operation = 'observation';

@@ -1,0 +1,62 @@
+-- Steps that have a span of their own: plans, thoughts, answers, hand-overs, observations without
+-- a tool.
+--
+-- A plan span with a model call below is told by that call; a hand-over span repeats the request
+-- for it, where models requested any.
+--
+-- Reads:
+--   operations
+--   runs_of_operations
+--   known_parents
+--   model_members
+--   model_texts
+--   observers
+--   calls
+-- Columns:
+--   trajectory_id     VARCHAR
+--   anchor_ns         BIGINT   Start of the span.
+--   message_position  BIGINT   0.
+--   part_position     BIGINT   0.
+--   execution_ns      BIGINT   Start of the span.
+--   process_order     BIGINT
+--   order_span_id     VARCHAR
+--   span_key          BIGINT   One row each.
+--   kind              VARCHAR  plan | thought | answer | handoff | observation.
+--   content           VARCHAR
+--   plan              VARCHAR
+-- Order:
+--   none
+WITH told_plans AS (
+  SELECT DISTINCT known_parents.parent AS key
+  FROM known_parents
+  INNER JOIN model_members USING (key)
+  SEMI JOIN model_texts USING (model_call)
+  WHERE known_parents.parent_operation = 'plan'
+),
+
+handed_over AS (
+  SELECT DISTINCT trajectory_id
+  FROM calls
+  WHERE kind = 'handoff'
+)
+
+SELECT
+  runs_of_operations.trajectory_id,
+  operations.start_ns AS anchor_ns,
+  0::BIGINT AS message_position,
+  0::BIGINT AS part_position,
+  operations.start_ns AS execution_ns,
+  operations.process_order,
+  operations.span_id AS order_span_id,
+  operations.key AS span_key,
+  operations.operation AS kind,
+  coalesce(operations.content, operations.answer) AS content,
+  operations.plan
+FROM operations
+INNER JOIN runs_of_operations USING (key)
+ANTI JOIN told_plans USING (key)
+ANTI JOIN observers USING (key)
+LEFT JOIN handed_over USING (trajectory_id)
+WHERE
+  operations.operation IN ('plan', 'thought', 'answer', 'observation')
+  OR (operations.operation = 'handoff' AND handed_over.trajectory_id IS NULL);

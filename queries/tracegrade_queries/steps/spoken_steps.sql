@@ -1,0 +1,74 @@
+-- Steps that model calls said: thoughts, messages, answers and plans.
+--
+-- What an answer span says too is not repeated; beside one the model's own answer is a message.
+--
+-- Reads:
+--   operations
+--   model_calls
+--   model_parts
+--   recalled_thoughts
+--   model_texts
+--   answers
+-- Columns:
+--   trajectory_id     VARCHAR
+--   anchor_ns         BIGINT   Start of the model call.
+--   message_position  BIGINT
+--   part_position     BIGINT
+--   execution_ns      BIGINT   Start of the model call.
+--   process_order     BIGINT
+--   order_span_id     VARCHAR
+--   model_call        BIGINT
+--   span_key          BIGINT   The span that stands for the model call.
+--   kind              VARCHAR  thought | message | answer | plan.
+--   content           VARCHAR
+--   plan              VARCHAR  JSON list inside of the text of a plan; else NULL.
+-- Order:
+--   none
+WITH said AS (
+  SELECT
+    model_call,
+    message_position,
+    part_position,
+    'thought' AS kind,
+    text
+  FROM model_parts
+  WHERE direction = 'out' AND part_type = 'reasoning' AND text IS NOT NULL
+  UNION ALL
+  SELECT
+    model_call,
+    message_position - 1_000_000 AS message_position,  -- before all it said
+    part_position,
+    'thought' AS kind,
+    text
+  FROM recalled_thoughts
+  UNION ALL
+  SELECT
+    model_call,
+    message_position,
+    part_position,
+    kind,
+    text
+  FROM model_texts
+)
+
+SELECT
+  model_calls.trajectory_id,
+  model_calls.start_ns AS anchor_ns,
+  said.message_position,
+  said.part_position,
+  model_calls.start_ns AS execution_ns,
+  operations.process_order,
+  operations.span_id AS order_span_id,
+  said.model_call,
+  said.model_call AS span_key,
+  CASE
+    WHEN said.kind = 'answer' AND answers.said_answer IS NOT NULL THEN 'message'
+    ELSE said.kind
+  END AS kind,
+  said.text AS content,
+  CASE WHEN said.kind = 'plan' THEN json_list_in(said.text) END AS plan
+FROM said
+INNER JOIN model_calls USING (model_call)
+INNER JOIN operations ON said.model_call = operations.key
+LEFT JOIN answers ON model_calls.trajectory_id = answers.trajectory_id
+WHERE said.kind <> 'answer' OR answers.said_answer IS DISTINCT FROM said.text;

@@ -1,0 +1,36 @@
+-- What the user said after the first turn, right before the model call that hears it.
+--
+-- Reads:
+--   operations
+--   model_calls
+--   turns
+-- Columns:
+--   trajectory_id     VARCHAR
+--   anchor_ns         BIGINT   Start of the model call.
+--   message_position  BIGINT
+--   part_position     BIGINT
+--   execution_ns      BIGINT   Start of the model call.
+--   process_order     BIGINT
+--   order_span_id     VARCHAR
+--   heard_by          BIGINT   The model call.
+--   span_key          BIGINT   The span that stands for it.
+--   kind              VARCHAR  message.
+--   content           VARCHAR
+-- Order:
+--   none
+SELECT
+  model_calls.trajectory_id,
+  model_calls.start_ns AS anchor_ns,
+  -2_000_000::BIGINT AS message_position,  -- before what the model thought and said
+  0::BIGINT AS part_position,
+  model_calls.start_ns AS execution_ns,
+  operations.process_order,
+  operations.span_id AS order_span_id,
+  turns.model_call AS heard_by,
+  turns.model_call AS span_key,
+  'message' AS kind,
+  turns.user_text AS content
+FROM turns
+INNER JOIN model_calls USING (model_call)
+INNER JOIN operations ON turns.model_call = operations.key
+WHERE turns.is_new AND turns.user_text IS NOT NULL;
