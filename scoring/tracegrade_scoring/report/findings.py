@@ -34,7 +34,7 @@ def picked(decision: WrongDecision) -> str:
 
 def expected(decision: WrongDecision) -> str:
     """Return the tool the task expected there."""
-    return words.name(decision.expected_tool, words.NOTHING)
+    return words.name(decision.expected_tool)
 
 
 def why(decision: WrongDecision) -> str:

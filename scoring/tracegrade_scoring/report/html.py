@@ -17,6 +17,9 @@ from tracegrade_scoring.report.model import Release, Report, SubGoalOutcome
 from tracegrade_scoring.report.view import VERDICT_WORDS, AgentView, agent_views, release_label
 from tracegrade_scoring.report.visible import visible
 
+GOAL_ROWS = 200
+"""Sub-goals shown of one release: as many as a page still scrolls well."""
+
 
 def render_html(report: Report) -> str:
     """Return the report as the text of one HTML file."""
@@ -72,11 +75,20 @@ def _agent(agent: AgentView) -> dict[str, Any]:
 
 
 def _goals(release: Release) -> dict[str, Any]:
-    """Return the sub-goals of a release by task, each with the shares its colours show."""
-    by_task: dict[str | None, list[dict[str, Any]]] = {}
-    for goal in release.sub_goals:
-        by_task.setdefault(goal.task_id, []).append(_goal(goal))
-    return {"label": release_label(release), "tasks": list(by_task.items())}
+    """Return the sub-goals of a release that went worst, with the shares their colours show."""
+    worst_first = sorted(
+        range(len(release.sub_goals)), key=lambda place: _completed_share(release.sub_goals[place])
+    )
+    shown = [_goal(release.sub_goals[place]) for place in sorted(worst_first[:GOAL_ROWS])]
+    return {
+        "label": release_label(release),
+        "rows": shown,
+        "more": len(release.sub_goals) - len(shown),
+    }
+
+
+def _completed_share(goal: SubGoalOutcome) -> tuple[bool, float]:
+    return (not (goal.critical and goal.skipped), goal.completed / goal.attempts)
 
 
 def _goal(goal: SubGoalOutcome) -> dict[str, Any]:

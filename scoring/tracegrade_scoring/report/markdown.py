@@ -134,7 +134,7 @@ def _evidence(release: Release) -> Iterator[str]:
 
 
 def _codes(*names: str | None) -> tuple[str, ...]:
-    return tuple(code(words.name(name, words.NOTHING)) for name in names)
+    return tuple(code(words.name(name)) for name in names)
 
 
 def _bullets(title: str, sentences: Sequence[str]) -> Iterator[str]:

@@ -199,9 +199,9 @@ def _skipped_table(release: Release) -> RenderableType | None:
     table = _plain_table("task", "sub-goal", "skipped in", "example")
     for goal in skipped[:EVIDENCE_ROWS]:
         runs = f"{goal.skipped:,} of {words.count(goal.attempts, 'run')}"
-        example = words.name(goal.trajectory_id, words.NOTHING)
-        task = words.name(goal.task_id, words.NOTHING)
-        table.add_row(*_texts((task, words.name(goal.sub_goal, words.NOTHING), runs, example)))
+        example = words.name(goal.trajectory_id)
+        task = words.name(goal.task_id)
+        table.add_row(*_texts((task, words.name(goal.sub_goal), runs, example)))
     return _with_rest(table, len(skipped))
 
 
@@ -214,9 +214,7 @@ def _replanning_table(release: Release) -> RenderableType | None:
     )
     for row in rows[:EVIDENCE_ROWS]:
         numbers = (row.planned_runs, row.failures, row.answered, row.replans)
-        table.add_row(
-            *_texts((words.name(row.task_id, words.NOTHING), *(f"{n:,}" for n in numbers)))
-        )
+        table.add_row(*_texts((words.name(row.task_id), *(f"{n:,}" for n in numbers))))
     return _with_rest(table, len(rows))
 
 

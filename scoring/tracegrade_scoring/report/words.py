@@ -10,24 +10,26 @@ DASH = "\u2013"
 NOTHING = DASH
 
 REASONS = {
-    "attempt_invalid": "the run is not a valid attempt",
+    "ambiguous_task": "the run matches several tasks",
     "child_trajectory": "a sub-agent's run is scored with its parent",
-    "content_missing": "arguments or results were not captured",
+    "content_missing": "plans, arguments or results were not captured",
     "failed": "the run failed, and only successful ones count here",
+    "no_attribution": "no call could be tied to a step of the plan",
     "no_calls": "no tool was called",
     "no_critical": "the task has no critical sub-goal",
     "no_decision_point": "there was no decision to judge",
+    "no_dependents": "no sub-goal that was reached depends on another",
     "no_expectation": "the task says nothing about which tools to pick",
     "no_failure": "no call failed",
-    "no_failures": "no call failed",
-    "no_graph": "the task has no sub-goals",
     "no_offered_tools": "the trace does not say which tools were offered",
     "no_optimum": "the task does not say how many steps it needs",
     "no_plan": "no plan was seen in the trace",
     "no_registry": "no tools are declared in a task file",
     "no_schema": "no tool declares its parameters",
+    "no_steps": "the run took no step",
     "no_sub_goals": "the task has no sub-goals",
     "no_task": "the run belongs to no known task",
+    "not_measured": "the run could not be read as an attempt",
     "success_unknown": "nobody knows whether the run succeeded",
 }
 """What a reason code of a score means."""
@@ -35,15 +37,12 @@ REASONS = {
 FLAGS = {
     "insufficient_sample": "few samples: fewer than 50 decision points or 10 tasks, so read it as "
     "a hint, not as a measurement",
-    "small_sample": "few samples: fewer than 20 attempts, so read it as a hint, not as a "
-    "measurement",
     "few_tasks": "too few tasks for an interval",
-    "no_interval": "too few tasks for an interval",
 }
 """What a flag of an aggregated score means."""
 
 
-def name(text: str | None, absent: str) -> str:
+def name(text: str | None, absent: str = NOTHING) -> str:
     """Return a name out of a trace, or what to say where there is none."""
     return absent if text is None or text == "" else clip(visible(text), 120)
 
