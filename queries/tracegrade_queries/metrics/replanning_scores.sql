@@ -12,9 +12,9 @@
 -- Columns:
 --   trajectory_id  VARCHAR  The attempt; one row for each trajectory_id and metric.
 --   metric         VARCHAR  Name of the score.
---   value          DOUBLE   A count, a rate per 100 calls or a share; NULL if not scored.
+--   value          DOUBLE   Numerator / denominator; a count is its numerator. NULL if not scored.
 --   numerator      DOUBLE   Replans; of replan_given_failure the failures that led to one.
---   denominator    DOUBLE   1 for counts, else calls or failures; NULL if not scored.
+--   denominator    DOUBLE   1 for counts, else hundreds of calls, or failures; NULL if not scored.
 --   status         VARCHAR  scored | not_applicable | error.
 --   label          VARCHAR  NULL.
 --   reason         VARCHAR  Why it was not scored; else NULL.
@@ -106,42 +106,36 @@ metrics AS (
     unnest([  -- noqa: AL03
       {
         'metric': 'replans',
-        'factor': 1,
         'numerator': replans,
         'denominator': 1::DOUBLE,
         'nothing': NULL
       },
       {
         'metric': 'replans_per_100_calls',
-        'factor': 100,
         'numerator': replans,
-        'denominator': calls,
+        'denominator': calls / 100,
         'nothing': 'no_calls'
       },
       {
         'metric': 'replans_reactive',
-        'factor': 1,
         'numerator': reactive,
         'denominator': 1,
         'nothing': NULL
       },
       {
         'metric': 'replans_spontaneous',
-        'factor': 1,
         'numerator': replans - reactive,
         'denominator': 1,
         'nothing': NULL
       },
       {
         'metric': 'replan_given_failure',
-        'factor': 1,
         'numerator': answered,
         'denominator': failures,
         'nothing': 'no_failure'
       },
       {
         'metric': 'replans_source_text',
-        'factor': 1,
         'numerator': list_changes,
         'denominator': 1,
         'nothing': NULL
@@ -170,7 +164,7 @@ judged AS (
 SELECT  -- noqa: ST06
   attempt_id AS trajectory_id,
   metric,
-  CASE WHEN status = 'scored' THEN factor * numerator / denominator END AS value,  -- noqa: RF04
+  CASE WHEN status = 'scored' THEN numerator / denominator END AS value,  -- noqa: RF04
   CASE WHEN status = 'scored' THEN numerator END AS numerator,
   CASE WHEN status = 'scored' THEN denominator END AS denominator,
   status,

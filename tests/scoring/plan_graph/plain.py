@@ -481,7 +481,7 @@ def _replanning(
         "replans_reactive": score(counts[1], 1, True),
         "replans_spontaneous": score(counts[2], 1, True),
         "replans_source_text": score(counts[3], 1, True),
-        "replans_per_100_calls": score(counts[0], len(calls), True),
+        "replans_per_100_calls": score(counts[0], len(calls) / 100, True),
         "replan_given_failure": score(len(answered), len(failures), True),
     }
 

@@ -27,7 +27,6 @@ class Score(NamedTuple):
 class Scored:
     """All that was scored."""
 
-    con: duckdb.DuckDBPyConnection
     scores: Mapping[tuple[str, str], Score]
     sub_goals: Mapping[tuple[str, str], Mapping[str, Any]]
 
@@ -42,21 +41,24 @@ class Scored:
 
 def score(tasks: str, steps: Sequence[Row], trajectories: Sequence[Row]) -> Scored:
     """Return the scores of these trajectories against a task file's text."""
-    con = prepared(connection(steps, trajectories), specification(tasks))
-    plan_graph.score(con)
-    replanning.score(con)
-    scores = con.sql(
-        "FROM plan_graph_scores UNION ALL BY NAME FROM replanning_scores ORDER BY ALL"
-    ).to_arrow_table()
-    rows = con.sql("FROM sub_goal_rows ORDER BY ALL").to_arrow_table().to_pylist()
+    with connection(steps, trajectories) as con:
+        prepared(con, specification(tasks))
+        plan_graph.score(con)
+        replanning.score(con)
+        score_rows = _rows(con, "FROM plan_graph_scores UNION ALL BY NAME FROM replanning_scores")
+        goal_rows = _rows(con, "FROM sub_goal_rows")
     return Scored(
-        con,
         {
             (row["trajectory_id"], row["metric"]): Score(*(row[name] for name in Score._fields))
-            for row in scores.to_pylist()
+            for row in score_rows
         },
-        {(row["trajectory_id"], row["sub_goal"]): row for row in rows},
+        {(row["trajectory_id"], row["sub_goal"]): row for row in goal_rows},
     )
+
+
+def _rows(con: duckdb.DuckDBPyConnection, sql: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = con.sql(sql).to_arrow_table().to_pylist()
+    return rows
 
 
 def plan(trajectory_id: str, step_index: int, steps: object) -> Row:

@@ -34,7 +34,7 @@ def test_failures_answered_and_not() -> None:
     assert found["replans_reactive"].value == 2
     assert found["replans_spontaneous"].value == 1
     assert found["replan_given_failure"][:4] == (0.5, 1, 2, "scored")
-    assert found["replans_per_100_calls"][:4] == (100, 3, 3, "scored")
+    assert found["replans_per_100_calls"][:4] == (100, 3, 0.03, "scored")
     assert found["replans_source_text"].value == 3
 
 
