@@ -1,0 +1,24 @@
+-- Where the time of the tools goes: executed calls by tool, slowest in sum first.
+--
+-- Reads:
+--   steps
+-- Columns:
+--   tool_name         VARCHAR  One row each.
+--   calls             BIGINT   Executed calls; at least 1.
+--   median_ms         DOUBLE   Median duration.
+--   p95_ms            DOUBLE   95th percentile, interpolated.
+--   longest_ms        DOUBLE
+--   total_ms          DOUBLE   Calls that ran at the same time count each.
+-- Order:
+--   total_ms DESC, tool_name
+SELECT
+  tool_name,
+  count(*) AS calls,
+  median(duration_ms) AS median_ms,
+  quantile_cont(duration_ms, 0.95) AS p95_ms,
+  max(duration_ms) AS longest_ms,
+  sum(duration_ms) AS total_ms
+FROM steps
+WHERE kind = 'tool_call' AND status IN ('ok', 'error')
+GROUP BY tool_name
+ORDER BY total_ms DESC, tool_name ASC;
