@@ -96,15 +96,20 @@ class Collector:
         self.process.wait(PATIENCE_SECS)
 
     def lander_pid(self) -> int:
-        """Return the process id of its lander."""
+        """Return the process id of its lander, which runs by then; Linux only."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        wait_until(lambda: children.read_text().strip())
-        return int(children.read_text().split()[0])
+        wait_until(lambda: any(map(_is_lander, children.read_text().split())))
+        return int(next(filter(_is_lander, children.read_text().split())))
 
     @property
     def is_running(self) -> bool:
         """Whether it has not ended."""
         return self.process.poll() is None
+
+
+def _is_lander(pid: str) -> bool:
+    """Return whether a child has become the lander; before that it is a copy of the receiver."""
+    return b"tracegrade_collector.lander" in Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from .running import (
 )
 
 NEVER = 3600.0
+only_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc or prlimit")
 
 
 def segments(lake: Path) -> list[Path]:
@@ -168,6 +169,7 @@ def test_log_of_a_collector_that_never_returns_lands(tmp_path: Path) -> None:
     assert landed_ids(tmp_path) == [1, 2]
 
 
+@only_linux
 def test_killed_lander_is_started_again(tmp_path: Path) -> None:
     """The receiver goes on meanwhile, and nothing lands twice."""
     with collecting(tmp_path, max_segment_age_secs=0.1, land_every_secs=0.1) as collector:
@@ -179,6 +181,7 @@ def test_killed_lander_is_started_again(tmp_path: Path) -> None:
     assert landed_ids(tmp_path) == [1]
 
 
+@only_linux
 def test_lander_ends_with_its_receiver(tmp_path: Path) -> None:
     """Nothing keeps running when only the receiver is killed."""
     with collecting(tmp_path) as collector:
@@ -188,7 +191,7 @@ def test_lander_ends_with_its_receiver(tmp_path: Path) -> None:
         wait_until(lambda: not Path(f"/proc/{lander}").exists())
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="prlimit is Linux's")
+@only_linux
 def test_failed_write_is_not_acknowledged(tmp_path: Path) -> None:
     """While the disk takes no more the answer is 503; afterwards it works, and no span is torn."""
     with collecting(tmp_path, max_segment_age_secs=NEVER) as collector:
@@ -208,6 +211,7 @@ def test_failed_write_is_not_acknowledged(tmp_path: Path) -> None:
     assert list((tmp_path / "quarantine").iterdir()) == []
 
 
+@only_linux
 def test_full_log_is_refused_until_it_has_landed(tmp_path: Path) -> None:
     """The log has a limit, and readiness says so; when landing has caught up it is ready again."""
     with collecting(
