@@ -9,44 +9,92 @@ Exit codes: 0 done, 1 a check failed, 2 usage or bad input, 3 something outside 
 
 import sys
 import traceback
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, cast
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib.metadata import EntryPoint, entry_points, version
+from typing import Any, Final
 
-import click
 import typer
 
 from tracegrade.errors import BadInput, TracegradeError
 
-GROUP = "tracegrade.commands"
-EXTRA_OF_PACKAGE = {"tracegrade_collector": "collector"}  # every other package needs the next one
-DEFAULT_EXTRA = "scoring"
+GROUP: Final = "tracegrade.commands"
+EXTRA_OF_PACKAGE: Final = {"tracegrade_collector": "collector"}  # all others need the next one
+DEFAULT_EXTRA: Final = "scoring"
+HELP: Final = """Usage: tracegrade COMMAND [ARGS]...
+
+  Collect AI-agent traces over OTLP into a Parquet lake, and score them offline.
+
+Options:
+  --verbose  Show the traceback of an error.
+  --version  Show the version.
+  --help     Show this text, or that of a command.
+
+Commands:
+"""
 
 
-class Commands(click.Group):
-    """The subcommands, each loaded when it is asked for."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command and exit with its code. Errors are one line on stderr."""
+    given, verbose = _without_verbose(sys.argv[1:] if arguments is None else arguments)
+    try:
+        sys.exit(_run(given))
+    except TracegradeError as error:
+        sys.exit(_fail(str(error), error.exit_code, verbose=verbose))
+    except typer.TyperException as error:
+        sys.exit(_explain(error, given))
+    except (KeyboardInterrupt, typer.Abort):
+        sys.exit(130)
+    except Exception as error:  # noqa: BLE001 - the process edge: one line instead of a traceback
+        text = f"{type(error).__name__}: {error}"
+        sys.exit(_fail(text, TracegradeError.exit_code, verbose=verbose))
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all declared subcommands, sorted."""
-        return sorted(entry_points(group=GROUP).names)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return one subcommand, or None if no package declares it.
+def _without_verbose(arguments: Sequence[str]) -> tuple[list[str], bool]:
+    """Return the arguments without `--verbose`, which may stand anywhere before a `--`."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    ours = [argument for argument in arguments[:end] if argument != "--verbose"]
+    return [*ours, *arguments[end:]], len(ours) < end
 
-        Raises:
-            BadInput: Its package needs an extra that is not installed.
-        """
-        found = entry_points(group=GROUP, name=cmd_name)
-        return _load(next(iter(found))) if found else None
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the subcommands without importing what they need."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, _extra_note(name)) for name in self.list_commands(ctx)])
+def _run(arguments: list[str]) -> int:
+    """Run one subcommand and return its exit code."""
+    if not arguments or arguments[0] == "--help":
+        typer.echo(HELP + _command_list())
+        return 0 if arguments else BadInput.exit_code
+    if arguments[0] == "--version":
+        typer.echo(f"tracegrade {version('tracegrade')}")
+        return 0
+    name, *rest = arguments
+    entry = _find(name)
+    try:
+        code = _load(entry).main(rest, prog_name=f"tracegrade {name}", standalone_mode=False)
+    except ModuleNotFoundError as error:
+        raise _missing(entry, error) from error
+    return code if isinstance(code, int) else 0
+
+
+def _missing(entry: EntryPoint, error: ModuleNotFoundError) -> Exception:
+    """Return which extra brings a module that a command needs; our own modules have none."""
+    package = entry.module.split(".")[0]
+    if package == "tracegrade" or (error.name or "").startswith("tracegrade"):
+        return error
+    return BadInput(
+        f"command '{entry.name}' needs module '{error.name}', which is not installed; "
+        f"install it with: pip install 'tracegrade[{_extra_of(package)}]'"
+    )
+
+
+def _command_list() -> str:
+    return "\n".join(f"  {name:<10}{_extra_note(name)}".rstrip() for name in _names())
+
+
+def _names() -> list[str]:
+    return sorted(entry_points(group=GROUP).names)
 
 
 def _extra_note(name: str) -> str:
-    (entry,) = entry_points(group=GROUP, name=name)
-    package = entry.module.split(".")[0]
+    package = _find(name).module.split(".")[0]
     return "" if package == "tracegrade" else f"extra: {_extra_of(package)}"
 
 
@@ -54,61 +102,39 @@ def _extra_of(package: str) -> str:
     return EXTRA_OF_PACKAGE.get(package, DEFAULT_EXTRA)
 
 
-def _load(entry: EntryPoint) -> click.Command:
-    try:
-        command = entry.load()
-    except ModuleNotFoundError as error:
-        package = entry.module.split(".")[0]
-        if (error.name or "").startswith("tracegrade"):
-            raise
-        extra = _extra_of(package)
-        msg = (
-            f"command '{entry.name}' needs module '{error.name}', which is not installed; "
-            f"install it with: pip install 'tracegrade[{extra}]'"
-        )
-        raise BadInput(msg) from error
+def _find(name: str) -> EntryPoint:
+    found = entry_points(group=GROUP, name=name)
+    if not found:
+        near = get_close_matches(name, _names(), n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(_names())}"
+        msg = f"no command '{name}'; {hint}"
+        raise BadInput(msg)
+    return next(iter(found))
+
+
+def _load(entry: EntryPoint) -> Any:
+    """Return a subcommand, ready to run."""
+    command = entry.load()
     if not isinstance(command, typer.Typer):
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
         app.command(name=entry.name)(command)
         command = app
-    loaded = typer.main.get_command(command)
-    loaded.name = entry.name
-    return cast(click.Command, loaded)  # it acts as one, though typer brings a click of its own
+    return typer.main.get_command(command)
 
 
-@click.group(cls=Commands)
-@click.version_option(package_name="tracegrade")
-@click.option("--verbose", is_flag=True, help="Show the traceback of an error.")
-def tracegrade(verbose: bool) -> None:
-    """Collect AI-agent traces over OTLP into a Parquet lake, and score them offline."""
+def _explain(error: typer.TyperException, arguments: Sequence[str]) -> int:
+    """Say what is wrong with the arguments; a command that wants some shows its help instead."""
+    text = error.format_message().strip()
+    if text.startswith("Usage:"):
+        typer.echo(text, err=True)
+        return BadInput.exit_code
+    name = next(iter(arguments), "")
+    return _fail(f"{text.rstrip('.')}; see: tracegrade {name} --help", BadInput.exit_code)
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Run the command and exit with its code. Errors are one line on stderr."""
-    given = sys.argv[1:] if arguments is None else arguments
-    try:
-        sys.exit(tracegrade.main(given, prog_name="tracegrade", standalone_mode=False) or 0)
-    except TracegradeError as error:
-        sys.exit(_fail(str(error), error.exit_code, given))
-    except (click.exceptions.Exit, typer.Exit) as error:
-        sys.exit(error.exit_code)
-    except (click.ClickException, typer.TyperException) as error:
-        sys.exit(_show(error))
-    except (KeyboardInterrupt, click.Abort, typer.Abort):
-        sys.exit(130)
-    except Exception as error:  # noqa: BLE001 - the process edge: one line instead of a traceback
-        sys.exit(_fail(f"{type(error).__name__}: {error}", TracegradeError.exit_code, given))
-
-
-def _show(error: Any) -> int:
-    error.show()
-    exit_code: int = error.exit_code
-    return exit_code
-
-
-def _fail(text: str, exit_code: int, given: list[str]) -> int:
-    if "--verbose" in given:
+def _fail(text: str, exit_code: int, *, verbose: bool = False) -> int:
+    if verbose:
         traceback.print_exc()
     line = " ".join(text.split())
-    click.echo(f"tracegrade: {line}", err=True)
+    typer.echo(f"tracegrade: {line}", err=True)
     return exit_code

@@ -5,7 +5,7 @@ Our own spans were cleaned when they were written. Runs in the batch processor's
 
 import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, cast
 
 from opentelemetry.sdk.trace import Event, ReadableSpan
@@ -19,7 +19,8 @@ from tracegrade.redact import PLACEHOLDER, redact
 from tracegrade.settings import Content, Redact, Settings
 from tracegrade.state import SCOPE_NAME, state
 
-EXIT_MILLIS: Final = 5_000  # how long a process that ends waits for its last spans to be sent
+EXIT_MILLIS: Final = 10_000  # how long a process that ends waits for its last spans to be sent
+EXIT_RETRIES: Final = 1  # how often it tries again by then: a collector that is down gets a second
 
 # Keys under which other instrumentations keep what was said; the keys of messages have indexes.
 _CONTENT_KEYS: Final = (
@@ -61,27 +62,34 @@ class CleanExporter(SpanExporter):
 
     def __init__(self, exporter: SpanExporter) -> None:
         self._exporter = exporter
-        self._silence = _Silence()
+        self._closed = False
+        self._complaints = _Complaints()
         for kind in type(exporter).__mro__:
-            logging.getLogger(kind.__module__).addFilter(self._silence)
+            logging.getLogger(kind.__module__).addFilter(self._complaints)
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Send what may leave; never raises."""
         kept = [span for span in map(_clean, spans) if span is not None]
         sent = self._send(kept) or SpanExportResult.FAILURE
         if sent is not SpanExportResult.SUCCESS:
-            why = self._silence.heard or "the exporter failed"
+            why = self._complaints.first or "the exporter failed"
             say("export", f"spans are being lost, the agent goes on: {why}", count=len(kept))
         return sent
 
     @guarded
     def _send(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        with self._silence:
+        with self._complaints:
             return self._exporter.export(spans)
+
+    def hurry(self) -> None:
+        """Give up what is still being sent once it was tried again `EXIT_RETRIES` times."""
+        self._complaints.give_up_after(EXIT_RETRIES, self.shutdown)
 
     def shutdown(self) -> None:
         """Close the exporter; a batch that is being retried is given up."""
-        self._exporter.shutdown()
+        if not self._closed:
+            self._closed = True
+            self._exporter.shutdown()
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Return whether the exporter has sent all it holds."""
@@ -89,31 +97,45 @@ class CleanExporter(SpanExporter):
 
 
 class QuickExitProcessor(BatchSpanProcessor):
-    """The SDK's batch processor, whose shutdown takes 5 s at most if the collector is down."""
+    """The SDK's batch processor, which a collector that is down delays by a second at exit."""
 
     def shutdown(self) -> None:
         """Send what is queued, within the time there is."""
+        exporter = self.span_exporter
+        if isinstance(exporter, CleanExporter):
+            exporter.hurry()
         self._batch_processor.shutdown(timeout_millis=EXIT_MILLIS)
 
 
-class _Silence(logging.Filter):
-    """Keeps to itself what is logged in the thread and for the time of a `with` block."""
+class _Complaints(logging.Filter):
+    """Keeps to itself what the exporter logs in a `with` block, in that block's thread."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.heard = ""
+        self.first = ""
+        """The first complaint of all, to be said when spans were lost for it."""
         self._thread = threading.local()
+        self._left: int | None = None
+        self._give_up: Callable[[], None] = lambda: None
 
     def __enter__(self) -> None:
-        self._thread.silent = True
+        self._thread.sending = True
 
     def __exit__(self, *_: object) -> None:
-        self._thread.silent = False
+        self._thread.sending = False
+
+    def give_up_after(self, retries: int, give_up: Callable[[], None]) -> None:
+        """Call `give_up` at the complaint that follows `retries` more."""
+        self._left, self._give_up = retries, give_up
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if not getattr(self._thread, "silent", False):
+        if not getattr(self._thread, "sending", False):
             return True
-        self.heard = self.heard or record.getMessage()
+        self.first = self.first or record.getMessage()
+        if self._left is not None:
+            self._left -= 1
+            if self._left < 0:
+                self._give_up()
         return False
 
 

@@ -38,7 +38,7 @@ def report(place: str, error: BaseException) -> None:
     """Count one failure of ours; log it if it is the first at this place."""
     _counts[place] += 1
     if _counts[place] == 1:
-        logger.warning("tracegrade failed in %s and goes on without it", place, exc_info=error)
+        logger.warning("tracegrade: %s failed; the program goes on without it", place, exc_info=error)
 
 
 def say(place: str, message: str, count: int = 1) -> None:
@@ -46,7 +46,7 @@ def say(place: str, message: str, count: int = 1) -> None:
     first = place not in _counts
     _counts[place] += count
     if first:
-        logger.warning("%s", message)
+        logger.warning("tracegrade: %s", message)
 
 
 def failures() -> dict[str, int]:

@@ -1,0 +1,86 @@
+"""Our part in OpenTelemetry's start-up hook, played only when `OTEL_PYTHON_DISTRO=tracegrade`.
+
+The hook takes the first distro and the first configurator it finds. Being installed must not make
+us either of them for a program that another vendor's `opentelemetry-instrument` starts: unnamed,
+our distro is none, and our configurator hands over to the next.
+"""
+
+import logging
+import os
+import sys
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Final
+
+from opentelemetry.instrumentation.dependencies import get_dist_dependency_conflicts
+from opentelemetry.instrumentation.distro import BaseDistro  # type: ignore[attr-defined]  # untyped
+
+from tracegrade.instrumentors import GROUP, Instrumentor, choose, unknown_words
+from tracegrade.provider import init
+from tracegrade.run import ANNOUNCE, INSTRUMENTORS
+
+NAME: Final = "tracegrade"
+_HOOK: Final = "opentelemetry.instrumentation.auto_instrumentation._load"
+
+
+def is_named() -> bool:
+    """Return whether this process asked for tracegrade's distro."""
+    return os.environ.get("OTEL_PYTHON_DISTRO") == NAME
+
+
+class TracegradeDistro(BaseDistro):  # type: ignore[misc]  # untyped
+    """Loads one instrumentor per library."""
+
+    def _configure(self, **_: Any) -> None:
+        wish = os.environ.get(INSTRUMENTORS, "")
+        logging.getLogger(_HOOK).addFilter(_is_news)
+        found = [entry for entry in entry_points(group=GROUP) if _fits(entry)]
+        self._chosen = choose(found, wish)
+        if os.environ.pop(ANNOUNCE, None):  # popped: not again in each process it starts
+            _announce(self._chosen, unknown_words(entry_points(group=GROUP), wish))
+
+    def load_instrumentor(self, entry_point: EntryPoint, **kwargs: Any) -> None:
+        """Load an instrumentor if it is its library's chosen one."""
+        if any(_is_same(entry_point, one.entry) for one in self._chosen):
+            super().load_instrumentor(entry_point, **kwargs)
+
+
+def Distro() -> object:  # noqa: N802 - the hook calls the entry point as it would a class
+    """Return our distro if it was named; anything else is skipped by the hook."""
+    return TracegradeDistro() if is_named() else object()
+
+
+class Configurator:
+    """Starts tracegrade if it was named, else the configurator that would come without us."""
+
+    def configure(self, **kwargs: Any) -> None:
+        """Configure the SDK."""
+        if os.environ.get("OTEL_PYTHON_CONFIGURATOR", "") == NAME or is_named():
+            init()
+            return
+        others = (entry for entry in entry_points(group="opentelemetry_configurator"))
+        other = next((entry for entry in others if entry.name != NAME), None)
+        if other is not None:
+            other.load()().configure(**kwargs)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Return whether a message of the hook is more than that others' configurators stood back."""
+    return not str(record.msg).startswith("Configuration of %s not loaded")
+
+
+def _fits(entry: EntryPoint) -> bool:
+    """Return whether the library that an instrumentor is for is installed."""
+    return entry.dist is None or get_dist_dependency_conflicts(entry.dist) is None
+
+
+def _is_same(one: EntryPoint, other: EntryPoint) -> bool:
+    return (one.name, one.value) == (other.name, other.value)
+
+
+def _announce(chosen: list[Instrumentor], unknown: list[str]) -> None:
+    listed = ", ".join(one.distribution for one in chosen) or "none"
+    endpoint = os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT", "")
+    print(f"tracegrade: spans to {endpoint}; instrumentors: {listed}", file=sys.stderr)  # noqa: T201
+    if unknown:
+        missing = ", ".join(unknown)
+        print(f"tracegrade: no such instrumentor installed: {missing}", file=sys.stderr)  # noqa: T201

@@ -1,0 +1,92 @@
+"""Which instrumentor to load for each library: one, of the families that are installed for it.
+
+Two instrumentors of one library would write each model call twice. OpenTelemetry's own GenAI
+family comes first, then OpenInference, then OpenLLMetry; what instruments no agent library (HTTP
+clients, databases) has a library of its own and is loaded as always.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from importlib.metadata import EntryPoint
+from typing import Final, NamedTuple
+
+GROUP: Final = "opentelemetry_instrumentor"
+_PREFIXES: Final = (
+    "opentelemetry-instrumentation-genai-",
+    "openinference-instrumentation-",
+    "opentelemetry-instrumentation-",
+)
+_OPENLLMETRY_NEEDS: Final = "opentelemetry-semantic-conventions-ai"
+
+
+class Family(StrEnum):
+    """Who writes an instrumentor; in order of preference."""
+
+    OTEL = "otel"
+    OPENINFERENCE = "openinference"
+    OPENLLMETRY = "openllmetry"
+
+
+class Instrumentor(NamedTuple):
+    """One installed instrumentor."""
+
+    entry: EntryPoint
+    distribution: str
+    family: Family
+    library: str
+    """What it instruments, spelled alike in all families."""
+
+
+def instrumentor_of(entry: EntryPoint) -> Instrumentor:
+    """Return whose instrumentor an entry point is, and of which library."""
+    distribution = entry.dist.name.lower().replace("_", "-") if entry.dist is not None else ""
+    needs = (entry.dist.requires if entry.dist is not None else None) or []
+    if distribution.startswith("openinference-"):
+        family = Family.OPENINFERENCE
+    elif any(need.startswith(_OPENLLMETRY_NEEDS) for need in needs):
+        family = Family.OPENLLMETRY
+    else:
+        family = Family.OTEL
+    return Instrumentor(entry, distribution, family, _library(distribution or entry.name))
+
+
+def _library(distribution: str) -> str:
+    for prefix in _PREFIXES:
+        if distribution.startswith(prefix):
+            distribution = distribution.removeprefix(prefix)
+            break
+    return re.sub(r"[-_.]|v\d+$", "", distribution)
+
+
+def choose(found: Iterable[EntryPoint], wish: str = "") -> list[Instrumentor]:
+    """Return one instrumentor for each library, by the user's wish or our preference.
+
+    Args:
+        found: The entry points of all installed instrumentors.
+        wish: Families in order of preference, or names of distributions, or `none`; see
+            `tracegrade run --help`.
+    """
+    instrumentors = [instrumentor_of(entry) for entry in found]
+    words = [word.strip().lower() for word in wish.split(",") if word.strip()]
+    named = [one for one in instrumentors if one.distribution in words]
+    families = [Family(word) for word in words if word in set(Family)]
+    if named or (words and not families):
+        return _one_each(named)
+    preference = {family: rank for rank, family in enumerate(families or Family)}
+    wanted = [one for one in instrumentors if one.family in preference]
+    return _one_each(sorted(wanted, key=lambda one: preference[one.family]))
+
+
+def _one_each(instrumentors: Iterable[Instrumentor]) -> list[Instrumentor]:
+    kept: dict[str, Instrumentor] = {}
+    for one in instrumentors:
+        kept.setdefault(one.library, one)
+    return sorted(kept.values(), key=lambda one: one.library)
+
+
+def unknown_words(found: Iterable[EntryPoint], wish: str) -> list[str]:
+    """Return the words of a wish that name neither a family nor an installed distribution."""
+    names: Mapping[str, object] = {instrumentor_of(entry).distribution: None for entry in found}
+    words = [word.strip().lower() for word in wish.split(",") if word.strip()]
+    return [word for word in words if word not in {*names, *Family, "none"}]
