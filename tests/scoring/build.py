@@ -1,23 +1,25 @@
 """Small lakes in memory: steps and trajectories with the declared columns, the rest left NULL."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
-import yaml
 
 from tracegrade_collector.lake import Table
 from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
+from tracegrade_scoring import tool_selection
 from tracegrade_scoring.prepare import create_relations
+from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.tasks import Specification
+from tracegrade_scoring.tasks.source import read
 
 Row = Mapping[str, Any]
 
 
 def specification(text: str) -> Specification:
     """Return a specification from the YAML of a task file, unchecked."""
-    values = yaml.safe_load(text)
+    values = read("tasks.yaml", text).values
     return Specification.model_validate({k: v for k, v in values.items() if k != "version"})
 
 
@@ -25,7 +27,7 @@ def connection(
     steps: Sequence[Row] = (), trajectories: Sequence[Row] = (), verdicts: Sequence[Row] = ()
 ) -> duckdb.DuckDBPyConnection:
     """Return a connection in which the three built tables hold the given rows."""
-    con = duckdb.connect()
+    con = duckdb.connect(config={"threads": 1})  # small tables: threads cost more than they save
     for table, rows in ((STEPS, steps), (TRAJECTORIES, trajectories), (VERDICTS, verdicts)):
         con.register("_rows", arrow(table, rows))
         con.execute(f"CREATE TEMP TABLE {table.name} AS FROM _rows")
@@ -42,6 +44,42 @@ def prepared(con: duckdb.DuckDBPyConnection, spec: Specification) -> duckdb.Duck
     """Return the connection after the relations that metrics read were made."""
     create_relations(con, spec)
     return con
+
+
+def scored(con: duckdb.DuckDBPyConnection, spec: Specification) -> duckdb.DuckDBPyConnection:
+    """Return the connection after tool selection and steps were scored; no run ended early."""
+    prepared(con, spec)
+    con.execute("CREATE TEMP TABLE IF NOT EXISTS endings (trajectory_id TEXT, ending TEXT)")
+    tool_selection.score(con, spec)
+    materialise(con, "step_scores")
+    return con
+
+
+class Score(NamedTuple):
+    """One score."""
+
+    value: float | None
+    numerator: float | None
+    denominator: float | None
+    status: str
+    label: str | None
+    reason: str | None
+    source: str | None
+
+
+SCORES = ("call_scores", "step_scores", "tool_overlap_scores", "tool_selection_scores")
+
+
+def scores(con: duckdb.DuckDBPyConnection, trajectory_id: str = "t1") -> dict[str, Score]:
+    """Return the scores of one trajectory by metric."""
+    union = " UNION ALL BY NAME ".join(f"FROM {name}" for name in SCORES)
+    rows = con.execute(
+        "SELECT metric, value, numerator, denominator, status, label, reason, source "  # noqa: S608 - our own names
+        f"FROM ({union}) WHERE trajectory_id = $id",
+        {"id": trajectory_id},
+    ).fetchall()
+    assert len({row[0] for row in rows}) == len(rows)
+    return {metric: Score(*score) for metric, *score in rows}
 
 
 def trajectory(trajectory_id: str = "t1", **columns: Any) -> Row:

@@ -5,6 +5,7 @@ little use in a file of a hundred tasks. Example: `read("a.yaml", text).line(("t
 """
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -53,13 +54,19 @@ class Source(NamedTuple):
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML as JSON has it: a date stays text."""
+    """YAML whose plain values are those of JSON: `no`, `12:30`, `007` and dates stay text."""
 
 
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
+_Loader.yaml_implicit_resolvers = {}
+for _type, _pattern, _starts in (
+    ("null", r"(?:~|null|)$", ["~", "n", ""]),
+    ("bool", r"(?:true|false)$", ["t", "f"]),
+    ("int", r"-?(?:0|[1-9]\d*)$", list("-0123456789")),
+    ("float", r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$", list("-0123456789")),
+):
+    _Loader.add_implicit_resolver(
+        f"tag:yaml.org,2002:{_type}", re.compile(_pattern, re.ASCII), _starts
+    )
 
 
 def read(file: str, text: str) -> Source:

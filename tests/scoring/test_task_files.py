@@ -1,0 +1,315 @@
+"""Task files are read strictly, and every error is named with its line and a way out."""
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from tracegrade.cli import main
+from tracegrade_scoring.errors import TaskFileUnreadable
+from tracegrade_scoring.tasks import Loaded, load
+
+EXAMPLE = Path(__file__).with_name("tasks.yaml")
+
+TOOLS = """
+version: 1
+tools:
+  look: {effect: read, cost: 1}
+  pay: {effect: destructive}
+"""
+
+
+def loaded(folder: Path, text: str) -> Loaded:
+    """Return what is loaded from a file with this text."""
+    file = folder / "tasks.yaml"
+    file.write_text(dedent(text).lstrip())
+    return load([file])
+
+
+def found(folder: Path, text: str) -> list[str]:
+    """Return the problems of a file with this text as `line: fact; way out`."""
+    return [str(problem).split("tasks.yaml:", 1)[1] for problem in loaded(folder, text).problems]
+
+
+def in_task(key: str) -> str:
+    """Return a file whose task stands on line 6, with one key on line 7."""
+    return f"{TOOLS.strip()}\ntasks:\n  refund:\n    {key}\n"
+
+
+def test_example_is_well_formed() -> None:
+    """The example file has no error and every key of the format."""
+    example = load([EXAMPLE])
+
+    assert example.problems == []
+    task = example.specification.tasks["refund-order"]
+    assert [point.decision for point in task.expected or ()] == ["find", "pay", "tell"]
+    assert task.sub_goals["lookup"].serves[1].arguments == "customer"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("tools: {}", "1: key 'version' is missing in the file; add it"),
+        ("version: 2", "1: version is 2; it should be 1"),
+        ("version: 1\ntask: {}", "2: unknown key 'task' in the file; did you mean 'tasks'?"),
+        ("", "1: the file is empty; start it with 'version: 1'"),
+        ("- 1", "1: the file is no mapping; start it with 'version: 1'"),
+        (
+            "version: 1\ntools:\n  a: {}\n  a: {}",
+            "4: key 'a' stands twice, first on line 3; remove or rename one",
+        ),
+        (
+            "version: 1\ntools:\n  a: {efect: read}",
+            "3: unknown key 'efect' in tools.a; did you mean 'effect'?",
+        ),
+        (
+            "version: 1\ntools:\n  a:\n    effect: safe",
+            "4: tools.a.effect is 'safe'; it should be 'read', 'write' or 'destructive'",
+        ),
+        (
+            "version: 1\ntools:\n  a:\n    cost: -1",
+            "4: tools.a.cost is -1; it should be greater than or equal to 0",
+        ),
+        (
+            "version: 1\ntools:\n  a:\n    error_pattern: '(?=x)'",
+            "4: tools.a.error_pattern is no RE2 pattern: invalid perl operator: (?=; "
+            "correct it (RE2 has no look-around or back-references)",
+        ),
+        (
+            "version: 1\ntools:\n  a:\n    alternatives: [b]",
+            "4: tools.a.alternatives[0]: unknown tool 'b'; declare it under 'tools'",
+        ),
+        (
+            "version: 1\ntools:\n  a:\n    alternatives: [a]",
+            "4: tool 'a' is its own alternative; remove it",
+        ),
+    ],
+)
+def test_error_names_line_and_way_out(tmp_path: Path, text: str, problem: str) -> None:
+    """An error in the head of a file or in a tool is told with line, fact and way out."""
+    assert found(tmp_path, text) == [problem]
+
+
+@pytest.mark.parametrize(
+    ("key", "problem"),
+    [
+        (
+            "expected: [{tool: lok}]",
+            "7: tasks.refund.expected[0].tool: unknown tool 'lok'; did you mean 'look'?",
+        ),
+        (
+            "expected: [{tool: look, accept: [x]}]",
+            "7: tasks.refund.expected[0].accept[0]: unknown tool 'x'; declare it under 'tools'",
+        ),
+        (
+            "scope: [x]",
+            "7: tasks.refund.scope[0]: unknown tool 'x'; declare it under 'tools'",
+        ),
+        (
+            "success: {tool: x}",
+            "7: tasks.refund.success.tool: unknown tool 'x'; declare it under 'tools'",
+        ),
+        (
+            "expected: [{decision: a}]",
+            "7: tasks.refund.expected[0]: the decision point expects nothing; give tool or effect",
+        ),
+        (
+            "expected: [{decision: a, tool: look}, {decision: a, tool: pay}]",
+            "7: decision 'a' stands twice, first on line 7; give each decision point its own name",
+        ),
+        (
+            "expected: [{tool: look, arguments: {who: {input: customer}}}]",
+            "7: tasks.refund.expected[0].arguments.who: match.user_input has no group named "
+            "'customer'; add (?P<customer>...) to the pattern",
+        ),
+        (
+            "expected_complete: 'no'",
+            "7: tasks.refund.expected_complete is 'no'; it should be True, False or 'writes'",
+        ),
+        (
+            "match: {user_input: '('}",
+            "7: tasks.refund.match.user_input is no RE2 pattern: missing ): (; "
+            "correct it (RE2 has no look-around or back-references)",
+        ),
+        (
+            "match: {}",
+            "7: tasks.refund.match: match is empty; give agent_name, user_input or both",
+        ),
+        (
+            "success: {status: ok}",
+            "7: tasks.refund.success: the criterion is empty; "
+            "give answer, tool, result, state or sql",
+        ),
+        (
+            "success: {state: {balance: 0}}",
+            "7: 'balance' is no JSON path: it does not start with $; write it like $.order.state",
+        ),
+        (
+            "sub_goals: {a: {deps: [b]}}",
+            "7: task 'refund': sub-goal 'a' names unknown sub-goal 'b'; "
+            "declare it under 'sub_goals'",
+        ),
+        (
+            "sub_goals: {a: {deps: [a]}}",
+            "7: task 'refund': deps of its sub-goals form a cycle: a -> a; remove one of them",
+        ),
+        (
+            "sub_goals: {a: {deps: [b]}, b: {deps: [c]}, c: {deps: [b]}}",
+            "7: task 'refund': deps of its sub-goals form a cycle: b -> c -> b; "
+            "remove one of them",
+        ),
+        (
+            "sub_goals: {a: {any_of: [[]]}}",
+            "7: task 'refund': path 0 of any_of of 'a' is empty; name a sub-goal",
+        ),
+        (
+            "sub_goals: {a: {weight: 0}}",
+            "7: tasks.refund.sub_goals.a.weight is 0; it should be greater than 0",
+        ),
+    ],
+)
+def test_error_in_a_task_names_line_and_way_out(tmp_path: Path, key: str, problem: str) -> None:
+    """An error in a task is told with line, fact and way out."""
+    assert found(tmp_path, in_task(key)) == [problem]
+
+
+def test_schema_that_is_none_is_an_error(tmp_path: Path) -> None:
+    """Parameters that are no JSON Schema are named with their line."""
+    text = "version: 1\ntools:\n  a:\n    effect: read\n    parameters: {type: objekt}"
+
+    (problem,) = found(tmp_path, text)
+    assert problem.startswith("5: tools.a.parameters is no JSON Schema: ")
+
+
+def test_schema_may_not_refer_outside(tmp_path: Path) -> None:
+    """A schema that needs the network is refused when it is loaded, not when it is used."""
+    text = "version: 1\ntools:\n  a:\n    parameters: {$ref: 'http://localhost:1/a.json'}"
+
+    assert len(found(tmp_path, text)) == 1
+
+
+def test_expression_that_cannot_be_run_is_an_error(tmp_path: Path) -> None:
+    """SQL over steps is tried on an empty table."""
+    (problem,) = found(tmp_path, in_task("success: {sql: count(*) < nonsense}"))
+
+    assert problem.startswith("7: tasks.refund.success.sql cannot be run: Binder Error")
+    assert problem.endswith("give a boolean expression over steps, like count(*) < 9")
+
+
+def test_too_many_variants_are_an_error(tmp_path: Path) -> None:
+    """Nine groups of two paths are 512 variants, more than 256."""
+    groups = ", ".join(f"g{i}: {{any_of: [[a{i}], [b{i}]]}}" for i in range(9))
+    leaves = ", ".join(f"{side}{i}: {{serves: [look]}}" for i in range(9) for side in "ab")
+
+    (problem,) = found(tmp_path, in_task(f"sub_goals: {{{groups}, {leaves}}}"))
+    assert problem == "7: task 'refund': any_of gives 512 variants, more than 256; split the task"
+
+
+def test_broken_graph_spoils_its_task_alone(tmp_path: Path) -> None:
+    """A cycle is no reason to refuse the file; the task is told to have no graph."""
+    result = loaded(tmp_path, in_task("sub_goals: {a: {deps: [a]}}"))
+
+    assert result.fatal == []
+    assert list(result.specification.graph_errors) == ["refund"]
+
+
+def test_all_errors_are_told_at_once(tmp_path: Path) -> None:
+    """Errors of shape and of meaning in several places all come in one run, by line."""
+    text = """
+    version: 1
+    tools:
+      a: {effect: read, alternatives: [x]}
+      a: {}
+    tasks:
+      t:
+        match: {user_input: '('}
+        expected: [{tool: z}]
+    """
+
+    assert [int(problem.split(":")[0]) for problem in found(tmp_path, text)] == [3, 4, 7, 8]
+
+
+def test_syntax_error_names_its_line(tmp_path: Path) -> None:
+    """What is no YAML is told with the line where reading stopped."""
+    (problem,) = found(tmp_path, "version: 1\ntools: {a: [}\n")
+
+    assert problem.startswith("2: not valid YAML: ")
+
+
+def test_alias_inside_itself_is_an_error(tmp_path: Path) -> None:
+    """A value that holds itself ends in an error, not in endless reading."""
+    (problem,) = found(tmp_path, "version: 1\ntools: &a {b: *a}\n")
+
+    assert "an alias inside what it stands for" in problem
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("2026-11-21", "2026-11-21"),
+        ("12:30", "12:30"),
+        ("no", "no"),
+        ("007", "007"),
+        ("7", 7),
+        ("1e+3", 1000.0),
+        ("0.5", 0.5),
+        ("true", True),
+        ("null", None),
+    ],
+)
+def test_plain_values_are_those_of_json(tmp_path: Path, written: str, value: object) -> None:
+    """YAML's own dates, times and words for true and false are text, as in arguments."""
+    task = in_task(f"expected: [{{tool: look, arguments: {{key: {written}}}}}]")
+
+    (point,) = loaded(tmp_path, task).specification.tasks["refund"].expected or []
+    assert repr(point.arguments) == repr({"key": value})
+
+
+def test_folder_is_one_specification(tmp_path: Path) -> None:
+    """Files of a folder share their tools; a name that two of them declare is an error."""
+    (tmp_path / "a.yaml").write_text("version: 1\ntools: {look: {}}\n")
+    (tmp_path / "b.yaml").write_text(
+        "version: 1\ntools:\n  look: {}\ntasks: {t: {scope: [look]}}\n"
+    )
+
+    (problem,) = load([tmp_path]).problems
+    assert str(problem) == (
+        f"{tmp_path}/b.yaml:3: tool 'look' is declared twice, first at {tmp_path}/a.yaml:2; "
+        "remove or rename one"
+    )
+
+
+def test_hash_changes_with_the_task_and_its_order(tmp_path: Path) -> None:
+    """The hash of a task is that of its content and of the tools."""
+    one = loaded(tmp_path, in_task("optimal_steps: 1")).specification
+    again = loaded(tmp_path, in_task("optimal_steps: 1")).specification
+    two = loaded(tmp_path, in_task("optimal_steps: 2")).specification
+
+    assert one.task_hash("refund") == again.task_hash("refund")
+    assert one.task_hash("refund") != two.task_hash("refund")
+    assert one.hash != two.hash
+
+
+def test_missing_file_is_bad_input(tmp_path: Path) -> None:
+    """A path that does not exist, and a folder without task files, are told as such."""
+    for path, fact in ((tmp_path / "no.yaml", "cannot read"), (tmp_path, "holds no task file")):
+        with pytest.raises(TaskFileUnreadable, match=fact):
+            load([path])
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "lines"),
+    [("version: 1\n", 0, 0), ("version: 2\nx: 1\n", 1, 2), (None, 2, 0)],
+)
+def test_check_exits_by_what_it_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, code: int, lines: int
+) -> None:
+    """`tasks check` prints one line per error and exits 1; 2 if there is nothing to read."""
+    file = tmp_path / "tasks.yaml"
+    if text is not None:
+        file.write_text(text)
+
+    with pytest.raises(SystemExit) as ended:
+        main(["tasks", "check", str(file)])
+    assert ended.value.code == code
+    assert len(capsys.readouterr().out.splitlines()) == lines
