@@ -7,7 +7,6 @@
 -- Reads:
 --   attempts
 --   calls
---   graph_conditions
 --   graph_nodes
 --   sub_goal_attribution
 --   sub_goal_evidence
