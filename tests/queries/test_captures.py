@@ -1,0 +1,129 @@
+"""Traces of real frameworks become the same steps under every instrumentation."""
+
+import pytest
+
+from tracegrade_collector.lake import Lake
+from tracegrade_queries.build import build
+
+from .traces import capture, land, rows, story
+
+CALL = 'tool_call get_weather {"city":"Paris"}'
+MASKED = "An error occurred while running the tool. Please try again."
+NOT_VALID = "Error: nope_tool is not a valid tool, try one of [get_weather, unused_tool]."
+ANSWER = "answer It is 22C in Paris."
+THOUGHT = "thought I should look this up."
+
+# LangGraph drops the model's reasoning before any instrumentation can see it.
+LANGGRAPH = {
+    "": [f"{CALL} ok", "observation 22C in Paris", ANSWER],
+    "__halluc": [
+        'tool_call nope_tool {"city":"Paris"} not_executed',
+        f"observation {NOT_VALID}",
+        ANSWER,
+    ],
+    "__toolerror": [f"{CALL} error"],
+}
+OPENAI_AGENTS = {
+    "": [THOUGHT, f"{CALL} ok", "observation 22C in Paris", THOUGHT, ANSWER],
+    "__halluc": [THOUGHT, 'tool_call nope_tool {"city":"Paris"} not_executed'],
+    "__toolerror": [THOUGHT, f"{CALL} error", f"observation {MASKED}", THOUGHT, ANSWER],
+}
+# Here a thought is told by the input of the next model call alone: what no call follows is lost.
+OPENAI_AGENTS_OTEL = {
+    "": [THOUGHT, f"{CALL} ok", "observation 22C in Paris", ANSWER],
+    "__halluc": ['tool_call nope_tool {"city":"Paris"} not_executed'],
+    "__toolerror": [THOUGHT, f"{CALL} error", f"observation {MASKED}", ANSWER],
+}
+STORIES = {
+    "langgraph_openinference": LANGGRAPH,
+    "langgraph_otel": LANGGRAPH,
+    "openai-agents_openinference_responses": OPENAI_AGENTS,
+    "openai-agents_otel_responses": OPENAI_AGENTS_OTEL,
+}
+CASES = [(name, variant) for name, variants in STORIES.items() for variant in variants]
+BOTH = ["nested", "siblings", "below_http"]
+
+
+@pytest.mark.parametrize(("name", "variant"), CASES)
+def test_capture_tells_its_story(lake: Lake, name: str, variant: str) -> None:
+    """Each captured trace is one trajectory with exactly these steps."""
+    land(lake, capture(name + variant))
+    build(lake)
+
+    assert story(lake) == STORIES[name][variant]
+    assert len(rows(lake, "SELECT trajectory_id FROM trajectories")) == 1
+
+
+@pytest.mark.parametrize("variant", ["", "__halluc", "__toolerror"])
+@pytest.mark.parametrize("framework", ["langgraph", "openai-agents"])
+def test_instrumentations_agree(lake: Lake, framework: str, variant: str) -> None:
+    """Two instrumentations of one program tell one story, but for thoughts that one cannot see."""
+    names = [name for name in STORIES if name.startswith(framework)]
+    land(lake, *(capture(name + variant) for name in names))
+    build(lake)
+
+    columns = "kind, role, tool_name, arguments, result, content, status, status_source, offered"
+    trajectories = rows(
+        lake,
+        f"SELECT list(({columns}) ORDER BY step_index) FILTER (WHERE kind <> 'thought') AS steps "
+        "FROM steps GROUP BY trajectory_id",
+    )
+    assert len(trajectories) == len(names)
+    assert trajectories[0] == trajectories[1]
+    said = "SELECT DISTINCT agent_name, user_input, final_answer FROM trajectories"
+    assert len(rows(lake, said)) == 1
+
+
+@pytest.mark.parametrize("placing", BOTH)
+def test_two_instrumentations_at_once_are_one_trajectory(lake: Lake, placing: str) -> None:
+    """Parallel calls that two instrumentations recorded, nested or side by side, count once."""
+    land(lake, capture(f"openai-agents_both_{placing}"))
+    build(lake)
+
+    assert story(lake) == [
+        THOUGHT,
+        f"{CALL} ok",
+        "observation 22C in Paris",
+        'tool_call get_weather {"city":"Rome"} ok',
+        "observation 22C in Rome",
+        ANSWER,
+    ]
+    assert rows(
+        lake,
+        "SELECT agent_name, llm_call_count, tool_call_count, input_tokens, output_tokens, "
+        "dialects FROM trajectories",
+    ) == [
+        {
+            "agent_name": "WeatherAgent",
+            "llm_call_count": 2,
+            "tool_call_count": 2,
+            "input_tokens": 100,
+            "output_tokens": 20,
+            "dialects": ["openinference", "otel_genai"],
+        }
+    ]
+
+
+def test_tokens_stand_on_the_first_step_of_a_model_call(lake: Lake) -> None:
+    """A model call's tokens are counted once, on its first step."""
+    land(lake, capture("openai-agents_openinference_responses"))
+    build(lake)
+
+    assert rows(lake, "SELECT kind, input_tokens, reasoning_tokens FROM steps ORDER BY ALL") == [
+        {"kind": "answer", "input_tokens": None, "reasoning_tokens": None},
+        {"kind": "observation", "input_tokens": None, "reasoning_tokens": None},
+        {"kind": "thought", "input_tokens": 50, "reasoning_tokens": 4},
+        {"kind": "thought", "input_tokens": 50, "reasoning_tokens": 4},
+        {"kind": "tool_call", "input_tokens": None, "reasoning_tokens": None},
+    ]
+
+
+def test_offered_tools_are_told_in_one_form(lake: Lake) -> None:
+    """Both spellings of tool definitions become name, description and parameters."""
+    land(lake, capture("langgraph_openinference"), capture("langgraph_otel"))
+    build(lake)
+
+    offered = rows(lake, "SELECT DISTINCT offered_tools FROM trajectories")
+    assert len(offered) == 1
+    names = "SELECT DISTINCT offered_tools::JSON ->> '$[*].name' AS names FROM trajectories"
+    assert rows(lake, names) == [{"names": ["get_weather", "unused_tool"]}]

@@ -1,0 +1,169 @@
+"""Traces for the tests: captured ones by name, and hand-made ones span by span.
+
+All of them take the way of real ones: OTLP/JSON, decoded and landed by the collector's own code.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from tracegrade_collector.lake import RAW_SPANS, Lake
+from tracegrade_collector.otlp import Encoding, Signal
+from tracegrade_collector.rows import Record, span_rows
+from tracegrade_queries.connection import connect
+
+CAPTURES = Path(__file__).parent / "captures"
+NOON_NS = 1_790_000_000_000_000_000  # 2026-09-21 14:13:20 UTC
+DAY_NS = 86_400_000_000_000
+MS = 1_000_000
+
+Row = dict[str, Any]
+
+
+def capture(name: str) -> bytes:
+    """Return a captured trace as the OTLP/JSON request it was."""
+    return (CAPTURES / f"{name}.json").read_bytes()
+
+
+def span(  # noqa: PLR0913 - a span has that many fields, and tests set one or two each
+    number: int,
+    parent: int | None = None,
+    *,
+    at: float = 0,
+    ms: float = 1,
+    trace: int = 1,
+    scope: str = "test",
+    name: str = "",
+    error: str | None = None,
+    links: Iterable[int] = (),
+    **attributes: object,
+) -> Row:
+    """Return one OTLP/JSON span with its scope; attribute keys are written with `__` for dots."""
+    start = NOON_NS + int(at * MS)
+    return {
+        "scope": scope,
+        "traceId": f"{trace:032x}",
+        "spanId": f"{number:016x}",
+        "parentSpanId": "" if parent is None else f"{parent:016x}",
+        "name": name,
+        "startTimeUnixNano": str(start),
+        "endTimeUnixNano": str(start + int(ms * MS)),
+        "status": {} if error is None else {"code": 2, "message": error},
+        "attributes": [
+            {"key": key.replace("__", "."), "value": _value(value)}
+            for key, value in attributes.items()
+        ],
+        "links": [{"traceId": f"{trace:032x}", "spanId": f"{to:016x}"} for to in links],
+    }
+
+
+def agent(number: int, parent: int | None = None, *, agent_name: str = "a", **fields: Any) -> Row:
+    """Return an agent span of the GenAI conventions."""
+    attributes = {"gen_ai__operation__name": "invoke_agent", "gen_ai__agent__name": agent_name}
+    return span(number, parent, **{"ms": 100, **attributes, **fields})
+
+
+def tool(number: int, parent: int | None = None, *, tool_name: str = "t", **fields: Any) -> Row:
+    """Return a tool span of the GenAI conventions."""
+    attributes = {"gen_ai__operation__name": "execute_tool", "gen_ai__tool__name": tool_name}
+    return span(number, parent, **{**attributes, **fields})
+
+
+def model(
+    number: int,
+    parent: int | None = None,
+    *,
+    said: list[Row] | None = None,
+    heard: list[Row] | None = None,
+    **fields: Any,
+) -> Row:
+    """Return a model span of the GenAI conventions; `said` and `heard` are lists of messages."""
+    attributes: Row = {"gen_ai__operation__name": "chat"}
+    if said is not None:
+        attributes["gen_ai__output__messages"] = json.dumps(said)
+    if heard is not None:
+        attributes["gen_ai__input__messages"] = json.dumps(heard)
+    return span(number, parent, **{**attributes, **fields})
+
+
+def message(role: str, *parts: Row | str) -> Row:
+    """Return a message; a text is a text part."""
+    return {
+        "role": role,
+        "parts": [
+            {"type": "text", "content": part} if isinstance(part, str) else part for part in parts
+        ],
+    }
+
+
+def request(tool_name: str, call_id: str | None = None, **arguments: object) -> Row:
+    """Return the part of a message that requests a tool."""
+    return {"type": "tool_call", "id": call_id, "name": tool_name, "arguments": arguments}
+
+
+def response(result: object, call_id: str | None = None) -> Row:
+    """Return the part of a message that tells the model a tool's result."""
+    return {"type": "tool_call_response", "id": call_id, "response": result}
+
+
+def request_of(spans: Iterable[Row]) -> bytes:
+    """Return the OTLP/JSON request that exports the spans."""
+    resource = {"attributes": [{"key": "service.name", "value": {"stringValue": "svc"}}]}
+    scope_spans = [
+        {
+            "scope": {"name": item["scope"]},
+            "spans": [{key: value for key, value in item.items() if key != "scope"}],
+        }
+        for item in spans
+    ]
+    body = {"resourceSpans": [{"resource": resource, "scopeSpans": scope_spans}]}
+    return json.dumps(body).encode()
+
+
+def land(lake: Lake, *bodies: bytes, seq: int = 1, day: int = 0, collector: str = "c") -> None:
+    """Land OTLP/JSON requests as a collector would: numbered from `seq`, received on `day`."""
+    received = NOON_NS + day * DAY_NS
+    records = [
+        Record(number, received, Signal.TRACES, Encoding.JSON, "", body)
+        for number, body in enumerate(bodies, seq)
+    ]
+    lake.append(RAW_SPANS, span_rows(records, collector))
+
+
+def rows(lake: Lake, sql: str) -> list[Row]:
+    """Return the rows of a query over the lake as dictionaries."""
+    with connect(lake) as con:
+        return as_dicts(con.sql(sql))
+
+
+def as_dicts(relation: duckdb.DuckDBPyRelation) -> list[Row]:
+    """Return the rows of a relation as dictionaries."""
+    return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
+
+
+def story(lake: Lake, trajectory: str = "") -> list[str]:
+    """Return each step in one line: kind, tool with arguments, status, what was said."""
+    found = rows(
+        lake,
+        f"SELECT * FROM steps WHERE starts_with(trajectory_id, '{trajectory}') "
+        "ORDER BY trajectory_id, step_index",
+    )
+    return [_line(row) for row in found]
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    named = ["kind", "tool_name", "arguments", "status", "content"]
+    if row["kind"] == "observation":
+        named = ["kind", "content"]
+    return " ".join(str(row[name]) for name in named if row[name] is not None)
+
+
+def _value(value: object) -> Row:
+    if isinstance(value, bool):
+        return {"boolValue": value}
+    if isinstance(value, int):
+        return {"intValue": str(value)}
+    return {"doubleValue": value} if isinstance(value, float) else {"stringValue": str(value)}
