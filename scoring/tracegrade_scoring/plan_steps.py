@@ -10,8 +10,10 @@ rewording and each finished step that is popped counted there as a new plan.
 import json
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple
+
+MAX_STEPS = 1000  # steps beyond are not read; comparing two plans takes the square of this
 
 SIMILAR = 0.5  # least token Jaccard at which two texts are one step, reworded
 
@@ -46,7 +48,7 @@ def read_plan(plan: str) -> tuple[PlanStep, ...]:
         plan: As declared: a JSON list, an object that holds one (as todo tools take it), or text
             with one step per line, of which only numbered or bulleted ones count if there are any.
     """
-    steps = (_read_step(item) for item in _items(plan))
+    steps = (_read_step(item) for item in _items(plan)[:MAX_STEPS])
     return tuple(step for step in steps if step.status not in CANCELLED_STATUSES)
 
 
@@ -106,7 +108,7 @@ def changes_remaining_steps(
 def _items(plan: str) -> Sequence[object]:
     try:
         value: object = json.loads(plan)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = plan
     if isinstance(value, dict):
         lists = (value[key] for key in LIST_KEYS if isinstance(value.get(key), list))
@@ -150,14 +152,15 @@ def _match_equal(
 def _match_similar(
     pairs: dict[int, int], before: Sequence[PlanStep], after: Sequence[PlanStep]
 ) -> None:
-    """Add pairs of similar texts among the positions that are still free, most similar first."""
+    """Add pairs of similar texts among the positions still free, most similar first."""
     taken = set(pairs.values())
+    words = {j: set(step.text.split()) for j, step in enumerate(after) if j not in taken}
     candidates = sorted(
         (-similarity, i, j)
         for i, step in enumerate(before)
         if i not in pairs and not is_finished(step)
-        for j, other in enumerate(after)
-        if j not in taken and (similarity := _jaccard(step.text, other.text)) >= SIMILAR
+        for j, similarity in _likenesses(set(step.text.split()), words)
+        if similarity >= SIMILAR
     )
     for _, i, j in candidates:
         if i not in pairs and j not in taken:
@@ -165,8 +168,9 @@ def _match_similar(
             taken.add(j)
 
 
-def _jaccard(text: str, other: str) -> float:
-    """Return the share of distinct words that two texts have in common; 0 if both are empty."""
-    words, others = set(text.split()), set(other.split())
-    union = len(words | others)
-    return len(words & others) / union if union else 0.0
+def _likenesses(words: set[str], others: Mapping[int, set[str]]) -> Iterator[tuple[int, float]]:
+    """Yield the share of distinct words in common (token Jaccard) with each of the others."""
+    for j, other in others.items():
+        common = len(words & other)
+        if common:
+            yield j, common / (len(words) + len(other) - common)
