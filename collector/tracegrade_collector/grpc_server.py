@@ -25,7 +25,7 @@ SERVICES = {
 }
 STATUS_TRAILER = "grpc-status-details-bin"
 RETRY_TRAILER = "google.rpc.retryinfo-bin"  # the only form that the Python exporter reads
-MAX_CALLS = 1000  # each may hold a message in memory before the intake counts it
+MAX_CALLS = 100  # per connection; the client waits with more of them instead of being refused
 
 Handler = Callable[[bytes, grpc.aio.ServicerContext], Awaitable[bytes]]
 
@@ -43,9 +43,10 @@ async def serve_grpc(
     """
     options = [
         ("grpc.max_receive_message_length", config.max_request_bytes),
+        ("grpc.max_concurrent_streams", MAX_CALLS),
         ("grpc.so_reuseport", 0),  # else two collectors on one port share its calls at random
     ]
-    server = grpc.aio.server(options=options, maximum_concurrent_rpcs=MAX_CALLS)
+    server = grpc.aio.server(options=options)
     server.add_generic_rpc_handlers(
         [_service(intake, signal, name) for signal, name in SERVICES.items()]
     )

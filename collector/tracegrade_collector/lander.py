@@ -17,9 +17,11 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 
+from tracegrade_collector import resent
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.dead_letters import keep_refused
 from tracegrade_collector.errors import CollectorError
@@ -37,9 +39,18 @@ POLL_SECS = 0.1  # listing a folder costs microseconds
 
 log = logging.getLogger(__name__)
 
-_TABLES: dict[Signal, tuple[Table, Callable[[Iterable[Record], str], pa.Table]]] = {
-    Signal.TRACES: (RAW_SPANS, span_rows),
-    Signal.LOGS: (RAW_LOGS, log_rows),
+
+class Landing(NamedTuple):
+    """Where and how one signal lands."""
+
+    table: Table
+    to_rows: Callable[[Iterable[Record], str], pa.Table]
+    resent_by: Callable[[pa.Table], pa.Array]
+
+
+LANDINGS = {
+    Signal.TRACES: Landing(RAW_SPANS, span_rows, resent.place),
+    Signal.LOGS: Landing(RAW_LOGS, log_rows, resent.request),
 }
 
 
@@ -52,11 +63,11 @@ class SignalLander:
         self._lake = lake
         self._signal = signal_
         self._quarantine = quarantine
-        self._table, self._to_rows = _TABLES[signal_]
+        self._table, self._to_rows, resent_by = LANDINGS[signal_]
         self._app_id = f"{quarantine.collector_id}/{signal_}"
         self._landed_seq = lake.transaction_version(self._table.name, self._app_id) or 0
-        files = lake.files(self._table.name)
-        self._landed_rows = LandedRows.from_files(files, config.resent_rows)
+        self._landed_rows = LandedRows(config.resent_rows, resent_by)
+        self._landed_rows.recall(lake.files(self._table.name))
         self._staged: list[StagedFile] = []
 
     def stage(self, logged: Sequence[Logged]) -> None:

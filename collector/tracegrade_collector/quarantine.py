@@ -25,7 +25,7 @@ class Quarantine:
         self._max_bytes = max_bytes
         self._numbers = itertools.count()
         self._path.mkdir(mode=0o700, exist_ok=True)
-        self._bytes = sum(file.stat().st_size for file in self._path.iterdir())
+        self._bytes = sum(file.stat().st_size for file in self._path.glob("[!.]*"))
 
     def keep_request(self, body: bytes, signal: Signal, encoding: Encoding) -> bool:
         """Keep a request that cannot be decoded; return whether there was room."""

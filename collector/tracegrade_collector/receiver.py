@@ -27,6 +27,8 @@ from tracegrade_collector.wal_writer import WalWriter
 
 WATCH_SECS = 0.5  # how often the lander and the size of the log are looked at
 
+log = logging.getLogger(__name__)
+
 
 def receive(lake_root: Path, config: CollectorConfig) -> None:
     """Collect until SIGTERM or SIGINT, then land everything that was accepted.
@@ -100,8 +102,11 @@ async def _in_background(work: "asyncio._CoroutineLike[None]") -> AsyncIterator[
 async def _watch(folder: WalFolder, intake: Intake, lander: LanderProcess) -> None:
     """Keep the lander alive, and the intake informed of the log's size."""
     while True:
-        await lander.keep_alive()
-        intake.wal_bytes = await asyncio.to_thread(folder.pending_bytes)
+        try:
+            await lander.keep_alive()
+            intake.wal_bytes = await asyncio.to_thread(folder.pending_bytes)
+        except OSError as error:  # no process to be had, or no file; the next look may do better
+            log.error("cannot look after landing: %s", error)
         await asyncio.sleep(WATCH_SECS)
 
 

@@ -5,8 +5,8 @@ the last rows are remembered, a fixed number; what comes again later than that i
 """
 
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
-from typing import Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,27 +20,26 @@ RESENT = "resent"
 class LandedRows:
     """The content hashes of the rows that landed last."""
 
-    def __init__(self, max_rows: int) -> None:
+    def __init__(self, max_rows: int, order: Callable[[pa.Table], pa.Array]) -> None:
+        """Remember so many rows; of equal new ones, all but the first in `order` are resent."""
         self._max_rows = max_rows
+        self._order = order
         self._rows = 0
         self._hashes: deque[pa.Array] = deque()
 
-    @classmethod
-    def from_files(cls, files: list[str], max_rows: int) -> Self:
-        """Return what a restarted process can know: the rows of the newest files."""
-        landed = cls(max_rows)
+    def recall(self, files: list[str]) -> None:
+        """Remember the rows of a table's newest files, as a process that has just started."""
         newest_last = sorted(map(Path, files), key=lambda file: file.stat().st_mtime_ns)
         for file in newest_last[: -MAX_FILES - 1 : -1]:
-            if landed._rows >= max_rows:
+            if self._rows >= self._max_rows:
                 break
-            landed._remember_older(pq.read_table(file, columns=[HASH])[HASH].combine_chunks())
-        return landed
+            self._remember_older(pq.read_table(file, columns=[HASH])[HASH].combine_chunks())
 
     def mark(self, rows: pa.Table) -> pa.Table:
         """Return the rows, `resent` where an equal one landed before; remember them all."""
         hashes = rows[HASH].combine_chunks()
         is_known = pc.is_in(hashes, value_set=pa.chunked_array(list(self._hashes), hashes.type))
-        is_resent = pc.or_(is_known, _is_repeated(hashes))
+        is_resent = pc.or_(is_known, _is_repeated(hashes, self._order(rows)))
         self._remember(hashes)
         return rows.set_column(rows.schema.get_field_index(RESENT), RESENT, is_resent)
 
@@ -55,10 +54,19 @@ class LandedRows:
         self._rows += len(hashes)
 
 
-def _is_repeated(hashes: pa.Array) -> pa.Array:
-    """Return for each value whether an equal one stands before it."""
-    places = pa.array(range(len(hashes)), pa.int64())
-    firsts = (
-        pa.table({"hash": hashes, "place": places}).group_by("hash").aggregate([("place", "min")])
-    )
-    return pc.invert(pc.is_in(places, value_set=firsts["place_min"]))
+def place(rows: pa.Table) -> pa.Array:
+    """Return where each row stands: a span has one identity, so a second equal one is no other."""
+    return pa.arange(0, rows.num_rows)
+
+
+def request(rows: pa.Table) -> pa.Array:
+    """Return the request each row came in: equal log records in one request are two events."""
+    return rows["wal_seq"].combine_chunks()
+
+
+def _is_repeated(hashes: pa.Array, order: pa.Array) -> pa.Array:
+    """Return for each value whether an equal one comes before it in the order."""
+    codes = hashes.dictionary_encode().indices
+    by_code = pa.table({"code": codes, "order": order}).group_by("code")
+    firsts = by_code.aggregate([("order", "min")]).sort_by("code")["order_min"]
+    return pc.greater(order, firsts.take(codes).combine_chunks())

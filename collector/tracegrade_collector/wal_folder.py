@@ -59,7 +59,7 @@ class WalFolder:
         """Return a folder that no running collector owns: the first free one, else a new one."""
         parent = lake_root / "wal"
         parent.mkdir(mode=0o700, exist_ok=True)
-        for path in sorted(parent.iterdir()):
+        for path in sorted(parent.glob("*/")):
             claimed = cls._try_claim(path)
             if claimed:
                 return claimed
@@ -72,7 +72,7 @@ class WalFolder:
     @classmethod
     def claim_orphans(cls, lake_root: Path) -> Iterator[Self]:
         """Yield folders of collectors that died with records to land, each sealed and claimed."""
-        for path in sorted((lake_root / "wal").iterdir()):
+        for path in sorted((lake_root / "wal").glob("*/")):
             claimed = cls._try_claim(path)
             if claimed and claimed.seal():
                 yield claimed

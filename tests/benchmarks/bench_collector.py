@@ -140,10 +140,10 @@ def report(load: Load, result: Result, start_secs: float, drain_secs: float, lan
         f"p50 {middle:.1f} ms, p99 {slow:.1f} ms",
         f"landed {landed:,} of {acknowledged:,} within {drain_secs:.1f} s of the end",
     ]
-    print("; ".join(numbers))  # noqa: T201 - what it is run for
+    print("; ".join(numbers))
 
 
 if __name__ == "__main__":
-    print(f"{os.cpu_count()} cores, shared with the generator's {CONNECTIONS} connections")  # noqa: T201
+    print(f"{os.cpu_count()} cores, shared with the generator's {CONNECTIONS} connections")
     for each in LOADS:
         measure(each)

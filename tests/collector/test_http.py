@@ -312,6 +312,19 @@ def test_bad_ids_cost_only_their_span(own_collector: Collector) -> None:
     assert names == [f"span {number}" for number in range(1, 7)]
 
 
+def test_counters_name_reasons(own_collector: Collector) -> None:
+    """What came, what was refused and why can be watched."""
+    request = trace_request(1, 2, 3)
+    request.resource_spans[0].scope_spans[0].spans[0].trace_id = b""
+    own_collector.post("/v1/traces", request.SerializeToString())
+    own_collector.post("/v1/logs", b"\xff")
+    counters = own_collector.request("GET", "/metrics").body.decode()
+
+    assert 'tracegrade_collector_received_items_total{signal="traces"} 3' in counters
+    assert 'rejected_items_total{reason="trace_id' in counters
+    assert 'quarantined_requests_total{kept="true",signal="logs"} 1' in counters
+
+
 def test_every_kind_of_value_is_stored(own_collector: Collector) -> None:
     """Bytes, lists, mixed and nested ones, and a value that is not set, come as they were sent."""
     request = trace_request(1)

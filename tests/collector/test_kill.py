@@ -33,8 +33,10 @@ from .running import (
 )
 
 KILLS = 50
-KILLS_WHILE_STARTING = 10
 OFTEN = {"max_segment_age_secs": 0.03, "land_every_secs": 0.03}  # so that kills hit every stage
+LONGEST_START_SECS = 0.3
+LONGEST_RECEIPT_SECS = 0.3  # after the first answer; the lander is still starting
+LONGEST_LANDING_SECS = 0.2  # after the first commit; a few rounds
 PAUSE_SECS = 0.002  # between requests, so that the lander gets its share of two cores
 LONGEST_START_SECS = 0.3
 LONGEST_LIFE = 1.5  # times what it takes from the first answer to the first commit
@@ -57,6 +59,10 @@ class Lives(NamedTuple):
             stdout=subprocess.DEVNULL,
             start_new_session=True,
         )
+
+    def has_more_files_than(self, count: int) -> bool:
+        """Return whether more files than this have landed."""
+        return len(landed_files(self.lake)) > count
 
 
 class Client(threading.Thread):
@@ -113,35 +119,21 @@ def free_port() -> int:
 
 
 def kill_again_and_again(lives: Lives, client: Client, moments: random.Random) -> None:
-    """Start and kill; most times the collector has answered again before."""
-    longest_life_secs = LONGEST_LIFE * first_commit_secs(lives, client)
-    while_starting = set(moments.sample(range(KILLS), KILLS_WHILE_STARTING))
+    """Start and kill, in turn while the collector starts, receives and lands."""
     for life in range(KILLS):
         processes = lives.start()
-        if life in while_starting:
+        stage = life % 4
+        if stage == 0:
             time.sleep(moments.uniform(0, LONGEST_START_SECS))
-        else:
+        elif stage == 1:
             wait_until(partial(client.has_more_than, len(client.acknowledged)))
-            time.sleep(moments.uniform(0, longest_life_secs))
-        kill(processes)
+            time.sleep(moments.uniform(0, LONGEST_RECEIPT_SECS))
+        else:
+            wait_until(partial(lives.has_more_files_than, len(landed_files(lives.lake))))
+            time.sleep(moments.uniform(0, LONGEST_LANDING_SECS))
+        os.killpg(processes.pid, signal.SIGKILL)
+        processes.wait()
         landed_ids(lives.lake)  # readable after each
-
-
-def first_commit_secs(lives: Lives, client: Client) -> float:
-    """Return how long the first life takes from its first answer to its first commit."""
-    processes = lives.start()
-    wait_until(lambda: client.acknowledged)
-    answered = time.monotonic()
-    wait_until(lambda: landed_files(lives.lake))
-    committed = time.monotonic()
-    kill(processes)
-    return committed - answered
-
-
-def kill(processes: subprocess.Popen[bytes]) -> None:
-    """End the whole group without notice."""
-    os.killpg(processes.pid, signal.SIGKILL)
-    processes.wait()
 
 
 @pytest.fixture
@@ -174,4 +166,3 @@ def test_nothing_acknowledged_is_lost_or_doubled(tmp_path: Path, seed: int) -> N
     assert [each for each in patient.acknowledged if spans[each] != 1] == []
     assert set(raw) <= {*hasty.sent, *patient.sent}
     assert len(hasty.acknowledged) > 10 * KILLS  # there was traffic
-    assert len(landed_files(tmp_path)) > KILLS / 4  # and it landed between kills

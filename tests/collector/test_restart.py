@@ -1,10 +1,14 @@
 """What was acknowledged lands exactly once, however the collector ended."""
 
+import contextlib
+import http.client
+import itertools
 import os
 import resource
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -56,6 +60,30 @@ def test_graceful_stop_lands_everything(tmp_path: Path) -> None:
     assert landed_ids(tmp_path) == [1, 2]
     assert landed(tmp_path, "raw_logs")["body"].to_pylist() == ["a", "b", "c"]
     assert [file.stat().st_size for file in segments(tmp_path)] == [0]
+
+
+@pytest.mark.parametrize("to_all", [False, True])
+def test_stop_under_traffic_loses_nothing(tmp_path: Path, to_all: bool) -> None:
+    """What was acknowledged until the end has landed; Ctrl-C reaches the lander too."""
+    acknowledged: list[int] = []
+
+    def send(collector: Collector) -> None:
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            for span_id in itertools.count(1):
+                if collector.post("/v1/traces", trace_body(span_id)).status == 200:
+                    acknowledged.append(span_id)
+
+    with collecting(tmp_path) as collector:
+        sender = threading.Thread(target=send, args=[collector])
+        sender.start()
+        wait_until(lambda: len(acknowledged) > 50)
+        if to_all:
+            os.killpg(collector.process.pid, signal.SIGINT)
+        exit_code = collector.stop()
+        sender.join()
+
+    assert exit_code == 0
+    assert set(landed_ids(tmp_path)) - {acknowledged[-1] + 1} == set(acknowledged)
 
 
 def test_spans_land_while_the_collector_runs(tmp_path: Path) -> None:
@@ -130,6 +158,16 @@ def test_request_that_is_sent_again_is_marked(tmp_path: Path) -> None:
 
     assert landed_ids(tmp_path) == [1, 1, 2, 2, 2, 3, 3, 4]
     assert landed_ids(tmp_path, with_resent=False) == [1, 2, 3, 4]
+
+
+def test_equal_log_records_are_two_events(tmp_path: Path) -> None:
+    """A log record has no id, so only one of another request was sent again."""
+    with collecting(tmp_path) as collector:
+        collector.post("/v1/logs", log_body("a", "a"))
+        collector.post("/v1/logs", log_body("a", "a"))
+        collector.stop()
+
+    assert landed(tmp_path, "raw_logs")["resent"].to_pylist() == [False, False, True, True]
 
 
 def test_same_ids_with_other_content_are_kept(tmp_path: Path) -> None:
