@@ -11,7 +11,8 @@ from demo.stages import TASKS, TRACEGRADE, say
 
 SQL = Path(__file__).with_name("sql")
 WORKED_TASK = "clean-uploads"
-ANALYST_QUERIES = ("failing_tools", "cost_by_task")
+SAVED_QUERY = "after_failures"
+OWN_QUERY = "cost_by_task"
 
 Row = Mapping[str, Any]
 
@@ -47,11 +48,14 @@ def show(children: Children, lake: Path) -> None:
             f"  {wrong['release']} picked {wrong['picked_tool']} at '{wrong['decision']}' "
             f"(step {wrong['step_index']}): {wrong['reason']}"
         )
-    for name in ANALYST_QUERIES:
-        question, query = read_query(name)
-        title(f"An analyst asks: {question}")
-        print(f"{query}\n")
-        print_table(select(children, lake, name))
+    title("An analyst asks: What do agents do right after a failed call?")
+    saved: Command = [TRACEGRADE, "sql", "--lake", lake, "--saved", SAVED_QUERY]
+    print(f"$ tracegrade sql --lake {lake} --saved {SAVED_QUERY}")
+    print_output(children, "saved query", saved)
+    question, query = read_query(OWN_QUERY)
+    title(f"An analyst asks: {question}")
+    print(f'$ tracegrade sql --lake {lake} "\n{query}"\n')
+    print_table(select(children, lake, OWN_QUERY))
 
 
 def select(children: Children, lake: Path, name: str, **parameters: str) -> list[Row]:

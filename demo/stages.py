@@ -72,9 +72,11 @@ def run_support_agent(children: Children, endpoint: str) -> int:
     }
     child = children.run("support agent", command, **_environment(endpoint), **resource, **model)
     runs = [line for line in child.lines() if line.startswith("c-")]
+    broken = sum("broke off" in run for run in runs)
     say(
         4,
-        f"support agent, OpenAI Agents SDK, not a line of ours in it: {len(runs)} runs on {about}",
+        f"support agent on OpenAI's Agents SDK, not a line of ours in it: {len(runs)} runs with "
+        f"{about}, {broken} broke off",
     )
     return len(runs)
 
@@ -88,7 +90,10 @@ def wait_until_landed(lake: Path, traces: int) -> None:
     deadline = time.monotonic() + LAND_WITHIN_SECS
     while (landed := count_landed(lake)).traces < traces:
         if time.monotonic() > deadline:
-            msg = f"{landed.traces} of {traces} traces landed within {LAND_WITHIN_SECS:.0f} s"
+            msg = (
+                f"{landed.traces} of {traces} runs landed as traces "
+                f"within {LAND_WITHIN_SECS:.0f} s"
+            )
             raise StageError(msg)
         time.sleep(LOOK_EVERY_SECS)
 
