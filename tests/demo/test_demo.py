@@ -138,8 +138,9 @@ def test_second_release_is_better_overall(ask: Ask) -> None:
 def test_errors_replans_and_recoveries_happen(ask: Ask) -> None:
     """Malformed uploads and a full disk fail calls; plans change, and some runs recover."""
     rows = ask(
-        "SELECT task_id, release, sum(error_count)::BIGINT AS errors, sum(replans.value) AS replans, "
-        "avg(replan_given_failure.value) AS reacted, avg(success.value) AS succeeded "
+        "SELECT task_id, release, sum(error_count)::BIGINT AS errors, "
+        "sum(replans.value) AS replans, avg(replan_given_failure.value) AS reacted, "
+        "avg(success.value) AS succeeded "
         "FROM trajectories JOIN trajectory_scores USING (trajectory_id, task_id, release) "
         "WHERE task_id IN ('semicolon-upload', 'full-disk') GROUP BY ALL ORDER BY ALL"
     )
