@@ -1,0 +1,82 @@
+"""A connection reads one version of the lake, and nothing else of the machine."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tracegrade_collector.lake import RAW_SPANS, Lake
+from tracegrade_queries.build import build
+from tracegrade_queries.connection import connect
+from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
+
+from .traces import agent, land, request_of, tool
+
+
+@pytest.mark.parametrize(
+    "escape",
+    [
+        "SELECT * FROM read_text('{outside}')",
+        "SELECT * FROM read_csv('{outside}')",
+        "COPY (SELECT 1) TO '{outside}'",
+        "ATTACH '{outside}.db'",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "SET enable_external_access = true",
+        "SET memory_limit = '1GB'",
+    ],
+)
+def test_nothing_leads_out_of_the_lake(lake: Lake, tmp_path: Path, escape: str) -> None:
+    """No file beside the lake is read or written, nothing is installed, no setting changed."""
+    outside = tmp_path / "secret.csv"
+    outside.write_text("a\n1\n")
+
+    with connect(lake) as con, pytest.raises(duckdb.Error):
+        con.execute(escape.format(outside=outside))
+    assert outside.read_text() == "a\n1\n"
+
+
+@pytest.mark.parametrize("table", [RAW_SPANS, STEPS, TRAJECTORIES, VERDICTS])
+def test_missing_table_is_empty_and_typed(lake: Lake, table: object) -> None:
+    """A lake without a table reads as that table without rows, with its columns."""
+    assert isinstance(table, type(STEPS))
+    with connect(lake) as con:
+        found = con.table(table.name)
+
+        assert found.columns == table.arrow().names
+        assert found.fetchall() == []
+
+
+def test_declared_types_are_the_types_read(lake: Lake) -> None:
+    """Built files have the declared columns, read from Parquet as from an empty table."""
+    with connect(lake) as con:
+        declared = {table.name: con.table(table.name).types for table in (STEPS, TRAJECTORIES)}
+    land(lake, request_of([agent(1), tool(2, 1, at=1)]))
+    build(lake)
+
+    with connect(lake) as con:
+        read = {table.name: con.table(table.name).types for table in (STEPS, TRAJECTORIES)}
+    assert read == declared
+
+
+def test_connection_keeps_reading_its_version(lake: Lake) -> None:
+    """Rows that land after connecting are not seen."""
+    land(lake, request_of([agent(1)]))
+    with connect(lake) as con:
+        land(lake, request_of([tool(2, 1)]), seq=2)
+
+        assert con.sql("SELECT count(*) FROM spans").fetchall() == [(1,)]
+
+
+def test_spans_leave_out_what_was_sent_twice(lake: Lake) -> None:
+    """The view `spans` has no row that is marked as resent; `raw_spans` has them all."""
+    land(lake, request_of([agent(1)]))
+    with connect(lake) as con:
+        row = con.table("raw_spans").to_arrow_table()
+    flags = row.schema.get_field_index("resent")
+    again = row.set_column(flags, RAW_SPANS.arrow().field("resent"), [[True]])
+    lake.append(RAW_SPANS, again.cast(RAW_SPANS.arrow()))
+
+    with connect(lake) as con:
+        assert con.sql("SELECT count(*) FROM raw_spans").fetchall() == [(2,)]
+        assert con.sql("SELECT count(*) FROM spans").fetchall() == [(1,)]

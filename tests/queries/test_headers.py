@@ -1,0 +1,138 @@
+"""The header of every query of this layer is true: what it reads, takes and returns.
+
+The relations of the shared pass are checked as they stand after a real build of every captured
+trace; saved queries on the case folders beside this file (`cases/<query>/<case>/`: one NDJSON file
+for each table that the query reads, `params.json`, and in `expect.csv` the rows it must return).
+"""
+
+import csv
+import json
+import re
+from itertools import takewhile
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tracegrade_collector.lake import Lake
+from tracegrade_queries.connection import connect, view_sql
+from tracegrade_queries.passes import split_into_steps
+from tracegrade_queries.schema import STEPS, TRAJECTORIES
+from tracegrade_queries.sql import paths, query
+
+from .traces import CAPTURES, capture, land
+
+TABLES = {table.name: table for table in (STEPS, TRAJECTORIES)}
+CASES = sorted(path.parent for path in (Path(__file__).parent / "cases").rglob("expect.csv"))
+SAVED = [name for name, path in paths().items() if path.parent.name == "saved"]
+IN_STEPS = [name for name, path in paths().items() if path.parent.name == "steps"]
+RELATIONS = [name for name in IN_STEPS if "MACRO" not in query(name)]
+NOT_MADE = ("affected_traces",)  # of the build, not of the pass
+ENTRY = re.compile(r"--   (\S+)(?: +((?:[A-Z][A-Z_]*\(.*?\)|[A-Z]+)(?:\[\])?)(?: |$))?")
+
+each_case = pytest.mark.parametrize(
+    "case", CASES, ids=lambda path: f"{path.parent.name}-{path.name}"
+)
+each_relation = pytest.mark.parametrize(
+    "name", [name for name in RELATIONS if name not in NOT_MADE]
+)
+
+
+def header(sql: str) -> dict[str, list[tuple[str, str]]]:
+    """Return the (name, type) pairs listed under each heading of a query's header."""
+    sections: dict[str, list[tuple[str, str]]] = {}
+    entries: list[tuple[str, str]] = []
+    for line in takewhile(lambda line: line.startswith("--"), sql.splitlines()):
+        if heading := re.fullmatch(r"-- (\w+):", line):
+            entries = sections[heading[1]] = []
+        elif entry := re.match(
+            r"--   (\S+)(?: +((?:[A-Z][A-Z_]*\(.*?\)|[A-Z]+)(?:\[\])?)(?: |$))?", line
+        ):
+            entries.append((entry[1], entry[2] or ""))
+    return sections
+
+
+def relations_read(sql: str) -> set[str]:
+    """Return the relations that a query reads, without its own common table expressions."""
+    text = re.sub(r"--.*", "", sql)
+    text = re.sub(r"IS (NOT )?DISTINCT FROM", "=", text)
+    read = set(re.findall(r"\b(?:FROM|JOIN)\s+([a-z_]+)", text))
+    return read - set(re.findall(r"(?:WITH|,)\s+([a-z_]+) AS \(", text))
+
+
+@pytest.fixture(scope="module")
+def passed(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
+    """A connection in which the shared pass has worked on every captured trace."""
+    lake = Lake.create(tmp_path_factory.mktemp("headers") / "lake")
+    land(lake, *(capture(path.stem) for path in sorted(CAPTURES.glob("*.json"))))
+    con = connect(lake)
+    con.execute(
+        "CREATE TEMP TABLE bucket_traces AS "
+        "SELECT trace_id, min(date) AS date FROM spans GROUP BY trace_id"
+    )
+    split_into_steps(con)
+    return con
+
+
+@each_relation
+def test_relation_has_the_columns_of_its_header(
+    passed: duckdb.DuckDBPyConnection, name: str
+) -> None:
+    """Names, order and types of what a stage makes are as its header says."""
+    made = passed.table(name)
+    table = TABLES.get(name.removeprefix("built_"))
+    if table is not None:
+        assert made.columns == table.arrow().names
+        return
+
+    columns = list(zip(made.columns, map(str, made.types), strict=True))
+    assert header(query(name))["Columns"] == columns
+
+
+@pytest.mark.parametrize("name", [*RELATIONS, *SAVED])
+def test_query_reads_what_its_header_says(name: str) -> None:
+    """The relations under `Reads:` are those that the query reads, no more and no less."""
+    read = {entry for entry, _ in header(query(name)).get("Reads", [])}
+
+    assert read == relations_read(query(name))
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_saved_query_has_a_case(name: str) -> None:
+    """No saved query lands untested."""
+    assert any(case.parent.name == name for case in CASES)
+
+
+@each_case
+def test_rows_are_the_expected(case: Path) -> None:
+    """The query returns exactly the rows of expect.csv, in that order."""
+    result = run(case)
+
+    with (case / "expect.csv").open() as file:
+        names, *expected = csv.reader(file)
+    assert result.columns == names
+    found = [["" if value is None else str(value) for value in row] for row in result.fetchall()]
+    assert found == expected
+
+
+@each_case
+def test_header_is_true(case: Path) -> None:
+    """The header names the columns, their types and the parameters that are really used."""
+    sql = query(case.parent.name)
+    result = run(case)
+
+    columns = list(zip(result.columns, map(str, result.types), strict=True))
+    assert header(sql)["Columns"] == columns
+    used = set(re.findall(r"\$\w+", re.sub(r"--.*", "", sql)))
+    assert {name for name, _ in header(sql).get("Parameters", [])} == used
+
+
+def run(case: Path) -> duckdb.DuckDBPyRelation:
+    """Run a saved query over the tables of a case, typed as the project declares them."""
+    con = duckdb.connect()
+    sql = query(case.parent.name)
+    for name, _ in header(sql)["Reads"]:
+        con.execute(view_sql(TABLES[name], []).replace("CREATE VIEW", "CREATE TABLE"))
+        con.execute(f"INSERT INTO {name} BY NAME FROM read_json('{case / name}.jsonl')")
+    params = json.loads((case / "params.json").read_text())
+    return con.sql(sql.rstrip().removesuffix(";"), params=params)

@@ -1,0 +1,101 @@
+"""`tracegrade sql` answers in four formats, and its errors are one line."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tracegrade_collector.lake import Lake
+from tracegrade_queries.build import build
+
+from .traces import agent, land, request_of, tool
+
+QUERY = "SELECT kind, tool_name, span_id FROM steps ORDER BY step_index"
+ROW = {"kind": "tool_call", "tool_name": "t", "span_id": "0000000000000002"}
+
+
+@pytest.fixture
+def folder(lake: Lake) -> Path:
+    """The folder of a lake with one step."""
+    land(lake, request_of([agent(1), tool(2, 1, at=1)]))
+    build(lake)
+    return lake.root
+
+
+def sql(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run the command as a user does."""
+    program = [sys.executable, "-m", "tracegrade.cli"]
+    code = "import sys; from tracegrade.cli import main; main(sys.argv[1:])"
+    program = [sys.executable, "-c", code, "sql", *arguments, "--lake", str(folder)]
+    return subprocess.run(program, capture_output=True, check=False)
+
+
+def test_json_is_an_array_of_objects(folder: Path) -> None:
+    """Machines get rows as objects; timestamps and structs included."""
+    answer = sql(folder, QUERY, "--format", "json")
+
+    assert json.loads(answer.stdout) == [ROW]
+
+
+def test_csv_has_a_header(folder: Path) -> None:
+    """Names come first; ids of digits stay text."""
+    answer = sql(folder, QUERY, "--format", "csv")
+
+    assert list(csv.DictReader(io.StringIO(answer.stdout.decode()))) == [ROW]
+
+
+def test_parquet_goes_to_stdout(folder: Path) -> None:
+    """The output is one Parquet file."""
+    answer = sql(folder, QUERY, "--format", "parquet")
+
+    assert pq.read_table(pa.BufferReader(answer.stdout)).to_pylist() == [ROW]
+
+
+def test_saved_query_takes_parameters(folder: Path) -> None:
+    """A saved query runs by name, with values for its parameters."""
+    answer = sql(folder, "--saved", "repeated_calls", "--param", "times=1", "--format", "json")
+
+    assert answer.returncode == 0
+    assert json.loads(answer.stdout) == []
+
+
+def test_list_shows_saved_queries(folder: Path) -> None:
+    """Each saved query is named with what it tells."""
+    assert b"slowest_tools\tWhere the time of the tools goes" in sql(folder, "--list").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["SELEC 1"], "syntax error"),
+        (["SELECT * FROM nothing"], "nothing"),
+        (["SELECT CAST('x' AS INTEGER)"], "x"),
+        (["SELECT $a"], "a"),
+        ([], "--saved"),
+        (["--saved", "nothing"], "no query is named 'nothing'"),
+        ([QUERY, "--format", "xml"], "xml"),
+        ([QUERY, "--param", "x"], "name=value"),
+    ],
+)
+def test_bad_question_is_one_line(folder: Path, arguments: list[str], says: str) -> None:
+    """What the user gave wrong is told in one line on stderr, with exit code 2."""
+    answer = sql(folder, *arguments)
+
+    assert answer.returncode == 2
+    assert answer.stdout == b""
+    assert says in answer.stderr.decode()
+    assert len(answer.stderr.splitlines()) == 1
+
+
+def test_missing_lake_is_bad_input(tmp_path: Path) -> None:
+    """A folder that is not there is named."""
+    answer = sql(tmp_path / "none", QUERY)
+
+    assert answer.returncode == 2
+    assert b"there is no lake" in answer.stderr
