@@ -11,6 +11,7 @@
 --   graph_nodes
 --   sub_goal_attribution
 --   sub_goal_rows
+--   sub_goal_sql
 --   sub_goal_variants
 -- Columns:
 --   trajectory_id  VARCHAR  The attempt; one row for each trajectory_id and metric.
@@ -90,15 +91,24 @@ described AS (
   WHERE counted
 ),
 
+-- A criterion's expression can fail on the steps of one attempt.
+failed_expressions AS (
+  SELECT DISTINCT attempt_id
+  FROM sub_goal_sql
+  WHERE holds IS NULL
+),
+
 problems AS (
   SELECT
     attempts.attempt_id,
     CASE
       WHEN graph_faults.fault IS NOT NULL THEN 'error'
+      WHEN failed_expressions.attempt_id IS NOT NULL THEN 'error'
       WHEN attempts.task_id IS NULL OR described.task_id IS NULL THEN 'not_applicable'
     END AS problem,
     CASE
       WHEN graph_faults.fault IS NOT NULL THEN 'specification_error: ' || graph_faults.fault
+      WHEN failed_expressions.attempt_id IS NOT NULL THEN 'expression_failed'
       WHEN attempts.ambiguous THEN 'ambiguous_task'
       WHEN NOT attempts.specified THEN 'no_task'
       WHEN described.task_id IS NULL THEN 'no_sub_goals'
@@ -106,6 +116,7 @@ problems AS (
   FROM attempts
   LEFT JOIN graph_faults USING (task_id)
   LEFT JOIN described USING (task_id)
+  LEFT JOIN failed_expressions USING (attempt_id)
 ),
 
 measured AS (

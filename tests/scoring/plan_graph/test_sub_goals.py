@@ -158,6 +158,21 @@ def test_faulty_graph_is_an_error_that_names_the_task(goals: str, fact: str) -> 
     assert {trajectory_id for trajectory_id, _ in scored.sub_goals} == {"t2"}
 
 
+def test_expression_that_fails_on_real_steps_is_an_error() -> None:
+    """An expression that cannot be run over the steps of one attempt spoils no other."""
+    tasks = """
+tasks:
+  x:
+    sub_goals: {a: {serves: [t], success: {sql: 'max(result::INT) > 1'}}}
+"""
+    steps = [call("t1", 0, "t", result="text"), call("t2", 0, "t", result="2")]
+
+    scored = score(tasks, steps, [trajectory(name, task_id="x") for name in ("t1", "t2")])
+
+    assert scored["sub_goal_completion"][3:] == ("error", None, "expression_failed")
+    assert scored.scores["t2", "sub_goal_completion"].value == 1
+
+
 def test_more_than_256_variants_is_an_error() -> None:
     """Nine groups of two paths are one too many; eight are allowed."""
 
