@@ -74,7 +74,7 @@ def scores(con: duckdb.DuckDBPyConnection, trajectory_id: str = "t1") -> dict[st
     """Return the scores of one trajectory by metric."""
     union = " UNION ALL BY NAME ".join(f"FROM {name}" for name in SCORES)
     rows = con.execute(
-        "SELECT metric, value, numerator, denominator, status, label, reason, source "  # noqa: S608 - our own names
+        "SELECT metric, value, numerator, denominator, status, label, reason, source "
         f"FROM ({union}) WHERE trajectory_id = $id",
         {"id": trajectory_id},
     ).fetchall()

@@ -27,6 +27,7 @@
 --   span_id          VARCHAR    Executing span, else the requesting one.
 --   start_time       TIMESTAMP  UTC.
 --   content_missing  BOOLEAN    Arguments not captured, redacted or truncated; equal to nothing.
+--   result_missing   BOOLEAN    Likewise of the result.
 -- Order:
 --   attempt_id, call_index
 WITH observed AS (
@@ -98,6 +99,9 @@ SELECT
   span_id,
   start_time,
   arguments IS NULL OR coalesce(list_has_any(flags, ['redacted', 'truncated']), FALSE)
-    AS content_missing
+    AS content_missing,
+  returned IS NULL
+  OR coalesce(list_has_any(flags, ['result_redacted', 'result_truncated']), FALSE)
+    AS result_missing
 FROM judged
 ORDER BY attempt_id, call_index;

@@ -67,7 +67,7 @@ WITH picks AS (
     -- Criterion b, in two halves: the schema and the task's own arguments.
     validity.attempt_id IS NOT NULL AS has_schema,
     validity.valid,
-    coalesce(pairs.tool_fits AND pairs.arguments_given, FALSE) AS has_arguments,
+    coalesce(pairs.arguments_given, FALSE) AS has_arguments,
     pairs.arguments_fit,
     pairs.unknown_because,
     -- Criterion c.

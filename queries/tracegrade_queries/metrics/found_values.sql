@@ -13,7 +13,7 @@
 --   place       VARCHAR  result | state.
 --   path        VARCHAR  JSON path.
 --   call_index  INTEGER  The call whose result was read.
---   captured    BOOLEAN  The call has a result to read.
+--   captured    BOOLEAN  The call's result was captured, whole.
 --   wanted      VARCHAR  JSON; NULL if it refers to a value that is not bound.
 --   found       VARCHAR  JSON; NULL if the result has nothing there or is no JSON.
 -- Order:
@@ -24,7 +24,7 @@ WITH read_results AS (
     wanted_values.place,
     wanted_values.path,
     calls.call_index,
-    calls.result IS NOT NULL AS captured,
+    NOT calls.result_missing AS captured,
     wanted_values.value AS wanted,
     CASE
       WHEN json_valid(calls.result)

@@ -14,8 +14,8 @@ from tracegrade_scoring.tasks import check, shape
 from tracegrade_scoring.tasks.model import Task, TaskFile, Tool
 from tracegrade_scoring.tasks.source import Problem, Source, read
 
-SUFFIXES: Final = (".yaml", ".yml", ".json")
-"""What counts as a task file in a folder; JSON is YAML too."""
+SUFFIXES: Final = (".yaml", ".yml")
+"""What counts as a task file in a folder."""
 
 
 class Specification(BaseModel):
@@ -102,7 +102,7 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
             continue
         found = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES)
         if not found:
-            msg = f"folder '{path}' holds no task file; expected *.yaml, *.yml or *.json"
+            msg = f"folder '{path}' holds no task file; expected *.yaml or *.yml"
             raise TaskFileUnreadable(msg)
         yield from found
 

@@ -1,0 +1,345 @@
+"""`tracegrade score` keeps the score tables as scoring everything at once would leave them."""
+
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tracegrade_collector.lake import Lake
+from tracegrade_queries.connection import connect
+from tracegrade_queries.schema import VERDICTS
+from tracegrade_scoring.errors import ScoringBusy
+from tracegrade_scoring.job import _alone, score
+from tracegrade_scoring.metrics import METRICS
+from tracegrade_scoring.schema import SCORE_TABLES
+from tracegrade_scoring.tasks import Specification
+
+from ..queries.traces import agent, land, request_of, tool
+from .build import arrow, specification
+
+TASKS = """
+tools: {look: {effect: read, cost: 1}, pay: {effect: destructive}}
+tasks:
+  refund:
+    category: money
+    expected: [{decision: find, tool: look}, {decision: pay, tool: pay}]
+    sub_goals: {find: {serves: [look]}, pay: {serves: [pay], deps: [find]}}
+"""
+
+
+def run(trace: int, *tools: str, task: str | None = "refund", **fields: Any) -> bytes:
+    """Return the request of one run that calls the tools in order."""
+    named: dict[str, Any] = {"tracegrade__task__id": task} if task else {}
+    spans = [agent(1, trace=trace, **named, **fields)]
+    spans += [
+        tool(i, 1, tool_name=name, trace=trace, at=i) for i, name in enumerate(tools, start=2)
+    ]
+    return request_of(spans)
+
+
+def child(trace: int) -> bytes:
+    """Return a run that calls an agent as a tool, which calls one itself."""
+    spans = [
+        agent(1, trace=trace, tracegrade__task__id="refund"),
+        tool(2, 1, tool_name="look", trace=trace, at=1, ms=50),
+        agent(3, 2, trace=trace, agent_name="sub", at=2, ms=20),
+        tool(4, 3, tool_name="pay", trace=trace, at=3),
+    ]
+    return request_of(spans)
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    """An empty lake."""
+    return Lake.create(tmp_path / "lake")
+
+
+@pytest.fixture
+def spec() -> Specification:
+    """The task that the runs have."""
+    return specification(TASKS)
+
+
+def tables(lake: Lake) -> dict[str, list[Any]]:
+    """Return every row of every score table, as text so that doubles are compared bit for bit."""
+    with connect(lake, tables=SCORE_TABLES) as con:
+        return {
+            table.name: [
+                repr(row) for row in con.sql(f"FROM {table.name} ORDER BY ALL").fetchall()
+            ]
+            for table in SCORE_TABLES
+        }
+
+
+def versions(lake: Lake) -> list[int | None]:
+    """Return the version of every score table."""
+    return [lake.version(table.name) for table in SCORE_TABLES]
+
+
+def values(lake: Lake, sql: str) -> list[Any]:
+    """Return the rows of a query over the lake's scores."""
+    with connect(lake, tables=SCORE_TABLES) as con:
+        return con.sql(sql).fetchall()
+
+
+def test_every_trajectory_has_every_metric(lake: Lake, spec: Specification) -> None:
+    """Each metric of each trajectory has a status; none was forgotten by its scorer."""
+    land(lake, run(1, "look", "pay"), run(2, "pay", task=None), child(3))
+    score(lake, spec)
+
+    rows = values(lake, "SELECT metric, count(*) FROM scores GROUP BY metric")
+    assert dict(rows) == dict.fromkeys(METRICS, 4)
+    assert values(lake, "FROM scores WHERE reason = 'not_measured' OR status IS NULL") == []
+    assert values(lake, "FROM scores WHERE (value IS NOT NULL) <> (status = 'scored')") == []
+    assert values(lake, "FROM scores WHERE (reason IS NULL) <> (status = 'scored')") == []
+
+
+def test_child_is_scored_with_its_parent(lake: Lake, spec: Specification) -> None:
+    """A sub-agent's calls count for the attempt; its own row has no task-level score."""
+    land(lake, child(1))
+    score(lake, spec)
+
+    assert values(
+        lake,
+        "SELECT agent_name, status, reason, numerator FROM scores WHERE metric = 'tsa' ORDER BY 1",
+    ) == [("a", "scored", None, 2.0), ("sub", "not_applicable", "child_trajectory", None)]
+
+
+def test_second_run_changes_nothing(lake: Lake, spec: Specification) -> None:
+    """Scoring what is scored writes no table; --full writes the same rows again."""
+    land(lake, run(1, "look", "pay"), run(2, "pay"))
+    score(lake, spec)
+    first, before = tables(lake), versions(lake)
+
+    assert score(lake, spec).trajectories == 0
+    assert versions(lake) == before
+    assert score(lake, spec, full=True).trajectories == 2
+    assert tables(lake) == first
+
+
+def test_bit_by_bit_equals_at_once(tmp_path: Path, spec: Specification) -> None:
+    """A lake scored after each arrival holds the same rows as one that is scored once."""
+    runs = [
+        run(i, *["look", "pay"][: i % 3], task="refund" if i % 4 else None) for i in range(1, 9)
+    ]
+    runs.append(child(9))
+    at_once, bit_by_bit = Lake.create(tmp_path / "once"), Lake.create(tmp_path / "bits")
+    for lake in (at_once, bit_by_bit):
+        for i, body in enumerate(runs):
+            land(lake, body, seq=i + 1, day=i // 3)
+            if lake is bit_by_bit and i % 2:
+                score(lake, spec)
+        score(lake, spec)
+
+    assert tables(bit_by_bit) == tables(at_once)
+
+
+def test_size_of_buckets_changes_no_score(tmp_path: Path, spec: Specification) -> None:
+    """Holding little in memory at a time gives the same rows."""
+    found = []
+    for name, bucket_steps in (("big", 500_000), ("small", 2)):
+        lake = Lake.create(tmp_path / name)
+        land(lake, *[run(i, "look", "pay", "look") for i in range(1, 7)])
+        score(lake, spec, bucket_steps=bucket_steps)
+        found.append(tables(lake))
+
+    assert found[0] == found[1]
+
+
+def test_late_span_scores_its_trace_again(lake: Lake, spec: Specification) -> None:
+    """A span that arrives after its trajectory was scored changes the score, and only that one."""
+    land(lake, run(1, "look"), run(2, "look"))
+    score(lake, spec)
+    late = request_of([tool(9, 1, tool_name="pay", trace=1, at=9)])
+    land(lake, late, seq=3, day=1)
+
+    assert score(lake, spec).trajectories == 1
+    assert values(
+        lake, "SELECT numerator FROM scores WHERE metric = 'tsa' ORDER BY trajectory_id"
+    ) == [(2.0,), (1.0,)]
+    assert values(lake, "SELECT count(*) FROM decisions WHERE missed") == [(1,)]
+
+
+def test_verdict_scores_its_trajectory_again(lake: Lake, spec: Specification) -> None:
+    """A verdict that comes later changes success."""
+    land(lake, run(1, "look"), run(2, "look"))
+    score(lake, spec)
+    ((trajectory_id,),) = values(lake, "SELECT min(trajectory_id) FROM trajectories")
+    row = {
+        "trajectory_id": trajectory_id,
+        "subject": "success",
+        "source": "verifier",
+        "value": 1.0,
+        "date": date(2026, 11, 1),
+    }
+    lake.replace(VERDICTS, arrow(VERDICTS, [row]))
+
+    assert score(lake, spec).trajectories == 1
+    assert values(
+        lake, "SELECT value, status FROM scores WHERE metric = 'success' ORDER BY trajectory_id"
+    ) == [(1.0, "scored"), (None, "not_applicable")]
+
+
+def test_changed_task_file_scores_again(lake: Lake, spec: Specification) -> None:
+    """Another expectation gives other scores, and the hash of the task says so."""
+    land(lake, run(1, "look", "pay"))
+    score(lake, spec)
+    (before,) = values(lake, "SELECT task_hash, tsa.value FROM trajectory_scores")
+
+    score(lake, specification(TASKS.replace("decision: pay, tool: pay", "decision: pay, tool: x")))
+    (after,) = values(lake, "SELECT task_hash, tsa.value FROM trajectory_scores")
+    assert (before[1], after[1]) == (1.0, 0.5)
+    assert before[0] != after[0]
+
+
+def test_unfinished_run_waits_until_it_is_settled(lake: Lake, spec: Specification) -> None:
+    """Without its root a trace is scored once 10 minutes of the lake's own time have passed."""
+    orphan = request_of([tool(2, 1, tool_name="look", trace=1)])
+    land(lake, orphan)
+    assert score(lake, spec).trajectories == 0
+
+    land(lake, run(2, "look"), seq=2, day=1)
+    assert score(lake, spec).trajectories == 2
+
+
+def test_import_settles_at_once(lake: Lake, spec: Specification) -> None:
+    """What was imported is whole, even without a root."""
+    land(lake, request_of([tool(2, 1, tool_name="look", trace=1)]), collector="import")
+
+    assert score(lake, spec).trajectories == 1
+
+
+def test_root_that_comes_late_replaces_the_run_without_one(
+    lake: Lake, spec: Specification
+) -> None:
+    """The trajectory's id changes with its root; no row of the old one stays behind."""
+    land(lake, request_of([tool(2, 1, tool_name="look", trace=1)]), collector="import")
+    score(lake, spec)
+    land(lake, request_of([agent(1, trace=1)]), seq=2)
+    score(lake, spec)
+
+    assert values(lake, "SELECT trajectory_id FROM trajectory_scores") == [(f"{1:032x}-{1:016x}",)]
+
+
+def test_crashed_run_is_not_blamed_for_what_it_did_not_reach(
+    lake: Lake, spec: Specification
+) -> None:
+    """A root in error leaves missed decisions out of the count."""
+    land(lake, run(1, "look", error="boom"), run(2, "look"))
+    score(lake, spec)
+
+    assert values(
+        lake, "SELECT denominator FROM scores WHERE metric = 'tsa' ORDER BY trajectory_id"
+    ) == [(1.0,), (2.0,)]
+
+
+def test_sub_goals_and_decisions_say_what_they_belong_to(lake: Lake, spec: Specification) -> None:
+    """Evidence rows carry task, release and date of their attempt."""
+    land(lake, run(1, "look", "pay"))
+    score(lake, spec)
+
+    for table, count in (("decisions", 2), ("sub_goals", 2)):
+        assert values(
+            lake, f"SELECT task_id, date IS NOT NULL, count(*) FROM {table} GROUP BY ALL"
+        ) == [("refund", True, count)]
+
+
+def test_release_scores_pool_over_runs(lake: Lake, spec: Specification) -> None:
+    """Pooled values are sums of numerators over sums of denominators, for all and by category."""
+    land(lake, run(1, "look", "pay"), run(2, "pay"), run(3, task=None))
+    score(lake, spec)
+
+    assert values(
+        lake,
+        "SELECT task_category, value, numerator, denominator, mean, scored, not_applicable, "
+        "trajectories, tasks, low, flags FROM release_scores WHERE metric = 'tsa' ORDER BY 1",
+    ) == [
+        ("", 0.75, 3.0, 4.0, 0.75, 2, 1, 3, 1, None, ["insufficient_sample", "few_tasks"]),
+        ("money", 0.75, 3.0, 4.0, 0.75, 2, 0, 2, 1, None, ["insufficient_sample", "few_tasks"]),
+    ]
+
+
+def test_release_scores_have_an_interval_over_tasks(lake: Lake) -> None:
+    """Six tasks with one run each: Wilson for success, a bootstrap for decision points."""
+    tasks = "".join(
+        f"\n  t{i}: {{expected: [{{tool: look}}, {{tool: pay}}], success: {{tool: pay}}}}"
+        for i in range(6)
+    )
+    runs = [run(i + 1, "look", *["pay"] * (i % 2), task=f"t{i}") for i in range(6)]
+    land(lake, *runs)
+    score(lake, specification(f"tasks:{tasks}"))
+
+    assert values(
+        lake,
+        "SELECT metric, value, round(low, 4), round(high, 4), interval_method FROM release_scores "
+        "WHERE metric IN ('tsa', 'success') ORDER BY 1",
+    ) == [
+        ("success", 0.5, 0.1876, 0.8124, "wilson"),
+        ("tsa", 0.75, 0.5833, 0.9167, "bootstrap"),
+    ]
+
+
+def test_scoring_is_for_one_at_a_time(lake: Lake, spec: Specification) -> None:
+    """A second job on the same lake ends with an error instead of mixing its rows in."""
+    with _alone(lake), pytest.raises(ScoringBusy, match="another job is scoring"):
+        score(lake, spec)
+
+
+def test_tables_of_another_version_are_written_anew(lake: Lake, spec: Specification) -> None:
+    """Score tables with other columns than today's are replaced, since they can be."""
+    land(lake, run(1, "look", "pay"))
+    score(lake, spec)
+    expected = tables(lake)
+    folder = lake.root / "trajectory_scores" / "_delta_log"
+    for log in folder.glob("*.json"):
+        log.write_text(log.read_text().replace("wrong_call_rate", "wrong_calls"))
+
+    score(lake, spec)
+    assert tables(lake) == expected
+
+
+def test_command_scores_a_lake_and_says_what_it_did(lake: Lake, tmp_path: Path) -> None:
+    """`tracegrade score` prints its summary to stderr, `tracegrade sql` reads the scores."""
+    land(lake, run(1, "look", "pay"))
+    (tmp_path / "tasks").mkdir()
+    (tmp_path / "tasks" / "refund.yaml").write_text(f"version: 1{TASKS}")
+    command = [str(Path(sys.executable).with_name("tracegrade"))]
+    given = ["--lake", str(lake.root)]
+
+    done = subprocess.run(
+        [*command, "score", *given, "--tasks", str(tmp_path / "tasks")],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    answer = subprocess.run(
+        [*command, "sql", *given, "--format", "csv", "SELECT tsa.value FROM trajectory_scores"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == ""
+    assert "scored 1 trajectories of 1 traces" in done.stderr
+    assert "no_task" not in done.stderr
+    assert answer.stdout.splitlines()[1:] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        ("version: 3", 2, "tasks.yaml:1: version is 3; it should be 1"),
+        (f"version: 1{TASKS}  loop: {{sub_goals: {{a: {{deps: [a]}}}}}}\n", 0, "form a cycle"),
+    ],
+)
+def test_command_refuses_a_broken_file_but_not_a_broken_graph(
+    lake: Lake, tmp_path: Path, text: str, code: int, said: str
+) -> None:
+    """A task file that cannot be used is bad input; a cycle only costs that task its graph."""
+    (tmp_path / "tasks.yaml").write_text(text)
+    command = [str(Path(sys.executable).with_name("tracegrade")), "score"]
+
+    done = subprocess.run(
+        [*command, "--lake", str(lake.root), "--tasks", str(tmp_path / "tasks.yaml")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == code
+    assert said in done.stderr
