@@ -52,7 +52,8 @@ class CollectorConfig:
     """Bytes of one request, before and after decompression; the protocol recommends 64 MiB."""
 
     max_in_flight_bytes: int = 256 << 20
-    """Bytes of requests in memory at once; beyond it new ones are refused. Four of the largest."""
+    """Bytes of requests in memory at once; beyond it new ones are refused. Four of the largest; at
+    least two, since one that is compressed is held in both forms."""
 
     max_wal_bytes: int = 10 << 30
     """Bytes of log that may wait for landing; beyond it requests are refused. 1 h at 3 MB/s."""
@@ -181,6 +182,11 @@ def _value_problems(config: CollectorConfig) -> list[str]:
         for name, kind in TYPES.items()
         if kind in (int, float) and not getattr(config, name) > 0
     ]
+    if config.max_in_flight_bytes < 2 * config.max_request_bytes:
+        problems.append(
+            f"max_in_flight_bytes must be at least twice max_request_bytes "
+            f"({config.max_request_bytes}), got {config.max_in_flight_bytes}"
+        )
     for name in ("http", "grpc"):
         try:
             address = parse_address(getattr(config, name))

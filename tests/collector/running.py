@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,6 +84,16 @@ class Collector:
             return read_answer(connection)
         finally:
             connection.close()
+
+    @contextmanager
+    def busy_with(self, size: int) -> Iterator[None]:
+        """Let so many bytes of a request, and not its end, be in its memory during the block."""
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port)) as connection:
+            connection.putrequest("POST", "/v1/traces")
+            for name, value in (PROTOBUF | {"Content-Length": str(size + 1)}).items():
+                connection.putheader(name, value)
+            connection.endheaders(bytes(size))
+            yield
 
     def stop(self) -> int:
         """Ask it to end, and return its exit code."""

@@ -32,6 +32,7 @@ def test_later_sources_win(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("[collector]\nhtpp = 'off'", "unknown option 'htpp'"),
         ("[colector]\nhttp = 'off'", "unknown table colector"),
         ("[collector]\nland_every_secs = 'soon'", "land_every_secs must be a float"),
+        ("[collector]\nmax_in_flight_bytes = 1000", "at least twice max_request_bytes"),
         ("[collector]\nmax_wal_bytes = -1", "max_wal_bytes must be > 0"),
         ("[collector]\nhttp = '4318'", "address must be HOST:PORT"),
         ("[collector]\nhttp = 'off'\ngrpc = 'off'", "both off"),

@@ -13,7 +13,7 @@ from google.rpc.error_details_pb2 import BadRequest, RetryInfo
 from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
-from .running import Collector, collecting, landed_ids, trace_body, trace_request
+from .running import Collector, collecting, landed_ids, trace_body, trace_request, wait_until
 
 LIMIT = 1 << 20
 TRACES = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
@@ -105,12 +105,16 @@ def test_metrics_are_not_implemented(export: Callable[..., bytes]) -> None:
 
 def test_overload_names_the_wait_in_both_forms(tmp_path: Path) -> None:
     """The standard one, and the one that the Python exporter reads."""
+    limits = {"max_in_flight_bytes": 2000, "max_request_bytes": 1000}
     with (
-        collecting(tmp_path, max_in_flight_bytes=1000) as collector,
+        collecting(tmp_path, **limits) as collector,
+        collector.busy_with(700),
+        collector.busy_with(700),
         grpc.insecure_channel(collector.grpc) as channel,
-        pytest.raises(grpc.RpcError) as refused,
     ):
-        channel.unary_unary(TRACES)(bytes(2000), timeout=10)
+        wait_until(lambda: collector.post("/v1/traces", bytes(700)).status == 503)
+        with pytest.raises(grpc.RpcError) as refused:
+            channel.unary_unary(TRACES)(bytes(700), timeout=10)
 
     status, trailers = details(refused.value)
     standard, own = RetryInfo(), RetryInfo.FromString(trailers["google.rpc.retryinfo-bin"])

@@ -9,6 +9,7 @@ import http.client
 import json
 import zlib
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ from .running import (
     read_answer,
     trace_body,
     trace_request,
+    wait_until,
 )
 
 LIMIT = 1 << 20
@@ -344,8 +346,12 @@ def test_every_kind_of_value_is_stored(own_collector: Collector) -> None:
 
 def test_overload_is_answered_with_a_short_wait(tmp_path: Path) -> None:
     """What does not fit into memory is refused, in both forms that clients know."""
-    with collecting(tmp_path, max_in_flight_bytes=1000) as collector:
-        answer = collector.post("/v1/traces", bytes(2000))
+    limits = {"max_in_flight_bytes": 2000, "max_request_bytes": 1000}
+    with collecting(tmp_path, **limits) as collector, ExitStack() as others:
+        for _ in range(3):
+            others.enter_context(collector.busy_with(600))
+        wait_until(lambda: collector.post("/v1/traces", bytes(600)).status == 503)
+        answer = collector.post("/v1/traces", bytes(600))
 
     delay = RetryInfo()
     assert (answer.status, answer.headers["retry-after"]) == (503, "1")
