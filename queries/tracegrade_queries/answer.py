@@ -56,13 +56,19 @@ def _ask(con: duckdb.DuckDBPyConnection, question: Question) -> duckdb.DuckDBPyR
     text = _text(question).strip().removesuffix(";")
     params = dict(_parameter(param) for param in question.params)
     try:
-        answer = con.sql(text, params=params) if params else con.sql(text)
+        _refuse_all_but_reading(con, text)
+        return con.sql(text, params=params) if params else con.sql(text)
     except (duckdb.Error, RuntimeError) as error:
         raise QueryFailed(str(error)) from error
-    if answer is None:
-        msg = "the query returns no rows; write a SELECT"
+
+
+def _refuse_all_but_reading(con: duckdb.DuckDBPyConnection, text: str) -> None:
+    """Raise unless the text is one statement that returns rows: COPY could write over the lake."""
+    kinds = [statement.type for statement in con.extract_statements(text)]
+    if kinds not in ([duckdb.StatementType.SELECT], [duckdb.StatementType.EXPLAIN]):
+        found = ", ".join(kind.name for kind in kinds) or "nothing"
+        msg = f"one SELECT or EXPLAIN is needed, got {found}"
         raise QueryFailed(msg)
-    return answer
 
 
 def _text(question: Question) -> str:

@@ -1,12 +1,12 @@
 """Opens DuckDB over a lake: one view per table, pinned to one version, with no way out.
 
-Analysts' SQL runs in the same process as the lake's owner, so a connection can read the lake's
-folder and nothing else, installs nothing and cannot be reconfigured.
+Analysts' SQL runs with the rights of the lake's owner, so a connection reads the Parquet files of
+the tables and nothing else (not the write-ahead log, whose content is not yet redacted), installs
+nothing and cannot be reconfigured.
 """
 
-import tempfile
+import itertools
 from collections.abc import Iterable, Sequence, Set
-from pathlib import Path
 from typing import Final
 
 import duckdb
@@ -40,18 +40,19 @@ def connect(lake: Lake, *, tables: Sequence[Table] = ()) -> duckdb.DuckDBPyConne
     Returns:
         An in-memory DuckDB with a view for each table (empty if the lake has no such table yet),
         for each other table of the lake, `spans` and `logs` without rows sent twice, and, once
-        something was scored, `scores`. It reads no file outside the lake.
+        something was scored, `scores`. It reads the files of these tables and no other.
     """
-    con = open_engine([lake.root])
-    for table in (*TABLES, *tables):
-        con.execute(view_sql(table, lake.files(table.name)))
+    declared = {table.name: table for table in (*TABLES, *tables)}
+    others = _other_tables(lake, declared.keys())
+    files = {name: lake.files(name) for name in (*declared, *others)}
+    con = _open_engine(lake, itertools.chain.from_iterable(files.values()))
+    for name, table in declared.items():
+        con.execute(view_sql(table, files[name]))
     for name, raw in DEDUPLICATED.items():
         con.execute(f"CREATE VIEW {name} AS SELECT * FROM {raw} WHERE NOT resent")
-    declared = {table.name for table in (*TABLES, *tables)}
-    others = _other_tables(lake, declared)
     for name in others:
-        con.execute(f"CREATE VIEW {name} AS SELECT * FROM {_parquet(lake.files(name))}")
-    if "trajectory_scores" in declared.union(others):
+        con.execute(f"CREATE VIEW {name} AS SELECT * FROM {_parquet(files[name])}")
+    if "trajectory_scores" in files:
         con.execute(f"CREATE VIEW scores AS {query('scores')}")
     return con
 
@@ -62,14 +63,16 @@ def _other_tables(lake: Lake, declared: Set[str]) -> list[str]:
     return sorted(name for name in names if name not in declared and lake.files(name))
 
 
-def open_engine(readable: Iterable[Path]) -> duckdb.DuckDBPyConnection:
-    """Return an in-memory DuckDB that reads only the given folders; its settings are locked."""
-    spill = Path(tempfile.gettempdir()) / "tracegrade-spill"
-    con = duckdb.connect(config={**_SETTINGS, "temp_directory": str(spill)})
+def _open_engine(lake: Lake, readable: Iterable[str]) -> duckdb.DuckDBPyConnection:
+    """Return an in-memory DuckDB that reads only the given files; its settings are locked.
+
+    What does not fit into memory is spilled into the lake, which is its owner's alone.
+    """
+    spill = str(lake.root.absolute() / "_spill")
+    con = duckdb.connect(config={**_SETTINGS, "temp_directory": spill})
     con.execute("LOAD icu")  # part of the wheel; without it there are no time zones
     con.execute("SET TimeZone = 'UTC'")
-    folders = [str(folder.absolute()) for folder in readable]
-    con.execute(f"SET allowed_directories = {_list(folders)}")
+    con.execute(f"SET allowed_paths = {_list(readable)}")
     con.execute("SET enable_external_access = false")
     con.execute("SET lock_configuration = true")
     return con

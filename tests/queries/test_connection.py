@@ -18,6 +18,8 @@ from .traces import agent, land, request_of, tool
     [
         "SELECT * FROM read_text('{outside}')",
         "SELECT * FROM read_csv('{outside}')",
+        "SELECT * FROM read_text('{lake}/wal/c/1.wal')",
+        "SELECT * FROM glob('{lake}/wal/*/*')",
         "COPY (SELECT 1) TO '{outside}'",
         "ATTACH '{outside}.db'",
         "INSTALL httpfs",
@@ -27,12 +29,14 @@ from .traces import agent, land, request_of, tool
     ],
 )
 def test_nothing_leads_out_of_the_lake(lake: Lake, tmp_path: Path, escape: str) -> None:
-    """No file beside the lake is read or written, nothing is installed, no setting changed."""
+    """No file but the tables' is read or written, nothing is installed, no setting changed."""
     outside = tmp_path / "secret.csv"
     outside.write_text("a\n1\n")
+    (lake.root / "wal" / "c").mkdir(parents=True)
+    (lake.root / "wal" / "c" / "1.wal").write_text("original")
 
     with connect(lake) as con, pytest.raises(duckdb.Error):
-        con.execute(escape.format(outside=outside))
+        con.execute(escape.format(outside=outside, lake=lake.root)).fetchall()
     assert outside.read_text() == "a\n1\n"
 
 

@@ -30,7 +30,6 @@ def folder(lake: Lake) -> Path:
 
 def sql(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     """Run the command as a user does."""
-    program = [sys.executable, "-m", "tracegrade.cli"]
     code = "import sys; from tracegrade.cli import main; main(sys.argv[1:])"
     program = [sys.executable, "-c", code, "sql", *arguments, "--lake", str(folder)]
     return subprocess.run(program, capture_output=True, check=False)
@@ -77,6 +76,9 @@ def test_list_shows_saved_queries(folder: Path) -> None:
         (["SELECT * FROM nothing"], "nothing"),
         (["SELECT CAST('x' AS INTEGER)"], "x"),
         (["SELECT $a"], "a"),
+        (["COPY (SELECT 1) TO 'x.csv'"], "got COPY"),
+        (["SELECT 1; SELECT 2"], "got SELECT, SELECT"),
+        ([" "], "got nothing"),
         ([], "--saved"),
         (["--saved", "nothing"], "no query is named 'nothing'"),
         ([QUERY, "--format", "xml"], "xml"),
