@@ -22,7 +22,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 COMMAND = [str(Path(sys.executable).with_name("tracegrade")), "collect"]
 CONNECTIONS = 8
 BODIES = 64
-SECS = 3.0
+SECS = 2.0
 
 
 class Load(NamedTuple):
