@@ -26,8 +26,11 @@ def main() -> int:
     folder: Path = (parser.parse_args().folder or _new_folder()).resolve()
     folder.mkdir(parents=True)
     try:
-        with Children(logs=folder) as children:
-            run_stages(children, folder)
+        with (
+            tempfile.TemporaryDirectory(prefix="tracegrade-demo-") as files,
+            Children(logs=folder) as children,  # ended first, so that nobody writes any more
+        ):
+            run_stages(children, folder, Path(files))
     except StageError as error:
         show_failure(error, folder)
         return 1
@@ -40,19 +43,22 @@ def main() -> int:
     return 0
 
 
-def run_stages(children: Children, folder: Path) -> None:
+def run_stages(children: Children, folder: Path, files: Path) -> None:
     """Run the agents, land their spans, score them and show what came out.
+
+    Args:
+        children: Runs every process.
+        folder: Gets the lake, the report and the logs.
+        files: Where the file agent works.
 
     Raises:
         StageError: A stage did not do what the next one needs.
     """
     lake = folder / "lake"
     collector, endpoint = stages.start_collector(children, lake)
-    with tempfile.TemporaryDirectory(prefix="tracegrade-demo-") as files:
-        runs = sum(
-            stages.run_file_agent(children, release, endpoint, Path(files))
-            for release in stages.RELEASES
-        )
+    runs = sum(
+        stages.run_file_agent(children, release, endpoint, files) for release in stages.RELEASES
+    )
     runs += stages.run_support_agent(children, endpoint)
     stages.wait_until_landed(lake, traces=runs)
     collector.stop()
