@@ -38,7 +38,7 @@ def report(place: str, error: BaseException) -> None:
     """Count one failure of ours; log it if it is the first at this place."""
     _counts[place] += 1
     if _counts[place] == 1:
-        logger.warning("tracegrade: %s failed; the program goes on without it", place, exc_info=error)
+        logger.warning("tracegrade: %s failed; the program goes on", place, exc_info=error)
 
 
 def say(place: str, message: str, count: int = 1) -> None:

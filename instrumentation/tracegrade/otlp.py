@@ -159,7 +159,9 @@ def _set_value(message: AnyValue, value: object) -> None:
         message.double_value = value
     elif isinstance(value, bytes):
         message.bytes_value = value
-    elif value is not None:
+    elif value is None:
+        message.SetInParent()  # a value that says nothing, which is not the same as no value
+    else:
         _set_nested(message, value)
 
 

@@ -1,0 +1,126 @@
+"""Our failures stay ours: counted, logged once, and nothing of them reaches the program."""
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+import tracegrade
+from tracegrade.state import state
+
+from .conftest import Spans
+
+
+@tracegrade.tool
+def double(number: int) -> int:
+    """Return twice the number."""
+    return 2 * number
+
+
+class Broken(SpanExporter):
+    """Raises at each batch."""
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Fail."""
+        msg = "disk on fire"
+        raise OSError(msg)
+
+
+def test_tracer_that_fails_costs_the_program_nothing(
+    spans: Spans, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Calls return, runs run, and the log has one line for each place."""
+
+    class NoTracer:
+        def start_span(self, *_: object, **__: object) -> Any:
+            msg = "no"
+            raise RuntimeError(msg)
+
+    monkeypatch.setattr(state, "tracer", NoTracer())
+    with tracegrade.agent_run("a") as run:
+        results = [double(n) for n in range(3)]
+        run.thought("x")
+        run.answer("y")
+
+    assert results == [0, 2, 4]
+    assert tracegrade.failures()["begin"] == 3
+    assert sum("begin failed" in line for line in caplog.messages) == 1
+
+
+def test_broken_exporter_is_said_once_and_spans_counted(caplog: pytest.LogCaptureFixture) -> None:
+    """The agent goes on; the count says what was lost."""
+    tracegrade.init(exporter=Broken())
+    for _ in range(2):
+        assert double(2) == 4
+        tracegrade.flush()
+
+    assert tracegrade.failures()["export"] == 4
+    assert sum("spans are being lost" in line for line in caplog.messages) == 1
+
+
+def test_broken_redact_hook_lets_nothing_out() -> None:
+    """Where the user's rule fails, the text it was to clean does not leave."""
+
+    def rule(key: str, text: str) -> str:
+        if "private" in text:
+            raise KeyError(key)
+        return text.replace("bob", "***")
+
+    exporter = InMemorySpanExporter()
+    tracegrade.init(exporter=exporter, redact=rule)
+    tracegrade.thought("private matters")
+    tracegrade.thought("hello bob")
+    tracegrade.flush()
+
+    texts = [(span.attributes or {}) for span in exporter.get_finished_spans()]
+    assert [it["tracegrade.thought.content"] for it in texts] == ["[redacted]", "hello ***"]
+    assert texts[1]["tracegrade.redacted"] == ["tracegrade.thought.content"]
+    assert tracegrade.failures() == {"redact=": 1}
+
+
+def test_redact_hook_must_return_text() -> None:
+    """A rule that returns nothing is a rule that failed."""
+    exporter = InMemorySpanExporter()
+    tracegrade.init(exporter=exporter, redact=lambda _key, _text: None)  # type: ignore[arg-type,return-value]
+    tracegrade.thought("x")
+    tracegrade.flush()
+
+    (span,) = exporter.get_finished_spans()
+    assert (span.attributes or {})["tracegrade.thought.content"] == "[redacted]"
+
+
+def test_wrong_arguments_raise_what_they_would_without_us(spans: Spans) -> None:
+    """A call that Python refuses is refused by Python."""
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        double(count=1)  # type: ignore[call-arg]
+
+
+def test_thing_that_cannot_be_wrapped_is_returned_as_it_is(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """`tool` never raises at import of the user's module."""
+
+    class Strange:
+        __name__ = property(lambda _: 1 / 0)
+
+        def __call__(self) -> int:
+            return 1
+
+    strange = Strange()
+
+    assert tracegrade.tool(strange)() == 1
+    assert "tool failed" in caplog.text
+
+
+def test_our_logger_speaks_of_no_content(spans: Spans, caplog: pytest.LogCaptureFixture) -> None:
+    """In the common case there is nothing to say at all."""
+    caplog.set_level(logging.DEBUG, logger="tracegrade")
+    double(21)
+    spans()
+
+    assert [record for record in caplog.records if record.name == "tracegrade"] == []
+    assert tracegrade.failures() == {}

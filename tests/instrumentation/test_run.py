@@ -1,0 +1,220 @@
+"""`tracegrade run`: real programs in real processes, ours by name only."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .conftest import Received
+
+RUN = [str(Path(sys.executable).with_name("tracegrade")), "run"]
+ALONE = [*RUN, "--instrumentors", "none"]  # frameworks take seconds to import
+INSTRUMENT = str(Path(sys.executable).with_name("opentelemetry-instrument"))
+
+AGENT = """
+import sys
+from opentelemetry import trace
+with trace.get_tracer("framework").start_as_current_span("chat"):
+    pass
+sys.exit(7)
+"""
+
+
+def to(collector: Received) -> dict[str, str]:
+    """Return the variable that points an exporter at a collector."""
+    return {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
+
+
+def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end, with a few variables beside the usual ones."""
+    return subprocess.run(
+        command,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+
+def test_spans_arrive_and_the_exit_code_passes(collector: Received) -> None:
+    """A program that knows nothing of us exports to our collector."""
+    done = run(
+        *ALONE, "--", sys.executable, "-c", AGENT, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url
+    )
+
+    assert done.returncode == 7
+    assert [span.name for span in collector.spans()] == ["chat"]
+
+
+def test_start_is_said_on_stderr_alone(collector: Received) -> None:
+    """Where spans go and what instruments, once; a child process does not say it again."""
+    script = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {AGENT!r}])"
+    done = run(
+        *ALONE, "--", sys.executable, "-c", script, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url
+    )
+
+    assert done.stdout == ""
+    assert done.stderr == f"tracegrade: spans to {collector.url}; instrumentors: none\n"
+    assert [span.name for span in collector.spans()] == ["chat"]
+
+
+def test_program_may_still_use_tracegrade(collector: Received) -> None:
+    """`init` in the program says service and release; spans are sent once."""
+    script = (
+        "import tracegrade\n"
+        "tracegrade.init(service='shop', release='3')\n"
+        "with tracegrade.agent_run('a') as run: run.answer('x')\n"
+    )
+    run(*ALONE, "--", sys.executable, "-c", script, **to(collector))
+
+    assert [span.name for span in collector.spans()] == ["answer", "invoke_agent a"]
+    assert collector.resource()["service.version"] == "3"
+
+
+def test_signals_reach_the_program() -> None:
+    """The command becomes the program: same process, same signals, same terminal."""
+    script = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
+    process = subprocess.Popen(
+        [*ALONE, "--", sys.executable, "-c", script], stdout=subprocess.PIPE
+    )
+    with process:
+        assert process.stdout is not None
+        pid = int(process.stdout.readline())
+        process.send_signal(signal.SIGTERM)
+
+        assert process.wait(10) == -signal.SIGTERM
+        assert pid == process.pid
+
+
+def test_program_that_is_not_there_is_a_usage_error() -> None:
+    """One line, exit code 2."""
+    done = run(*RUN, "--", "no-such-program")
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("tracegrade: no program 'no-such-program'; ")
+
+
+def instrumentor(folder: Path, distribution: str, library: str, needs: str = "") -> None:
+    """Install a distribution whose instrumentor prints its name."""
+    module = distribution.replace("-", "_")
+    (folder / f"{module}.py").write_text(
+        "class It:\n    def instrument(self, **_): print(__name__)\n"
+    )
+    info = folder / f"{module}-1.0.dist-info"
+    info.mkdir()
+    requires = f"Requires-Dist: {needs}\n" if needs else ""
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n{requires}"
+    )
+    (info / "entry_points.txt").write_text(
+        f"[opentelemetry_instrumentor]\n{library} = {module}:It\n"
+    )
+
+
+@pytest.fixture
+def families(tmp_path: Path) -> str:
+    """A folder with three families' instrumentors, as PYTHONPATH."""
+    needs = "opentelemetry-semantic-conventions-ai"
+    instrumentor(tmp_path, "opentelemetry-instrumentation-genai-acme", "acme")
+    instrumentor(tmp_path, "openinference-instrumentation-acme", "acme")
+    instrumentor(tmp_path, "opentelemetry-instrumentation-acme", "acme", needs)
+    instrumentor(tmp_path, "openinference-instrumentation-zeta-ai", "zeta_ai")
+    instrumentor(tmp_path, "opentelemetry-instrumentation-zeta_ai", "zeta-ai", needs)
+    return str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("wish", "loaded"),
+    [
+        (
+            [],
+            ["openinference_instrumentation_zeta_ai", "opentelemetry_instrumentation_genai_acme"],
+        ),
+        (
+            ["--instrumentors", "openllmetry"],
+            ["opentelemetry_instrumentation_acme", "opentelemetry_instrumentation_zeta_ai"],
+        ),
+        (
+            ["--instrumentors", "openinference-instrumentation-acme"],
+            ["openinference_instrumentation_acme"],
+        ),
+        (["--instrumentors", "none"], []),
+    ],
+)
+def test_each_library_has_one_instrumentor(
+    families: str, wish: list[str], loaded: list[str]
+) -> None:
+    """OTel GenAI, else OpenInference, else OpenLLMetry; or as `--instrumentors` says."""
+    command = [*RUN, *wish, "--", sys.executable, "-c", "pass"]
+    done = run(*command, PYTHONPATH=families, OTEL_TRACES_EXPORTER="none")
+
+    assert sorted(done.stdout.split()) == loaded
+    listed = done.stderr.rstrip().split("instrumentors: ")[1].split(", ")
+    assert {name.replace("_", "-") for name in loaded} <= set(listed)
+
+
+def test_instrumentor_that_is_not_installed_is_said() -> None:
+    """A mistyped name does not pass for a wish that was granted."""
+    done = run(
+        *RUN,
+        "--instrumentors",
+        "otle",
+        "--",
+        sys.executable,
+        "-c",
+        "pass",
+        OTEL_TRACES_EXPORTER="none",
+    )
+
+    assert "tracegrade: no such instrumentor installed: otle" in done.stderr
+
+
+VENDOR = """
+from opentelemetry.instrumentation.distro import BaseDistro
+class Distro(BaseDistro):
+    def _configure(self, **_): print("vendor distro")
+class Configurator:
+    def configure(self, **_): print("vendor configurator")
+"""
+
+
+@pytest.fixture
+def vendor(tmp_path: Path) -> Path:
+    """Another vendor's distribution with a distro and a configurator."""
+    (tmp_path / "vendor.py").write_text(VENDOR)
+    info = tmp_path / "vendor-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: vendor\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[opentelemetry_distro]\nvendor = vendor:Distro\n"
+        "[opentelemetry_configurator]\nvendor = vendor:Configurator\n"
+    )
+    return tmp_path
+
+
+def test_another_vendors_start_is_not_hijacked(vendor: Path) -> None:
+    """Installed beside us, a vendor's distro works as if we were not here."""
+    script = "import sys; print('tracegrade.provider' in sys.modules)"
+    done = run(INSTRUMENT, sys.executable, "-c", script, PYTHONPATH=str(vendor))
+
+    assert done.stdout.split("\n")[:3] == ["vendor distro", "vendor configurator", "False"]
+
+
+OURS_FIRST = """
+from opentelemetry.instrumentation.auto_instrumentation import _load
+found = _load.entry_points
+_load.entry_points = lambda **wish: sorted(found(**wish), key=lambda it: it.name != "tracegrade")
+_load._load_distro().configure()
+_load._load_configurators()
+"""
+
+
+def test_another_vendor_is_not_hijacked_when_we_are_found_first(vendor: Path) -> None:
+    """The hook takes the first configurator it finds; if that is ours, it hands over."""
+    done = run(sys.executable, "-c", OURS_FIRST, PYTHONPATH=str(vendor))
+
+    assert done.stdout.splitlines() == ["vendor distro", "vendor configurator"], done.stderr

@@ -1,0 +1,621 @@
+"""What an agent's run looks like as spans, whole trees against snapshots."""
+
+import asyncio
+import functools
+from collections.abc import AsyncIterator, Generator, Iterator
+
+import pytest
+from inline_snapshot import snapshot
+
+import tracegrade
+
+from .conftest import Spans
+from .trees import tree
+
+
+@tracegrade.tool(effect="read", cost=1)
+def search_orders(customer: str, limit: int = 5) -> list[dict[str, str]]:
+    """Find a customer's orders."""
+    return [{"id": "o-1", "customer": customer}][:limit]
+
+
+def test_run_writes_each_step_as_a_span(spans: Spans) -> None:
+    """Plan, thought, tool call, observations and answer stand in order below the agent's span."""
+    with tracegrade.agent_run(
+        "support",
+        task="refund-order",
+        category="refunds",
+        trial=1,
+        mode="mocked",
+        conversation="c-1",
+        user_input="Refund o-1, please.",
+        tools=[search_orders],
+    ) as run:
+        run.plan([{"id": "lookup", "tool": "search_orders"}, "refund it"])
+        run.thought("Which order is it?")
+        with run.sub_goal("lookup"), run.decision("find"):
+            search_orders("c-7", limit=1)
+        run.observe("mailbox is empty")
+        run.answer("Refunded.")
+        run.outcome("success")
+
+    assert tree(spans()) == snapshot(
+        [
+            {
+                "name": "invoke_agent support",
+                "gen_ai.operation.name": "invoke_agent",
+                "gen_ai.agent.name": "support",
+                "tracegrade.task.id": "refund-order",
+                "tracegrade.task.category": "refunds",
+                "tracegrade.trial": 1,
+                "tracegrade.run.mode": "mocked",
+                "gen_ai.conversation.id": "c-1",
+                "gen_ai.input.messages": [
+                    {"role": "user", "parts": [{"type": "text", "content": "Refund o-1, please."}]}
+                ],
+                "gen_ai.tool.definitions": [
+                    {
+                        "type": "function",
+                        "name": "search_orders",
+                        "description": "Find a customer's orders.",
+                        "parameters": {
+                            "type": "object",
+                            "properties": {
+                                "customer": {"type": "string"},
+                                "limit": {"type": "integer"},
+                            },
+                            "required": ["customer"],
+                            "additionalProperties": False,
+                        },
+                    }
+                ],
+                "gen_ai.output.messages": [
+                    {
+                        "role": "assistant",
+                        "parts": [{"type": "text", "content": "Refunded."}],
+                        "finish_reason": "stop",
+                    }
+                ],
+                "tracegrade.outcome": "success",
+                "children": [
+                    {
+                        "name": "plan support",
+                        "gen_ai.operation.name": "plan",
+                        "tracegrade.step.kind": "plan",
+                        "gen_ai.agent.name": "support",
+                        "tracegrade.task.id": "refund-order",
+                        "tracegrade.task.category": "refunds",
+                        "tracegrade.trial": 1,
+                        "tracegrade.run.mode": "mocked",
+                        "tracegrade.plan": [
+                            {"id": "lookup", "tool": "search_orders"},
+                            {"text": "refund it"},
+                        ],
+                    },
+                    {
+                        "name": "thought",
+                        "tracegrade.step.kind": "thought",
+                        "tracegrade.task.id": "refund-order",
+                        "tracegrade.task.category": "refunds",
+                        "tracegrade.trial": 1,
+                        "tracegrade.run.mode": "mocked",
+                        "tracegrade.thought.content": "Which order is it?",
+                    },
+                    {
+                        "name": "execute_tool search_orders",
+                        "gen_ai.operation.name": "execute_tool",
+                        "tracegrade.step.kind": "tool_call",
+                        "gen_ai.tool.name": "search_orders",
+                        "gen_ai.tool.type": "function",
+                        "tracegrade.tool.effect": "read",
+                        "tracegrade.tool.cost": 1,
+                        "tracegrade.task.id": "refund-order",
+                        "tracegrade.task.category": "refunds",
+                        "tracegrade.trial": 1,
+                        "tracegrade.run.mode": "mocked",
+                        "tracegrade.sub_goal.id": "lookup",
+                        "tracegrade.decision.id": "find",
+                        "gen_ai.tool.call.arguments": {"customer": "c-7", "limit": 1},
+                        "gen_ai.tool.call.result": [{"id": "o-1", "customer": "c-7"}],
+                    },
+                    {
+                        "name": "observation",
+                        "tracegrade.step.kind": "observation",
+                        "tracegrade.task.id": "refund-order",
+                        "tracegrade.task.category": "refunds",
+                        "tracegrade.trial": 1,
+                        "tracegrade.run.mode": "mocked",
+                        "tracegrade.sub_goal.id": "lookup",
+                        "tracegrade.decision.id": "find",
+                        "links": ["execute_tool search_orders"],
+                    },
+                    {
+                        "name": "observation",
+                        "tracegrade.step.kind": "observation",
+                        "tracegrade.task.id": "refund-order",
+                        "tracegrade.task.category": "refunds",
+                        "tracegrade.trial": 1,
+                        "tracegrade.run.mode": "mocked",
+                        "tracegrade.observation.content": "mailbox is empty",
+                    },
+                    {
+                        "name": "answer",
+                        "tracegrade.step.kind": "answer",
+                        "tracegrade.task.id": "refund-order",
+                        "tracegrade.task.category": "refunds",
+                        "tracegrade.trial": 1,
+                        "tracegrade.run.mode": "mocked",
+                        "gen_ai.output.messages": [
+                            {
+                                "role": "assistant",
+                                "parts": [{"type": "text", "content": "Refunded."}],
+                                "finish_reason": "stop",
+                            }
+                        ],
+                    },
+                ],
+            }
+        ]
+    )
+
+
+def test_exception_of_a_tool_passes_and_is_recorded(spans: Spans) -> None:
+    """The very exception the tool raised arrives at the agent; its span and the run's say so."""
+    error = LookupError("no such order")
+
+    @tracegrade.tool(name="pay", effect="destructive")
+    def refund(order: str) -> None:
+        raise error
+
+    with pytest.raises(LookupError) as caught, tracegrade.agent_run("support"):
+        refund("o-9")
+
+    assert caught.value is error
+    assert error.__context__ is None
+    assert tree(spans()) == snapshot(
+        [
+            {
+                "name": "invoke_agent support",
+                "gen_ai.operation.name": "invoke_agent",
+                "gen_ai.agent.name": "support",
+                "error.type": "LookupError",
+                "error": "no such order",
+                "events": [
+                    {
+                        "name": "exception",
+                        "exception.type": "LookupError",
+                        "exception.message": "no such order",
+                    }
+                ],
+                "children": [
+                    {
+                        "name": "execute_tool pay",
+                        "gen_ai.operation.name": "execute_tool",
+                        "tracegrade.step.kind": "tool_call",
+                        "gen_ai.tool.name": "pay",
+                        "gen_ai.tool.type": "function",
+                        "tracegrade.tool.effect": "destructive",
+                        "gen_ai.tool.call.arguments": {"order": "o-9"},
+                        "error.type": "LookupError",
+                        "error": "no such order",
+                        "events": [
+                            {
+                                "name": "exception",
+                                "exception.type": "LookupError",
+                                "exception.message": "no such order",
+                            }
+                        ],
+                    },
+                    {
+                        "name": "observation",
+                        "tracegrade.step.kind": "observation",
+                        "links": ["execute_tool pay"],
+                    },
+                ],
+            }
+        ]
+    )
+
+
+def test_nested_agent_inherits_task_and_sub_goal_but_no_decision(spans: Spans) -> None:
+    """An agent called as a tool belongs to its caller's task; its choices are its own."""
+
+    @tracegrade.tool
+    def ask_clerk(question: str) -> str:
+        with tracegrade.agent_run("clerk") as clerk:
+            clerk.thought("easy")
+            clerk.answer("yes")
+        return "yes"
+
+    boss = tracegrade.agent_run("boss", task="t-1", trial=2)
+    with boss, boss.sub_goal("check"), boss.decision("ask"):
+        ask_clerk("Is it done?")
+
+    assert tree(spans()) == snapshot(
+        [
+            {
+                "name": "invoke_agent boss",
+                "gen_ai.operation.name": "invoke_agent",
+                "gen_ai.agent.name": "boss",
+                "tracegrade.task.id": "t-1",
+                "tracegrade.trial": 2,
+                "children": [
+                    {
+                        "name": "execute_tool ask_clerk",
+                        "gen_ai.operation.name": "execute_tool",
+                        "tracegrade.step.kind": "tool_call",
+                        "gen_ai.tool.name": "ask_clerk",
+                        "gen_ai.tool.type": "function",
+                        "tracegrade.task.id": "t-1",
+                        "tracegrade.trial": 2,
+                        "tracegrade.sub_goal.id": "check",
+                        "tracegrade.decision.id": "ask",
+                        "gen_ai.tool.call.arguments": {"question": "Is it done?"},
+                        "gen_ai.tool.call.result": "yes",
+                        "children": [
+                            {
+                                "name": "invoke_agent clerk",
+                                "gen_ai.operation.name": "invoke_agent",
+                                "gen_ai.agent.name": "clerk",
+                                "tracegrade.task.id": "t-1",
+                                "tracegrade.trial": 2,
+                                "tracegrade.sub_goal.id": "check",
+                                "tracegrade.decision.id": "ask",
+                                "gen_ai.output.messages": [
+                                    {
+                                        "role": "assistant",
+                                        "parts": [{"type": "text", "content": "yes"}],
+                                        "finish_reason": "stop",
+                                    }
+                                ],
+                                "children": [
+                                    {
+                                        "name": "thought",
+                                        "tracegrade.step.kind": "thought",
+                                        "tracegrade.task.id": "t-1",
+                                        "tracegrade.trial": 2,
+                                        "tracegrade.sub_goal.id": "check",
+                                        "tracegrade.thought.content": "easy",
+                                    },
+                                    {
+                                        "name": "answer",
+                                        "tracegrade.step.kind": "answer",
+                                        "tracegrade.task.id": "t-1",
+                                        "tracegrade.trial": 2,
+                                        "tracegrade.sub_goal.id": "check",
+                                        "gen_ai.output.messages": [
+                                            {
+                                                "role": "assistant",
+                                                "parts": [{"type": "text", "content": "yes"}],
+                                                "finish_reason": "stop",
+                                            }
+                                        ],
+                                    },
+                                ],
+                            }
+                        ],
+                    },
+                    {
+                        "name": "observation",
+                        "tracegrade.step.kind": "observation",
+                        "tracegrade.task.id": "t-1",
+                        "tracegrade.trial": 2,
+                        "tracegrade.sub_goal.id": "check",
+                        "tracegrade.decision.id": "ask",
+                        "links": ["execute_tool ask_clerk"],
+                    },
+                ],
+            }
+        ]
+    )
+
+
+def test_async_tool_is_a_coroutine_function_and_its_time_counts(spans: Spans) -> None:
+    """A wrapped coroutine function is still one, and its span ends when it does."""
+
+    @tracegrade.tool
+    async def fetch(url: str) -> dict[str, int]:
+        await asyncio.sleep(0.01)
+        tracegrade.thought("inside")
+        return {"status": 200}
+
+    async def main() -> object:
+        async with tracegrade.agent_run("crawler"):
+            return await fetch("http://x")
+
+    assert asyncio.iscoroutinefunction(fetch)
+    assert asyncio.run(main()) == {"status": 200}
+    assert tree(spans()) == snapshot(
+        [
+            {
+                "name": "invoke_agent crawler",
+                "gen_ai.operation.name": "invoke_agent",
+                "gen_ai.agent.name": "crawler",
+                "children": [
+                    {
+                        "name": "execute_tool fetch",
+                        "gen_ai.operation.name": "execute_tool",
+                        "tracegrade.step.kind": "tool_call",
+                        "gen_ai.tool.name": "fetch",
+                        "gen_ai.tool.type": "function",
+                        "gen_ai.tool.call.arguments": {"url": "http://x"},
+                        "gen_ai.tool.call.result": {"status": 200},
+                        "children": [
+                            {
+                                "name": "thought",
+                                "tracegrade.step.kind": "thought",
+                                "tracegrade.thought.content": "inside",
+                            }
+                        ],
+                    },
+                    {
+                        "name": "observation",
+                        "tracegrade.step.kind": "observation",
+                        "links": ["execute_tool fetch"],
+                    },
+                ],
+            }
+        ]
+    )
+    call = spans()[1]
+    assert call.end_time is not None
+    assert call.start_time is not None
+    assert call.end_time - call.start_time >= 10_000_000
+
+
+def test_generator_result_is_the_list_of_what_it_yielded(spans: Spans) -> None:
+    """Values, sends, the return value and later mutation behave as without us."""
+    pages: list[list[int]] = []
+
+    @tracegrade.tool
+    def read_pages(count: int) -> Iterator[list[int]]:
+        for number in range(count):
+            tracegrade.thought(f"page {number}")
+            page = [number]
+            pages.append(page)
+            yield page
+
+    for page in read_pages(2):
+        tracegrade.thought("the reader's own")
+        page.append(99)
+
+    assert pages == [[0, 99], [1, 99]]
+    assert tree(spans()) == snapshot(
+        [
+            {
+                "name": "execute_tool read_pages",
+                "gen_ai.operation.name": "execute_tool",
+                "tracegrade.step.kind": "tool_call",
+                "gen_ai.tool.name": "read_pages",
+                "gen_ai.tool.type": "function",
+                "gen_ai.tool.call.arguments": {"count": 2},
+                "gen_ai.tool.call.result": [[0], [1]],
+                "children": [
+                    {
+                        "name": "thought",
+                        "tracegrade.step.kind": "thought",
+                        "tracegrade.thought.content": "page 0",
+                    },
+                    {
+                        "name": "thought",
+                        "tracegrade.step.kind": "thought",
+                        "tracegrade.thought.content": "page 1",
+                    },
+                ],
+            },
+            {
+                "name": "thought",
+                "tracegrade.step.kind": "thought",
+                "tracegrade.thought.content": "the reader's own",
+            },
+            {
+                "name": "thought",
+                "tracegrade.step.kind": "thought",
+                "tracegrade.thought.content": "the reader's own",
+            },
+            {
+                "name": "observation",
+                "tracegrade.step.kind": "observation",
+                "links": ["execute_tool read_pages"],
+            },
+        ]
+    )
+
+
+def test_generator_passes_values_exceptions_and_its_return_value() -> None:
+    """`send`, `throw`, `close` and `return` reach through the wrapper."""
+
+    @tracegrade.tool
+    def adder() -> Generator[int, int, str]:
+        total = 0
+        while True:
+            try:
+                total += yield total
+            except KeyError:
+                return "stopped"
+
+    running = adder()
+    assert next(running) == 0
+    assert running.send(2) == 2
+    with pytest.raises(StopIteration) as stopped:
+        running.throw(KeyError())
+    assert stopped.value.value == "stopped"
+
+
+def test_abandoned_generator_ends_its_call(spans: Spans) -> None:
+    """A caller that breaks off leaves an ended span with what it had got."""
+
+    @tracegrade.tool
+    def numbers() -> Generator[int, None, None]:
+        yield from range(10)
+
+    running = numbers()
+    next(running)
+    running.close()
+
+    assert [span.name for span in spans()] == ["execute_tool numbers", "observation"]
+    assert (spans()[0].attributes or {})["gen_ai.tool.call.result"] == "[0]"
+
+
+def test_async_generator_is_written_like_a_generator(spans: Spans) -> None:
+    """What the caller does between two values is not inside the call."""
+
+    @tracegrade.tool
+    async def stream(text: str) -> AsyncIterator[str]:
+        for word in text.split():
+            yield word
+
+    async def main() -> list[str]:
+        words = []
+        async for word in stream("a b"):
+            tracegrade.thought("between")
+            words.append(word)
+        return words
+
+    assert asyncio.run(main()) == ["a", "b"]
+    assert tree(spans()) == snapshot(
+        [
+            {
+                "name": "execute_tool stream",
+                "gen_ai.operation.name": "execute_tool",
+                "tracegrade.step.kind": "tool_call",
+                "gen_ai.tool.name": "stream",
+                "gen_ai.tool.type": "function",
+                "gen_ai.tool.call.arguments": {"text": "a b"},
+                "gen_ai.tool.call.result": ["a", "b"],
+            },
+            {
+                "name": "thought",
+                "tracegrade.step.kind": "thought",
+                "tracegrade.thought.content": "between",
+            },
+            {
+                "name": "thought",
+                "tracegrade.step.kind": "thought",
+                "tracegrade.thought.content": "between",
+            },
+            {
+                "name": "observation",
+                "tracegrade.step.kind": "observation",
+                "links": ["execute_tool stream"],
+            },
+        ]
+    )
+
+
+class Shelf:
+    """Holds books, for tools that are methods or objects."""
+
+    def find(self, title: str) -> str:
+        """Return the title, found."""
+        return title
+
+    async def __call__(self, title: str) -> str:
+        """Return the title, later."""
+        return title
+
+
+def test_foreign_callables_are_wrapped_under_their_own_name(spans: Spans) -> None:
+    """Partials, bound methods, callable objects and C functions keep name and arguments."""
+    shelf = Shelf()
+    read = tracegrade.tool(effect="read")
+
+    assert read(functools.partial(sorted, reverse=True))([1, 2]) == [2, 1]
+    assert read(shelf.find)("Emma") == "Emma"
+    assert asyncio.run(read(shelf)("Ulysses")) == "Ulysses"
+    assert read(max)(3, 7) == 7
+    assert tracegrade.tool(Shelf.find)(shelf, "Dune") == "Dune"
+    written = [span.attributes or {} for span in spans()[::2]]
+    arguments = [(of["gen_ai.tool.name"], of["gen_ai.tool.call.arguments"]) for of in written]
+    assert arguments == snapshot(
+        [
+            ("sorted", '{"iterable":[1,2]}'),
+            ("find", '{"title":"Emma"}'),
+            ("Shelf", '{"title":"Ulysses"}'),
+            ("max", '{"args":[3,7]}'),
+            ("find", '{"title":"Dune"}'),
+        ]
+    )
+
+
+def test_module_level_steps_belong_to_the_current_run(spans: Spans) -> None:
+    """Code without the run at hand writes the same steps."""
+    with tracegrade.agent_run("support"):
+        tracegrade.plan(["look"])
+        with tracegrade.sub_goal("g"), tracegrade.decision("d"):
+            tracegrade.observe("seen")
+        tracegrade.answer("done")
+
+    assert tree(spans()) == snapshot(
+        [
+            {
+                "name": "invoke_agent support",
+                "gen_ai.operation.name": "invoke_agent",
+                "gen_ai.agent.name": "support",
+                "gen_ai.output.messages": [
+                    {
+                        "role": "assistant",
+                        "parts": [{"type": "text", "content": "done"}],
+                        "finish_reason": "stop",
+                    }
+                ],
+                "children": [
+                    {
+                        "name": "plan support",
+                        "gen_ai.operation.name": "plan",
+                        "tracegrade.step.kind": "plan",
+                        "gen_ai.agent.name": "support",
+                        "tracegrade.plan": [{"text": "look"}],
+                    },
+                    {
+                        "name": "observation",
+                        "tracegrade.step.kind": "observation",
+                        "tracegrade.sub_goal.id": "g",
+                        "tracegrade.decision.id": "d",
+                        "tracegrade.observation.content": "seen",
+                    },
+                    {
+                        "name": "answer",
+                        "tracegrade.step.kind": "answer",
+                        "gen_ai.output.messages": [
+                            {
+                                "role": "assistant",
+                                "parts": [{"type": "text", "content": "done"}],
+                                "finish_reason": "stop",
+                            }
+                        ],
+                    },
+                ],
+            }
+        ]
+    )
+
+
+def test_steps_outside_of_any_run_are_written_too(spans: Spans) -> None:
+    """A tool call or thought without an agent is its own trace."""
+    search_orders("c-1")
+    tracegrade.answer("done")
+
+    assert [span.name for span in spans()] == [
+        "execute_tool search_orders",
+        "observation",
+        "answer",
+    ]
+
+
+def test_without_init_everything_works_and_nothing_is_written() -> None:
+    """A program that never calls `init` runs as without us."""
+    with tracegrade.agent_run("support", user_input="hi") as run:
+        run.plan(["x"])
+        assert search_orders("c-1") == [{"id": "o-1", "customer": "c-1"}]
+        run.answer("done")
+
+    assert tracegrade.failures() == {}
+
+
+def test_resource_names_service_and_release(spans: Spans) -> None:
+    """Scores are compared by release, which is the resource's `service.version`."""
+    tracegrade.thought("x")
+
+    resource = spans()[0].resource.attributes
+    assert (resource["service.name"], resource["service.version"]) == ("shop", "1.0")
