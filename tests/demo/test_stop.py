@@ -75,9 +75,9 @@ def survivors(mark: str) -> list[str]:
 def test_interrupted_demo_leaves_nothing_running(
     stage: str, number: signal.Signals, tmp_path: Path
 ) -> None:
-    """After Ctrl-C at any stage the demo exits with 130 and every child is gone."""
+    """After Ctrl-C at any stage it exits with 130; every child and temporary file is gone."""
     mark = uuid.uuid4().hex
-    with start_demo(tmp_path / "run", mark) as demo:
+    with start_demo(tmp_path / "run", mark, TMPDIR=str(tmp_path)) as demo:
         wait_for(demo, stage)
         assert len(processes_with(mark)) > 1
         demo.send_signal(number)
@@ -86,6 +86,7 @@ def test_interrupted_demo_leaves_nothing_running(
     assert demo.returncode == 130
     assert "nothing is left running" in errors
     assert survivors(mark) == []
+    assert not list(tmp_path.glob("tracegrade-demo-*"))
 
 
 def test_second_interrupt_leaves_nothing_running(tmp_path: Path) -> None:
