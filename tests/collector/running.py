@@ -27,7 +27,7 @@ RAW_TABLES = {"raw_spans": RAW_SPANS, "raw_logs": RAW_LOGS}
 COMMAND = [str(Path(sys.executable).with_name("tracegrade")), "collect"]
 PROTOBUF = {"Content-Type": "application/x-protobuf"}
 JSON = {"Content-Type": "application/json"}
-PATIENCE_SECS = 20.0
+PATIENCE_SECS = 60.0
 
 
 class Answer(NamedTuple):
