@@ -24,6 +24,9 @@ from opentelemetry.trace import SpanContext
 
 from tracegrade.guard import report
 
+MAX_REQUEST_BYTES: Final = (
+    60 * 1024**2
+)  # receivers take 64 MiB and refuse the whole of what is more
 _MAX_REPEATED: Final = 4096  # attributes kept built; a text longer than 64 characters is not
 _LOCAL: Final = SpanFlags.SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK
 _REMOTE: Final = _LOCAL | SpanFlags.SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK
@@ -43,7 +46,12 @@ class HttpExporter(OTLPSpanExporter):
             client is None or self._shutdown
         ):  # an SDK that is built otherwise, or a closed exporter
             return super().export(spans)
-        sent: bool = client.export(encode_spans(spans)).success
+        body = encode_spans(spans)
+        if len(body) > MAX_REQUEST_BYTES and len(spans) > 1:
+            half = len(spans) // 2
+            parts = [self.export(spans[:half]), self.export(spans[half:])]
+            return max(parts, key=lambda result: result.value)
+        sent: bool = client.export(body).success
         return SpanExportResult.SUCCESS if sent else SpanExportResult.FAILURE
 
 

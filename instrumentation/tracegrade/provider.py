@@ -118,10 +118,11 @@ def _exporters() -> list[SpanExporter]:
     """Return the exporters that `OTEL_TRACES_EXPORTER` names, each imported only now."""
     asked = os.environ.get("OTEL_TRACES_EXPORTER", "").strip() or "otlp"
     named = [name.strip() for name in asked.split(",")]
-    return [_load_exporter(name) for name in named if name and name != "none"]
+    loaded = [_load_exporter(name) for name in named if name and name != "none"]
+    return [exporter for exporter in loaded if exporter is not None]
 
 
-def _load_exporter(name: str) -> SpanExporter:
+def _load_exporter(name: str) -> SpanExporter | None:
     if name == "otlp":
         protocol = (
             os.environ.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
@@ -133,6 +134,9 @@ def _load_exporter(name: str) -> SpanExporter:
         from tracegrade.otlp import HttpExporter  # noqa: PLC0415 - see that module
 
         return HttpExporter()
-    (entry,) = entry_points(group="opentelemetry_traces_exporter", name=name)
-    exporter: SpanExporter = entry.load()()
+    found = entry_points(group="opentelemetry_traces_exporter", name=name)
+    if not found:
+        say("init: exporter", f"no exporter '{name}' is installed; spans do not go there")
+        return None
+    exporter: SpanExporter = next(iter(found)).load()()
     return exporter

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tracegrade.guard import say
+
 Redact = Callable[[str, str], str]
 
 MAX_CONTENT_CHARS = (
@@ -45,9 +47,19 @@ class Settings:
 
         The mode exists to keep text in, so a mistyped one must not let it out.
         """
-        given = environment.get("TRACEGRADE_CONTENT", "").strip().lower()
-        known = {mode.value for mode in Content}
-        content = Content(given or "redacted") if not given or given in known else Content.NONE
+        content = _content(environment.get("TRACEGRADE_CONTENT", "").strip().lower())
         chars = environment.get("TRACEGRADE_CONTENT_MAX_CHARS", "").strip()
         limit = int(chars) if chars.isdecimal() else MAX_CONTENT_CHARS
         return cls(content=content, max_content_chars=limit, redact=redact)
+
+
+def _content(asked: str) -> Content:
+    if not asked:
+        return Content.REDACTED
+    if asked in set(Content):
+        return Content(asked)
+    modes = ", ".join(Content)
+    say(
+        "settings", f"TRACEGRADE_CONTENT must be one of {modes}, got '{asked}'; no text is written"
+    )
+    return Content.NONE

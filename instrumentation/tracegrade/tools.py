@@ -12,10 +12,11 @@ since frameworks ask. Results and exceptions pass through unchanged.
 import functools
 import inspect
 from collections.abc import Callable
+from types import CoroutineType
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from tracegrade.arguments import Parameters
-from tracegrade.call import Tool, begin, fail, finish
+from tracegrade.call import Call, Tool, begin, fail, finish
 from tracegrade.generators import async_generator, generator
 from tracegrade.guard import report
 
@@ -49,7 +50,9 @@ def tool(
         cost: What a call costs, in any unit that is the same for all tools of the agent.
     """
 
-    def wrap(wrapped: Callable[..., Any]) -> Callable[..., Any]:
+    def wrap(wrapped: Any) -> Any:
+        if isinstance(wrapped, (classmethod, staticmethod)):
+            return type(wrapped)(wrap(wrapped.__func__))
         try:
             described = Tool(name or name_of(wrapped), Parameters(wrapped), effect, cost)
             return _wrapper(wrapped, described)
@@ -94,10 +97,31 @@ def _plain(function: Callable[..., Any], tool: Tool) -> Callable[..., Any]:
         except BaseException as error:
             fail(call, error)
             raise
+        if isinstance(result, CoroutineType):  # a decorator hid that the tool is a coroutine
+            return _awaited(call, result)
         finish(call, result)
         return result
 
     return wrapper
+
+
+def _awaited(call: Call | None, running: "CoroutineType[Any, Any, Any]") -> Any:
+    """Return a coroutine that does as `running` and ends the call when that is done."""
+    if call is not None:
+        call.leave()
+
+    async def resume() -> Any:
+        if call is not None:
+            call.enter()
+        try:
+            result = await running
+        except BaseException as error:
+            fail(call, error)
+            raise
+        finish(call, result)
+        return result
+
+    return resume()
 
 
 def _coroutine(function: Callable[..., Any], tool: Tool) -> Callable[..., Any]:

@@ -179,11 +179,14 @@ def test_secret_leaves_in_full_mode_alone(mode: str, spans: Spans) -> None:
     assert ("tracegrade.redacted" in text) is (mode == "redacted")
 
 
-def test_unknown_mode_keeps_everything_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A mistyped mode must not let text out."""
+def test_unknown_mode_keeps_everything_in(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A mistyped mode must not let text out, and is said."""
     monkeypatch.setenv("TRACEGRADE_CONTENT", "redakted")
 
     assert Settings.from_environment().content is Content.NONE
+    assert "one of full, redacted, none, got 'redakted'" in caplog.text
 
 
 @pytest.mark.parametrize(

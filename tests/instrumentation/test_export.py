@@ -12,11 +12,12 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import Link, SpanContext, SpanKind, StatusCode, TraceFlags, TraceState
 
 import tracegrade
+from tracegrade import otlp
 from tracegrade.otlp import encode_spans
 
 from .conftest import Received, Spans
@@ -98,6 +99,19 @@ def test_value_that_cannot_be_sent_costs_only_itself() -> None:
     (sent,) = request.resource_spans[0].scope_spans[0].spans
     assert {item.key: item.value.string_value for item in sent.attributes}["fine"] == "x"
     assert tracegrade.failures() == {"otlp: a value that cannot be sent": 2}
+
+
+def test_batch_that_is_too_large_for_one_request_is_sent_in_parts(
+    collector: Received, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Receivers refuse a request beyond 64 MiB as a whole."""
+    monkeypatch.setattr(otlp, "MAX_REQUEST_BYTES", 1000)
+    exporter = otlp.HttpExporter(endpoint=f"{collector.url}/v1/traces")
+    result = exporter.export(odd_spans())
+
+    assert result is SpanExportResult.SUCCESS
+    assert len(collector.requests) > 1
+    assert len(collector.spans()) == len(odd_spans())
 
 
 def test_secret_in_a_third_party_span_does_not_leave(spans: Spans) -> None:

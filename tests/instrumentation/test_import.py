@@ -41,13 +41,13 @@ def test_init_brings_the_exporter_and_no_engine_or_server() -> None:
 
 
 def test_import_takes_less_than_a_third_of_a_second() -> None:
-    """The best of five, since other processes may be using the machine."""
+    """In the processor's time, since other processes may be using the machine."""
     script = (
-        "import time; start = time.perf_counter()\n"
-        "import tracegrade; print(time.perf_counter() - start)"
+        "import time; start = time.process_time()\n"
+        "import tracegrade; print(time.process_time() - start)"
     )
 
-    assert min(float(python(script)) for _ in range(5)) < 0.3
+    assert min(float(python(script)) for _ in range(3)) < 0.3
 
 
 def test_version_is_the_distributions() -> None:

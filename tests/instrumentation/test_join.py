@@ -83,6 +83,16 @@ def test_second_init_adds_to_the_resource_and_nothing_twice() -> None:
     assert span.resource.attributes["service.version"] == "2.0"
 
 
+def test_unknown_exporter_is_said(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A mistyped `OTEL_TRACES_EXPORTER` does not stop the program, nor pass in silence."""
+    monkeypatch.setenv("OTEL_TRACES_EXPORTER", "carrier-pigeon")
+    tracegrade.init()
+
+    assert "no exporter 'carrier-pigeon' is installed" in caplog.text
+
+
 def test_host_that_writes_no_spans_pays_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """`OTEL_SDK_DISABLED` turns us off with the SDK."""
     monkeypatch.setenv("OTEL_SDK_DISABLED", "true")

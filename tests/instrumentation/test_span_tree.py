@@ -363,6 +363,48 @@ def test_async_tool_is_a_coroutine_function_and_its_time_counts(spans: Spans) ->
     assert call.end_time - call.start_time >= 10_000_000
 
 
+def test_coroutine_hidden_by_a_decorator_is_waited_for(spans: Spans) -> None:
+    """A plain function that returns a coroutine ends its call when the coroutine is done."""
+
+    async def fetch() -> str:
+        tracegrade.thought("inside")
+        return "page"
+
+    async def main() -> str:
+        running = tracegrade.tool(name="fetch")(lambda: fetch())()  # noqa: PLW0108 - hides it
+        tracegrade.thought("outside")
+        return await running
+
+    assert asyncio.run(main()) == "page"
+    outside, inside = (span for span in spans() if span.name == "thought")
+    (call,) = (span for span in spans() if span.name == "execute_tool fetch")
+    assert call.context is not None
+    assert outside.parent is None
+    assert inside.parent is not None
+    assert inside.parent.span_id == call.context.span_id
+    assert (call.attributes or {})["gen_ai.tool.call.result"] == "page"
+
+
+def test_static_and_class_methods_stay_what_they_are(spans: Spans) -> None:
+    """In either order of decorators, a static method gets no `self`."""
+
+    class Tools:
+        @tracegrade.tool
+        @staticmethod
+        def plus(a: int, b: int) -> int:
+            return a + b
+
+        @classmethod
+        @tracegrade.tool
+        def name(cls, suffix: str) -> str:
+            return cls.__name__ + suffix
+
+    assert Tools().plus(1, 2) == 3
+    assert Tools.name("!") == "Tools!"
+    arguments = [(span.attributes or {}).get("gen_ai.tool.call.arguments") for span in spans()]
+    assert arguments == ['{"a":1,"b":2}', None, '{"suffix":"!"}', None]
+
+
 def test_generator_result_is_the_list_of_what_it_yielded(spans: Spans) -> None:
     """Values, sends, the return value and later mutation behave as without us."""
     pages: list[list[int]] = []
