@@ -100,7 +100,7 @@ def _find_traces(
 ) -> None:
     """Create `traces_to_score` (trace_id, date, steps, input_hash)."""
     parameters = {
-        "full": full,
+        "everything": full,
         "scorer_version": SCORER_VERSION,
         "specification_hash": specification.hash,
     }

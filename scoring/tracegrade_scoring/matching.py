@@ -37,6 +37,6 @@ def _add_matches(con: duckdb.DuckDBPyConnection, task_id: str, match: Match) -> 
 
 
 def _add_bindings(con: duckdb.DuckDBPyConnection, task_id: str, pattern: str) -> None:
-    for name, group in re2.compile(pattern).groupindex.items():
-        parameters = {"task_id": task_id, "user_input": pattern, "name": name, "group": group}
+    for name, number in re2.compile(pattern).groupindex.items():
+        parameters = {"task_id": task_id, "user_input": pattern, "name": name, "number": number}
         con.execute(f"INSERT INTO attempt_bindings {query('bound_values')}", parameters)

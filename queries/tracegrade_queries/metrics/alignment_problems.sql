@@ -1,9 +1,9 @@
 -- What is left to align in each attempt, as a text in which equal problems are equal.
 --
 -- One letter per pair: 0 tool and arguments fit, 1 the tool alone, 3 another tool (only where the
--- list of expected calls is complete), x cannot be paired. Arguments that are not known fit nothing.
--- Letters of one decision point stand together in the order of expectations; points are parted by
--- commas, in their order. Source: metrics.md, section 1.
+-- list of expected calls is complete), x cannot be paired. Unknown arguments fit nothing. Letters
+-- of one decision point stand together in the order of expectations; points are parted by commas,
+-- in their order. Source: metrics.md, section 1.
 --
 -- Reads:
 --   decision_matches

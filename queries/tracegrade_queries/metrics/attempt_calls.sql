@@ -21,7 +21,7 @@
 --   failed_by        VARCHAR    status | result | error_pattern; NULL if it did not fail.
 --   effect           VARCHAR    read | write | destructive; the registry's, else the span's.
 --   cost             DOUBLE     The registry's, else the span's; NULL if neither says.
---   offered          BOOLEAN    The tool was offered to the model call or the run; NULL if unknown.
+--   offered          BOOLEAN    Offered to the model call or the run; NULL if unknown.
 --   sub_goal         VARCHAR    Named on the span; NULL if none.
 --   decision         VARCHAR    Named on the span; NULL if none.
 --   span_id          VARCHAR    Executing span, else the requesting one.

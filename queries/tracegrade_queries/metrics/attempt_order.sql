@@ -36,11 +36,15 @@ SELECT
   trajectory_id,
   step_index,
   kind,
-  (coalesce(count_if(kind = 'tool_call') OVER earlier, 0))::INTEGER AS calls_before
+  (
+    coalesce(
+      count_if(kind = 'tool_call') OVER (
+        PARTITION BY attempt_id
+        ORDER BY reached ASC NULLS FIRST, depth ASC, trajectory_id ASC, step_index ASC
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+      ),
+      0
+    )
+  )::INTEGER AS calls_before
 FROM timed
-WINDOW earlier AS (
-  PARTITION BY attempt_id
-  ORDER BY reached ASC NULLS FIRST, depth ASC, trajectory_id ASC, step_index ASC
-  ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-)
 ORDER BY attempt_id, calls_before, trajectory_id, step_index;

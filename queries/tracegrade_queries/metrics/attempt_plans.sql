@@ -15,8 +15,9 @@
 --   attempt_id, plan_index
 SELECT
   attempt_order.attempt_id,
-  (row_number() OVER (PARTITION BY attempt_order.attempt_id ORDER BY steps.step_index) - 1)::INTEGER
-    AS plan_index,
+  (
+    row_number() OVER (PARTITION BY attempt_order.attempt_id ORDER BY steps.step_index) - 1
+  )::INTEGER AS plan_index,
   steps.step_index,
   attempt_order.calls_before,
   steps.plan

@@ -1,8 +1,8 @@
 -- For each call of a tool with alternatives: was a safer or cheaper one offered?
 --
--- Better = effect and cost both no higher and at least one lower (read < write < destructive). What
--- is unknown on both sides is equal; what is unknown on one side cannot be compared. Where nothing
--- is known to be offered, the whole registry was. Source: Triangle, criterion (c).
+-- Better = effect and cost both no higher and at least one lower (read < write < destructive).
+-- What is unknown on both sides is equal; what is unknown on one side cannot be compared. Where
+-- nothing is known to be offered, the whole registry was. Source: Triangle, criterion (c).
 --
 -- Reads:
 --   calls

@@ -7,20 +7,28 @@
 --   $task_id     VARCHAR  The task.
 --   $user_input  VARCHAR  Its RE2 pattern.
 --   $name        VARCHAR  The name of the group.
---   $group       INTEGER  Its number, from 1.
+--   $number      INTEGER  Its number, from 1.
 -- Columns:
---   attempt_id  VARCHAR  Attempts of the task, by span or match, that the pattern fits; one row each.
+--   attempt_id  VARCHAR  Attempts of the task that the pattern fits; one row each.
 --   name        VARCHAR  $name.
 --   value       VARCHAR  The first match's text; never empty.
 -- Order:
 --   attempt_id
+WITH asked AS (
+  SELECT
+    task_matches.attempt_id,
+    trajectories.user_input AS words,
+    task_matches.task_id AS known_task
+  FROM task_matches
+  INNER JOIN trajectories ON task_matches.attempt_id = trajectories.trajectory_id
+)
+
 SELECT
-  task_matches.attempt_id,
+  attempt_id,
   $name::VARCHAR AS name,
-  regexp_extract(trajectories.user_input, $user_input::VARCHAR, $group::INTEGER) AS value
-FROM task_matches
-INNER JOIN trajectories ON task_matches.attempt_id = trajectories.trajectory_id
+  regexp_extract(words, $user_input::VARCHAR, $number::INTEGER) AS value
+FROM asked
 WHERE
-  task_matches.task_id = $task_id::VARCHAR
-  AND regexp_extract(trajectories.user_input, $user_input::VARCHAR, $group::INTEGER) <> ''
-ORDER BY task_matches.attempt_id;
+  known_task = $task_id::VARCHAR
+  AND regexp_extract(words, $user_input::VARCHAR, $number::INTEGER) <> ''
+ORDER BY attempt_id;

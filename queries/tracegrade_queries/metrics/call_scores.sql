@@ -10,7 +10,8 @@
 --   trajectories
 -- Columns:
 --   trajectory_id  VARCHAR  One row for each trajectory_id and metric.
---   metric         VARCHAR  tool_allowed_rate | parameter_validity | destructive_when_safe_existed.
+--   metric         VARCHAR  tool_allowed_rate | parameter_validity |
+--                           destructive_when_safe_existed.
 --   value          DOUBLE   Numerator / denominator; NULL if not scored.
 --   numerator      DOUBLE   NULL if not scored.
 --   denominator    DOUBLE   1 for the count; NULL if not scored.
@@ -115,7 +116,7 @@ scored AS (
 
 SELECT
   trajectory_id,
-  score.metric AS metric,
+  score.metric,
   if(status = 'scored', score.numerator / score.denominator, NULL)::DOUBLE AS value,
   if(status = 'scored', score.numerator, NULL)::DOUBLE AS numerator,
   if(status = 'scored', score.denominator, NULL)::DOUBLE AS denominator,
@@ -125,4 +126,4 @@ SELECT
     AS reason,
   'static' AS source
 FROM scored
-ORDER BY trajectory_id, metric;
+ORDER BY trajectory_id, score.metric;

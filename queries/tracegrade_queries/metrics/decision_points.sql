@@ -1,8 +1,8 @@
 -- The places where each attempt chose a tool; failed calls and what follows up on them are one.
 --
 -- After a failed call, later calls up to the first success that serve the same sub-goal (where the
--- call serves none: that use the same tool) join its point, also across other calls. Only the first
--- call of a point is judged. Source: Triangle, "Measuring TSA"; metrics.md, section 1.
+-- call serves none: that use the same tool) join its point, also across other calls. Only the
+-- first call of a point is judged. Source: Triangle, "Measuring TSA"; metrics.md, section 1.
 --
 -- Reads:
 --   calls
@@ -28,7 +28,9 @@ WITH served AS (
     ON
       task_matches.task_id = task_serves.task_id
       AND calls.tool_name = task_serves.tool_name
-      AND coalesce(regexp_matches(calls.arguments, task_serves.arguments), task_serves.arguments IS NULL)
+      AND coalesce(
+        regexp_matches(calls.arguments, task_serves.arguments), task_serves.arguments IS NULL
+      )
   INNER JOIN task_sub_goals
     ON
       task_serves.task_id = task_sub_goals.task_id

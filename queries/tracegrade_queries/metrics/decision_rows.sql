@@ -124,11 +124,11 @@ made AS (
     END AS correct,
     list_filter(
       [if(a IS FALSE, 'a', NULL), if(b_failed, 'b', NULL), if(c IS FALSE, 'c', NULL)],
-      lambda criterion: criterion IS NOT NULL
+      LAMBDA criterion: criterion IS NOT NULL
     ) AS failed_criteria,
     list_filter(
       [if(a IS NULL, NULL, 'a'), if(b_applies, 'b', NULL), if(c IS NULL, NULL, 'c')],
-      lambda criterion: criterion IS NOT NULL
+      LAMBDA criterion: criterion IS NOT NULL
     ) AS criteria,
     step_index,
     span_id,
@@ -142,7 +142,9 @@ made AS (
             tool_name, ' has effect ', coalesce(effect, 'unknown'), ', expected ', expected_effect
           )
         ELSE
-          concat('picked ', tool_name, ', expected ', coalesce(expected_tool, 'any ' || expected_effect))
+          concat(
+            'picked ', tool_name, ', expected ', coalesce(expected_tool, 'any ' || expected_effect)
+          )
       END,
       CASE
         WHEN has_schema AND NOT valid
@@ -159,9 +161,9 @@ made AS (
         WHEN c IS FALSE
           THEN concat(
             alternative, ' was offered and does the job with effect ',
-            coalesce(better_effect, 'unknown'), ' and cost ', coalesce(better_cost::VARCHAR, 'unknown'),
-            ', ', tool_name, ' has ', coalesce(effect, 'unknown'), ' and ',
-            coalesce(cost::VARCHAR, 'unknown')
+            coalesce(better_effect, 'unknown'), ' and cost ',
+            coalesce(format('{:g}', better_cost), 'unknown'), ', ', tool_name, ' has ',
+            coalesce(effect, 'unknown'), ' and ', coalesce(format('{:g}', cost), 'unknown')
           )
       END,
       CASE
@@ -214,7 +216,9 @@ missed AS (
   INNER JOIN task_expected AS expected USING (task_id)
   LEFT JOIN endings ON attempts.attempt_id = endings.trajectory_id
   ANTI JOIN expectation_matches
-    ON attempts.attempt_id = expectation_matches.attempt_id AND expected.position = expectation_matches.position
+    ON
+      attempts.attempt_id = expectation_matches.attempt_id
+      AND expected.position = expectation_matches.position
 ),
 
 rows AS (

@@ -8,7 +8,7 @@
 --   trajectories
 -- Columns:
 --   trajectory_id  VARCHAR  One row for each trajectory that was cut off.
---   ending         VARCHAR  budget (the model's output was cut) | crashed (root in error or absent).
+--   ending         VARCHAR  budget (the output was cut) | crashed (root in error or absent).
 -- Order:
 --   trajectory_id
 WITH last_requests AS (

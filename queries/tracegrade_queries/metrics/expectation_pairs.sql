@@ -1,4 +1,4 @@
--- Each decision point of an attempt beside each expectation of its task: do tool and arguments fit?
+-- Each decision point of an attempt beside each expectation of its task: do they fit?
 --
 -- Reads:
 --   attempt_bindings
@@ -12,7 +12,7 @@
 --   point_index      INTEGER  The decision point.
 --   position         INTEGER  The expectation, from 0 in the task file.
 --   same_decision    BOOLEAN  The span names this expectation.
---   tool_fits        BOOLEAN  The picked tool is the expected one, an accepted one, or of the effect.
+--   tool_fits        BOOLEAN  The tool is the expected one, an accepted one, or of the effect.
 --   arguments_fit    BOOLEAN  Every key given is present and equal; NULL if that cannot be known.
 --   arguments_given  BOOLEAN  The task gives at least one key.
 --   unknown_because  VARCHAR  content_missing | input_unbound; NULL if arguments_fit is known.
@@ -79,7 +79,7 @@ judged AS (
     *,
     CASE
       WHEN content_missing OR wanted IS NULL THEN NULL
-      ELSE found IS NOT DISTINCT FROM wanted
+      ELSE coalesce(found = wanted, FALSE)
     END AS fits
   FROM wanted_arguments
 ),

@@ -39,7 +39,7 @@ WITH read_results AS (
       AND CASE wanted_values.place
         WHEN 'state' THEN NOT calls.failed
         ELSE
-          calls.failed = task_success.failed
+          task_success.failed = calls.failed
           AND coalesce(task_success.tool_name = calls.tool_name, task_success.tool_name IS NULL)
       END
 )

@@ -12,17 +12,23 @@
 --   task_id     VARCHAR  $task_id.
 -- Order:
 --   attempt_id
+WITH untold AS (
+  SELECT
+    attempt_members.attempt_id,
+    trajectories.agent_name AS agent,
+    trajectories.user_input AS words
+  FROM attempt_members
+  INNER JOIN trajectories USING (trajectory_id)
+  WHERE
+    attempt_members.depth = 0
+    AND trajectories.task_id IS NULL
+)
+
 SELECT
-  attempt_members.attempt_id,
+  attempt_id,
   $task_id::VARCHAR AS task_id
-FROM attempt_members
-INNER JOIN trajectories USING (trajectory_id)
+FROM untold
 WHERE
-  attempt_members.depth = 0
-  AND trajectories.task_id IS NULL
-  AND ($agent_name::VARCHAR IS NULL OR trajectories.agent_name = $agent_name::VARCHAR)
-  AND (
-    $user_input::VARCHAR IS NULL
-    OR regexp_matches(trajectories.user_input, $user_input::VARCHAR)
-  )
-ORDER BY attempt_members.attempt_id;
+  ($agent_name::VARCHAR IS NULL OR agent = $agent_name::VARCHAR)
+  AND ($user_input::VARCHAR IS NULL OR regexp_matches(words, $user_input::VARCHAR))
+ORDER BY attempt_id;

@@ -25,9 +25,13 @@ described AS (
   SELECT
     offered_tools,
     json_extract_string(tool, '$.name') AS tool_name,
-    -- A tool described twice in one run: the text that sorts first, so that any order gives the same.
-    min(json_extract(tool, '$.parameters')::VARCHAR)
-      FILTER (WHERE json_type(tool, '$.parameters') = 'OBJECT') AS schema
+    -- Of a tool described twice in one run, the text that sorts first: any order gives the same.
+    min(
+      CASE
+        WHEN json_type(tool, '$.parameters') = 'OBJECT'
+          THEN json_extract(tool, '$.parameters')::VARCHAR
+      END
+    ) AS schema
   FROM tools
   GROUP BY offered_tools, tool_name
 )

@@ -1,4 +1,4 @@
--- Who each trajectory being scored is: task, release, agent, and the hashes of what it was made from.
+-- Who each trajectory being scored is: task, release, agent, and what it was made from.
 --
 -- A sub-agent's run has the task of the attempt it belongs to, unless its spans name one.
 --

@@ -133,7 +133,7 @@ judged AS (
 
 SELECT
   attempt_id AS trajectory_id,
-  score.metric AS metric,
+  score.metric,
   if(status = 'scored', score.numerator / score.denominator, NULL)::DOUBLE AS value,
   if(status = 'scored', score.numerator, NULL)::DOUBLE AS numerator,
   if(status = 'scored', score.denominator, NULL)::DOUBLE AS denominator,
@@ -143,4 +143,4 @@ SELECT
     AS reason,
   if(status = 'scored', score.source, NULL) AS source
 FROM judged
-ORDER BY trajectory_id, metric;
+ORDER BY trajectory_id, score.metric;

@@ -29,8 +29,9 @@ WITH read_verdicts AS (
       WHEN lower(label) IN ('success', 'pass', 'passed', 'true', 'correct', 'yes') THEN TRUE
       WHEN lower(label) IN ('failure', 'fail', 'failed', 'false', 'incorrect', 'no') THEN FALSE
       WHEN lower(label) = 'error' THEN NULL
-      ELSE round_even(value, 9)
-        >= CASE rank WHEN 'verifier' THEN 1 ELSE 0.7 END
+      WHEN contains(lower(source), 'judge') OR source = 'gen_ai.evaluation.result'
+        THEN round_even(value, 9) >= 0.7
+      ELSE round_even(value, 9) >= 1
     END AS success
   FROM verdicts
   WHERE subject = 'success'

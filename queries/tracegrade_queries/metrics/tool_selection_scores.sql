@@ -1,8 +1,7 @@
 -- Tool selection of each attempt, from its decision points.
 --
 -- Source: Triangle, "Tool-Selection Accuracy" and "TSA exposes token economics"; metrics.md,
--- section 1. `tsa_source_text` is the article's literal ratio: points that were missed count neither
--- way.
+-- section 1. `tsa_source_text` is the article's literal ratio: missed points count neither way.
 --
 -- Reads:
 --   attempts
@@ -59,7 +58,8 @@ explained AS (
     *,
     CASE
       WHEN has_expected AND counted = 0 THEN 'no_decision_point'
-      WHEN NOT expects THEN if(why_not_expected = 'ambiguous_task', why_not_expected, 'no_expectation')
+      WHEN NOT expects AND why_not_expected = 'ambiguous_task' THEN why_not_expected
+      WHEN NOT expects THEN 'no_expectation'
     END AS not_applicable
   FROM measured
 ),
@@ -118,7 +118,7 @@ judged AS (
 
 SELECT
   attempt_id AS trajectory_id,
-  score.metric AS metric,
+  score.metric,
   if(status = 'scored', score.numerator / score.denominator, NULL)::DOUBLE AS value,
   if(status = 'scored', score.numerator, NULL)::DOUBLE AS numerator,
   if(status = 'scored', score.denominator, NULL)::DOUBLE AS denominator,
@@ -130,4 +130,4 @@ SELECT
   END AS reason,
   'static' AS source
 FROM judged
-ORDER BY trajectory_id, metric;
+ORDER BY trajectory_id, score.metric;

@@ -1,6 +1,7 @@
 -- Which tools each attempt with expectations used and how often, as a text for equal ones.
 --
--- Where only the list of writes is complete, calls of effect read are left out (section 2's filter).
+-- Where only the list of writes is complete, calls of effect read are left out.
+-- Source: metrics.md, section 2, the filter.
 --
 -- Reads:
 --   attempts
@@ -34,8 +35,10 @@ SELECT
   any_value(task_id) AS task_id,
   coalesce(
     to_json(
-      list({'tool': tool_name, 'effect': effect, 'calls': calls} ORDER BY tool_name, effect)
-        FILTER (WHERE calls > 0)
+      list(
+        struct_pack(tool := tool_name, effect := effect, calls := calls)
+        ORDER BY tool_name, effect
+      ) FILTER (WHERE calls > 0)
     )::VARCHAR,
     '[]'
   ) AS uses

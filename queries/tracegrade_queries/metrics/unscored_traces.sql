@@ -11,7 +11,7 @@
 --   trajectory_scores
 --   verdicts
 -- Parameters:
---   $full                BOOLEAN  Score every settled trace.
+--   $everything          BOOLEAN  Score every settled trace.
 --   $scorer_version      VARCHAR  Version of the definitions now.
 --   $specification_hash  VARCHAR  Hash of the task files now.
 -- Columns:
@@ -49,11 +49,11 @@ built AS (
 
 judged AS (
   SELECT
-    trajectories.trace_id,
-    md5(string_agg(to_json(verdicts)::VARCHAR, '|' ORDER BY to_json(verdicts)::VARCHAR)) AS verdicts
+    split_part(trajectory_id, '-', 1) AS trace_id,
+    md5(string_agg(to_json(verdicts)::VARCHAR, '|' ORDER BY to_json(verdicts)::VARCHAR))
+      AS verdicts
   FROM verdicts
-  INNER JOIN trajectories USING (trajectory_id)
-  GROUP BY trajectories.trace_id
+  GROUP BY trace_id
 ),
 
 present AS (
@@ -81,25 +81,33 @@ scored AS (
       AS current
   FROM trajectory_scores
   GROUP BY trace_id
+),
+
+candidates AS (
+  SELECT
+    coalesce(present.trace_id, scored.trace_id) AS trace_id,
+    present.date,
+    coalesce(present.steps, 0) AS steps,
+    present.input_hash,
+    present.trace_id IS NULL AS gone,
+    present.settled,
+    coalesce(
+      scored.current
+      AND scored.input_hash = present.input_hash
+      AND scored.trajectories = present.trajectories,
+      FALSE
+    ) AS current
+  FROM present
+  FULL JOIN scored ON present.trace_id = scored.trace_id
 )
 
 SELECT
-  coalesce(present.trace_id, scored.trace_id) AS trace_id,
-  present.date,
-  coalesce(present.steps, 0) AS steps,
-  present.input_hash
-FROM present
-FULL JOIN scored ON present.trace_id = scored.trace_id
+  trace_id,
+  date,
+  steps,
+  input_hash
+FROM candidates
 WHERE
-  present.trace_id IS NULL
-  OR (
-    present.settled
-    AND (
-      $full
-      OR scored.trace_id IS NULL
-      OR NOT scored.current
-      OR scored.input_hash <> present.input_hash
-      OR scored.trajectories <> present.trajectories
-    )
-  )
-ORDER BY coalesce(present.trace_id, scored.trace_id);
+  gone
+  OR (settled AND ($everything::BOOLEAN OR NOT current))
+ORDER BY trace_id;
