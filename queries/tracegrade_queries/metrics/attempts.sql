@@ -1,7 +1,6 @@
 -- The attempts that are scored: one row for each root trajectory.
 --
 -- Reads:
---   attempt_members
 --   successes
 --   task_matches
 --   tasks

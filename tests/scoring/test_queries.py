@@ -1,0 +1,120 @@
+"""The headers of the queries for calls, tool selection, steps and the job are true."""
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import tracegrade_queries
+from tracegrade_collector.lake import Lake
+from tracegrade_queries.build import build
+from tracegrade_queries.connection import connect
+from tracegrade_scoring.bucket import create_staging, score_bucket
+from tracegrade_scoring.job import _find_traces
+from tracegrade_scoring.release import release_scores
+from tracegrade_scoring.schema import SCORE_TABLES
+from tracegrade_scoring.tasks import load
+
+from ..queries.traces import Row, agent, land, message, request_of, span, tool
+
+FOLDER = Path(tracegrade_queries.__file__).parent / "metrics"
+PLAN_GRAPH = ("sub_goal_", "plan_", "replan")  # tested beside their own metrics
+QUERIES = sorted(path for path in FOLDER.glob("*.sql") if not path.stem.startswith(PLAN_GRAPH))
+PARAMETERS = {
+    "agent_name": None,
+    "everything": True,
+    "name": "customer",
+    "number": 1,
+    "scorer_version": "1",
+    "specification_hash": "x",
+    "task_id": "refund-order",
+    "user_input": r"(?i)refund.*(?P<customer>c-\d+)",
+}
+
+
+def refund(trace: int, error: str | None) -> list[Row]:
+    """Return the spans of one run that plans, looks for an order and refunds it."""
+    offered = [{"name": "scan_orders"}, {"name": "issue_refund", "parameters": {"type": "object"}}]
+    told: dict[str, Any] = {
+        "gen_ai__input__messages": json.dumps([message("user", "refund c-7")]),
+        "gen_ai__tool__definitions": json.dumps(offered),
+    }
+    plan: dict[str, Any] = {"tracegrade__step__kind": "plan", "tracegrade__plan": '[{"id": "a"}]'}
+    found: dict[str, Any] = {"gen_ai__tool__call__arguments": '{"customer": "c-7"}'}
+    return [
+        agent(1, trace=trace, agent_name="support", error=error, **told),
+        span(2, 1, trace=trace, **plan),
+        tool(3, 1, tool_name="scan_orders", trace=trace, at=1, **found),
+        tool(4, 1, tool_name="issue_refund", trace=trace, at=2, **found),
+    ]
+
+
+@pytest.fixture(scope="module")
+def con(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection that holds everything that scoring two runs leaves behind."""
+    lake = Lake.create(tmp_path_factory.mktemp("lake"))
+    for trace in (1, 2):
+        land(lake, request_of(refund(trace, error="boom" if trace == 2 else None)), seq=trace)
+    specification = load([Path(__file__).with_name("tasks.yaml")]).specification
+    build(lake)
+    with connect(lake, tables=SCORE_TABLES) as con:
+        _find_traces(con, specification, full=False)
+        create_staging(con)
+        con.execute("CREATE TEMP TABLE bucket_traces AS SELECT trace_id FROM traces_to_score")
+        score_bucket(con, specification)
+        release_scores(con)
+        con.execute("CREATE OR REPLACE TEMP TABLE trajectory_scores AS FROM new_trajectory_scores")
+        yield con
+
+
+def header(sql: str) -> dict[str, list[str]]:
+    """Return the lines under each heading of a query's header, one per name."""
+    sections: dict[str, list[str]] = {}
+    for line in takewhile(lambda line: line.startswith("--"), sql.splitlines()):
+        if heading := re.fullmatch(r"-- (\w+):", line):
+            sections[heading[1]] = []
+        elif sections and re.match(r"--   \S", line):
+            sections[list(sections)[-1]].append(line.removeprefix("--   "))
+    return sections
+
+
+def tables_read(code: str) -> set[str]:
+    """Return the names after FROM and JOIN that the query does not define itself."""
+    named = set(re.findall(r"(?:FROM|JOIN)\s+([a-z]\w+)", code))
+    return named - set(re.findall(r"(\w+) AS \(", code))
+
+
+@pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)
+def test_header_is_true(con: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """It names what is read, the parameters, the columns with their types and a total order."""
+    sql = path.read_text(encoding="utf-8")
+    code, said = re.sub(r"--.*", "", sql), header(sql)
+    used = set(re.findall(r"\$([a-z]\w*)", code))
+    given = {name: PARAMETERS[name] for name in used}
+
+    result = con.sql(sql.rstrip().removesuffix(";"), params=given or None)
+    columns = list(zip(result.columns, map(str, result.types), strict=True))
+    assert [tuple(line.split()[:2]) for line in said["Columns"]] == columns
+    assert {line.split()[0] for line in said.get("Parameters", [])} == {f"${n}" for n in used}
+    assert set(said["Reads"]) == tables_read(code)
+    key = [result.columns.index(name) for name in said["Order"][0].split(", ")]
+    keys = [tuple(row[i] for i in key) for row in result.fetchall()]
+    assert len(set(keys)) == len(keys)
+    assert [tuple(map(_sortable, key)) for key in keys] == sorted(
+        tuple(map(_sortable, key)) for key in keys
+    )
+    assert keys or path.stem in EMPTY
+
+
+def _sortable(value: object) -> tuple[bool, str | float]:
+    """Return what sorts as DuckDB sorts: NULL last."""
+    return (value is None, value if isinstance(value, (int, float)) else str(value))
+
+
+EMPTY = {"decision_matches"}
+"""Queries that find nothing in these two runs: no span names its decision."""
