@@ -24,9 +24,7 @@ from opentelemetry.trace import SpanContext
 
 from tracegrade.guard import report
 
-MAX_REQUEST_BYTES: Final = (
-    60 * 1024**2
-)  # receivers take 64 MiB and refuse the whole of what is more
+MAX_REQUEST_BYTES: Final = 60 * 1024**2  # receivers refuse all of a request beyond 64 MiB
 _MAX_REPEATED: Final = 4096  # attributes kept built; a text longer than 64 characters is not
 _LOCAL: Final = SpanFlags.SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK
 _REMOTE: Final = _LOCAL | SpanFlags.SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK

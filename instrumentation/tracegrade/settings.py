@@ -58,8 +58,6 @@ def _content(asked: str) -> Content:
         return Content.REDACTED
     if asked in set(Content):
         return Content(asked)
-    modes = ", ".join(Content)
-    say(
-        "settings", f"TRACEGRADE_CONTENT must be one of {modes}, got '{asked}'; no text is written"
-    )
+    text = f"TRACEGRADE_CONTENT must be one of {', '.join(Content)}, got '{asked}'"
+    say("settings", f"{text}; no text is written")
     return Content.NONE
