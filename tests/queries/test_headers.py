@@ -8,6 +8,7 @@ for each table that the query reads, `params.json`, and in `expect.csv` the rows
 import csv
 import json
 import re
+from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
 
@@ -61,17 +62,17 @@ def relations_read(sql: str) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def passed(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
+def passed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection in which the shared pass has worked on every captured trace."""
     lake = Lake.create(tmp_path_factory.mktemp("headers") / "lake")
     land(lake, *(capture(path.stem) for path in sorted(CAPTURES.glob("*.json"))))
-    con = connect(lake)
-    con.execute(
-        "CREATE TEMP TABLE bucket_traces AS "
-        "SELECT trace_id, min(date) AS date FROM spans GROUP BY trace_id"
-    )
-    split_into_steps(con)
-    return con
+    with connect(lake) as con:
+        con.execute(
+            "CREATE TEMP TABLE bucket_traces AS "
+            "SELECT trace_id, min(date) AS date FROM spans GROUP BY trace_id"
+        )
+        split_into_steps(con)
+        yield con
 
 
 @each_relation

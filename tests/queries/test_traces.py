@@ -64,8 +64,17 @@ def test_trace_without_operations_has_no_trajectory(lake: Lake) -> None:
 
 
 def test_missing_parent_keeps_the_run(lake: Lake) -> None:
-    """A tool whose parent never arrived belongs to the run in whose time it started."""
-    land(lake, request_of([agent(1), tool(2, 99, at=5), tool(3, 98, at=500, tool_name="late")]))
+    """A tool whose parent never arrived belongs to the only run of its trace."""
+    land(lake, request_of([agent(1), tool(2, 99, at=5), tool(3, 98, at=500, tool_name="u")]))
+    build(lake)
+
+    assert story(lake) == ["tool_call t ok", "tool_call u ok"]
+
+
+def test_tool_beside_the_run_is_not_of_it(lake: Lake) -> None:
+    """A tool that no agent called, after the run has ended, is in no run."""
+    spans = [span(1, ms=900), agent(2, 1), tool(3, 2, at=1), tool(4, 1, at=500, tool_name="u")]
+    land(lake, request_of(spans))
     build(lake)
 
     assert story(lake) == ["tool_call t ok"]

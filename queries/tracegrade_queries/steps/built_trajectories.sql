@@ -146,5 +146,8 @@ LEFT JOIN runs_of_operations AS callers ON run_agents.caller = callers.key
 LEFT JOIN known_parents ON runs.root = known_parents.key
 LEFT JOIN bucket_spans AS tops ON known_parents.top = tops.key
 -- A lone workflow span, without anything below it, is no run of an agent.
-WHERE step_counts.step_count > 0 OR model_counts.llm_call_count > 0 OR run_names.agent_name IS NOT NULL
+WHERE
+  step_counts.step_count > 0
+  OR model_counts.llm_call_count > 0
+  OR run_names.agent_name IS NOT NULL
 ORDER BY runs.trajectory_id;

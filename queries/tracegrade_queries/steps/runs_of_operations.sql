@@ -1,10 +1,12 @@
 -- The run that each known operation belongs to.
 --
--- What stands under no agent belongs to the run in whose time it starts, if its own parents are
--- missing or lead to a tool that another instrumentation recorded; if the trace has no agent at
--- all, its operations are one run without a root.
+-- What stands under no agent belongs to the run in whose time it starts: its parents were lost, or
+-- another instrumentation did not make its spans current. Outside of any run's time it belongs to
+-- the only run of its trace if a parent was lost, else to none. If the trace has no agent at all,
+-- its operations are one run without a root.
 --
 -- Reads:
+--   bucket_spans
 --   operations
 --   known_parents
 --   run_agents
@@ -45,9 +47,12 @@ strays AS (
   SELECT
     placed.key,
     placed.trace_id,
-    placed.start_ns
+    placed.start_ns,
+    tops.parent_span_id IS NOT NULL AS lost_a_parent
   FROM placed
   ANTI JOIN inside USING (key)
+  LEFT JOIN known_parents ON placed.last = known_parents.key
+  LEFT JOIN bucket_spans AS tops ON known_parents.top = tops.key
 ),
 
 outermost AS (
@@ -67,6 +72,25 @@ adopted AS (
   WHERE strays.start_ns <= outermost.end_ns
 ),
 
+only_runs AS (
+  SELECT
+    trace_id,
+    any_value(key) AS root
+  FROM outermost
+  GROUP BY trace_id
+  HAVING count(*) = 1
+),
+
+returned AS (
+  SELECT
+    strays.key,
+    only_runs.root
+  FROM strays
+  INNER JOIN only_runs USING (trace_id)
+  ANTI JOIN adopted ON strays.key = adopted.key
+  WHERE strays.lost_a_parent
+),
+
 rootless AS (
   SELECT
     strays.key,
@@ -79,6 +103,8 @@ members AS (
   SELECT * FROM inside
   UNION ALL
   SELECT * FROM adopted
+  UNION ALL
+  SELECT * FROM returned
   UNION ALL
   SELECT * FROM rootless
 )
