@@ -14,12 +14,25 @@ from tracegrade_queries.schema import STEPS
 from tracegrade_scoring.relations import materialise, put
 from tracegrade_scoring.tasks import Specification
 
+# An attempt without steps is asked too: over no rows.
 _EXPRESSION: Final = """
-  SELECT attempt_members.attempt_id, ({expression})::BOOLEAN AS held
-  FROM steps INNER JOIN attempt_members USING (trajectory_id)
-  INNER JOIN task_matches ON attempt_members.attempt_id = task_matches.attempt_id
-  WHERE task_matches.task_id = $task_id
-  GROUP BY attempt_members.attempt_id
+  INSERT INTO expression_results
+  WITH asked AS (
+    SELECT attempt_id FROM task_matches WHERE task_id = $task_id AND {chosen}
+  ),
+  without_steps AS (
+    SELECT ({expression})::BOOLEAN AS held FROM steps WHERE FALSE
+  ),
+  with_steps AS (
+    SELECT attempt_members.attempt_id, ({expression})::BOOLEAN AS held
+    FROM steps INNER JOIN attempt_members USING (trajectory_id)
+    WHERE attempt_members.attempt_id IN (SELECT attempt_id FROM asked)
+    GROUP BY attempt_members.attempt_id
+  )
+  SELECT
+    asked.attempt_id,
+    coalesce(if(with_steps.attempt_id IS NULL, without_steps.held, with_steps.held), FALSE)
+  FROM asked LEFT JOIN with_steps USING (attempt_id) CROSS JOIN without_steps
 """
 
 
@@ -31,10 +44,36 @@ def judge_success(con: duckdb.DuckDBPyConnection, specification: Specification) 
     con.execute("CREATE OR REPLACE TEMP TABLE expression_results (attempt_id TEXT, held BOOLEAN)")
     for task_id, task in specification.tasks.items():
         if task.success and task.success.sql:
-            sql = _EXPRESSION.format(expression=task.success.sql)
-            con.execute(f"INSERT INTO expression_results {sql}", {"task_id": task_id})
+            _evaluate(con, task_id, task.success.sql)
     materialise(con, "criterion_results")
     materialise(con, "successes")
+
+
+def _evaluate(con: duckdb.DuckDBPyConnection, task_id: str, expression: str) -> None:
+    """Add what a task's expression says of its attempts; NULL where it cannot be run.
+
+    Some errors show only on real steps, and must spoil no other attempt: then each is asked alone.
+    """
+    if _add(con, task_id, expression):
+        return
+    mine = "SELECT attempt_id FROM task_matches WHERE task_id = $task_id ORDER BY attempt_id"
+    for (attempt_id,) in con.execute(mine, {"task_id": task_id}).fetchall():
+        if not _add(con, task_id, expression, attempt_id):
+            con.execute("INSERT INTO expression_results VALUES ($id, NULL)", {"id": attempt_id})
+
+
+def _add(
+    con: duckdb.DuckDBPyConnection, task_id: str, expression: str, attempt_id: str | None = None
+) -> bool:
+    """Add the results of all attempts, or of one; False, and none, if that cannot be run."""
+    one = {} if attempt_id is None else {"attempt_id": attempt_id}
+    chosen = "attempt_id = $attempt_id" if one else "TRUE"
+    sql = _EXPRESSION.format(expression=expression, chosen=chosen)
+    try:
+        con.execute(sql, {"task_id": task_id, **one})
+    except duckdb.Error:
+        return False
+    return True
 
 
 def _canonicalise(con: duckdb.DuckDBPyConnection) -> None:

@@ -66,6 +66,9 @@ def paid(result: str | None, **columns: Any) -> Row:
         ("{result: {$.who: {input: who}}}", [paid('{"who":"c-7"}')], {"user_input": "x"}, None),
         ("{sql: count(*) < 2}", [paid("ok")], {}, 1),
         ("{sql: count(*) > 2}", [paid("ok")], {}, 0),
+        ("{sql: count(*) = 0}", [], {}, 1),
+        ("{sql: sum(result::INTEGER) > 0}", [paid("1")], {}, 1),
+        ("{sql: sum(result::INTEGER) > 0}", [paid("ok")], {}, None),
         ("{tool: pay, answer: x}", [paid("ok")], {"final_answer": "y"}, 0),
     ],
 )

@@ -114,7 +114,8 @@ parts AS (
     coalesce(by_state.held, 1) AS state_held,
     CASE
       WHEN expression_results.attempt_id IS NULL THEN 1
-      ELSE coalesce(if(expression_results.held, 1, -1), 0)
+      WHEN expression_results.held IS NULL THEN 0
+      ELSE if(expression_results.held, 1, -1)
     END AS expression_held
   FROM criteria
   INNER JOIN trajectories ON criteria.attempt_id = trajectories.trajectory_id
