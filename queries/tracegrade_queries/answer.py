@@ -1,8 +1,10 @@
 """Runs an analyst's query over a lake and prints its rows for a reader or a program."""
 
+import re
 import sys
+from decimal import Decimal
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import duckdb
 import orjson
@@ -22,7 +24,7 @@ class Question(NamedTuple):
     """What to run: one of the first two."""
 
     query: str | None
-    """SQL text."""
+    """SQL text; `-` for the text on standard input."""
     saved: str | None
     """Name of a saved query."""
     params: tuple[str, ...] = ()
@@ -59,7 +61,17 @@ def _ask(con: duckdb.DuckDBPyConnection, question: Question) -> duckdb.DuckDBPyR
         _refuse_all_but_reading(con, text)
         return con.sql(text, params=params) if params else con.sql(text)
     except (duckdb.Error, RuntimeError) as error:
-        raise QueryFailed(str(error)) from error
+        raise QueryFailed(_way_out(str(error))) from error
+
+
+def _way_out(error: str) -> str:
+    """Return the engine's error; where a value is missing, with the option that gives it."""
+    missing = re.search(r"not provided for the following parameters: (.+)", error)
+    if not missing:
+        return error
+    names = [name.strip() for name in missing[1].split(",")]
+    given = " ".join(f"--param {name}=VALUE" for name in names)
+    return f"the query needs a value for ${', $'.join(names)}; give it with {given}"
 
 
 def _refuse_all_but_reading(con: duckdb.DuckDBPyConnection, text: str) -> None:
@@ -75,6 +87,8 @@ def _text(question: Question) -> str:
     if (question.query is None) == (question.saved is None):
         msg = "give either a query or --saved NAME; `tracegrade sql --list` shows the saved ones"
         raise QueryFailed(msg)
+    if question.query == "-":
+        return sys.stdin.read()
     return sql.query(question.saved) if question.saved else str(question.query)
 
 
@@ -98,11 +112,32 @@ def _print(answer: duckdb.DuckDBPyRelation, output: str) -> None:
 
 
 def _write_json(rows: pa.Table) -> None:
-    sys.stdout.buffer.write(orjson.dumps(rows.to_pylist(), default=str) + b"\n")
+    found = rows.to_pylist(maps_as_pydicts="lossy")
+    sys.stdout.buffer.write(orjson.dumps(found, default=_as_json) + b"\n")
+
+
+def _as_json(value: object) -> object:
+    """Return what JSON does not know as what it does; a sum of integers comes as a decimal."""
+    if isinstance(value, Decimal) and value == int(value) and abs(value) < 2**63:
+        return int(value)
+    return str(value)
 
 
 def _write_csv(rows: pa.Table) -> None:
-    pa_csv.write_csv(rows, sys.stdout.buffer)
+    pa_csv.write_csv(_flat(rows), sys.stdout.buffer)
+
+
+def _flat(rows: pa.Table) -> pa.Table:
+    """Return the rows with lists, structs and maps as JSON, since a CSV cell is a text."""
+    for index, field in enumerate(rows.schema):
+        if pa.types.is_nested(field.type):
+            values = rows.column(index).to_pylist(maps_as_pydicts="lossy")
+            rows = rows.set_column(index, field.name, pa.array(map(_text_of, values), pa.string()))
+    return rows
+
+
+def _text_of(value: Any) -> str | None:
+    return None if value is None else orjson.dumps(value, default=_as_json).decode()
 
 
 def _write_parquet(rows: pa.Table) -> None:

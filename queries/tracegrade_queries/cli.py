@@ -8,7 +8,10 @@ import typer
 
 def sql(
     query: Annotated[
-        str | None, typer.Argument(help="SQL over spans, logs, steps, trajectories, scores, …")
+        str | None,
+        typer.Argument(
+            help="SQL over spans, logs, steps, trajectories, scores, …; - reads stdin."
+        ),
     ] = None,
     lake: Annotated[
         Path | None, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder of the lake.")

@@ -101,3 +101,33 @@ def test_missing_lake_is_bad_input(tmp_path: Path) -> None:
 
     assert answer.returncode == 2
     assert b"there is no lake" in answer.stderr
+
+
+def test_nested_values_are_json_in_a_csv_cell(folder: Path) -> None:
+    """A list or a map is one cell of text; sums of integers stay numbers."""
+    query = "SELECT [1, 2] AS items, map {'a': 'b'} AS named, sum(step_index) AS total FROM steps"
+    answer = sql(folder, query, "--format", "csv").stdout.decode()
+
+    assert list(csv.DictReader(io.StringIO(answer))) == [
+        {"items": "[1,2]", "named": '{"a":"b"}', "total": "0"}
+    ]
+    (row,) = json.loads(sql(folder, query, "--format", "json").stdout)
+    assert row == {"items": [1, 2], "named": {"a": "b"}, "total": 0}
+
+
+def test_query_can_come_from_a_file(folder: Path) -> None:
+    """A text that begins with a comment would be an option; standard input takes any."""
+    code = "import sys; from tracegrade.cli import main; main(sys.argv[1:])"
+    program = [sys.executable, "-c", code, "sql", "-", "--format", "csv", "--lake", str(folder)]
+    text = b"-- how many\nSELECT count(*) AS steps FROM steps;\n"
+    answer = subprocess.run(program, input=text, capture_output=True, check=True)
+
+    assert answer.stdout == b'"steps"\n1\n'
+
+
+def test_missing_value_is_named_with_its_option(folder: Path) -> None:
+    """A query with parameters says how to give them."""
+    answer = sql(folder, "SELECT $kind AS kind, $size AS size")
+
+    assert answer.returncode == 2
+    assert b"--param kind=VALUE --param size=VALUE" in answer.stderr
