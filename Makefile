@@ -19,7 +19,7 @@ lint: .venv/demo .venv/test .venv/lint  ## Check style, types, layers and SQL.
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/sqlfluff lint --disable-progress-bar queries
+	$(BIN)/sqlfluff lint --disable-progress-bar --processes 2 queries demo/sql
 
 bench: .venv/demo .venv/test  ## Measure speed, side by side; prints tables.
 	@for file in tests/benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done

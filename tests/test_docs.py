@@ -43,9 +43,7 @@ def test_commands_in_documents_exist(document: Path) -> None:
     targets = set(re.findall(r"(?:^|`)make ([a-z]+)\b", text, re.MULTILINE))
 
     assert commands <= set(entry_points(group="tracegrade.commands").names)
-    assert targets <= set(
-        re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    )
+    assert targets <= set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
