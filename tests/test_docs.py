@@ -25,7 +25,7 @@ def test_readme_names_every_module(folder: str) -> None:
     """A folder's README has each module of its package in its table of modules."""
     package = ROOT / folder / PACKAGES[folder]
     modules = {
-        path.relative_to(package).parts[0]
+        path.relative_to(package).parts[0].removesuffix(".py")
         for path in package.rglob("*.py")
         if path.name not in ("__init__.py", "__main__.py")
     }
