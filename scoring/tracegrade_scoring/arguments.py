@@ -4,8 +4,10 @@ No schema can reach the network or stall the scorer: references out of a schema 
 patterns run in linear time, because a trace brings its own schemas.
 """
 
+import json
+from decimal import Decimal
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import duckdb
 import jsonschema_rs
@@ -13,6 +15,9 @@ import orjson
 import pyarrow as pa
 
 from tracegrade_scoring.relations import materialise, put
+
+MAX_MESSAGE_CHARS: Final = 500
+"""A message quotes what is wrong, which may be megabytes."""
 
 _DISTINCT = """
   SELECT DISTINCT schema, arguments FROM call_schemas
@@ -60,8 +65,19 @@ def validity(
     validator = validators[schema]
     if validator is None:
         return Validity(None, None)
-    error = next(iter(validator.iter_errors(orjson.loads(arguments))), None)
-    return Validity(error is None, None if error is None else error.message)
+    try:
+        error = next(iter(validator.iter_errors(_read(arguments))), None)
+    except (RecursionError, ValueError):
+        return Validity(False, "they are nested too deeply, or hold half a character")
+    return Validity(error is None, None if error is None else error.message[:MAX_MESSAGE_CHARS])
+
+
+def _read(arguments: str) -> Any:
+    """Return the value of a JSON text; numbers beyond the range of doubles stay exact."""
+    try:
+        return orjson.loads(arguments)
+    except orjson.JSONDecodeError:
+        return json.loads(arguments, parse_float=Decimal)
 
 
 def _validator(schema: str) -> jsonschema_rs.Validator | None:

@@ -313,6 +313,20 @@ def test_arguments_that_are_no_json_are_invalid_and_lost_ones_are_not() -> None:
     assert (lost.status, lost.reason) == ("error", "content_missing")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "value"),
+    [('{"a":1e999}', 1.0), ('{"a":-1e999}', 0.0), ('{"a":"' + "x" * 9 + '"}', 0.0),
+     ('{"a":1,"b":' + "[" * 2000 + "]" * 2000 + "}", 0.0), ('{"a":' + "9" * 40 + "}", 1.0)],
+)  # fmt: skip
+def test_arguments_that_few_readers_hold_are_judged(arguments: str, value: float) -> None:
+    """Numbers beyond doubles count as what they are; nesting without end is invalid, no crash."""
+    schema = "{type: object, properties: {a: {type: number, minimum: 0}}}"
+    tools = f"tools: {{read: {{parameters: {schema}}}}}"
+
+    score = scores(run("{}", picks("read", arguments=arguments), tools=tools))
+    assert score["parameter_validity"].value == value
+
+
 def test_schema_of_a_trace_cannot_stall_or_reach_out() -> None:
     """A pattern that backtracks runs in linear time; a schema that refers outside is not used."""
     hostile = {
