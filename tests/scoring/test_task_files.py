@@ -142,7 +142,18 @@ def test_error_names_line_and_way_out(tmp_path: Path, text: str, problem: str) -
         ),
         (
             "success: {state: {balance: 0}}",
-            "7: 'balance' is no JSON path: it does not start with $; write it like $.order.state",
+            "7: 'balance' is no JSON path to one value: it does not start with $; "
+            "write it like $.order.state or $.orders[0].state",
+        ),
+        (
+            "success: {result: {'$.a[*].b': 0}}",
+            "7: '$.a[*].b' is no JSON path to one value: it has a wildcard; "
+            "write it like $.order.state or $.orders[0].state",
+        ),
+        (
+            "sub_goals: {a: {serves: [look], success: {state: {$..b: 0}}}}",
+            "7: '$..b' is no JSON path to one value: it has a wildcard; "
+            "write it like $.order.state or $.orders[0].state",
         ),
         (
             "sub_goals: {a: {deps: [b]}}",

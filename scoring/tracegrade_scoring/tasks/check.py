@@ -4,6 +4,7 @@ Each check yields every problem it finds, with the line, so that one run shows a
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import duckdb
@@ -184,15 +185,26 @@ def _check_criterion(
 
 
 def _json_path(source: Source, path: Path, json_path: str) -> Iterator[Problem]:
-    try:
-        if not json_path.startswith("$"):
-            msg = "it does not start with $"
-            raise ValueError(msg)
-        with duckdb.connect() as con:
-            con.execute("SELECT json_extract('{}', $path)", {"path": json_path}).fetchall()
-    except (duckdb.Error, ValueError) as error:
-        fact = f"'{json_path}' is no JSON path: {str(error).splitlines()[0]}"
-        yield source.problem(path, fact, "write it like $.order.state")
+    fault = _path_fault(json_path)
+    if fault:
+        fact = f"'{json_path}' is no JSON path to one value: {fault}"
+        yield source.problem(path, fact, "write it like $.order.state or $.orders[0].state")
+
+
+@cache
+def _path_fault(json_path: str) -> str | None:
+    """Return why the engine cannot read one value at the path; None if it can."""
+    if not json_path.startswith("$"):
+        return "it does not start with $"
+    with duckdb.connect() as con:
+        # From a table, as the job reads it: only a constant path could have wildcards.
+        con.execute("CREATE TABLE paths AS SELECT $path AS path", {"path": json_path})
+        try:
+            con.execute("SELECT json_extract('{}', path) FROM paths").fetchall()
+        except duckdb.Error as error:
+            fault = str(error).splitlines()[0]
+            return "it has a wildcard" if "wildcard" in fault else fault
+    return None
 
 
 def _expression(source: Source, path: Path, sql: str) -> Iterator[Problem]:
