@@ -1,0 +1,1 @@
+"""Batch jobs that judge what agents did: task files, scores, statistics and reports."""

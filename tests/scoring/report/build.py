@@ -37,7 +37,7 @@ class Tables:
         """Insert one row; columns that are not given are NULL."""
         names = ", ".join(row)
         values = ", ".join(f"${name}" for name in row)
-        self.con.execute(f"INSERT INTO {table} ({names}) VALUES ({values})", row)  # noqa: S608 - our own names
+        self.con.execute(f"INSERT INTO {table} ({names}) VALUES ({values})", row)
 
     def run(self, release: str | None = "1.0", agent: str | None = "files", **facts: Any) -> str:
         """Insert one run and return its id."""
@@ -74,7 +74,7 @@ class Tables:
         }
         score = {name: given.get(name) for name in SCORE.names}
         self.con.execute(
-            f"UPDATE trajectory_scores SET {metric} = $score WHERE trajectory_id = $run",  # noqa: S608 - our own names
+            f"UPDATE trajectory_scores SET {metric} = $score WHERE trajectory_id = $run",
             {"run": run, "score": score},
         )
 

@@ -24,7 +24,7 @@ def lake(sample: Tables, tmp_path_factory: pytest.TempPathFactory) -> Path:
             else column.name
             for column in table.columns
         )
-        rows = sample.con.sql(f"SELECT {columns} FROM {table.name}").to_arrow_table()  # noqa: S608 - declared names
+        rows = sample.con.sql(f"SELECT {columns} FROM {table.name}").to_arrow_table()
         lake.replace(table, rows.cast(table.arrow()))
     return lake.root
 
