@@ -88,6 +88,39 @@ itemised AS (
   FROM items
   WHERE field = 'contents' AND type = 'text'
   GROUP BY key, direction, message_position
+),
+
+-- The Agents SDK with Chat Completions: a message as it came, else the response that a stream
+-- became. Reasoning stands there alone; of a stream, all does.
+raw_outputs AS (
+  SELECT
+    key,
+    try_cast(attributes['output.value'] AS JSON) -> '$[0]' AS output
+  FROM bucket_spans
+  WHERE
+    scope_name = 'openinference.instrumentation.openai_agents'
+    AND attributes['openinference.span.kind'] = 'LLM'
+    AND starts_with(attributes['output.value'], '[')
+),
+
+raw_items AS (
+  SELECT
+    raw_outputs.key,
+    unnest(from_json(raw_outputs.output -> '$.output', '["JSON"]')) AS item,
+    generate_subscripts(from_json(raw_outputs.output -> '$.output', '["JSON"]'), 1) AS position
+  FROM raw_outputs
+  ANTI JOIN messages ON raw_outputs.key = messages.key AND messages.direction = 'out'
+),
+
+-- These leave out arguments that are empty; elsewhere what was not sent is not known.
+terse AS (
+  SELECT key
+  FROM bucket_spans
+  WHERE
+    scope_name IN (
+      'openinference.instrumentation.openai_agents', 'openinference.instrumentation.langchain'
+    )
+    AND NOT dropped
 )
 
 SELECT
@@ -137,29 +170,84 @@ SELECT
   'tool_call' AS part_type,
   items.tool_name,
   items.call_id,
-  items.arguments
+  coalesce(items.arguments, CASE WHEN terse.key IS NOT NULL THEN '{}' END) AS arguments
 FROM items
 INNER JOIN messages USING (key, direction, message_position)
-WHERE items.field = 'tool_calls';
+LEFT JOIN terse USING (key)
+WHERE items.field = 'tool_calls'
+UNION ALL BY NAME
+SELECT
+  key,
+  'out' AS direction,
+  0 AS message_position,
+  -1 AS part_position,
+  'assistant' AS role,
+  'reasoning' AS part_type,
+  output ->> '$.reasoning_content' AS text
+FROM raw_outputs
+WHERE json_type(output, '$.reasoning_content') = 'VARCHAR'
+UNION ALL BY NAME
+SELECT
+  key,
+  'out' AS direction,
+  0 AS message_position,
+  position AS part_position,
+  'assistant' AS role,
+  CASE item ->> '$.type'
+    WHEN 'message' THEN 'text'
+    WHEN 'function_call' THEN 'tool_call'
+    ELSE item ->> '$.type'
+  END AS part_type,
+  array_to_string(
+    (item ->> '$.summary[*].text') || (item ->> '$.content[*].text'), '\n'
+  ) AS text,
+  item ->> '$.name' AS tool_name,
+  item ->> '$.call_id' AS call_id,
+  item ->> '$.arguments' AS arguments
+FROM raw_items;
 
 CREATE OR REPLACE TEMP VIEW openinference_operations AS
-WITH spans AS (
+WITH marked AS (
   SELECT
     *,
     attributes['openinference.span.kind'] AS span_kind,
     attributes['input.value'] AS input_value,
     attributes['output.value'] AS output_value,
     try_cast(attributes['metadata'] AS JSON) AS metadata,
-    CASE
-      WHEN attributes['openinference.span.kind'] IN ('TOOL', 'AGENT')
-        THEN try_cast(attributes['input.value'] AS JSON)
-    END AS input,
-    CASE
-      WHEN attributes['openinference.span.kind'] IN ('TOOL', 'AGENT')
-        THEN try_cast(attributes['output.value'] AS JSON)
-    END AS output
+    metadata ->> '$.lc_agent_name' AS lc_agent_name,
+    metadata ->> '$.langgraph_node' AS graph_node,
+    coalesce(metadata ->> '$.ls_integration', '') IN ('langgraph', 'langchain_create_agent')
+      AS in_graph
   FROM bucket_spans
   WHERE attributes['openinference.span.kind'] IS NOT NULL
+),
+
+-- Of LangChain, AGENT is whatever has "agent" in its name, be it a tool or a node of a graph; an
+-- agent of another name is a CHAIN. Its metadata tell which spans are whole agents and graphs.
+kinds AS (
+  SELECT
+    *,
+    CASE
+      WHEN span_kind = 'LLM' THEN 'model'
+      WHEN span_kind = 'TOOL' AND attributes['tool.name'] IS NULL AND name LIKE 'handoff to %'
+        THEN 'handoff'
+      WHEN span_kind = 'TOOL' THEN 'tool'
+      WHEN span_kind = 'AGENT' AND attributes['tool.name'] IS NOT NULL THEN 'tool'
+      WHEN name = lc_agent_name AND span_kind IN ('AGENT', 'CHAIN') THEN 'agent'
+      WHEN span_kind = 'AGENT' AND name <> coalesce(graph_node, '') THEN 'agent'
+      WHEN in_graph AND span_kind = 'CHAIN' AND (graph_node IS NULL OR name = 'LangGraph')
+        THEN 'agent'
+      ELSE 'other'
+    END AS operation
+  FROM marked
+),
+
+spans AS (
+  SELECT
+    *,
+    CASE WHEN operation IN ('agent', 'tool') THEN try_cast(input_value AS JSON) END AS input,
+    CASE WHEN operation IN ('agent', 'tool') THEN try_cast(output_value AS JSON) END AS output
+  FROM kinds
 ),
 
 tool_entries AS (
@@ -172,7 +260,7 @@ tool_entries AS (
       )
     ) AS entry
   FROM spans
-  WHERE span_kind = 'LLM'
+  WHERE operation = 'model'
 ),
 
 tools AS (
@@ -224,29 +312,25 @@ described AS (
 
 SELECT
   key,
-  CASE
-    WHEN span_kind = 'AGENT' THEN 'agent'
-    WHEN span_kind = 'LLM' THEN 'model'
-    WHEN span_kind = 'TOOL' AND attributes['tool.name'] IS NULL AND name LIKE 'handoff to %'
-      THEN 'handoff'
-    WHEN span_kind = 'TOOL' THEN 'tool'
-    ELSE 'other'
-  END AS operation,
+  operation,
   coalesce(
-    attributes['agent.name'],
-    CASE WHEN span_kind = 'AGENT' THEN metadata ->> '$.lc_agent_name' END
+    attributes['agent.name'], CASE WHEN operation = 'agent' AND name = lc_agent_name THEN name END
   ) AS agent_name,
-  CASE WHEN span_kind = 'AGENT' THEN name END AS agent_label,
-  CASE WHEN span_kind = 'TOOL' THEN coalesce(attributes['tool.name'], name) END AS tool_name,
   CASE
-    WHEN span_kind = 'TOOL'
+    WHEN operation = 'agent' AND name NOT IN ('LangGraph', coalesce(graph_node, '')) THEN name
+  END AS agent_label,
+  CASE
+    WHEN operation IN ('tool', 'handoff') THEN coalesce(attributes['tool.name'], name)
+  END AS tool_name,
+  CASE
+    WHEN operation = 'tool'
       THEN
         coalesce(
           attributes['tool.id'], attributes['tool_call.id'], output ->> '$.data.tool_call_id'
         )
   END AS call_id,
   CASE
-    WHEN span_kind <> 'TOOL' THEN NULL
+    WHEN operation <> 'tool' THEN NULL
     -- Wrappers write the Python call: {"args": [], "kwargs": {…}}.
     WHEN
       json_type(input, '$.kwargs') = 'OBJECT'
@@ -255,15 +339,15 @@ SELECT
     ELSE input_value
   END AS arguments,
   CASE
-    WHEN span_kind <> 'TOOL' THEN NULL
+    WHEN operation <> 'tool' THEN NULL
     WHEN json_type(output, '$.data.content') IS NOT NULL THEN output ->> '$.data.content'
     WHEN json_type(output, '$.blocks') = 'ARRAY'
       THEN array_to_string(output ->> '$.blocks[*].text', '\n')
     ELSE output_value
   END AS result,
   CASE
-    WHEN span_kind = 'AGENT' AND input IS NULL THEN input_value
-    WHEN span_kind = 'AGENT'
+    WHEN operation = 'agent' AND input IS NULL THEN input_value
+    WHEN operation = 'agent'
       THEN
         coalesce(
           attributes['llm.input_messages.0.message.content'],
@@ -274,8 +358,11 @@ SELECT
     ELSE user_text
   END AS user_input,
   CASE
-    WHEN span_kind <> 'AGENT' THEN NULL
+    WHEN operation <> 'agent' THEN NULL
     WHEN output IS NULL THEN output_value
+    WHEN output ->> '$.messages[#-1].type' <> 'ai' THEN NULL
+    WHEN json_type(output, '$.messages[#-1].data.content') = 'ARRAY'
+      THEN array_to_string(output ->> '$.messages[#-1].data.content[*].text', '')
     WHEN output ->> '$.messages[#-1].type' = 'ai' THEN output ->> '$.messages[#-1].data.content'
     WHEN json_type(output, '$.raw') = 'VARCHAR' THEN output ->> '$.raw'
     WHEN json_type(output) = 'VARCHAR' THEN output ->> '$'

@@ -1,7 +1,8 @@
 -- Tool executions that two instrumentations recorded side by side: to the scope that came first.
 --
--- Twins come from different scopes, share at least half of the longer one's time, and have the
--- same call id, or the same tool with arguments that do not differ.
+-- Twins come from different scopes and have the same call id, or the same tool with arguments that
+-- do not differ. They share at least half of the longer one's time; with one call id, any of it,
+-- since recording a fast tool takes longer than the tool.
 --
 -- Reads:
 --   tool_spans
@@ -49,7 +50,14 @@ pairs AS (
       AND coalesce(later.call_id = earlier.call_id, true)
       AND (later.tool_name = earlier.tool_name OR later.call_id = earlier.call_id)
       AND coalesce(later.match_arguments = earlier.match_arguments, true)
-      AND half_shared(earlier.start_ns, earlier.end_ns, later.start_ns, later.end_ns)
+      AND (
+        half_shared(earlier.start_ns, earlier.end_ns, later.start_ns, later.end_ns)
+        OR (
+          later.call_id = earlier.call_id
+          AND later.end_ns >= earlier.start_ns
+          AND later.start_ns <= earlier.end_ns
+        )
+      )
   QUALIFY row_number() OVER (PARTITION BY later.key ORDER BY distance_ns, earlier.key) = 1
 )
 

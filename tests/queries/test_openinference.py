@@ -1,0 +1,174 @@
+"""OpenInference spans as LangGraph and the Agents SDK really send them."""
+
+import json
+from typing import Any
+
+from tracegrade_collector.lake import Lake
+from tracegrade_queries.build import build
+
+from .traces import Row, agent, land, message, model, request_of, response, rows, span, story, tool
+from .traces import request as requested
+
+LANGCHAIN = "openinference.instrumentation.langchain"
+AGENTS_SDK = "openinference.instrumentation.openai_agents"
+GENAI = "opentelemetry.instrumentation.genai.langchain"
+
+
+def oi(number: int, parent: int | None, kind: str, scope: str = LANGCHAIN, **fields: Any) -> Row:
+    """Return an OpenInference span."""
+    return span(number, parent, scope=scope, **{"openinference__span__kind": kind, **fields})
+
+
+def node(number: int, parent: int | None, kind: str, name: str, at: float, **metadata: str) -> Row:
+    """Return a span of LangGraph: 100 ms if it is the graph, else 10 ms."""
+    ms = 10 if "langgraph_node" in metadata else 100
+    return oi(number, parent, kind, name=name, at=at, ms=ms, metadata=json.dumps(metadata))
+
+
+def asks(number: int, parent: int, tool_name: str, at: float, **fields: Any) -> Row:
+    """Return a model span that requests a tool and sends no arguments, since they are empty."""
+    key = "llm__output_messages__0__message__tool_calls__0__tool_call__function__name"
+    role = {"llm__output_messages__0__message__role": "assistant"}
+    return oi(number, parent, "LLM", at=at, **{key: tool_name, **role, **fields})
+
+
+def trajectories(lake: Lake) -> list[tuple[str, str | None, bool]]:
+    """Return root span, agent and whether another run called it, of each trajectory."""
+    found = rows(
+        lake,
+        "SELECT root_span_id, agent_name, parent_trajectory_id IS NOT NULL AS called "
+        "FROM trajectories ORDER BY ALL",
+    )
+    return [(row["root_span_id"].lstrip("0"), row["agent_name"], row["called"]) for row in found]
+
+
+def test_nodes_named_agent_do_not_split_a_graph(lake: Lake) -> None:
+    """A ReAct graph marks each turn of its node `agent` as an AGENT; it is one run."""
+    graph = {"ls_integration": "langgraph"}
+    spans = [
+        node(1, None, "CHAIN", "LangGraph", 0, **graph),
+        node(2, 1, "AGENT", "agent", 1, langgraph_node="agent", **graph),
+        asks(3, 2, "now", at=2),
+        node(4, 1, "CHAIN", "tools", 20, langgraph_node="tools", **graph),
+        oi(5, 4, "TOOL", at=21, tool__name="now", output__value="noon"),
+        node(6, 1, "AGENT", "agent", 40, langgraph_node="agent", **graph),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert trajectories(lake) == [("1", None, False)]
+    assert story(lake) == ["tool_call now {} ok", "observation noon"]
+
+
+def test_agent_of_any_name_is_an_agent(lake: Lake) -> None:
+    """LangChain's metadata name the agents: here one that another called as a tool."""
+    graph = {"ls_integration": "langchain_create_agent"}
+    tools = {"langgraph_node": "tools", **graph}
+    spans = [
+        node(1, None, "CHAIN", "manager", 0, lc_agent_name="manager", **graph),
+        asks(2, 1, "ask", at=1),
+        oi(3, 1, "TOOL", at=20, ms=50, tool__name="ask", output__value="22C"),
+        node(4, 3, "CHAIN", "expert", 21, lc_agent_name="expert", **tools),
+        asks(5, 4, "now", at=22),
+        oi(6, 4, "TOOL", at=25, tool__name="now", output__value="noon"),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert trajectories(lake) == [("1", "manager", False), ("4", "expert", True)]
+    assert story(lake, f"{1:032x}-{1:016x}") == ["tool_call ask {} ok", "observation 22C"]
+
+
+def test_tool_with_agent_in_its_name_is_a_tool(lake: Lake) -> None:
+    """LangChain marks the tool `ask_agent` as an AGENT; its name as a tool says what it is."""
+    spans = [
+        node(1, None, "CHAIN", "LangGraph", 0, ls_integration="langgraph"),
+        asks(2, 1, "ask_agent", at=1),
+        oi(3, 1, "AGENT", at=20, tool__name="ask_agent", output__value="22C"),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert trajectories(lake) == [("1", None, False)]
+    assert story(lake) == ["tool_call ask_agent {} ok", "observation 22C"]
+
+
+def test_answer_in_blocks_is_text(lake: Lake) -> None:
+    """Of a last message in blocks, as the Responses API makes it, the answer is its text."""
+    blocks = [{"type": "reasoning", "summary": []}, {"type": "text", "text": "22C"}]
+    output = json.dumps({"messages": [{"type": "ai", "data": {"content": blocks}}]})
+    land(lake, request_of([oi(1, None, "AGENT", name="weather_agent", output__value=output)]))
+    build(lake)
+
+    assert rows(lake, "SELECT final_answer FROM trajectories") == [{"final_answer": "22C"}]
+
+
+def test_empty_arguments_are_not_guessed(lake: Lake) -> None:
+    """Missing arguments are none only where that is known: not where attributes were dropped."""
+    spans = [
+        oi(1, None, "AGENT", ms=100, agent__name="a"),
+        {**asks(2, 1, "now", at=1), "droppedAttributesCount": 3},
+        asks(3, 1, "now", at=2, scope="openinference.instrumentation.other"),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert story(lake) == ["tool_call now unknown", "tool_call now unknown"]
+
+
+def test_streamed_chat_completion_is_read_from_the_raw_output(lake: Lake) -> None:
+    """The Agents SDK tells what a streamed Chat Completion said in its raw output alone."""
+    items = [
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Look."}]},
+        {"type": "message", "content": [{"type": "output_text", "text": "A moment."}]},
+        {"type": "function_call", "name": "nope", "call_id": "c", "arguments": '{"x": 1}'},
+    ]
+    output = json.dumps([{"object": "response", "output": items}])
+    plain = json.dumps([{"role": "assistant", "content": "No.", "reasoning_content": "Hm."}])
+    said = {
+        "llm__output_messages__0__message__role": "assistant",
+        "llm__output_messages__0__message__content": "No.",
+    }
+    spans = [
+        oi(1, None, "AGENT", AGENTS_SDK, ms=100, agent__name="a"),
+        oi(2, 1, "LLM", AGENTS_SDK, at=1, output__value=output),
+        oi(3, 1, "LLM", AGENTS_SDK, at=9, output__value=plain, **said),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert story(lake) == [
+        "thought Look.",
+        "message A moment.",
+        'tool_call nope {"x":1} unknown',
+        "thought Hm.",
+        "answer No.",
+    ]
+
+
+def test_fast_tools_recorded_twice_are_matched_by_id(lake: Lake) -> None:
+    """Two records of a call that overlap less than half are one, if they share the call id."""
+    calls = [requested("t", "c1", x=1), requested("t", "c2", x=2)]
+    answers = [response("r", "c1"), response("r", "c2")]
+    told = {"gen_ai__tool__call__result": "r", "scope": GENAI}
+    output = [json.dumps({"data": {"content": "r", "tool_call_id": f"c{n}"}}) for n in (1, 2)]
+    spans = [
+        span(9, ms=200),
+        oi(1, 9, "AGENT", ms=100, agent__name="a"),
+        oi(2, 1, "TOOL", at=20, ms=1, tool__name="t", output__value=output[0]),
+        oi(3, 1, "TOOL", at=22, ms=1, tool__name="t", output__value=output[1]),
+        agent(4, 9, at=0.1, scope=GENAI),
+        model(5, 4, at=1, said=[message("assistant", *calls)], scope=GENAI),
+        tool(6, 4, at=20.7, ms=0.6, gen_ai__tool__call__id="c1", **told),
+        tool(7, 4, at=22.7, ms=0.6, gen_ai__tool__call__id="c2", **told),
+        model(8, 4, at=30, heard=[message("tool", *answers)], scope=GENAI),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert story(lake) == [
+        'tool_call t {"x":1} ok',
+        "observation r",
+        'tool_call t {"x":2} ok',
+        "observation r",
+    ]
