@@ -22,9 +22,7 @@ SELECT
   graph_values.sub_goal,
   graph_values.condition,
   graph_values.path,
-  -- Redacted or truncated content has arguments; without them only these are missing.
-  calls.result IS NOT NULL AND NOT (calls.content_missing AND calls.arguments IS NOT NULL)
-    AS captured,
+  NOT calls.result_missing AS captured,
   CASE
     WHEN json_valid(calls.result)
       THEN json_extract(calls.result, graph_values.path)::VARCHAR

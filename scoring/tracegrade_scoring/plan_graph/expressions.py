@@ -18,7 +18,7 @@ _EVALUATED = """
     SELECT ({expression})::BOOLEAN AS holds FROM steps WHERE FALSE
   ),
   whole AS (
-    SELECT attempt_members.attempt_id, ({expression})::BOOLEAN AS holds
+    SELECT attempt_members.attempt_id, coalesce(({expression})::BOOLEAN, FALSE) AS holds
     FROM steps INNER JOIN attempt_members USING (trajectory_id)
     WHERE attempt_members.attempt_id IN {attempts}
     GROUP BY attempt_members.attempt_id

@@ -270,6 +270,25 @@ def test_result_that_was_not_captured_is_an_error() -> None:
     assert found_elsewhere["sub_goal_completion"].value == 1
 
 
+@pytest.mark.parametrize(
+    ("flag", "completed"), [("truncated", True), ("result_truncated", None), ("redacted", True)]
+)
+def test_only_a_result_cut_short_is_unknown(flag: str, completed: bool | None) -> None:
+    """What is missing of the arguments says nothing about the result, and the other way round."""
+    goals = "      a: {serves: [t], success: {tool: t, result: {$.n: 1}}}"
+
+    cut = one(goals, [goal(tool_name="t", result='{"n":1}', flags=[flag])])
+
+    assert cut.sub_goal("a")["completed"] is completed
+
+
+def test_expression_that_is_null_does_not_hold() -> None:
+    """NULL over the steps is not the answer that no steps at all would give."""
+    goals = "      a: {serves: [t], success: {sql: 'max(cost) < 5 OR count(*) = 0'}}"
+
+    assert one(goals, ["t"])["sub_goals_regressed"].value == 1
+
+
 def test_criterion_alone_is_not_enough() -> None:
     """A criterion that holds does not complete a sub-goal that nothing was done for."""
     goals = "      a: {serves: [t], success: {tool: u}}"
