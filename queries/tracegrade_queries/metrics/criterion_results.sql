@@ -73,13 +73,22 @@ by_call AS (
   GROUP BY attempt_id
 ),
 
--- A path that no result has does not hold.
+lost_results AS (
+  SELECT DISTINCT attempt_id
+  FROM calls
+  WHERE
+    result_missing
+    AND NOT failed
+),
+
+-- A path that no result has does not hold, unless one that was not captured could have it.
 by_state AS (
   SELECT
     wanted_values.attempt_id,
-    min(coalesce(compared.held, -1)) AS held
+    min(coalesce(compared.held, if(lost_results.attempt_id IS NULL, -1, 0))) AS held
   FROM wanted_values
   LEFT JOIN compared USING (attempt_id, place, path)
+  LEFT JOIN lost_results USING (attempt_id)
   WHERE wanted_values.place = 'state'
   GROUP BY wanted_values.attempt_id
 ),
