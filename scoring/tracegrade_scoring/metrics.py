@@ -56,3 +56,12 @@ METRICS: Final[Mapping[str, str]] = {**TOOL_SELECTION, **STEPS, **PLAN_GRAPH, **
 
 DECISION_POINT_METRICS: Final = frozenset({"tsa", "tsa_source_text"})
 """Metrics whose denominator counts decision points."""
+
+SHARES: Final = METRICS.keys() - {
+    *("missed_decisions", "destructive_when_safe_existed", "actual_steps", "off_plan_calls"),
+    *("sub_goals_skipped", "sub_goals_failed_inside", "sub_goals_regressed"),
+    *("sub_goals_pre_satisfied", "replans", "replans_reactive", "replans_spontaneous"),
+    *("replans_source_text", "replans_per_100_calls", "step_efficiency", "step_ratio"),
+    *("sub_goal_coverage_weighted", "sub_goal_completion_weighted"),
+}
+"""Metrics whose denominator counts observations that are each 0 or 1: not counts and ratios."""

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from tracegrade_queries.sql import query
 from tracegrade_scoring.intervals import MIN_TASKS, Interval, bootstrap, wilson
-from tracegrade_scoring.metrics import DECISION_POINT_METRICS
+from tracegrade_scoring.metrics import DECISION_POINT_METRICS, SHARES
 from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.schema import RELEASE_SCORES
 
@@ -62,7 +62,7 @@ def _release_score(key: Row, tasks: Sequence[Row]) -> Row:
     """Return the row of one cell. `tasks`: the sums of each task in it."""
     scored = [task for task in tasks if task["scored"]]
     numerator, denominator = _total(scored, "numerator"), _total(scored, "denominator")
-    interval = _interval(scored)
+    interval = _interval(key["metric"], scored)
     return {
         **key,
         "value": numerator / denominator if numerator is not None and denominator else None,
@@ -96,10 +96,11 @@ def _known_tasks(scored: Sequence[Row]) -> int:
     return sum(task["task_id"] is not None for task in scored)
 
 
-def _interval(scored: Sequence[Row]) -> Interval | None:
-    """Return Wilson's interval if every task has one observation, else a bootstrap."""
+def _interval(metric: str, scored: Sequence[Row]) -> Interval | None:
+    """Return Wilson's interval of a share if every task has one observation, else a bootstrap."""
     known = _known_tasks(scored)
-    if scored and known == len(scored) and all(task["single"] for task in scored):
+    single = known == len(scored) and all(task["single"] for task in scored)
+    if scored and single and metric in SHARES:
         return wilson(sum(task["numerator"] for task in scored), len(scored))
     if known < MIN_TASKS:
         return None

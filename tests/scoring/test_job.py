@@ -263,7 +263,7 @@ def test_release_scores_pool_over_runs(lake: Lake, spec: Specification) -> None:
 
 
 def test_release_scores_have_an_interval_over_tasks(lake: Lake) -> None:
-    """Six tasks with one run each: Wilson for success, a bootstrap for decision points."""
+    """Six tasks with one run each: Wilson for success, a bootstrap for points and for counts."""
     tasks = "".join(
         f"\n  t{i}: {{expected: [{{tool: look}}, {{tool: pay}}], success: {{tool: pay}}}}"
         for i in range(6)
@@ -275,8 +275,9 @@ def test_release_scores_have_an_interval_over_tasks(lake: Lake) -> None:
     assert values(
         lake,
         "SELECT metric, value, round(low, 4), round(high, 4), interval_method FROM release_scores "
-        "WHERE metric IN ('tsa', 'success') ORDER BY 1",
+        "WHERE metric IN ('missed_decisions', 'tsa', 'success') ORDER BY 1",
     ) == [
+        ("missed_decisions", 0.5, 0.1667, 0.8333, "bootstrap"),
         ("success", 0.5, 0.1876, 0.8124, "wilson"),
         ("tsa", 0.75, 0.5833, 0.9167, "bootstrap"),
     ]

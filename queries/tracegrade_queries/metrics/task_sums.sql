@@ -19,7 +19,7 @@
 --   value_sum       DOUBLE   Weighted sum of values; NULL if none was scored.
 --   weight          DOUBLE   Sum of the weights of scored trajectories; NULL if none was.
 --   observations    DOUBLE   Sum of denominators without weights; NULL if none was scored.
---   single          BOOLEAN  One trajectory at weight 1, with one observation that is 0 or 1.
+--   single          BOOLEAN  One trajectory at weight 1, and one observation that is 0 or 1.
 -- Order:
 --   agent_name, release, task_category, metric, task_id
 WITH by_category AS (
