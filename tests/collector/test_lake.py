@@ -131,8 +131,9 @@ def test_only_its_owner_may_read_a_lake(lake: Lake) -> None:
         notes(1).drop_columns(["text"]),
         notes(1).append_column("more", pa.array([1])),
         notes(1).set_column(0, "wal_seq", pa.array(["1"])),
+        notes(1).set_column(2, "date", pa.nulls(1, pa.date32())),
     ],
-    ids=["missing", "unknown", "other type"],
+    ids=["missing", "unknown", "other type", "no date"],
 )
 def test_rows_of_another_shape_are_refused(lake: Lake, rows: pa.Table) -> None:
     """Delta would take them, and the table would be unreadable."""

@@ -54,7 +54,7 @@ def stage(folder: Path, table: Table, rows: pa.Table, name: str) -> list[StagedF
         name: The same name with the same rows makes the same file, so a repeat replaces it.
 
     Raises:
-        SchemaDiffers: A column is missing, unknown, or of another type.
+        SchemaDiffers: A column is missing, unknown, or of another type; a row has no date.
     """
     rows = as_declared(table, rows)
     stage_folder = folder / STAGE_FOLDER
@@ -95,6 +95,9 @@ def _partitions(table: Table, rows: pa.Table) -> Iterator[tuple[dict[str, str], 
             yield {}, rows
         return
     (column,) = table.partition_by
+    if rows[column].null_count:
+        msg = f"{rows[column].null_count} rows of {table.name} have no {column}; give each its own"
+        raise SchemaDiffers(msg)
     for value in sorted(pc.unique(rows[column]).to_pylist()):
         part = rows.filter(pc.equal(rows[column], pa.scalar(value, rows[column].type)))
         yield {column: _partition_text(value)}, part.drop_columns([column])
