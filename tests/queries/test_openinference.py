@@ -172,3 +172,23 @@ def test_fast_tools_recorded_twice_are_matched_by_id(lake: Lake) -> None:
         'tool_call t {"x":2} ok',
         "observation r",
     ]
+
+
+def test_wrapped_tools_below_langchain_are_one_call_each(lake: Lake) -> None:
+    """A wrapper's brief spans, whose parent is not LangChain's span, lie in its spans' time."""
+    same = {"tool__name": "t", "input__value": '{"x": 1}', "output__value": "r"}
+    inner: Row = {"gen_ai__tool__call__arguments": '{"x": 1}', "scope": "tracegrade", "ms": 0.1}
+    spans = [
+        agent(1),
+        oi(2, 1, "TOOL", at=20, ms=3, **same),
+        oi(3, 1, "TOOL", at=21, ms=3, **same),
+        oi(4, 1, "TOOL", at=22, ms=3, tool__name="u", input__value="Rome"),
+        tool(5, 1, at=22.1, **inner),
+        tool(6, 1, at=22.3, **inner),
+        tool(7, 1, at=22.5, tool_name="u", **inner),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    calls = rows(lake, "SELECT tool_name FROM steps WHERE kind = 'tool_call' ORDER BY ALL")
+    assert [call["tool_name"] for call in calls] == ["t", "t", "u"]

@@ -1,8 +1,9 @@
 -- Tool executions that two instrumentations recorded side by side: to the scope that came first.
 --
 -- Twins come from different scopes and have the same call id, or the same tool with arguments that
--- do not differ. They share at least half of the longer one's time; with one call id, any of it,
--- since recording a fast tool takes longer than the tool.
+-- do not differ. They share at least half of the longer one's time, or one lies inside the other;
+-- with one call id they share any time, since recording a fast tool takes longer than the tool.
+-- Parallel calls with the same arguments pair up in the order of their starts.
 --
 -- Reads:
 --   tool_spans
@@ -41,7 +42,25 @@ pairs AS (
     later.key,
     later.scope_name,
     earlier.key AS next,
-    abs(earlier.start_ns - later.start_ns) AS distance_ns
+    abs(earlier.start_ns - later.start_ns) AS distance_ns,
+    dense_rank() OVER (
+      PARTITION BY
+        later.trajectory_id,
+        earlier.scope_name,
+        later.scope_name,
+        later.tool_name,
+        later.match_arguments
+      ORDER BY later.start_ns, later.key
+    ) AS later_place,
+    dense_rank() OVER (
+      PARTITION BY
+        later.trajectory_id,
+        earlier.scope_name,
+        later.scope_name,
+        later.tool_name,
+        later.match_arguments
+      ORDER BY earlier.start_ns, earlier.key
+    ) AS earlier_place
   FROM candidates AS later
   INNER JOIN candidates AS earlier
     ON
@@ -50,19 +69,30 @@ pairs AS (
       AND coalesce(later.call_id = earlier.call_id, true)
       AND (later.tool_name = earlier.tool_name OR later.call_id = earlier.call_id)
       AND coalesce(later.match_arguments = earlier.match_arguments, true)
+      AND later.end_ns >= earlier.start_ns
+      AND later.start_ns <= earlier.end_ns
       AND (
         half_shared(earlier.start_ns, earlier.end_ns, later.start_ns, later.end_ns)
-        OR (
-          later.call_id = earlier.call_id
-          AND later.end_ns >= earlier.start_ns
-          AND later.start_ns <= earlier.end_ns
-        )
+        OR later.call_id = earlier.call_id
+        OR (later.start_ns >= earlier.start_ns AND later.end_ns <= earlier.end_ns)
+        OR (later.start_ns <= earlier.start_ns AND later.end_ns >= earlier.end_ns)
       )
-  QUALIFY row_number() OVER (PARTITION BY later.key ORDER BY distance_ns, earlier.key) = 1
+),
+
+nearest AS (
+  SELECT *
+  FROM pairs
+  QUALIFY
+    row_number() OVER (
+      PARTITION BY key ORDER BY later_place <> earlier_place, distance_ns, next
+    ) = 1
 )
 
 SELECT
   key,
   next
-FROM pairs
-QUALIFY row_number() OVER (PARTITION BY next, scope_name ORDER BY distance_ns, key) = 1;
+FROM nearest
+QUALIFY
+  row_number() OVER (
+    PARTITION BY next, scope_name ORDER BY later_place <> earlier_place, distance_ns, key
+  ) = 1;
