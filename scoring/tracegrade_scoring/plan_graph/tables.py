@@ -21,7 +21,8 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_scoring.plan_graph.criteria import Condition, conditions, serves_by_answer, values
-from tracegrade_scoring.plan_graph.graphs import (
+from tracegrade_scoring.relations import put, table
+from tracegrade_scoring.tasks.graph import (
     Graph,
     SubGoal,
     ancestors,
@@ -29,7 +30,6 @@ from tracegrade_scoring.plan_graph.graphs import (
     prerequisites,
     variants,
 )
-from tracegrade_scoring.relations import put, table
 
 TEXT: Final = pa.string()
 INTEGER: Final = pa.int32()
@@ -111,13 +111,10 @@ def create_graph_tables(con: duckdb.DuckDBPyConnection) -> None:
     rows: Rows = {name: [] for name in SCHEMAS}
     serves = _by_task(con, "SELECT task_id, sub_goal, tool_name, arguments FROM task_serves")
     graphs = _graphs(con)
-    known_faults = _by_task(con, "SELECT task_id, graph_error FROM tasks WHERE graph_error <> ''")
     for task_id, goals in _goals(con).items():
         graph = graphs[task_id]
-        found = known_faults[task_id][0][1] if known_faults[task_id] else fault(graph)
-        if found:
-            named = found if f"'{task_id}'" in str(found) else f"task '{task_id}': {found}"
-            rows["graph_faults"].append((task_id, named))
+        if found := fault(graph):
+            rows["graph_faults"].append((task_id, f"task '{task_id}': {found.fact}"))
         else:
             _add_goals(rows, goals, serves[task_id])
             _add_variants(rows, task_id, graph)

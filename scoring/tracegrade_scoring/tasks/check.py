@@ -231,21 +231,17 @@ def _check_graph(
     task_id = str(path[1])
     unknown = list(_unknown_members(source, path, sub_goals))
     yield from unknown
-    for key, cycle in (
-        ("deps", graph.dependency_cycle(sub_goals)),
-        ("any_of", graph.nesting_cycle(sub_goals)),
-    ):
-        if cycle:
-            fact = f"task '{task_id}': {key} of its sub-goals form a cycle: {' -> '.join(cycle)}"
-            yield source.problem((*path, cycle[0], key), fact, "remove one of them", task_id)
-    if unknown or graph.nesting_cycle(sub_goals):
-        return
-    variants = graph.count_variants(sub_goals)
-    if variants > graph.MAX_VARIANTS:
-        fact = (
-            f"task '{task_id}': any_of gives {variants} variants, more than {graph.MAX_VARIANTS}"
+    nodes = {
+        name: graph.SubGoal(
+            tuple(node.deps), tuple(map(tuple, node.any_of)), bool(node.serves or node.success)
         )
-        yield source.problem(path, fact, "split the task", task_id)
+        for name, node in sub_goals.items()
+    }
+    if not unknown and (found := graph.fault(nodes)):
+        at = tuple(part for part in (found.sub_goal, found.key) if part is not None)
+        yield source.problem(
+            (*path, *at), f"task '{task_id}': {found.fact}", found.way_out, task_id
+        )
 
 
 def _unknown_members(
@@ -258,7 +254,7 @@ def _unknown_members(
             named += _items((*path, name, "any_of", i), members)
             if not members:
                 fact = f"task '{task_id}': path {i} of any_of of '{name}' is empty"
-                yield source.problem((*path, name, "any_of", i), fact, "name a sub-goal", task_id)
+                yield source.problem((*path, name, "any_of", i), fact, "name a sub-goal")
         for at, member in named:
             if member not in sub_goals:
                 fact = f"task '{task_id}': sub-goal '{name}' names unknown sub-goal '{member}'"

@@ -25,8 +25,6 @@ class Specification(BaseModel):
 
     tools: dict[str, Tool] = Field(default_factory=dict)
     tasks: dict[str, Task] = Field(default_factory=dict)
-    graph_errors: dict[str, str] = Field(default_factory=dict)
-    """Why the sub-goal graph of a task cannot be used, by task id."""
 
     @cached_property
     def hash(self) -> str:
@@ -75,8 +73,7 @@ def _combine(parsed: Sequence[tuple[Source, TaskFile]], problems: list[Problem])
     problems += _declared_twice(parsed)
     for source, file in parsed:
         problems += check.check_file(source, file, tools)
-    graph_errors = {p.graph_of: p.fact for p in reversed(problems) if p.graph_of is not None}
-    specification = Specification(tools=tools, tasks=tasks, graph_errors=graph_errors)
+    specification = Specification(tools=tools, tasks=tasks)
     return Loaded(specification, sorted(problems, key=lambda problem: problem[:2]))
 
 

@@ -37,7 +37,7 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
         ]
     ),
     # One row per task. `has_expected`: the file gives a list, if only an empty one.
-    # `graph_error`: why its sub-goal graph cannot be used. `success`: a criterion as JSON.
+    # `success`: a criterion as JSON.
     "tasks": pa.schema(
         [
             ("task_id", TEXT),
@@ -52,7 +52,6 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
             ("count_steps", TEXT),
             ("scope", TEXTS),
             ("success", TEXT),
-            ("graph_error", TEXT),
             ("task_hash", TEXT),
         ]
     ),
@@ -167,7 +166,6 @@ def _tasks(specification: Specification) -> Iterator[Row]:
             task.count_steps,
             task.scope,
             _criterion(task.success),
-            specification.graph_errors.get(task_id),
             specification.task_hash(task_id),
         )
 

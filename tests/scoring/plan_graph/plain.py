@@ -89,9 +89,9 @@ class Graph:
         """Return whether the graph is a specification error."""
         if self._bad_reference() or not 0 < len(self.variants) <= 256:
             return True
-        reached = {name for nodes, _ in self.variants for name in nodes}
-        loose = any(name in self._closure(name, self._deps) for name in self.goals)
-        return loose or reached != set(self.goals) or any(map(self._cyclic, self.variants))
+        edges = (self._deps, self._members)
+        loose = any(name in self._closure(name, to) for name in self.goals for to in edges)
+        return loose or any(map(self._cyclic, self.variants))
 
     def _bad_reference(self) -> bool:
         return any(
@@ -99,6 +99,9 @@ class Graph:
             for goal in self.goals.values()
             for other in chain(goal.get("deps", []), *goal.get("any_of", []))
         )
+
+    def _members(self, name: str) -> list[str]:
+        return list(chain(*self.goals[name].get("any_of", [])))
 
     def _deps(self, name: str) -> list[str]:
         return list(self.goals[name].get("deps", []))

@@ -132,14 +132,14 @@ def test_no_task_is_not_applicable() -> None:
 @pytest.mark.parametrize(
     ("goals", "fact"),
     [
-        ("      a: {serves: [t], deps: [b]}\n      b: {serves: [u], deps: [a]}", "a > b > a"),
-        ("      a: {serves: [t], deps: [a]}", "a > a"),
+        ("      a: {serves: [t], deps: [b]}\n      b: {serves: [u], deps: [a]}", "a -> b -> a"),
+        ("      a: {serves: [t], deps: [a]}", "a -> a"),
         ("      a: {serves: [t], deps: [z]}", "unknown sub-goal 'z'"),
-        ("      a: {any_of: [[a]]}", "'a' is in no variant"),
+        ("      a: {any_of: [[a]]}", "any_of of its sub-goals form a cycle: a -> a"),
         (
             "      c: {any_of: [[a]]}\n      a: {serves: [t], deps: [b]}\n"
             "      b: {serves: [u], deps: [c]}",
-            "a > b > a",
+            "a -> b -> a",
         ),
     ],
 )
