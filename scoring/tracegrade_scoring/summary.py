@@ -29,5 +29,4 @@ def summary_lines(lake: Lake) -> Iterator[str]:
 
 
 def _statuses(con: duckdb.DuckDBPyConnection) -> list[tuple[str, str, str | None, int]]:
-    con.execute(f"CREATE TEMP VIEW scores AS {query('scores')}")
     return con.sql(query("score_statuses")).fetchall()
