@@ -1,57 +1,21 @@
-"""The last step in this process: others' spans are cleaned, and a lost batch is said once.
+"""The last step in this process: spans are cleaned and sent, and a lost batch is said once.
 
-Our own spans were cleaned when they were written. Runs in the batch processor's thread.
+Runs in the batch processor's thread.
 """
 
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final, cast
+from collections.abc import Callable, Sequence
+from typing import Final
 
-from opentelemetry.sdk.trace import Event, ReadableSpan
+from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
-from opentelemetry.trace import Status
-from opentelemetry.util.types import AttributeValue
 
-from tracegrade import names
-from tracegrade.guard import guarded, report, say
-from tracegrade.redact import PLACEHOLDER, redact
-from tracegrade.settings import Content, Redact, Settings
-from tracegrade.state import SCOPE_NAME, state
+from tracegrade.clean import clean_span
+from tracegrade.guard import guarded, say
 
 EXIT_MILLIS: Final = 10_000  # how long a process that ends waits for its last spans to be sent
 EXIT_RETRIES: Final = 1  # how often it tries again by then: a collector that is down gets a second
-
-# Keys under which other instrumentations keep what was said; the keys of messages have indexes.
-_CONTENT_KEYS: Final = (
-    "gen_ai.input.messages",
-    "gen_ai.output.messages",
-    "gen_ai.system_instructions",
-    "gen_ai.tool.call.arguments",
-    "gen_ai.tool.call.result",
-    "gen_ai.prompt",
-    "gen_ai.completion",
-    "gen_ai.content",
-    "gen_ai.retrieval.",
-    "gen_ai.memory.",
-    "input.value",
-    "output.value",
-    "llm.input_messages",
-    "llm.output_messages",
-    "llm.prompts",
-    "llm.completions",
-    "llm.prompt_template",
-    "llm.function_call",
-    "llm.choices",
-    "retrieval.documents",
-    "reranker.",
-    "embedding.",
-    "tool.parameters",
-    "traceloop.entity.input",
-    "traceloop.entity.output",
-    "exception.message",
-    "exception.stacktrace",
-)
 
 
 class CleanExporter(SpanExporter):
@@ -69,7 +33,7 @@ class CleanExporter(SpanExporter):
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Send what may leave; never raises."""
-        kept = [span for span in map(_clean, spans) if span is not None]
+        kept = [span for span in map(clean_span, spans) if span is not None]
         sent = self._send(kept) or SpanExportResult.FAILURE
         if sent is not SpanExportResult.SUCCESS:
             why = self._complaints.first or "the exporter failed"
@@ -104,7 +68,11 @@ class QuickExitProcessor(BatchSpanProcessor):
         exporter = self.span_exporter
         if isinstance(exporter, CleanExporter):
             exporter.hurry()
-        self._batch_processor.shutdown(timeout_millis=EXIT_MILLIS)
+        batches = getattr(self, "_batch_processor", None)
+        if batches is None:  # an SDK that is built otherwise: it waits for as long as it likes
+            super().shutdown()  # type: ignore[no-untyped-call]  # the SDK's
+        else:
+            batches.shutdown(timeout_millis=EXIT_MILLIS)
 
 
 class _Complaints(logging.Filter):
@@ -137,113 +105,3 @@ class _Complaints(logging.Filter):
             if self._left < 0:
                 self._give_up()
         return False
-
-
-class _CleanSpan(ReadableSpan):
-    """A span as it may leave; what the SDK dropped from the original stays counted."""
-
-    def __init__(self, span: ReadableSpan, cleaner: "_Cleaner") -> None:
-        super().__init__(
-            name=span.name,
-            context=span.get_span_context(),
-            parent=span.parent,
-            resource=span.resource,
-            attributes=cleaner.attributes(span.attributes or {}),
-            events=[cleaner.event(event) for event in span.events],
-            links=span.links,
-            kind=span.kind,
-            status=cleaner.status(span.status),
-            start_time=span.start_time,
-            end_time=span.end_time,
-            instrumentation_scope=span.instrumentation_scope,
-        )
-        self._original = span
-
-    @property
-    def dropped_attributes(self) -> int:
-        return self._original.dropped_attributes
-
-    @property
-    def dropped_events(self) -> int:
-        return self._original.dropped_events
-
-
-@guarded
-def _clean(span: ReadableSpan) -> ReadableSpan | None:
-    """Return the span as it may leave; None (and not the original) where cleaning failed."""
-    settings = state.settings
-    scope = span.instrumentation_scope
-    is_ours = scope is not None and scope.name == SCOPE_NAME
-    if settings.redact is None and (is_ours or settings.content is Content.FULL):
-        return span
-    cleaner = _Cleaner(settings)
-    cleaned = _CleanSpan(span, cleaner)
-    return cleaned if cleaner.changed else span
-
-
-class _Cleaner:
-    """Applies the content mode, our patterns and the user's `redact=` to one span's texts."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self.changed = False
-
-    def attributes(self, attributes: Mapping[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """Return the attributes that may leave, `tracegrade.redacted` naming the changed ones."""
-        kept: dict[str, AttributeValue] = {}
-        redacted = []
-        for key, value in attributes.items():
-            if self._settings.content is Content.NONE and key.startswith(_CONTENT_KEYS):
-                self.changed = True
-                continue
-            kept[key] = self._value(key, value)
-            if kept[key] != value:
-                redacted.append(key)
-        if redacted:
-            self.changed = True
-            before = attributes.get(names.REDACTED)
-            kept[names.REDACTED] = [*(before if isinstance(before, tuple) else ()), *redacted]
-        return kept
-
-    def event(self, event: Event) -> Event:
-        """Return an event that may leave."""
-        return Event(event.name, self.attributes(event.attributes or {}), event.timestamp)
-
-    def status(self, status: Status) -> Status:
-        """Return a status whose description may leave."""
-        text = status.description
-        if text is None:
-            return status
-        keep = self._settings.content is not Content.NONE
-        clean = self._text("status", text) if keep else None
-        self.changed |= clean != text
-        return Status(status.status_code, clean)
-
-    def _value(self, key: str, value: AttributeValue) -> AttributeValue:
-        if isinstance(value, str):
-            return self._text(key, value)
-        if isinstance(value, Sequence) and any(isinstance(item, str) for item in value):
-            return self._texts(key, value)
-        return value
-
-    def _texts(self, key: str, values: Sequence[AttributeValue]) -> AttributeValue:
-        clean = [self._text(key, item) if isinstance(item, str) else item for item in values]
-        return cast("AttributeValue", tuple(clean))
-
-    def _text(self, key: str, text: str) -> str:
-        clean = text if self._settings.content is Content.FULL else redact(text)
-        hook = self._settings.redact
-        return clean if hook is None else _by_hook(hook, key, clean)
-
-
-def _by_hook(hook: Redact, key: str, text: str) -> str:
-    """Return what the user's rule makes of a text; nothing of it where the rule fails."""
-    try:
-        clean = hook(key, text)
-    except Exception as error:  # noqa: BLE001 - a user's rule may raise anything
-        report("redact=", error)
-        return PLACEHOLDER
-    if isinstance(clean, str):
-        return clean
-    say("redact=", f"redact= must return a text, got {type(clean).__name__} for {key}")
-    return PLACEHOLDER

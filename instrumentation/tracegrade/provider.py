@@ -1,6 +1,7 @@
 """`init`: makes spans leave this process, through our own TracerProvider or the host's."""
 
 import os
+import threading
 from importlib.metadata import entry_points
 from typing import Final
 
@@ -64,13 +65,34 @@ def init(
         state.owns_provider = True
         _write_to(_own_provider(attributes), exporter)
     carry_context()
+    _send_at_the_end_of_children()
 
 
 @guarded
 def flush(timeout_secs: float = 10) -> None:
-    """Send what is queued now, and wait for it."""
+    """Send what is queued now, and wait for it; for `timeout_secs` at most."""
+    if state.provider is None:
+        return
+    # The SDK's own wait has no limit: beside a collector that hangs, it lasts as its requests do.
+    sending = threading.Thread(target=guarded(state.provider.force_flush), daemon=True)
+    sending.start()
+    sending.join(timeout_secs)
+
+
+def _send_at_the_end_of_children() -> None:
+    """Make a forked child of `multiprocessing` send its spans: it ends without `atexit`."""
+    from multiprocessing import util  # noqa: PLC0415 - not needed before
+
+    def at_exit(_: object) -> None:
+        util.Finalize(None, _shut_down, exitpriority=-1)  # after all that may still write spans
+
+    util.register_after_fork(state, at_exit)
+
+
+@guarded
+def _shut_down() -> None:
     if state.provider is not None:
-        state.provider.force_flush(int(timeout_secs * 1000))
+        state.provider.shutdown()
 
 
 def _own_provider(attributes: dict[str, str]) -> TracerProvider:
@@ -94,8 +116,16 @@ def _limits() -> SpanLimits:
 
 def _describe(provider: TracerProvider, attributes: dict[str, str]) -> None:
     """Add to the resource of our own provider, as `tracegrade run` made it before the program."""
-    if attributes and state.owns_provider:
-        provider._update_resource(Resource.create(dict(attributes)))
+    if not attributes or not state.owns_provider:
+        return
+    update = getattr(provider, "_update_resource", None)  # the SDK has no public way
+    if update is None:
+        say(
+            "init: resource",
+            "this SDK cannot change a resource; say it in OTEL_RESOURCE_ATTRIBUTES",
+        )
+    else:
+        update(Resource.create(dict(attributes)))
 
 
 def _join(provider: TracerProvider, attributes: dict[str, str]) -> None:

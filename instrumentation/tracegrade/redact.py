@@ -30,21 +30,34 @@ _SHAPES = re.compile(
     | \bSG\.[\w-]{16,}\.[\w-]{16,}                                    # SendGrid
     | \bpypi-[\w-]{16,}
     | \bxai-[A-Za-z0-9]{16,}
-    | (?<=[Bb]earer\ )[A-Za-z0-9._~+/=-]{16,}
+    | (?i:(?<=bearer\ ))[A-Za-z0-9._~+/=-]{16,}
     """,
     re.VERBOSE | re.DOTALL,
 )
-_URL_PASSWORD = re.compile(r"(?<=://)([^\s/:@\"']{0,100}):[^\s/@\"']{1,200}(?=@)")
+# Up to the last @ before the path: a password may hold some.
+_URL_PASSWORD = re.compile(
+    r"(?<=://)([^\s/:@\"']{0,100}):[^\s/@\"']{1,200}+(?:@[^\s/@\"']{1,200}+(?=@)){0,3}+(?=@)"
+)
+_TELLING_NAMES: Final = r"""
+    (?: passw(?:or)?d | passphrase | passcode | secret | api[_-]?key | apikey
+    | access[_-]?key | account[_-]?key | private[_-]?key | authorization
+    | (?:access|auth|refresh|id|session|bearer|api)[_-]?token )
+"""
 _NAMED_STRING = re.compile(
-    r"""
-    ( (?: passw(?:or)?d | passphrase | secret | api[_-]?key | apikey
-        | access[_-]?key | private[_-]?key | authorization
-        | (?:access|auth|refresh|id|session|bearer|api)[_-]?token ) [\w-]{0,20}+
-      \\?["']? \s{0,4} [:=] \s{0,4} )
-    (?: (\\?["']) (?:(?!\2)(?:\\.|.)){1,4096}+ (?=\2|\Z) | [^\s"',;&\]}\[{]{4,} )
+    rf"""
+    ( {_TELLING_NAMES} [\w-]{{0,20}}+ (\\?["'])? \s{{0,4}} [:=] \s{{0,4}} )
+    (?: (\\?["']) (?:(?!\3)(?:\\.|.)){{1,4096}}+ (?=\3|\Z)
+      | ((?:(?:basic|bearer|digest)\ )?+ [^\s"',;&\]}}\[{{]{{4,}}) )
     """,
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
+_SECRET_NAME = re.compile(rf"{_TELLING_NAMES} \Z", re.VERBOSE | re.IGNORECASE)
+# `token` alone is also a word of language models, so what it names must look like a key.
+_TOKEN = re.compile(
+    r"""(?<![\w-])(token\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?)[A-Za-z0-9._~+/=-]{16,}""",
+    re.IGNORECASE,
+)
+_LITERALS: Final = frozenset({"null", "none", "true", "false"})
 # Issuers of 13 to 19 digits; times and row ids in nanoseconds or milliseconds start with 1.
 _CARD = re.compile(r"(?<![0-9.])[3-6][0-9]{3}(?:[ -]?[0-9]){9,15}(?![0-9])")
 
@@ -59,12 +72,24 @@ def redact(text: str) -> str:
     if named:
         clean = _URL_PASSWORD.sub(rf"\1:{PLACEHOLDER}", clean)
         clean = _NAMED_STRING.sub(_without_value, clean)
+        clean = _TOKEN.sub(rf"\1{PLACEHOLDER}", clean)
     clean = _CARD.sub(_without_card, clean)
     return text if clean == text else clean
 
 
+def names_a_secret(key: str) -> bool:
+    """Return whether what stands under `key` is a secret, whatever it looks like."""
+    return _SECRET_NAME.search(key) is not None
+
+
 def _without_value(match: re.Match[str]) -> str:
-    return f"{match[1]}{match[2] or ''}{PLACEHOLDER}"
+    name, name_quote, value_quote, bare = match.groups()
+    if bare is None:
+        return f"{name}{value_quote}{PLACEHOLDER}"
+    if bare.lower() in _LITERALS:
+        return match[0]
+    quote = name_quote or ""  # under a quoted name, a bare word would break the JSON around it
+    return f"{name}{quote}{PLACEHOLDER}{quote}"
 
 
 def _without_card(match: re.Match[str]) -> str:

@@ -1,5 +1,6 @@
 """Spans as they leave: OTLP over loopback, our encoder against the SDK's, a collector down."""
 
+import socket
 import subprocess
 import sys
 import time
@@ -115,11 +116,13 @@ def test_batch_that_is_too_large_for_one_request_is_sent_in_parts(
 
 
 def test_secret_in_a_third_party_span_does_not_leave(spans: Spans) -> None:
-    """Attributes, lists, events and the status of other instrumentations are cleaned."""
+    """Attributes at any depth, events, links and the status of others' spans are cleaned."""
     with tracegrade.agent_run("a"):
         span = trace.get_tracer("openai").start_span("chat")
         span.set_attributes({"input.value": CANARY, "stop": [CANARY, "b"], "model": "m-1"})
+        span.set_attribute("request", {"headers": [{"x-api-key": "short", "to": CANARY}]})
         span.add_event("log", {"body": CANARY})
+        span.add_link(REMOTE, {"why": CANARY})
         span.set_status(StatusCode.ERROR, f"bad key {CANARY}")
         span.end()
 
@@ -128,13 +131,15 @@ def test_secret_in_a_third_party_span_does_not_leave(spans: Spans) -> None:
     attributes = chat.attributes or {}
     assert attributes["stop"] == ("[redacted]", "b")
     assert attributes["model"] == "m-1"
-    assert attributes["tracegrade.redacted"] == ["input.value", "stop"]
+    headers = {"x-api-key": "[redacted]", "to": "[redacted]"}
+    assert attributes["request"] == {"headers": (headers,)}
+    assert attributes["tracegrade.redacted"] == ["input.value", "stop", "request"]
 
 
 def test_third_party_content_stays_in_without_content(
     monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
-    """Messages go, names and numbers stay."""
+    """Texts go, under whatever key; names, definitions of tools and numbers stay."""
     monkeypatch.setenv("TRACEGRADE_CONTENT", "none")
     spans: Spans = request.getfixturevalue("spans")
     with tracegrade.agent_run("a"):
@@ -142,17 +147,29 @@ def test_third_party_content_stays_in_without_content(
         span.set_attributes(
             {
                 "llm.input_messages.0.message.content": "hi",
+                "llm.output_messages.0.message.tool_calls.0.tool_call.function.name": "search",
                 "gen_ai.input.messages": "hi",
+                "next.years.framework": [{"says": "hi"}],
+                "gen_ai.tool.definitions": "[]",
                 "gen_ai.usage.input_tokens": 3,
+                "scores": [0.5, 1],
             }
         )
+        span.add_event("gen_ai.user.message", {"content": "hi"})
         span.record_exception(ValueError("hi"))
         span.end()
 
     chat = spans()[1]
     kept = {key for key in chat.attributes or {} if not key.startswith("tracegrade.")}
-    assert kept == {"gen_ai.usage.input_tokens"}
-    assert set(chat.events[0].attributes or {}) == {"exception.type", "exception.escaped"}
+    assert kept == {
+        "llm.output_messages.0.message.tool_calls.0.tool_call.function.name",
+        "gen_ai.tool.definitions",
+        "gen_ai.usage.input_tokens",
+        "scores",
+    }
+    message, exception = chat.events
+    assert not message.attributes
+    assert set(exception.attributes or {}) == {"exception.type", "exception.escaped"}
 
 
 def test_more_attributes_than_the_sdk_keeps_are_kept(spans: Spans) -> None:
@@ -187,6 +204,20 @@ def test_collector_that_is_down_costs_a_second_at_exit_and_one_line() -> None:
     lines = [line for line in done.stderr.splitlines() if "Queue full" not in line]
     assert len(lines) == 1
     assert lines[0].startswith("tracegrade: spans are being lost, the agent goes on: ")
+
+
+def test_flush_waits_no_longer_than_it_is_asked_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A collector that takes connections and never answers does not hold the agent."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1")
+        tracegrade.init(service="x")
+        tracegrade.thought("x")
+        start = time.monotonic()
+        tracegrade.flush(timeout_secs=0.1)
+
+        assert time.monotonic() - start < 0.9
 
 
 def test_other_users_of_the_exporter_keep_their_complaints(
