@@ -25,6 +25,7 @@ from tracegrade.scope import (
     Attribute,
     Narrowed,
     Scope,
+    detach,
     scope_of,
     step_attributes,
 )
@@ -93,8 +94,9 @@ class AgentRun:
     def answer(self, text: object) -> None:
         """Write the agent's final answer; of several, the last is the run's."""
         steps.write_answer(self._context(), text)
-        content = (names.OUTPUT_MESSAGES, steps.output_messages(text))
-        self._span.set_attributes(steps.content_attributes(content))
+        written = dict(self._own)  # one list of marks for what the user said and this
+        steps.write_content(written, names.OUTPUT_MESSAGES, steps.output_messages(text))
+        self._span.set_attributes(written)
 
     @guarded
     def outcome(self, outcome: Outcome) -> None:
@@ -132,9 +134,9 @@ class AgentRun:
     @guarded
     def _end(self, error: BaseException | None) -> None:
         if self._token is not None:
-            otel_context.detach(self._token)
+            detach(self._token)
         try:
-            if error is not None:
+            if error is not None and not _is_quiet(error):
                 steps.record_failure(self._span, error)
         finally:
             self._span.end()
@@ -143,6 +145,13 @@ class AgentRun:
         """Return the current context if it is inside this run, else the run's own."""
         context = otel_context.get_current()
         return context if scope_of(context).run is self else self._inside
+
+
+def _is_quiet(error: BaseException) -> bool:
+    """Return whether an exception only ends the block: a stream closed early, `sys.exit(0)`."""
+    return isinstance(error, GeneratorExit) or (
+        isinstance(error, SystemExit) and error.code in (None, 0)
+    )
 
 
 def agent_run(  # noqa: PLR0913 - all but the name are optional and by keyword
@@ -190,8 +199,7 @@ def _content(
     if conversation is not None:
         content[names.CONVERSATION_ID] = conversation
     if user_input is not None:
-        messages = (names.INPUT_MESSAGES, steps.input_messages(user_input))
-        content.update(steps.content_attributes(messages))
+        steps.write_content(content, names.INPUT_MESSAGES, steps.input_messages(user_input))
     if tools:
         # What a tool is called is no one's secret, so definitions go out in every content mode.
         definitions = [definition_of(tool) for tool in tools]

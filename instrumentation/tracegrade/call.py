@@ -19,7 +19,7 @@ from tracegrade import names
 from tracegrade.arguments import Parameters
 from tracegrade.content import Text, json_of, text_of, write_text
 from tracegrade.guard import guarded
-from tracegrade.scope import Attribute, step_attributes
+from tracegrade.scope import Attribute, detach, step_attributes
 from tracegrade.settings import Content
 from tracegrade.state import state
 from tracegrade.steps import record_failure
@@ -65,7 +65,7 @@ class Call:
     def leave(self) -> None:
         """Make current again what was current before."""
         if self._token is not None:
-            otel_context.detach(self._token)
+            detach(self._token)
             self._token = None
 
 

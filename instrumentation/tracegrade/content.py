@@ -23,6 +23,7 @@ from tracegrade.settings import Content, Settings
 MAX_DEPTH: Final = 32
 _WORD_ENDS: Final = (" ", "\n", '"')
 _LONGEST_WORD: Final = 4096
+_MAX_INT_BITS: Final = 14_000  # Python refuses to write an integer of more than 4300 digits
 
 
 class Text(NamedTuple):
@@ -54,17 +55,17 @@ def write_text(attributes: dict[str, Attribute], key: str, text: Text) -> None:
 def _json(value: object, settings: Settings) -> str:
     try:
         return _encode(value)
-    except (TypeError, ValueError, RecursionError, RuntimeError):
+    except Exception:  # noqa: BLE001 - besides what JSON refuses, a value's own methods may raise
         return _encode(_Copy(settings.max_content_chars).of(value))
 
 
 def _bounded(text: str, settings: Settings) -> Text:
-    if not text.isascii():  # lone surrogates cannot be sent, and would cost the whole batch
-        text = text.encode("utf-8", "replace").decode("utf-8")
     marks: tuple[str, ...] = ()
     if len(text) > settings.max_content_chars:
         text = _cut(text, settings.max_content_chars)
         marks = (names.TRUNCATED,)
+    if not text.isascii():  # lone surrogates cannot be sent, and would cost the whole batch
+        text = text.encode("utf-8", "replace").decode("utf-8")
     if settings.content is Content.FULL:
         return Text(text, marks)
     clean = redact(text)
@@ -89,12 +90,19 @@ class _Copy:
 
     def of(self, value: object, depth: int = 0) -> object:
         self._left -= 8
+        try:
+            return self._copied(value, depth)
+        except Exception:  # noqa: BLE001 - a user's __str__, __iter__ or model_dump may raise anything
+            return f"<{type(value).__name__}>"
+
+    def _copied(self, value: object, depth: int) -> object:
         if value is None or isinstance(value, (bool, int, float, str)):
             return self._scalar(value)
         if depth >= MAX_DEPTH or self._left <= 0:
             return "..."
         if isinstance(value, Mapping):
-            return {self._key(key): self.of(value[key], depth + 1) for key in value}
+            keys = self._while_it_fits(value)
+            return {self._key(key): self.of(value[key], depth + 1) for key in keys}
         if isinstance(value, (list, tuple, Set)):
             return [self.of(item, depth + 1) for item in self._while_it_fits(value)]
         return self.of(_other(value), depth + 1)
@@ -104,6 +112,8 @@ class _Copy:
             self._left -= len(value)
         if isinstance(value, float) and not math.isfinite(value):
             return repr(value)
+        if isinstance(value, int) and value.bit_length() > _MAX_INT_BITS:
+            return f"<integer of {value.bit_length()} bits>"
         return value
 
     def _key(self, key: object) -> str:
@@ -136,13 +146,9 @@ def _object(value: object) -> object:
         return f"<{len(value)} bytes>"
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    dump = getattr(value, "model_dump", None)  # pydantic
-    if callable(dump):
-        return dump(mode="json")
-    try:
-        return str(value)
-    except Exception:  # noqa: BLE001 - a user's __str__ may raise anything
-        return f"<{type(value).__name__}>"
+    # pydantic; on the class, since a mock has every attribute and a model's class is no model.
+    dump = getattr(type(value), "model_dump", None)
+    return dump(value, mode="json") if callable(dump) else str(value)
 
 
 _encode = json.JSONEncoder(

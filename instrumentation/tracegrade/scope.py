@@ -60,6 +60,18 @@ def step_attributes(context: Context) -> dict[str, Attribute]:
     }
 
 
+def detach(token: Token[Context]) -> None:
+    """Make current again what was current before an `attach`.
+
+    A block that an abandoned stream left open is closed by another task or thread, whose context
+    it never changed. OpenTelemetry's own `detach` logs a traceback for that.
+    """
+    try:
+        token.var.reset(token)
+    except (ValueError, RuntimeError):  # made in another context, or used already
+        return
+
+
 class Narrowed:
     """`with` (or `async with`) block in which the scope has one more attribute."""
 
@@ -81,7 +93,7 @@ class Narrowed:
         trace: TracebackType | None,
     ) -> None:
         if self._tokens:
-            otel_context.detach(self._tokens.pop())
+            detach(self._tokens.pop())
 
     async def __aenter__(self) -> None:
         self.__enter__()

@@ -27,16 +27,16 @@ def write_step(
     content: tuple[str, Text] | None = None,
 ) -> None:
     """Write one step as a span: `content` is the attribute that holds its text."""
-    written = {**attributes, **step_attributes(context), **content_attributes(content)}
+    written = {**attributes, **step_attributes(context)}
+    if content is not None:
+        write_content(written, *content)
     state.tracer.start_span(name, context, attributes=written).end()
 
 
-def content_attributes(content: tuple[str, Text] | None) -> dict[str, Attribute]:
-    """Return a text as attributes; none where content is to stay in."""
-    written: dict[str, Attribute] = {}
-    if content is not None and state.settings.content is not Content.NONE:
-        write_text(written, *content)
-    return written
+def write_content(attributes: dict[str, Attribute], key: str, text: Text) -> None:
+    """Put a text into a span's attributes, unless content is to stay in."""
+    if state.settings.content is not Content.NONE:
+        write_text(attributes, key, text)
 
 
 def write_plan(context: Context, steps: Sequence[PlanStep], agent: str | None) -> None:
@@ -104,10 +104,11 @@ def record_failure(span: Span, error: BaseException) -> None:
     if state.settings.content is Content.NONE:
         span.set_status(StatusCode.ERROR)
     else:
-        message = as_text(_message(error)).text
-        trace = as_text("".join(traceback.format_exception(error))).text
-        event |= {names.EXCEPTION_MESSAGE: message, names.EXCEPTION_STACKTRACE: trace}
-        span.set_status(StatusCode.ERROR, message)
+        message = as_text(_message(error))
+        write_text(event, names.EXCEPTION_MESSAGE, message)
+        trace = "".join(traceback.format_exception(error))
+        write_text(event, names.EXCEPTION_STACKTRACE, as_text(trace))
+        span.set_status(StatusCode.ERROR, message.text)
     span.add_event("exception", event)
 
 

@@ -2,13 +2,15 @@
 
 import json
 import math
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from enum import Enum
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -93,24 +95,69 @@ def test_endless_values_are_cut_off() -> None:
     knot.append(knot)
 
     assert len(json_of(knot, PLAIN).text) < 1000
-    assert len(json_of([float("nan")] * 10**5, Settings(max_content_chars=100)).text) <= 100
+    few = Settings(max_content_chars=100)
+    assert len(json_of([math.nan] * 10**5, few).text) <= 100
+    assert len(json_of(dict.fromkeys(range(10**5), math.nan), few).text) <= 100
 
 
-def test_object_whose_str_fails_is_named_by_its_class(spans: Spans) -> None:
-    """The user's `__str__` may raise what it likes."""
+class Silent:
+    """Cannot be read."""
 
-    class Silent:
-        def __str__(self) -> str:
-            raise ValueError
+    def __str__(self) -> str:
+        raise ValueError
+
+
+class Model:
+    """A model in the way of pydantic that cannot be dumped."""
+
+    def model_dump(self, **_: object) -> dict[str, int]:
+        """Fail."""
+        raise KeyError
+
+
+class Lazy(Mapping[str, int]):
+    """Reads its values when asked, from something that is gone."""
+
+    def __getitem__(self, key: str) -> int:
+        raise OSError
+
+    def __iter__(self) -> Iterator[str]:
+        return iter("ab")
+
+    def __len__(self) -> int:
+        return 2
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Silent(), '{"at":"<Silent>"}'),
+        (Model(), '{"at":"<Model>"}'),
+        (Lazy(), '{"at":"<Lazy>"}'),
+        ([1, Silent()], '{"at":[1,"<Silent>"]}'),
+        (Model, """{"at":"<class 'tests.instrumentation.test_content.Model'>"}"""),
+        (10**5000, '{"at":"<integer of 16610 bits>"}'),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_object_that_cannot_be_written_is_named_and_its_call_kept(
+    spans: Spans, value: object, text: str
+) -> None:
+    """What a user's `__str__`, `model_dump` or `__getitem__` raises costs that object's text."""
 
     @tracegrade.tool
     def look(at: object) -> object:
         return at
 
-    look(Silent())
-
+    assert look(value) is value
     attributes = spans()[0].attributes or {}
-    assert attributes["gen_ai.tool.call.arguments"] == '{"at":"<Silent>"}'
+    assert attributes["gen_ai.tool.call.arguments"] == text
+    assert tracegrade.failures() == {}
+
+
+def test_mock_is_written_in_no_time() -> None:
+    """A mock has every attribute, `model_dump` too, and each gives another mock."""
+    assert json_of(Mock(name="db"), PLAIN).text.startswith("\"<Mock name='db'")
 
 
 def test_content_is_what_it_was_at_the_time_of_the_call(spans: Spans) -> None:
@@ -179,6 +226,24 @@ def test_secret_leaves_in_full_mode_alone(mode: str, spans: Spans) -> None:
     assert ("tracegrade.redacted" in text) is (mode == "redacted")
 
 
+def test_marks_of_a_run_name_both_what_it_was_told_and_what_it_said(spans: Spans) -> None:
+    """The answer's mark does not replace that of the user's message."""
+    with tracegrade.agent_run("a", user_input=CANARY) as run:
+        run.answer(CANARY)
+
+    marked = (spans()[0].attributes or {})["tracegrade.redacted"]
+    assert marked == ("gen_ai.input.messages", "gen_ai.output.messages")
+
+
+def test_exception_event_names_what_was_redacted(spans: Spans) -> None:
+    """An event has marks of its own."""
+    with pytest.raises(ValueError, match=CANARY), tracegrade.agent_run("a"):
+        raise ValueError(CANARY)
+
+    attributes = spans()[0].events[0].attributes or {}
+    assert attributes["tracegrade.redacted"] == ("exception.message", "exception.stacktrace")
+
+
 def test_unknown_mode_keeps_everything_in(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -203,6 +268,11 @@ def test_unknown_mode_keeps_everything_in(
         ("postgres://me:hunter2@db/x", "postgres://me:[redacted]@db/x"),
         ("pay with 4111 1111 1111 1111 now", "pay with [redacted] now"),
         ('{"card":4111111111111111}', '{"card":"[redacted]"}'),
+        ("authorization: BEARER abcdefghijklmnop", "authorization: BEARER [redacted]"),
+        ("Authorization: Basic bWU6aHVudGVyMg==", "Authorization: [redacted]"),
+        ("https://me:hun@ter@2@db/x", "https://me:[redacted]@db/x"),
+        ('{"password":12345678,"n":1}', '{"password":"[redacted]","n":1}'),
+        ('{"token":"0123456789abcdef"}', '{"token":"[redacted]"}'),
     ],
 )
 def test_secret_is_replaced(text: str, clean: str) -> None:
@@ -218,6 +288,7 @@ def test_secret_is_replaced(text: str, clean: str) -> None:
         '{"max_tokens":500,"author":"x","key":"o-1"}',
         "d290f1ee-6c54-4b01-90e6-d701748f0851",
         "sk-learn and risk-averse",
+        '{"password":null,"token":"the","next_page_token":"abc"}',
     ],
 )
 def test_harmless_text_is_left_alone(text: str) -> None:
@@ -231,6 +302,22 @@ def test_card_check_digit_is_the_one_that_makes_the_sum_a_multiple_of_ten(number
     accepted = [d for d in range(10) if is_card_number([*map(int, str(number)), d])]
 
     assert len(accepted) == 1
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["://a:b@", "password=", 'api_key":"', "4111-", "-----BEGIN PRIVATE KEY-----", "token:"],
+)
+def test_hostile_text_takes_time_in_proportion(part: str) -> None:
+    """Eight times the text takes about eight times as long, not sixty-four times."""
+
+    def seconds(chars: int) -> float:
+        text = part * (chars // len(part))
+        start = time.process_time()
+        redact(text)
+        return time.process_time() - start
+
+    assert seconds(200_000) < 24 * max(min(seconds(25_000) for _ in range(3)), 0.002)
 
 
 def test_text_stays_as_it_is() -> None:
