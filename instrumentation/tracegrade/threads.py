@@ -14,6 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
 
+from tracegrade.guard import guarded
 from tracegrade.scope import OUTSIDE, scope_of
 
 P = ParamSpec("P")
@@ -33,14 +34,19 @@ def carry_context() -> None:
 def _starting(start: Any) -> Any:
     @functools.wraps(start)
     def start_with_context(thread: Any) -> None:
-        context = otel_context.get_current()
-        if scope_of(context) is not OUTSIDE:
-            # On the instance, since a subclass may have its own `run`.
-            thread.run = functools.partial(_run_in, context, thread.run)
+        _give_context(thread)
         start(thread)
 
     setattr(start_with_context, _PATCHED, True)
     return start_with_context
+
+
+@guarded
+def _give_context(thread: Any) -> None:
+    context = otel_context.get_current()
+    if scope_of(context) is not OUTSIDE:
+        # On the instance, since a subclass may have its own `run`.
+        thread.run = functools.partial(_run_in, context, thread.run)
 
 
 def _submitting(submit: Any) -> Any:

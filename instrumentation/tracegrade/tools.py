@@ -18,7 +18,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 from tracegrade.arguments import Parameters
 from tracegrade.call import Call, Tool, begin, fail, finish
 from tracegrade.generators import async_generator, generator
-from tracegrade.guard import report
+from tracegrade.guard import report, say
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,6 +43,9 @@ def tool(
 ) -> Any:
     """Return a callable that does the same and writes each call down.
 
+    What is a tool of ours already is returned as it is: a call is written once. So is what cannot
+    be called, such as a framework's tool object: there, ours goes below the framework's decorator.
+
     Args:
         function: Any callable; or none, to use `tool(...)` as a decorator.
         name: The tool's name in traces and task files; the function's own by default.
@@ -54,6 +57,12 @@ def tool(
         if isinstance(wrapped, (classmethod, staticmethod)):
             return type(wrapped)(wrap(wrapped.__func__))
         try:
+            if hasattr(wrapped, TOOL_ATTRIBUTE):
+                return wrapped
+            if not callable(wrapped):
+                kind = type(wrapped).__name__
+                say("tool", f"a {kind} cannot be called; put @tracegrade.tool below what made it")
+                return wrapped
             described = Tool(name or name_of(wrapped), Parameters(wrapped), effect, cost)
             return _wrapper(wrapped, described)
         except Exception as error:  # noqa: BLE001 - a tool we cannot wrap must still work
@@ -97,7 +106,7 @@ def _plain(function: Callable[..., Any], tool: Tool) -> Callable[..., Any]:
         except BaseException as error:
             fail(call, error)
             raise
-        if isinstance(result, CoroutineType):  # a decorator hid that the tool is a coroutine
+        if type(result) is CoroutineType:  # a decorator hid that the tool is a coroutine
             return _awaited(call, result)
         finish(call, result)
         return result

@@ -1,8 +1,11 @@
 """The run's context reaches threads, executors, tasks, forked processes and others' spans."""
 
 import asyncio
+import multiprocessing
 import os
+import sys
 import threading
+from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -10,6 +13,7 @@ from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.trace import StatusCode
 
 import tracegrade
 
@@ -176,3 +180,55 @@ def test_forked_child_writes_spans_of_its_own(
     assert sorted(span.name for span in sent) == ["invoke_agent support", "thought", "thought"]
     assert len({span.span_id for span in sent}) == 3
     assert len({span.trace_id for span in sent}) == 1
+
+
+def test_worker_of_multiprocessing_sends_its_spans(
+    collector: Received, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such a child ends without `atexit`, where the SDK would send what is queued."""
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+    tracegrade.init(service="forks")
+    with tracegrade.agent_run("support"):
+        worker = multiprocessing.get_context("fork").Process(
+            target=tracegrade.thought, args=("child",)
+        )
+        worker.start()
+        worker.join()
+
+    assert [span.name for span in collector.spans()] == ["thought"]
+
+
+def test_stream_that_is_abandoned_ends_its_run_in_silence(
+    spans: Spans, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The loop closes it in another task: no failure, no traceback of OpenTelemetry's."""
+
+    async def stream() -> AsyncGenerator[int, None]:
+        async with tracegrade.agent_run("a"):
+            for number in range(3):
+                yield number
+
+    async def read_one() -> None:
+        async for _ in stream():
+            break
+        await asyncio.sleep(0.01)
+
+    asyncio.run(read_one())
+
+    assert [(span.name, span.status.status_code) for span in spans()] == [
+        ("invoke_agent a", StatusCode.UNSET)
+    ]
+    assert caplog.messages == []
+
+
+@pytest.mark.parametrize(
+    ("code", "status"), [(0, StatusCode.UNSET), (None, StatusCode.UNSET), (1, StatusCode.ERROR)]
+)
+def test_exit_of_the_program_fails_a_run_by_its_code(
+    spans: Spans, code: int | None, status: StatusCode
+) -> None:
+    """`sys.exit(0)` in the middle of a run is no failure."""
+    with pytest.raises(SystemExit), tracegrade.agent_run("a"):
+        sys.exit(code)
+
+    assert spans()[0].status.status_code is status

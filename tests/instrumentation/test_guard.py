@@ -116,6 +116,34 @@ def test_thing_that_cannot_be_wrapped_is_returned_as_it_is(
     assert "tool failed" in caplog.text
 
 
+def test_tool_object_of_a_framework_stays_one(caplog: pytest.LogCaptureFixture) -> None:
+    """What cannot be called is given back, and where to put the decorator is said."""
+
+    class StructuredTool:
+        pass
+
+    made = StructuredTool()
+
+    assert tracegrade.tool(made) is made  # type: ignore[call-overload]
+    assert "put @tracegrade.tool below what made it" in caplog.text
+
+
+def test_result_of_a_strange_class_passes(spans: Spans) -> None:
+    """An object that cannot even be asked for its class is returned."""
+
+    class Strange:
+        @property
+        def __class__(self) -> type:
+            raise KeyError
+
+        @__class__.setter
+        def __class__(self, _: type) -> None: ...
+
+    strange = Strange()
+
+    assert tracegrade.tool(lambda: strange)() is strange
+
+
 def test_our_logger_speaks_of_no_content(spans: Spans, caplog: pytest.LogCaptureFixture) -> None:
     """In the common case there is nothing to say at all."""
     caplog.set_level(logging.DEBUG, logger="tracegrade")

@@ -580,6 +580,14 @@ def test_foreign_callables_are_wrapped_under_their_own_name(spans: Spans) -> Non
     )
 
 
+def test_tool_wrapped_twice_is_one_call(spans: Spans) -> None:
+    """A decorated function that is also listed as `tool(function)` is written once."""
+    find = tracegrade.tool(Shelf().find)
+    tracegrade.tool(find)("Emma")
+
+    assert [span.name for span in spans()] == ["execute_tool find", "observation"]
+
+
 def test_module_level_steps_belong_to_the_current_run(spans: Spans) -> None:
     """Code without the run at hand writes the same steps."""
     with tracegrade.agent_run("support"):
