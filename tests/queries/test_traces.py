@@ -345,3 +345,13 @@ def test_sampled_trace_weighs_more(lake: Lake) -> None:
     build(lake)
 
     assert rows(lake, "SELECT sample_weight FROM trajectories") == [{"sample_weight": 4.0}]
+
+
+def test_text_stands_before_calls_of_its_message(lake: Lake) -> None:
+    """The OpenAI client's instrumentation writes calls first; the model said the text first."""
+    said = [message("assistant", request("t", "c1"), "One moment.")]
+    client = "opentelemetry.instrumentation.genai.openai"
+    land(lake, request_of([agent(1), model(2, 1, said=said, scope=client)]))
+    build(lake)
+
+    assert story(lake) == ["message One moment.", "tool_call t {} unknown"]

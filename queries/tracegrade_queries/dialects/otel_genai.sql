@@ -8,6 +8,7 @@ CREATE OR REPLACE TEMP TABLE otel_genai_messages AS
 WITH lists AS (
   SELECT
     key,
+    scope_name,
     'in' AS direction,
     attributes['gen_ai.input.messages'] AS messages
   FROM bucket_spans
@@ -15,6 +16,7 @@ WITH lists AS (
   UNION ALL
   SELECT
     key,
+    scope_name,
     'out' AS direction,
     attributes['gen_ai.output.messages'] AS messages
   FROM bucket_spans
@@ -24,6 +26,7 @@ WITH lists AS (
 parsed AS (
   SELECT
     key,
+    scope_name,
     direction,
     json_transform(
       try_cast(messages AS JSON),
@@ -38,6 +41,7 @@ parsed AS (
 messages AS (
   SELECT
     key,
+    scope_name,
     direction,
     generate_subscripts(messages, 1) AS message_position,
     unnest(messages) AS message
@@ -47,6 +51,7 @@ messages AS (
 parts AS (
   SELECT
     key,
+    scope_name,
     direction,
     message_position,
     message.role,
@@ -58,6 +63,7 @@ parts AS (
   -- The form before parts: one text as the content of the message.
   SELECT
     key,
+    scope_name,
     direction,
     message_position,
     message.role,
@@ -71,7 +77,14 @@ SELECT
   key,
   direction,
   message_position,
-  part_position,
+  -- This one writes calls before the text; in Chat Completions, where both are fields, text leads.
+  CASE
+    WHEN
+      part.type = 'tool_call'
+      AND scope_name = 'opentelemetry.instrumentation.genai.openai'
+      THEN 1_000_000
+    ELSE 0
+  END + part_position AS part_position,
   role,
   CASE part.type
     WHEN 'thinking' THEN 'reasoning'
