@@ -192,3 +192,17 @@ def test_wrapped_tools_below_langchain_are_one_call_each(lake: Lake) -> None:
 
     calls = rows(lake, "SELECT tool_name FROM steps WHERE kind = 'tool_call' ORDER BY ALL")
     assert [call["tool_name"] for call in calls] == ["t", "t", "u"]
+
+
+def test_run_that_ends_with_an_unknown_tool_did_not_execute_it(lake: Lake) -> None:
+    """Without offered tools, the Agents SDK's error is what tells that a tool does not exist."""
+    spans = [
+        oi(1, None, "AGENT", AGENTS_SDK, ms=100, agent__name="a"),
+        oi(2, 1, "CHAIN", AGENTS_SDK, ms=50, error="Tool not found: {'tool_name': 'nope'}"),
+        asks(3, 2, "nope", at=1, scope=AGENTS_SDK),
+        asks(4, 2, "t", at=2, scope=AGENTS_SDK),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert story(lake) == ["tool_call nope {} not_executed", "tool_call t {} unknown"]

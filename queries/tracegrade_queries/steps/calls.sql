@@ -9,6 +9,7 @@
 --   tool_lists
 --   offered_in_runs
 --   control_tools
+--   operations
 -- Columns:
 --   call              VARCHAR  One row each.
 --   trajectory_id     VARCHAR
@@ -70,9 +71,24 @@ observed_runs AS (
   FROM executions
 ),
 
+-- A run may end with the error that a tool is not known, and have recorded no execution.
+refusals AS (
+  SELECT
+    trace_id,
+    string_agg(error_message, '\n') AS refusal
+  FROM operations
+  WHERE
+    failed
+    AND operation IN ('agent', 'other')
+    AND regexp_matches(error_message, '(?i)tool.* not found|unknown tool|no such tool')
+  GROUP BY trace_id
+),
+
 known AS (
   SELECT
     requested.*,
+    regexp_matches(refusals.refusal, '\b' || regexp_escape(requested.tool_name) || '\b')
+      AS refused,
     observed_runs.trajectory_id IS NOT NULL AS executions_recorded,
     coalesce(requested.observed, requested.result) AS seen,
     list_contains(
@@ -80,6 +96,7 @@ known AS (
     ) AS offered
   FROM requested
   LEFT JOIN observed_runs USING (trajectory_id)
+  LEFT JOIN refusals ON split_part(requested.trajectory_id, '-', 1) = refusals.trace_id
   LEFT JOIN model_calls USING (model_call)
   LEFT JOIN tool_lists ON model_calls.offered_tools = tool_lists.offered_tools
   LEFT JOIN offered_in_runs ON requested.trajectory_id = offered_in_runs.trajectory_id
@@ -97,6 +114,7 @@ judged AS (
         THEN { 'status': 'not_executed', 'source': 'request' }
       WHEN answered AND result_is_error(observed) THEN { 'status': 'error', 'source': 'text' }
       WHEN answered THEN { 'status': 'ok', 'source': 'response' }
+      WHEN refused THEN { 'status': 'not_executed', 'source': 'text' }
       ELSE { 'status': 'unknown', 'source': 'request' }
     END AS verdict
   FROM known
