@@ -43,7 +43,9 @@ def check(
     for problem in loaded.problems:
         typer.echo(problem)
     if loaded.problems:
-        msg = f"{len(loaded.problems)} errors in task files; each is named above with its line"
+        count = len(loaded.problems)
+        errors = "1 error" if count == 1 else f"{count} errors"
+        msg = f"{errors} in task files; each is named above with its line"
         raise TaskCheckFailed(msg)
     found = loaded.specification
     typer.echo(f"{len(found.tasks)} tasks and {len(found.tools)} tools are well-formed", err=True)

@@ -9,8 +9,6 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_queries.canonical import canonical_texts
-from tracegrade_queries.connection import duckdb_type
-from tracegrade_queries.schema import STEPS
 from tracegrade_scoring.relations import materialise, put
 from tracegrade_scoring.tasks import Specification
 
@@ -83,15 +81,3 @@ def _canonicalise(con: duckdb.DuckDBPyConnection) -> None:
         "UNION SELECT wanted FROM found_values WHERE wanted IS NOT NULL ORDER BY ALL"
     ).to_arrow_table()["found"]
     put(con, "canonical_values", pa.table({"text": texts, "canonical": canonical_texts(texts)}))
-
-
-def check_expression(sql: str) -> str | None:
-    """Return why a task's SQL expression cannot be run over steps; None if it can."""
-    columns = ", ".join(f"{column.name} {duckdb_type(column.type)}" for column in STEPS.columns)
-    with duckdb.connect(config={"enable_external_access": False}) as con:
-        con.execute(f"CREATE TABLE steps ({columns})")
-        try:
-            con.execute(f"SELECT ({sql})::BOOLEAN FROM steps GROUP BY trajectory_id").fetchall()
-        except duckdb.Error as error:
-            return " ".join(str(error).split())
-    return None

@@ -301,6 +301,43 @@ def test_hash_changes_with_the_task_and_its_order(tmp_path: Path) -> None:
     assert one.hash != two.hash
 
 
+ALIASES = "\n".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 9))
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        (f"version: 1\na0: &a0 [x]\n{ALIASES}", "more than 500,000 values"),
+        ("version: 1\ntools: " + "[" * 3000 + "]" * 3000, "nested far deeper than 60 levels"),
+        ("version: 1\ntools: {a\0: {}}", "special characters are not allowed"),
+        ("version: 1\ntasks: {t: {optimal_steps: " + "9" * 5000 + "}}", "so many digits"),
+        ("version: 1\ntasks: {t: {optimal_steps: 3000000000}}", "less than or equal to 1000000"),
+        ("version: 1\ntools: {a: {error_pattern: " + "x" * 10_001 + "}}", "10,000 characters"),
+        ("version: 1\ntasks: {t: {match: {user_input: '(?<a>x)'}}}", "invalid perl operator"),
+        ("version: 1\ntasks: {t: {success: {sql: 'true); (true'}}}", "cannot be run"),
+        (
+            "version: 1\ntasks: {t: {success: {sql: 'true) FROM steps; SELECT (true'}}}",
+            "it is more than one expression",
+        ),
+    ],
+)
+def test_hostile_file_ends_in_an_error(tmp_path: Path, text: str, fact: str) -> None:
+    """What would take forever, all memory, or stop the job later is one line that says so."""
+    (problem,) = found(tmp_path, text)
+
+    assert fact in problem
+
+
+def test_shared_paths_do_not_multiply_the_work(tmp_path: Path) -> None:
+    """Forty layers of groups that hold both groups of the next are one variant, found at once."""
+    layers = "".join(
+        f"{side}{i}: {{any_of: [[a{i + 1}, b{i + 1}]]}}, " for i in range(40) for side in "ab"
+    )
+    goals = f"sub_goals: {{{layers}a40: {{serves: [look]}}, b40: {{serves: [pay]}}}}"
+
+    assert found(tmp_path, in_task(goals)) == []
+
+
 def test_missing_file_is_bad_input(tmp_path: Path) -> None:
     """A path that does not exist, and a folder without task files, are told as such."""
     for path, fact in ((tmp_path / "no.yaml", "cannot read"), (tmp_path, "holds no task file")):

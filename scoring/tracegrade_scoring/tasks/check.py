@@ -4,14 +4,12 @@ Each check yields every problem it finds, with the line, so that one run shows a
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any
 
-import duckdb
 import jsonschema_rs
 import re2
 
-from tracegrade_scoring.tasks import graph
+from tracegrade_scoring.tasks import engine, graph
 from tracegrade_scoring.tasks.model import Criterion, Expected, SubGoal, Task, TaskFile, Tool
 from tracegrade_scoring.tasks.shape import did_you_mean, dotted
 from tracegrade_scoring.tasks.source import Path, Problem, Source
@@ -125,13 +123,9 @@ def _quiet() -> Any:
 
 
 def _pattern(source: Source, path: Path, pattern: str | None) -> Iterator[Problem]:
-    if pattern is None:
-        return
-    try:
-        re2.compile(pattern, _quiet())
-    except re2.error as error:
-        reason = error.args[0].decode() if isinstance(error.args[0], bytes) else error.args[0]
-        fact = f"{dotted(path)} is no RE2 pattern: {reason}"
+    fault = None if pattern is None else engine.pattern_fault(pattern)
+    if fault:
+        fact = f"{dotted(path)} is no RE2 pattern: {fault}"
         yield source.problem(path, fact, "correct it (RE2 has no look-around or back-references)")
 
 
@@ -185,35 +179,17 @@ def _check_criterion(
 
 
 def _json_path(source: Source, path: Path, json_path: str) -> Iterator[Problem]:
-    fault = _path_fault(json_path)
+    fault = engine.json_path_fault(json_path)
     if fault:
         fact = f"'{json_path}' is no JSON path to one value: {fault}"
         yield source.problem(path, fact, "write it like $.order.state or $.orders[0].state")
 
 
-@cache
-def _path_fault(json_path: str) -> str | None:
-    """Return why the engine cannot read one value at the path; None if it can."""
-    if not json_path.startswith("$"):
-        return "it does not start with $"
-    with duckdb.connect() as con:
-        # From a table, as the job reads it: only a constant path could have wildcards.
-        con.execute("CREATE TABLE paths AS SELECT $path AS path", {"path": json_path})
-        try:
-            con.execute("SELECT json_extract('{}', path) FROM paths").fetchall()
-        except duckdb.Error as error:
-            fault = str(error).splitlines()[0]
-            return "it has a wildcard" if "wildcard" in fault else fault
-    return None
-
-
 def _expression(source: Source, path: Path, sql: str) -> Iterator[Problem]:
-    from tracegrade_scoring.success import check_expression  # noqa: PLC0415 - it imports this package
-
-    fact = check_expression(sql)
-    if fact:
+    fault = engine.expression_fault(sql)
+    if fault:
         way_out = "give a boolean expression over steps, like count(*) < 9"
-        yield source.problem(path, f"{dotted(path)} cannot be run: {fact}", way_out)
+        yield source.problem(path, f"{dotted(path)} cannot be run: {fault}", way_out)
 
 
 def _check_sub_goal(

@@ -132,7 +132,7 @@ class Task(_Strict):
     """Whether other calls than the expected ones are wrong; `writes`: only the writes are all."""
     sequence_matters: bool = True
     """Whether the order of the expected calls counts in tool correctness."""
-    optimal_steps: Annotated[int, Field(ge=0)] | None = None
+    optimal_steps: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
     count_steps: Literal["tool_calls", "all"] = "tool_calls"
     """What `optimal_steps` counts."""
     scope: list[Name] | None = None

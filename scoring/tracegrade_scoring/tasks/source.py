@@ -13,6 +13,9 @@ import yaml
 
 Path: TypeAlias = tuple[str | int, ...]
 
+MAX_VALUES: Final = 500_000
+"""More are refused: aliases of aliases make a small file endless."""
+
 MAX_DEPTH: Final = 60
 """Deeper nesting is refused; the deepest real schema has about twenty levels."""
 
@@ -72,10 +75,8 @@ for _type, _pattern, _starts in (
 def read(file: str, text: str) -> Source:
     """Return the file's values, lines and YAML errors; values are None if it cannot be parsed."""
     source = Source(file, None, {}, [])
-    loader = _Loader(text)
     try:
-        node = loader.get_single_node()
-        values = _value(loader, node, (), source) if node is not None else None
+        values = _values(text, source)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
@@ -84,15 +85,28 @@ def read(file: str, text: str) -> Source:
     except yaml.YAMLError as error:
         fact = "not valid YAML: " + " ".join(str(error).split())
         return source._replace(problems=[Problem(file, 1, fact, "correct the syntax")])
+    except RecursionError:
+        fact = f"not valid YAML: nested far deeper than {MAX_DEPTH} levels"
+        return source._replace(problems=[Problem(file, 1, fact, "correct the syntax")])
+    return source._replace(values=values)
+
+
+def _values(text: str, source: Source) -> Any:
+    loader = _Loader(text)
+    try:
+        node = loader.get_single_node()
+        return None if node is None else _value(loader, node, (), source)
     finally:
         loader.dispose()
-    return source._replace(values=values)
 
 
 def _value(loader: _Loader, node: yaml.Node, path: Path, source: Source) -> Any:
     source.lines.setdefault(path, node.start_mark.line + 1)
     if len(path) > MAX_DEPTH:
         msg = f"nested deeper than {MAX_DEPTH} levels, or an alias inside what it stands for"
+        raise yaml.MarkedYAMLError(problem=msg, problem_mark=node.start_mark)
+    if len(source.lines) > MAX_VALUES:
+        msg = f"more than {MAX_VALUES:,} values, those that aliases stand for included"
         raise yaml.MarkedYAMLError(problem=msg, problem_mark=node.start_mark)
     if isinstance(node, yaml.MappingNode):
         return dict(_entries(loader, node, path, source))
@@ -103,7 +117,11 @@ def _value(loader: _Loader, node: yaml.Node, path: Path, source: Source) -> Any:
 
 def _scalar(loader: _Loader, node: yaml.Node) -> Any:
     """Return a plain value that JSON has too."""
-    value = loader.construct_object(node)
+    try:
+        value = loader.construct_object(node)
+    except ValueError as error:  # Python reads no integer of more than 4,300 digits
+        msg = "a number of so many digits cannot be read"
+        raise yaml.MarkedYAMLError(problem=msg, problem_mark=node.start_mark) from error
     if value is not None and not isinstance(value, (str, int, float)):
         raise yaml.MarkedYAMLError(problem=f"{node.tag} is no JSON", problem_mark=node.start_mark)
     if isinstance(value, float) and not math.isfinite(value):

@@ -1,0 +1,82 @@
+"""Asks the SQL engine whether it can run what a task file gives it: expressions, paths, patterns.
+
+Its own module because one engine, in memory and without a way out, answers for all files.
+"""
+
+from functools import cache
+from threading import Timer
+from typing import Final
+
+import duckdb
+
+from tracegrade_queries.connection import duckdb_type
+from tracegrade_queries.schema import STEPS
+
+MAX_SECS: Final = 5.0
+"""No steps need no time, so an expression that takes longer never ends over real ones."""
+
+MAX_PATTERN_CHARS: Final = 10_000
+"""Patterns are compiled once for each row that they are matched with."""
+
+
+@cache
+def expression_fault(sql: str) -> str | None:
+    """Return why a boolean expression cannot be run over a trajectory's steps; None if it can."""
+    asked = f"SELECT ({sql})::BOOLEAN FROM steps GROUP BY trajectory_id"
+    try:
+        if len(_engine().extract_statements(asked)) > 1:
+            return "it is more than one expression"
+    except duckdb.Error as error:
+        return _reason(error)
+    return _fault(asked)
+
+
+@cache
+def json_path_fault(path: str) -> str | None:
+    """Return why the value at a JSON path cannot be read; None if it can."""
+    if not path.startswith("$"):
+        return "it does not start with $"
+    fault = _fault(f"SELECT json_extract('{{}}', given) {_FROM_ROWS}", path)
+    return "it has a wildcard" if fault and "wildcard" in fault else fault
+
+
+@cache
+def pattern_fault(pattern: str) -> str | None:
+    """Return why a pattern is none of RE2, as the engine knows it; None if it is one."""
+    if len(pattern) > MAX_PATTERN_CHARS:
+        return f"it has more than {MAX_PATTERN_CHARS:,} characters"
+    fault = _fault(f"SELECT regexp_matches('', given) {_FROM_ROWS}", pattern)
+    return fault and fault.removeprefix("Invalid Input Error: ")
+
+
+_FROM_ROWS: Final = "FROM (VALUES ($given), ($given)) AS givens (given)"
+"""As the job reads what is given: from rows. Of constants the engine can do more."""
+
+
+@cache
+def _engine() -> duckdb.DuckDBPyConnection:
+    """Return an engine that holds an empty table of steps and reaches nothing else."""
+    columns = ", ".join(f"{column.name} {duckdb_type(column.type)}" for column in STEPS.columns)
+    con = duckdb.connect(config={"enable_external_access": False, "threads": 1})
+    con.execute(f"CREATE TABLE steps ({columns})")
+    return con
+
+
+def _fault(sql: str, given: str | None = None) -> str | None:
+    """Return the engine's word on what it cannot run."""
+    con = _engine()
+    limit = Timer(MAX_SECS, con.interrupt)
+    limit.start()
+    try:
+        con.execute(sql, None if given is None else {"given": given}).fetchall()
+    except duckdb.InterruptException:
+        return f"it takes more than {MAX_SECS:g} s over no steps"
+    except duckdb.Error as error:
+        return _reason(error)
+    finally:
+        limit.cancel()
+    return None
+
+
+def _reason(error: duckdb.Error) -> str:
+    return " ".join(str(error).split())
