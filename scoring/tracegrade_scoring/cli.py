@@ -35,15 +35,18 @@ def check(
         list[Path], typer.Argument(help="Task files, or folders of them.", metavar="FILE...")
     ],
 ) -> None:
-    """Say every error of task files, as `file:line: fact; way out`; exit 1 if there is one."""
+    """Say every error of task files, as `file:line: fact; way out`; exit 1 if there is one.
+
+    Notes, such as a tool that no file declares, go to stderr and do not count.
+    """
     from tracegrade_scoring.errors import TaskCheckFailed  # noqa: PLC0415 - see above
     from tracegrade_scoring.tasks import load  # noqa: PLC0415
 
     loaded = load(files)
     for problem in loaded.problems:
-        typer.echo(problem)
-    if loaded.problems:
-        count = len(loaded.problems)
+        typer.echo(problem, err=problem.is_note)
+    if loaded.errors:
+        count = len(loaded.errors)
         errors = "1 error" if count == 1 else f"{count} errors"
         msg = f"{errors} in task files; each is named above with its line"
         raise TaskCheckFailed(msg)

@@ -7,7 +7,7 @@ from tracegrade_scoring.tasks import Specification, load
 
 
 def usable_specification(path: Path | None) -> tuple[Specification, list[str]]:
-    """Return what to score against, and a note for each task whose sub-goal graph is left out.
+    """Return what to score against, and notes: graphs that are left out, tools nobody declares.
 
     Args:
         path: A task file or a folder of them; None scores what needs no task.

@@ -347,12 +347,17 @@ def test_missing_file_is_bad_input(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "code", "lines"),
-    [("version: 1\n", 0, 0), ("version: 2\nx: 1\n", 1, 2), (None, 2, 0)],
+    [
+        ("version: 1\n", 0, 0),
+        ("version: 2\nx: 1\n", 1, 2),
+        (None, 2, 0),
+        ("version: 1\ntools: {a: {}}\ntasks: {t: {scope: [b]}}\n", 0, 0),
+    ],
 )
 def test_check_exits_by_what_it_found(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, code: int, lines: int
 ) -> None:
-    """`tasks check` prints one line per error and exits 1; 2 if there is nothing to read."""
+    """`tasks check` prints a line per error, exits 1; 2 if nothing can be read; notes are none."""
     file = tmp_path / "tasks.yaml"
     if text is not None:
         file.write_text(text)

@@ -31,11 +31,16 @@ def check_file(source: Source, file: TaskFile, tools: Mapping[str, Tool]) -> Ite
 
 
 def unknown_names(source: Source, file: TaskFile, tools: Mapping[str, Tool]) -> Iterator[Problem]:
-    """Yield a problem for each tool name that no loaded file declares."""
+    """Yield a problem for each tool name that no loaded file declares.
+
+    An alternative of which nothing is known is an error, since it is never a better one. Elsewhere
+    a name is enough, so that it may only be a slip of the pen.
+    """
     for path, name in _tool_names(file) if tools else ():
         if name not in tools:
             way_out = did_you_mean(name, list(tools)) or "declare it under 'tools'"
-            yield source.problem(path, f"{dotted(path)}: unknown tool '{name}'", way_out)
+            found = source.problem(path, f"{dotted(path)}: unknown tool '{name}'", way_out)
+            yield found._replace(is_note=path[0] == "tasks")
 
 
 def _tool_names(file: TaskFile) -> Iterator[tuple[Path, str]]:

@@ -45,7 +45,12 @@ class Loaded(NamedTuple):
     @property
     def fatal(self) -> list[Problem]:
         """The problems that keep the files from being used at all."""
-        return [problem for problem in self.problems if problem.graph_of is None]
+        return [problem for problem in self.errors if problem.graph_of is None]
+
+    @property
+    def errors(self) -> list[Problem]:
+        """The problems that are more than notes."""
+        return [problem for problem in self.problems if not problem.is_note]
 
 
 def load(paths: Sequence[Path]) -> Loaded:

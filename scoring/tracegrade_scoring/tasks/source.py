@@ -21,7 +21,7 @@ MAX_DEPTH: Final = 60
 
 
 class Problem(NamedTuple):
-    """One error in a task file; `str()` of it is the line that the user reads."""
+    """One error or note about a task file; `str()` of it is the line that the user reads."""
 
     file: str
     line: int
@@ -29,6 +29,8 @@ class Problem(NamedTuple):
     way_out: str
     graph_of: str | None = None
     """The task whose sub-goal graph alone the error spoils; None if the file cannot be used."""
+    is_note: bool = False
+    """It may be meant so, and keeps the file from nothing."""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.fact}; {self.way_out}"
