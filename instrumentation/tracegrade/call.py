@@ -126,7 +126,7 @@ def _close(call: Call) -> None:
     attributes = {names.STEP_KIND: "observation", **step_attributes(call.parent)}
     seen = (Link(tool_span.get_span_context()),)
     tracer = state.tracer
-    if state.owns_provider and isinstance(tracer, Tracer) and isinstance(tool_span, SdkSpan):
+    if state.may_skip_start and isinstance(tracer, Tracer) and isinstance(tool_span, SdkSpan):
         tracer.span_processor.on_end(_ended_span(tracer, tool_span, attributes, seen))
     else:
         start = tracer.start_span
@@ -142,7 +142,7 @@ def _ended_span(
     """Return a span that is over as it begins, beside another one of the same trace.
 
     Nothing runs inside an observation, so it needs no lock, limits or start hooks, which cost as
-    much as all else in a call. Not with a host's TracerProvider: its processors may need a start.
+    much as all else in a call. Not beside a processor of the host's: it may need a start.
     """
     sibling = beside.get_span_context()
     now = time.time_ns()

@@ -39,17 +39,16 @@ class HttpExporter(OTLPSpanExporter):
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Send one batch."""
-        client = getattr(self, "_client", None)
-        if (
-            client is None or self._shutdown
-        ):  # an SDK that is built otherwise, or a closed exporter
+        client: Any = getattr(self, "_client", None)
+        # An SDK that is built otherwise encodes as it does, and a closed exporter says so.
+        if not hasattr(client, "export") or getattr(self, "_shutdown", False):
             return super().export(spans)
         body = encode_spans(spans)
         if len(body) > MAX_REQUEST_BYTES and len(spans) > 1:
             half = len(spans) // 2
             parts = [self.export(spans[:half]), self.export(spans[half:])]
             return max(parts, key=lambda result: result.value)
-        sent: bool = client.export(body).success
+        sent = getattr(client.export(body), "success", True)
         return SpanExportResult.SUCCESS if sent else SpanExportResult.FAILURE
 
 

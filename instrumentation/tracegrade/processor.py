@@ -26,3 +26,7 @@ class ScopeProcessor(SpanProcessor):
             context = otel_context.get_current()
         if scope_of(context) is not OUTSIDE:
             span.set_attributes(step_attributes(context))
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Return that nothing is held; some SDKs skip the next processors for less."""
+        return True

@@ -7,7 +7,7 @@ from typing import Final
 
 from opentelemetry import trace
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import SpanLimits, TracerProvider
+from opentelemetry.sdk.trace import SpanLimits, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter
 
 from tracegrade import names
@@ -62,7 +62,7 @@ def init(
         _join(found, attributes)
         _write_to(found, exporter)
     else:
-        state.owns_provider = True
+        state.owns_provider = state.may_skip_start = True
         _write_to(_own_provider(attributes), exporter)
     carry_context()
     _send_at_the_end_of_children()
@@ -95,8 +95,17 @@ def _shut_down() -> None:
         state.provider.shutdown()
 
 
+class _OwnProvider(TracerProvider):
+    """Ours, to which a host may still add processors of its own."""
+
+    def add_span_processor(self, span_processor: SpanProcessor) -> None:
+        """Add a processor; one that is not ours sees each span start and end."""
+        state.may_skip_start &= isinstance(span_processor, (ScopeProcessor, QuickExitProcessor))
+        super().add_span_processor(span_processor)
+
+
 def _own_provider(attributes: dict[str, str]) -> TracerProvider:
-    provider = TracerProvider(resource=Resource.create(dict(attributes)), span_limits=_limits())
+    provider = _OwnProvider(resource=Resource.create(dict(attributes)), span_limits=_limits())
     trace.set_tracer_provider(provider)
     return provider
 
@@ -107,6 +116,8 @@ def _write_to(provider: TracerProvider, exporter: SpanExporter | None) -> None:
         provider.add_span_processor(QuickExitProcessor(CleanExporter(destination)))
     state.provider = provider
     state.tracer = provider.get_tracer(SCOPE_NAME, VERSION)
+    known = all(hasattr(state.tracer, part) for part in ("span_processor", "id_generator"))
+    state.may_skip_start &= known  # an SDK that is built otherwise
 
 
 def _limits() -> SpanLimits:

@@ -24,7 +24,10 @@ class State:
     """What `init` made, or joined."""
     tracer: Tracer = field(default_factory=lambda: trace.get_tracer(SCOPE_NAME, VERSION))
     owns_provider: bool = False
-    """Whether the TracerProvider is ours alone, made by `init`."""
+    """Whether the TracerProvider was made by `init`."""
+    may_skip_start: bool = False
+    """Whether all that watch spans take one that is over as it begins: the provider is ours, and
+    each of its processors."""
     settings: Settings = field(default_factory=Settings.from_environment)
 
 

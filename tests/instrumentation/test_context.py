@@ -16,6 +16,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import StatusCode
 
 import tracegrade
+from tracegrade.processor import ScopeProcessor
 
 from .conftest import Received, Spans
 
@@ -49,6 +50,11 @@ def test_third_party_span_takes_the_scope_it_starts_in(spans: Spans) -> None:
         "tracegrade.sub_goal.id": "g",
         "tracegrade.decision.id": "d",
     }
+
+
+def test_flush_goes_on_behind_our_processor() -> None:
+    """Some SDKs stop at the first processor that says it was not flushed."""
+    assert ScopeProcessor().force_flush()
 
 
 def test_third_party_span_with_a_context_of_its_own_takes_the_current_scope(spans: Spans) -> None:

@@ -57,6 +57,19 @@ def test_hosts_provider_keeps_its_exporter_and_gets_ours_beside(
     assert tracegrade.failures().keys() == {"init: limit"}
 
 
+def test_processor_that_a_host_adds_to_ours_sees_each_span_start() -> None:
+    """Our short cut for observations is taken only where no one else watches."""
+    tracegrade.init(exporter=InMemorySpanExporter())
+    opens = Opens()
+    provider = trace.get_tracer_provider()
+    assert isinstance(provider, TracerProvider)
+    provider.add_span_processor(opens)
+    assert tracegrade.tool(lambda: 1)() == 1
+
+    assert opens.open == set()
+    assert tracegrade.failures() == {}
+
+
 def test_what_a_hosts_provider_decides_is_said_once(
     host: tuple[TracerProvider, InMemorySpanExporter], caplog: pytest.LogCaptureFixture
 ) -> None:
