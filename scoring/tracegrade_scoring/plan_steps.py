@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 MAX_STEPS = 1000  # steps beyond are not read; comparing two plans takes the square of this
 
+MAX_WORDS = 100  # words of a step beyond are not compared
+
 SIMILAR = 0.5  # least token Jaccard at which two texts are one step, reworded
 
 OPEN_STATUSES = frozenset({"pending", "todo", "to do", "open", "planned", "not_started"})
@@ -25,7 +27,7 @@ TEXT_KEYS = ("text", "content", "step", "title", "description")
 LIST_KEYS = ("plan", "todos", "steps", "items")
 
 _NUMBERING = re.compile(
-    r"^\s*(?:[-*•]|\[[ x]?\]|(?:step\s+)?\d+(?:\.\d+)*[.):]|step\s+\d+|[a-z][.)])\s*"
+    r"^\s*(?:(?:[-*•]|\[[ x]?\]|(?:step\s+)?\d+(?:\.\d+)*[.):]|step\s+\d+|[a-z][.)])\s*)+"
 )
 _PUNCTUATION = re.compile(r"[^\w\s]+")
 
@@ -54,10 +56,7 @@ def read_plan(plan: str) -> tuple[PlanStep, ...]:
 
 def normal_text(text: str) -> str:
     """Return the text case-folded, without numbering and punctuation, one blank between words."""
-    folded = text.casefold()
-    while folded != (stripped := _NUMBERING.sub("", folded)):
-        folded = stripped
-    return " ".join(_PUNCTUATION.sub(" ", folded).split())
+    return " ".join(_PUNCTUATION.sub(" ", _NUMBERING.sub("", text.casefold())).split())
 
 
 def is_marked(steps: Sequence[PlanStep]) -> bool:
@@ -154,18 +153,22 @@ def _match_similar(
 ) -> None:
     """Add pairs of similar texts among the positions still free, most similar first."""
     taken = set(pairs.values())
-    words = {j: set(step.text.split()) for j, step in enumerate(after) if j not in taken}
+    words = {j: _words(step) for j, step in enumerate(after) if j not in taken}
     candidates = sorted(
         (-similarity, i, j)
         for i, step in enumerate(before)
         if i not in pairs and not is_finished(step)
-        for j, similarity in _likenesses(set(step.text.split()), words)
+        for j, similarity in _likenesses(_words(step), words)
         if similarity >= SIMILAR
     )
     for _, i, j in candidates:
         if i not in pairs and j not in taken:
             pairs[i] = j
             taken.add(j)
+
+
+def _words(step: PlanStep) -> set[str]:
+    return set(step.text.split()[:MAX_WORDS])
 
 
 def _likenesses(words: set[str], others: Mapping[int, set[str]]) -> Iterator[tuple[int, float]]:

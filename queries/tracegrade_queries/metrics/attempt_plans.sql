@@ -11,6 +11,7 @@
 --   step_index    INTEGER  Of the plan in the root trajectory.
 --   calls_before  INTEGER  Tool calls of the attempt before the plan, those of sub-agents too.
 --   plan          VARCHAR  JSON as declared; NULL if its content was not captured.
+--   plan_key      VARCHAR  The same for equal texts, and short; NULL where plan is.
 -- Order:
 --   attempt_id, plan_index
 SELECT
@@ -20,7 +21,8 @@ SELECT
   )::INTEGER AS plan_index,
   steps.step_index,
   attempt_order.calls_before,
-  steps.plan
+  steps.plan,
+  md5(steps.plan) AS plan_key
 FROM attempt_order
 INNER JOIN steps USING (trajectory_id, step_index)
 WHERE

@@ -7,16 +7,16 @@
 --   attempt_id    VARCHAR  One row each, for attempts that declared one.
 --   plan_index    INTEGER  Which of its plans that was.
 --   calls_before  INTEGER  Calls of the attempt before it.
---   plan          VARCHAR  As declared.
+--   plan_key      VARCHAR  Key of the plan.
 -- Order:
 --   attempt_id
 SELECT
   plans.attempt_id,
   plans.plan_index,
   plans.calls_before,
-  plans.plan
+  plans.plan_key
 FROM plans
-INNER JOIN plan_texts ON plans.plan = plan_texts.text
+INNER JOIN plan_texts USING (plan_key)
 WHERE NOT plan_texts.is_empty
 QUALIFY row_number() OVER (PARTITION BY plans.attempt_id ORDER BY plans.plan_index) = 1
 ORDER BY plans.attempt_id;

@@ -27,9 +27,9 @@ WITH own_steps AS (
     plan_items.id,
     plan_items.tool_name,
     plan_items.status,
-    plan_items.plan
+    plan_items.plan_key
   FROM plan_firsts
-  INNER JOIN plan_items USING (plan)
+  INNER JOIN plan_items USING (plan_key)
 ),
 
 known_ids AS (
@@ -94,12 +94,12 @@ marks AS (
       AND own_steps.plan_index < plans.plan_index
   INNER JOIN plan_pairs
     ON
-      own_steps.plan = plan_pairs.first_plan
+      own_steps.plan_key = plan_pairs.first_plan
       AND own_steps.place = plan_pairs.place
-      AND plans.plan = plan_pairs.later_plan
+      AND plans.plan_key = plan_pairs.later_plan
   INNER JOIN plan_items
     ON
-      plan_pairs.later_plan = plan_items.plan
+      plan_pairs.later_plan = plan_items.plan_key
       AND plan_pairs.later_place = plan_items.place
 ),
 
@@ -120,7 +120,7 @@ evidence AS (
     bool_or(plan_items.status IS NOT NULL) AS marked
   FROM plan_firsts
   INNER JOIN plans USING (attempt_id)
-  INNER JOIN plan_items ON plans.plan = plan_items.plan
+  INNER JOIN plan_items ON plans.plan_key = plan_items.plan_key
   GROUP BY plan_firsts.attempt_id
 ),
 

@@ -69,7 +69,7 @@ lists AS (
     <> lag(plan_texts.canonical) OVER (PARTITION BY plans.attempt_id ORDER BY plans.plan_index)
       AS changed
   FROM plans
-  INNER JOIN plan_texts ON plans.plan = plan_texts.text
+  INNER JOIN plan_texts USING (plan_key)
   WHERE NOT plan_texts.is_empty
 ),
 

@@ -1,26 +1,21 @@
 """Scores attempts against their own first plan, where no task is needed to know what was meant."""
 
+from collections.abc import Iterator
 from typing import Final
 
 import duckdb
 import pyarrow as pa
 
-from tracegrade_scoring.plan_steps import (
-    FINISHED_STATUSES,
-    OPEN_STATUSES,
-    PlanStep,
-    matches,
-    read_plan,
-)
+from tracegrade_scoring.plan_steps import FINISHED_STATUSES, OPEN_STATUSES, PlanStep, matches
 from tracegrade_scoring.relations import materialise, put, table
-from tracegrade_scoring.replanning import read_plan_texts
+from tracegrade_scoring.replanning import Plans, read_plans
 
 TEXT: Final = pa.string()
 INTEGER: Final = pa.int32()
 
 # One row per step of each distinct plan; `status`: open | begun | finished, NULL without a mark.
 ITEMS: Final = pa.schema(
-    [("plan", TEXT), ("place", INTEGER), ("id", TEXT), ("tool_name", TEXT), ("status", TEXT)]
+    [("plan_key", TEXT), ("place", INTEGER), ("id", TEXT), ("tool_name", TEXT), ("status", TEXT)]
 )
 # One row per step of a first plan that a later plan of the same attempt has too.
 PAIRS: Final = pa.schema(
@@ -34,22 +29,18 @@ def score_own_plans(con: duckdb.DuckDBPyConnection) -> None:
     Args:
         con: Holds `attempts`, `calls` and `plans`.
     """
-    read_plan_texts(con)
+    plans = read_plans(con)
     materialise(con, "plan_firsts")
-    _read_items(con)
-    _pair_steps(con)
+    put(con, "plan_items", table(ITEMS, _items(plans)))
+    _pair_steps(con, plans)
     materialise(con, "plan_step_rows")
     materialise(con, "plan_scores")
 
 
-def _read_items(con: duckdb.DuckDBPyConnection) -> None:
-    plans = [str(text) for (text,) in con.execute("SELECT text FROM plan_texts").fetchall()]
-    rows = (
-        (plan, place, step.id, step.tool, _mark(step))
-        for plan in plans
-        for place, step in enumerate(read_plan(plan))
-    )
-    put(con, "plan_items", table(ITEMS, rows))
+def _items(plans: Plans) -> Iterator[tuple[object, ...]]:
+    for key, steps in plans.items():
+        for place, step in enumerate(steps):
+            yield key, place, step.id, step.tool, _mark(step)
 
 
 def _mark(step: PlanStep) -> str | None:
@@ -58,16 +49,16 @@ def _mark(step: PlanStep) -> str | None:
     return "finished" if step.status in FINISHED_STATUSES else "begun"
 
 
-def _pair_steps(con: duckdb.DuckDBPyConnection) -> None:
+def _pair_steps(con: duckdb.DuckDBPyConnection, plans: Plans) -> None:
     """Find the steps of first plans in later ones, once for each distinct pair of plans."""
     pairs = con.execute(
-        "SELECT DISTINCT plan_firsts.plan, plans.plan FROM plan_firsts "
+        "SELECT DISTINCT plan_firsts.plan_key, plans.plan_key FROM plan_firsts "
         "INNER JOIN plans USING (attempt_id) "
         "WHERE plans.plan IS NOT NULL AND plans.plan_index > plan_firsts.plan_index ORDER BY ALL"
     ).fetchall()
     rows = (
         (first, later, place, later_place)
         for first, later in pairs
-        for place, later_place in matches(read_plan(first), read_plan(later)).items()
+        for place, later_place in matches(plans[first], plans[later]).items()
     )
     put(con, "plan_pairs", table(PAIRS, rows))

@@ -103,7 +103,10 @@ def test_id_goes_before_text_and_text_before_likeness() -> None:
         ("…", ""),
         ("STRASSE", "strasse"),
         ("Straße", "strasse"),
+        ("1. - [x] a) read", "read"),
+        ("1. " * 300_000 + "read", "read"),
     ],
+    ids=lambda text: text[:9],
 )
 def test_numbering_and_punctuation_do_not_count(text: str, normal: str) -> None:
     """Texts are compared case-folded, without numbering and punctuation."""
