@@ -39,7 +39,7 @@ def import_(
     run_import(files, lake, format_)
 
 
-def export(
+def export(  # noqa: PLR0913, PLR0917 - one parameter per option
     lake: LakePath,
     to: Annotated[str, typer.Option(help="otlp-json or otlp-endpoint.")],
     table: Annotated[str, typer.Option(help="spans or logs.")] = "spans",

@@ -14,11 +14,11 @@ from typing import TextIO
 import typer
 
 from tracegrade.errors import BadInput
-from tracegrade_collector.errors import NotAllImported
+from tracegrade_collector.errors import NotAllImported, OutUnwritable
 from tracegrade_collector.export import Exported, export_http, export_json
+from tracegrade_collector.files import private_opener
 from tracegrade_collector.importer import Imported, import_files
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake
-from tracegrade_collector.lake.files import private_opener
 from tracegrade_collector.otlp import Signal
 from tracegrade_collector.otlp_http import OtlpHttp
 
@@ -89,7 +89,7 @@ def print_files(root: Path, table: str) -> None:
         BadInput: There is no such lake or table.
     """
     lake, name = Lake.open(root), TABLE_OF_NAME.get(table, table)
-    if lake.version(name) is None:
+    if name not in lake.tables():
         found = ", ".join(lake.tables()) or "none"
         msg = f"the lake {root} has no table '{table}'; found: {found}"
         raise BadInput(msg)
@@ -129,7 +129,11 @@ def _headers(given: Sequence[str]) -> dict[str, str]:
 
 @contextmanager
 def _output(path: Path | None) -> Iterator[TextIO]:
-    """Yield stdout, or a file for its owner alone that appears under its name when it is whole."""
+    """Yield stdout, or a file for its owner alone that appears under its name when it is whole.
+
+    Raises:
+        OutUnwritable: The file cannot be written.
+    """
     if path is None:
         yield sys.stdout
         return
@@ -138,6 +142,9 @@ def _output(path: Path | None) -> Iterator[TextIO]:
         with open(unfinished, "w", encoding="utf-8", opener=private_opener) as file:
             yield file
         os.replace(unfinished, path)
+    except OSError as error:
+        msg = f"--out {path} cannot be written: {error.strerror}; choose another place"
+        raise OutUnwritable(msg) from error
     finally:
         unfinished.unlink(missing_ok=True)
 

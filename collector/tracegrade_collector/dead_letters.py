@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tracegrade_collector import otlp, otlp_json
-from tracegrade_collector.quarantine import write_synced
+from tracegrade_collector.files import make_folder, write_whole
 from tracegrade_collector.sources import Record
 
 FOLDER = "dead_letters"
@@ -21,8 +21,8 @@ def keep_refused(lake_root: Path, name: str, records: Iterable[Record]) -> None:
     if not lines:
         return
     folder = lake_root / FOLDER
-    folder.mkdir(mode=0o700, exist_ok=True)
-    write_synced(folder / f"{name}.jsonl", "".join(lines).encode())
+    make_folder(folder)
+    write_whole(folder / f"{name}.jsonl", "".join(lines).encode())
 
 
 def _lines(record: Record) -> Iterator[str]:

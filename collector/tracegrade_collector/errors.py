@@ -30,6 +30,10 @@ class LakeDamaged(CollectorError):
     """A table's log or one of its files cannot be read."""
 
 
+class LakeUnwritable(CollectorError):
+    """The lake's disk is full, read-only or failing, or its folder is gone."""
+
+
 class SchemaDiffers(CollectorError):
     """Rows or a table do not have the declared columns."""
 
@@ -44,6 +48,10 @@ class BadEndpoint(CollectorError, BadInput):
 
 class EndpointFailed(CollectorError):
     """An OTLP endpoint did not take what was sent to it."""
+
+
+class OutUnwritable(CollectorError):
+    """The file to export to cannot be written."""
 
 
 class ImportBusy(CollectorError):

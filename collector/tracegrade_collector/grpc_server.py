@@ -53,7 +53,10 @@ async def serve_grpc(
     try:
         port = server.add_insecure_port(str(address))
     except RuntimeError as error:
-        msg = f"cannot listen for gRPC on {address}: {error}"
+        msg = (
+            f"cannot listen for gRPC on {address}: {str(error).partition(';')[0]}; choose another "
+            f"with --grpc HOST:PORT, or --grpc off"
+        )
         raise CollectorError(msg) from error
     await server.start()
     yield str(Address(address.host, port))

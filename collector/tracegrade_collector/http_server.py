@@ -62,6 +62,9 @@ def _bound_socket(address: Address) -> socket.socket:
         bound.bind(address)
     except OSError as error:
         bound.close()
-        msg = f"cannot listen for HTTP on {address}: {error}"
+        msg = (
+            f"cannot listen for HTTP on {address}: {error.strerror}; choose another with "
+            f"--http HOST:PORT, or --http off"
+        )
         raise CollectorError(msg) from error
     return bound

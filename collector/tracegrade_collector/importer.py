@@ -20,8 +20,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from tracegrade_collector.errors import ImportBusy
+from tracegrade_collector.files import FILE_MODE
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, Table
-from tracegrade_collector.lake.files import FILE_MODE
+from tracegrade_collector.lake_root import writing_to
 from tracegrade_collector.otlp import Encoding, Request, Signal
 from tracegrade_collector.otlp_files import Part, read_parts
 from tracegrade_collector.rows import Record, log_rows, span_rows
@@ -78,7 +79,9 @@ def import_files(lake: Lake, paths: Iterable[Path], note: Callable[[str], None])
 @contextmanager
 def _only_import(lake: Lake) -> Iterator[None]:
     """Hold the lock that keeps sequence numbers rising; it goes with the process."""
-    descriptor = os.open(lake.root / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+    with writing_to(lake.root):
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+        descriptor = os.open(lake.root / LOCK_NAME, flags, FILE_MODE)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield

@@ -183,9 +183,9 @@ def main(arguments: Sequence[str]) -> int:
         if _land_until_told(lander, config.land_every_secs):
             while lander.land_round():
                 pass
-    except CollectorError as error:
-        log.error("%s", error)
-        return error.exit_code
+    except (CollectorError, OSError) as error:
+        log.error("cannot land: %s", error)
+        return CollectorError.exit_code
     return 0
 
 

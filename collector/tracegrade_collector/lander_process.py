@@ -74,5 +74,5 @@ class LanderProcess:
             process = await self._start()
         await process.communicate(DRAIN)
         if process.returncode != 0:
-            msg = "not everything landed; the rest is safe in the log and lands at the next start"
+            msg = "not everything landed, see above; what the log holds lands at the next start"
             raise CollectorError(msg)

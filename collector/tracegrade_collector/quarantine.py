@@ -5,12 +5,12 @@ nobody has redacted, hence 0700 and 0600. Their total is limited.
 """
 
 import itertools
-import os
 import time
 from pathlib import Path
 
-from tracegrade_collector import wal
+from tracegrade_collector.files import FOLDER_MODE, write_whole
 from tracegrade_collector.otlp import Encoding, Signal
+from tracegrade_collector.wal import SUFFIX
 
 FOLDER = "quarantine"
 _FILE_ENDING = {Encoding.PROTOBUF: "pb", Encoding.JSON: "json"}
@@ -24,7 +24,7 @@ class Quarantine:
         self.collector_id = collector_id
         self._max_bytes = max_bytes
         self._numbers = itertools.count()
-        self._path.mkdir(mode=0o700, exist_ok=True)
+        self._path.mkdir(mode=FOLDER_MODE, exist_ok=True)
         self._bytes = sum(file.stat().st_size for file in self._path.glob("[!.]*"))
 
     def keep_request(self, body: bytes, signal: Signal, encoding: Encoding) -> bool:
@@ -38,23 +38,11 @@ class Quarantine:
 
     def keep_damage(self, segment: Path, start: int, content: bytes) -> bool:
         """Keep the damaged bytes of a log segment; return whether there was room."""
-        return self._keep(f"{segment.stem}-{start}{wal.SUFFIX}", content)
+        return self._keep(f"{segment.stem}-{start}{SUFFIX}", content)
 
     def _keep(self, name: str, content: bytes) -> bool:
         if self._bytes + len(content) > self._max_bytes:
             return False
-        write_synced(self._path / f"{self.collector_id}-{name}", content)
+        write_whole(self._path / f"{self.collector_id}-{name}", content)
         self._bytes += len(content)
         return True
-
-
-def write_synced(path: Path, content: bytes) -> None:
-    """Write a file whole, readable by its owner only, and wait until it is on the disk."""
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    fd = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with open(fd, "wb") as file:
-        file.write(content)
-        file.flush()
-        wal.sync_data(fd)
-    unfinished.rename(path)
-    wal.sync_folder(path.parent)

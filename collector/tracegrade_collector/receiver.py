@@ -15,11 +15,11 @@ from pathlib import Path
 
 import uvloop
 
-from tracegrade_collector import wal
 from tracegrade_collector.config import OFF, CollectorConfig
 from tracegrade_collector.http import http_app
 from tracegrade_collector.http_server import serve_http
 from tracegrade_collector.intake import Intake
+from tracegrade_collector.lake_root import made_root, writing_to
 from tracegrade_collector.lander_process import LanderProcess
 from tracegrade_collector.quarantine import Quarantine
 from tracegrade_collector.wal_folder import WalFolder
@@ -34,13 +34,13 @@ def receive(lake_root: Path, config: CollectorConfig) -> None:
     """Collect until SIGTERM or SIGINT, then land everything that was accepted.
 
     Raises:
+        BadLakePath: The lake cannot have this path.
         CollectorError: An address is taken, or not everything could be landed.
     """
     logging.basicConfig(format="%(asctime)s %(levelname)s collector: %(message)s")
-    lake_root = lake_root.absolute()
-    lake_root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    wal.sync_folder(lake_root.parent)
+    lake_root = made_root(lake_root)
     with (
+        writing_to(lake_root),
         contextlib.closing(WalFolder.claim(lake_root)) as folder,
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
     ):
@@ -130,6 +130,7 @@ async def _servers(intake: Intake, config: CollectorConfig) -> AsyncIterator[Non
         if addresses["grpc"]:
             # Our children are new programs, which need no care of gRPC's threads.
             os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
+            os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # it raises what it would print
             from tracegrade_collector.grpc_server import serve_grpc  # noqa: PLC0415 - 0.1 s
 
             serving = serve_grpc(intake, addresses["grpc"], config)

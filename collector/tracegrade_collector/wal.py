@@ -14,8 +14,6 @@ it is safe), and a disk can damage any record (corrupt: set it aside, later ones
 found by magic and checksum). Writing is in `wal_writer`, the folder of segments in `wal_folder`.
 """
 
-import fcntl
-import os
 import struct
 from collections.abc import Iterator
 from enum import StrEnum
@@ -168,20 +166,3 @@ def segment_name(first_seq: int) -> str:
 def first_seq(segment: Path) -> int:
     """Return the first sequence number that a segment can hold, from its name."""
     return int(segment.name.removesuffix(SUFFIX))
-
-
-def sync_data(fd: int) -> None:
-    """Wait until what was written to a file is on the disk itself."""
-    if hasattr(fcntl, "F_FULLFSYNC"):  # macOS: fsync stops at the drive's own cache
-        fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
-    else:
-        os.fdatasync(fd)
-
-
-def sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk: new, renamed and removed files."""
-    fd = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Self
 
 from tracegrade_collector import wal
+from tracegrade_collector.files import FILE_MODE, FOLDER_MODE, sync_data, sync_folder
 from tracegrade_collector.wal import Damage, DamageKind
 
 LOCK_NAME = "lock"
@@ -23,7 +24,7 @@ class FolderLock:
     """An exclusive lock on a file, held until closed or until this process is gone."""
 
     def __init__(self, path: Path) -> None:
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
 
     def try_acquire(self) -> bool:
         """Return whether the lock is now ours."""
@@ -58,14 +59,14 @@ class WalFolder:
     def claim(cls, lake_root: Path) -> Self:
         """Return a folder that no running collector owns: the first free one, else a new one."""
         parent = lake_root / "wal"
-        parent.mkdir(mode=0o700, exist_ok=True)
+        parent.mkdir(mode=FOLDER_MODE, exist_ok=True)
         for path in sorted(parent.glob("*/")):
             claimed = cls._try_claim(path)
             if claimed:
                 return claimed
         path = parent / uuid.uuid4().hex[:12]
-        path.mkdir(mode=0o700)
-        wal.sync_folder(parent)
+        path.mkdir(mode=FOLDER_MODE)
+        sync_folder(parent)
         claimed = cls._try_claim(path)
         return claimed or cls.claim(lake_root)  # another one took it between the two lines
 
@@ -95,8 +96,12 @@ class WalFolder:
         return None
 
     def segments(self) -> list[Path]:
-        """Return all segments, oldest first."""
-        return sorted(self.path.glob(f"*{wal.SUFFIX}"))
+        """Return all segments, oldest first.
+
+        Raises:
+            FileNotFoundError: The folder was removed, and with it what had not landed.
+        """
+        return sorted(path for path in self.path.iterdir() if path.suffix == wal.SUFFIX)
 
     def sealed_segments(self) -> list[Path]:
         """Return the segments that will not grow any more, oldest first: all but the newest.
@@ -134,8 +139,8 @@ class WalFolder:
         """Return a new segment and a file descriptor to append to it; its name is on the disk."""
         path = self.path / wal.segment_name(first_seq)
         # It exists only if nothing was ever logged in it, so it is taken over.
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        wal.sync_folder(self.path)
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, FILE_MODE)
+        sync_folder(self.path)
         return path, fd
 
     def remove(self, segments: list[Path]) -> None:
@@ -154,7 +159,7 @@ def _cut(segment: Path, good_bytes: int) -> None:
     fd = os.open(segment, os.O_RDWR | os.O_CLOEXEC)
     try:
         os.ftruncate(fd, good_bytes)
-        wal.sync_data(fd)
+        sync_data(fd)
     finally:
         os.close(fd)
 

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from tracegrade_collector import wal
 from tracegrade_collector.errors import CollectorError, Unavailable
+from tracegrade_collector.files import sync_data
 from tracegrade_collector.wal import Entry
 from tracegrade_collector.wal_folder import WalFolder
 
@@ -186,7 +187,10 @@ class _Segments:
             buffers += (wal.record_header(entry, self._next_seq), entry.body)
             self._next_seq += 1
         _write_all(self._fd, buffers)
-        wal.sync_data(self._fd)
+        sync_data(self._fd)
+        if not os.fstat(self._fd).st_nlink:  # writing succeeds, and nobody will ever read it
+            msg = f"the segment was removed from {self._folder.path}; stop, and start again"
+            raise OSError(msg)
         self._size += sum(map(len, buffers))
         self._started = self._started or time.monotonic()
 

@@ -211,7 +211,10 @@ def test_lake_files_prints_the_live_files(lake: Lake) -> None:
     ("arguments", "said"),
     [
         ("lake files --table=steps --lake={lake}", "has no table 'steps'; found: raw_spans"),
+        ("lake files --table=../lake/raw_spans --lake={lake}", "has no table '../lake/raw"),
         ("lake files --table=spans --lake={lake}/none", "there is no lake at"),
+        ("collect --lake={lake}/a%20b", "must hold no escape such as %20"),
+        ("collect --lake={file}", "is a file; choose another path"),
         ("export --to=csv --lake={lake}", "--to must be one of otlp-json, otlp-endpoint"),
         (
             "export --to=otlp-json --table=steps --lake={lake}",
@@ -226,7 +229,7 @@ def test_lake_files_prints_the_live_files(lake: Lake) -> None:
 )
 def test_bad_arguments_end_with_code_2(lake: Lake, arguments: str, said: str) -> None:
     """One line says what was given and what would do."""
-    ended = tracegrade(*arguments.format(lake=lake.root).split())
+    ended = tracegrade(*arguments.format(lake=lake.root, file=__file__).split())
 
     assert ended.returncode == 2
     assert said in ended.stderr.splitlines()[-1]

@@ -116,6 +116,15 @@ def test_an_escape_in_a_path_is_refused(tmp_path: Path) -> None:
         Lake.create(tmp_path / "a%20b")
 
 
+def test_a_file_is_no_lake(tmp_path: Path) -> None:
+    """The text says which part of the path it is."""
+    file = tmp_path / "file"
+    file.touch()
+
+    with pytest.raises(BadLakePath, match=f"{file} is a file"):
+        Lake.create(file / "lake")
+
+
 def test_only_its_owner_may_read_a_lake(lake: Lake) -> None:
     """Folders are 0700 and files 0600, those that the Delta library writes included."""
     land(lake, 1, 1)
@@ -186,6 +195,15 @@ def test_a_whole_table_is_replaced(lake: Lake) -> None:
     lake.replace(flat, notes(2, 3))
 
     assert seqs(lake) == [2, 3]
+
+
+def test_a_table_without_partitions_grows(lake: Lake) -> None:
+    """Rows are added to it as to any other."""
+    flat = Table(NOTES.name, NOTES.grain, NOTES.columns, partition_by=())
+    lake.append(flat, notes(1, date=FRIDAY))
+    lake.append(flat, notes(2))
+
+    assert seqs(lake) == [1, 2]
 
 
 def test_an_old_version_keeps_its_files(lake: Lake) -> None:

@@ -19,7 +19,7 @@ GROUPS = {
     Signal.TRACES: ("resourceSpans", "scopeSpans", "spans"),
     Signal.LOGS: ("resourceLogs", "scopeLogs", "logRecords"),
 }
-UNSET = ("", 0, "0", None, [])
+UNSET: tuple[object, ...] = ("", 0, "0", None, [])
 
 
 def test_captures_come_back_equal(shared_data: Path, tmp_path: Path) -> None:

@@ -3,15 +3,22 @@
 import contextlib
 import http.client
 import itertools
+import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
 import threading
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+
+from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.lander_process import DRAIN
+from tracegrade_collector.wal_folder import WalFolder
 
 from .running import (
     COMMAND,
@@ -263,6 +270,40 @@ def test_full_log_is_refused_until_it_has_landed(tmp_path: Path) -> None:
         wait_until(lambda: collector.request("GET", "/readyz").status == 200)
 
     assert (refused.status, refused.headers["retry-after"]) == (503, "3")
+
+
+@only_linux
+def test_removed_log_is_not_acknowledged(tmp_path: Path) -> None:
+    """Bytes in a file without a name would be lost: the answer is 503, and the end an error."""
+    with collecting(tmp_path / "lake") as collector:
+        collector.lander_pid()
+        shutil.rmtree(tmp_path / "lake")
+        refused = collector.post("/v1/traces", trace_body(1)).status
+        exit_code = collector.stop()
+
+    assert (refused, exit_code) == (503, 3)
+
+
+@only_linux
+def test_full_disk_stops_the_lander_with_one_line(tmp_path: Path) -> None:
+    """It names the lake and has no traceback; what was acknowledged lands at the next start."""
+    kill_with_backlog(tmp_path, 1)
+    (folder,) = WalFolder.claim_orphans(tmp_path)
+    folder.close()
+    lander = [sys.executable, "-m", "tracegrade_collector.lander"]
+    ended = subprocess.run(
+        [*lander, tmp_path, folder.collector_id, json.dumps(asdict(CollectorConfig()))],
+        input=DRAIN,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY)),
+        check=False,
+    )
+    land_what_is_left(tmp_path)
+
+    (line,) = ended.stderr.decode().splitlines()
+    assert ended.returncode == 3
+    assert f"cannot write to the lake {tmp_path}" in line
+    assert landed_ids(tmp_path) == [1]
 
 
 @pytest.mark.parametrize("protocol", ["http", "grpc"])

@@ -17,7 +17,7 @@ from deltalake.schema import Field
 from deltalake.transaction import AddAction, RemoveAction
 
 from tracegrade_collector.errors import CommitFailed, LakeDamaged, SchemaDiffers
-from tracegrade_collector.lake.files import make_folder, sync_file, sync_folder
+from tracegrade_collector.files import make_folder, sync_file, sync_folder
 from tracegrade_collector.lake.mending import ACTION_COUNT, is_whole, mend
 from tracegrade_collector.lake.schema import Table
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
@@ -12,7 +12,8 @@ from urllib.parse import unquote
 import pyarrow as pa
 from deltalake.transaction import AddAction
 
-from tracegrade_collector.errors import BadLakePath, LakeMissing, SchemaDiffers
+from tracegrade_collector.errors import SchemaDiffers
+from tracegrade_collector.files import make_folder, sync_folder
 from tracegrade_collector.lake.commit import (
     LOG_FOLDER,
     Change,
@@ -21,9 +22,9 @@ from tracegrade_collector.lake.commit import (
     open_mended,
     open_table,
 )
-from tracegrade_collector.lake.files import make_folder, sync_folder
 from tracegrade_collector.lake.schema import Table
 from tracegrade_collector.lake.staging import StagedFile, stage
+from tracegrade_collector.lake_root import existing_root, made_root, writing_to
 
 
 @dataclass(frozen=True)
@@ -40,22 +41,17 @@ class Lake:
             BadLakePath: The Delta library would read the path as another one.
             LakeMissing: There is no such folder.
         """
-        _check_path(root)
-        if not Path(root).is_dir():
-            msg = f"there is no lake at {root}; `tracegrade collect --lake {root}` makes one"
-            raise LakeMissing(msg)
-        return cls(Path(root).absolute())
+        return cls(existing_root(root))
 
     @classmethod
     def create(cls, root: str | Path) -> Lake:
         """Return the lake at this path, made if absent (for its owner alone).
 
         Raises:
-            BadLakePath: The Delta library would read the path as another one.
+            BadLakePath: A file has this path, or the Delta library would read it as another one.
+            LakeUnwritable: The folder cannot be made.
         """
-        _check_path(root)
-        make_folder(Path(root).absolute())
-        return cls.open(root)
+        return cls(made_root(root))
 
     def tables(self) -> list[str]:
         """Return the names of the tables there are, sorted."""
@@ -87,9 +83,11 @@ class Lake:
         what the first try left.
 
         Raises:
+            LakeUnwritable: The disk refused.
             SchemaDiffers: The rows have not the declared columns.
         """
-        return stage(self.root / table.name, table, rows, name)
+        with writing_to(self.root):
+            return stage(self.root / table.name, table, rows, name)
 
     def add_files(
         self, table: Table, files: Sequence[StagedFile], app_id: str, version: int
@@ -105,14 +103,16 @@ class Lake:
         Raises:
             CommitFailed: Other writers won each time. Calling again is safe.
             LakeDamaged: The table's log cannot be read.
+            LakeUnwritable: The disk refused. Calling again is safe.
             SchemaDiffers: The table has other columns than declared.
         """
         committed = self.transaction_version(table.name, app_id)
         if committed is not None and committed >= version:
             _discard(files)  # the table's file of this name is in use and must not be replaced
             return False
-        change = Change(adds=self._publish(table, files), transactions={app_id: version})
-        return commit_once(self.root / table.name, table, change)
+        with writing_to(self.root):
+            change = Change(adds=self._publish(table, files), transactions={app_id: version})
+            return commit_once(self.root / table.name, table, change)
 
     def append(
         self, table: Table, rows: pa.Table, transactions: Mapping[str, int] | None = None
@@ -130,25 +130,35 @@ class Lake:
         """Let the partitions of these dates hold exactly these rows, in one commit.
 
         Raises:
+            LakeUnwritable: The disk refused; nothing changed.
             SchemaDiffers: The rows have not the declared columns, or are of other dates.
         """
         staged = self._stage_anew(table, rows)
-        outside = {file.partition["date"] for file in staged} - set(dates)
+        outside = {file.partition.get("date", "") for file in staged} - set(dates)
         if dates and outside:
             _discard(staged)
             msg = f"rows for {table.name} are of dates {sorted(outside)}, not of {sorted(dates)}"
             raise SchemaDiffers(msg)
-        adds = self._publish(table, staged)
-        change = Change(adds, set(dates).__contains__ if dates else None, transactions or {})
-        commit(self.root / table.name, table, change)
+        leaves = set(dates).__contains__ if dates else None
+        self._commit(table, staged, leaves, transactions or {})
 
     def replace(self, table: Table, rows: pa.Table) -> None:
         """Let the whole table hold exactly these rows, in one commit."""
-        adds = self._publish(table, self._stage_anew(table, rows))
-        commit(self.root / table.name, table, Change(adds, lambda _: True))
+        self._commit(table, self._stage_anew(table, rows), lambda _: True, {})
 
     def _stage_anew(self, table: Table, rows: pa.Table) -> list[StagedFile]:
         return self.stage(table, rows, uuid.uuid4().hex)
+
+    def _commit(
+        self,
+        table: Table,
+        staged: Sequence[StagedFile],
+        leaves: Callable[[str | None], bool] | None,
+        transactions: Mapping[str, int],
+    ) -> None:
+        with writing_to(self.root):
+            change = Change(self._publish(table, staged), leaves, transactions)
+            commit(self.root / table.name, table, change)
 
     def _publish(self, table: Table, files: Sequence[StagedFile]) -> list[AddAction]:
         """Move staged files to where readers find them once they are committed."""
@@ -160,12 +170,6 @@ class Lake:
         for parent in {(folder / file.name).parent for file in files}:
             sync_folder(parent)
         return [_add_action(folder, file) for file in files]
-
-
-def _check_path(root: str | Path) -> None:
-    if unquote(str(root)) != str(root):
-        msg = f"the lake's path must hold no escape such as %20, got {root}"
-        raise BadLakePath(msg)
 
 
 def _add_action(folder: Path, file: StagedFile) -> AddAction:

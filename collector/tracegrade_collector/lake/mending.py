@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tracegrade_collector.lake.files import make_folder, sync_folder
+from tracegrade_collector.files import make_folder, sync_folder
 
 QUARANTINE_FOLDER = "_quarantine"  # beside the log; readers and vacuum skip names with `_`
 ACTION_COUNT = "tracegradeActions"

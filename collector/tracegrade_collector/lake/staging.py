@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from tracegrade_collector.errors import SchemaDiffers
-from tracegrade_collector.lake.files import make_folder, sync_folder, write_synced
+from tracegrade_collector.files import make_folder, sync_folder, write_synced
 from tracegrade_collector.lake.schema import Table
 
 STAGE_FOLDER = "_stage"

@@ -1,9 +1,10 @@
 """Files that survive a power cut: written by us, synced, private, and named before they count.
 
-Nothing that writes Parquet or Delta syncs by itself, so each write here ends in an fsync of the
+Nothing that writes Parquet or Delta syncs by itself, so each write here ends in a sync of the
 file and of the folder that names it.
 """
 
+import fcntl
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -22,14 +23,21 @@ def make_folder(path: Path) -> None:
     sync_folder(path.parent)
 
 
-def write_synced(path: Path, write: Callable[[BinaryIO], None]) -> int:
+def write_synced(path: Path, write: Callable[[BinaryIO], object]) -> int:
     """Write a file anew through `write`, sync its content, and return its size in bytes."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE_MODE)
-    with os.fdopen(descriptor, "wb") as file:
+    with open(path, "wb", opener=private_opener) as file:
         write(file)
         file.flush()
-        os.fsync(file.fileno())
+        sync_data(file.fileno())
         return file.tell()
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that appears under its name only when it is whole and on the disk."""
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    write_synced(unfinished, lambda file: file.write(content))
+    unfinished.rename(path)
+    sync_folder(path.parent)
 
 
 def private_opener(path: str, flags: int) -> int:
@@ -45,13 +53,21 @@ def sync_file(path: Path) -> None:
         return
     try:
         os.fchmod(descriptor, FILE_MODE)
-        os.fsync(descriptor)
+        sync_data(descriptor)
     finally:
         os.close(descriptor)
 
 
+def sync_data(descriptor: int) -> None:
+    """Wait until what was written to a file is on the disk itself."""
+    if hasattr(fcntl, "F_FULLFSYNC"):  # macOS: fsync stops at the drive's own cache
+        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+    else:
+        os.fdatasync(descriptor)
+
+
 def sync_folder(path: Path) -> None:
-    """Make the names in a folder durable."""
+    """Make the names in a folder durable: new, renamed and removed files."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
