@@ -355,3 +355,27 @@ def test_text_stands_before_calls_of_its_message(lake: Lake) -> None:
     build(lake)
 
     assert story(lake) == ["message One moment.", "tool_call t {} unknown"]
+
+
+@pytest.mark.parametrize(
+    ("step", "mark", "keys", "flags"),
+    [
+        ("thought", "truncated", '["tracegrade.thought.content"]', ["truncated"]),
+        ("plan", "redacted", '["tracegrade.plan"]', ["redacted"]),
+        ("tool_call", "truncated", '["gen_ai.tool.call.arguments"]', ["truncated"]),
+        ("tool_call", "redacted", '["gen_ai.tool.call.result"]', ["result_redacted"]),
+        (None, "redacted", '["input.value","output.value"]', ["redacted", "result_redacted"]),
+    ],
+)
+def test_cut_and_cleaned_texts_are_flagged(
+    lake: Lake, step: str | None, mark: str, keys: str, flags: list[str]
+) -> None:
+    """A step says which of its texts are not what the agent saw; also another's tool span."""
+    texts = {"tracegrade__thought__content": "…", "tracegrade__plan": '[{"id": "a"}]'}
+    marked = {f"tracegrade__{mark}": keys, **({"tracegrade__step__kind": step} if step else {})}
+    make = tool if step in (None, "tool_call") else span
+    land(lake, request_of([agent(1), make(2, 1, at=1, **texts, **marked), tool(3, 1, at=2)]))
+    build(lake)
+
+    found = rows(lake, "SELECT flags FROM steps WHERE kind <> 'observation' ORDER BY step_index")
+    assert [row["flags"] for row in found] == [flags, []]

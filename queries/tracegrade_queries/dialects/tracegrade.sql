@@ -9,6 +9,37 @@
 -- Order:
 --   none
 CREATE OR REPLACE TEMP VIEW tracegrade_operations AS
+-- A tool's marks name what was cut or cleaned of its arguments and its result; the only text of
+-- another step is its content. An agent's messages are no step of its own.
+WITH marked_spans AS (
+  SELECT
+    *,
+    CASE
+      WHEN attributes['tracegrade.step.kind'] IN ('plan', 'thought', 'observation', 'answer')
+        THEN '.'
+      ELSE '(arguments|input\.value)"'
+    END AS own_content,
+    '(result|output\.value)"' AS own_result
+  FROM bucket_spans
+  WHERE
+    list_has_any(
+      map_keys(attributes),
+      [
+        'tracegrade.step.kind',
+        'tracegrade.step.index',
+        'tracegrade.sub_goal.id',
+        'tracegrade.decision.id',
+        'tracegrade.task.id',
+        'tracegrade.task.category',
+        'tracegrade.trial',
+        'tracegrade.run.mode',
+        'tracegrade.outcome',
+        'tracegrade.redacted',
+        'tracegrade.truncated'
+      ]
+    )
+)
+
 SELECT
   key,
   CASE
@@ -35,29 +66,20 @@ SELECT
   attributes['tracegrade.outcome'] AS outcome,
   list_filter(
     [
-      CASE WHEN attributes['tracegrade.truncated'] LIKE '%.arguments"%' THEN 'truncated' END,
-      CASE WHEN attributes['tracegrade.truncated'] LIKE '%.result"%' THEN 'result_truncated' END,
-      CASE WHEN attributes['tracegrade.redacted'] LIKE '%.arguments"%' THEN 'redacted' END,
-      CASE WHEN attributes['tracegrade.redacted'] LIKE '%.result"%' THEN 'result_redacted' END
+      CASE
+        WHEN regexp_matches(attributes['tracegrade.truncated'], own_content) THEN 'truncated'
+      END,
+      CASE
+        WHEN regexp_matches(attributes['tracegrade.truncated'], own_result) THEN 'result_truncated'
+      END,
+      CASE WHEN regexp_matches(attributes['tracegrade.redacted'], own_content) THEN 'redacted' END,
+      CASE
+        WHEN regexp_matches(attributes['tracegrade.redacted'], own_result) THEN 'result_redacted'
+      END
     ],
     LAMBDA flag: flag IS NOT NULL
   ) AS flags
-FROM bucket_spans
-WHERE
-  list_has_any(
-    map_keys(attributes),
-    [
-      'tracegrade.step.kind',
-      'tracegrade.step.index',
-      'tracegrade.sub_goal.id',
-      'tracegrade.decision.id',
-      'tracegrade.task.id',
-      'tracegrade.task.category',
-      'tracegrade.trial',
-      'tracegrade.run.mode',
-      'tracegrade.outcome'
-    ]
-  );
+FROM marked_spans;
 
 -- Our instrumentation records no model calls: the messages on its spans are read as GenAI's.
 CREATE OR REPLACE TEMP VIEW tracegrade_messages AS
