@@ -136,6 +136,16 @@ def test_error_names_line_and_way_out(tmp_path: Path, text: str, problem: str) -
             "7: tasks.refund.match: match is empty; give agent_name, user_input or both",
         ),
         (
+            "success: {answer: {input: who}}",
+            "7: tasks.refund.success.answer: match.user_input has no group named 'who'; "
+            "add (?P<who>...) to the pattern",
+        ),
+        (
+            "success: {answer: 7}",
+            "7: tasks.refund.success.answer: it is neither text nor a bound value; "
+            "give a pattern or {input: NAME}",
+        ),
+        (
             "success: {status: ok}",
             "7: tasks.refund.success: the criterion is empty; "
             "give answer, tool, result, state or sql",

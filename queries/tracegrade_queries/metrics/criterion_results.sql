@@ -4,6 +4,7 @@
 -- "all" is the least and "any" the greatest. Source: metrics.md, section 8; design, section 7.
 --
 -- Reads:
+--   attempt_bindings
 --   calls
 --   canonical_values
 --   expression_results
@@ -23,6 +24,7 @@ WITH criteria AS (
     task_matches.attempt_id,
     task_success.task_id,
     task_success.answer,
+    task_success.answer_input,
     task_success.tool_name,
     task_success.failed
   FROM task_matches
@@ -112,9 +114,12 @@ parts AS (
   SELECT
     criteria.attempt_id,
     CASE
-      WHEN criteria.answer IS NULL THEN 1
+      WHEN criteria.answer IS NULL AND criteria.answer_input IS NULL THEN 1
       WHEN trajectories.final_answer IS NULL THEN if(lost_answers.attempt_id IS NULL, -1, 0)
-      ELSE if(regexp_matches(trajectories.final_answer, criteria.answer), 1, -1)
+      WHEN criteria.answer_input IS NULL
+        THEN if(regexp_matches(trajectories.final_answer, criteria.answer), 1, -1)
+      WHEN bound.value IS NULL THEN 0
+      ELSE if(contains(trajectories.final_answer, bound.value), 1, -1)
     END AS answer_held,
     CASE
       WHEN criteria.tool_name IS NULL AND asks_of_calls.attempt_id IS NULL THEN 1
@@ -128,6 +133,8 @@ parts AS (
     END AS expression_held
   FROM criteria
   INNER JOIN trajectories ON criteria.attempt_id = trajectories.trajectory_id
+  LEFT JOIN attempt_bindings AS bound
+    ON criteria.attempt_id = bound.attempt_id AND criteria.answer_input = bound.name
   LEFT JOIN lost_answers ON criteria.attempt_id = lost_answers.attempt_id
   LEFT JOIN asks_of_calls ON criteria.attempt_id = asks_of_calls.attempt_id
   LEFT JOIN by_call ON criteria.attempt_id = by_call.attempt_id

@@ -4,6 +4,7 @@
 -- attempt. Between two rows of a condition nothing changes; before the first it does not hold.
 --
 -- Reads:
+--   attempt_bindings
 --   attempts
 --   calls
 --   graph_conditions
@@ -175,10 +176,18 @@ SELECT
   graph_conditions.sub_goal,
   graph_conditions.condition,
   ends.moment,
-  regexp_matches(ends.final_answer, graph_conditions.pattern) AS holds
+  CASE
+    WHEN graph_conditions.input IS NULL
+      THEN regexp_matches(ends.final_answer, graph_conditions.pattern)
+    ELSE contains(ends.final_answer, bound.value)
+  END AS holds
 FROM ends
 INNER JOIN graph_conditions USING (task_id)
-LEFT JOIN lost_answers USING (attempt_id)
+LEFT JOIN attempt_bindings AS bound
+  ON
+    ends.attempt_id = bound.attempt_id
+    AND graph_conditions.input = bound.name
+LEFT JOIN lost_answers ON ends.attempt_id = lost_answers.attempt_id
 WHERE
   graph_conditions.kind = 'answer'
   AND (ends.final_answer IS NOT NULL OR lost_answers.attempt_id IS NOT NULL)

@@ -8,7 +8,7 @@ Kinds of conditions, all of which must hold at once:
     call    a call of the tool was made that succeeded (`status: error`: that failed)
     result  such a call returned the given values
     state   the last successful result that has the path holds the given value there
-    answer  the final answer matches
+    answer  the final answer matches, or holds a bound value
     sql     a boolean over the attempt's steps is true; known at the end only
 
 Only a state (and an expression) can cease to hold, so only these let a sub-goal regress.
@@ -18,8 +18,8 @@ Source: metrics.md, section 4, `completed`; the keys of a criterion are those of
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from tracegrade_scoring.tasks.check import bound_name
-from tracegrade_scoring.tasks.relations import canonical
+from tracegrade_scoring.tasks.model import bound_name
+from tracegrade_scoring.tasks.relations import canonical, pattern_or_input
 
 Criterion = Mapping[str, Any]
 
@@ -33,6 +33,8 @@ class Condition(NamedTuple):
     failed: bool = False
     """Whether it is about calls that failed."""
     pattern: str | None = None
+    input: str | None = None
+    """Name of a bound value that the answer holds."""
     expression: str | None = None
     asked: Mapping[str, Any] | None = None
     """JSON path to value."""
@@ -74,6 +76,7 @@ def _conditions(criterion: Criterion) -> Iterator[Condition]:
     for path, value in criterion.get("state", {}).items():
         yield Condition("state", asked={path: value})
     if "answer" in criterion:
-        yield Condition("answer", pattern=criterion["answer"])
+        pattern, name = pattern_or_input(criterion["answer"])
+        yield Condition("answer", pattern=pattern, input=name)
     if "sql" in criterion:
         yield Condition("sql", expression=criterion["sql"])

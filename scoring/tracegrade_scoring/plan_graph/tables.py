@@ -63,6 +63,7 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
             ("tool_name", TEXT),
             ("failed", BOOLEAN),
             ("pattern", TEXT),
+            ("input", TEXT),
             ("expression", TEXT),
         ]
     ),

@@ -10,7 +10,15 @@ import jsonschema_rs
 import re2
 
 from tracegrade_scoring.tasks import engine, graph
-from tracegrade_scoring.tasks.model import Criterion, Expected, SubGoal, Task, TaskFile, Tool
+from tracegrade_scoring.tasks.model import (
+    Criterion,
+    Expected,
+    SubGoal,
+    Task,
+    TaskFile,
+    Tool,
+    bound_name,
+)
 from tracegrade_scoring.tasks.shape import did_you_mean, dotted
 from tracegrade_scoring.tasks.source import Path, Problem, Source
 
@@ -149,13 +157,6 @@ def _check_expected(
             seen[point.decision] = i
 
 
-def bound_name(value: object) -> str | None:
-    """Return NAME of `{input: NAME}` (with or without `as: TYPE`), None for a plain value."""
-    if isinstance(value, dict) and "input" in value and set(value) <= {"input", "as"}:
-        return str(value["input"])
-    return None
-
-
 def _bindings(
     source: Source, path: Path, values: Mapping[str, Any], groups: Sequence[str]
 ) -> Iterator[Problem]:
@@ -173,7 +174,10 @@ def _bindings(
 def _check_criterion(
     source: Source, path: Path, criterion: Criterion, groups: Sequence[str]
 ) -> Iterator[Problem]:
-    yield from _pattern(source, (*path, "answer"), criterion.answer)
+    if bound_name(criterion.answer):
+        yield from _bindings(source, path, {"answer": criterion.answer}, groups)
+    else:
+        yield from _pattern(source, (*path, "answer"), criterion.answer)
     for key in ("result", "state"):
         values: Mapping[str, Any] = getattr(criterion, key) or {}
         yield from _bindings(source, (*path, key), values, groups)

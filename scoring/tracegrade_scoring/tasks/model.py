@@ -6,7 +6,7 @@ judged (unknown tools, cycles, patterns) is checked in `check.py`.
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 Effect = Literal["read", "write", "destructive"]
 Name = Annotated[str, Field(min_length=1)]
@@ -69,11 +69,25 @@ class Expected(_Strict):
         return self
 
 
+def bound_name(value: object) -> str | None:
+    """Return NAME of `{input: NAME}` (with or without `as: TYPE`), None for a plain value."""
+    if isinstance(value, dict) and "input" in value and set(value) <= {"input", "as"}:
+        return str(value["input"])
+    return None
+
+
+def _pattern_or_bound(value: object) -> object:
+    if (isinstance(value, str) and value) or bound_name(value):
+        return value
+    msg = "it is neither text nor a bound value; give a pattern or {input: NAME}"
+    raise ValueError(msg)
+
+
 class Criterion(_Strict):
     """What must hold; all given keys together."""
 
-    answer: Name | None = None
-    """RE2, found anywhere in the final answer."""
+    answer: Annotated[Any, AfterValidator(_pattern_or_bound)] = None
+    """RE2, or `{input: NAME}` for a bound value as it is; found anywhere in the final answer."""
     tool: Name | None = None
     """A call of this tool exists that has the given status and result."""
     status: Literal["ok", "error"] | None = None

@@ -12,9 +12,8 @@ import pyarrow as pa
 
 from tracegrade_queries.canonical import canonical_json
 from tracegrade_scoring.relations import put, table
-from tracegrade_scoring.tasks.check import bound_name
 from tracegrade_scoring.tasks.load import Specification
-from tracegrade_scoring.tasks.model import Criterion, Expected, SubGoal
+from tracegrade_scoring.tasks.model import Criterion, Expected, SubGoal, bound_name
 
 Row: TypeAlias = tuple[object, ...]
 
@@ -114,9 +113,16 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
             ("member", TEXT),
         ]
     ),
-    # A task's success criterion: `answer` is RE2; tool and failed are of a call. NULL: not given.
+    # A task's success criterion: `answer` is RE2, or `answer_input` names the bound value that the
+    # answer holds; tool and failed are of a call. NULL: not given.
     "task_success": pa.schema(
-        [("task_id", TEXT), ("answer", TEXT), ("tool_name", TEXT), ("failed", BOOLEAN)]
+        [
+            ("task_id", TEXT),
+            ("answer", TEXT),
+            ("answer_input", TEXT),
+            ("tool_name", TEXT),
+            ("failed", BOOLEAN),
+        ]
     ),
     # One row per value that it asks for; `place` is result | state, `path` a JSON path.
     "task_success_values": pa.schema(
@@ -205,6 +211,12 @@ def _value(value: Any) -> Row:
     )
 
 
+def pattern_or_input(answer: Any) -> tuple[str | None, str | None]:
+    """Return (pattern, NULL) or (NULL, name of a bound value); both NULL if none is given."""
+    name = bound_name(answer)
+    return (answer, None) if name is None else (None, name)
+
+
 def _nodes(specification: Specification) -> Iterator[tuple[str, int, str, SubGoal]]:
     for task_id, task in specification.tasks.items():
         for position, (name, sub_goal) in enumerate(task.sub_goals.items()):
@@ -241,7 +253,8 @@ def _groups(specification: Specification) -> Iterator[Row]:
 def _success(specification: Specification) -> Iterator[Row]:
     for task_id, task in specification.tasks.items():
         if task.success:
-            yield task_id, task.success.answer, task.success.tool, task.success.status == "error"
+            call = (task.success.tool, task.success.status == "error")
+            yield task_id, *pattern_or_input(task.success.answer), *call
 
 
 def _success_values(specification: Specification) -> Iterator[Row]:

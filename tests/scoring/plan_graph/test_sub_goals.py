@@ -321,6 +321,22 @@ def test_answer_serves_a_sub_goal_that_asks_for_it() -> None:
     assert silent.sub_goal("a")["attempted"] is False
 
 
+@pytest.mark.parametrize(
+    ("asked", "completed"), [("refund c-7", True), ("refund c-8", False), ("hello", None)]
+)
+def test_answer_may_have_to_hold_a_bound_value(asked: str, completed: bool | None) -> None:
+    """`{input: NAME}` is found as it is in the answer; what is not bound is unknown."""
+    tasks = r"""
+tasks:
+  x:
+    match: {user_input: '(?P<who>c-\d+)'}
+    sub_goals: {tell: {success: {answer: {input: who}}}}
+"""
+    run = trajectory("t1", task_id="x", user_input=asked, final_answer="Refunded c-7.")
+
+    assert score(tasks, [], [run]).sub_goal("tell")["completed"] is completed
+
+
 def test_what_held_before_is_counted_apart() -> None:
     """A sub-goal whose criterion held at the start is in neither part of completion."""
     goals = """
