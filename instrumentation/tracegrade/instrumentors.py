@@ -19,6 +19,13 @@ _PREFIXES: Final = (
 )
 _OPENLLMETRY_NEEDS: Final = "opentelemetry-semantic-conventions-ai"
 
+# OpenInference's LangChain instrumentor writes model calls and never makes its spans current: a
+# client's instrumentor beside it would write each call again, as a trace of its own.
+_COVERING: Final = "openinference-instrumentation-langchain"
+_MODEL_CLIENTS: Final = frozenset(
+    ("anthropic", "bedrock", "googlegenai", "groq", "litellm", "mistralai", "openai", "vertexai")
+)
+
 
 class Family(StrEnum):
     """Who writes an instrumentor; in order of preference."""
@@ -62,6 +69,8 @@ def _library(distribution: str) -> str:
 def choose(found: Iterable[EntryPoint], wish: str = "") -> list[Instrumentor]:
     """Return one instrumentor for each library, by the user's wish or our preference.
 
+    Beside OpenInference's for LangChain, those of model clients are left out unless named.
+
     Args:
         found: The entry points of all installed instrumentors.
         wish: Families in order of preference, or names of distributions, or `none`; see
@@ -75,7 +84,14 @@ def choose(found: Iterable[EntryPoint], wish: str = "") -> list[Instrumentor]:
         return _one_each(named)
     preference = {family: rank for rank, family in enumerate(families or Family)}
     wanted = [one for one in instrumentors if one.family in preference]
-    return _one_each(sorted(wanted, key=lambda one: preference[one.family]))
+    return _uncovered(_one_each(sorted(wanted, key=lambda one: preference[one.family])))
+
+
+def _uncovered(chosen: list[Instrumentor]) -> list[Instrumentor]:
+    """Return the chosen without those whose model calls another one of them writes."""
+    if all(one.distribution != _COVERING for one in chosen):
+        return chosen
+    return [one for one in chosen if one.library not in _MODEL_CLIENTS]
 
 
 def _one_each(instrumentors: Iterable[Instrumentor]) -> list[Instrumentor]:

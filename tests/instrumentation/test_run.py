@@ -157,6 +157,31 @@ def test_each_library_has_one_instrumentor(
     assert {name.replace("_", "-") for name in loaded} <= set(listed)
 
 
+@pytest.mark.parametrize(
+    ("wish", "loaded"),
+    [
+        ([], ["openinference_instrumentation_langchain"]),
+        (
+            [
+                "--instrumentors",
+                "openinference-instrumentation-openai,openinference-instrumentation-langchain",
+            ],
+            ["openinference_instrumentation_langchain", "openinference_instrumentation_openai"],
+        ),
+    ],
+)
+def test_model_call_of_langchain_is_written_once(
+    tmp_path: Path, wish: list[str], loaded: list[str]
+) -> None:
+    """OpenInference's LangChain writes it; the client's own instrumentor only if it is named."""
+    instrumentor(tmp_path, "openinference-instrumentation-langchain", "langchain")
+    instrumentor(tmp_path, "openinference-instrumentation-openai", "openai")
+    command = [*RUN, *wish, "--", sys.executable, "-c", "pass"]
+    done = run(*command, PYTHONPATH=str(tmp_path), OTEL_TRACES_EXPORTER="none")
+
+    assert sorted(done.stdout.split()) == loaded
+
+
 def test_instrumentor_that_is_not_installed_is_said() -> None:
     """A mistyped name does not pass for a wish that was granted."""
     done = run(
