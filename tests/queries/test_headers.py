@@ -7,13 +7,12 @@ for each table that the query reads, `params.json`, and in `expect.csv` the rows
 
 import csv
 import json
-import re
 from collections.abc import Iterator
-from itertools import takewhile
 from pathlib import Path
 
 import duckdb
 import pytest
+from tests.headers import bare, columns_of, header, parameters_used, relations_read
 
 from tracegrade_collector.lake import Lake
 from tracegrade_queries.connection import connect, view_sql
@@ -29,7 +28,6 @@ SAVED = [name for name, path in paths().items() if path.parent.name == "saved"]
 IN_STEPS = [name for name, path in paths().items() if path.parent.name == "steps"]
 RELATIONS = [name for name in IN_STEPS if "MACRO" not in query(name)]
 NOT_MADE = ("affected_traces",)  # of the build, not of the pass
-ENTRY = re.compile(r"--   (\S+)(?: +((?:[A-Z][A-Z_]*\(.*?\)|[A-Z]+)(?:\[\])?)(?: |$))?")
 
 each_case = pytest.mark.parametrize(
     "case", CASES, ids=lambda path: f"{path.parent.name}-{path.name}"
@@ -37,28 +35,6 @@ each_case = pytest.mark.parametrize(
 each_relation = pytest.mark.parametrize(
     "name", [name for name in RELATIONS if name not in NOT_MADE]
 )
-
-
-def header(sql: str) -> dict[str, list[tuple[str, str]]]:
-    """Return the (name, type) pairs listed under each heading of a query's header."""
-    sections: dict[str, list[tuple[str, str]]] = {}
-    entries: list[tuple[str, str]] = []
-    for line in takewhile(lambda line: line.startswith("--"), sql.splitlines()):
-        if heading := re.fullmatch(r"-- (\w+):", line):
-            entries = sections[heading[1]] = []
-        elif entry := re.match(
-            r"--   (\S+)(?: +((?:[A-Z][A-Z_]*\(.*?\)|[A-Z]+)(?:\[\])?)(?: |$))?", line
-        ):
-            entries.append((entry[1], entry[2] or ""))
-    return sections
-
-
-def relations_read(sql: str) -> set[str]:
-    """Return the relations that a query reads, without its own common table expressions."""
-    text = re.sub(r"--.*", "", sql)
-    text = re.sub(r"IS (NOT )?DISTINCT FROM", "=", text)
-    read = set(re.findall(r"\b(?:FROM|JOIN)\s+([a-z_]+)", text))
-    return read - set(re.findall(r"(?:WITH|,)\s+([a-z_]+) AS \(", text))
 
 
 @pytest.fixture(scope="module")
@@ -86,16 +62,13 @@ def test_relation_has_the_columns_of_its_header(
         assert made.columns == table.arrow().names
         return
 
-    columns = list(zip(made.columns, map(str, made.types), strict=True))
-    assert header(query(name))["Columns"] == columns
+    assert header(query(name)).columns == columns_of(made)
 
 
 @pytest.mark.parametrize("name", [*RELATIONS, *SAVED])
 def test_query_reads_what_its_header_says(name: str) -> None:
     """The relations under `Reads:` are those that the query reads, no more and no less."""
-    read = {entry for entry, _ in header(query(name)).get("Reads", [])}
-
-    assert read == relations_read(query(name))
+    assert header(query(name)).reads == relations_read(query(name))
 
 
 @pytest.mark.parametrize("name", SAVED)
@@ -120,20 +93,18 @@ def test_rows_are_the_expected(case: Path) -> None:
 def test_header_is_true(case: Path) -> None:
     """The header names the columns, their types and the parameters that are really used."""
     sql = query(case.parent.name)
-    result = run(case)
+    said = header(sql)
 
-    columns = list(zip(result.columns, map(str, result.types), strict=True))
-    assert header(sql)["Columns"] == columns
-    used = set(re.findall(r"\$\w+", re.sub(r"--.*", "", sql)))
-    assert {name for name, _ in header(sql).get("Parameters", [])} == used
+    assert said.columns == columns_of(run(case))
+    assert said.parameters == parameters_used(sql)
 
 
 def run(case: Path) -> duckdb.DuckDBPyRelation:
     """Run a saved query over the tables of a case, typed as the project declares them."""
     con = duckdb.connect()
     sql = query(case.parent.name)
-    for name, _ in header(sql)["Reads"]:
+    for name in header(sql).reads:
         con.execute(view_sql(TABLES[name], []).replace("CREATE VIEW", "CREATE TABLE"))
         con.execute(f"INSERT INTO {name} BY NAME FROM read_json('{case / name}.jsonl')")
     params = json.loads((case / "params.json").read_text())
-    return con.sql(sql.rstrip().removesuffix(";"), params=params)
+    return con.sql(bare(sql), params=params)

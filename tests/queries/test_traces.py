@@ -6,6 +6,7 @@ from tracegrade_collector.lake import Lake
 from tracegrade_queries.build import build
 
 from .traces import (
+    Row,
     agent,
     land,
     message,
@@ -371,8 +372,11 @@ def test_cut_and_cleaned_texts_are_flagged(
     lake: Lake, step: str | None, mark: str, keys: str, flags: list[str]
 ) -> None:
     """A step says which of its texts are not what the agent saw; also another's tool span."""
-    texts = {"tracegrade__thought__content": "…", "tracegrade__plan": '[{"id": "a"}]'}
-    marked = {f"tracegrade__{mark}": keys, **({"tracegrade__step__kind": step} if step else {})}
+    texts: Row = {"tracegrade__thought__content": "…", "tracegrade__plan": '[{"id": "a"}]'}
+    marked: Row = {
+        f"tracegrade__{mark}": keys,
+        **({"tracegrade__step__kind": step} if step else {}),
+    }
     make = tool if step in (None, "tool_call") else span
     land(lake, request_of([agent(1), make(2, 1, at=1, **texts, **marked), tool(3, 1, at=2)]))
     build(lake)

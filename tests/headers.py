@@ -1,0 +1,70 @@
+"""Reads what a query's header says, and what the query really does, to hold one to the other.
+
+style: a sentence, then `Reads:`, `Parameters:`, `Columns:` (name, type, meaning) and `Order:`.
+"""
+
+import re
+from itertools import takewhile
+from typing import NamedTuple
+
+import duckdb
+
+_ENTRY = re.compile(r"--   (\S+)(?: +((?:[A-Z][A-Z_]*\(.*?\)|[A-Z]+)(?:\[\])?)(?: |$))?")
+
+
+class Header(NamedTuple):
+    """What a header says."""
+
+    reads: set[str]
+    parameters: set[str]
+    """With their dollar sign."""
+    columns: list[tuple[str, str]]
+    """Name and type."""
+    order: list[str]
+    """The columns that the rows are sorted by; none for a stage of a pass."""
+
+
+def header(sql: str) -> Header:
+    """Return what stands above a query."""
+    sections: dict[str, list[tuple[str, str]]] = {}
+    entries: list[tuple[str, str]] = []
+    order = ""
+    for line in takewhile(lambda line: line.startswith("--"), sql.splitlines()):
+        if heading := re.fullmatch(r"-- (\w+):", line):
+            entries = sections[heading[1]] = []
+        elif entry := _ENTRY.match(line):
+            entries.append((entry[1], entry[2] or ""))
+            order = line if entries is sections.get("Order") else order
+    return Header(
+        {name for name, _ in sections.get("Reads", [])},
+        {name for name, _ in sections.get("Parameters", [])},
+        sections.get("Columns", []),
+        order.removeprefix("--   ").split(", "),
+    )
+
+
+def code(sql: str) -> str:
+    """Return a query without its comments."""
+    return re.sub(r"--.*", "", sql)
+
+
+def relations_read(sql: str) -> set[str]:
+    """Return the relations that a query reads, without its own common table expressions."""
+    text = re.sub(r"IS (NOT )?DISTINCT FROM", "=", code(sql))
+    read = set(re.findall(r"\b(?:FROM|JOIN)\s+([a-z]\w*)", text))
+    return read - set(re.findall(r"\b(\w+) AS \(", text))
+
+
+def parameters_used(sql: str) -> set[str]:
+    """Return the `$names` in a query."""
+    return set(re.findall(r"\$[a-z]\w*", code(sql)))
+
+
+def columns_of(rows: duckdb.DuckDBPyRelation) -> list[tuple[str, str]]:
+    """Return name and type of each column."""
+    return list(zip(rows.columns, map(str, rows.types), strict=True))
+
+
+def bare(sql: str) -> str:
+    """Return a query without the semicolon at its end."""
+    return sql.rstrip().removesuffix(";")
