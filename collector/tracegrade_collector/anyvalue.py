@@ -32,6 +32,8 @@ NO_VALUE: Final = "m"
 TypedText: TypeAlias = tuple[str, str | None]
 """The letter of a value's type, and the value's text. A plain tuple: there are millions."""
 
+EMPTY: Final[TypedText] = ("n", None)
+
 
 class _NotPlain(Exception):
     """The value has a part that plain JSON cannot say."""
@@ -43,12 +45,13 @@ def value_text(value: AnyValue) -> TypedText:
     if kind == "string_value":  # nine of ten
         return "s", value.string_value
     write = _WRITERS.get(kind or "")
-    return write(value) if write else ("n", None)
+    return write(value) if write else EMPTY
 
 
 def entry_text(entry: KeyValue) -> TypedText:
     """Return the text of an entry's value; a missing one differs from an empty one."""
-    return value_text(entry.value) if entry.HasField("value") else (NO_VALUE, None)
+    found = value_text(entry.value)
+    return (NO_VALUE, None) if found is EMPTY and not entry.HasField("value") else found
 
 
 def set_value(value: AnyValue, type_: str, text: str | None) -> None:

@@ -67,10 +67,11 @@ def _first_and_repeated(
     first: dict[str, tuple[str, str | None]] = {}
     repeated = []
     for position, entry in enumerate(entries):
-        if entry.key in first:
-            repeated.append(Duplicate(place, position, entry.key, *entry_text(entry)))
+        key = entry.key
+        if key in first:
+            repeated.append(Duplicate(place, position, key, *entry_text(entry)))
         else:
-            first[entry.key] = entry_text(entry)
+            first[key] = entry_text(entry)
     return first, repeated
 
 

@@ -7,12 +7,24 @@ are written when their segment lands, under a name that a repeated round replace
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
+
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from tracegrade_collector import otlp, otlp_json
 from tracegrade_collector.files import make_folder, write_whole
+from tracegrade_collector.otlp import Encoding, InvalidItem
 from tracegrade_collector.sources import Record
 
 FOLDER = "dead_letters"
+KEYS: dict[type, tuple[str, str, str]] = {
+    Span: ("resourceSpans", "scopeSpans", "spans"),
+    LogRecord: ("resourceLogs", "scopeLogs", "logRecords"),
+}
+"""The way to an item in OTLP/JSON."""
+
+ID_KEYS = ("traceId", "spanId", "parentSpanId")
 
 
 def keep_refused(lake_root: Path, name: str, records: Iterable[Record]) -> None:
@@ -27,14 +39,25 @@ def keep_refused(lake_root: Path, name: str, records: Iterable[Record]) -> None:
 
 def _lines(record: Record) -> Iterator[str]:
     request = otlp.decode(record.body, record.signal, record.encoding)
-    for reason, item, scope, resource in otlp.invalid_items(request):
+    sent = json.loads(record.body.decode()) if record.encoding is Encoding.JSON else None
+    for invalid in otlp.invalid_items(request):
+        ids = _sent_ids(sent, invalid) if sent else {}
         letter = {
-            "reason": reason,
+            "reason": invalid.reason,
             "signal": record.signal,
             "wal_seq": record.seq,
             "received_ns": record.received_ns,
-            "item": otlp_json.write_json(item),
-            "scope": otlp_json.write_json(scope),
-            "resource": otlp_json.write_json(resource),
+            "item": otlp_json.write_json(invalid.item)
+            | ids,
+            "scope": otlp_json.write_json(invalid.group.scope.scope),
+            "resource": otlp_json.write_json(invalid.group.resource.resource),
         }
         yield json.dumps(letter, ensure_ascii=False) + "\n"
+
+
+def _sent_ids(sent: Any, invalid: InvalidItem) -> dict[str, str]:
+    """Return an item's ids as its JSON says them; one that is no hex is lost in the message."""
+    path = (*invalid.group.path, invalid.position)
+    for key, number in zip(KEYS[type(invalid.item)], path, strict=True):
+        sent = sent[key][number]
+    return {key: sent[key] for key in ID_KEYS if sent.get(key)}

@@ -12,12 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import NamedTuple, Protocol
 
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-
 from tracegrade_collector import inflate, otlp
 from tracegrade_collector.counters import Counters
 from tracegrade_collector.errors import CollectorError, MalformedRequest, Unavailable
-from tracegrade_collector.otlp import Encoding, Rejection, Request, Signal
+from tracegrade_collector.otlp import Encoding, Rejection, Signal
 from tracegrade_collector.quarantine import Quarantine
 from tracegrade_collector.wal import Entry
 
@@ -193,11 +191,4 @@ def check(body: bytes, signal: Signal, encoding: Encoding) -> Checked:
         MalformedRequest: It cannot be decoded.
     """
     request = otlp.decode(body, signal, encoding)
-    return Checked(count_items(request), otlp.reject_invalid(request))
-
-
-def count_items(request: Request) -> int:
-    """Return how many spans or log records a request holds."""
-    if isinstance(request, ExportTraceServiceRequest):
-        return sum(len(s.spans) for r in request.resource_spans for s in r.scope_spans)
-    return sum(len(s.log_records) for r in request.resource_logs for s in r.scope_logs)
+    return Checked(otlp.count_items(request), otlp.reject_invalid(request))

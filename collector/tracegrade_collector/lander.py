@@ -80,10 +80,19 @@ class SignalLander:
         if not new:
             return
         name = f"{self._quarantine.collector_id}-{new[0].seq:020d}"
-        with_refused = [_record(each) for each in new if each.entry.has_rejects]
-        keep_refused(self._lake.root, f"{name}-{self._signal}", with_refused)
+        self._keep_refused(name, [_record(each) for each in new if each.entry.has_rejects])
         rows = self._landed_rows.mark(self._rows([_record(each) for each in new]))
         self._staged += self._lake.stage(self._table, rows, name)
+
+    def _keep_refused(self, name: str, records: Sequence[Record]) -> None:
+        try:
+            keep_refused(self._lake.root, f"{name}-{self._signal}", records)
+        except OSError:  # the disk, not a record: the round is repeated
+            raise
+        except Exception:  # as below
+            log.exception("what was refused of %d records cannot be kept apart", len(records))
+            for record in records:
+                self._quarantine.keep_logged(record.seq, record.body, record.encoding)
 
     def _rows(self, records: Sequence[Record]) -> pa.Table:
         try:

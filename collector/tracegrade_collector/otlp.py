@@ -6,23 +6,23 @@ deterministic, so that the lander finds in the log of requests what the receiver
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, MutableSequence
+from collections.abc import Callable, Iterator
 from enum import StrEnum
-from typing import Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias
 
+from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
-from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
-from opentelemetry.proto.resource.v1.resource_pb2 import Resource
-from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ResourceLogs, ScopeLogs
+from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 
 from tracegrade_collector.errors import MalformedRequest
 from tracegrade_collector.otlp_json import read_json
 
 Request: TypeAlias = ExportTraceServiceRequest | ExportLogsServiceRequest
-Item = TypeVar("Item", Span, LogRecord)
+Items: TypeAlias = RepeatedCompositeFieldContainer[Any]
+"""Of spans, or of log records."""
 
 TRACE_ID_BYTES = 16
 SPAN_ID_BYTES = 8
@@ -57,13 +57,24 @@ class Rejection(NamedTuple):
     count: int  # type: ignore[assignment]  # tuple has a method of this name, which nobody needs
 
 
+class Group(NamedTuple):
+    """The spans, or log records, of one scope of one resource."""
+
+    resource: ResourceSpans | ResourceLogs
+    scope: ScopeSpans | ScopeLogs
+    items: Items
+    path: tuple[int, int]
+    """The index of the resource in the request, and of the scope in the resource."""
+
+
 class InvalidItem(NamedTuple):
-    """A refused span or log record, and what it belongs to."""
+    """A refused span or log record, and where it stands."""
 
     reason: str
     item: Span | LogRecord
-    scope: InstrumentationScope
-    resource: Resource
+    group: Group
+    position: int
+    """In the group, before anything was taken out."""
 
 
 def decode(body: bytes, signal: Signal, encoding: Encoding) -> Request:
@@ -72,9 +83,7 @@ def decode(body: bytes, signal: Signal, encoding: Encoding) -> Request:
     Raises:
         MalformedRequest: They are none; the text says where.
     """
-    request = (
-        ExportTraceServiceRequest() if signal is Signal.TRACES else ExportLogsServiceRequest()
-    )
+    request = empty_request(signal)
     if encoding is Encoding.JSON:
         read_json(body, request)
         return request
@@ -91,16 +100,21 @@ def empty_request(signal: Signal) -> Request:
     return _REQUESTS[signal]()
 
 
-def items_of(request: Request) -> Iterator[Span | LogRecord]:
-    """Yield the spans, or the log records, in the order sent."""
+def groups(request: Request) -> Iterator[Group]:
+    """Yield the items of a request by resource and scope, in the order sent."""
     if isinstance(request, ExportTraceServiceRequest):
-        for resource_spans in request.resource_spans:
-            for scope_spans in resource_spans.scope_spans:
-                yield from scope_spans.spans
+        for first, resource_spans in enumerate(request.resource_spans):
+            for second, scope_spans in enumerate(resource_spans.scope_spans):
+                yield Group(resource_spans, scope_spans, scope_spans.spans, (first, second))
     else:
-        for resource_logs in request.resource_logs:
-            for scope_logs in resource_logs.scope_logs:
-                yield from scope_logs.log_records
+        for first, resource_logs in enumerate(request.resource_logs):
+            for second, scope_logs in enumerate(resource_logs.scope_logs):
+                yield Group(resource_logs, scope_logs, scope_logs.log_records, (first, second))
+
+
+def count_items(request: Request) -> int:
+    """Return how many spans or log records a request holds."""
+    return sum(len(group.items) for group in groups(request))
 
 
 def reject_invalid(request: Request) -> list[Rejection]:
@@ -110,58 +124,47 @@ def reject_invalid(request: Request) -> list[Rejection]:
     or a log record's ids may be absent, but not of another length.
     """
     reasons: Counter[str] = Counter()
-    if isinstance(request, ExportTraceServiceRequest):
-        for resource_spans in request.resource_spans:
-            for scope_spans in resource_spans.scope_spans:
-                reasons.update(_reject(scope_spans.spans, _span_fault))
-    else:
-        for resource_logs in request.resource_logs:
-            for scope_logs in resource_logs.scope_logs:
-                reasons.update(_reject(scope_logs.log_records, _log_fault))
+    for group in groups(request):
+        rejected = [reason for item in group.items if (reason := _fault(item))]
+        if rejected:
+            _drop_last(group.items, len(rejected))
+            reasons.update(rejected)
     return [Rejection(reason, count) for reason, count in reasons.most_common()]
 
 
+def _drop_last(items: Items, count: int) -> None:
+    """Move so many invalid items to the end and drop them; one by one takes quadratic time."""
+    items.sort(key=lambda item: _fault(item) is not None)
+    del items[-count:]
+
+
 def invalid_items(request: Request) -> Iterator[InvalidItem]:
-    """Return what `reject_invalid` would take out, in the order received."""
-    if isinstance(request, ExportTraceServiceRequest):
-        return (
-            InvalidItem(reason, span, scope_spans.scope, resource_spans.resource)
-            for resource_spans in request.resource_spans
-            for scope_spans in resource_spans.scope_spans
-            for span in scope_spans.spans
-            if (reason := _span_fault(span))
-        )
-    return (
-        InvalidItem(reason, record, scope_logs.scope, resource_logs.resource)
-        for resource_logs in request.resource_logs
-        for scope_logs in resource_logs.scope_logs
-        for record in scope_logs.log_records
-        if (reason := _log_fault(record))
-    )
+    """Yield what `reject_invalid` would take out, in the order received."""
+    for group in groups(request):
+        for position, item in enumerate(group.items):
+            if reason := _fault(item):
+                yield InvalidItem(reason, item, group, position)
 
 
-def _reject(items: MutableSequence[Item], fault: Callable[[Item], str | None]) -> list[str]:
-    faults = [fault(item) for item in items]
-    for index in reversed([index for index, reason in enumerate(faults) if reason]):
-        del items[index]
-    return [reason for reason in faults if reason]
+def _fault(item: Span | LogRecord) -> str | None:
+    return _span_fault(item) if isinstance(item, Span) else _log_fault(item)
 
 
 def _span_fault(span: Span) -> str | None:
     if len(span.trace_id) != TRACE_ID_BYTES or span.trace_id == NO_TRACE_ID:
-        return "trace_id is not 16 bytes with one that is not zero"
+        return "trace_id must be 16 bytes, not all zero"
     if len(span.span_id) != SPAN_ID_BYTES or span.span_id == NO_SPAN_ID:
-        return "span_id is not 8 bytes with one that is not zero"
+        return "span_id must be 8 bytes, not all zero"
     if len(span.parent_span_id) not in (0, SPAN_ID_BYTES):
-        return "parent_span_id is neither empty nor 8 bytes"
+        return "parent_span_id must be empty or 8 bytes"
     if not all(_may_be_ids(link.trace_id, link.span_id) for link in span.links):
-        return "a link's trace_id or span_id is neither empty nor of its length"
+        return "a link's trace_id must be empty or 16 bytes, its span_id empty or 8"
     return None
 
 
 def _log_fault(record: LogRecord) -> str | None:
     if not _may_be_ids(record.trace_id, record.span_id):
-        return "trace_id or span_id of a log record is neither empty nor of its length"
+        return "a log record's trace_id must be empty or 16 bytes, its span_id empty or 8"
     return None
 
 

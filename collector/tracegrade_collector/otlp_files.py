@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 from opentelemetry.proto.logs.v1.logs_pb2 import SeverityNumber
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
@@ -29,7 +30,7 @@ from tracegrade_collector.otlp import (
     Signal,
     decode,
     empty_request,
-    items_of,
+    groups,
     reject_invalid,
 )
 from tracegrade_collector.otlp_json import read_json
@@ -192,13 +193,31 @@ def _as_signal(name: str, body: bytes, signal: Signal) -> Part | None:
         request = decode(body, signal, Encoding.PROTOBUF)
     except MalformedRequest:
         return None
+    if _clashes(request):
+        return None
     return Part(name, signal, request, reject_invalid(request), None)
 
 
 def _likeness(part: Part) -> int:
     """Count the items that have no field their signal does not know; protobuf names no signal."""
-    items = items_of(part.request) if part.request else ()
-    return sum(len(UnknownFieldSet(item)) == 0 for item in items)
+    return sum(not _unknown_fields(item) for item in _items(part.request))
+
+
+def _clashes(request: Request) -> bool:
+    """Return whether each item has a known field in a form that it never has: it is a metric."""
+    items = _items(request)
+    return bool(items) and all(
+        _unknown_fields(item) & set(item.DESCRIPTOR.fields_by_number) for item in items
+    )
+
+
+def _items(request: Request | None) -> list[Message]:
+    return [item for group in groups(request) for item in group.items] if request else []
+
+
+def _unknown_fields(item: Message) -> set[int]:
+    fields = UnknownFieldSet(item)
+    return {fields[index].field_number for index in range(len(fields))}
 
 
 def _faulty(place: str, fault: str) -> Part:

@@ -9,16 +9,14 @@ from itertools import chain
 from typing import Any
 
 import pyarrow as pa
-from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from tracegrade_collector.anyvalue import value_text
 from tracegrade_collector.attributes import Duplicate, attribute_columns, list_column
 from tracegrade_collector.lake.schema import EVENT, LINK, RAW_LOGS, RAW_SPANS
-from tracegrade_collector.otlp import NO_SPAN_ID, NO_TRACE_ID
-from tracegrade_collector.sources import Record, Source, requests, source_of, table
+from tracegrade_collector.otlp import NO_SPAN_ID, NO_TRACE_ID, Signal
+from tracegrade_collector.sources import Record, items_and_sources, table
 
 __all__ = ["Record", "log_rows", "span_rows"]
 
@@ -31,13 +29,7 @@ def span_rows(records: Iterable[Record], collector_id: str) -> pa.Table:
     Raises:
         MalformedRequest: A record is no request of spans.
     """
-    spans: list[Span] = []
-    sources: list[Source] = []
-    for record, request in requests(records, ExportTraceServiceRequest):
-        for group in request.resource_spans:
-            for scope_spans in group.scope_spans:
-                spans.extend(scope_spans.spans)
-                sources.append(source_of(record, group, scope_spans, len(scope_spans.spans)))
+    spans, sources = items_and_sources(records, Signal.TRACES)
     return table(RAW_SPANS, _span_columns(spans), spans, sources, collector_id)
 
 
@@ -47,13 +39,7 @@ def log_rows(records: Iterable[Record], collector_id: str) -> pa.Table:
     Raises:
         MalformedRequest: A record is no request of logs.
     """
-    logs: list[LogRecord] = []
-    sources: list[Source] = []
-    for record, request in requests(records, ExportLogsServiceRequest):
-        for group in request.resource_logs:
-            for scope_logs in group.scope_logs:
-                logs.extend(scope_logs.log_records)
-                sources.append(source_of(record, group, scope_logs, len(scope_logs.log_records)))
+    logs, sources = items_and_sources(records, Signal.LOGS)
     return table(RAW_LOGS, _log_columns(logs), logs, sources, collector_id)
 
 

@@ -4,28 +4,24 @@ Their columns are made once per group of items, and then repeated for each item.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import pyarrow as pa
-from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope, KeyValue
-from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ResourceLogs, ScopeLogs
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
-from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from tracegrade_collector.attributes import Duplicate, attribute_columns
 from tracegrade_collector.errors import MalformedRequest
 from tracegrade_collector.lake.schema import Table
-from tracegrade_collector.otlp import Encoding, Signal, decode, reject_invalid
+from tracegrade_collector.otlp import Encoding, Group, Signal, decode, groups, reject_invalid
 from tracegrade_collector.otlp_json import write_json
 
 NS_PER_DAY = 86_400_000_000_000
 HASH_BYTES = 16
-
-AnyRequest = TypeVar("AnyRequest", ExportTraceServiceRequest, ExportLogsServiceRequest)
 
 
 class Record(NamedTuple):
@@ -54,37 +50,36 @@ class Source(NamedTuple):
     """How many items it has."""
 
 
-def requests(
-    records: Iterable[Record], wanted: type[AnyRequest]
-) -> Iterator[tuple[Record, AnyRequest]]:
-    """Yield each record with its request, without the items that the receiver refused.
+def items_and_sources(records: Iterable[Record], signal: Signal) -> tuple[list[Any], list[Source]]:
+    """Return the spans, or log records, that the receiver did not refuse, and their sources.
 
     Raises:
-        MalformedRequest: A record is none, or one of another signal.
+        MalformedRequest: A record is no request, or one of another signal.
     """
+    items: list[Any] = []
+    sources: list[Source] = []
     for record in records:
-        request = decode(record.body, record.signal, record.encoding)
-        if not isinstance(request, wanted):
-            msg = f"record {record.seq} holds {record.signal}, wanted {wanted.__name__}"
+        if record.signal is not signal:
+            msg = f"record {record.seq} holds {record.signal}, wanted {signal}"
             raise MalformedRequest(msg)
+        request = decode(record.body, signal, record.encoding)
         reject_invalid(request)
-        yield record, request
+        for group in groups(request):
+            items.extend(group.items)
+            sources.append(_source(record, group))
+    return items, sources
 
 
-def source_of(
-    record: Record,
-    group: ResourceSpans | ResourceLogs,
-    scope_group: ScopeSpans | ScopeLogs,
-    size: int,
-) -> Source:
-    """Return what the items of this scope share; absent messages as None."""
+def _source(record: Record, group: Group) -> Source:
+    """Return what the items of a group share; absent messages as None."""
+    resource, scope = group.resource, group.scope
     return Source(
         record,
-        group.resource if group.HasField("resource") else None,
-        group.schema_url,
-        scope_group.scope if scope_group.HasField("scope") else None,
-        scope_group.schema_url,
-        size,
+        resource.resource if resource.HasField("resource") else None,
+        resource.schema_url,
+        scope.scope if scope.HasField("scope") else None,
+        scope.schema_url,
+        len(group.items),
     )
 
 

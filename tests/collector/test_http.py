@@ -291,8 +291,11 @@ def test_json_ids_are_hex_in_any_case(own_collector: Collector) -> None:
     own_collector.stop()
 
     assert answer.status == 200
+    (letters,) = (own_collector.lake / "dead_letters").iterdir()
+    kept = [json.loads(line)["item"]["spanId"] for line in letters.read_text().splitlines()]
     assert json.loads(answer.body)["partialSuccess"]["rejectedSpans"] == "2"
     assert landed_ids(own_collector.lake) == [0xAB, 0xAC]
+    assert kept == ["abc", "AAAAAAAAAKw="]
 
 
 def test_bad_ids_cost_only_their_span(own_collector: Collector) -> None:

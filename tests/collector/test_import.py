@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsServiceRequest,
+)
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from tracegrade_collector.errors import ImportBusy
@@ -132,9 +135,17 @@ def test_bad_lines_are_named_and_good_ones_kept(lake: Lake, tmp_path: Path) -> N
     assert imported.faults == 3
     assert imported.rejected.total() == 1
     assert notes[0].startswith(f"{file}:1: OTLP/JSON: top level: no JSON")
-    assert notes[1] == f"{file}:4: 1 rejected: trace_id is not 16 bytes with one that is not zero"
+    assert notes[1] == f"{file}:4: 1 rejected: trace_id must be 16 bytes, not all zero"
     assert notes[2] == f"{file}:5: no resourceSpans or resourceLogs in it; found: resourceMetrics"
     assert notes[3].startswith(f"{tmp_path / 'absent'}: cannot be read: [Errno 2]")
+
+
+def metric_body() -> bytes:
+    """Return a request whose bytes parse as one of log records, too."""
+    request = ExportMetricsServiceRequest()
+    metrics = request.resource_metrics.add().scope_metrics.add().metrics
+    metrics.add(name="n", unit="s").sum.data_points.add(as_int=1)
+    return request.SerializeToString()
 
 
 @pytest.mark.parametrize(
@@ -142,11 +153,12 @@ def test_bad_lines_are_named_and_good_ones_kept(lake: Lake, tmp_path: Path) -> N
     [
         (b"", "the file is empty"),
         (b"\x00\x01garbage", "neither JSON nor an OTLP protobuf request"),
+        (metric_body(), "neither JSON nor an OTLP protobuf request"),
         (b"[]", "top level: expected object, found list"),
         (b"\x1f\x8bnot gzip", "cannot be read"),
         (gzip.compress(b'{"resourceSpans": []}' * 99)[:-9], "cannot be read"),
     ],
-    ids=["empty", "garbage", "list", "no gzip", "torn gzip"],
+    ids=["empty", "garbage", "metric", "list", "no gzip", "torn gzip"],
 )
 def test_a_file_that_is_no_otlp_is_named(
     lake: Lake, tmp_path: Path, content: bytes, said: str

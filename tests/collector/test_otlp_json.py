@@ -76,8 +76,8 @@ def test_counts_of_rejections_go_by_reason() -> None:
     request = decode(body(text), Signal.TRACES, Encoding.JSON)
 
     assert reject_invalid(request) == [
-        Rejection("trace_id is not 16 bytes with one that is not zero", 2),
-        Rejection("span_id is not 8 bytes with one that is not zero", 1),
+        Rejection("trace_id must be 16 bytes, not all zero", 2),
+        Rejection("span_id must be 8 bytes, not all zero", 1),
     ]
     assert isinstance(request, ExportTraceServiceRequest)
     assert [each.name for each in request.resource_spans[0].scope_spans[0].spans] == ["a", "b"]
