@@ -26,33 +26,41 @@ def failed_by(columns: dict[str, Any], tools: str = "{}") -> str | None:
     return by if by is None else str(by)
 
 
-@pytest.mark.parametrize(
-    ("columns", "by"),
-    [
-        ({"status": "ok", "result": "fine"}, None),
-        ({"status": "unknown"}, None),
-        ({"status": "error"}, "status"),
-        ({"status": "not_executed"}, "status"),
-        ({"result": '{"isError": true}'}, "result"),
-        ({"result": '{"isError": false}'}, None),
-        ({"result": '{"isError": "true"}'}, None),
-        ({"result": '{"error": "no such user"}'}, "result"),
-        ({"result": '{"error": {"code": 1}}'}, "result"),
-        ({"result": '{"error": ""}'}, None),
-        ({"result": '{"error": null}'}, None),
-        ({"result": '{"error": []}'}, None),
-        ({"result": '{"errors": 1}'}, None),
-        ({"result": "Error: user not found"}, "result"),
-        ({"result": "EXCEPTION in tool"}, "result"),
-        ({"result": "Traceback (most recent call last)"}, "result"),
-        ({"result": '"Error: quoted"'}, "result"),
-        ({"result": "no error"}, None),
-        ({"result": "{broken"}, None),
-    ],
-)
-def test_call_failed_by(columns: dict[str, Any], by: str | None) -> None:
+FAILURES: list[tuple[dict[str, Any], str | None]] = [
+    ({"status": "ok", "result": "fine"}, None),
+    ({"status": "unknown"}, None),
+    ({"status": "error"}, "status"),
+    ({"status": "not_executed"}, "status"),
+    ({"result": '{"isError": true}'}, "result"),
+    ({"result": '{"isError": false}'}, None),
+    ({"result": '{"isError": "true"}'}, None),
+    ({"result": '{"error": "no such user"}'}, "result"),
+    ({"result": '{"error": {"code": 1}}'}, "result"),
+    ({"result": '{"error": ""}'}, None),
+    ({"result": '{"error": null}'}, None),
+    ({"result": '{"error": []}'}, None),
+    ({"result": '{"errors": 1}'}, None),
+    ({"result": "Error: user not found"}, "result"),
+    ({"result": "EXCEPTION in tool"}, "result"),
+    ({"result": "Traceback (most recent call last)"}, "result"),
+    ({"result": '"Error: quoted"'}, "result"),
+    ({"result": "no error"}, None),
+    ({"result": "{broken"}, None),
+]
+"""Columns of a call, and how it failed."""
+
+
+def test_call_failed_by() -> None:
     """A call failed by its status, else by what its result says."""
-    assert failed_by(columns) == by
+    steps = [call("t1", i, "look", **columns) for i, (columns, _) in enumerate(FAILURES)]
+
+    con = prepared(connection(steps, [trajectory("t1")]), Specification())
+    rows = con.sql("SELECT failed_by FROM calls ORDER BY call_index").fetchall()
+    found = [(columns, by) for (columns, _), (by,) in zip(FAILURES, rows, strict=True)]
+    assert found == FAILURES
+    assert con.sql("SELECT DISTINCT failed = (failed_by IS NOT NULL) FROM calls").fetchall() == [
+        (True,)
+    ]
 
 
 def test_call_failed_by_the_pattern_of_its_tool() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import duckdb
 import pytest
 
 from .build import Row, Score, call, connection, scored, scores, specification, trajectory
@@ -39,55 +40,70 @@ def paid(result: str | None, **columns: Any) -> Row:
     return call("t1", 0, "pay", result=result, **columns)
 
 
-@pytest.mark.parametrize(
-    ("criterion", "steps", "columns", "value"),
-    [
-        ("{answer: '(?i)refunded'}", [], {"final_answer": "It is Refunded."}, 1),
-        ("{answer: '(?i)refunded'}", [], {"final_answer": "No."}, 0),
-        ("{answer: refunded}", [], {}, 0),
-        ("{answer: refunded}", [{**ANSWER, "content": None}], {}, None),
-        ("{answer: {input: who}}", [], {"final_answer": "Refunded c-7."}, 1),
-        ("{answer: {input: who}}", [], {"final_answer": "Refunded c-8."}, 0),
-        ("{answer: {input: who}}", [], {"final_answer": "c-7", "user_input": "x"}, None),
-        ("{tool: pay}", [paid("ok")], {}, 1),
-        ("{tool: pay}", [paid("ok", status="error")], {}, 0),
-        ("{tool: pay, status: error}", [paid("ok", status="error")], {}, 1),
-        ("{tool: other}", [paid("ok")], {}, 0),
-        ("{tool: pay, result: {$.n: 1}}", [paid('{"n":1.0}')], {}, 1),
-        ("{tool: pay, result: {$.n: 1}}", [paid('{"n":true}')], {}, 0),
-        ("{tool: pay, result: {$.n: 1}}", [paid("text")], {}, 0),
-        ("{tool: pay, result: {$.n: 1}}", [paid(None)], {}, None),
-        (
-            "{tool: pay, result: {$.n: 1}}",
-            [paid('{"n":1}', flags=["result_truncated"])],
-            {},
-            None,
-        ),
-        ("{result: {$.o: {a: 1, b: 2}}}", [paid('{"o":{"b":2.0,"a":1}}')], {}, 1),
-        ("{result: {$.who: {input: who}}}", [paid('{"who":"c-7"}')], {}, 1),
-        ("{result: {$.who: {input: who}}}", [paid('{"who":"c-8"}')], {}, 0),
-        ("{result: {$.who: {input: who}}}", [paid('{"who":"c-7"}')], {"user_input": "x"}, None),
-        ("{state: {$.n: 1}}", [], {}, 0),
-        ("{state: {$.n: 1}}", [paid("text")], {}, 0),
-        ("{state: {$.n: 1}}", [paid(None)], {}, None),
-        ("{state: {$.n: 1}}", [paid(None, status="error")], {}, 0),
-        ("{state: {$.n: 1}}", [paid('{"n":1}', flags=["result_redacted"])], {}, None),
-        ("{state: {$.n: 1}}", [paid(None), call("t1", 1, "pay", result='{"n":1}')], {}, 1),
-        ("{state: {$.n: 1}, answer: x}", [paid(None)], {"final_answer": "y"}, 0),
-        ("{sql: count(*) < 2}", [paid("ok")], {}, 1),
-        ("{sql: count(*) > 2}", [paid("ok")], {}, 0),
-        ("{sql: count(*) = 0}", [], {}, 1),
-        ("{sql: sum(result::INTEGER) > 0}", [paid("1")], {}, 1),
-        ("{sql: sum(result::INTEGER) > 0}", [paid("ok")], {}, None),
-        ("{tool: pay, answer: x}", [paid("ok")], {"final_answer": "y"}, 0),
-    ],
-)
-def test_criterion_of_the_task(
-    criterion: str, steps: list[Row], columns: dict[str, Any], value: int | None
-) -> None:
-    """Every part that a criterion gives must hold; what was not captured or bound is unknown."""
-    score = success(criterion, steps, **columns)
+CRITERIA: list[tuple[str, list[Row], dict[str, Any], int | None]] = [
+    ("{answer: '(?i)refunded'}", [], {"final_answer": "It is Refunded."}, 1),
+    ("{answer: '(?i)refunded'}", [], {"final_answer": "No."}, 0),
+    ("{answer: refunded}", [], {}, 0),
+    ("{answer: refunded}", [{**ANSWER, "content": None}], {}, None),
+    ("{answer: {input: who}}", [], {"final_answer": "Refunded c-7."}, 1),
+    ("{answer: {input: who}}", [], {"final_answer": "Refunded c-8."}, 0),
+    ("{answer: {input: who}}", [], {"final_answer": "c-7", "user_input": "x"}, None),
+    ("{tool: pay}", [paid("ok")], {}, 1),
+    ("{tool: pay}", [paid("ok", status="error")], {}, 0),
+    ("{tool: pay, status: error}", [paid("ok", status="error")], {}, 1),
+    ("{tool: other}", [paid("ok")], {}, 0),
+    ("{tool: pay, result: {$.n: 1}}", [paid('{"n":1.0}')], {}, 1),
+    ("{tool: pay, result: {$.n: 1}}", [paid('{"n":true}')], {}, 0),
+    ("{tool: pay, result: {$.n: 1}}", [paid("text")], {}, 0),
+    ("{tool: pay, result: {$.n: 1}}", [paid(None)], {}, None),
+    (
+        "{tool: pay, result: {$.n: 1}}",
+        [paid('{"n":1}', flags=["result_truncated"])],
+        {},
+        None,
+    ),
+    ("{result: {$.o: {a: 1, b: 2}}}", [paid('{"o":{"b":2.0,"a":1}}')], {}, 1),
+    ("{result: {$.who: {input: who}}}", [paid('{"who":"c-7"}')], {}, 1),
+    ("{result: {$.who: {input: who}}}", [paid('{"who":"c-8"}')], {}, 0),
+    ("{result: {$.who: {input: who}}}", [paid('{"who":"c-7"}')], {"user_input": "x"}, None),
+    ("{state: {$.n: 1}}", [], {}, 0),
+    ("{state: {$.n: 1}}", [paid("text")], {}, 0),
+    ("{state: {$.n: 1}}", [paid(None)], {}, None),
+    ("{state: {$.n: 1}}", [paid(None, status="error")], {}, 0),
+    ("{state: {$.n: 1}}", [paid('{"n":1}', flags=["result_redacted"])], {}, None),
+    ("{state: {$.n: 1}}", [paid(None), call("t1", 1, "pay", result='{"n":1}')], {}, 1),
+    ("{state: {$.n: 1}, answer: x}", [paid(None)], {"final_answer": "y"}, 0),
+    ("{sql: count(*) < 2}", [paid("ok")], {}, 1),
+    ("{sql: count(*) > 2}", [paid("ok")], {}, 0),
+    ("{sql: count(*) = 0}", [], {}, 1),
+    ("{sql: sum(result::INTEGER) > 0}", [paid("1")], {}, 1),
+    ("{sql: sum(result::INTEGER) > 0}", [paid("ok")], {}, None),
+    ("{tool: pay, answer: x}", [paid("ok")], {"final_answer": "y"}, 0),
+]
+"""A criterion, the steps and columns of an attempt, and its success."""
 
+
+@pytest.fixture(scope="module")
+def attempts() -> duckdb.DuckDBPyConnection:
+    """One attempt for each of `CRITERIA`, each at a task of its own, all scored at once."""
+    match = r"{user_input: '(?P<who>c-\d+)'}"
+    tasks = "".join(
+        f"\n  t{i}: {{match: {match}, success: {c[0]}}}" for i, c in enumerate(CRITERIA)
+    )
+    steps = [{**step, "trajectory_id": f"t{i}"} for i, c in enumerate(CRITERIA) for step in c[1]]
+    runs = [
+        trajectory(f"t{i}", **{"task_id": f"t{i}", "user_input": "refund c-7", **c[2]})
+        for i, c in enumerate(CRITERIA)
+    ]
+    return scored(connection(steps, runs), specification(f"tasks:{tasks}"))
+
+
+@pytest.mark.parametrize("case", range(len(CRITERIA)), ids=lambda i: CRITERIA[i][0])
+def test_criterion_of_the_task(attempts: duckdb.DuckDBPyConnection, case: int) -> None:
+    """Every part that a criterion gives must hold; what was not captured or bound is unknown."""
+    value = CRITERIA[case][3]
+
+    score = scores(attempts, f"t{case}")["success"]
     assert score.value == value
     assert score.reason == (None if value is not None else "success_unknown")
     assert score.source == (None if value is None else "task")
