@@ -47,8 +47,7 @@ def _lines(record: Record) -> Iterator[str]:
             "signal": record.signal,
             "wal_seq": record.seq,
             "received_ns": record.received_ns,
-            "item": otlp_json.write_json(invalid.item)
-            | ids,
+            "item": otlp_json.write_json(invalid.item) | ids,
             "scope": otlp_json.write_json(invalid.group.scope.scope),
             "resource": otlp_json.write_json(invalid.group.resource.resource),
         }
