@@ -1,5 +1,6 @@
 """`tracegrade score` keeps the score tables as scoring everything at once would leave them."""
 
+import json
 import subprocess
 import sys
 from datetime import date
@@ -17,7 +18,7 @@ from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.schema import SCORE_TABLES
 from tracegrade_scoring.tasks import Specification
 
-from ..queries.traces import agent, land, request_of, tool
+from ..queries.traces import agent, land, message, model, request, request_of, tool
 from .build import arrow, specification
 
 TASKS = """
@@ -237,6 +238,23 @@ def test_crashed_run_is_not_blamed_for_what_it_did_not_reach(scored: Lake) -> No
         "SELECT denominator FROM scores WHERE metric = 'tsa' AND status = 'scored' "
         "ORDER BY trajectory_id",
     ) == [(2.0,), (2.0,), (2.0,), (1.0,)]
+
+
+def test_run_whose_output_was_cut_is_not_blamed_either(lake: Lake, spec: Specification) -> None:
+    """A last model call that ended for its length leaves missed decisions out, in any words."""
+    asked = message("assistant", request("look", "c1"))
+    for trace, reason in enumerate(("stop", "length", "max_tokens"), start=1):
+        ended: dict[str, Any] = {"gen_ai__response__finish_reasons": json.dumps([reason])}
+        spans = [
+            agent(1, trace=trace, tracegrade__task__id="refund"),
+            model(2, 1, trace=trace, at=1, said=[asked], **ended),
+        ]
+        land(lake, request_of(spans), seq=trace)
+    score(lake, spec)
+
+    assert values(
+        lake, "SELECT missed_decisions.value FROM trajectory_scores ORDER BY trajectory_id"
+    ) == [(1.0,), (0.0,), (0.0,)]
 
 
 def test_sub_goals_and_decisions_say_what_they_belong_to(scored: Lake) -> None:

@@ -26,7 +26,11 @@ cut AS (
   INNER JOIN last_requests USING (trajectory_id)
   INNER JOIN spans
     ON trajectories.trace_id = spans.trace_id AND last_requests.span_id = spans.span_id
-  WHERE contains(lower(spans.attributes['gen_ai.response.finish_reasons']), 'length')
+  -- Vendors' words for a full output are often passed on as they are.
+  WHERE
+    regexp_matches(
+      lower(spans.attributes['gen_ai.response.finish_reasons']), 'length|max_tokens|max_turns'
+    )
 ),
 
 broken AS (
