@@ -1,14 +1,13 @@
 """The headers of the queries for calls, tool selection, steps and the job are true."""
 
 import json
-import re
 from collections.abc import Iterator
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from tests.headers import bare, columns_of, header, parameters_used, relations_read
 
 import tracegrade_queries
 from tracegrade_collector.lake import Lake
@@ -72,37 +71,18 @@ def con(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyCon
         yield con
 
 
-def header(sql: str) -> dict[str, list[str]]:
-    """Return the lines under each heading of a query's header, one per name."""
-    sections: dict[str, list[str]] = {}
-    for line in takewhile(lambda line: line.startswith("--"), sql.splitlines()):
-        if heading := re.fullmatch(r"-- (\w+):", line):
-            sections[heading[1]] = []
-        elif sections and re.match(r"--   \S", line):
-            sections[list(sections)[-1]].append(line.removeprefix("--   "))
-    return sections
-
-
-def tables_read(code: str) -> set[str]:
-    """Return the names after FROM and JOIN that the query does not define itself."""
-    named = set(re.findall(r"(?:FROM|JOIN)\s+([a-z]\w+)", code))
-    return named - set(re.findall(r"(\w+) AS \(", code))
-
-
 @pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)
 def test_header_is_true(con: duckdb.DuckDBPyConnection, path: Path) -> None:
     """It names what is read, the parameters, the columns with their types and a total order."""
     sql = path.read_text(encoding="utf-8")
-    code, said = re.sub(r"--.*", "", sql), header(sql)
-    used = set(re.findall(r"\$([a-z]\w*)", code))
-    given = {name: PARAMETERS[name] for name in used}
+    said, used = header(sql), parameters_used(sql)
+    given = {name[1:]: PARAMETERS[name[1:]] for name in used}
+    result = con.sql(bare(sql), params=given or None)
 
-    result = con.sql(sql.rstrip().removesuffix(";"), params=given or None)
-    columns = list(zip(result.columns, map(str, result.types), strict=True))
-    assert [tuple(line.split()[:2]) for line in said["Columns"]] == columns
-    assert {line.split()[0] for line in said.get("Parameters", [])} == {f"${n}" for n in used}
-    assert set(said["Reads"]) == tables_read(code)
-    key = [result.columns.index(name) for name in said["Order"][0].split(", ")]
+    assert said.columns == columns_of(result)
+    assert said.parameters == used
+    assert said.reads == relations_read(sql)
+    key = [result.columns.index(name) for name in said.order]
     keys = [tuple(row[i] for i in key) for row in result.fetchall()]
     assert len(set(keys)) == len(keys)
     assert [tuple(map(_sortable, key)) for key in keys] == sorted(

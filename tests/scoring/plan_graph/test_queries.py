@@ -1,12 +1,11 @@
 """The headers of the plan graph's queries are true."""
 
-import re
 from collections.abc import Iterator
-from itertools import takewhile
 from pathlib import Path
 
 import duckdb
 import pytest
+from tests.headers import bare, columns_of, header, relations_read
 
 import tracegrade_queries
 from tracegrade_scoring import plan_graph, replanning
@@ -38,37 +37,17 @@ def con() -> Iterator[duckdb.DuckDBPyConnection]:
         yield con
 
 
-def header(sql: str) -> dict[str, list[str]]:
-    """Return the lines under each heading of a query's header."""
-    sections: dict[str, list[str]] = {}
-    for line in takewhile(lambda line: line.startswith("--"), sql.splitlines()):
-        if heading := re.fullmatch(r"-- (\w+):", line):
-            sections[heading[1]] = []
-        elif sections and re.match(r"--   \S", line):
-            sections[list(sections)[-1]].append(line.removeprefix("--   "))
-    return sections
-
-
-def tables_read(sql: str) -> set[str]:
-    """Return the names after FROM and JOIN that the query does not define itself."""
-    code = re.sub(r"--.*", "", sql)
-    named = set(re.findall(r"(?:FROM|JOIN)\s+([a-z]\w+)", code))
-    return named - set(re.findall(r"(\w+) AS \(", code))
-
-
 @pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)
 def test_header_is_true(con: duckdb.DuckDBPyConnection, path: Path) -> None:
     """It names what is read, the columns with their types, and a total order."""
     sql = path.read_text(encoding="utf-8")
     said = header(sql)
-    columns = [row[:2] for row in con.execute(f"DESCRIBE {sql}").fetchall()]
-    found = con.execute(sql).fetchall()
+    result = con.sql(bare(sql))
 
-    assert [tuple(line.split()[:2]) for line in said["Columns"]] == columns
-    assert set(said["Reads"]) == tables_read(sql)
-    names = [name for name, _ in columns]
-    key = [names.index(name) for name in said["Order"][0].split(", ")]
-    keys = [tuple(row[i] for i in key) for row in found]
+    assert said.columns == columns_of(result)
+    assert said.reads == relations_read(sql)
+    key = [result.columns.index(name) for name in said.order]
+    keys = [tuple(row[i] for i in key) for row in result.fetchall()]
     assert keys == sorted(set(keys))
     assert keys or path.stem in EMPTY
 
