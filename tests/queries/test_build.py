@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tracegrade_collector.errors import LakeUnwritable
 from tracegrade_collector.lake import Lake
 from tracegrade_queries import build as building
 from tracegrade_queries.build import build
@@ -85,7 +86,7 @@ def test_failure_between_the_commits_repeats_the_work(lake: Lake) -> None:
     land(lake, *map(capture, CAPTURES))
     in_the_way = lake.root / TRAJECTORIES.name
     in_the_way.touch()
-    with pytest.raises(OSError, match=TRAJECTORIES.name):
+    with pytest.raises(LakeUnwritable, match=TRAJECTORIES.name):
         build(lake)
     assert len(story(lake)) == 12
     in_the_way.unlink()
