@@ -1,6 +1,5 @@
 """What every test may use: the folder of real traces, where this machine has it."""
 
-import gc
 from pathlib import Path
 
 import pytest
@@ -14,11 +13,3 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip("the folder of shared test data is not on this machine")
     return SHARED_DATA
-
-
-def pytest_unconfigure() -> None:
-    """Take hypothesis's callback off the garbage collector, which would keep it alive at the end.
-
-    DuckDB's bindings would call everything that is still there then a leak, on forty lines.
-    """
-    gc.callbacks.clear()
