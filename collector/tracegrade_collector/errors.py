@@ -42,6 +42,10 @@ class CommitFailed(CollectorError):
     """A table refused a commit several times; nothing of it is visible."""
 
 
+class FilesReplaced(CommitFailed):
+    """Files that a commit wanted to replace have left the table meanwhile."""
+
+
 class BadEndpoint(CollectorError, BadInput):
     """The address to send to is none."""
 

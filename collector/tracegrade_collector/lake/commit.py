@@ -16,7 +16,7 @@ from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundErr
 from deltalake.schema import Field
 from deltalake.transaction import AddAction, RemoveAction
 
-from tracegrade_collector.errors import CommitFailed, LakeDamaged, SchemaDiffers
+from tracegrade_collector.errors import CommitFailed, FilesReplaced, LakeDamaged, SchemaDiffers
 from tracegrade_collector.files import make_folder, sync_file, sync_folder
 from tracegrade_collector.lake.mending import ACTION_COUNT, is_whole, mend
 from tracegrade_collector.lake.schema import Table
@@ -39,6 +39,12 @@ class Change:
     adds: Sequence[AddAction] = ()
     leaves: Callable[[str | None], bool] | None = None
     """Whether the present files of a date (None: no partitions) leave the table; None: none do."""
+
+    replaces: frozenset[str] = frozenset()
+    """Paths inside the table that leave it, each of which must still be in it."""
+
+    data_change: bool = True
+    """Whether the table's rows differ afterwards; compaction only moves them."""
 
     transactions: Mapping[str, int] = field(default_factory=dict)
     """Version by application id."""
@@ -67,6 +73,7 @@ def commit_once(folder: Path, table: Table, change: Change) -> bool:
 
     Raises:
         CommitFailed: Other writers won each time.
+        FilesReplaced: A file to be replaced has left the table meanwhile; nothing changed.
         LakeDamaged: The log cannot be read.
         SchemaDiffers: The table's columns are not the declared ones.
     """
@@ -182,7 +189,7 @@ def _write(delta: DeltaTable, change: Change) -> None:
     transactions = [
         Transaction(app_id, version) for app_id, version in change.transactions.items()
     ]
-    actions: list[AddAction | RemoveAction] = [*_removes(delta, change.leaves), *change.adds]
+    actions: list[AddAction | RemoveAction] = [*_removes(delta, change), *change.adds]
     delta.create_write_transaction(
         actions,
         mode="append",
@@ -196,14 +203,19 @@ def _write(delta: DeltaTable, change: Change) -> None:
     )
 
 
-def _removes(delta: DeltaTable, leaves: Callable[[str | None], bool] | None) -> list[RemoveAction]:
-    if leaves is None:  # listing a long table costs more than the commit
-        return []
+def _removes(delta: DeltaTable, change: Change) -> list[RemoveAction]:
+    if change.leaves is None and not change.replaces:
+        return []  # listing a long table costs more than the commit
     now_ms = time.time_ns() // 1_000_000
+    live = live_files(delta)
+    missing = change.replaces - {path for path, _, _ in live}
+    if missing:
+        msg = f"{len(missing)} files were replaced by another writer: {min(missing)}; start again"
+        raise FilesReplaced(msg)
     return [
-        RemoveAction(path, True, now_ms, size, {"date": date} if date else {})
-        for path, size, date in live_files(delta)
-        if leaves(date)
+        RemoveAction(path, change.data_change, now_ms, size, {"date": date} if date else {})
+        for path, size, date in live
+        if path in change.replaces or (change.leaves and change.leaves(date))
     ]
 
 
