@@ -157,7 +157,7 @@ class Lake:
         transactions: Mapping[str, int],
     ) -> None:
         with writing_to(self.root):
-            change = Change(self._publish(table, staged), leaves, transactions)
+            change = Change(self._publish(table, staged), leaves, transactions=transactions)
             commit(self.root / table.name, table, change)
 
     def _publish(self, table: Table, files: Sequence[StagedFile]) -> list[AddAction]:
