@@ -53,6 +53,11 @@ class Lake:
         """
         return cls(made_root(root))
 
+    @property
+    def state(self) -> Path:
+        """The folder on this machine for what is no table: log, quarantine, locks, spill."""
+        return self.root
+
     def tables(self) -> list[str]:
         """Return the names of the tables there are, sorted."""
         return sorted(log.parent.name for log in self.root.glob(f"*/{LOG_FOLDER}"))
