@@ -1,213 +1,162 @@
-"""The process that turns sealed log segments into rows of the lake, exactly once.
+"""The process that turns write-ahead logs into rows of lakes: one for all stations of a collector.
 
-One round: take sealed segments; write their spans and logs as synced Parquet files; commit all of
-them per table, together with the highest sequence number (an application transaction); remove the
-segments. A crash anywhere repeats the round: records up to the number that a table's log holds are
-skipped, and files, which are named for their first record, replace those of the first try.
+Run by the receiver as `python -m tracegrade_collector.lander OPTIONS`. Its standard input is JSON
+lines: `{"land": {"lake": ..., "state": ..., "collector_id": ...}}` adds a log to land, and
+`{"drain": true}` lands everything and ends. The end of the file says that the receiver is gone.
 
-Run by the receiver as `python -m tracegrade_collector.lander LAKE COLLECTOR_ID OPTIONS`. It ends
-when its standard input does, and lands everything first if that said `drain`.
+A log that cannot be landed is tried again, later each time; the others go on meanwhile.
 """
 
 import json
 import logging
+import os
 import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-import pyarrow as pa
-
-from tracegrade_collector import resent
 from tracegrade_collector.config import CollectorConfig
-from tracegrade_collector.dead_letters import keep_refused
 from tracegrade_collector.errors import CollectorError
-from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, StagedFile, Table
-from tracegrade_collector.lander_process import DRAIN
-from tracegrade_collector.otlp import Signal
-from tracegrade_collector.quarantine import Quarantine
-from tracegrade_collector.resent import LandedRows
-from tracegrade_collector.rows import log_rows, span_rows
-from tracegrade_collector.sources import Record
-from tracegrade_collector.wal import Damage, Logged, read_segment
+from tracegrade_collector.lake import Lake
+from tracegrade_collector.landing import Lander
 from tracegrade_collector.wal_folder import LANDER_LOCK_NAME, FolderLock, WalFolder
 
 POLL_SECS = 0.1  # listing a folder costs microseconds
+FIRST_PAUSE_SECS = 0.5
+LONGEST_PAUSE_SECS = 30.0
+READ_BYTES = 1 << 16
 
 log = logging.getLogger(__name__)
 
 
-class Landing(NamedTuple):
-    """Where and how one signal lands."""
+@dataclass(frozen=True)
+class Source:
+    """A write-ahead log, and the lake its rows go to."""
 
-    table: Table
-    to_rows: Callable[[Iterable[Record], str], pa.Table]
-    resent_by: Callable[[pa.Table], pa.Array]
+    lake: str
+    """A folder or a URL."""
+
+    state: str
+    """The folder on this machine that holds the log."""
+
+    collector_id: str
+
+    def folder(self) -> WalFolder:
+        """Return the log's folder."""
+        return WalFolder(Path(self.state) / "wal" / self.collector_id)
 
 
-LANDINGS = {
-    Signal.TRACES: Landing(RAW_SPANS, span_rows, resent.place),
-    Signal.LOGS: Landing(RAW_LOGS, log_rows, resent.request),
-}
+class Station:
+    """One log that is being landed: a round whenever one is due, ever later while it fails."""
 
+    def __init__(self, source: Source, config: CollectorConfig) -> None:
+        self._source = source
+        self._config = config
+        self._lock: FolderLock | None = None
+        self._lander: Lander | None = None
+        self._next_round = 0.0
+        self._pause_secs = FIRST_PAUSE_SECS
 
-class SignalLander:
-    """Lands the records of one signal in its table."""
-
-    def __init__(
-        self, lake: Lake, signal_: Signal, quarantine: Quarantine, config: CollectorConfig
-    ) -> None:
-        self._lake = lake
-        self._signal = signal_
-        self._quarantine = quarantine
-        self._table, self._to_rows, resent_by = LANDINGS[signal_]
-        self._app_id = f"{quarantine.collector_id}/{signal_}"
-        self._landed_seq = lake.transaction_version(self._table.name, self._app_id) or 0
-        self._landed_rows = LandedRows(config.resent_rows, resent_by)
-        self._landed_rows.recall(lake.files(self._table.name))
-        self._staged: list[StagedFile] = []
-
-    def stage(self, logged: Sequence[Logged]) -> None:
-        """Write the rows of some records as one file per date, unless they have landed already."""
-        new = [
-            each
-            for each in logged
-            if each.entry.signal is self._signal and each.seq > self._landed_seq
-        ]
-        if not new:
+    def land_if_due(self) -> None:
+        """Land a round; after a failure, which is logged, only when a pause is over."""
+        started = time.monotonic()
+        if started < self._next_round:
             return
-        name = f"{self._quarantine.collector_id}-{new[0].seq:020d}"
-        self._keep_refused(name, [_record(each) for each in new if each.entry.has_rejects])
-        rows = self._landed_rows.mark(self._rows([_record(each) for each in new]))
-        self._staged += self._lake.stage(self._table, rows, name)
-
-    def _keep_refused(self, name: str, records: Sequence[Record]) -> None:
         try:
-            keep_refused(self._lake.root, f"{name}-{self._signal}", records)
-        except OSError:  # the disk, not a record: the round is repeated
-            raise
-        except Exception:  # as below
-            log.exception("what was refused of %d records cannot be kept apart", len(records))
-            for record in records:
-                self._quarantine.keep_logged(record.seq, record.body, record.encoding)
+            landed = self._lander_now(wait=False).land_round()
+        except BlockingIOError:
+            self._next_round = started + POLL_SECS
+        except (CollectorError, OSError) as error:
+            self._fail(error)
+        else:
+            self._pause_secs = FIRST_PAUSE_SECS
+            self._next_round = started + self._config.land_every_secs if landed else 0.0
 
-    def _rows(self, records: Sequence[Record]) -> pa.Table:
+    def land_all(self) -> bool:
+        """Land everything that is sealed; return whether that went well."""
         try:
-            return self._to_rows(records, self._quarantine.collector_id)
-        except Exception:  # whatever is wrong with one record must not stop all the others
-            log.exception("some of %d records cannot be made rows; trying each", len(records))
-            if len(records) > 1:
-                return pa.concat_tables(self._rows([record]) for record in records)
-            (record,) = records
-            self._quarantine.keep_logged(record.seq, record.body, record.encoding)
-            return self._to_rows([], self._quarantine.collector_id)
+            lander = self._lander_now(wait=True)
+            while lander.land_round():
+                pass
+        except (CollectorError, OSError) as error:
+            self._fail(error)
+            return False
+        return True
 
-    def commit(self, last_seq: int) -> None:
-        """Make everything staged visible, and note that records up to this number have landed."""
-        if self._staged:
-            self._lake.add_files(self._table, self._staged, self._app_id, last_seq)
-        self._staged = []
-        self._landed_seq = max(last_seq, self._landed_seq)
+    def _lander_now(self, *, wait: bool) -> Lander:
+        """Return the lander; the one of a killed receiver may still finish its round.
 
+        Raises:
+            BlockingIOError: It does so, and we do not wait.
+        """
+        folder = self._source.folder()
+        if self._lock is None:
+            lock = FolderLock(folder.path / LANDER_LOCK_NAME)
+            if wait:
+                lock.acquire()
+            elif not lock.try_acquire():
+                lock.close()
+                raise BlockingIOError
+            self._lock = lock
+        if self._lander is None:
+            self._lander = Lander(Lake.open(self._source.lake), folder, self._config)
+        return self._lander
 
-class Lander:
-    """Lands the segments of one collector's folder."""
-
-    def __init__(self, lake: Lake, folder: WalFolder, config: CollectorConfig) -> None:
-        self._folder = folder
-        self._max_round_bytes = config.max_round_bytes
-        self._max_batch_bytes = config.max_segment_bytes
-        self._quarantine = Quarantine(lake.root, folder.collector_id, config.max_quarantine_bytes)
-        self._signals = [SignalLander(lake, each, self._quarantine, config) for each in Signal]
-
-    def land_round(self) -> bool:
-        """Land the oldest sealed segments, as many as fit; return whether there were any."""
-        segments = self._next_segments()
-        last_seq = 0
-        for batch in self._batches(segments):
-            for lander in self._signals:
-                lander.stage(batch)
-            last_seq = batch[-1].seq
-        for lander in self._signals:
-            lander.commit(last_seq)
-        self._folder.remove(segments)
-        return bool(segments)
-
-    def _next_segments(self) -> list[Path]:
-        chosen: list[Path] = []
-        chosen_bytes = 0
-        for segment in self._folder.sealed_segments():
-            chosen.append(segment)
-            chosen_bytes += segment.stat().st_size
-            if chosen_bytes >= self._max_round_bytes:
-                break
-        return chosen
-
-    def _batches(self, segments: Sequence[Path]) -> Iterator[list[Logged]]:
-        """Yield the records in lots of about one full segment, so that files do not get small."""
-        batch: list[Logged] = []
-        batch_bytes = 0
-        for segment in segments:
-            batch += self._read(segment)
-            batch_bytes += segment.stat().st_size
-            if batch and (batch_bytes >= self._max_batch_bytes or segment is segments[-1]):
-                yield batch
-                batch, batch_bytes = [], 0
-
-    def _read(self, segment: Path) -> list[Logged]:
-        content = segment.read_bytes()
-        logged = []
-        for found in read_segment(content):
-            if isinstance(found, Damage):
-                log.error("%s: bytes %d to %d are %s", segment.name, *found[1:], found.kind)
-                self._quarantine.keep_damage(
-                    segment, found.start, content[found.start : found.end]
-                )
-            else:
-                logged.append(found)
-        return logged
+    def _fail(self, error: Exception) -> None:
+        """Begin anew after a pause: what was staged is forgotten, the log still has it."""
+        log.error("cannot land (again in %.1f s): %s", self._pause_secs, error)
+        self._lander = None
+        self._next_round = time.monotonic() + self._pause_secs
+        self._pause_secs = min(2 * self._pause_secs, LONGEST_PAUSE_SECS)
 
 
-def _record(logged: Logged) -> Record:
-    entry = logged.entry
-    return Record(
-        logged.seq, entry.received_ns, entry.signal, entry.encoding, entry.tenant, entry.body
-    )
+class Orders:
+    """What the receiver tells us, line by line, on a pipe."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._unread = b""
+        self.ended = False
+
+    def wait(self, secs: float) -> list[dict[str, Any]]:
+        """Return the orders that arrive within so many seconds; `ended` tells of their end."""
+        ready, _, _ = select.select([self._descriptor], [], [], secs)
+        if not ready:
+            return []
+        received = os.read(self._descriptor, READ_BYTES)
+        self.ended = not received
+        *lines, self._unread = (self._unread + received).split(b"\n")
+        return [json.loads(line) for line in lines]
+
+
+def land_until_told(orders: Orders, station_of: Callable[[Source], Station]) -> bool:
+    """Land what orders name, in turn, until they end; return whether all asked for has landed."""
+    stations: dict[Source, Station] = {}
+    while not orders.ended:
+        for order in orders.wait(POLL_SECS):
+            if "land" in order:
+                source = Source(**order["land"])
+                stations.setdefault(source, station_of(source))
+            if "drain" in order:
+                return all([station.land_all() for station in stations.values()])
+        for station in stations.values():
+            station.land_if_due()
+    return True
 
 
 def main(arguments: Sequence[str]) -> int:
     """Land until told to stop; return the exit code."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)  # sent to the whole group; the receiver decides
-    lake_root, collector_id, options = arguments
+    (options,) = arguments
     config = CollectorConfig(**json.loads(options))
-    folder = WalFolder(Path(lake_root) / "wal" / collector_id)
-    lock = FolderLock(folder.path / LANDER_LOCK_NAME)
-    lock.acquire()  # the lander of a killed receiver may still finish its round
-    try:
-        lander = Lander(Lake.open(lake_root), folder, config)
-        if _land_until_told(lander, config.land_every_secs):
-            while lander.land_round():
-                pass
-    except (CollectorError, OSError) as error:
-        log.error("cannot land: %s", error)
-        return CollectorError.exit_code
-    return 0
-
-
-def _land_until_told(lander: Lander, every_secs: float) -> bool:
-    """Land a round whenever one is due; return whether to drain, once standard input is ready."""
-    next_round = 0.0
-    while True:
-        ready, _, _ = select.select([sys.stdin], [], [], POLL_SECS)
-        if ready:
-            return sys.stdin.buffer.readline() == DRAIN
-        started = time.monotonic()
-        if started >= next_round and lander.land_round():
-            next_round = started + every_secs
+    orders = Orders(sys.stdin.fileno())
+    landed = land_until_told(orders, lambda source: Station(source, config))
+    return 0 if landed else CollectorError.exit_code
 
 
 if __name__ == "__main__":

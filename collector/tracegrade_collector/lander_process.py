@@ -1,7 +1,6 @@
 """The lander as seen from the receiver: a child process, started anew if it dies.
 
-Its standard input is the only link. `drain` asks it to land everything and end; the end of the
-file tells it that the receiver is gone.
+Its standard input is the only link: JSON lines, which `lander.py` describes.
 """
 
 import asyncio
@@ -15,7 +14,7 @@ from pathlib import Path
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.errors import CollectorError
 
-DRAIN = b"drain\n"
+DRAIN = b'{"drain": true}\n'
 FIRST_PAUSE_SECS = 0.5
 LONGEST_PAUSE_SECS = 30.0
 
@@ -23,16 +22,27 @@ log = logging.getLogger(__name__)
 
 
 class LanderProcess:
-    """Starts the lander and keeps it alive."""
+    """Starts the lander and keeps it alive; `land` tells it what to land."""
 
-    def __init__(self, lake_root: Path, collector_id: str, config: CollectorConfig) -> None:
+    def __init__(self, config: CollectorConfig) -> None:
         options = json.dumps(asdict(config))
-        module = "tracegrade_collector.lander"
-        self._command = [sys.executable, "-P", "-m", module, str(lake_root), collector_id, options]
+        self._command = [sys.executable, "-P", "-m", "tracegrade_collector.lander", options]
+        self._stations: list[bytes] = []
         self._process: asyncio.subprocess.Process | None = None
         self._started = 0.0
         self._start_at = 0.0
         self._pause_secs = FIRST_PAUSE_SECS
+
+    def land(self, lake: Path, state: Path, collector_id: str) -> None:
+        """Land this collector's log from now on, also after a restart of the lander."""
+        source = {"lake": str(lake), "state": str(state), "collector_id": collector_id}
+        line = json.dumps({"land": source}).encode() + b"\n"
+        self._stations.append(line)
+        self._tell(line)
+
+    def _tell(self, line: bytes) -> None:
+        if self._process and self._process.stdin and self._process.returncode is None:
+            self._process.stdin.write(line)
 
     async def keep_alive(self) -> None:
         """Start the lander if it does not run; after a death, only when a pause is over."""
@@ -56,6 +66,7 @@ class LanderProcess:
         self._process = await asyncio.create_subprocess_exec(
             *self._command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL
         )
+        self._tell(b"".join(self._stations))
         return self._process
 
     def kill(self) -> None:

@@ -61,7 +61,8 @@ async def _receive(folder: WalFolder, lake_root: Path, config: CollectorConfig) 
         max_in_flight_bytes=config.max_in_flight_bytes,
         max_wal_bytes=config.max_wal_bytes,
     )
-    lander = LanderProcess(lake_root, folder.collector_id, config)
+    lander = LanderProcess(config)
+    lander.land(lake_root, lake_root, folder.collector_id)
     stop = _stop_signal(lander)
     async with _servers(intake, config), _in_background(_watch(folder, intake, lander)):
         orphans = asyncio.create_task(_land_orphans(lake_root, config))
@@ -114,7 +115,9 @@ async def _land_orphans(lake_root: Path, config: CollectorConfig) -> None:
     """Land what other collectors of this lake left in their folders when they died."""
     for folder in WalFolder.claim_orphans(lake_root):
         with contextlib.closing(folder):
-            await LanderProcess(lake_root, folder.collector_id, config).drain()
+            lander = LanderProcess(config)
+            lander.land(lake_root, lake_root, folder.collector_id)
+            await lander.drain()
 
 
 @contextlib.asynccontextmanager

@@ -291,9 +291,10 @@ def test_full_disk_stops_the_lander_with_one_line(tmp_path: Path) -> None:
     (folder,) = WalFolder.claim_orphans(tmp_path)
     folder.close()
     lander = [sys.executable, "-m", "tracegrade_collector.lander"]
+    place = {"lake": str(tmp_path), "state": str(tmp_path), "collector_id": folder.collector_id}
     ended = subprocess.run(
-        [*lander, tmp_path, folder.collector_id, json.dumps(asdict(CollectorConfig()))],
-        input=DRAIN,
+        [*lander, json.dumps(asdict(CollectorConfig()))],
+        input=json.dumps({"land": place}).encode() + b"\n" + DRAIN,
         stderr=subprocess.PIPE,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY)),
         check=False,
