@@ -22,10 +22,11 @@ lint: .venv/demo .venv/test .venv/lint  ## Check style, types, layers and SQL.
 	$(BIN)/sqlfluff lint --disable-progress-bar --processes 2 queries demo/sql
 
 bench: .venv/demo .venv/test  ## Measure speed, side by side; prints tables.
-	@for file in tests/benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done
+	@for file in tests/benchmarks/bench_*.py; do \
+	  $(BIN)/python -m tests.benchmarks.$$(basename $$file .py) || exit 1; done
 
 clean:  ## Remove everything that these commands made.
-	rm -rf .venv .demo dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .demo .peers dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 # A stamp is made anew when what it installs changed.
 .venv/all: pyproject.toml tests/constraints.txt
