@@ -64,3 +64,23 @@ class ImportBusy(CollectorError):
 
 class NotAllImported(CollectorError, BadInput):
     """Some of the files or lines could not be read; everything else is in the lake."""
+
+
+class Unauthenticated(CollectorError):
+    """A request shows no valid credential; `reason` is the word that it is counted under."""
+
+    def __init__(self, reason: str, text: str) -> None:
+        super().__init__(text)
+        self.reason = reason
+
+
+class Forbidden(CollectorError):
+    """A request's credential does not allow what it asks for."""
+
+
+class BadCredentials(CollectorError, BadInput):
+    """The file of tokens, or a certificate, cannot be used."""
+
+
+class BadCondition(CollectorError, BadInput):
+    """A condition on rows cannot be understood."""

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 from deltalake.transaction import AddAction
 
-from tracegrade_collector.errors import SchemaDiffers
+from tracegrade_collector.errors import FilesReplaced, SchemaDiffers
 from tracegrade_collector.files import make_folder, sync_folder
 from tracegrade_collector.lake.commit import (
     LOG_FOLDER,
@@ -150,6 +150,29 @@ class Lake:
     def replace(self, table: Table, rows: pa.Table) -> None:
         """Let the whole table hold exactly these rows, in one commit."""
         self._commit(table, self._stage_anew(table, rows), lambda _: True, {})
+
+    def replace_files(
+        self,
+        table: Table,
+        replaces: Sequence[str],
+        staged: Sequence[StagedFile],
+        transactions: Mapping[str, int] | None = None,
+    ) -> None:
+        """Let staged files stand for files of the table (paths inside it), in one commit.
+
+        Raises:
+            FilesReplaced: One of those has left the table meanwhile; nothing changed.
+            LakeUnwritable: The disk refused; nothing changed.
+        """
+        with writing_to(self.root):
+            adds = self._publish(table, staged)
+            change = Change(adds, replaces=frozenset(replaces), transactions=transactions or {})
+            try:
+                commit(self.root / table.name, table, change)
+            except FilesReplaced:
+                for file in staged:
+                    (self.root / table.name / file.name).unlink(missing_ok=True)
+                raise
 
     def _stage_anew(self, table: Table, rows: pa.Table) -> list[StagedFile]:
         return self.stage(table, rows, uuid.uuid4().hex)
