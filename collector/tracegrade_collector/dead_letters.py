@@ -5,6 +5,7 @@ are written when their segment lands, under a name that a repeated round replace
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from tracegrade_collector import otlp, otlp_json
+from tracegrade_collector.crash_points import reach
 from tracegrade_collector.files import make_folder, write_whole
 from tracegrade_collector.otlp import Encoding, InvalidItem
 from tracegrade_collector.sources import Record
@@ -27,22 +29,23 @@ KEYS: dict[type, tuple[str, str, str]] = {
 ID_KEYS = ("traceId", "spanId", "parentSpanId")
 
 
-def keep_refused(lake_root: Path, name: str, records: Iterable[Record]) -> None:
-    """Write the refused items of these records, if there are any, to the file of this name."""
-    lines = [line for record in records for line in _lines(record)]
-    if not lines:
-        return
-    folder = lake_root / FOLDER
-    make_folder(folder)
-    write_whole(folder / f"{name}.jsonl", "".join(lines).encode())
+def keep_refused(state: Path, name: str, records: Iterable[Record]) -> Counter[str]:
+    """Write the refused items of these records to the file of this name; return them by reason."""
+    letters = [letter for record in records for letter in _letters(record)]
+    if letters:
+        make_folder(state / FOLDER)
+        lines = [json.dumps(letter, ensure_ascii=False) + "\n" for letter in letters]
+        write_whole(state / FOLDER / f"{name}.jsonl", "".join(lines).encode())
+        reach("dead_letters_written")
+    return Counter(letter["reason"] for letter in letters)
 
 
-def _lines(record: Record) -> Iterator[str]:
+def _letters(record: Record) -> Iterator[dict[str, Any]]:
     request = otlp.decode(record.body, record.signal, record.encoding)
     sent = json.loads(record.body.decode()) if record.encoding is Encoding.JSON else None
     for invalid in otlp.invalid_items(request):
         ids = _sent_ids(sent, invalid) if sent else {}
-        letter = {
+        yield {
             "reason": invalid.reason,
             "signal": record.signal,
             "wal_seq": record.seq,
@@ -51,7 +54,6 @@ def _lines(record: Record) -> Iterator[str]:
             "scope": otlp_json.write_json(invalid.group.scope.scope),
             "resource": otlp_json.write_json(invalid.group.resource.resource),
         }
-        yield json.dumps(letter, ensure_ascii=False) + "\n"
 
 
 def _sent_ids(sent: Any, invalid: InvalidItem) -> dict[str, str]:

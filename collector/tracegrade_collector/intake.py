@@ -181,7 +181,9 @@ class Room:
 
 def _entry(body: bytes, signal: Signal, encoding: Encoding, checked: Checked) -> Entry:
     has_rejects = bool(checked.rejections)
-    return Entry(time.time_ns(), signal, encoding, DEFAULT_TENANT, has_rejects, body)
+    return Entry(
+        time.time_ns(), signal, encoding, DEFAULT_TENANT, has_rejects, body, checked.items
+    )
 
 
 def check(body: bytes, signal: Signal, encoding: Encoding) -> Checked:

@@ -7,23 +7,30 @@ skipped, and files, which are named for their first record, replace those of the
 """
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import pyarrow as pa
 
 from tracegrade_collector import resent
 from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.crash_points import reach
 from tracegrade_collector.dead_letters import keep_refused
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, StagedFile, Table
+from tracegrade_collector.ledger import Ledger, Totals
 from tracegrade_collector.otlp import Signal
 from tracegrade_collector.quarantine import Quarantine
 from tracegrade_collector.resent import LandedRows
 from tracegrade_collector.rows import log_rows, span_rows
 from tracegrade_collector.sources import Record
-from tracegrade_collector.wal import Damage, Logged, read_segment
+from tracegrade_collector.wal import Damage, Logged, first_seq, read_at, read_segment
 from tracegrade_collector.wal_folder import WalFolder
+
+MAX_PIECE_BYTES = 16 << 20  # of damage in one file of the quarantine
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +50,7 @@ LANDINGS = {
 
 
 class SignalLander:
-    """Lands the records of one signal in its table."""
+    """Lands the records of one signal in its table, and accounts for each."""
 
     def __init__(
         self, lake: Lake, signal_: Signal, quarantine: Quarantine, config: CollectorConfig
@@ -54,9 +61,11 @@ class SignalLander:
         self._table, self._to_rows, resent_by = LANDINGS[signal_]
         self._app_id = f"{quarantine.collector_id}/{signal_}"
         self._landed_seq = lake.transaction_version(self._table.name, self._app_id) or 0
+        self._ledger = Ledger(lake.state, quarantine.collector_id, signal_, self._landed_seq)
         self._landed_rows = LandedRows(config.resent_rows, resent_by)
         self._landed_rows.recall(lake.files(self._table.name))
         self._staged: list[StagedFile] = []
+        self._added = Totals()
 
     def stage(self, logged: Sequence[Logged]) -> None:
         """Write the rows of some records as one file per date, unless they have landed already."""
@@ -68,38 +77,64 @@ class SignalLander:
         if not new:
             return
         name = f"{self._quarantine.collector_id}-{new[0].seq:020d}"
-        self._keep_refused(name, [_record(each) for each in new if each.entry.has_rejects])
-        rows = self._landed_rows.mark(self._rows([_record(each) for each in new]))
+        rejected = self._keep_refused(name, [each for each in new if each.entry.has_rejects])
+        rows, quarantined = self._rows(new)
+        reach("rows_made")
+        rows = self._landed_rows.mark(rows)
         # Redaction comes here: `resent` compares rows as received, only clean ones are written.
         self._staged += self._lake.stage(self._table, rows, name)
+        reach("rows_staged")
+        self._added = self._added.plus(
+            Totals(
+                requests=len(new),
+                items=sum(each.entry.items for each in new),
+                landed=rows.num_rows,
+                rejected=rejected,
+                quarantined_requests=len(quarantined),
+                quarantined_items=sum(each.entry.items for each in quarantined),
+            )
+        )
 
-    def _keep_refused(self, name: str, records: Sequence[Record]) -> None:
+    def count_damage(self, pieces: int) -> None:
+        """Count stretches of the log that are no records."""
+        self._added = self._added.plus(Totals(damaged_pieces=pieces))
+
+    def _keep_refused(self, name: str, refused: Sequence[Logged]) -> Counter[str]:
+        """Keep refused items as dead letters; return how many there are by reason."""
         try:
-            keep_refused(self._lake.state, f"{name}-{self._signal}", records)
+            return keep_refused(
+                self._lake.state, f"{name}-{self._signal}", list(map(_record, refused))
+            )
         except OSError:  # the disk, not a record: the round is repeated
             raise
         except Exception:  # as below
-            log.exception("what was refused of %d records cannot be kept apart", len(records))
-            for record in records:
-                self._quarantine.keep_logged(record.seq, record.body, record.encoding)
+            log.exception("what was refused of %d records cannot be kept apart", len(refused))
+            for each in refused:
+                self._quarantine.keep_logged(each.seq, each.entry.body, each.entry.encoding)
+            return Counter()
 
-    def _rows(self, records: Sequence[Record]) -> pa.Table:
+    def _rows(self, logged: Sequence[Logged]) -> tuple[pa.Table, list[Logged]]:
+        """Return the rows of records, and the records that no rows can be made of."""
         try:
-            return self._to_rows(records, self._quarantine.collector_id)
+            return self._to_rows(map(_record, logged), self._quarantine.collector_id), []
         except Exception:  # whatever is wrong with one record must not stop all the others
-            log.exception("some of %d records cannot be made rows; trying each", len(records))
-            if len(records) > 1:
-                return pa.concat_tables(self._rows([record]) for record in records)
-            (record,) = records
-            self._quarantine.keep_logged(record.seq, record.body, record.encoding)
-            return self._to_rows([], self._quarantine.collector_id)
+            log.exception("some of %d records cannot be made rows; trying each", len(logged))
+            if len(logged) > 1:
+                tables, lists = zip(*(self._rows([each]) for each in logged), strict=True)
+                return pa.concat_tables(tables), [each for some in lists for each in some]
+            (each,) = logged
+            self._quarantine.keep_logged(each.seq, each.entry.body, each.entry.encoding)
+            return self._to_rows([], self._quarantine.collector_id), [each]
 
     def commit(self, last_seq: int) -> None:
         """Make everything staged visible, and note that records up to this number have landed."""
-        if self._staged:
+        if self._added != Totals() and last_seq > self._landed_seq:
+            self._ledger.prepare(replace(self._added, through_seq=last_seq))
+            reach("ledger_written")
             self._lake.add_files(self._table, self._staged, self._app_id, last_seq)
-        self._staged = []
-        self._landed_seq = max(last_seq, self._landed_seq)
+            self._ledger.commit()
+            self._landed_seq = last_seq
+        self._staged, self._added = [], Totals()
 
 
 class Lander:
@@ -114,50 +149,56 @@ class Lander:
 
     def land_round(self) -> bool:
         """Land the oldest sealed segments, as many as fit; return whether there were any."""
-        segments = self._next_segments()
-        last_seq = 0
+        segments, last_seq = self._next_segments()
         for batch in self._batches(segments):
             for lander in self._signals:
                 lander.stage(batch)
-            last_seq = batch[-1].seq
         for lander in self._signals:
             lander.commit(last_seq)
+        reach("round_committed")
         self._folder.remove(segments)
         return bool(segments)
 
-    def _next_segments(self) -> list[Path]:
-        chosen: list[Path] = []
-        chosen_bytes = 0
-        for segment in self._folder.sealed_segments():
-            chosen.append(segment)
-            chosen_bytes += segment.stat().st_size
-            if chosen_bytes >= self._max_round_bytes:
-                break
-        return chosen
+    def _next_segments(self) -> tuple[list[Path], int]:
+        """Return segments to land, and the last number that a record in them can have."""
+        sealed = self._folder.sealed_segments()
+        sizes = accumulate(segment.stat().st_size for segment in sealed)
+        chosen = sealed[: 1 + sum(size < self._max_round_bytes for size in sizes)]
+        if not chosen:
+            return [], 0
+        successor = next(each for each in self._folder.segments() if each > chosen[-1])
+        return chosen, first_seq(successor) - 1
 
     def _batches(self, segments: Sequence[Path]) -> Iterator[list[Logged]]:
         """Yield the records in lots of about one full segment, so that files do not get small."""
         batch: list[Logged] = []
         batch_bytes = 0
-        for segment in segments:
-            batch += self._read(segment)
-            batch_bytes += segment.stat().st_size
-            if batch and (batch_bytes >= self._max_batch_bytes or segment is segments[-1]):
+        for logged in self._records(segments):
+            batch.append(logged)
+            batch_bytes += logged.entry.size
+            if batch_bytes >= self._max_batch_bytes:
                 yield batch
                 batch, batch_bytes = [], 0
+        if batch:
+            yield batch
 
-    def _read(self, segment: Path) -> list[Logged]:
-        content = segment.read_bytes()
-        logged = []
-        for found in read_segment(content):
-            if isinstance(found, Damage):
-                log.error("%s: bytes %d to %d are %s", segment.name, *found[1:], found.kind)
-                self._quarantine.keep_damage(
-                    segment, found.start, content[found.start : found.end]
-                )
-            else:
-                logged.append(found)
-        return logged
+    def _records(self, segments: Sequence[Path]) -> Iterator[Logged]:
+        """Yield the good records of segments; what is damaged goes to quarantine."""
+        for segment in segments:
+            with open(segment, "rb") as file:
+                for found in read_segment(file):
+                    if isinstance(found, Damage):
+                        self._keep_damage(segment, file, found)
+                    else:
+                        yield found
+            reach("segment_read")
+
+    def _keep_damage(self, segment: Path, file: BinaryIO, damage: Damage) -> None:
+        log.error("%s: bytes %d to %d are %s", segment.name, *damage[1:], damage.kind)
+        for start in range(damage.start, damage.end, MAX_PIECE_BYTES):
+            length = min(MAX_PIECE_BYTES, damage.end - start)
+            self._quarantine.keep_damage(segment, start, read_at(file, start, length))
+        self._signals[0].count_damage(1)
 
 
 def _record(logged: Logged) -> Record:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from tracegrade_collector.files import FOLDER_MODE, write_whole
+from tracegrade_collector.ledger import Undecodable
 from tracegrade_collector.otlp import Encoding, Signal
 from tracegrade_collector.wal import SUFFIX
 
@@ -25,12 +26,15 @@ class Quarantine:
         self._max_bytes = max_bytes
         self._numbers = itertools.count()
         self._path.mkdir(mode=FOLDER_MODE, exist_ok=True)
+        self._undecodable = Undecodable(lake_root, collector_id)
         self._bytes = sum(file.stat().st_size for file in self._path.glob("[!.]*"))
 
     def keep_request(self, body: bytes, signal: Signal, encoding: Encoding) -> bool:
         """Keep a request that cannot be decoded; return whether there was room."""
         name = f"{time.time_ns()}-{next(self._numbers)}-{signal}.{_FILE_ENDING[encoding]}"
-        return self._keep(name, body)
+        kept = self._keep(name, body)
+        self._undecodable.add(signal)
+        return kept
 
     def keep_logged(self, seq: int, body: bytes, encoding: Encoding) -> bool:
         """Keep a request that was accepted but cannot land; return whether there was room."""

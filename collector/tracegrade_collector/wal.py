@@ -3,37 +3,52 @@
 A segment is a file of records, one per accepted request, named for the first sequence number it
 can hold (`00000000000000000042.wal`). A record is
 
-    magic | CRC32C | body length | sequence | receive time
-          | signal | encoding | has rejects | tenant length | tenant | body
+    magic | CRC32C of the header | body length | sequence | receive time | CRC32C of the rest
+          | items | signal | encoding | has rejects | tenant length | tenant | body
 
-in little-endian order. The checksum covers everything after itself. The body is the request as
-received, after decompression; nothing has interpreted it but the parser that accepted it.
+in little-endian order. The header ends with the tenant's length, the rest is tenant and body. The
+body is the request as received, after decompression; nothing has interpreted it but the parser
+that accepted it.
 
 A crash can leave a record half-written at the end of a segment (torn: cut it, nobody was told that
 it is safe), and a disk can damage any record (corrupt: set it aside, later ones are still good,
-found by magic and checksum). Writing is in `wal_writer`, the folder of segments in `wal_folder`.
+found by magic and checksum). The header has a checksum of its own because only a length that is
+right tells an unfinished record from a damaged one. Segments of version 1, which had one checksum
+for all, are still read. Writing is in `wal_writer`, the folder of segments in `wal_folder`.
 """
 
+import os
 import struct
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import google_crc32c
 
+from tracegrade_collector import otlp
+from tracegrade_collector.errors import CollectorError
 from tracegrade_collector.otlp import Encoding, Signal
 
-MAGIC = b"TGr1"  # the digit is the version of the format
+FAMILY = b"TGr"
+MAGIC = FAMILY + b"2"  # the digit is the version of the format
+MAGIC_1 = FAMILY + b"1"
 _CHECKSUM = struct.Struct("<4sI")
-_REST = struct.Struct("<QQQBB?H")
+_REST = struct.Struct("<QQQIIBB?H")
+_REST_1 = struct.Struct("<QQQBB?H")
 HEADER_BYTES = _CHECKSUM.size + _REST.size
+HEADER_BYTES_1 = _CHECKSUM.size + _REST_1.size
 SUFFIX = ".wal"
+SCAN_BYTES = 1 << 20
 
 _SIGNALS = {Signal.TRACES: 1, Signal.LOGS: 2}
 _ENCODINGS = {Encoding.PROTOBUF: 1, Encoding.JSON: 2}
 _SIGNAL_OF = {number: signal for signal, number in _SIGNALS.items()}
 _ENCODING_OF = {number: encoding for encoding, number in _ENCODINGS.items()}
+
+
+class OtherVersion(CollectorError):
+    """A segment was written by a version whose records this one cannot read."""
 
 
 class Entry(NamedTuple):
@@ -49,10 +64,34 @@ class Entry(NamedTuple):
     body: bytes
     """Decompressed, otherwise as received."""
 
+    items: int
+    """How many spans or log records it holds, refused ones too; the lander accounts for each."""
+
     @property
     def size(self) -> int:
         """Bytes that its record will take."""
         return HEADER_BYTES + len(self.tenant.encode()) + len(self.body)
+
+
+class Header(NamedTuple):
+    """What stands before tenant and body of a record."""
+
+    length: int
+    """Bytes of the body."""
+
+    seq: int
+    received_ns: int
+    checksum: int
+    items: int
+    signal: int
+    encoding: int
+    has_rejects: bool
+    tenant_length: int
+
+    @property
+    def record_bytes(self) -> int:
+        """Bytes of the whole record."""
+        return HEADER_BYTES + self.tenant_length + self.length
 
 
 class Logged(NamedTuple):
@@ -69,7 +108,7 @@ class DamageKind(StrEnum):
     TORN = "torn"
     """An unfinished record, or zeros, at the end: a crash came before it was acknowledged."""
     CORRUPT = "corrupt"
-    """Bytes that changed after they were written."""
+    """Bytes that changed after they were written, or may have."""
 
 
 class Damage(NamedTuple):
@@ -80,6 +119,15 @@ class Damage(NamedTuple):
     end: int
 
 
+class Glance(NamedTuple):
+    """What a record's header alone says."""
+
+    seq: int
+    received_ns: int
+    signal: Signal
+    items: int
+
+
 def record_header(entry: Entry, seq: int) -> bytes:
     """Return what stands before an entry's body in its record."""
     tenant = entry.tenant.encode()
@@ -87,75 +135,155 @@ def record_header(entry: Entry, seq: int) -> bytes:
         len(entry.body),
         seq,
         entry.received_ns,
+        google_crc32c.extend(google_crc32c.value(tenant), entry.body),
+        entry.items,
         _SIGNALS[entry.signal],
         _ENCODINGS[entry.encoding],
         entry.has_rejects,
         len(tenant),
     )
-    checksum = google_crc32c.extend(google_crc32c.value(rest + tenant), entry.body)
-    return _CHECKSUM.pack(MAGIC, checksum) + rest + tenant
+    return _CHECKSUM.pack(MAGIC, google_crc32c.value(rest)) + rest + tenant
 
 
-def read_segment(content: bytes) -> Iterator[Logged | Damage]:
-    """Return the records of a segment in order, and the damaged stretches between them."""
+def read_segment(file: BinaryIO) -> Iterator[Logged | Damage]:
+    """Return the records of a segment in order, and the damaged stretches between them.
+
+    One record at a time is in memory.
+
+    Raises:
+        OtherVersion: The records are of a version that we do not know.
+    """
+    size = file.seek(0, os.SEEK_END)
     start = 0
-    while start < len(content):
-        logged = _record_at(content, start)
+    while start < size:
+        logged = _record_at(file, start, size)
         if logged is None:
-            end = _next_record(content, start + 1)
-            yield Damage(_damage_kind(content, start, end), start, end)
+            end = _next_record(file, start + 1, size)
+            yield Damage(_damage_kind(file, start, end, size), start, end)
             start = end
         else:
             yield logged
             start = logged.end
 
 
-def _record_at(content: bytes, start: int) -> Logged | None:
-    body_start = start + HEADER_BYTES
-    if body_start > len(content) or content[start : start + len(MAGIC)] != MAGIC:
+def glance_over(file: BinaryIO) -> Iterator[Glance]:
+    """Return what the headers of a segment's good records say, without reading the bodies."""
+    start, size = 0, file.seek(0, os.SEEK_END)
+    while start < size:
+        header = _header_at(file, start)
+        if header and start + header.record_bytes <= size:
+            yield Glance(header.seq, header.received_ns, _SIGNAL_OF[header.signal], header.items)
+            start += header.record_bytes
+        elif logged := _record_at(file, start, size):
+            entry = logged.entry
+            yield Glance(logged.seq, entry.received_ns, entry.signal, entry.items)
+            start = logged.end
+        else:
+            start = _next_record(file, start + 1, size)
+
+
+def read_at(file: BinaryIO, start: int, length: int) -> bytes:
+    """Return bytes of a file; fewer at its end."""
+    file.seek(start)
+    return file.read(length)
+
+
+def _record_at(file: BinaryIO, start: int, size: int) -> Logged | None:
+    header = _header_at(file, start)
+    if header is None:
+        return _record_1_at(file, start, size)
+    if start + header.record_bytes > size:
         return None
-    _, checksum = _CHECKSUM.unpack_from(content, start)
-    length, seq, received_ns, signal, encoding, has_rejects, tenant_length = _rest_at(
-        content, start
-    )
-    end = body_start + tenant_length + length
-    covered = content[start + _CHECKSUM.size : end]
-    if end > len(content) or google_crc32c.value(covered) != checksum:
+    content = read_at(file, start + HEADER_BYTES, header.tenant_length + header.length)
+    if google_crc32c.value(content) != header.checksum:
         return None
-    tenant = content[body_start : body_start + tenant_length].decode()
-    body = content[body_start + tenant_length : end]
     entry = Entry(
-        received_ns, _SIGNAL_OF[signal], _ENCODING_OF[encoding], tenant, has_rejects, body
+        header.received_ns,
+        _SIGNAL_OF[header.signal],
+        _ENCODING_OF[header.encoding],
+        content[: header.tenant_length].decode(),
+        header.has_rejects,
+        content[header.tenant_length :],
+        header.items,
     )
-    return Logged(seq, entry, end)
+    return Logged(header.seq, entry, start + header.record_bytes)
 
 
-def _rest_at(content: bytes, start: int) -> tuple[int, int, int, int, int, bool, int]:
-    return _REST.unpack_from(content, start + _CHECKSUM.size)
+def _header_at(file: BinaryIO, start: int) -> Header | None:
+    """Return the header if one begins here and is undamaged."""
+    header = read_at(file, start, HEADER_BYTES)
+    if len(header) < HEADER_BYTES:
+        return None
+    magic, checksum = _CHECKSUM.unpack_from(header)
+    if magic != MAGIC or google_crc32c.value(header[_CHECKSUM.size :]) != checksum:
+        return None
+    return Header(*_REST.unpack_from(header, _CHECKSUM.size))
 
 
-def _next_record(content: bytes, start: int) -> int:
+def _record_1_at(file: BinaryIO, start: int, size: int) -> Logged | None:
+    """Return the record of version 1 that begins here; it had one checksum, and no count."""
+    header = read_at(file, start, HEADER_BYTES_1)
+    if len(header) < HEADER_BYTES_1 or not header.startswith(MAGIC_1):
+        return None
+    _, checksum = _CHECKSUM.unpack_from(header)
+    rest = header[_CHECKSUM.size :]
+    length, seq, received_ns, signal, encoding, has_rejects, tenant_length = _REST_1.unpack(rest)
+    end = start + HEADER_BYTES_1 + tenant_length + length
+    if end > size:
+        return None
+    content = read_at(file, start + HEADER_BYTES_1, tenant_length + length)
+    if google_crc32c.extend(google_crc32c.value(rest), content) != checksum:
+        return None
+    kinds = _SIGNAL_OF[signal], _ENCODING_OF[encoding]
+    tenant, body = content[:tenant_length].decode(), content[tenant_length:]
+    items = otlp.count_items(otlp.decode(body, *kinds))
+    return Logged(seq, Entry(received_ns, *kinds, tenant, has_rejects, body, items), end)
+
+
+def _next_record(file: BinaryIO, start: int, size: int) -> int:
     """Return where the next good record starts, or the end of the segment."""
-    found = content.find(MAGIC, start)
-    while found >= 0 and _record_at(content, found) is None:
-        found = content.find(MAGIC, found + 1)
-    return found if found >= 0 else len(content)
+    for scanned in range(start, size, SCAN_BYTES):
+        piece = read_at(file, scanned, SCAN_BYTES + len(MAGIC) - 1)
+        found = piece.find(FAMILY)
+        while found >= 0:
+            if _record_at(file, scanned + found, size):
+                return scanned + found
+            found = piece.find(FAMILY, found + 1)
+    return size
 
 
-def _damage_kind(content: bytes, start: int, end: int) -> DamageKind:
-    if end == len(content) and (_is_unfinished(content, start) or not any(content[start:])):
+def _damage_kind(file: BinaryIO, start: int, end: int, size: int) -> DamageKind:
+    if end < size:
+        return DamageKind.CORRUPT
+    begin = read_at(file, start, HEADER_BYTES)
+    magic = begin[: len(MAGIC)]
+    if magic[:3] == FAMILY and magic[3:].isdigit() and magic not in (MAGIC, MAGIC_1):
+        msg = f"{_name(file)} was written by another version ({magic.decode()}); land it with that"
+        raise OtherVersion(msg)
+    if not any(begin) and _is_zero(file, start, size):
         return DamageKind.TORN
-    return DamageKind.CORRUPT
+    return DamageKind.TORN if _is_unfinished(file, start, begin, size) else DamageKind.CORRUPT
 
 
-def _is_unfinished(content: bytes, start: int) -> bool:
+def _is_unfinished(file: BinaryIO, start: int, begin: bytes, size: int) -> bool:
     """Return whether a record begins here that would reach beyond the end of the segment."""
-    left = len(content) - start
-    if left < HEADER_BYTES:
-        return MAGIC.startswith(content[start : start + min(left, len(MAGIC))])
-    length, *_, tenant_length = _rest_at(content, start)
-    begins = content.startswith(MAGIC, start)
-    return begins and HEADER_BYTES + tenant_length + length > left
+    if len(begin) < HEADER_BYTES_1 or (len(begin) < HEADER_BYTES and begin.startswith(MAGIC)):
+        return any(magic.startswith(begin[: len(magic)]) for magic in (MAGIC, MAGIC_1))
+    if begin.startswith(MAGIC_1):
+        length, *_, tenant_length = _REST_1.unpack_from(begin, _CHECKSUM.size)
+        return start + HEADER_BYTES_1 + int(tenant_length) + int(length) > size
+    header = _header_at(file, start)
+    return header is not None and start + header.record_bytes > size
+
+
+def _is_zero(file: BinaryIO, start: int, size: int) -> bool:
+    return not any(
+        any(read_at(file, place, SCAN_BYTES)) for place in range(start, size, SCAN_BYTES)
+    )
+
+
+def _name(file: BinaryIO) -> str:
+    return str(getattr(file, "name", "a segment"))
 
 
 def segment_name(first_seq: int) -> str:

@@ -9,12 +9,14 @@ import fcntl
 import os
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
 from tracegrade_collector import wal
+from tracegrade_collector.crash_points import reach
 from tracegrade_collector.files import FILE_MODE, FOLDER_MODE, sync_data, sync_folder
-from tracegrade_collector.wal import Damage, DamageKind
+from tracegrade_collector.wal import Damage, DamageKind, Glance
 
 LOCK_NAME = "lock"
 LANDER_LOCK_NAME = "lander.lock"
@@ -116,22 +118,36 @@ class WalFolder:
         """Return how much the log holds that has not landed."""
         return sum(_size(segment) for segment in self.segments())
 
+    def glance_over(self) -> Iterator[Glance]:
+        """Yield what the headers of all records say, oldest first; the log may grow and shrink."""
+        for segment in self.segments():
+            with suppress(FileNotFoundError), open(segment, "rb") as file:
+                yield from wal.glance_over(file)
+
+    def oldest_ns(self) -> int | None:
+        """Return when the oldest record was received, nanoseconds since 1970; None if none is."""
+        oldest = next(self.glance_over(), None)
+        return oldest.received_ns if oldest else None
+
     def recover(self) -> int:
         """Cut a torn tail off the newest segment; return the next sequence number.
 
         Only the newest can be torn: a segment is sealed after its last sync.
+
+        Raises:
+            OtherVersion: It was written by a version that we cannot read; it is left as it is.
         """
         segments = self.segments()
         if not segments:
             return 1
         newest = segments[-1]
-        content = newest.read_bytes()
-        next_seq, good_bytes = wal.first_seq(newest), len(content)
-        for found in wal.read_segment(content):
-            if not isinstance(found, Damage):
-                next_seq = found.seq + 1
-            elif found.kind is DamageKind.TORN:
-                good_bytes = found.start
+        next_seq, good_bytes = wal.first_seq(newest), newest.stat().st_size
+        with open(newest, "rb") as file:
+            for found in wal.read_segment(file):
+                if not isinstance(found, Damage):
+                    next_seq = found.seq + 1
+                elif found.kind is DamageKind.TORN:
+                    good_bytes = found.start
         _cut(newest, good_bytes)
         return next_seq
 
@@ -140,13 +156,20 @@ class WalFolder:
         path = self.path / wal.segment_name(first_seq)
         # It exists only if nothing was ever logged in it, so it is taken over.
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, FILE_MODE)
-        sync_folder(self.path)
+        reach("segment_created")
+        try:
+            sync_folder(self.path)
+        except OSError:
+            os.close(fd)
+            raise
+        reach("segment_named")
         return path, fd
 
     def remove(self, segments: list[Path]) -> None:
         """Remove segments whose records are all in the lake."""
         for segment in segments:
             segment.unlink(missing_ok=True)
+            reach("segment_removed")
 
     def close(self) -> None:
         """Give the folder back."""

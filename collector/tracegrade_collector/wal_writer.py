@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tracegrade_collector import wal
+from tracegrade_collector.crash_points import reach
 from tracegrade_collector.errors import CollectorError, Unavailable
 from tracegrade_collector.files import sync_data
 from tracegrade_collector.wal import Entry
@@ -123,6 +124,7 @@ def _resolve(batch: list[_Waiting], first_seq: int) -> None:
     for seq, waiting in enumerate(batch, start=first_seq):
         if not waiting.synced.done():  # cancelled when its client went away
             waiting.synced.set_result(seq)
+    reach("record_answered")
 
 
 def _fail(batch: list[_Waiting], failure: LogUnavailable) -> None:
@@ -187,7 +189,9 @@ class _Segments:
             buffers += (wal.record_header(entry, self._next_seq), entry.body)
             self._next_seq += 1
         _write_all(self._fd, buffers)
+        reach("record_written")
         sync_data(self._fd)
+        reach("record_synced")
         if not os.fstat(self._fd).st_nlink:  # writing succeeds, and nobody will ever read it
             msg = f"the segment was removed from {self._folder.path}; stop, and start again"
             raise OSError(msg)
@@ -221,6 +225,7 @@ class _Segments:
             self._started = time.monotonic()
         else:
             os.close(sealed)
+            reach("segment_sealed")
 
 
 def _write_all(fd: int, buffers: Sequence[bytes]) -> None:

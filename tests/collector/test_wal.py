@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -19,9 +20,11 @@ from tracegrade_collector.wal import (
 from tracegrade_collector.wal_folder import WalFolder
 
 ENTRIES = [
-    Entry(1_000, Signal.TRACES, Encoding.PROTOBUF, "", False, b"first body"),
-    Entry(2_000, Signal.LOGS, Encoding.JSON, "tenant", True, b""),
-    Entry(3_000, Signal.TRACES, Encoding.JSON, "", False, b"third body TGr1 with the magic in it"),
+    Entry(1_000, Signal.TRACES, Encoding.PROTOBUF, "", False, b"first body", 2),
+    Entry(2_000, Signal.LOGS, Encoding.JSON, "tenant", True, b"", 1),
+    Entry(
+        3_000, Signal.TRACES, Encoding.JSON, "", False, b"third body TGr2 with the magic in it", 3
+    ),
 ]
 
 
@@ -43,12 +46,16 @@ def folder(tmp_path: Path) -> Iterator[WalFolder]:
 
 def good(content: bytes) -> list[tuple[int, Entry]]:
     """Return numbers and entries of the good records."""
-    return [(each.seq, each.entry) for each in read_segment(content) if isinstance(each, Logged)]
+    return [
+        (each.seq, each.entry)
+        for each in read_segment(BytesIO(content))
+        if isinstance(each, Logged)
+    ]
 
 
 def damage(content: bytes) -> list[Damage]:
     """Return the damaged stretches."""
-    return [each for each in read_segment(content) if isinstance(each, Damage)]
+    return [each for each in read_segment(BytesIO(content)) if isinstance(each, Damage)]
 
 
 def test_records_are_read_as_they_were_written() -> None:
