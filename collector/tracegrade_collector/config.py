@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from tracegrade.errors import BadInput
+from tracegrade_collector import logs
 from tracegrade_collector.errors import CollectorError
 
 ENVIRONMENT_PREFIX = "TRACEGRADE_COLLECTOR_"
@@ -46,7 +47,21 @@ class CollectorConfig:
     """Address of OTLP/gRPC, or `off`. The port is the protocol's default."""
 
     insecure: bool = False
-    """Whether to bind an address that others reach; nothing authenticates them yet."""
+    """Whether to bind an address that others reach without TLS, or without knowing who sends."""
+
+    token_file: str = ""
+    """File of hashed bearer tokens, see `tokens.py`; then nobody sends without one. Empty: anybody
+    who reaches the address may send."""
+
+    tls_cert_file: str = ""
+    """PEM file of the server's certificate and those between it and the root. Empty: no TLS."""
+
+    tls_key_file: str = ""
+    """PEM file of the certificate's private key, without a password."""
+
+    tls_client_ca_file: str = ""
+    """PEM file of the authorities that sign clients' certificates; then nobody connects without
+    one. Empty: clients need none."""
 
     max_request_bytes: int = 64 << 20
     """Bytes of one request, before and after decompression; the protocol recommends 64 MiB."""
@@ -79,6 +94,9 @@ class CollectorConfig:
 
     drain_secs: float = 10.0
     """Seconds that requests under way get to finish when the collector is stopped."""
+
+    log_format: str = "text"
+    """How our own log lines on stderr are written: `text` for people, `json` for machines."""
 
     def addresses(self) -> dict[str, Address | None]:
         """Return where each protocol listens, None for one that is off."""
@@ -187,6 +205,9 @@ def _value_problems(config: CollectorConfig) -> list[str]:
             f"max_in_flight_bytes must be at least twice max_request_bytes "
             f"({config.max_request_bytes}), got {config.max_in_flight_bytes}"
         )
+    if config.log_format not in logs.FORMATS:
+        known = " or ".join(logs.FORMATS)
+        problems.append(f"log_format must be {known}, got {config.log_format!r}")
     for name in ("http", "grpc"):
         try:
             address = parse_address(getattr(config, name))

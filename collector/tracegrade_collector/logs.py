@@ -1,0 +1,46 @@
+"""Our own log lines, on stderr: for people, or one JSON object per line for machines.
+
+They hold facts about requests (counts, sizes, sequence numbers), never their content.
+"""
+
+import json
+import logging
+from datetime import UTC, datetime
+
+TEXT, JSON = "text", "json"
+FORMATS = (TEXT, JSON)
+
+
+def log_to_stderr(process: str, log_format: str) -> None:
+    """Write log lines in one of the `FORMATS`: ours from INFO, a library's from WARNING upwards."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_JsonLines(process) if log_format == JSON else _Text(process))
+    logging.basicConfig(handlers=[handler], force=True)
+    logging.getLogger(__package__).setLevel(logging.INFO)
+
+
+class _Text(logging.Formatter):
+    def __init__(self, process: str) -> None:
+        super().__init__(f"%(asctime)s %(levelname)s {process}: %(message)s")
+
+
+class _JsonLines(logging.Formatter):
+    """Members: time (UTC), level, process, logger, message; error, its class and traceback."""
+
+    def __init__(self, process: str) -> None:
+        super().__init__()
+        self._process = process
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line; a line break in a message or a traceback is escaped."""
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
+            "level": record.levelname.lower(),
+            "process": self._process,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if record.exc_info and record.exc_info[0]:
+            line["error"] = record.exc_info[0].__name__
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)
