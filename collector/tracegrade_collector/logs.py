@@ -12,7 +12,7 @@ FORMATS = (TEXT, JSON)
 
 
 def log_to_stderr(process: str, log_format: str) -> None:
-    """Write log lines in one of the `FORMATS`: ours from INFO, a library's from WARNING upwards."""
+    """Write log lines in one of the `FORMATS`: ours from INFO, libraries' from WARNING on."""
     handler = logging.StreamHandler()
     handler.setFormatter(_JsonLines(process) if log_format == JSON else _Text(process))
     logging.basicConfig(handlers=[handler], force=True)
