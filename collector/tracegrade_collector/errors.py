@@ -18,6 +18,10 @@ class MalformedRequest(CollectorError, BadInput):
     """The bytes are no OTLP request; the text says where in it."""
 
 
+class TooLarge(CollectorError, BadInput):
+    """A request has more bytes, or holds more items, than one may; the text says how many."""
+
+
 class LakeMissing(CollectorError, BadInput):
     """There is no lake at this path."""
 
@@ -34,6 +38,14 @@ class LakeUnwritable(CollectorError):
     """The lake's disk is full, read-only or failing, or its folder is gone."""
 
 
+class LakeUnreachable(LakeUnwritable):
+    """The lake's object store did not answer, or refused."""
+
+
+class StoreUnfit(CollectorError):
+    """An object store lacks what keeps concurrent writers apart."""
+
+
 class SchemaDiffers(CollectorError):
     """Rows or a table do not have the declared columns."""
 
@@ -44,6 +56,10 @@ class CommitFailed(CollectorError):
 
 class FilesReplaced(CommitFailed):
     """Files that a commit wanted to replace have left the table meanwhile."""
+
+
+class MaintenanceBusy(CollectorError):
+    """Another process maintains the lake."""
 
 
 class BadEndpoint(CollectorError, BadInput):
@@ -84,3 +100,7 @@ class BadCredentials(CollectorError, BadInput):
 
 class BadCondition(CollectorError, BadInput):
     """A condition on rows cannot be understood."""
+
+
+class NotLanding(CollectorError):
+    """A running collector does not land what it received."""

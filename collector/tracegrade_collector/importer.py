@@ -79,14 +79,14 @@ def import_files(lake: Lake, paths: Iterable[Path], note: Callable[[str], None])
 @contextmanager
 def _only_import(lake: Lake) -> Iterator[None]:
     """Hold the lock that keeps sequence numbers rising; it goes with the process."""
-    with writing_to(lake.root):
+    with writing_to(lake.state):
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
-        descriptor = os.open(lake.root / LOCK_NAME, flags, FILE_MODE)
+        descriptor = os.open(lake.state / LOCK_NAME, flags, FILE_MODE)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError:
-        msg = f"another import into {lake.root} is running; wait for it to end"
+        msg = f"another import into {lake.place} is running; wait for it to end"
         raise ImportBusy(msg) from None
     finally:
         os.close(descriptor)

@@ -1,8 +1,11 @@
-"""The folder that is a lake: which paths it may have, making it, and what to say if it fails.
+"""Where a lake is: which paths and URLs it may have, making its folder, what to say if it fails.
 
 Apart from `lake/` because the receiver needs no tables, and starts in half the time without them.
 """
 
+import hashlib
+import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +13,45 @@ from urllib.parse import unquote
 
 from tracegrade_collector.errors import BadLakePath, LakeMissing, LakeUnwritable
 from tracegrade_collector.files import make_folder
+
+URL = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9!_.*'()=-]+)*")
+"""Bucket and prefix; what needs no escape, so that every client reads it alike."""
+
+
+def lake_url(lake: str | Path) -> str | None:
+    """Return the URL of a lake on an object store, without a slash at its end; None for a path.
+
+    Raises:
+        BadLakePath: It is a URL of another kind.
+    """
+    text = str(lake)
+    if "://" not in text:
+        return None
+    url = text.rstrip("/")
+    if not URL.fullmatch(url) or {".", ".."} & set(url.split("/")):
+        msg = f"a lake is a folder or s3://BUCKET/PREFIX of plain letters and digits, got {lake}"
+        raise BadLakePath(msg)
+    return url
+
+
+def state_folder(lake: str | Path, state: str | Path | None = None) -> Path:
+    """Return the absolute path of what a lake keeps on this machine: log, quarantine, locks.
+
+    Args:
+        lake: Its path or URL.
+        state: The folder, if it was chosen. A lake in a folder is its own state.
+
+    Raises:
+        BadLakePath: The lake cannot have this path.
+    """
+    url = lake_url(lake)
+    if url is None:
+        return _checked(lake)
+    if state is not None:
+        return Path(state).absolute()
+    home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", url)
+    return Path(home) / "tracegrade" / f"{readable}-{hashlib.sha256(url.encode()).hexdigest()[:8]}"
 
 
 def existing_root(root: str | Path) -> Path:

@@ -59,8 +59,8 @@ def connect(lake: Lake, *, tables: Sequence[Table] = ()) -> duckdb.DuckDBPyConne
 
 def _other_tables(lake: Lake, declared: Set[str]) -> list[str]:
     """Return the tables of the lake that nobody declared, sorted: those of higher layers."""
-    names = (log.parent.name for log in lake.root.glob("*/_delta_log"))
-    return sorted(name for name in names if name not in declared and lake.files(name))
+    names = (name for name in lake.tables() if name not in declared)
+    return [name for name in names if lake.files(name)]
 
 
 def _open_engine(lake: Lake, readable: Iterable[str]) -> duckdb.DuckDBPyConnection:
@@ -68,7 +68,7 @@ def _open_engine(lake: Lake, readable: Iterable[str]) -> duckdb.DuckDBPyConnecti
 
     What does not fit into memory is spilled into the lake, which is its owner's alone.
     """
-    spill = str(lake.root.absolute() / "_spill")
+    spill = str(lake.state / "_spill")
     con = duckdb.connect(config={**_SETTINGS, "temp_directory": spill})
     con.execute("LOAD icu")  # part of the wheel; without it there are no time zones
     con.execute("SET TimeZone = 'UTC'")

@@ -8,7 +8,6 @@ time holds the lake's lock.
 import datetime
 import fcntl
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple
@@ -17,7 +16,6 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_collector.lake import Lake, Table
-from tracegrade_collector.lake.commit import open_table
 from tracegrade_queries.build import build
 from tracegrade_queries.connection import connect
 from tracegrade_queries.sql import query
@@ -76,12 +74,12 @@ def score(
 @contextmanager
 def _alone(lake: Lake) -> Iterator[None]:
     """Hold the lake's lock for scoring; it ends with the process."""
-    descriptor = os.open(lake.root / LOCK_NAME, os.O_CREAT | os.O_RDWR, 0o600)
+    descriptor = os.open(lake.state / LOCK_NAME, os.O_CREAT | os.O_RDWR, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError as error:
-        msg = f"another job is scoring the lake at {lake.root}; wait until it has ended"
+        msg = f"another job is scoring the lake at {lake.place}; wait until it has ended"
         raise ScoringBusy(msg) from error
     finally:
         os.close(descriptor)
@@ -90,9 +88,8 @@ def _alone(lake: Lake) -> Iterator[None]:
 def _drop_outdated(lake: Lake) -> None:
     """Remove score tables that have other columns than declared: they are written anew."""
     for table in SCORE_TABLES:
-        delta = open_table(lake.root / table.name)
-        if delta and [field.name for field in delta.schema().fields] != table.arrow().names:
-            shutil.rmtree(lake.root / table.name)
+        if lake.columns(table.name) not in (None, table.arrow().names):
+            lake.drop(table.name)
 
 
 def _find_traces(

@@ -286,13 +286,13 @@ def crash_at(lake: Lake, point: str) -> Iterator[str]:
     """Yield the lines of a program that lands a note and dies at a function of the lake."""
     yield "import os, sys"
     yield f"sys.path[:0] = {[str(Path(__file__).parent)]!r}"
-    yield "import tracegrade_collector.lake.lake as lake"
-    yield f"lake.{point} = lambda *_: os._exit(9)"
+    yield "from tracegrade_collector.lake import folder, lake"
+    yield f"{point} = lambda *_: os._exit(9)"
     yield "import test_lake"
     yield f"test_lake.land(lake.Lake.open({str(lake.root)!r}), 2, 2)"
 
 
-@pytest.mark.parametrize("point", ["make_folder", "sync_folder", "commit_once"])
+@pytest.mark.parametrize("point", ["folder.make_folder", "folder.sync_folder", "lake.commit_once"])
 def test_a_crash_before_the_commit_leaves_nothing_that_counts(lake: Lake, point: str) -> None:
     """Staged or renamed, a file belongs to no table before its commit; the repeat replaces it."""
     land(lake, 1, 1)

@@ -7,8 +7,9 @@ transaction that was committed before; all three are done here.
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction
@@ -17,11 +18,10 @@ from deltalake.schema import Field
 from deltalake.transaction import AddAction, RemoveAction
 
 from tracegrade_collector.errors import CommitFailed, FilesReplaced, LakeDamaged, SchemaDiffers
-from tracegrade_collector.files import make_folder, sync_file, sync_folder
-from tracegrade_collector.lake.mending import ACTION_COUNT, is_whole, mend
+from tracegrade_collector.lake.mending import ACTION_COUNT
 from tracegrade_collector.lake.schema import Table
+from tracegrade_collector.lake.storage import TableStorage
 
-LOG_FOLDER = "_delta_log"
 CONFIGURATION: dict[str, str | None] = {
     "delta.checkpointInterval": "100",  # a checkpoint lists all files; more often costs more bytes
     "delta.logRetentionDuration": "interval 1 days",  # a commit each 4 s is 21,600 files a day
@@ -50,70 +50,93 @@ class Change:
     """Version by application id."""
 
 
-def open_table(folder: Path, version: int | None = None) -> DeltaTable | None:
+def open_table(storage: TableStorage, version: int | None = None) -> DeltaTable | None:
     """Return a fresh handle, or None if there is no table. Handles get slower with each commit.
 
     Raises:
         LakeDamaged: The log cannot be read.
+        LakeUnreachable: The object store does not answer.
     """
-    if not (folder / LOG_FOLDER).is_dir():
+    if not storage.may_exist():
         return None
     try:
-        return DeltaTable(folder.as_uri(), version=version)
+        with storage.reading():
+            return _handle(storage, version)
     except TableNotFoundError:
         return None
     except (DeltaError, OSError) as error:
         fact = str(error).splitlines()[0]
-        msg = f"the log of table {folder.name} cannot be read ({fact}); see {folder / LOG_FOLDER}"
+        msg = f"the log of table {storage.name} cannot be read ({fact}); see {storage.place}"
         raise LakeDamaged(msg) from error
 
 
-def commit_once(folder: Path, table: Table, change: Change) -> bool:
+def _handle(storage: TableStorage, version: int | None = None) -> DeltaTable:
+    return DeltaTable(storage.uri, version=version, storage_options=storage.options)
+
+
+def commit_once(storage: TableStorage, table: Table, change: Change) -> bool:
     """Commit durably unless all its transactions are in the table; return whether they were not.
+
+    An error is answered by a fresh handle, which shows whether the commit landed all the same
+    (as an object store's lost response can leave it).
 
     Raises:
         CommitFailed: Other writers won each time.
         FilesReplaced: A file to be replaced has left the table meanwhile; nothing changed.
         LakeDamaged: The log cannot be read.
+        LakeUnreachable: The object store does not answer. The change may have landed.
         SchemaDiffers: The table's columns are not the declared ones.
     """
-    if _has(folder, change.transactions):
-        return False
-    commit(folder, table, change)
-    return True
-
-
-def commit(folder: Path, table: Table, change: Change) -> None:
-    """Commit durably; raises as `commit_once`.
-
-    An error is answered by a fresh handle, which shows whether the commit landed all the same
-    (as an object store's lost response can leave it).
-    """
     for attempt in range(COMMIT_ATTEMPTS):
-        delta = writable_table(folder, table)
+        delta = writable_table(storage, table)
+        if has_landed(delta, change, after_error=attempt > 0):
+            storage.sync_log(after=delta.version() - 1)
+            return attempt > 0
         try:
-            _write(delta, change)
+            with storage.writing():
+                _write(delta, change)
         except CommitFailedError:
-            if _has(folder, change.transactions):
-                break
             time.sleep(RETRY_SECS * 2**attempt * random.uniform(0.5, 1))  # noqa: S311 - no secret
             continue
-        break
-    else:
-        msg = (
-            f"table {folder.name} refused a commit {COMMIT_ATTEMPTS} times; is another writer on?"
+        storage.sync_log(after=delta.version())
+        return True
+    msg = f"table {storage.name} refused a commit {COMMIT_ATTEMPTS} times; is another writer on?"
+    raise CommitFailed(msg)
+
+
+def commit(storage: TableStorage, table: Table, change: Change) -> None:
+    """As `commit_once`, for who does not care whether it was committed before."""
+    commit_once(storage, table, change)
+
+
+def has_landed(delta: DeltaTable, change: Change, *, after_error: bool = False) -> bool:
+    """Return whether the table holds what the change brings.
+
+    Args:
+        delta: A fresh handle.
+        change: What was, or is to be, committed.
+        after_error: Without transactions its files tell, but only if it was tried before.
+    """
+    if change.transactions:
+        found = {app_id: delta.transaction_version(app_id) for app_id in change.transactions}
+        return all(
+            version is not None and version >= change.transactions[app_id]
+            for app_id, version in found.items()
         )
-        raise CommitFailed(msg)
-    sync_log(folder, after=delta.version())
+    added = {action.path for action in change.adds}
+    return after_error and bool(added) and added <= {file.path for file in live_files(delta)}
 
 
-def writable_table(folder: Path, table: Table) -> DeltaTable:
+def writable_table(storage: TableStorage, table: Table) -> DeltaTable:
     """Return a fresh handle to the table, which is made if absent and given its new columns.
 
     Raises:
+        LakeUnreachable: The object store does not answer.
         SchemaDiffers: A column has another type than declared, or is unknown.
+        StoreUnfit: The object store cannot keep commits apart.
     """
-    delta = open_mended(folder) or _create(folder, table)
+    storage.prepare()
+    delta = open_mended(storage) or _create(storage, table)
     declared, found = table.arrow(), pa.schema(delta.schema().to_arrow())
     unfit = [
         f"{field.name} {field.type}"
@@ -126,63 +149,44 @@ def writable_table(folder: Path, table: Table) -> DeltaTable:
     added = [field for field in declared if field.name not in found.names]
     if not added:
         return delta
-    delta.alter.add_columns([Field.from_arrow(field) for field in added])
-    sync_log(folder, after=delta.version() - 1)
-    return DeltaTable(folder.as_uri())
+    with storage.writing():
+        delta.alter.add_columns([Field.from_arrow(field) for field in added])
+        storage.sync_log(after=delta.version() - 1)
+        return _handle(storage)
 
 
-def open_mended(folder: Path) -> DeltaTable | None:
+def open_mended(storage: TableStorage) -> DeltaTable | None:
     """Return a fresh handle for a writer: a tail that a power cut tore is put aside first.
 
     Raises:
         LakeDamaged: The log cannot be read all the same.
+        LakeUnreachable: The object store does not answer.
     """
-    log = folder / LOG_FOLDER
     try:
-        delta = open_table(folder)
-        if delta is None or is_whole(log / f"{delta.version():020d}.json"):
+        delta = open_table(storage)
+        if delta is None or storage.is_whole(delta.version()):
             return delta
     except LakeDamaged:
-        if not mend(log):
+        if not storage.mend():
             raise
-        return open_table(folder)
-    mend(log)
-    return open_table(folder)
+        return open_table(storage)
+    storage.mend()
+    return open_table(storage)
 
 
-def sync_log(folder: Path, *, after: int) -> None:
-    """Make the log durable: each commit later than this version, checkpoints, the log's folder."""
-    log = folder / LOG_FOLDER
-    newest = DeltaTable(folder.as_uri()).version()
-    for version in range(after + 1, newest + 1):
-        sync_file(log / f"{version:020d}.json")
-        sync_file(log / f"{version:020d}.checkpoint.parquet")
-    sync_file(log / "_last_checkpoint")
-    sync_folder(log)
-
-
-def _create(folder: Path, table: Table) -> DeltaTable:
-    make_folder(folder)
-    make_folder(folder / LOG_FOLDER)
-    DeltaTable.create(
-        folder.as_uri(),
-        schema=table.arrow(),
-        partition_by=list(table.partition_by),
-        mode="ignore",  # another process may be first
-        configuration=CONFIGURATION,
-    )
-    sync_log(folder, after=-1)
-    return DeltaTable(folder.as_uri())
-
-
-def _has(folder: Path, transactions: Mapping[str, int]) -> bool:
-    delta = open_mended(folder)
-    if delta is None or not transactions:
-        return False
-    committed = {app_id: delta.transaction_version(app_id) for app_id in transactions}
-    return all(
-        found is not None and found >= transactions[app_id] for app_id, found in committed.items()
-    )
+def _create(storage: TableStorage, table: Table) -> DeltaTable:
+    with storage.writing():
+        with suppress(CommitFailedError):  # another one was first, or our answer was lost
+            DeltaTable.create(
+                storage.uri,
+                schema=table.arrow(),
+                partition_by=list(table.partition_by),
+                mode="ignore",
+                configuration={**CONFIGURATION, **storage.configuration},
+                storage_options=storage.options,
+            )
+        storage.sync_log(after=-1)
+        return _handle(storage)
 
 
 def _write(delta: DeltaTable, change: Change) -> None:
@@ -208,25 +212,60 @@ def _removes(delta: DeltaTable, change: Change) -> list[RemoveAction]:
         return []  # listing a long table costs more than the commit
     now_ms = time.time_ns() // 1_000_000
     live = live_files(delta)
-    missing = change.replaces - {path for path, _, _ in live}
+    missing = change.replaces - {file.path for file in live}
     if missing:
         msg = f"{len(missing)} files were replaced by another writer: {min(missing)}; start again"
         raise FilesReplaced(msg)
     return [
-        RemoveAction(path, change.data_change, now_ms, size, {"date": date} if date else {})
-        for path, size, date in live
-        if path in change.replaces or (change.leaves and change.leaves(date))
+        RemoveAction(file.path, change.data_change, now_ms, file.size, file.partition)
+        for file in live
+        if file.path in change.replaces or (change.leaves and change.leaves(file.date))
     ]
 
 
-def live_files(delta: DeltaTable) -> list[tuple[str, int, str | None]]:
-    """Return path inside the table, bytes, and date (None if unpartitioned) of each live file."""
+@dataclass(frozen=True)
+class LiveFile:
+    """A file that a table consists of."""
+
+    path: str
+    """Inside the table's folder."""
+
+    size: int
+    """Bytes."""
+
+    rows: int
+
+    modified_ms: int
+    """When it was written, ms since 1970 UTC."""
+
+    date: str | None
+    """Its partition; None if the table has none."""
+
+    ranges: Mapping[str, tuple[int, int]]
+    """Smallest and largest value of `received_ns`, `wal_seq`, ...; absent if all are NULL."""
+
+    @property
+    def partition(self) -> dict[str, str | None]:
+        """The partition as Delta's actions name it."""
+        return {} if self.date is None else {"date": self.date}
+
+
+def live_files(delta: DeltaTable) -> list[LiveFile]:
+    """Return the files of the handle's version, in no order."""
     actions = pa.table(delta.get_add_actions(flatten=True)).to_pylist()
-    return [
-        (action["path"], action["size_bytes"], _text(action.get("partition.date")))
-        for action in actions
-    ]
+    return [_live_file(action) for action in actions]
 
 
-def _text(date: object) -> str | None:
-    return None if date is None else str(date)
+def _live_file(action: Mapping[str, Any]) -> LiveFile:
+    date = action.get("partition.date")
+    lows = {key[4:]: value for key, value in action.items() if key.startswith("min.")}
+    return LiveFile(
+        path=action["path"],
+        size=action["size_bytes"],
+        rows=action["num_records"],
+        modified_ms=action["modification_time"],
+        date=None if date is None else str(date),
+        ranges={
+            name: (low, action[f"max.{name}"]) for name, low in lows.items() if low is not None
+        },
+    )

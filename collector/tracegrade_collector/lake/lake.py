@@ -2,83 +2,191 @@
 
 from __future__ import annotations
 
-import os
+import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
 import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+from deltalake import DeltaTable
 from deltalake.transaction import AddAction
 
-from tracegrade_collector.errors import FilesReplaced, SchemaDiffers
-from tracegrade_collector.files import make_folder, sync_folder
+from tracegrade_collector.errors import FilesReplaced, LakeDamaged, LakeMissing, SchemaDiffers
 from tracegrade_collector.lake.commit import (
-    LOG_FOLDER,
     Change,
+    LiveFile,
     commit,
     commit_once,
+    live_files,
     open_mended,
     open_table,
 )
+from tracegrade_collector.lake.folder import Folder
 from tracegrade_collector.lake.schema import Table
-from tracegrade_collector.lake.staging import StagedFile, stage
-from tracegrade_collector.lake_root import existing_root, made_root, writing_to
+from tracegrade_collector.lake.staging import StagedFile, stage, stage_parts
+from tracegrade_collector.lake.storage import Storage, StoredFile, TableStorage
+from tracegrade_collector.lake_root import (
+    existing_root,
+    lake_url,
+    made_root,
+    state_folder,
+    writing_to,
+)
 
 
 @dataclass(frozen=True)
 class Lake:
-    """A local folder of tables; each method opens its table afresh, so no handle gets old."""
+    """A place of tables; each method opens its table afresh, so no handle gets old."""
 
-    root: Path
+    storage: Storage
+    """Where the tables are."""
+
+    state: Path
+    """The folder on this machine for what is no table: log, quarantine, locks, spill."""
 
     @classmethod
-    def open(cls, root: str | Path) -> Lake:
-        """Return the lake at this path.
+    def open(cls, place: str | Path, state: str | Path | None = None) -> Lake:
+        """Return the lake at this path or URL.
+
+        Args:
+            place: A folder, or `s3://bucket/prefix`.
+            state: Where a lake with a URL keeps what must be on a local disk; None for the
+                usual folder.
 
         Raises:
-            BadLakePath: The Delta library would read the path as another one.
-            LakeMissing: There is no such folder.
+            BadLakePath: No lake can have this path or URL.
+            LakeMissing: There is no such folder, or nothing under this URL.
+            LakeUnreachable: The object store does not answer.
         """
-        return cls(existing_root(root))
+        if lake_url(place) is None:
+            return cls.create(existing_root(place))
+        lake = cls.create(place, state)
+        if not lake.storage.exists():
+            msg = f"there is no lake at {place}; `tracegrade collect --lake {place}` makes one"
+            raise LakeMissing(msg)
+        return lake
 
     @classmethod
-    def create(cls, root: str | Path) -> Lake:
-        """Return the lake at this path, made if absent (for its owner alone).
+    def create(cls, place: str | Path, state: str | Path | None = None) -> Lake:
+        """Return the lake at this path or URL; a folder is made if absent, for its owner alone.
+
+        An object store is not asked: a bucket must be there, and needs nothing else.
 
         Raises:
-            BadLakePath: A file has this path, or the Delta library would read it as another one.
+            BadLakePath: A file has this path, or no lake can have this path or URL.
             LakeUnwritable: The folder cannot be made.
         """
-        return cls(made_root(root))
+        url = lake_url(place)
+        if url is None:
+            root = made_root(place)
+            return cls(Folder(root), root)
+        from tracegrade_collector.lake.object_store import ObjectStore  # noqa: PLC0415 - 15 MB
+
+        folder = made_root(state_folder(url, state))
+        return cls(ObjectStore(url, folder), folder)
 
     @property
-    def state(self) -> Path:
-        """The folder on this machine for what is no table: log, quarantine, locks, spill."""
-        return self.root
+    def place(self) -> str:
+        """Its path or URL, as `open` takes it."""
+        return self.storage.place
+
+    @property
+    def root(self) -> Path:
+        """The folder of a lake that is one.
+
+        Raises:
+            TypeError: It is on an object store.
+        """
+        if not isinstance(self.storage, Folder):
+            msg = f"the lake {self.place} has no folder"
+            raise TypeError(msg)
+        return self.storage.root
+
+    def check_store(self) -> None:
+        """Return if this lake could be written to safely, as far as can be told without writing.
+
+        Raises:
+            LakeUnreachable: The object store does not answer.
+            StoreUnfit: It cannot keep commits apart.
+        """
+        self.storage.prepare()
 
     def tables(self) -> list[str]:
         """Return the names of the tables there are, sorted."""
-        return sorted(log.parent.name for log in self.root.glob(f"*/{LOG_FOLDER}"))
+        return self.storage.tables()
 
     def version(self, table: str) -> int | None:
         """Return the table's newest version; None if there is no such table."""
-        delta = open_table(self.root / table)
+        delta = self._open(table)
         return delta.version() if delta else None
 
+    def columns(self, table: str) -> list[str] | None:
+        """Return the names of the table's columns; None if there is no such table."""
+        delta = self._open(table)
+        return [field.name for field in delta.schema().fields] if delta else None
+
     def files(self, table: str, version: int | None = None) -> list[str]:
-        """Return the absolute paths of a version's Parquet files, sorted; the newest version's."""
-        delta = open_table(self.root / table, version)
+        """Return the paths or URLs of a version's Parquet files, sorted; the newest version's."""
+        delta = self._open(table, version)
         uris = delta.file_uris() if delta else []
-        return sorted(unquote(uri.removeprefix("file://")) for uri in uris)
+        return sorted(
+            uri if uri.startswith("s3://") else unquote(uri.removeprefix("file://"))
+            for uri in uris
+        )
+
+    def live_files(self, table: str, version: int | None = None) -> list[LiveFile]:
+        """Return what a version of the table consists of, by path; the newest version's."""
+        delta = self._open(table, version)
+        return sorted(live_files(delta), key=lambda file: file.path) if delta else []
+
+    def stored_files(self, table: str) -> list[StoredFile]:
+        """Return every file below the table's folder, live or not, but those of its log."""
+        return list(self._table(table).stored_files())
+
+    def open_parquet(self, table: str, path: str) -> pq.ParquetFile:
+        """Open a file of the table (its path inside the table) for reading, by row groups too.
+
+        Raises:
+            LakeDamaged: It is gone, or no Parquet file.
+            LakeUnreachable: The object store does not answer.
+        """
+        storage = self._table(table)
+        try:
+            with storage.reading():
+                return pq.ParquetFile(storage.open_input(path))
+        except (OSError, pa.ArrowException) as error:
+            msg = f"{storage.place}/{path} cannot be read: {str(error).splitlines()[0]}"
+            raise LakeDamaged(msg) from error
+
+    def dataset(self, table: str, version: int | None = None) -> ds.Dataset | None:
+        """Return a version of the table for pyarrow and engines that read its datasets."""
+        delta = self._open(table, version)
+        return delta.to_pyarrow_dataset() if delta else None
+
+    def remove_files(self, table: str, paths: Sequence[str]) -> None:
+        """Remove files (paths inside the table) for good, whether they are live or not."""
+        self._table(table).remove(paths)
+
+    def drop(self, table: str) -> None:
+        """Remove a table with its files and its log."""
+        self._table(table).drop()
+
+    def _table(self, name: str) -> TableStorage:
+        return self.storage.table(name)
+
+    def _open(self, table: str, version: int | None = None) -> DeltaTable | None:
+        return open_table(self._table(table), version)
 
     def transaction_version(self, table: str, app_id: str) -> int | None:
         """Return the highest version that this application committed; None if it never did.
 
         For who writes: a commit that a power cut tore is put aside, so that it is made again.
         """
-        delta = open_mended(self.root / table)
+        delta = open_mended(self._table(table))
         return delta.transaction_version(app_id) if delta else None
 
     def stage(self, table: Table, rows: pa.Table, name: str) -> list[StagedFile]:
@@ -91,8 +199,30 @@ class Lake:
             LakeUnwritable: The disk refused.
             SchemaDiffers: The rows have not the declared columns.
         """
-        with writing_to(self.root):
-            return stage(self.root / table.name, table, rows, name)
+        with writing_to(self.state):
+            return stage(self._table(table.name).stage_folder, table, rows, name)
+
+    def stage_batches(
+        self, table: Table, partition: Mapping[str, str], batches: Iterable[pa.Table], name: str
+    ) -> StagedFile | None:
+        """Write rows of one partition as they come, a row group at a time, as one synced file.
+
+        Args:
+            table: The table; the rows have its columns but that of the partition, in its order.
+            partition: `{"date": "2026-11-21"}`; empty for a table without partitions.
+            batches: Rows; small ones are gathered to row groups of the usual size.
+            name: As for `stage`.
+
+        Returns:
+            The file; None if there were no rows.
+
+        Raises:
+            LakeUnwritable: The disk refused.
+        """
+        with writing_to(self.state):
+            return stage_parts(
+                self._table(table.name).stage_folder, table, partition, batches, name
+            )
 
     def add_files(
         self, table: Table, files: Sequence[StagedFile], app_id: str, version: int
@@ -111,13 +241,14 @@ class Lake:
             LakeUnwritable: The disk refused. Calling again is safe.
             SchemaDiffers: The table has other columns than declared.
         """
+        storage = self._table(table.name)
         committed = self.transaction_version(table.name, app_id)
         if committed is not None and committed >= version:
             _discard(files)  # the table's file of this name is in use and must not be replaced
             return False
-        with writing_to(self.root):
-            change = Change(adds=self._publish(table, files), transactions={app_id: version})
-            return commit_once(self.root / table.name, table, change)
+        with storage.writing():
+            change = Change(adds=_publish(storage, files), transactions={app_id: version})
+            return commit_once(storage, table, change)
 
     def append(
         self, table: Table, rows: pa.Table, transactions: Mapping[str, int] | None = None
@@ -157,21 +288,35 @@ class Lake:
         replaces: Sequence[str],
         staged: Sequence[StagedFile],
         transactions: Mapping[str, int] | None = None,
+        *,
+        data_change: bool = True,
     ) -> None:
         """Let staged files stand for files of the table (paths inside it), in one commit.
+
+        Args:
+            table: The table they are of.
+            replaces: Each must still be live.
+            staged: May be none.
+            transactions: To note in the same commit.
+            data_change: Whether the table's rows differ afterwards; compaction only moves them.
 
         Raises:
             FilesReplaced: One of those has left the table meanwhile; nothing changed.
             LakeUnwritable: The disk refused; nothing changed.
         """
-        with writing_to(self.root):
-            adds = self._publish(table, staged)
-            change = Change(adds, replaces=frozenset(replaces), transactions=transactions or {})
+        storage = self._table(table.name)
+        with storage.writing():
+            adds = _publish(storage, staged, data_change=data_change)
+            change = Change(
+                adds,
+                replaces=frozenset(replaces),
+                data_change=data_change,
+                transactions=transactions or {},
+            )
             try:
-                commit(self.root / table.name, table, change)
+                commit(storage, table, change)
             except FilesReplaced:
-                for file in staged:
-                    (self.root / table.name / file.name).unlink(missing_ok=True)
+                storage.remove([action.path for action in adds])
                 raise
 
     def _stage_anew(self, table: Table, rows: pa.Table) -> list[StagedFile]:
@@ -184,27 +329,24 @@ class Lake:
         leaves: Callable[[str | None], bool] | None,
         transactions: Mapping[str, int],
     ) -> None:
-        with writing_to(self.root):
-            change = Change(self._publish(table, staged), leaves, transactions=transactions)
-            commit(self.root / table.name, table, change)
-
-    def _publish(self, table: Table, files: Sequence[StagedFile]) -> list[AddAction]:
-        """Move staged files to where readers find them once they are committed."""
-        folder = self.root / table.name
-        for file in files:
-            target = folder / file.name
-            make_folder(target.parent)
-            os.replace(file.path, target)
-        for parent in {(folder / file.name).parent for file in files}:
-            sync_folder(parent)
-        return [_add_action(folder, file) for file in files]
+        storage = self._table(table.name)
+        with storage.writing():
+            change = Change(_publish(storage, staged), leaves, transactions=transactions)
+            commit(storage, table, change)
 
 
-def _add_action(folder: Path, file: StagedFile) -> AddAction:
-    modified_ms = (folder / file.name).stat().st_mtime_ns // 1_000_000
-    return AddAction(
-        file.name, file.size, file.partition, modified_ms, data_change=True, stats=file.stats
-    )
+def _publish(
+    storage: TableStorage, files: Sequence[StagedFile], *, data_change: bool = True
+) -> list[AddAction]:
+    """Move staged files to where readers find them once they are committed."""
+    now_ms = time.time_ns() // 1_000_000
+    paths = storage.publish({file.name: file.path for file in files})
+    return [
+        AddAction(
+            paths[file.name], file.size, file.partition, now_ms, data_change, stats=file.stats
+        )
+        for file in files
+    ]
 
 
 def _discard(files: Sequence[StagedFile]) -> None:

@@ -5,7 +5,8 @@ staged and never committed hurts nobody.
 """
 
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -19,7 +20,6 @@ from tracegrade_collector.errors import SchemaDiffers
 from tracegrade_collector.files import make_folder, sync_folder, write_synced
 from tracegrade_collector.lake.schema import Table
 
-STAGE_FOLDER = "_stage"
 ROW_GROUP_ROWS = 50_000
 PRUNED_BY = ("received_ns", "start_ns", "time_ns", "wal_seq")
 """Columns whose range the table's log holds per file, so that engines skip files."""
@@ -44,11 +44,11 @@ class StagedFile:
     """Delta's per-file statistics, JSON."""
 
 
-def stage(folder: Path, table: Table, rows: pa.Table, name: str) -> list[StagedFile]:
+def stage(stage_folder: Path, table: Table, rows: pa.Table, name: str) -> list[StagedFile]:
     """Write the rows as one synced file per partition, and return the files; none for no rows.
 
     Args:
-        folder: The table's.
+        stage_folder: Where to write them.
         table: What the rows must look like.
         rows: All declared columns, in any order.
         name: The same name with the same rows makes the same file, so a repeat replaces it.
@@ -57,7 +57,6 @@ def stage(folder: Path, table: Table, rows: pa.Table, name: str) -> list[StagedF
         SchemaDiffers: A column is missing, unknown, or of another type; a row has no date.
     """
     rows = as_declared(table, rows)
-    stage_folder = folder / STAGE_FOLDER
     make_folder(stage_folder)
     staged = [
         _write(stage_folder, partition, part, name) for partition, part in _partitions(table, rows)
@@ -108,27 +107,95 @@ def _partition_text(value: date | str) -> str:
 
 
 def _write(folder: Path, partition: dict[str, str], rows: pa.Table, name: str) -> StagedFile:
+    path, final = _paths(folder, partition, name)
+    size = write_synced(path, lambda file: _write_parquet(file, rows))
+    return StagedFile(path, final, partition, size, rows.num_rows, file_stats(rows))
+
+
+def _write_parquet(file: BinaryIO, rows: pa.Table) -> None:
+    pq.write_table(rows, file, compression="zstd", row_group_size=ROW_GROUP_ROWS)
+
+
+def _paths(folder: Path, partition: Mapping[str, str], name: str) -> tuple[Path, str]:
+    """Return where a file is staged, and its path inside the table."""
     parts = [f"{column}={value}" for column, value in partition.items()]
-    path = folder / ("-".join([*parts, name]) + ".parquet")
+    return folder / ("-".join([*parts, name]) + ".parquet"), "/".join([*parts, f"{name}.parquet"])
+
+
+def stage_parts(
+    stage_folder: Path,
+    table: Table,
+    partition: Mapping[str, str],
+    parts: Iterable[pa.Table],
+    name: str,
+) -> StagedFile | None:
+    """Write rows of one partition as they come; return the synced file, None for no rows."""
+    make_folder(stage_folder)
+    path, final = _paths(stage_folder, partition, name)
+    schema = pa.schema([field for field in table.arrow() if field.name not in partition])
+    stats = FileStats()
 
     def write(file: BinaryIO) -> None:
-        pq.write_table(rows, file, compression="zstd", row_group_size=ROW_GROUP_ROWS)
+        with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+            for rows in _row_groups(parts):
+                stats.add(rows)
+                writer.write_table(rows.select(schema.names).cast(schema), ROW_GROUP_ROWS)
 
     size = write_synced(path, write)
-    final = "/".join([*parts, f"{name}.parquet"])
-    return StagedFile(path, final, partition, size, rows.num_rows, _stats(rows))
+    if not stats.rows:
+        path.unlink()
+        return None
+    sync_folder(stage_folder)
+    return StagedFile(path, final, dict(partition), size, stats.rows, stats.text())
 
 
-def _stats(rows: pa.Table) -> str:
-    ranges: dict[str, dict[str, Any]] = {
-        name: pc.min_max(rows[name]).as_py() for name in PRUNED_BY if name in rows.column_names
-    }
-    known = {name: found for name, found in ranges.items() if found["min"] is not None}
-    return json.dumps(
-        {
-            "numRecords": rows.num_rows,
-            "minValues": {name: found["min"] for name, found in known.items()},
-            "maxValues": {name: found["max"] for name, found in known.items()},
-            "nullCount": {name: rows[name].null_count for name in ranges},
-        }
-    )
+def _row_groups(parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Gather parts until there are enough rows for a row group."""
+    group: list[pa.Table] = []
+    for part in parts:
+        group.append(part)
+        if sum(each.num_rows for each in group) >= ROW_GROUP_ROWS:
+            yield pa.concat_tables(group)
+            group = []
+    if any(each.num_rows for each in group):
+        yield pa.concat_tables(group)
+
+
+class FileStats:
+    """Delta's statistics of a file, from its rows part by part."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._lows: dict[str, Any] = {}
+        self._highs: dict[str, Any] = {}
+        self._nulls: Counter[str] = Counter()
+
+    def add(self, rows: pa.Table) -> None:
+        """Count some rows in."""
+        self.rows += rows.num_rows
+        for name in PRUNED_BY:
+            if name not in rows.column_names:
+                continue
+            found = pc.min_max(rows[name]).as_py()
+            self._nulls[name] += rows[name].null_count
+            if found["min"] is not None:
+                self._lows[name] = min(found["min"], self._lows.get(name, found["min"]))
+                self._highs[name] = max(found["max"], self._highs.get(name, found["max"]))
+
+    def text(self) -> str:
+        """Return them as JSON."""
+        return json.dumps(
+            {
+                "numRecords": self.rows,
+                "minValues": self._lows,
+                "maxValues": self._highs,
+                "nullCount": dict(self._nulls),
+            }
+        )
+
+
+def file_stats(rows: pa.Table) -> str:
+    """Return Delta's statistics of a file with these rows."""
+    stats = FileStats()
+    stats.add(rows)
+    return stats.text()

@@ -1,0 +1,119 @@
+"""Where a table's files lie: the few operations that a local folder and an object store differ in.
+
+Everything above (staging, commits, maintenance) is written against these; `folder.py` and
+`object_store.py` are the two that there are.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import pyarrow as pa
+
+LOG_FOLDER = "_delta_log"
+STAGE_FOLDER = "_stage"
+
+
+class StoredFile(NamedTuple):
+    """A file below a table's folder, whether the table holds it or not."""
+
+    path: str
+    """Inside the table's folder."""
+
+    size: int
+    """Bytes."""
+
+    modified_ms: int
+    """Since 1970 UTC."""
+
+
+class TableStorage(Protocol):
+    """The files of one table."""
+
+    @property
+    def name(self) -> str:
+        """The table's."""
+
+    @property
+    def place(self) -> str:
+        """The folder's path or URL, for people."""
+
+    @property
+    def uri(self) -> str:
+        """The folder as the Delta library wants it."""
+
+    @property
+    def options(self) -> dict[str, str] | None:
+        """The Delta library's `storage_options`."""
+
+    @property
+    def configuration(self) -> dict[str, str | None]:
+        """Table properties in which this storage differs from others."""
+
+    @property
+    def stage_folder(self) -> Path:
+        """A local folder for files that belong to no table yet."""
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Turn what the storage fails with in the block into one line."""
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Turn what the storage fails with in the block into one line."""
+
+    def may_exist(self) -> bool:
+        """Return False if there certainly is no such table."""
+
+    def prepare(self) -> None:
+        """Make the storage ready for a first write, or say why nothing can be written to it."""
+
+    def is_whole(self, version: int) -> bool:
+        """Return whether the entry of a commit is readable to its end."""
+
+    def mend(self) -> list[str]:
+        """Put aside what a power cut tore in the log; return the names of what was."""
+
+    def sync_log(self, after: int) -> None:
+        """Make each entry of the log that is later than this version durable."""
+
+    def publish(self, staged: Mapping[str, Path]) -> dict[str, str]:
+        """Move staged files into the table's folder; return the path that each has there.
+
+        Args:
+            staged: Local file by the path that it shall have.
+
+        Returns:
+            Path by path asked for: another one where a different file must not be replaced.
+        """
+
+    def stored_files(self) -> Iterator[StoredFile]:
+        """Yield every file below the table's folder but those of the log."""
+
+    def open_input(self, path: str) -> pa.NativeFile:
+        """Open a file of the table for reading at any place."""
+
+    def remove(self, paths: Sequence[str]) -> None:
+        """Remove files for good; those that are gone already are no error."""
+
+    def drop(self) -> None:
+        """Remove the table with its log."""
+
+
+class Storage(Protocol):
+    """The place of a whole lake."""
+
+    @property
+    def place(self) -> str:
+        """Path or URL, as `Lake.open` takes it."""
+
+    def exists(self) -> bool:
+        """Return whether there is anything."""
+
+    def prepare(self) -> None:
+        """Return if several writers are safe here."""
+
+    def tables(self) -> list[str]:
+        """Return the names of the tables, sorted."""
+
+    def table(self, name: str) -> TableStorage:
+        """Return the files of one table, which need not exist."""
