@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
+from tracegrade_collector.crash_points import reach
+
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 
@@ -28,7 +30,9 @@ def write_synced(path: Path, write: Callable[[BinaryIO], object]) -> int:
     with open(path, "wb", opener=private_opener) as file:
         write(file)
         file.flush()
+        reach("file_written")
         sync_data(file.fileno())
+        reach("file_synced")
         return file.tell()
 
 

@@ -10,6 +10,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property, partial
 from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -62,10 +63,16 @@ class SignalLander:
         self._app_id = f"{quarantine.collector_id}/{signal_}"
         self._landed_seq = lake.transaction_version(self._table.name, self._app_id) or 0
         self._ledger = Ledger(lake.state, quarantine.collector_id, signal_, self._landed_seq)
-        self._landed_rows = LandedRows(config.resent_rows, resent_by)
-        self._landed_rows.recall(lake.files(self._table.name))
+        self._new_landed_rows = partial(LandedRows, config.resent_rows, resent_by)
         self._staged: list[StagedFile] = []
         self._added = Totals()
+
+    @cached_property
+    def _landed_rows(self) -> LandedRows:
+        """Made when there is something to land: a quiet station holds no rows in memory."""
+        landed_rows = self._new_landed_rows()
+        landed_rows.recall(self._lake.files(self._table.name))
+        return landed_rows
 
     def stage(self, logged: Sequence[Logged]) -> None:
         """Write the rows of some records as one file per date, unless they have landed already."""
