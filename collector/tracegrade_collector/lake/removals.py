@@ -48,18 +48,28 @@ def recording(
     with _locked(lake.state):
         book = _settled(lake, _read(lake.state))
         book["number"] += 1
-        book["pending"] = {
-            "number": book["number"],
-            "table": table,
-            "rows": dict(rows),
-            "command": command,
-            "at": datetime.now(UTC).isoformat(timespec="seconds"),
-        }
+        book["pending"] = _removal(book["number"], table, rows, command)
         _write(lake.state, book)
         try:
             yield {_app_id(book): book["number"]}
         finally:
             _write(lake.state, _settled(lake, book))
+
+
+def note_removal(lake: Lake, name: str, counts: Mapping[str, int], command: str) -> None:
+    """Count what is about to be removed from something that is no table, such as dead letters.
+
+    Raises:
+        LakeDamaged: The counts so far cannot be read.
+    """
+    with _locked(lake.state):
+        book = _settled(lake, _read(lake.state))
+        _write(lake.state, _with(book, _removal(book["number"], name, counts, command)))
+
+
+def noted_removals(lake: Lake, name: str) -> Counter[str]:
+    """Return what `note_removal` counted under a name."""
+    return Counter(_read(lake.state)["removed"].get(name, {}))
 
 
 def removed_rows(
@@ -136,14 +146,24 @@ def _settled(lake: Lake, book: dict[str, Any]) -> dict[str, Any]:
     if pending is None:
         return book
     table = pending["table"]
+    settled = book | {"pending": None}
     landed = _landed(book, lambda app_id: lake.transaction_version(table, app_id))
-    removed, history = book["removed"], book["history"]
-    if landed:
-        totals = Counter(removed.get(table, {}))
-        totals.update(pending["rows"])
-        removed = removed | {table: dict(totals)}
-        history = [*history, pending][-MAX_HISTORY:]
-    return book | {"removed": removed, "history": history, "pending": None}
+    return _with(settled, pending) if landed else settled
+
+
+def _removal(number: int, table: str, rows: Mapping[str, int], command: str) -> dict[str, Any]:
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"number": number, "table": table, "rows": dict(rows), "command": command, "at": at}
+
+
+def _with(book: dict[str, Any], removal: dict[str, Any]) -> dict[str, Any]:
+    """Return the counts with those of a removal added."""
+    totals = Counter(book["removed"].get(removal["table"], {}))
+    totals.update(removal["rows"])
+    return book | {
+        "removed": book["removed"] | {removal["table"]: dict(totals)},
+        "history": [*book["history"], removal][-MAX_HISTORY:],
+    }
 
 
 def _read(state: Path) -> dict[str, Any]:
