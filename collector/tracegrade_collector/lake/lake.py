@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
@@ -162,6 +162,15 @@ class Lake:
             msg = f"{storage.place}/{path} cannot be read: {str(error).splitlines()[0]}"
             raise LakeDamaged(msg) from error
 
+    def newest_files(self, table: str) -> Iterator[pq.ParquetFile]:
+        """Yield the live files of a raw table, opened, those with the latest received rows first.
+
+        Raises:
+            LakeDamaged: One is gone, or no Parquet file.
+        """
+        newest_first = sorted(self.live_files(table), key=_last_received_ns, reverse=True)
+        return (self.open_parquet(table, file.path) for file in newest_first)
+
     def dataset(self, table: str, version: int | None = None) -> ds.Dataset | None:
         """Return a version of the table for pyarrow and engines that read its datasets."""
         delta = self._open(table, version)
@@ -202,8 +211,13 @@ class Lake:
         with writing_to(self.state):
             return stage(self._table(table.name).stage_folder, table, rows, name)
 
-    def stage_batches(
-        self, table: Table, partition: Mapping[str, str], batches: Iterable[pa.Table], name: str
+    def stage_batches(  # noqa: PLR0913, PLR0917 - what a file is
+        self,
+        table: Table,
+        partition: Mapping[str, str],
+        batches: Iterable[pa.Table],
+        name: str,
+        metadata: Mapping[bytes, bytes] | None = None,
     ) -> StagedFile | None:
         """Write rows of one partition as they come, a row group at a time, as one synced file.
 
@@ -212,16 +226,22 @@ class Lake:
             partition: `{"date": "2026-11-21"}`; empty for a table without partitions.
             batches: Rows; small ones are gathered to row groups of the usual size.
             name: As for `stage`.
+            metadata: To stand in the file's footer.
 
         Returns:
-            The file; None if there were no rows.
+            The file; None if there were no rows and no metadata.
 
         Raises:
             LakeUnwritable: The disk refused.
         """
         with writing_to(self.state):
             return stage_parts(
-                self._table(table.name).stage_folder, table, partition, batches, name
+                self._table(table.name).stage_folder,
+                table,
+                partition,
+                batches,
+                name,
+                metadata or {},
             )
 
     def add_files(
@@ -333,6 +353,10 @@ class Lake:
         with storage.writing():
             change = Change(_publish(storage, staged), leaves, transactions=transactions)
             commit(storage, table, change)
+
+
+def _last_received_ns(file: LiveFile) -> int:
+    return file.ranges.get("received_ns", (0, 0))[1]
 
 
 def _publish(

@@ -4,6 +4,7 @@ Nothing is held in memory but a batch of rows. Files never change, so one that w
 none of the rows is not read again.
 """
 
+import json
 import uuid
 from bisect import bisect_left
 from collections import Counter
@@ -21,6 +22,7 @@ from tracegrade_collector.lake.commit import LiveFile
 from tracegrade_collector.lake.condition import Condition
 from tracegrade_collector.lake.lake import Lake
 from tracegrade_collector.lake.removals import collectors, recording
+from tracegrade_collector.lake.rewriting import LINEAGE
 from tracegrade_collector.lake.schema import Table
 from tracegrade_collector.lake.snapshot import Snapshot, snapshot
 from tracegrade_collector.lake.staging import StagedFile
@@ -33,6 +35,9 @@ ATTEMPTS: Final = 20
 TRACE_ID_DIGITS: Final = 32
 ID_COLUMNS: Final = ("trace_id", "trajectory_id")
 """Columns that begin with the id of a row's trace; the first one that a table has counts."""
+
+ERASED_FROM: Final = b"tracegrade.erased_from"
+"""In a footer: JSON list of the files whose rows these were, one after the other; all are gone."""
 
 _UNREADABLE: Final = (OSError, pa.ArrowException)
 
@@ -239,11 +244,26 @@ def _rewrite(
 def _stage_survivors(
     lake: Lake, table: Table, file: LiveFile, doomed: Doomed, gone: Counter[str]
 ) -> StagedFile | None:
-    """Write the other rows of a file as a new one, unless there are none; count the doomed."""
+    """Write the other rows of a file as a new one; count the doomed.
+
+    None if there are no others, unless the file's footer says which other files it stands for.
+    """
     partition = {column: text for column, text in file.partition.items() if text is not None}
     with _reading(lake, table.name, file.path):
-        survivors = _survivors(lake.open_parquet(table.name, file.path), table, doomed, gone)
-        return lake.stage_batches(table, partition, survivors, uuid.uuid4().hex)
+        source = lake.open_parquet(table.name, file.path)
+        survivors = _survivors(source, table, doomed, gone)
+        return lake.stage_batches(
+            table, partition, survivors, uuid.uuid4().hex, _lineage(source, file.path)
+        )
+
+
+def _lineage(source: pq.ParquetFile, path: str) -> dict[bytes, bytes]:
+    """Return a footer that stands for the same files as the source's, and for the source."""
+    footer = source.metadata.metadata or {}
+    if LINEAGE not in footer:
+        return {}
+    erased = [*json.loads(footer.get(ERASED_FROM, b"[]")), path]
+    return {LINEAGE: footer[LINEAGE], ERASED_FROM: json.dumps(erased).encode()}
 
 
 def _survivors(

@@ -128,11 +128,16 @@ def stage_parts(
     partition: Mapping[str, str],
     parts: Iterable[pa.Table],
     name: str,
+    metadata: Mapping[bytes, bytes],
 ) -> StagedFile | None:
-    """Write rows of one partition as they come; return the synced file, None for no rows."""
+    """Write rows of one partition as they come; return the synced file.
+
+    None for no rows, unless the file's footer has something to say for itself.
+    """
     make_folder(stage_folder)
     path, final = _paths(stage_folder, partition, name)
-    schema = pa.schema([field for field in table.arrow() if field.name not in partition])
+    columns = [field for field in table.arrow() if field.name not in partition]
+    schema = pa.schema(columns, dict(metadata))
     stats = FileStats()
 
     def write(file: BinaryIO) -> None:
@@ -142,7 +147,7 @@ def stage_parts(
                 writer.write_table(rows.select(schema.names).cast(schema), ROW_GROUP_ROWS)
 
     size = write_synced(path, write)
-    if not stats.rows:
+    if not stats.rows and not metadata:
         path.unlink()
         return None
     sync_folder(stage_folder)
