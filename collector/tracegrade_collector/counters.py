@@ -3,9 +3,14 @@
 Labels come from our own code, never from a client, so their number is bounded.
 """
 
+from bisect import bisect_left
 from collections import Counter
+from collections.abc import Callable
+from itertools import accumulate
 
 PREFIX = "tracegrade_collector_"
+BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+"""Upper bounds of what a duration in seconds is counted under."""
 
 
 class Counters:
@@ -13,18 +18,68 @@ class Counters:
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, tuple[tuple[str, str], ...]]] = Counter()
+        self._labels: dict[str, str] = {}
+        self._gauges: dict[str, Callable[[], float]] = {}
+        self._durations: dict[tuple[str, tuple[tuple[str, str], ...]], _Durations] = {}
+
+    def labelled(self, **labels: str) -> "Counters":
+        """Return a view of these counts that adds labels to each count made through it."""
+        view = Counters()
+        view._counts = self._counts
+        view._gauges = self._gauges
+        view._durations = self._durations
+        view._labels = self._labels | labels
+        return view
 
     def add(self, name: str, count: int = 1, **labels: str) -> None:
         """Add to one count."""
-        self._counts[name, tuple(sorted(labels.items()))] += count
+        self._counts[name, tuple(sorted((self._labels | labels).items()))] += count
+
+    def gauge(self, name: str, read: Callable[[], float]) -> None:
+        """Show a number that goes up and down, as it is when it is looked at."""
+        self._gauges[name] = read
+
+    def observe(self, name: str, secs: float, **labels: str) -> None:
+        """Count how long something took."""
+        key = name, tuple(labels.items())
+        if key not in self._durations:
+            self._durations[key] = _Durations()
+        self._durations[key].add(secs)
 
     def prometheus_text(self) -> str:
-        """Return all counts in Prometheus' text format."""
+        """Return all of them in Prometheus' text format."""
         lines = [
             f"{PREFIX}{name}_total{_label_text(labels)} {count}"
             for (name, labels), count in sorted(self._counts.items())
         ]
+        lines += [f"{PREFIX}{name} {read():g}" for name, read in sorted(self._gauges.items())]
+        for (name, labels), durations in sorted(self._durations.items()):
+            lines += durations.lines(f"{PREFIX}{name}", labels)
         return "".join(f"{line}\n" for line in lines)
+
+
+class _Durations:
+    """How often something took how long, as a Prometheus histogram."""
+
+    def __init__(self) -> None:
+        self._counts = [0] * (len(BUCKETS) + 1)
+        self._secs = 0.0
+
+    def add(self, secs: float) -> None:
+        self._counts[bisect_left(BUCKETS, secs)] += 1
+        self._secs += secs
+
+    def lines(self, name: str, labels: tuple[tuple[str, str], ...]) -> list[str]:
+        bounds = [*(f"{bound:g}" for bound in BUCKETS), "+Inf"]
+        sums = list(accumulate(self._counts))
+        return [
+            *(
+                f"{name}_bucket{_label_text((*labels, ('le', bound)))} {count}"
+                for bound, count in zip(bounds, sums, strict=True)
+            ),
+            f"{name}_sum{_label_text(labels)} {self._secs:.6f}",
+            f"{name}_count{_label_text(labels)} {sums[-1]}",
+        ]
 
 
 def _label_text(labels: tuple[tuple[str, str], ...]) -> str:

@@ -15,19 +15,16 @@ from typing import NamedTuple, Protocol
 from tracegrade_collector import inflate, otlp
 from tracegrade_collector.counters import Counters
 from tracegrade_collector.errors import CollectorError, MalformedRequest, Unavailable
+from tracegrade_collector.extent import Extent, check_extent
+from tracegrade_collector.limits import Limits
 from tracegrade_collector.otlp import Encoding, Rejection, Signal
 from tracegrade_collector.quarantine import Quarantine
 from tracegrade_collector.wal import Entry
 
 INLINE_BYTES = 16 << 10  # parsed within 0.1 ms, about what handing it to a thread costs
 DECODERS = 2  # parsing holds the interpreter's lock, so more threads would only hold more memory
-DEFAULT_TENANT = ""
 
 logger = logging.getLogger(__name__)
-
-
-class Overloaded(Unavailable):
-    """The collector holds as many bytes in memory as it may."""
 
 
 class LogFull(Unavailable):
@@ -58,33 +55,34 @@ class Intake:
     """Takes requests in: decides whether there is room, checks them and logs them."""
 
     def __init__(
-        self, log: Log, quarantine: Quarantine, *, max_in_flight_bytes: int, max_wal_bytes: int
+        self, log: Log, quarantine: Quarantine, limits: Limits, counters: Counters, tenant: str
     ) -> None:
         self._log = log
         self._quarantine = quarantine
+        self._limits = limits
+        self._tenant = tenant
         self._decoders = ThreadPoolExecutor(DECODERS, "decode")
-        self._max_in_flight_bytes = max_in_flight_bytes
-        self._max_wal_bytes = max_wal_bytes
-        self._in_flight_bytes = 0
         self.wal_bytes = 0
-        self.counters = Counters()
+        self.counters = counters
 
     @contextmanager
     def room(self) -> Iterator["Room"]:
         """Return the account of one request's bytes; they are given back at the end.
 
         Raises:
-            Unavailable: The log has grown to its limit, or cannot be written.
+            Unavailable: The log has grown to its limit, or cannot be written, or more came than
+                the tenant's bytes per second.
         """
         room = Room(self)
         try:
             self.check_ready()
+            self._limits.rate.check()
             yield room
         except Unavailable as error:
             self.counters.add("refused_requests", reason=type(error).__name__)
             raise
         finally:
-            self._in_flight_bytes -= room.held_bytes
+            self._limits.in_flight.release(room.held_bytes)
 
     def hold(self, size: int) -> None:
         """Count bytes that came into memory.
@@ -92,10 +90,7 @@ class Intake:
         Raises:
             Overloaded: There would be more than the limit.
         """
-        if self._in_flight_bytes + size > self._max_in_flight_bytes:
-            msg = f"{self._in_flight_bytes} bytes are being taken in; send again later"
-            raise Overloaded(msg)
-        self._in_flight_bytes += size
+        self._limits.in_flight.hold(size)
 
     def check_ready(self) -> None:
         """Return if requests can be taken in.
@@ -106,7 +101,7 @@ class Intake:
         if self._log.is_failing:
             msg = "the log could not be written a moment ago"
             raise Unavailable(msg)
-        if self.wal_bytes >= self._max_wal_bytes:
+        if self.wal_bytes >= self._limits.max_wal_bytes:
             msg = f"{self.wal_bytes} bytes wait for landing, which is the limit; send again later"
             raise LogFull(msg)
 
@@ -124,13 +119,15 @@ class Intake:
         """Return what was refused in a request, once all the rest of it is durable.
 
         Raises:
+            TooLarge: It holds more than it may.
             MalformedRequest: It cannot be decoded; it is in quarantine.
             Unavailable: It is not durable.
         """
+        self._limits.rate.spend(len(body))
         try:
             checked = await self._check(body, signal, encoding)
             if checked.items:
-                await self._log.append(_entry(body, signal, encoding, checked))
+                await self._log.append(_entry(body, signal, encoding, checked, self._tenant))
         except CollectorError:
             raise
         except Exception as error:
@@ -141,11 +138,14 @@ class Intake:
         return checked.rejections
 
     async def _check(self, body: bytes, signal: Signal, encoding: Encoding) -> Checked:
+        extent = self._limits.extent
         try:
             if len(body) <= INLINE_BYTES:
-                return check(body, signal, encoding)
+                return check(body, signal, encoding, extent)
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._decoders, check, body, signal, encoding)
+            return await loop.run_in_executor(
+                self._decoders, check, body, signal, encoding, extent
+            )
         except MalformedRequest:
             kept = await asyncio.to_thread(self._quarantine.keep_request, body, signal, encoding)
             self.counters.add("quarantined_requests", signal=signal, kept=str(kept).lower())
@@ -179,18 +179,20 @@ class Room:
         self.held_bytes += size
 
 
-def _entry(body: bytes, signal: Signal, encoding: Encoding, checked: Checked) -> Entry:
+def _entry(
+    body: bytes, signal: Signal, encoding: Encoding, checked: Checked, tenant: str
+) -> Entry:
     has_rejects = bool(checked.rejections)
-    return Entry(
-        time.time_ns(), signal, encoding, DEFAULT_TENANT, has_rejects, body, checked.items
-    )
+    return Entry(time.time_ns(), signal, encoding, tenant, has_rejects, body, checked.items)
 
 
-def check(body: bytes, signal: Signal, encoding: Encoding) -> Checked:
+def check(body: bytes, signal: Signal, encoding: Encoding, at_most: Extent) -> Checked:
     """Decode a request and find what is refused in it.
 
     Raises:
+        TooLarge: It holds more than it may.
         MalformedRequest: It cannot be decoded.
     """
+    check_extent(body, signal, encoding, at_most)
     request = otlp.decode(body, signal, encoding)
     return Checked(otlp.count_items(request), otlp.reject_invalid(request))

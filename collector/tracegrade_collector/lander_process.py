@@ -4,6 +4,7 @@ Its standard input is the only link: JSON lines, which `lander.py` describes.
 """
 
 import asyncio
+import contextlib
 import json
 import logging
 import sys
@@ -32,10 +33,11 @@ class LanderProcess:
         self._started = 0.0
         self._start_at = 0.0
         self._pause_secs = FIRST_PAUSE_SECS
+        self._given_up = False
 
-    def land(self, lake: Path, state: Path, collector_id: str) -> None:
+    def land(self, lake: str, state: Path, collector_id: str) -> None:
         """Land this collector's log from now on, also after a restart of the lander."""
-        source = {"lake": str(lake), "state": str(state), "collector_id": collector_id}
+        source = {"lake": lake, "state": str(state), "collector_id": collector_id}
         line = json.dumps({"land": source}).encode() + b"\n"
         self._stations.append(line)
         self._tell(line)
@@ -69,8 +71,9 @@ class LanderProcess:
         self._tell(b"".join(self._stations))
         return self._process
 
-    def kill(self) -> None:
-        """End it at once; what has not landed stays in the log."""
+    def give_up(self) -> None:
+        """End it at once and for good; what has not landed stays in the log."""
+        self._given_up = True
         if self._process and self._process.returncode is None:
             self._process.kill()
 
@@ -80,10 +83,25 @@ class LanderProcess:
         Raises:
             CollectorError: It could not; what is left will be landed after the next start.
         """
+        process = None if self._given_up else await self._drained()
+        if self._given_up:
+            msg = "told to stop twice, so not all landed; the next start lands what the log holds"
+            raise CollectorError(msg)
+        if process and process.returncode != 0:
+            msg = "not everything landed, see above; the next start lands what the log holds"
+            raise CollectorError(msg)
+
+    async def _drained(self) -> asyncio.subprocess.Process:
+        """Return the ended process; one that a signal ended before it could listen is repeated."""
+        process = await self._drained_once()
+        was_killed = (process.returncode or 0) < 0
+        return await self._drained_once() if was_killed and not self._given_up else process
+
+    async def _drained_once(self) -> asyncio.subprocess.Process:
         process = self._process
         if not process or process.returncode is not None:
             process = await self._start()
-        await process.communicate(DRAIN)
-        if process.returncode != 0:
-            msg = "not everything landed, see above; what the log holds lands at the next start"
-            raise CollectorError(msg)
+        with contextlib.suppress(RuntimeError, OSError):  # it is gone, and the pipe with it
+            await process.communicate(DRAIN)
+        await process.wait()
+        return process

@@ -1,0 +1,278 @@
+"""Who may send, and into which tenant's lake: a TOML file of hashed bearer tokens.
+
+    [[token]]
+    tenant = "acme"                # "" is the lake itself
+    sha256 = "2c26b46b68ffc68ff9…"
+    expires = 2027-01-31           # optional; the token ends when this day begins, UTC
+
+    [tenant.acme]                  # optional
+    max_bytes_per_sec = 5_000_000
+    max_wal_bytes = 1_000_000_000
+    certificate_names = ["agents.acme.example"]  # common names of client certificates
+
+A token is 32 random bytes, so nobody finds it by trying: a slow hash, made for passwords, would
+protect nothing and let anybody keep the collector busy. A token with `metrics = true` in place of
+a tenant only reads `/metrics`.
+"""
+
+import hashlib
+import hmac
+import re
+import secrets
+import stat
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time
+from pathlib import Path
+from typing import Any
+
+from tracegrade_collector.errors import BadCredentials, Unauthenticated
+from tracegrade_collector.files import private_opener
+
+DEFAULT_TENANT = ""
+TENANT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
+SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
+BEARER = re.compile(r"bearer +([A-Za-z0-9._~+/-]+=*)", re.ASCII | re.IGNORECASE)
+TOKEN_KEYS = ("tenant", "metrics", "sha256", "expires")
+TOKEN_PREFIX = "tg_"  # noqa: S105 - so that scanners of leaked secrets know one
+TOKEN_BYTES = 32
+MAX_TENANTS = 1000
+MAX_TOKENS = 10_000  # each is compared with every request; about 0.3 µs apiece
+
+
+@dataclass(frozen=True)
+class Token:
+    """One entry of the file."""
+
+    digest: bytes
+
+    tenant: str | None
+    """None if it only reads metrics."""
+
+    expires: datetime | None = None
+
+
+@dataclass(frozen=True)
+class TenantOptions:
+    """What the file says about one tenant."""
+
+    max_bytes_per_sec: int | None = None
+    """Bytes of requests, decompressed; None is no limit."""
+
+    max_wal_bytes: int | None = None
+    """Bytes of log; None is an equal share of the collector's."""
+
+    certificate_names: tuple[str, ...] = ()
+    """Common names of client certificates that stand for a token."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """The whole file."""
+
+    tokens: tuple[Token, ...]
+    tenants: dict[str, TenantOptions] = field(default_factory=dict)
+    """Every tenant that is named anywhere in the file."""
+
+    def tenant_of_token(self, authorization: Sequence[str], now: datetime) -> str:
+        """Return the tenant that the values of `Authorization` give access to.
+
+        Raises:
+            Unauthenticated: They are not exactly one bearer token that is known and valid.
+        """
+        token = self._token(authorization, now)
+        if token.tenant is None:
+            reason, text = "metrics_only", "the bearer token only reads metrics"
+            raise Unauthenticated(reason, text)
+        return token.tenant
+
+    def check_metrics(self, authorization: Sequence[str], now: datetime) -> None:
+        """Return if the values of `Authorization` give access to the counters of all tenants.
+
+        Raises:
+            Unauthenticated: They do not.
+        """
+        if self._token(authorization, now).tenant is not None:
+            reason, text = "no_metrics", "the bearer token is a tenant's and reads no metrics"
+            raise Unauthenticated(reason, text)
+
+    def tenant_of_certificate(self, name: str) -> str:
+        """Return the tenant of a client certificate's common name.
+
+        Raises:
+            Unauthenticated: It has none.
+        """
+        for tenant, options in self.tenants.items():
+            if name in options.certificate_names:
+                return tenant
+        reason, text = "unknown", "neither a bearer token nor a known client certificate"
+        raise Unauthenticated(reason, text)
+
+    def _token(self, authorization: Sequence[str], now: datetime) -> Token:
+        digest = _sha256(_bearer(authorization))
+        found = None
+        for token in self.tokens:  # all of them, so that the time says nothing about the file
+            if hmac.compare_digest(token.digest, digest):
+                found = token
+        if found is None:
+            reason, text = "unknown", "the bearer token is not known"
+            raise Unauthenticated(reason, text)
+        if found.expires and now >= found.expires:
+            reason, text = "expired", f"the bearer token expired at {found.expires.isoformat()}"
+            raise Unauthenticated(reason, text)
+        return found
+
+
+def _bearer(authorization: Sequence[str]) -> str:
+    """Return the token in the values of `Authorization`.
+
+    Raises:
+        Unauthenticated: There is none, another scheme, or more than one value.
+    """
+    if not authorization:
+        reason, text = "missing", "send the header 'Authorization: Bearer TOKEN'"
+        raise Unauthenticated(reason, text)
+    matched = BEARER.fullmatch(authorization[0]) if len(authorization) == 1 else None
+    if not matched:
+        reason, text = "malformed", "send one header 'Authorization: Bearer TOKEN', and only one"
+        raise Unauthenticated(reason, text)
+    return matched[1]
+
+
+def _sha256(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()
+
+
+def is_tenant_name(name: str) -> bool:
+    """Return whether a tenant may have this name, which is also its folder's on any system."""
+    return TENANT_NAME.fullmatch(name) is not None
+
+
+def add_token(file: Path, tenant: str | None, expires: date | None) -> str:
+    """Append a new token's hash to the file, which is made if absent, and return the token.
+
+    It is not kept anywhere; None for the tenant makes one that only reads metrics.
+
+    Raises:
+        BadCredentials: The tenant cannot have this name, or the file is none of tokens.
+    """
+    if tenant and not is_tenant_name(tenant):
+        raise BadCredentials(_bad_tenant(tenant))
+    if file.exists():
+        read_access(file)
+    token = TOKEN_PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
+    lines = ["[[token]]", f'tenant = "{tenant}"' if tenant is not None else "metrics = true"]
+    lines.append(f'sha256 = "{_sha256(token).hex()}"')
+    lines += [f"expires = {expires.isoformat()}"] if expires else []
+    try:
+        with open(file, "a", opener=private_opener) as out:
+            out.write("\n".join([*([""] if out.tell() else []), *lines, ""]))
+    except OSError as error:
+        msg = f"cannot write the tokens in {file}: {error.strerror}"
+        raise BadCredentials(msg) from error
+    return token
+
+
+def read_access(file: Path) -> Access:
+    """Return what a file of tokens says.
+
+    Raises:
+        BadCredentials: It is missing, readable by every user of the machine, holds no token, or
+            something is wrong in it; all of that in one line.
+    """
+    try:
+        mode = file.stat().st_mode
+        content = tomllib.loads(file.read_text())
+    except (OSError, ValueError) as error:
+        msg = f"cannot read the tokens in {file}: {error}"
+        raise BadCredentials(msg) from error
+    problems: list[str] = []
+    if mode & (stat.S_IROTH | stat.S_IWOTH):
+        problems.append(f"every user can read it; chmod 600 {file}")
+    problems += [f"unknown table '{name}'" for name in content.keys() - {"token", "tenant"}]
+    access = _access(content, problems)
+    if not access.tokens and not problems:
+        problems.append("it holds no [[token]]; `tracegrade token new` makes one")
+    if problems:
+        msg = f"cannot use the tokens in {file}: {'; '.join(problems)}"
+        raise BadCredentials(msg)
+    return access
+
+
+def _access(content: dict[str, Any], problems: list[str]) -> Access:
+    """Return what the tables say; what is wrong with them is added to the problems."""
+    entries, tables = content.get("token", []), content.get("tenant", {})
+    if not isinstance(entries, list) or not isinstance(tables, dict):
+        problems.append("tokens stand in [[token]], tenants in [tenant.NAME]")
+        return Access(())
+    tokens = tuple(_tokens(entries, problems))
+    tenants = {token.tenant: TenantOptions() for token in tokens if token.tenant is not None}
+    tenants |= {name: _tenant_options(name, table, problems) for name, table in tables.items()}
+    if len(tokens) > MAX_TOKENS or len(tenants) > MAX_TENANTS:
+        problems.append(f"at most {MAX_TOKENS} tokens and {MAX_TENANTS} tenants")
+    if len({token.digest for token in tokens}) < len(tokens):
+        problems.append("a sha256 stands in it twice")
+    names = [name for options in tenants.values() for name in options.certificate_names]
+    if len(set(names)) < len(names):
+        problems.append("a certificate name stands in it twice")
+    return Access(tokens, tenants)
+
+
+def _tokens(entries: list[Any], problems: list[str]) -> Iterator[Token]:
+    for number, entry in enumerate(entries, 1):
+        wrong = _token_problem(entry)
+        if wrong:
+            problems.append(f"token {number}: {wrong}")
+            continue
+        expires = _instant(entry["expires"]) if "expires" in entry else None
+        yield Token(bytes.fromhex(entry["sha256"]), entry.get("tenant"), expires)
+
+
+def _token_problem(entry: Any) -> str | None:
+    """Return what is wrong with one entry; not its values, which could be a token by mistake."""
+    if not isinstance(entry, dict) or entry.keys() - {*TOKEN_KEYS}:
+        return f"must be a table of {', '.join(TOKEN_KEYS)}, and nothing else"
+    digest = entry.get("sha256")
+    if not isinstance(digest, str) or not SHA256.fullmatch(digest):
+        return "sha256 must be 64 hexadecimal digits, in lower case"
+    if ("tenant" in entry) == (entry.get("metrics") is True):
+        return "needs either a tenant or metrics = true"
+    tenant = entry.get("tenant", DEFAULT_TENANT)
+    if tenant != DEFAULT_TENANT and not (isinstance(tenant, str) and is_tenant_name(tenant)):
+        return _bad_tenant(tenant)
+    if not isinstance(entry.get("expires", date.min), date):
+        return "expires must be a date or a time, without quotes"
+    return None
+
+
+def _bad_tenant(tenant: object) -> str:
+    return f"a tenant's name must be {TENANT_NAME.pattern}, got {tenant!r:.100}"
+
+
+def _instant(given: date | datetime) -> datetime:
+    """Return a date's beginning, or a time; both are UTC unless they say otherwise."""
+    moment = given if isinstance(given, datetime) else datetime.combine(given, time.min)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _tenant_options(name: str, table: Any, problems: list[str]) -> TenantOptions:
+    """Return one tenant's options; what is wrong with them is added to the problems."""
+    before = len(problems)
+    if name != DEFAULT_TENANT and not is_tenant_name(name):
+        problems.append(_bad_tenant(name))
+    if not isinstance(table, dict):
+        problems.append(f"tenant {name}: must be a table")
+        return TenantOptions()
+    options = dict(table)
+    names = options.pop("certificate_names", [])
+    if not isinstance(names, list) or not all(isinstance(each, str) and each for each in names):
+        problems.append(f"tenant {name}: certificate_names must be texts")
+    for key, value in options.items():
+        if key not in {"max_bytes_per_sec", "max_wal_bytes"}:
+            problems.append(f"tenant {name}: unknown key '{key}'")
+        elif type(value) is not int or value <= 0:
+            problems.append(f"tenant {name}: {key} must be a whole number > 0")
+    if len(problems) > before:
+        return TenantOptions()
+    return TenantOptions(**options, certificate_names=tuple(names))
