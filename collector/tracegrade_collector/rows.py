@@ -1,174 +1,205 @@
 """Requests as received → rows of `raw_spans` and `raw_logs`; nothing of a span is lost.
 
-Column by column over all spans of all records; `sources.py` adds what spans share
-(resource, scope, record). `messages.py` is the way back.
+All spans of many requests at once: `wire.py` reads the bytes, `item_columns.py` makes the columns,
+and here they are joined with what spans share (resource, scope, record). What is written in a way
+that only protobuf reads rightly goes through `row_loop.py`. `messages.py` is the way back.
 """
 
-from collections.abc import Iterable, Sequence
-from itertools import chain
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
-from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
-from opentelemetry.proto.trace.v1.trace_pb2 import Span
+import pyarrow.compute as pc
+from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
+from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 
-from tracegrade_collector.anyvalue import value_text
-from tracegrade_collector.attributes import Duplicate, attribute_columns, list_column
-from tracegrade_collector.lake.schema import EVENT, LINK, RAW_LOGS, RAW_SPANS
-from tracegrade_collector.otlp import NO_SPAN_ID, NO_TRACE_ID, Signal
-from tracegrade_collector.sources import Record, items_and_sources, table
+from tracegrade_collector import row_loop
+from tracegrade_collector.attributes import Duplicate
+from tracegrade_collector.content_hash import HASH_BYTES, content_hashes, shared_salt
+from tracegrade_collector.errors import MalformedRequest
+from tracegrade_collector.item_columns import ItemColumns, log_columns, span_columns
+from tracegrade_collector.lake.schema import RAW_LOGS, RAW_SPANS, Table
+from tracegrade_collector.otlp import Encoding, Signal, decode
+from tracegrade_collector.sources import Record, Shared, record_columns, shared_columns
+from tracegrade_collector.wire import SharedBytes, Shell, Unusual, item_columns, shells
 
 __all__ = ["Record", "log_rows", "span_rows"]
 
-MAX_BIGINT = 2**63 - 1
+LOT_BYTES = 16 << 20
+"""Bytes of requests that are made columns at once: enough to share the cost of a call (5 ms),
+few enough that Arrow's offsets (2 GiB) and the memory for what is in between do not matter."""
+
+
+class _Rows(NamedTuple):
+    table: Table
+    columns: Callable[[pa.RecordBatch], ItemColumns]
+    by_loop: Callable[[Iterable[Record], str], pa.Table]
+
+
+_ROWS: Final = {
+    Signal.TRACES: _Rows(RAW_SPANS, span_columns, row_loop.span_rows),
+    Signal.LOGS: _Rows(RAW_LOGS, log_columns, row_loop.log_rows),
+}
 
 
 def span_rows(records: Iterable[Record], collector_id: str) -> pa.Table:
     """Return one row of `raw_spans` per valid span, in the order received.
 
+    Args:
+        records: A protobuf body must be one that `otlp.decode` accepts.
+        collector_id: Who received them.
+
     Raises:
         MalformedRequest: A record is no request of spans.
     """
-    spans, sources = items_and_sources(records, Signal.TRACES)
-    return table(RAW_SPANS, _span_columns(spans), spans, sources, collector_id)
+    return _rows(records, Signal.TRACES, collector_id)
 
 
 def log_rows(records: Iterable[Record], collector_id: str) -> pa.Table:
     """Return one row of `raw_logs` per valid log record, in the order received.
 
+    Args:
+        records: A protobuf body must be one that `otlp.decode` accepts.
+        collector_id: Who received them.
+
     Raises:
         MalformedRequest: A record is no request of logs.
     """
-    logs, sources = items_and_sources(records, Signal.LOGS)
-    return table(RAW_LOGS, _log_columns(logs), logs, sources, collector_id)
+    return _rows(records, Signal.LOGS, collector_id)
 
 
-def _span_columns(spans: Sequence[Span]) -> dict[str, Any]:
-    own = attribute_columns(("span", span.attributes) for span in spans)
-    events, event_duplicates = _events(spans)
-    links, link_duplicates = _links(spans)
-    statuses = [span.status if span.HasField("status") else None for span in spans]
-    return {
-        "trace_id": [span.trace_id.hex() for span in spans],
-        "span_id": [span.span_id.hex() for span in spans],
-        "parent_span_id": [_id(span.parent_span_id, NO_SPAN_ID) for span in spans],
-        "trace_state": [span.trace_state for span in spans],
-        "flags": [span.flags for span in spans],
-        "name": [span.name for span in spans],
-        "kind": [span.kind for span in spans],
-        "start_ns": [_bigint(span.start_time_unix_nano) for span in spans],
-        "end_ns": [_bigint(span.end_time_unix_nano) for span in spans],
-        "status_code": [status and status.code for status in statuses],
-        "status_message": [status and status.message for status in statuses],
-        "attributes": own.attributes,
-        "attribute_types": own.types,
-        "duplicate_attributes": [
-            list(chain(*parts))
-            for parts in zip(own.duplicates, event_duplicates, link_duplicates, strict=True)
-        ],
-        "events": events,
-        "links": links,
-        "dropped_attributes_count": [span.dropped_attributes_count for span in spans],
-        "dropped_events_count": [span.dropped_events_count for span in spans],
-        "dropped_links_count": [span.dropped_links_count for span in spans],
-        "oversize": [_span_oversize(span) for span in spans],
-    }
+def _rows(records: Iterable[Record], signal: Signal, collector_id: str) -> pa.Table:
+    empty = _ROWS[signal].table.arrow().empty_table()
+    lots = _lots(_as_protobuf(record, signal) for record in records)
+    return pa.concat_tables([empty, *(_lot_rows(lot, signal, collector_id) for lot in lots)])
 
 
-def _events(spans: Sequence[Span]) -> tuple[pa.ListArray, list[list[Duplicate]]]:
-    events = [event for span in spans for event in span.events]
-    counts = [len(span.events) for span in spans]
-    own = attribute_columns(
-        (f"events[{index}]", event.attributes)
-        for span in spans
-        for index, event in enumerate(span.events)
-    )
-    columns = {
-        "time_ns": [_bigint(event.time_unix_nano) for event in events],
-        "name": [event.name for event in events],
-        "attributes": own.attributes,
-        "attribute_types": own.types,
-        "dropped_attributes_count": [event.dropped_attributes_count for event in events],
-    }
-    return list_column(counts, columns, EVENT), _per_owner(own.duplicates, counts)
+def _as_protobuf(record: Record, signal: Signal) -> Record:
+    if record.signal is not signal:
+        msg = f"record {record.seq} holds {record.signal}, wanted {signal}"
+        raise MalformedRequest(msg)
+    if record.encoding is Encoding.PROTOBUF:
+        return record
+    body = decode(record.body, signal, record.encoding).SerializeToString(deterministic=True)
+    return record._replace(encoding=Encoding.PROTOBUF, body=body)
 
 
-def _links(spans: Sequence[Span]) -> tuple[pa.ListArray, list[list[Duplicate]]]:
-    links = [link for span in spans for link in span.links]
-    counts = [len(span.links) for span in spans]
-    own = attribute_columns(
-        (f"links[{index}]", link.attributes)
-        for span in spans
-        for index, link in enumerate(span.links)
-    )
-    columns = {
-        "trace_id": [link.trace_id.hex() for link in links],
-        "span_id": [link.span_id.hex() for link in links],
-        "trace_state": [link.trace_state for link in links],
-        "attributes": own.attributes,
-        "attribute_types": own.types,
-        "dropped_attributes_count": [link.dropped_attributes_count for link in links],
-        "flags": [link.flags for link in links],
-    }
-    return list_column(counts, columns, LINK), _per_owner(own.duplicates, counts)
+def _lots(records: Iterable[Record]) -> Iterator[list[Record]]:
+    lot: list[Record] = []
+    lot_bytes = 0
+    for record in records:
+        lot.append(record)
+        lot_bytes += len(record.body)
+        if lot_bytes >= LOT_BYTES:
+            yield lot
+            lot, lot_bytes = [], 0
+    if lot:
+        yield lot
 
 
-def _per_owner(
-    duplicates: Iterable[list[Duplicate]], counts: Iterable[int]
-) -> list[list[Duplicate]]:
-    """Return the duplicates of each span's events (or links) as one list per span."""
-    rest = iter(duplicates)
-    return [[each for _ in range(count) for each in next(rest)] for count in counts]
+def _lot_rows(lot: list[Record], signal: Signal, collector_id: str) -> pa.Table:
+    """Return the rows of some requests; an unusual one among them is found by halving."""
+    try:
+        return _Lot(lot, signal).rows(collector_id)
+    except Unusual:
+        if len(lot) == 1:
+            return _ROWS[signal].by_loop(lot, collector_id)
+        middle = len(lot) // 2
+        halves = (lot[:middle], lot[middle:])
+        return pa.concat_tables(_lot_rows(half, signal, collector_id) for half in halves)
 
 
-def _log_columns(logs: Sequence[LogRecord]) -> dict[str, Any]:
-    own = attribute_columns(("log", log.attributes) for log in logs)
-    bodies = [value_text(log.body) if log.HasField("body") else (None, None) for log in logs]
-    return {
-        "time_ns": [_bigint(log.time_unix_nano) for log in logs],
-        "observed_time_ns": [_bigint(log.observed_time_unix_nano) for log in logs],
-        "severity_number": [log.severity_number for log in logs],
-        "severity_text": [log.severity_text for log in logs],
-        "event_name": [log.event_name for log in logs],
-        "body": [text for _, text in bodies],
-        "body_type": [letter for letter, _ in bodies],
-        "attributes": own.attributes,
-        "attribute_types": own.types,
-        "duplicate_attributes": own.duplicates,
-        "dropped_attributes_count": [log.dropped_attributes_count for log in logs],
-        "trace_id": [_id(log.trace_id, NO_TRACE_ID) for log in logs],
-        "span_id": [_id(log.span_id, NO_SPAN_ID) for log in logs],
-        "flags": [log.flags for log in logs],
-        "oversize": [_log_oversize(log) for log in logs],
-    }
+class _Lot:
+    """Some requests taken apart: their items, and what each of these shares with others."""
+
+    def __init__(self, records: Sequence[Record], signal: Signal) -> None:
+        self._records = records
+        self._signal = signal
+        self._items: list[bytes] = []
+        self._digests: list[bytes] = []
+        self._salts: dict[SharedBytes, bytes] = {}
+        self._places: dict[SharedBytes, int] = {}
+        self._ends: list[int] = []
+        self._shared: list[int] = []
+        self._record: list[int] = []
+        for index, record in enumerate(records):
+            for shell in shells(record.body, signal):
+                if shell.items:
+                    self._add(index, shell)
+
+    def _add(self, record: int, shell: Shell) -> None:
+        items, shared = list(shell.items), shell.shared
+        salt = self._salts.get(shared) or shared_salt(*shared)
+        self._salts[shared] = salt
+        self._items += items
+        self._digests += content_hashes(items, salt)
+        self._ends.append(len(self._items))
+        self._shared.append(self._places.setdefault(shared, len(self._places)))
+        self._record.append(record)
+
+    def rows(self, collector_id: str) -> pa.Table:
+        """Return one row per valid item."""
+        declared, item_columns_of, _ = _ROWS[self._signal]
+        own = item_columns_of(item_columns(self._items, self._signal))
+        shared_of, record_of = self._per_item(self._shared), self._per_item(self._record)
+        shared, shared_duplicates = shared_columns([_shared(each) for each in self._places])
+        record = record_columns(self._records, collector_id)
+        duplicates = _with_shared(own.duplicates, shared_duplicates, shared_of)
+        oversize = {at: list(each.items()) for at, each in own.oversize.items()}
+        count = len(self._items)
+        columns = own.columns | {
+            **{name: column.take(shared_of) for name, column in shared.items()},
+            **{name: column.take(record_of) for name, column in record.items()},
+            "duplicate_attributes": _sparse(duplicates, count),
+            "oversize": _sparse(oversize, count),
+            "content_hash": _hex_texts(self._digests),
+            "resent": pa.repeat(pa.scalar(False), count),
+            "redacted": None,
+        }
+        return _table(declared, columns, own.is_valid)
+
+    def _per_item(self, per_shell: list[int]) -> pa.Int32Array:
+        ends = pa.array(self._ends, pa.int32())
+        runs = pa.RunEndEncodedArray.from_arrays(ends, pa.array(per_shell, pa.int32()))
+        return pc.run_end_decode(runs)
 
 
-def _id(value: bytes, zeros: bytes) -> str | None:
-    return value.hex() if value and value != zeros else None
+def _shared(found: SharedBytes) -> Shared:
+    resource = None if found.resource is None else Resource.FromString(found.resource)
+    scope = None if found.scope is None else InstrumentationScope.FromString(found.scope)
+    return Shared(resource, found.resource_url, scope, found.scope_url)
 
 
-def _bigint(value: int) -> int | None:
-    return value if value <= MAX_BIGINT else None
+def _with_shared(
+    own: dict[int, list[Duplicate]], shared: list[list[Duplicate]], shared_of: pa.Int32Array
+) -> dict[int, list[Duplicate]]:
+    """Return the later entries of equal keys, those in resource and scope after an item's own."""
+    if not any(shared):
+        return own
+    places = shared_of.to_pylist()
+    every = {at: own.get(at, []) + shared[place] for at, place in enumerate(places)}
+    return {at: found for at, found in every.items() if found}
 
 
-def _span_oversize(span: Span) -> dict[str, str]:
-    found = _large(start_ns=span.start_time_unix_nano, end_ns=span.end_time_unix_nano)
-    if span.parent_span_id == NO_SPAN_ID:
-        found["parent_span_id"] = span.parent_span_id.hex()
-    for index, event in enumerate(span.events):
-        if event.time_unix_nano > MAX_BIGINT:
-            found[f"events[{index}].time_ns"] = str(event.time_unix_nano)
-    return found
+def _sparse(found: dict[int, Any], count: int) -> list[Any] | None:
+    return [found.get(at) for at in range(count)] if found else None
 
 
-def _log_oversize(log: LogRecord) -> dict[str, str]:
-    found = _large(time_ns=log.time_unix_nano, observed_time_ns=log.observed_time_unix_nano)
-    if log.trace_id == NO_TRACE_ID:
-        found["trace_id"] = log.trace_id.hex()
-    if log.span_id == NO_SPAN_ID:
-        found["span_id"] = log.span_id.hex()
-    return found
+def _hex_texts(digests: Sequence[bytes]) -> pa.StringArray:
+    size = 2 * HASH_BYTES
+    offsets = pa.arange(0, size * (len(digests) + 1), size).cast(pa.int32())
+    digits = b"".join(digests).hex().encode()
+    return pa.StringArray.from_buffers(len(digests), offsets.buffers()[1], pa.py_buffer(digits))
 
 
-def _large(**times: int) -> dict[str, str]:
-    return {field: str(time) for field, time in times.items() if time > MAX_BIGINT}
+def _table(declared: Table, columns: dict[str, Any], is_valid: pa.BooleanArray) -> pa.Table:
+    schema = declared.arrow()
+    arrays = [_column(columns[field.name], field.type, len(is_valid)) for field in schema]
+    rows = pa.table(arrays, schema=schema)
+    return rows if pc.all(is_valid).as_py() is not False else rows.filter(is_valid)
+
+
+def _column(values: Any, type_: pa.DataType, count: int) -> pa.Array:
+    if values is None:
+        return pa.nulls(count, type_)
+    return values.cast(type_) if isinstance(values, pa.Array) else pa.array(values, type_)

@@ -5,23 +5,24 @@ Their columns are made once per group of items, and then repeated for each item.
 
 import json
 from collections.abc import Iterable, Sequence
-from hashlib import blake2b
+from itertools import islice
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+from google.protobuf.message import Message
 from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope, KeyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from tracegrade_collector.attributes import Duplicate, attribute_columns
+from tracegrade_collector.content_hash import content_hashes, shared_salt
 from tracegrade_collector.errors import MalformedRequest
 from tracegrade_collector.lake.schema import Table
 from tracegrade_collector.otlp import Encoding, Group, Signal, decode, groups, reject_invalid
 from tracegrade_collector.otlp_json import write_json
 
 NS_PER_DAY = 86_400_000_000_000
-HASH_BYTES = 16
 
 
 class Record(NamedTuple):
@@ -38,14 +39,20 @@ class Record(NamedTuple):
     """Decompressed."""
 
 
-class Source(NamedTuple):
-    """What the items of one ScopeSpans or ScopeLogs share."""
+class Shared(NamedTuple):
+    """What the items of one scope share."""
 
-    record: Record
     resource: Resource | None
     resource_url: str
     scope: InstrumentationScope | None
     scope_url: str
+
+
+class Source(NamedTuple):
+    """Where the items of one ScopeSpans or ScopeLogs come from."""
+
+    record: Record
+    shared: Shared
     size: int
     """How many items it has."""
 
@@ -73,14 +80,13 @@ def items_and_sources(records: Iterable[Record], signal: Signal) -> tuple[list[A
 def _source(record: Record, group: Group) -> Source:
     """Return what the items of a group share; absent messages as None."""
     resource, scope = group.resource, group.scope
-    return Source(
-        record,
+    shared = Shared(
         resource.resource if resource.HasField("resource") else None,
         resource.schema_url,
         scope.scope if scope.HasField("scope") else None,
         scope.schema_url,
-        len(group.items),
     )
+    return Source(record, shared, len(group.items))
 
 
 def table(
@@ -92,8 +98,10 @@ def table(
 ) -> pa.Table:
     """Return the rows: the items' own columns and those of their sources, in declared order."""
     repeat = [index for index, source in enumerate(sources) for _ in range(source.size)]
-    shared, shared_duplicates = _source_columns(sources, collector_id)
-    repeated = {name: column.take(pa.array(repeat, pa.int64())) for name, column in shared.items()}
+    of_source, shared_duplicates = shared_columns([source.shared for source in sources])
+    of_source |= record_columns([source.record for source in sources], collector_id)
+    indices = pa.array(repeat, pa.int64())
+    repeated = {name: column.take(indices) for name, column in of_source.items()}
     duplicates = [
         own + shared_duplicates[index] or None
         for own, index in zip(columns["duplicate_attributes"], repeat, strict=True)
@@ -103,6 +111,7 @@ def table(
         "oversize": [list(fields.items()) or None for fields in columns["oversize"]],
         "content_hash": _hashes(items, sources),
         "resent": pa.repeat(pa.scalar(False), len(items)),
+        "redacted": pa.nulls(len(items)),
     }  # fmt: skip
     schema = declared.arrow()
     return pa.table([_column(found[field.name], field.type) for field in schema], schema=schema)
@@ -112,14 +121,14 @@ def _column(values: Any, type_: pa.DataType) -> pa.Array:
     return values.cast(type_) if isinstance(values, pa.Array) else pa.array(values, type_)
 
 
-def _source_columns(
-    sources: Sequence[Source], collector_id: str
+def shared_columns(
+    shared: Sequence[Shared],
 ) -> tuple[dict[str, pa.Array], list[list[Duplicate]]]:
-    resources = [source.resource for source in sources]
-    scopes = [source.scope for source in sources]
+    """Return the columns of resources and scopes, and the later entries of their equal keys."""
+    resources = [each.resource for each in shared]
+    scopes = [each.scope for each in shared]
     of_resource = attribute_columns(each and ("resource", each.attributes) for each in resources)
     of_scope = attribute_columns(each and ("scope", each.attributes) for each in scopes)
-    days = [source.record.received_ns // NS_PER_DAY for source in sources]
     columns = {
         "resource_attributes": of_resource.attributes,
         "resource_attribute_types": of_resource.types,
@@ -127,13 +136,9 @@ def _source_columns(
         "scope_attribute_types": of_scope.types,
         "scope_name": _texts(each and each.name for each in scopes),
         "scope_version": _texts(each and each.version for each in scopes),
-        "resource_schema_url": _texts(source.resource_url for source in sources),
-        "scope_schema_url": _texts(source.scope_url for source in sources),
+        "resource_schema_url": _texts(each.resource_url for each in shared),
+        "scope_schema_url": _texts(each.scope_url for each in shared),
         "service_name": _texts(each and _service_name(each.attributes) for each in resources),
-        "collector_id": _texts(collector_id for _ in sources),
-        "wal_seq": _bigints(source.record.seq for source in sources),
-        "received_ns": _bigints(source.record.received_ns for source in sources),
-        "date": pa.array(days, pa.int32()).cast(pa.date32()),
         "resource_dropped_attributes_count": _bigints(
             each and each.dropped_attributes_count for each in resources
         ),
@@ -147,6 +152,17 @@ def _source_columns(
         for in_resource, in_scope in zip(of_resource.duplicates, of_scope.duplicates, strict=True)
     ]
     return columns, duplicates
+
+
+def record_columns(records: Sequence[Record], collector_id: str) -> dict[str, pa.Array]:
+    """Return the columns that say when and where requests came in."""
+    days = [record.received_ns // NS_PER_DAY for record in records]
+    return {
+        "collector_id": _texts(collector_id for _ in records),
+        "wal_seq": _bigints(record.seq for record in records),
+        "received_ns": _bigints(record.received_ns for record in records),
+        "date": pa.array(days, pa.int32()).cast(pa.date32()),
+    }
 
 
 def _texts(values: Iterable[str | None]) -> pa.Array:
@@ -172,32 +188,17 @@ def _entity_refs(resource: Resource) -> str | None:
 def _hashes(items: Iterable[Span | LogRecord], sources: Sequence[Source]) -> list[str]:
     rest = iter(items)
     return [
-        _item_hash(prefix, next(rest))
+        found.hex()
         for source in sources
-        for prefix in [_source_hash(source)]
-        for _ in range(source.size)
+        for found in content_hashes(map(_bytes, islice(rest, source.size)), _salt(source.shared))
     ]
 
 
-def _source_hash(source: Source) -> blake2b:
-    """Each part goes in with its length, so that no two sources look alike."""
-    found = blake2b(digest_size=HASH_BYTES)
-    for part in (source.resource, source.resource_url, source.scope, source.scope_url):
-        written = _part_bytes(part)
-        found.update(len(written).to_bytes(8))
-        found.update(written)
-    return found
+def _salt(shared: Shared) -> bytes:
+    resource = None if shared.resource is None else _bytes(shared.resource)
+    scope = None if shared.scope is None else _bytes(shared.scope)
+    return shared_salt(resource, shared.resource_url, scope, shared.scope_url)
 
 
-def _part_bytes(part: Resource | InstrumentationScope | str | None) -> bytes:
-    if part is None:
-        return b""
-    if isinstance(part, str):
-        return part.encode()
-    return b"+" + part.SerializeToString(deterministic=True)
-
-
-def _item_hash(prefix: blake2b, item: Span | LogRecord) -> str:
-    found = prefix.copy()
-    found.update(item.SerializeToString(deterministic=True))
-    return found.hexdigest()
+def _bytes(message: Message) -> bytes:
+    return message.SerializeToString(deterministic=True)
