@@ -1,4 +1,4 @@
-"""The commands `collect`, `export`, `import` and `lake`.
+"""The commands `collect`, `export` and `import`; `lake_cli.py` has `lake`.
 
 Thin: what they do is imported only when they run, so that `--help` and the others start fast.
 """
@@ -8,7 +8,11 @@ from typing import Annotated
 
 import typer
 
-LakePath = Annotated[Path, typer.Option(envvar="TRACEGRADE_LAKE", help="The lake's folder.")]
+from tracegrade_collector.lake_cli import lake
+
+__all__ = ["collect", "export", "import_", "lake"]
+
+LakePath = Annotated[str, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder or URL.")]
 
 
 def collect(
@@ -52,22 +56,3 @@ def export(  # noqa: PLR0913, PLR0917 - one parameter per option
     from tracegrade_collector.commands import ExportOptions, run_export  # noqa: PLC0415
 
     run_export(lake, ExportOptions(to, table, trace, out, endpoint, tuple(header or ())))
-
-
-lake = typer.Typer(add_completion=False, rich_markup_mode=None)
-
-
-@lake.callback()
-def about() -> None:
-    """Look after the lake."""
-
-
-@lake.command()
-def files(
-    lake: LakePath,
-    table: Annotated[str, typer.Option(help="spans, logs, steps, trajectories, ...")],
-) -> None:
-    """Print the Parquet files that a table consists of now, one per line."""
-    from tracegrade_collector.commands import print_files  # noqa: PLC0415 - see above
-
-    print_files(lake, table)

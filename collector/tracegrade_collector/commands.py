@@ -1,4 +1,4 @@
-"""What the commands `import`, `export` and `lake` do; `cli.py` says how they are called.
+"""What the commands `import` and `export` do; `cli.py` says how they are called.
 
 stdout holds what was asked for and nothing else; counts and notes go to stderr.
 """
@@ -18,12 +18,11 @@ from tracegrade_collector.errors import NotAllImported, OutUnwritable
 from tracegrade_collector.export import Exported, export_http, export_json
 from tracegrade_collector.files import private_opener
 from tracegrade_collector.importer import Imported, import_files
-from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake
+from tracegrade_collector.lake import Lake
 from tracegrade_collector.otlp import Signal
 from tracegrade_collector.otlp_http import OtlpHttp
 
 FORMATS = ("auto", "otlp")
-TABLE_OF_NAME = {"spans": RAW_SPANS.name, "logs": RAW_LOGS.name}
 SIGNAL_OF_NAME = {"spans": Signal.TRACES, "logs": Signal.LOGS}
 NAME_OF_SIGNAL = {Signal.TRACES: "spans", Signal.LOGS: "log records"}
 TRACE_ID_DIGITS = 32
@@ -41,7 +40,7 @@ class ExportOptions:
     headers: tuple[str, ...]
 
 
-def run_import(paths: Sequence[Path], root: Path, format_: str) -> None:
+def run_import(paths: Sequence[Path], root: str | Path, format_: str) -> None:
     """Import the files, say on stderr what became of them.
 
     Raises:
@@ -62,7 +61,7 @@ def run_import(paths: Sequence[Path], root: Path, format_: str) -> None:
         raise NotAllImported(msg)
 
 
-def run_export(root: Path, options: ExportOptions) -> None:
+def run_export(root: str | Path, options: ExportOptions) -> None:
     """Export one table, say on stderr how much it was.
 
     Raises:
@@ -80,21 +79,6 @@ def run_export(root: Path, options: ExportOptions) -> None:
         with _output(options.out) as file:
             exported = export_json(lake, signal, options.trace, file)
     typer.echo(_export_summary(exported, signal), err=True)
-
-
-def print_files(root: Path, table: str) -> None:
-    """Print the absolute paths of the table's live files.
-
-    Raises:
-        BadInput: There is no such lake or table.
-    """
-    lake, name = Lake.open(root), TABLE_OF_NAME.get(table, table)
-    if name not in lake.tables():
-        found = ", ".join(lake.tables()) or "none"
-        msg = f"the lake {root} has no table '{table}'; found: {found}"
-        raise BadInput(msg)
-    for path in lake.files(name):
-        typer.echo(path)
 
 
 def _check_choice(option: str, value: str, choices: Sequence[str]) -> None:

@@ -106,6 +106,11 @@ class Lake:
             raise TypeError(msg)
         return self.storage.root
 
+    @property
+    def is_local(self) -> bool:
+        """Whether it is a folder, so that its files can be read by path."""
+        return isinstance(self.storage, Folder)
+
     def check_store(self) -> None:
         """Return if this lake could be written to safely, as far as can be told without writing.
 
@@ -211,7 +216,7 @@ class Lake:
         with writing_to(self.state):
             return stage(self._table(table.name).stage_folder, table, rows, name)
 
-    def stage_batches(  # noqa: PLR0913, PLR0917 - what a file is
+    def stage_batches(
         self,
         table: Table,
         partition: Mapping[str, str],

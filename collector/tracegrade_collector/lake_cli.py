@@ -1,0 +1,65 @@
+"""The commands `tracegrade lake …`: their options. `lake_commands.py` is what they do.
+
+Thin: what they do is imported only when they run, so that `--help` is fast.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Place = Annotated[
+    str, typer.Option("--lake", envvar="TRACEGRADE_LAKE", help="The lake: a folder or an URL.")
+]
+State = Annotated[
+    Path | None,
+    typer.Option(help="For a lake with a URL: the local folder of its log and quarantine."),
+]
+Tables = Annotated[list[str] | None, typer.Option("--table", help="Only this; may be repeated.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+
+lake = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@lake.callback()
+def about() -> None:
+    """Look after the lake."""
+
+
+@lake.command()
+def files(
+    place: Place,
+    table: Annotated[str, typer.Option(help="spans, logs, steps, trajectories, ...")],
+    state: State = None,
+) -> None:
+    """Print the Parquet files that a table consists of now, one per line."""
+    from tracegrade_collector import lake_commands as commands  # noqa: PLC0415 - see above
+
+    commands.print_files(commands.LakeOptions(place, state, (table,)))
+
+
+@lake.command()
+def delete(  # noqa: PLR0913, PLR0917 - one parameter per option
+    place: Place,
+    trace: Annotated[
+        list[str] | None, typer.Option(help="A trace id, 32 hex digits; may be repeated.")
+    ] = None,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            help="Traces with a row like: service_name = 'x' and start_ns < 1700000000000000000."
+        ),
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="The collector's options, if none is running.")
+    ] = None,
+    state: State = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Erase whole traces: from all tables, old files, log, quarantine and dead letters."""
+    from tracegrade_collector import lake_commands as commands  # noqa: PLC0415 - see above
+
+    options = commands.LakeOptions(place, state, (), dry_run, as_json)
+    commands.delete(options, trace or (), where, config)

@@ -1,0 +1,39 @@
+"""Says on stderr how far a long command is: on a terminal in one line, else in plain lines."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import typer
+
+PLAIN_EVERY_SECS: Final = 1.0
+"""A table has thousands of files; a log that nobody watches needs no line for each."""
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """Yield what shows a line about the step that begins; the line is gone at the end."""
+    if not sys.stderr.isatty():
+        yield _Plain().note
+        return
+    from rich.console import Console  # noqa: PLC0415 - 50 ms that other commands need not wait
+    from rich.text import Text  # noqa: PLC0415
+
+    with Console(stderr=True).status("") as status:
+        yield lambda line: status.update(Text(line))
+
+
+class _Plain:
+    """Prints a line at most once a second, and never the same twice running."""
+
+    def __init__(self) -> None:
+        self._last = ""
+        self._due = 0.0
+
+    def note(self, line: str) -> None:
+        now = time.monotonic()
+        if now >= self._due and line != self._last:
+            typer.echo(line, err=True)
+            self._last, self._due = line, now + PLAIN_EVERY_SECS
