@@ -20,6 +20,10 @@ from tracegrade_collector.errors import CollectorError
 ENVIRONMENT_PREFIX = "TRACEGRADE_COLLECTOR_"
 TABLE = "collector"
 OFF = "off"
+RULES = ("blob", "pem", "named", "cookie", "url", "bearer", "jwt", "api_key", "card")
+"""Names of the rules of redaction, in the order in which they are applied."""
+
+LEAST_VALUE_BYTES = 1024  # a limit must leave room for the note of what was cut
 
 
 class BadConfig(CollectorError, BadInput):
@@ -66,6 +70,31 @@ class CollectorConfig:
     max_request_bytes: int = 64 << 20
     """Bytes of one request, before and after decompression; the protocol recommends 64 MiB."""
 
+    max_items_per_request: int = 250_000
+    """Resources, scopes and spans or log records of one request; counted before it is decoded. Of
+    empty ones 500 kB hold as many, and 64 MiB of real ones (760 bytes) a third."""
+
+    max_values_per_request: int = 2_000_000
+    """Attributes, events, links and nested values of one request, counted before it is decoded;
+    each takes about 50 bytes of memory, however few it took on the wire."""
+
+    max_connections: int = 8192
+    """Connections of each protocol, at most half of the files that the process may open. Over HTTP
+    one more closes the one that has rested longest."""
+
+    max_concurrent_requests: int = 1024
+    """HTTP requests under way at once; more are refused, to be sent again. Bytes are limited by
+    `max_in_flight_bytes`; this bounds those of which no byte has come."""
+
+    max_head_secs: float = 10.0
+    """Seconds in which the head of a request must arrive. Exporters give up after 10 s."""
+
+    max_body_secs: float = 30.0
+    """Seconds in which the body of a request must arrive; after it the place is free again."""
+
+    cors_origins: str = ""
+    """Origins, separated by spaces, whose pages in a browser may send; `https://app.example`."""
+
     max_in_flight_bytes: int = 256 << 20
     """Bytes of requests in memory at once; beyond it new ones are refused. Four of the largest; at
     least two, since one that is compressed is held in both forms."""
@@ -91,6 +120,37 @@ class CollectorConfig:
 
     max_quarantine_bytes: int = 1 << 30
     """Bytes of undecodable requests that are kept; beyond it they are only counted."""
+
+    quarantine_days: float = 30.0
+    """Days that a file stays in quarantine: time enough to see why, not more for what nobody has
+    redacted."""
+
+    redact: bool = True
+    """Whether secrets are replaced before anything is written to the lake. Pseudonyms and
+    `max_value_bytes` do not depend on it."""
+
+    redact_rules_off: str = ""
+    """Rules that are not applied, separated by spaces; each of `RULES`."""
+
+    redact_keys: str = ""
+    """Further keys of attributes, and names in JSON, under which secrets stand, separated by
+    spaces; in any case, words parted by `.`, `_`, `-` or not: `ssn customer.tax_number`."""
+
+    pseudonym_keys: str = ""
+    """Keys of attributes whose values become pseudonyms, as they are written, separated by spaces:
+    `user.id enduser.id`. Equal values stay equal, so that joins keep working."""
+
+    pseudonym_secret_file: str = ""
+    """File with at least 16 random bytes, for several collectors whose pseudonyms are to agree.
+    Empty: `redaction.secret` among the lake's private files, made if absent."""
+
+    max_value_bytes: int = 4 << 20
+    """Bytes of one text; a longer one is cut, with a note of its length and hash. Four MB are a
+    model's context of a million tokens; each reader holds a value whole."""
+
+    max_blob_bytes: int = 32_000
+    """Characters of base64 (images, audio) that are kept; of more only type, size and hash. The
+    limit that OpenInference sets for images."""
 
     drain_secs: float = 10.0
     """Seconds that requests under way get to finish when the collector is stopped."""
@@ -205,6 +265,13 @@ def _value_problems(config: CollectorConfig) -> list[str]:
             f"max_in_flight_bytes must be at least twice max_request_bytes "
             f"({config.max_request_bytes}), got {config.max_in_flight_bytes}"
         )
+    unknown = sorted(set(config.redact_rules_off.split()) - set(RULES))
+    if unknown:
+        known = ", ".join(RULES)
+        problems.append(f"redact_rules_off: no rule '{', '.join(unknown)}'; known: {known}")
+    if config.max_value_bytes < LEAST_VALUE_BYTES:
+        least = f"at least {LEAST_VALUE_BYTES}"
+        problems.append(f"max_value_bytes must be {least}, got {config.max_value_bytes}")
     if config.log_format not in logs.FORMATS:
         known = " or ".join(logs.FORMATS)
         problems.append(f"log_format must be {known}, got {config.log_format!r}")

@@ -98,6 +98,10 @@ class BadCredentials(CollectorError, BadInput):
     """The file of tokens, or a certificate, cannot be used."""
 
 
+class BadSecret(CollectorError, BadInput):
+    """The file with the secret of pseudonyms cannot be read, or holds too little."""
+
+
 class BadCondition(CollectorError, BadInput):
     """A condition on rows cannot be understood."""
 

@@ -16,6 +16,18 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from tracegrade_collector.otlp import Encoding, Rejection, Signal
 
 MAX_MESSAGE_CHARS = 1000  # far below the 4 MiB that the specification allows an answer
+MEDIA_TYPES = {"application/x-protobuf": Encoding.PROTOBUF, "application/json": Encoding.JSON}
+CONTENT_TYPES = {encoding: media_type for media_type, encoding in MEDIA_TYPES.items()}
+
+
+def encoding_of(content_type: str) -> Encoding | None:
+    """Return the encoding that a content type names, whatever its parameters; None for others."""
+    return MEDIA_TYPES.get(content_type.partition(";")[0].strip().lower())
+
+
+def error_encoding(content_type: str) -> Encoding:
+    """Return the request's encoding; JSON, which people read, where it has none that we know."""
+    return encoding_of(content_type) or Encoding.JSON
 
 
 def error_status(code: int, text: str, retry_after_secs: int | None = None) -> Status:
