@@ -12,7 +12,6 @@ from typing import TextIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from tracegrade_collector.errors import LakeDamaged
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, Table
@@ -72,14 +71,16 @@ def raw_rows(lake: Lake, signal: Signal, trace_id: str | None) -> Iterator[list[
     Raises:
         LakeDamaged: A file of the lake cannot be read.
     """
-    for path in lake.files(TABLES[signal].name):
+    name = TABLES[signal].name
+    for live in lake.live_files(name):
+        file = lake.open_parquet(name, live.path)
         try:
-            for batch in pq.ParquetFile(path).iter_batches(REQUEST_ROWS):
+            for batch in file.iter_batches(REQUEST_ROWS):
                 wanted = _wanted(batch, trace_id).to_pylist()
                 if wanted:
                     yield wanted
         except (OSError, pa.ArrowException) as error:
-            msg = f"{path} cannot be read: {error}"
+            msg = f"{live.path} of {name} cannot be read: {error}"
             raise LakeDamaged(msg) from error
 
 

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from tracegrade_collector.errors import ImportBusy
 from tracegrade_collector.files import FILE_MODE
@@ -168,8 +167,8 @@ def _counts_in_lake(lake: Lake, table: Table, hashes: Iterable[str]) -> Counter[
     """Return how often each of the hashes stands in the lake; one file at a time in memory."""
     wanted = pa.array(set(hashes), pa.string())
     counts: Counter[str] = Counter()
-    for path in lake.files(table.name):
-        column = pq.read_table(path, columns=[HASH], partitioning=None)[HASH]
+    for file in lake.newest_files(table.name):
+        column = file.read(columns=[HASH])[HASH]
         counts.update(column.filter(pc.is_in(column, value_set=wanted)).to_pylist())
     return counts
 

@@ -17,6 +17,8 @@ from tracegrade_collector.files import make_folder
 URL = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9!_.*'()=-]+)*")
 """Bucket and prefix; what needs no escape, so that every client reads it alike."""
 
+STATE_VARIABLE = "TRACEGRADE_STATE"
+
 
 def lake_url(lake: str | Path) -> str | None:
     """Return the URL of a lake on an object store, without a slash at its end; None for a path.
@@ -39,7 +41,8 @@ def state_folder(lake: str | Path, state: str | Path | None = None) -> Path:
 
     Args:
         lake: Its path or URL.
-        state: The folder, if it was chosen. A lake in a folder is its own state.
+        state: The folder, if it was chosen; else `TRACEGRADE_STATE`. A lake in a folder is its
+            own state.
 
     Raises:
         BadLakePath: The lake cannot have this path.
@@ -47,8 +50,9 @@ def state_folder(lake: str | Path, state: str | Path | None = None) -> Path:
     url = lake_url(lake)
     if url is None:
         return _checked(lake)
-    if state is not None:
-        return Path(state).absolute()
+    chosen = state or os.environ.get(STATE_VARIABLE)
+    if chosen:
+        return Path(chosen).absolute()
     home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     readable = re.sub(r"[^A-Za-z0-9]+", "-", url)
     return Path(home) / "tracegrade" / f"{readable}-{hashlib.sha256(url.encode()).hexdigest()[:8]}"

@@ -25,6 +25,7 @@ from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, StagedFile, Tab
 from tracegrade_collector.ledger import Ledger, Totals
 from tracegrade_collector.otlp import Signal
 from tracegrade_collector.quarantine import Quarantine
+from tracegrade_collector.redaction import Redactor
 from tracegrade_collector.resent import LandedRows
 from tracegrade_collector.rows import log_rows, span_rows
 from tracegrade_collector.sources import Record
@@ -54,9 +55,15 @@ class SignalLander:
     """Lands the records of one signal in its table, and accounts for each."""
 
     def __init__(
-        self, lake: Lake, signal_: Signal, quarantine: Quarantine, config: CollectorConfig
+        self,
+        lake: Lake,
+        signal_: Signal,
+        quarantine: Quarantine,
+        redactor: Redactor,
+        config: CollectorConfig,
     ) -> None:
         self._lake = lake
+        self._redactor = redactor
         self._signal = signal_
         self._quarantine = quarantine
         self._table, self._to_rows, resent_by = LANDINGS[signal_]
@@ -71,7 +78,7 @@ class SignalLander:
     def _landed_rows(self) -> LandedRows:
         """Made when there is something to land: a quiet station holds no rows in memory."""
         landed_rows = self._new_landed_rows()
-        landed_rows.recall(self._lake.files(self._table.name))
+        landed_rows.recall(self._lake.newest_files(self._table.name))
         return landed_rows
 
     def stage(self, logged: Sequence[Logged]) -> None:
@@ -88,7 +95,6 @@ class SignalLander:
         rows, quarantined = self._rows(new)
         reach("rows_made")
         rows = self._landed_rows.mark(rows)
-        # Redaction comes here: `resent` compares rows as received, only clean ones are written.
         self._staged += self._lake.stage(self._table, rows, name)
         reach("rows_staged")
         self._added = self._added.plus(
@@ -109,8 +115,9 @@ class SignalLander:
     def _keep_refused(self, name: str, refused: Sequence[Logged]) -> Counter[str]:
         """Keep refused items as dead letters; return how many there are by reason."""
         try:
+            records = list(map(_record, refused))
             return keep_refused(
-                self._lake.state, f"{name}-{self._signal}", list(map(_record, refused))
+                self._lake.state, f"{name}-{self._signal}", records, self._redactor
             )
         except OSError:  # the disk, not a record: the round is repeated
             raise
@@ -123,7 +130,8 @@ class SignalLander:
     def _rows(self, logged: Sequence[Logged]) -> tuple[pa.Table, list[Logged]]:
         """Return the rows of records, and the records that no rows can be made of."""
         try:
-            return self._to_rows(map(_record, logged), self._quarantine.collector_id), []
+            rows = self._to_rows(map(_record, logged), self._quarantine.collector_id)
+            return self._redactor.redact_rows(rows), []
         except Exception:  # whatever is wrong with one record must not stop all the others
             log.exception("some of %d records cannot be made rows; trying each", len(logged))
             if len(logged) > 1:
@@ -152,7 +160,10 @@ class Lander:
         self._max_round_bytes = config.max_round_bytes
         self._max_batch_bytes = config.max_segment_bytes
         self._quarantine = Quarantine(lake.state, folder.collector_id, config.max_quarantine_bytes)
-        self._signals = [SignalLander(lake, each, self._quarantine, config) for each in Signal]
+        redactor = Redactor.from_options(config, lake.state)
+        self._signals = [
+            SignalLander(lake, each, self._quarantine, redactor, config) for each in Signal
+        ]
 
     def land_round(self) -> bool:
         """Land the oldest sealed segments, as many as fit; return whether there were any."""

@@ -4,9 +4,9 @@ The content hash of a row covers its ids, resource and scope, so equal hashes ar
 the last rows are remembered, a fixed number; what comes again later than that is for compaction.
 """
 
+import itertools
 from collections import deque
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterable
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,13 +27,16 @@ class LandedRows:
         self._rows = 0
         self._hashes: deque[pa.Array] = deque()
 
-    def recall(self, files: list[str]) -> None:
-        """Remember the rows of a table's newest files, as a process that has just started."""
-        newest_last = sorted(map(Path, files), key=lambda file: file.stat().st_mtime_ns)
-        for file in newest_last[: -MAX_FILES - 1 : -1]:
+    def recall(self, files: Iterable[pq.ParquetFile]) -> None:
+        """Remember the rows of a table's newest files, as a process that has just started.
+
+        Args:
+            files: Newest first; no more are taken than needed.
+        """
+        for file in itertools.islice(files, MAX_FILES):
+            self._remember_older(file.read(columns=[HASH])[HASH].combine_chunks())
             if self._rows >= self._max_rows:
                 break
-            self._remember_older(pq.read_table(file, columns=[HASH])[HASH].combine_chunks())
 
     def mark(self, rows: pa.Table) -> pa.Table:
         """Return the rows, `resent` where an equal one landed before; remember them all."""

@@ -3,7 +3,6 @@
 import re
 import sys
 from decimal import Decimal
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import duckdb
@@ -37,7 +36,7 @@ def print_saved() -> None:
         sys.stdout.write(f"{name}\t{summary}\n")
 
 
-def print_rows(question: Question, *, lake: Path | None, output: str) -> None:
+def print_rows(question: Question, *, lake: str | None, output: str) -> None:
     """Print the rows of the answer to stdout in one of `FORMATS`.
 
     Raises:

@@ -1,6 +1,5 @@
 """The `tracegrade sql` command: analysts' SQL over the lake."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,7 +13,7 @@ def sql(
         ),
     ] = None,
     lake: Annotated[
-        Path | None, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder of the lake.")
+        str | None, typer.Option(envvar="TRACEGRADE_LAKE", help="The lake's folder or URL.")
     ] = None,
     saved: Annotated[str | None, typer.Option(help="Run a saved query.")] = None,
     show_list: Annotated[bool, typer.Option("--list", help="List the saved queries.")] = False,

@@ -2,15 +2,18 @@
 
 Analysts' SQL runs with the rights of the lake's owner, so a connection reads the Parquet files of
 the tables and nothing else (not the write-ahead log, whose content is not yet redacted), installs
-nothing and cannot be reconfigured.
+nothing and cannot be reconfigured. The objects of a lake on an object store are read through
+pyarrow datasets, so that no extension of the engine has to be downloaded.
 """
 
 import itertools
-from collections.abc import Iterable, Sequence, Set
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence, Set
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, NamedTuple
 
 import duckdb
 import pyarrow as pa
+import pyarrow.dataset as ds
 
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, Table
 from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
@@ -43,48 +46,76 @@ def connect(lake: Lake, *, tables: Sequence[Table] = ()) -> duckdb.DuckDBPyConne
         something was scored, `scores`. It reads the files of these tables and no other.
     """
     declared = {table.name: table for table in (*TABLES, *tables)}
-    others = _other_tables(lake, declared.keys())
-    files = {name: lake.files(name) for name in (*declared, *others)}
-    con = _open_engine(lake, itertools.chain.from_iterable(files.values()))
+    found = _found_tables(lake, declared.keys())
+    con = _open_engine(lake, found)
     for name, table in declared.items():
-        con.execute(view_sql(table, files[name]))
+        con.execute(view_sql(table, found.get(name)))
     for name, raw in DEDUPLICATED.items():
         con.execute(f"CREATE VIEW {name} AS SELECT * FROM {raw} WHERE NOT resent")
-    for name in others:
-        con.execute(f"CREATE VIEW {name} AS SELECT * FROM {_parquet(files[name])}")
-    if "trajectory_scores" in files:
+    for name in sorted(found.keys() - declared.keys()):
+        con.execute(f"CREATE VIEW {name} AS SELECT * FROM {found[name].relation}")
+    if "trajectory_scores" in declared or "trajectory_scores" in found:
         con.execute(f"CREATE VIEW scores AS {query('scores')}")
     return con
 
 
-def _other_tables(lake: Lake, declared: Set[str]) -> list[str]:
-    """Return the tables of the lake that nobody declared, sorted: those of higher layers."""
-    names = (name for name in lake.tables() if name not in declared)
-    return [name for name in names if lake.files(name)]
+class Found(NamedTuple):
+    """A table of the lake at one version."""
+
+    relation: str
+    """What stands behind FROM."""
+
+    files: list[str]
+    """Local files to be read; none for an object store."""
+
+    dataset: ds.Dataset | None
+    """What reads an object store's; it is registered under the relation's name."""
 
 
-def _open_engine(lake: Lake, readable: Iterable[str]) -> duckdb.DuckDBPyConnection:
-    """Return an in-memory DuckDB that reads only the given files; its settings are locked.
+def _found_tables(lake: Lake, declared: Set[str]) -> dict[str, Found]:
+    """Return the tables that the lake has, by name; opened side by side, each takes a while."""
+    names = sorted({*declared, *lake.tables()})
+    with ThreadPoolExecutor() as pool:
+        found = pool.map(lambda name: _found_table(lake, name), names)
+        return {name: table for name, table in zip(names, found, strict=True) if table}
 
-    What does not fit into memory is spilled into the lake, which is its owner's alone.
+
+def _found_table(lake: Lake, name: str) -> Found | None:
+    if lake.is_local:
+        files = lake.files(name)
+        return Found(_parquet(files), files, None) if files else None
+    dataset = lake.dataset(name)
+    if dataset is None or not dataset.files:
+        return None
+    return Found(f"_{name}_objects", [], dataset)
+
+
+def _open_engine(lake: Lake, found: Mapping[str, Found]) -> duckdb.DuckDBPyConnection:
+    """Return an in-memory DuckDB that reads only these tables; its settings are locked.
+
+    What does not fit into memory is spilled into the lake's state, which is its owner's alone.
     """
     spill = str(lake.state / "_spill")
     con = duckdb.connect(config={**_SETTINGS, "temp_directory": spill})
     con.execute("LOAD icu")  # part of the wheel; without it there are no time zones
     con.execute("SET TimeZone = 'UTC'")
+    for table in found.values():
+        if table.dataset is not None:
+            con.register(table.relation, table.dataset)
+    readable = itertools.chain.from_iterable(table.files for table in found.values())
     con.execute(f"SET allowed_paths = {_list(readable)}")
     con.execute("SET enable_external_access = false")
     con.execute("SET lock_configuration = true")
     return con
 
 
-def view_sql(table: Table, files: Sequence[str]) -> str:
-    """Return the statement that makes a table's view over its Parquet files, typed as declared."""
-    if not files:
+def view_sql(table: Table, found: Found | None) -> str:
+    """Return the statement that makes a table's view, typed as declared; None: it is empty."""
+    if found is None:
         columns = ", ".join(f"NULL::{duckdb_type(c.type)} AS {c.name}" for c in table.columns)
         return f"CREATE VIEW {table.name} AS SELECT {columns} WHERE false"
     columns = ", ".join(f"{c.name}::{duckdb_type(c.type)} AS {c.name}" for c in table.columns)
-    return f"CREATE VIEW {table.name} AS SELECT {columns} FROM {_parquet(files)}"
+    return f"CREATE VIEW {table.name} AS SELECT {columns} FROM {found.relation}"
 
 
 def _parquet(files: Sequence[str]) -> str:

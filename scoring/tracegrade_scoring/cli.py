@@ -13,7 +13,7 @@ from tracegrade_scoring.report.cli import report
 __all__ = ["report", "score", "tasks"]
 
 LakePath = Annotated[
-    Path, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder of the lake.", metavar="DIR")
+    str, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder or URL.", metavar="LAKE")
 ]
 
 tasks = typer.Typer(

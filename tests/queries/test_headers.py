@@ -104,7 +104,7 @@ def run(case: Path) -> duckdb.DuckDBPyRelation:
     con = duckdb.connect()
     sql = query(case.parent.name)
     for name in header(sql).reads:
-        con.execute(view_sql(TABLES[name], []).replace("CREATE VIEW", "CREATE TABLE"))
+        con.execute(view_sql(TABLES[name], None).replace("CREATE VIEW", "CREATE TABLE"))
         con.execute(f"INSERT INTO {name} BY NAME FROM read_json('{case / name}.jsonl')")
     params = json.loads((case / "params.json").read_text())
     return con.sql(bare(sql), params=params)

@@ -17,6 +17,7 @@ from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundErr
 from deltalake.schema import Field
 from deltalake.transaction import AddAction, RemoveAction
 
+from tracegrade_collector.crash_points import reach
 from tracegrade_collector.errors import CommitFailed, FilesReplaced, LakeDamaged, SchemaDiffers
 from tracegrade_collector.lake.mending import ACTION_COUNT
 from tracegrade_collector.lake.schema import Table
@@ -95,10 +96,12 @@ def commit_once(storage: TableStorage, table: Table, change: Change) -> bool:
         try:
             with storage.writing():
                 _write(delta, change)
+            reach("commit_written")
         except CommitFailedError:
             time.sleep(RETRY_SECS * 2**attempt * random.uniform(0.5, 1))  # noqa: S311 - no secret
             continue
         storage.sync_log(after=delta.version())
+        reach("commit_synced")
         return True
     msg = f"table {storage.name} refused a commit {COMMIT_ATTEMPTS} times; is another writer on?"
     raise CommitFailed(msg)
@@ -185,6 +188,7 @@ def _create(storage: TableStorage, table: Table) -> DeltaTable:
                 configuration={**CONFIGURATION, **storage.configuration},
                 storage_options=storage.options,
             )
+        reach("table_created")
         storage.sync_log(after=-1)
         return _handle(storage)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from tracegrade_collector.crash_points import reach
 from tracegrade_collector.files import make_folder, sync_file, sync_folder
 from tracegrade_collector.lake.mending import is_whole, mend
 from tracegrade_collector.lake.storage import LOG_FOLDER, STAGE_FOLDER, StoredFile
@@ -91,6 +92,7 @@ class TableFolder:
             target = self.folder / path
             make_folder(target.parent)
             os.replace(file, target)
+            reach("file_published")
         for parent in {(self.folder / path).parent for path in staged}:
             sync_folder(parent)
         return {path: path for path in staged}

@@ -29,6 +29,7 @@ from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import ClientConfig, RetryConfig, S3Store
 from pyarrow.fs import PyFileSystem
 
+from tracegrade_collector.crash_points import reach
 from tracegrade_collector.errors import LakeUnreachable, StoreUnfit
 from tracegrade_collector.lake.storage import LOG_FOLDER, STAGE_FOLDER, StoredFile
 
@@ -239,6 +240,7 @@ class TableObjects:
         if not self._put(staged, path):
             taken = f"{path.removesuffix('.parquet')}-{uuid.uuid4().hex[:12]}.parquet"
             self._put(staged, taken)
+        reach("file_published")
         staged.unlink()
         return taken
 

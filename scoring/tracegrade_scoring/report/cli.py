@@ -29,7 +29,7 @@ class Format(StrEnum):
 
 def report(
     lake: Annotated[
-        Path, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder of the lake.", metavar="DIR")
+        str, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder or URL.", metavar="LAKE")
     ],
     format_: Annotated[
         Format, typer.Option("--format", help="How to write it.")

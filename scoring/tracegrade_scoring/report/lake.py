@@ -9,7 +9,7 @@ from tracegrade_scoring.report.read import read_report
 from tracegrade_scoring.schema import SCORE_TABLES
 
 
-def read_lake(root: Path) -> Report:
+def read_lake(root: str | Path) -> Report:
     """Return the report of a lake as it is now.
 
     Raises:

@@ -26,7 +26,7 @@ class Tables:
 
     def __post_init__(self) -> None:
         for table in (RAW_SPANS, TRAJECTORIES, *SCORE_TABLES):
-            self.con.execute(view_sql(table, []).replace("CREATE VIEW", "CREATE TABLE", 1))
+            self.con.execute(view_sql(table, None).replace("CREATE VIEW", "CREATE TABLE", 1))
         self.con.execute(f"CREATE VIEW scores AS {query('scores')}")
 
     def close(self) -> None:
