@@ -21,15 +21,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tracegrade_collector.errors import FilesReplaced, LakeDamaged
+from tracegrade_collector.errors import FilesReplaced
 from tracegrade_collector.files import make_folder
-from tracegrade_collector.lake.commit import LiveFile, open_table
+from tracegrade_collector.lake.commit import LiveFile
 from tracegrade_collector.lake.lake import Lake
 from tracegrade_collector.lake.maintaining import only_maintainer
 from tracegrade_collector.lake.repeats import IDENTITIES, RECEIVED, RESENT, mark_repeats
 from tracegrade_collector.lake.rewriting import Rewriter, lineage_of, rewrite_id
-from tracegrade_collector.lake.schema import Column, Table
 from tracegrade_collector.lake.sorting import Sorter, sample_of
+from tracegrade_collector.lake.tables import table_in
 
 Note = Callable[[str], None]
 
@@ -45,7 +45,7 @@ LATE_SHARE = 0.25
 
 LATE_DAYS = 1
 BATCH_BYTES = 2 << 20
-SAMPLE_ROWS = 100_000
+SAMPLE_ROWS = 20_000
 SORT_KEYS = ("trace_id", "trajectory_id", "start_ns", "time_ns", "step_index", "span_id")
 """In this order, those that a table has."""
 
@@ -275,21 +275,6 @@ class _Rewrite:
                     sampled.append(sample_of(keys, self._keys, before, every))
                     before += keys.num_rows
         return pa.concat_tables(sampled)
-
-
-def table_in(lake: Lake, name: str) -> Table:
-    """Return a table as its log declares it; tables of higher layers are declared there.
-
-    Raises:
-        LakeDamaged: There is no such table, or its log cannot be read.
-    """
-    delta = open_table(lake.storage.table(name))
-    if delta is None:
-        msg = f"the lake {lake.place} has no table '{name}'; found: {', '.join(lake.tables())}"
-        raise LakeDamaged(msg)
-    schema = pa.schema(delta.schema().to_arrow())
-    columns = tuple(Column(field.name, field.type, "") for field in schema)
-    return Table(name, "", columns, tuple(delta.metadata().partition_columns))
 
 
 def _batch_rows(parquet: pq.ParquetFile) -> int:

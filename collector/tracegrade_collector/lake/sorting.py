@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from tracegrade_collector.files import private_opener
 
-CHUNK_BYTES = 24 << 20
+CHUNK_BYTES = 16 << 20
 """Of rows that are sorted in memory. Sorting copies them, and writing does once more."""
 
 MAX_PARTS = 64
@@ -59,7 +59,8 @@ class Sorter:
                 times = max(rows / sum(each.num_rows for each in held), 1)
                 bounds = self._bounds(sample, int(held_bytes * times / (FILL * self._chunk_bytes)))
                 if bounds.num_rows:
-                    yield from self._sort_apart(chain(held, tables), bounds)
+                    first, held = iter(held), []  # so that nobody keeps them once they are read
+                    yield from self._sort_apart(chain(first, tables), bounds)
                     return
                 limit = 2 * held_bytes  # all keys are equal, so there is nothing to split by
         if held:
@@ -82,9 +83,9 @@ class Sorter:
 
     def _sort_apart(self, tables: Iterator[pa.Table], bounds: pa.Table) -> Iterator[pa.Table]:
         parts = [self._part() for _ in range(bounds.num_rows + 1)]
-        for table in tables:
-            for part, rows in zip(parts, self._split(table, bounds), strict=True):
-                part.add(rows)
+        for rows in _gathered(tables, self._chunk_bytes // 2):  # fewer, larger batches in parts
+            for part, its_rows in zip(parts, self._split(rows, bounds), strict=True):
+                part.add(its_rows)
         for part in parts:
             part.close()
         for part in parts:
@@ -109,6 +110,20 @@ class Sorter:
         table = table.take(pa.array(order[is_row]))
         for start, end in zip([0, *ends], [*ends, table.num_rows], strict=True):
             yield table.slice(start, end - start)
+
+
+def _gathered(tables: Iterator[pa.Table], size: int) -> Iterator[pa.Table]:
+    """Yield the rows of the tables in larger tables, of at least so many bytes but the last."""
+    held: list[pa.Table] = []
+    held_bytes = 0
+    for table in tables:
+        held.append(table)
+        held_bytes += table.nbytes
+        if held_bytes >= size:
+            yield pa.concat_tables(held).combine_chunks()
+            held, held_bytes = [], 0
+    if held:
+        yield pa.concat_tables(held).combine_chunks()
 
 
 class _Part:
