@@ -23,6 +23,7 @@ from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.errors import CollectorError
 from tracegrade_collector.lake import Lake
 from tracegrade_collector.landing import Lander
+from tracegrade_collector.logs import log_to_stderr
 from tracegrade_collector.wal_folder import LANDER_LOCK_NAME, FolderLock, WalFolder
 
 POLL_SECS = 0.1  # listing a folder costs microseconds
@@ -103,7 +104,9 @@ class Station:
                 raise BlockingIOError
             self._lock = lock
         if self._lander is None:
-            self._lander = Lander(Lake.open(self._source.lake), folder, self._config)
+            self._lander = Lander(
+                Lake.create(self._source.lake, Path(self._source.state)), folder, self._config
+            )
         return self._lander
 
     def _fail(self, error: Exception) -> None:
@@ -154,11 +157,11 @@ def main(arguments: Sequence[str]) -> int:
         signal.signal(number, signal.SIG_IGN)  # sent to the whole group; the receiver decides
     (options,) = arguments
     config = CollectorConfig(**json.loads(options))
+    log_to_stderr("lander", config.log_format)
     orders = Orders(sys.stdin.fileno())
     landed = land_until_told(orders, lambda source: Station(source, config))
     return 0 if landed else CollectorError.exit_code
 
 
 if __name__ == "__main__":
-    logging.basicConfig(format="%(asctime)s %(levelname)s lander: %(message)s")
     sys.exit(main(sys.argv[1:]))

@@ -1,139 +1,109 @@
-"""All collector processes are killed at random moments under traffic, again and again.
+"""Collector processes are killed at random moments under traffic, again and again.
 
 Whatever was acknowledged must be in the lake exactly once. Two clients send at the same time: one
-never sends anything twice, the other sends each request until it is answered.
+never sends anything twice, the other sends each request until it is answered. Some of what they
+send is refused or garbage, and every item is accounted for after each kill.
+
+`KILLS=1000` kills so often (`make chaos`), `KILL_SEED` repeats a run's choices.
 """
 
-import http.client
-import itertools
 import os
 import random
 import secrets
 import signal
-import socket
 import subprocess
 import sys
-import threading
 import time
 from collections import Counter
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
+import pyarrow.parquet as pq
 import pytest
+from deltalake import DeltaTable
 
-from .running import (
-    COMMAND,
-    PATIENCE_SECS,
-    PROTOBUF,
-    landed_files,
-    landed_ids,
-    trace_body,
-    wait_until,
-)
+from tracegrade_collector.crash_points import LANDING, POINTS, VARIABLE
+from tracegrade_collector.lake import Lake
+from tracegrade_collector.ledger import read_ledger
+from tracegrade_collector.otlp import Signal
 
-KILLS = 50
+from .clients import FIRST_ID_OF_PATIENT, Client, expected_name, free_port
+from .running import COMMAND, PATIENCE_SECS, landed, landed_ids, wait_until
+
+KILLS = int(os.environ.get("KILLS", "50"))
 OFTEN = {"max_segment_age_secs": 0.03, "land_every_secs": 0.03}  # so that kills hit every stage
-LONGEST_START_SECS = 0.3
+LONGEST_START_SECS = 0.4
 LONGEST_RECEIPT_SECS = 0.3  # after the first answer; the lander is still starting
 LONGEST_LANDING_SECS = 0.2  # after the first commit; a few rounds
-PAUSE_SECS = 0.002  # between requests, so that the lander gets its share of two cores
-LONGEST_START_SECS = 0.3
-LONGEST_LIFE = 1.5  # times what it takes from the first answer to the first commit
-FIRST_ID_OF_PATIENT = 1 << 32
+ARMED_SECS = 1.5  # a point that is not reached by then is left
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
 
 
-class Lives(NamedTuple):
-    """Where the collector lives, one life after the other."""
+class Lives:
+    """The collector, one life after the other."""
 
-    lake: Path
-    port: int
+    def __init__(self, lake: Path, port: int) -> None:
+        self.lake = Lake.create(lake)
+        self._port = port
+        self.processes: subprocess.Popen[bytes] | None = None
+        self._read: set[str] = set()
 
-    def start(self) -> subprocess.Popen[bytes]:
-        """Start all processes as one group."""
+    def start(self, crash_at: str = "") -> None:
+        """Start all processes as one group, unless they run."""
+        if self.processes and self.processes.poll() is None:
+            return
         options = {f"TRACEGRADE_COLLECTOR_{name.upper()}": str(OFTEN[name]) for name in OFTEN}
-        flags = [f"--lake={self.lake}", f"--http=127.0.0.1:{self.port}", "--grpc=off"]
-        return subprocess.Popen(
+        flags = [f"--lake={self.lake.root}", f"--http=127.0.0.1:{self._port}", "--grpc=off"]
+        self.processes = subprocess.Popen(
             [*COMMAND, *flags],
-            env=os.environ | options,
+            env=os.environ | options | {VARIABLE: crash_at},
             stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
 
-    def has_more_files_than(self, count: int) -> bool:
-        """Return whether more files than this have landed."""
-        return len(landed_files(self.lake)) > count
+    def kill(self) -> None:
+        """End all processes without notice."""
+        assert self.processes
+        os.killpg(self.processes.pid, signal.SIGKILL)
+        self.processes.wait()
 
+    def kill_receiver(self) -> None:
+        """End the receiver; its lander finishes what it does and ends by itself."""
+        assert self.processes
+        self.processes.kill()
+        self.processes.wait()
 
-class Client(threading.Thread):
-    """Sends spans with rising ids, one request at a time, and notes what was acknowledged."""
-
-    def __init__(self, port: int, first_id: int, seed: int, *, sends_again: bool) -> None:
-        super().__init__(daemon=True)
-        self._port = port
-        self._ids = itertools.count(first_id)
-        self._random = random.Random(seed)  # noqa: S311 - no secret
-        self._sends_again = sends_again
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECS)
-        self.stopping = threading.Event()
-        self.sent: list[int] = []
-        self.acknowledged: list[int] = []
-
-    def run(self) -> None:
-        """Send until told to stop; a request that is to be sent again is finished first."""
-        while not self.stopping.is_set():
-            span_ids = list(itertools.islice(self._ids, self._random.randint(1, 5)))
-            self.sent += span_ids
-            body = trace_body(*span_ids)
-            answered = self._send(body)
-            while self._sends_again and not answered:
-                answered = self._send(body)
-            if answered:
-                self.acknowledged += span_ids
-            time.sleep(PAUSE_SECS)
-        self._connection.close()
-
-    def has_more_than(self, count: int) -> bool:
-        """Return whether more spans than this were acknowledged."""
-        return len(self.acknowledged) > count
-
-    def _send(self, body: bytes) -> bool:
-        """Return whether a request was acknowledged."""
+    def lander_pids(self) -> list[int]:
+        """Return the process ids of running landers, of which there is one or none."""
+        assert self.processes
+        children = Path(f"/proc/{self.processes.pid}/task/{self.processes.pid}/children")
         try:
-            self._connection.request("POST", "/v1/traces", body, PROTOBUF)
-            response = self._connection.getresponse()
-            response.read()
-        except (OSError, http.client.HTTPException):
-            self._connection.close()
-            time.sleep(0.005)
-            return False
-        return response.status == 200
+            return [int(pid) for pid in children.read_text().split()]
+        except FileNotFoundError:
+            return []
 
+    def has_died(self, landers: list[int]) -> bool:
+        """Return whether the receiver, or the lander of some time ago, has ended."""
+        assert self.processes
+        return self.processes.poll() is not None or self.lander_pids() != landers
 
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    def file_count(self) -> int:
+        """Return how many files have landed."""
+        return len(self.lake.files("raw_spans"))
 
-
-def kill_again_and_again(lives: Lives, client: Client, moments: random.Random) -> None:
-    """Start and kill, in turn while the collector starts, receives and lands."""
-    for life in range(KILLS):
-        processes = lives.start()
-        stage = life % 4
-        if stage == 0:
-            time.sleep(moments.uniform(0, LONGEST_START_SECS))
-        elif stage == 1:
-            wait_until(partial(client.has_more_than, len(client.acknowledged)))
-            time.sleep(moments.uniform(0, LONGEST_RECEIPT_SECS))
-        else:
-            wait_until(partial(lives.has_more_files_than, len(landed_files(lives.lake))))
-            time.sleep(moments.uniform(0, LONGEST_LANDING_SECS))
-        os.killpg(processes.pid, signal.SIGKILL)
-        processes.wait()
-        landed_ids(lives.lake)  # readable after each
+    def check(self) -> None:
+        """Each table is readable, by our reader and by the Delta library; all is accounted for."""
+        for table in self.lake.tables():
+            files = self.lake.files(table)
+            delta = DeltaTable(str(self.lake.root / table))
+            assert sorted(uri.removeprefix("file://") for uri in delta.file_uris()) == files
+            for file in set(files) - self._read:
+                pq.read_table(file, partitioning=None)
+            self._read |= set(files)
+        for account in read_ledger(self.lake.state, self.lake.transaction_version):
+            assert account.totals.unaccounted == 0, account
 
 
 @pytest.fixture
@@ -144,25 +114,124 @@ def seed() -> int:
     return chosen
 
 
-def test_nothing_acknowledged_is_lost_or_doubled(tmp_path: Path, seed: int) -> None:
-    """50 kills: one row in `raw_spans` per acknowledged span, one in `spans` if sent again."""
-    lives = Lives(tmp_path, free_port())
-    hasty = Client(lives.port, 1, seed, sends_again=False)
-    patient = Client(lives.port, FIRST_ID_OF_PATIENT, seed, sends_again=True)
-    hasty.start()
-    patient.start()
-    kill_again_and_again(lives, hasty, random.Random(seed))  # noqa: S311 - no secret
-    last = lives.start()
+def kill_again_and_again(lives: Lives, client: Client, moments: random.Random) -> Counter[str]:
+    """Kill some process at some moment, many times; return how often each was killed where."""
+    kills: Counter[str] = Counter()
+    while kills.total() < KILLS:
+        if moments.random() < 1 / 4:
+            kills[die_at_a_point(lives, moments)] += 1
+        else:
+            kills[kill_at_a_moment(lives, client, moments)] += 1
+        lives.check()
+        if kills.total() % 50 == 0:
+            sys.stderr.write(f"{kills.total()} kills, {len(client.acknowledged)} acknowledged\n")
+    return kills
+
+
+def die_at_a_point(lives: Lives, moments: random.Random) -> str:
+    """Let the receiver or the lander end at one of its points, and all the others after it."""
+    if lives.processes and lives.processes.poll() is None:
+        lives.kill()
+    point = moments.choice(POINTS)
+    lives.start(f"{point}:{moments.randint(1, 4)}")
+    deadline = time.monotonic() + ARMED_SECS
+    landers: list[int] = []
+    while not landers and time.monotonic() < deadline and not lives.has_died([]):
+        time.sleep(0.01)
+    landers = lives.lander_pids()
+    while time.monotonic() < deadline and not lives.has_died(landers):
+        time.sleep(0.01)
+    if lives.processes and lives.processes.poll() is None:
+        lives.kill()
+    return point
+
+
+def kill_at_a_moment(lives: Lives, client: Client, moments: random.Random) -> str:
+    """Kill one process or all, while they start, receive or land."""
+    lives.start()
+    stage = moments.choice(["starting", "receiving", "landing", "landing"])
+    if stage == "starting":
+        time.sleep(moments.uniform(0, LONGEST_START_SECS))
+    elif stage == "receiving":
+        before = len(client.acknowledged)
+        wait_until(lambda: len(client.acknowledged) > before)
+        time.sleep(moments.uniform(0, LONGEST_RECEIPT_SECS))
+    else:
+        files = lives.file_count()
+        wait_until(lambda: lives.file_count() > files)
+        time.sleep(moments.uniform(0, LONGEST_LANDING_SECS))
+    victim = moments.choice(["all", "receiver", "lander"])
+    landers = lives.lander_pids()
+    if victim == "lander" and landers:
+        os.kill(landers[0], signal.SIGKILL)
+    elif victim == "receiver":
+        lives.kill_receiver()
+    else:
+        lives.kill()
+    return f"{victim} while {stage}"
+
+
+@pytest.fixture
+def clients(seed: int) -> Iterator[tuple[Client, Client]]:
+    """One that never sends again, and one that does until it is answered; both are sending."""
+    port = free_port()
+    hasty = Client(port, 1, seed, sends_again=False)
+    patient = Client(port, FIRST_ID_OF_PATIENT, seed, sends_again=True)
+    for client in (hasty, patient):
+        client.start()
+    yield hasty, patient
     for client in (hasty, patient):
         client.stopping.set()
-        client.join()
-    last.terminate()
 
-    assert last.wait(PATIENCE_SECS) == 0
-    raw = Counter(landed_ids(tmp_path))
-    spans = Counter(landed_ids(tmp_path, with_resent=False))
+
+@linux
+def test_nothing_acknowledged_is_lost_or_doubled(
+    tmp_path: Path, seed: int, clients: tuple[Client, Client]
+) -> None:
+    """One row in `raw_spans` per acknowledged span, one in `spans` if sent again."""
+    hasty, patient = clients
+    lives = Lives(tmp_path, hasty.port)
+    kills = kill_again_and_again(lives, hasty, random.Random(seed))  # noqa: S311 - no secret
+    lives.start()
+    for client in clients:
+        client.stopping.set()
+        client.join()
+    assert lives.processes
+    lives.processes.terminate()
+
+    assert lives.processes.wait(PATIENCE_SECS) == 0
+    sys.stdout.write(f"{dict(kills)}\n")
+    check_rows(tmp_path, hasty, patient)
+    check_ledger(lives.lake, hasty, patient)
+    assert len(hasty.acknowledged) > 5 * KILLS  # there was traffic
+
+
+def check_rows(lake: Path, hasty: Client, patient: Client) -> None:
+    """Each acknowledged span has its one row, as it was sent, and nothing else has any."""
+    raw = Counter(landed_ids(lake))
+    spans = Counter(landed_ids(lake, with_resent=False))
     assert [each for each in hasty.acknowledged if raw[each] != 1] == []
     assert [each for each in hasty.sent if raw[each] > 1] == []
     assert [each for each in patient.acknowledged if spans[each] != 1] == []
     assert set(raw) <= {*hasty.sent, *patient.sent}
-    assert len(hasty.acknowledged) > 10 * KILLS  # there was traffic
+    rows = landed(lake).select(["span_id", "name"]).to_pylist()
+    assert [row for row in rows if row["name"] != expected_name(int(row["span_id"], 16))] == []
+
+
+def check_ledger(lake: Lake, hasty: Client, patient: Client) -> None:
+    """All that was received landed or was set aside, as often as the clients were told."""
+    accounts = read_ledger(lake.state, lake.transaction_version)
+    traces = [account for account in accounts if account.signal is Signal.TRACES]
+    assert sum(account.pending_items for account in accounts) == 0
+    assert sum(account.totals.unaccounted for account in accounts) == 0
+    assert sum(account.totals.landed for account in traces) == len(landed_ids(lake.root))
+    refused = hasty.refused + patient.refused
+    assert sum(sum(account.totals.rejected.values()) for account in traces) >= refused > 0
+    garbage = hasty.garbage + patient.garbage
+    assert sum(account.undecodable_requests for account in traces) >= garbage > 0
+
+
+def test_points_of_the_lander_are_in_the_order_of_a_round() -> None:
+    """All points have a name of their own."""
+    assert len(set(POINTS)) == len(POINTS)
+    assert set(LANDING) < set(POINTS)
