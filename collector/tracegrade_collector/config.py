@@ -8,7 +8,7 @@ silently means the default.
 import ipaddress
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -49,6 +49,10 @@ class CollectorConfig:
 
     grpc: str = "127.0.0.1:4317"
     """Address of OTLP/gRPC, or `off`. The port is the protocol's default."""
+
+    state: str = ""
+    """Folder of what a lake on an object store keeps on this machine: log, quarantine, locks.
+    Empty: one in `~/.local/state`. A lake in a folder keeps it there itself."""
 
     insecure: bool = False
     """Whether to bind an address that others reach without TLS, or without knowing who sends."""
@@ -114,9 +118,9 @@ class CollectorConfig:
     max_round_bytes: int = 512 << 20
     """Bytes of log landed in one commit; a backlog lands in rounds of this size."""
 
-    resent_rows: int = 200_000
-    """Rows remembered, so that a request that was sent again is recognised; 7 MB. At 20,000/s that
-    is 10 s, after which exporters have given up."""
+    resent_rows: int = 1_000_000
+    """Rows remembered, so that a request that was sent again is recognised; 20 MB. At 100,000/s
+    that is 10 s, after which exporters have given up."""
 
     max_quarantine_bytes: int = 1 << 30
     """Bytes of undecodable requests that are kept; beyond it they are only counted."""
@@ -157,6 +161,12 @@ class CollectorConfig:
 
     log_format: str = "text"
     """How our own log lines on stderr are written: `text` for people, `json` for machines."""
+
+    @property
+    def is_safe_outside(self) -> bool:
+        """Whether an address may be bound that others reach."""
+        knows_clients = bool(self.token_file or self.tls_client_ca_file)
+        return self.insecure or (bool(self.tls_cert_file) and knows_clients)
 
     def addresses(self) -> dict[str, Address | None]:
         """Return where each protocol listens, None for one that is off."""
@@ -265,27 +275,49 @@ def _value_problems(config: CollectorConfig) -> list[str]:
             f"max_in_flight_bytes must be at least twice max_request_bytes "
             f"({config.max_request_bytes}), got {config.max_in_flight_bytes}"
         )
-    unknown = sorted(set(config.redact_rules_off.split()) - set(RULES))
-    if unknown:
-        known = ", ".join(RULES)
-        problems.append(f"redact_rules_off: no rule '{', '.join(unknown)}'; known: {known}")
-    if config.max_value_bytes < LEAST_VALUE_BYTES:
-        least = f"at least {LEAST_VALUE_BYTES}"
-        problems.append(f"max_value_bytes must be {least}, got {config.max_value_bytes}")
     if config.log_format not in logs.FORMATS:
         known = " or ".join(logs.FORMATS)
         problems.append(f"log_format must be {known}, got {config.log_format!r}")
+    problems += [
+        *_security_problems(config),
+        *_address_problems(config),
+        *_redaction_problems(config),
+    ]
+    if config.http == config.grpc == OFF:
+        problems.append("http and grpc are both off; nothing could arrive")
+    return problems
+
+
+def _security_problems(config: CollectorConfig) -> Iterator[str]:
+    if bool(config.tls_cert_file) != bool(config.tls_key_file):
+        yield "tls_cert_file and tls_key_file need each other"
+    if config.tls_client_ca_file and not config.tls_cert_file:
+        yield "tls_client_ca_file needs tls_cert_file"
+    if config.token_file and config.max_in_flight_bytes < 4 * config.max_request_bytes:
+        yield (
+            "max_in_flight_bytes must be at least four times max_request_bytes where there are "
+            "tenants: one may use half of it"
+        )
+
+
+def _redaction_problems(config: CollectorConfig) -> Iterator[str]:
+    unknown = sorted(set(config.redact_rules_off.split()) - set(RULES))
+    if unknown:
+        known = ", ".join(RULES)
+        yield f"redact_rules_off: no rule '{', '.join(unknown)}'; known: {known}"
+    if config.max_value_bytes < LEAST_VALUE_BYTES:
+        yield f"max_value_bytes must be at least {LEAST_VALUE_BYTES}, got {config.max_value_bytes}"
+
+
+def _address_problems(config: CollectorConfig) -> Iterator[str]:
     for name in ("http", "grpc"):
         try:
             address = parse_address(getattr(config, name))
         except BadConfig as error:
-            problems.append(f"{name}: {error}")
+            yield f"{name}: {error}"
             continue
-        if address and not config.insecure and not is_loopback(address.host):
-            problems.append(
-                f"{name} address {address} can be reached from outside, and nothing authenticates "
-                "who sends; bind 127.0.0.1, or say --insecure"
+        if address and not config.is_safe_outside and not is_loopback(address.host):
+            yield (
+                f"{name} address {address} can be reached from outside; that needs tls_cert_file "
+                "and a token_file or tls_client_ca_file; else bind 127.0.0.1, or say --insecure"
             )
-    if config.http == config.grpc == OFF:
-        problems.append("http and grpc are both off; nothing could arrive")
-    return problems
