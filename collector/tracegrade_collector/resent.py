@@ -41,7 +41,8 @@ class Hashes(NamedTuple):
         if not len(others.high):
             return np.zeros(len(self.high), np.bool_)
         at = np.minimum(np.searchsorted(others.high, self.high), len(others.high) - 1)
-        return np.logical_and(others.high[at] == self.high, others.low[at] == self.low)
+        found: Flags = (others.high[at] == self.high) & (others.low[at] == self.low)
+        return found
 
     def merged(self, others: "Hashes") -> "Hashes":
         """Return the hashes of both."""
