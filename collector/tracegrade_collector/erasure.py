@@ -34,6 +34,7 @@ from tracegrade_collector.lake.row_removal import (
     matching_values,
     remove_leftovers,
     remove_rows,
+    remove_staged,
     rows_of_traces,
 )
 from tracegrade_collector.lake.snapshot import snapshot
@@ -150,7 +151,9 @@ class Erasure:
             how = {"dry_run": self._dry_run}
             removed = remove_rows(self._lake, name, doomed, self._note, **how)
             beside = remove_leftovers(self._lake, name, doomed, before_ms, **how)
-            removed.leftovers, removed.unreadable = beside.leftovers, beside.unreadable
+            staged = remove_staged(self._lake, name, doomed, before_ms, **how)
+            removed.leftovers = beside.leftovers + staged
+            removed.unreadable = beside.unreadable
             self._erased.tables[name] = removed
 
     def _erase_beside_tables(self, trace_ids: Set[str]) -> None:

@@ -1,6 +1,6 @@
 """What the collector and the lake can fail with; each class is something a caller acts on."""
 
-from tracegrade.errors import BadInput, TracegradeError
+from tracegrade.errors import BadInput, CheckFailed, TracegradeError
 
 
 class CollectorError(TracegradeError):
@@ -108,3 +108,11 @@ class BadCondition(CollectorError, BadInput):
 
 class NotLanding(CollectorError):
     """A running collector does not land what it received."""
+
+
+class LakeNotResting(CollectorError):
+    """A lake changed faster than it could be read."""
+
+
+class VerificationFailed(CollectorError, CheckFailed):
+    """Something was lost, or is not as it was written."""

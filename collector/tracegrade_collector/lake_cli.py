@@ -63,3 +63,55 @@ def delete(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     options = commands.LakeOptions(place, state, (), dry_run, as_json)
     commands.delete(options, trace or (), where, config)
+
+
+@lake.command()
+def compact(
+    place: Place,
+    table: Tables = None,
+    target_bytes: Annotated[
+        int | None, typer.Option(min=1, help="Bytes of one new file; 128 MiB if not given.")
+    ] = None,
+    state: State = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Make few large, sorted files of many small ones, and mark what clients sent twice."""
+    from tracegrade_collector import lake_commands as commands  # noqa: PLC0415 - see above
+
+    options = commands.LakeOptions(place, state, tuple(table or ()), dry_run, as_json)
+    commands.compact(options, target_bytes)
+
+
+@lake.command()
+def expire(  # noqa: PLR0913, PLR0917 - one parameter per option
+    place: Place,
+    older_than: Annotated[str, typer.Option(help="Whole days, such as 30d.")],
+    table: Tables = None,
+    keep_built: Annotated[
+        bool, typer.Option("--keep-built", help="Keep steps, trajectories and scores.")
+    ] = False,
+    state: State = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Let dates that are too old leave the tables, and remove files that nothing needs."""
+    from tracegrade_collector import lake_commands as commands  # noqa: PLC0415 - see above
+
+    options = commands.LakeOptions(place, state, tuple(table or ()), dry_run, as_json)
+    commands.expire(options, older_than, keep_built=keep_built)
+
+
+@lake.command()
+def verify(
+    place: Place,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Decode every page of every file, not only footers.")
+    ] = False,
+    state: State = None,
+    as_json: Json = False,
+) -> None:
+    """Prove that nothing was lost: received = landed + rejected + quarantined + pending."""
+    from tracegrade_collector import lake_commands as commands  # noqa: PLC0415 - see above
+
+    commands.verify(commands.LakeOptions(place, state, as_json=as_json), deep=deep)

@@ -6,19 +6,23 @@ Progress and the summary go to stderr; stdout holds paths, the result of a check
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 import typer
 
 from tracegrade.errors import BadInput
+from tracegrade_collector import verify as verification
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.erasure import RAW, Erased, Erasure
-from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake
+from tracegrade_collector.errors import VerificationFailed
+from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, compaction, expiry
+from tracegrade_collector.lake.compaction import CompactOptions
 from tracegrade_collector.lake.condition import parse_condition
 from tracegrade_collector.progress import progress
+from tracegrade_collector.verify import Line, Report
 
 TABLE_OF_NAME: Final = {"spans": RAW_SPANS.name, "logs": RAW_LOGS.name}
 TRACE_ID: Final = re.compile(r"[0-9a-fA-F]{32}")
@@ -132,6 +136,108 @@ def _erased_counts(erased: Erased) -> dict[str, Any]:
             for name, removed in erased.tables.items()
         },
     }
+
+
+def compact(options: LakeOptions, target_bytes: int | None) -> None:
+    """Make few large files of many small ones, and say how many.
+
+    Raises:
+        BadInput: There is no such lake or table.
+        MaintenanceBusy: Another process maintains the lake.
+    """
+    lake = options.lake()
+    chosen = CompactOptions(options.chosen_tables(lake))
+    if target_bytes is not None:
+        chosen = replace(chosen, target_bytes=target_bytes)
+    with progress() as note:
+        done = compaction.compact(lake, chosen, note, dry_run=options.dry_run)
+    _tell(options, done._asdict())
+
+
+def expire(options: LakeOptions, older_than: str, *, keep_built: bool) -> None:
+    """Let old dates leave the tables, and say how many.
+
+    Raises:
+        BadInput: The duration is none; there is no such lake or table.
+        MaintenanceBusy: Another process maintains the lake.
+    """
+    days, lake = parse_days(older_than), options.lake()
+    with progress() as note:
+        done = expiry.expire(
+            lake,
+            days,
+            note,
+            keep_built=keep_built,
+            tables=options.chosen_tables(lake),
+            dry_run=options.dry_run,
+        )
+    _tell(options, done._asdict())
+
+
+def verify(options: LakeOptions, *, deep: bool) -> None:
+    """Print the account of each collector, and what does not hold.
+
+    Raises:
+        BadInput: There is no such lake.
+        VerificationFailed: Something does not hold.
+    """
+    lake = options.lake()
+    with progress() as note:
+        report = verification.verify(lake, note, deep=deep)
+    if options.as_json:
+        typer.echo(json.dumps(report.counts()))
+    else:
+        for line in _report_lines(report):
+            typer.echo(line)
+    if report.wrong:
+        msg = f"{len(report.wrong)} things do not hold, see above"
+        raise VerificationFailed(msg)
+
+
+ACCOUNT_COLUMNS: Final = (
+    "collector",
+    "signal",
+    "received",
+    "landed",
+    "rejected",
+    "quarantined",
+    "pending",
+    "unaccounted",
+    "rows",
+    "removed",
+)
+
+
+def _report_lines(report: Report) -> Iterator[str]:
+    """Yield the accounts as a table, a line for each table of the lake, and what was found."""
+    rows = [ACCOUNT_COLUMNS] + [
+        (line.collector_id, line.signal, *map(str, _numbers(line))) for line in report.lines
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(
+            cell.ljust(width) if number < 2 else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+    for name, state in report.tables.items():
+        rows_in_all, files = state.rows.total(), state.files
+        yield f"{name}: {rows_in_all} rows in {files} files, version {state.version}"
+    yield from (f"note: {line}" for line in report.notes)
+    yield from (f"wrong: {line}" for line in report.wrong)
+    yield "all of it holds" if not report.wrong else f"{len(report.wrong)} things do not hold"
+
+
+def _numbers(line: Line) -> tuple[int, ...]:
+    return (
+        line.received,
+        line.landed,
+        line.rejected,
+        line.quarantined,
+        line.pending,
+        line.unaccounted,
+        line.rows,
+        line.removed,
+    )
 
 
 def parse_days(text: str) -> int:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
@@ -119,7 +120,7 @@ def matching_values(lake: Lake, table: Table, condition: Condition, column: str)
 
 def _stored(lake: Lake, name: str) -> Iterator[str]:
     for file in lake.stored_files(name):
-        if file.path.endswith(".parquet"):
+        if _is_parquet(file.path):
             yield file.path
 
 
@@ -166,20 +167,55 @@ def remove_leftovers(
     """
     removed = Removed()
     stored = [each for each in lake.stored_files(name) if each.modified_ms < before_ms]
-    live = snapshot(lake, name)
-    held = {file.path for file in live.files} if live else set()
-    for file in stored:
-        if file.path in held or not file.path.endswith(".parquet"):
-            continue
-        try:
-            found = count_rows(lake, name, file.path, doomed)
-        except LakeDamaged:
-            removed.unreadable.append(f"{lake.place}/{name}/{file.path}")
-            continue
-        removed.leftovers += bool(found)
-        if found and not dry_run:
-            lake.remove_files(name, [file.path])
+    live = {file.path for file in lake.live_files(name)}
+    paths = [each.path for each in stored if each.path not in live and _is_parquet(each.path)]
+    for path in paths:
+        _remove_leftover(lake, name, path, doomed, removed, dry_run=dry_run)
     return removed
+
+
+def _remove_leftover(
+    lake: Lake, name: str, path: str, doomed: Doomed, removed: Removed, *, dry_run: bool
+) -> None:
+    try:
+        found = count_rows(lake, name, path, doomed)
+    except LakeDamaged:
+        removed.unreadable.append(f"{lake.place}/{name}/{path}")
+        return
+    removed.leftovers += bool(found)
+    if found and not dry_run:
+        lake.remove_files(name, [path])
+
+
+def remove_staged(
+    lake: Lake, name: str, doomed: Doomed, before_ms: int, *, dry_run: bool = False
+) -> int:
+    """Remove staged files of a table on an object store that hold doomed rows, or are torn.
+
+    Staged files of a local table lie below its folder: `remove_leftovers` finds them.
+    """
+    storage = lake.storage.table(name)
+    old = [
+        path
+        for path in storage.stage_folder.glob("*.parquet")
+        if path.stat().st_mtime_ns // 1_000_000 < before_ms
+    ]
+    doomed_files = [path for path in old if _is_torn_or_holds(path, doomed)]
+    for path in doomed_files:
+        if not dry_run:
+            path.unlink(missing_ok=True)
+    return len(doomed_files)
+
+
+def _is_torn_or_holds(path: Path, doomed: Doomed) -> bool:
+    try:
+        return any(rows.num_rows for rows in _matches(pq.ParquetFile(path), doomed))
+    except _UNREADABLE:
+        return True
+
+
+def _is_parquet(path: str) -> bool:
+    return path.endswith(".parquet")
 
 
 def count_rows(lake: Lake, name: str, path: str, doomed: Doomed) -> int:

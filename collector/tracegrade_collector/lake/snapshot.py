@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from typing import Final, NamedTuple
+from urllib.parse import unquote
 
 import pyarrow as pa
+from deltalake import DeltaTable
 
 from tracegrade_collector.lake.commit import LiveFile, live_files, open_table
 from tracegrade_collector.lake.lake import Lake
@@ -28,6 +30,9 @@ class Snapshot(NamedTuple):
     transaction_version: Callable[[str], int | None]
     """The highest version that an application had committed then; None if it never did."""
 
+    removed_paths: Callable[[], set[str]]
+    """Returns the files that earlier versions had and that are kept for their slow readers."""
+
 
 def snapshot(lake: Lake, name: str) -> Snapshot | None:
     """Return a table's newest version; None if there is no such table.
@@ -46,7 +51,12 @@ def snapshot(lake: Lake, name: str) -> Snapshot | None:
         delta.version(),
         sorted(live_files(delta), key=lambda file: file.path),
         delta.transaction_version,
+        lambda: {unquote(path) for path in _tombstones(delta)},
     )
+
+
+def _tombstones(delta: DeltaTable) -> list[str]:
+    return delta.vacuum(retention_hours=0, dry_run=True, enforce_retention_duration=False)
 
 
 def _found(name: str, schema: pa.Schema, partition_by: tuple[str, ...]) -> Table:
