@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import gzip
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -21,6 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tracegrade_collector import status
 from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.counters import Counters
 from tracegrade_collector.errors import (
     CollectorError,
     Forbidden,
@@ -73,7 +75,7 @@ def http_app(door: Door, config: CollectorConfig) -> ASGIApp:
 
     endpoints = {f"/v1/{signal}": OtlpEndpoint(door, signal, config) for signal in Signal}
     pages = {"/healthz": health, "/readyz": readiness, "/metrics": metrics}
-    return HttpApp(endpoints, pages, config)
+    return HttpApp(endpoints, pages, config, door.counters)
 
 
 class HttpApp:
@@ -84,11 +86,13 @@ class HttpApp:
         endpoints: dict[str, "OtlpEndpoint"],
         pages: Mapping[str, Page],
         config: CollectorConfig,
+        counters: Counters,
     ) -> None:
         self._endpoints = endpoints
         self._pages = pages
         self._max_requests = config.max_concurrent_requests
         self._origins = frozenset(config.cors_origins.split())
+        self._counters = counters
         self._requests = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -113,6 +117,7 @@ class HttpApp:
         except ClientDisconnect:
             raise
         except HttpFailure as failure:
+            self._counters.add("refused_requests", reason=failure.http.name.lower())
             return _error(failure, request)
         except CollectorError as error:
             return _error(_failure(error), request)
@@ -135,9 +140,15 @@ class HttpApp:
             return _preflight(request)
         _check_method(request, "POST")
         if self._requests > self._max_requests:
+            self._counters.add("refused_requests", reason=TooManyRequests.__name__)
             msg = f"{self._max_requests} requests are under way; send again later"
             raise TooManyRequests(msg)
-        return await endpoint.export(request)
+        started = time.perf_counter()
+        answer = await endpoint.export(request)
+        self._counters.observe(
+            "request_duration_seconds", time.perf_counter() - started, protocol="http"
+        )
+        return answer
 
     def _is_preflight(self, request: Request) -> bool:
         return request.method == "OPTIONS" and request.headers.get("origin") in self._origins
@@ -160,7 +171,9 @@ class OtlpEndpoint:
             ClientDisconnect: Nobody waits for the answer.
         """
         intake = self._door.enter(
-            request.headers.getlist("authorization"), request.headers.getlist("x-scope-orgid")
+            request.headers.getlist("authorization"),
+            request.headers.getlist("x-scope-orgid"),
+            request.scope.get("state", {}).get("certificate_name"),
         )
         encoding = _checked_encoding(request)
         coding = _checked_coding(request)

@@ -78,7 +78,7 @@ class Intake:
             self.check_ready()
             self._limits.rate.check()
             yield room
-        except Unavailable as error:
+        except CollectorError as error:
             self.counters.add("refused_requests", reason=type(error).__name__)
             raise
         finally:
@@ -135,6 +135,7 @@ class Intake:
             msg = "the collector failed on this request and did not keep it"
             raise Unavailable(msg) from error
         self._count(checked, signal)
+        self.counters.add("received_bytes", len(body), signal=signal)
         return checked.rejections
 
     async def _check(self, body: bytes, signal: Signal, encoding: Encoding) -> Checked:

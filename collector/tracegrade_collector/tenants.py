@@ -58,6 +58,10 @@ class Stations:
                 self._left_over.append(folder)
                 self._lander.land(place.lake, place.state, folder.collector_id)
 
+    def wal_bytes(self) -> int:
+        """Return how many bytes of all logs wait for landing."""
+        return sum(station.intake.wal_bytes for station in self.made.values())
+
     async def seal(self) -> None:
         """Write and seal what was accepted; nothing more may come."""
         await asyncio.gather(*(station.seal() for station in self.made.values()))
@@ -82,6 +86,8 @@ class Door:
         self._config = config
         self.counters = stations.counters
         self._in_flight = InFlight(config.max_in_flight_bytes)
+        self.counters.gauge("in_flight_bytes", lambda: self._in_flight.held_bytes)
+        self.counters.gauge("wal_bytes", stations.wal_bytes)
         self._extent = Extent(config.max_items_per_request, config.max_values_per_request)
         self._access: Reloaded[Access] | None = None
         if config.token_file:
