@@ -1,7 +1,8 @@
 """Items that were refused, with the reason: `<lake>/dead_letters/`, one JSON object per line.
 
 Exporters ignore partial success, so without these files nobody could find out what was lost. They
-are written when their segment lands, under a name that a repeated round replaces.
+are written when their segment lands, under a name that a repeated round replaces. Redacted as rows
+are; ids stand as they were sent.
 """
 
 import json
@@ -17,6 +18,8 @@ from tracegrade_collector import otlp, otlp_json
 from tracegrade_collector.crash_points import reach
 from tracegrade_collector.files import make_folder, write_whole
 from tracegrade_collector.otlp import Encoding, InvalidItem
+from tracegrade_collector.redacted_json import redact_json
+from tracegrade_collector.redaction import Redactor
 from tracegrade_collector.sources import Record
 
 FOLDER = "dead_letters"
@@ -29,12 +32,15 @@ KEYS: dict[type, tuple[str, str, str]] = {
 ID_KEYS = ("traceId", "spanId", "parentSpanId")
 
 
-def keep_refused(state: Path, name: str, records: Iterable[Record]) -> Counter[str]:
+def keep_refused(
+    state: Path, name: str, records: Iterable[Record], redactor: Redactor
+) -> Counter[str]:
     """Write the refused items of these records to the file of this name; return them by reason."""
     letters = [letter for record in records for letter in _letters(record)]
     if letters:
         make_folder(state / FOLDER)
-        lines = [json.dumps(letter, ensure_ascii=False) + "\n" for letter in letters]
+        clean = redact_json(letters, redactor)
+        lines = [json.dumps(letter, ensure_ascii=False) + "\n" for letter in clean]
         write_whole(state / FOLDER / f"{name}.jsonl", "".join(lines).encode())
         reach("dead_letters_written")
     return Counter(letter["reason"] for letter in letters)
@@ -44,21 +50,32 @@ def _letters(record: Record) -> Iterator[dict[str, Any]]:
     request = otlp.decode(record.body, record.signal, record.encoding)
     sent = json.loads(record.body.decode()) if record.encoding is Encoding.JSON else None
     for invalid in otlp.invalid_items(request):
-        ids = _sent_ids(sent, invalid) if sent else {}
+        item = otlp_json.write_json(invalid.item)
+        if sent:
+            _set_sent_ids(item, _sent_item(sent, invalid))
         yield {
             "reason": invalid.reason,
             "signal": record.signal,
             "wal_seq": record.seq,
             "received_ns": record.received_ns,
-            "item": otlp_json.write_json(invalid.item) | ids,
+            "item": item,
             "scope": otlp_json.write_json(invalid.group.scope.scope),
             "resource": otlp_json.write_json(invalid.group.resource.resource),
         }
 
 
-def _sent_ids(sent: Any, invalid: InvalidItem) -> dict[str, str]:
-    """Return an item's ids as its JSON says them; one that is no hex is lost in the message."""
+def _sent_item(sent: Any, invalid: InvalidItem) -> Any:
     path = (*invalid.group.path, invalid.position)
     for key, number in zip(KEYS[type(invalid.item)], path, strict=True):
         sent = sent[key][number]
-    return {key: sent[key] for key in ID_KEYS if sent.get(key)}
+    return sent
+
+
+def _set_sent_ids(item: dict[str, Any], sent: Any) -> None:
+    """Write the ids of an item and its links as its JSON says them.
+
+    The message has lost those that are no hex.
+    """
+    item.update({key: sent[key] for key in ID_KEYS if sent.get(key)})
+    for link, sent_link in zip(item.get("links", ()), sent.get("links") or (), strict=True):
+        _set_sent_ids(link, sent_link)

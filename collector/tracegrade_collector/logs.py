@@ -1,14 +1,18 @@
 """Our own log lines, on stderr: for people, or one JSON object per line for machines.
 
-They hold facts about requests (counts, sizes, sequence numbers), never their content.
+They hold facts about requests (counts, sizes, sequence numbers), never their content. Of an
+exception they say class and place: its text may quote what could not be read.
 """
 
 import json
 import logging
 from datetime import UTC, datetime
+from traceback import format_tb
+from typing import Any
 
 TEXT, JSON = "text", "json"
 FORMATS = (TEXT, JSON)
+MAX_CAUSES = 5
 
 
 def log_to_stderr(process: str, log_format: str) -> None:
@@ -19,12 +23,26 @@ def log_to_stderr(process: str, log_format: str) -> None:
     logging.getLogger(__package__).setLevel(logging.INFO)
 
 
-class _Text(logging.Formatter):
+class _WithoutContent(logging.Formatter):
+    def formatException(self, ei: Any) -> str:  # noqa: N802 - the library's name
+        """Return where an exception and those behind it were raised, without their texts."""
+        error: BaseException | None = ei[1]
+        lines: list[str] = []
+        while error and len(lines) < MAX_CAUSES:
+            place = "".join(format_tb(error.__traceback__))
+            lines.append(
+                f"{type(error).__qualname__}, raised here (most recent call last):\n{place}"
+            )
+            error = error.__cause__ or error.__context__
+        return "caused by ".join(lines).rstrip()
+
+
+class _Text(_WithoutContent):
     def __init__(self, process: str) -> None:
         super().__init__(f"%(asctime)s %(levelname)s {process}: %(message)s")
 
 
-class _JsonLines(logging.Formatter):
+class _JsonLines(_WithoutContent):
     """Members: time (UTC), level, process, logger, message; error, its class and traceback."""
 
     def __init__(self, process: str) -> None:

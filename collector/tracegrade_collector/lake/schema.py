@@ -37,6 +37,7 @@ LINK: Final = pa.struct(
         ("flags", BIGINT),
     ]
 )
+REDACTION: Final = pa.struct([("path", TEXT), ("rule", TEXT)])
 
 
 def list_of(item: pa.DataType) -> pa.DataType:
@@ -83,7 +84,11 @@ _SOURCE_COLUMNS: Final = (
     Column("collector_id", TEXT, "The collector that received the row."),
     Column("wal_seq", BIGINT, "Sequence number of its request; rises per collector."),
     Column("received_ns", BIGINT, "Time of receipt, ns since 1970 UTC."),
-    Column("content_hash", TEXT, "32 hex digits over resource, scope and item as received."),
+    Column(
+        "content_hash",
+        TEXT,
+        "32 hex digits over resource, scope and item as received; keyed where `redacted` is set.",
+    ),
     Column("resent", pa.bool_(), "An equal row landed before: the client sent it twice."),
     Column("date", pa.date32(), "Date received, UTC. The partition."),
 )
@@ -99,6 +104,12 @@ _EXTRA_COLUMNS: Final = (
     Column("resource_dropped_attributes_count", BIGINT, "NULL if no resource was sent."),
     Column("scope_dropped_attributes_count", BIGINT, "NULL if no scope was sent."),
     Column("resource_entity_refs", TEXT, "OTLP/JSON list; NULL if none were sent."),
+    Column(
+        "redacted",
+        list_of(REDACTION),
+        "What was replaced before anything was written, by path (`attributes.a`, "
+        "`events[0].attributes.a`, `body`) and rule; NULL if nothing was.",
+    ),
 )
 _ATTRIBUTES: Final = Column(
     "attributes", MAP, "In the order sent, first of equal keys; the value's text (see README)."
