@@ -15,7 +15,7 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 
 from tracegrade_collector import row_loop
 from tracegrade_collector.attributes import Duplicate
-from tracegrade_collector.content_hash import HASH_BYTES, content_hashes, shared_salt
+from tracegrade_collector.content_hash import HASH_BYTES, content_hashes, shared_seed
 from tracegrade_collector.errors import MalformedRequest
 from tracegrade_collector.item_columns import ItemColumns, log_columns, span_columns
 from tracegrade_collector.lake.schema import RAW_LOGS, RAW_SPANS, Table
@@ -117,8 +117,8 @@ class _Lot:
         self._signal = signal
         self._items: list[bytes] = []
         self._digests: list[bytes] = []
-        self._salts: dict[SharedBytes, bytes] = {}
         self._places: dict[SharedBytes, int] = {}
+        self._seeds: list[int] = []
         self._ends: list[int] = []
         self._shared: list[int] = []
         self._record: list[int] = []
@@ -129,12 +129,13 @@ class _Lot:
 
     def _add(self, record: int, shell: Shell) -> None:
         items, shared = list(shell.items), shell.shared
-        salt = self._salts.get(shared) or shared_salt(*shared)
-        self._salts[shared] = salt
+        place = self._places.setdefault(shared, len(self._places))
+        if place == len(self._seeds):
+            self._seeds.append(shared_seed(*shared))
         self._items += items
-        self._digests += content_hashes(items, salt)
+        self._digests += content_hashes(items, self._seeds[place])
         self._ends.append(len(self._items))
-        self._shared.append(self._places.setdefault(shared, len(self._places)))
+        self._shared.append(place)
         self._record.append(record)
 
     def rows(self, collector_id: str) -> pa.Table:

@@ -16,7 +16,7 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from tracegrade_collector.attributes import Duplicate, attribute_columns
-from tracegrade_collector.content_hash import content_hashes, shared_salt
+from tracegrade_collector.content_hash import content_hashes, shared_seed
 from tracegrade_collector.errors import MalformedRequest
 from tracegrade_collector.lake.schema import Table
 from tracegrade_collector.otlp import Encoding, Group, Signal, decode, groups, reject_invalid
@@ -190,14 +190,14 @@ def _hashes(items: Iterable[Span | LogRecord], sources: Sequence[Source]) -> lis
     return [
         found.hex()
         for source in sources
-        for found in content_hashes(map(_bytes, islice(rest, source.size)), _salt(source.shared))
+        for found in content_hashes(map(_bytes, islice(rest, source.size)), _seed(source.shared))
     ]
 
 
-def _salt(shared: Shared) -> bytes:
+def _seed(shared: Shared) -> int:
     resource = None if shared.resource is None else _bytes(shared.resource)
     scope = None if shared.scope is None else _bytes(shared.scope)
-    return shared_salt(resource, shared.resource_url, scope, shared.scope_url)
+    return shared_seed(resource, shared.resource_url, scope, shared.scope_url)
 
 
 def _bytes(message: Message) -> bytes:
