@@ -15,32 +15,47 @@ __all__ = ["collect", "export", "import_", "lake"]
 LakePath = Annotated[str, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder or URL.")]
 
 
-def collect(
+def collect(  # noqa: PLR0913, PLR0917 - one parameter per option
     lake: LakePath,
     http: Annotated[str | None, typer.Option(help="OTLP/HTTP address, or 'off'.")] = None,
     grpc: Annotated[str | None, typer.Option(help="OTLP/gRPC address, or 'off'.")] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML file of options.")] = None,
+    state: Annotated[str | None, typer.Option(help="Local folder of a lake with a URL.")] = None,
+    token_file: Annotated[str | None, typer.Option(help="Who may send; TOML.")] = None,
+    tls_cert: Annotated[str | None, typer.Option(help="Certificate, PEM.")] = None,
+    tls_key: Annotated[str | None, typer.Option(help="Its private key, PEM.")] = None,
     insecure: Annotated[
-        bool | None, typer.Option("--insecure", help="Allow an address that others reach.")
+        bool | None, typer.Option("--insecure", help="Let others in without TLS and tokens.")
     ] = None,
 ) -> None:
     """Take OTLP requests in and land them in the lake, until SIGTERM or Ctrl-C."""
     from tracegrade_collector.config import CollectorConfig  # noqa: PLC0415 - see above
     from tracegrade_collector.receiver import receive  # noqa: PLC0415
 
-    options = CollectorConfig.load(config, {"http": http, "grpc": grpc, "insecure": insecure})
-    receive(lake, options)
+    flags = {
+        "http": http,
+        "grpc": grpc,
+        "state": state,
+        "token_file": token_file,
+        "tls_cert_file": tls_cert,
+        "tls_key_file": tls_key,
+        "insecure": insecure,
+    }
+    receive(lake, CollectorConfig.load(config, flags))
 
 
 def import_(
     files: Annotated[list[Path], typer.Argument(help="OTLP as JSON, JSON lines or protobuf.")],
     lake: LakePath,
     format_: Annotated[str, typer.Option("--format", help="auto or otlp.")] = "auto",
+    config: Annotated[Path | None, typer.Option(help="A TOML file, for how to redact.")] = None,
+    redact: Annotated[bool | None, typer.Option(help="Whether to replace secrets.")] = None,
 ) -> None:
-    """Add the spans and log records of files to the lake, each once."""
+    """Add the spans and log records of files to the lake, each once and without secrets."""
     from tracegrade_collector.commands import run_import  # noqa: PLC0415 - see above
+    from tracegrade_collector.config import CollectorConfig  # noqa: PLC0415
 
-    run_import(files, lake, format_)
+    run_import(files, lake, format_, CollectorConfig.load(config, {"redact": redact}))
 
 
 def export(  # noqa: PLR0913, PLR0917 - one parameter per option

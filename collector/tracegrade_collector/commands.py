@@ -14,6 +14,7 @@ from typing import TextIO
 import typer
 
 from tracegrade.errors import BadInput
+from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.errors import NotAllImported, OutUnwritable
 from tracegrade_collector.export import Exported, export_http, export_json
 from tracegrade_collector.files import private_opener
@@ -40,7 +41,9 @@ class ExportOptions:
     headers: tuple[str, ...]
 
 
-def run_import(paths: Sequence[Path], root: str | Path, format_: str) -> None:
+def run_import(
+    paths: Sequence[Path], root: str | Path, format_: str, config: CollectorConfig
+) -> None:
     """Import the files, say on stderr what became of them.
 
     Raises:
@@ -49,7 +52,9 @@ def run_import(paths: Sequence[Path], root: str | Path, format_: str) -> None:
         NotAllImported: Something could not be read; the rest is in the lake.
     """
     _check_choice("--format", format_, FORMATS)
-    imported = import_files(Lake.create(root), paths, lambda line: typer.echo(line, err=True))
+    imported = import_files(
+        Lake.create(root), paths, lambda line: typer.echo(line, err=True), config
+    )
     for line in _import_summary(imported):
         typer.echo(line, err=True)
     rejected = imported.rejected.total()

@@ -98,6 +98,10 @@ class BadCredentials(CollectorError, BadInput):
     """The file of tokens, or a certificate, cannot be used."""
 
 
+class NotRedacted(CollectorError):
+    """Redaction failed, so rows were not written."""
+
+
 class BadSecret(CollectorError, BadInput):
     """The file with the secret of pseudonyms cannot be read, or holds too little."""
 

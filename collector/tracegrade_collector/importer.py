@@ -18,12 +18,14 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracegrade_collector.errors import ImportBusy
+from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.errors import ImportBusy, NotRedacted
 from tracegrade_collector.files import FILE_MODE
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, Table
 from tracegrade_collector.lake_root import writing_to
 from tracegrade_collector.otlp import Encoding, Request, Signal
 from tracegrade_collector.otlp_files import Part, read_parts
+from tracegrade_collector.redaction import Redactor
 from tracegrade_collector.rows import Record, log_rows, span_rows
 
 COLLECTOR_ID = "import"
@@ -49,20 +51,29 @@ class Imported:
     """Files or lines that could not be read."""
 
 
-def import_files(lake: Lake, paths: Iterable[Path], note: Callable[[str], None]) -> Imported:
-    """Add what the lake lacks of these files, and return the counts.
+def import_files(
+    lake: Lake,
+    paths: Iterable[Path],
+    note: Callable[[str], None],
+    config: CollectorConfig | None = None,
+) -> Imported:
+    """Add what the lake lacks of these files, redacted, and return the counts.
 
     Args:
         lake: Where to.
         paths: OTLP/JSON, OTLP/protobuf, JSON lines; gzipped or not.
         note: Gets one line for each file or line that cannot be read, or has rejected items.
+        config: How to redact; with the default options if absent.
 
     Raises:
+        BadSecret: The file with the secret of pseudonyms cannot be used.
         ImportBusy: Another import into this lake is running.
+        NotRedacted: Redaction failed; the rows concerned are not in the lake.
     """
     imported = Imported()
     with _only_import(lake):
-        batches = {signal: _Batch(lake, signal, imported) for signal in Signal}
+        redactor = Redactor.from_options(config or CollectorConfig(), lake.state)
+        batches = {signal: _Batch(lake, signal, redactor, imported) for signal in Signal}
         seq = max(batch.landed_seq for batch in batches.values())
         for path in paths:
             for part in read_parts(path):
@@ -108,8 +119,9 @@ def _record(seq: int, signal: Signal, request: Request) -> Record:
 class _Batch:
     """Requests of one signal, from one file or several, that are committed together."""
 
-    def __init__(self, lake: Lake, signal: Signal, imported: Imported) -> None:
+    def __init__(self, lake: Lake, signal: Signal, redactor: Redactor, imported: Imported) -> None:
         self._lake = lake
+        self._redactor = redactor
         self._signal = signal
         self._imported = imported
         self._table, self._rows = _TABLES[signal]
@@ -134,7 +146,7 @@ class _Batch:
         if not self._records:
             return
         first, last = self._records[0].seq, self._records[-1].seq
-        rows = self._rows(self._records, COLLECTOR_ID)
+        rows = self._clean(self._rows(self._records, COLLECTOR_ID))
         new = rows.filter(pa.array(self._is_new(rows), pa.bool_()))
         if new.num_rows:
             staged = self._lake.stage(self._table, new, f"{COLLECTOR_ID}-{first}-{last}")
@@ -142,6 +154,14 @@ class _Batch:
         self._imported.added[self._signal] += new.num_rows
         self._imported.known[self._signal] += rows.num_rows - new.num_rows
         self._records, self._bytes, self._file_of_seq = [], 0, {}
+
+    def _clean(self, rows: pa.Table) -> pa.Table:
+        try:
+            return self._redactor.redact_rows(rows)
+        except Exception as error:  # noqa: BLE001 - nothing passes that was not looked at
+            kind = type(error).__name__
+            msg = f"{rows.num_rows} rows could not be redacted ({kind}), so they are not imported"
+            raise NotRedacted(msg) from None
 
     def _is_new(self, rows: pa.Table) -> list[bool]:
         hashes = rows[HASH].to_pylist()

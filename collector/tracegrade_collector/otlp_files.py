@@ -33,7 +33,7 @@ from tracegrade_collector.otlp import (
     groups,
     reject_invalid,
 )
-from tracegrade_collector.otlp_json import read_json
+from tracegrade_collector.otlp_json import read_json, shown_key
 
 GZIP_MAGIC = b"\x1f\x8b"
 MAX_LINE_BYTES = 64 * 2**20  # OTLP's own limit of a request
@@ -157,7 +157,7 @@ def _object_parts(place: str, body: bytes) -> Iterator[Part]:
 
 
 def _keys(body: bytes) -> str:
-    return ", ".join(key[:40] for key in list(json.loads(body))[:5]) or "nothing"
+    return ", ".join(shown_key(key).strip("'") for key in list(json.loads(body))[:5]) or "nothing"
 
 
 def _from_protobuf_mapping(key: str, value: Any) -> Any:

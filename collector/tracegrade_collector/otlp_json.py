@@ -44,6 +44,8 @@ INTEGER_RANGES: Final = {
 WRITTEN_AS_TEXT: Final = frozenset(
     {FieldDescriptor.TYPE_INT64, FieldDescriptor.TYPE_UINT64, FieldDescriptor.TYPE_FIXED64}
 )
+MAX_SHOWN_DIGITS: Final = 10
+MAX_SHOWN_LETTERS: Final = 24
 NAMED_NUMBERS: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -122,14 +124,16 @@ def _parsed(body: bytes, strange: list[_Strange], rewrite: Rewrite | None) -> An
 
     def fraction(text: str) -> float | _Strange:
         number = float(text)
-        return number if math.isfinite(number) else mark(f"{text[:40]} is too large for a double")
+        return (
+            number if math.isfinite(number) else mark(f"{shown(text)} is too large for a double")
+        )
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Strange:
         found = dict(pairs)
         if len(found) == len(pairs):
             return {key: rewrite(key, found[key]) for key in found} if rewrite else found
         key, count = Counter(key for key, _ in pairs).most_common(1)[0]
-        return mark(f"key {key[:80]!r} stands {count} times in one object")
+        return mark(f"key {shown_key(key)} stands {count} times in one object")
 
     try:
         return json.loads(
@@ -237,7 +241,7 @@ def _read_integer(value: Any, allowed: range, *, is_enum: bool) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise _unexpected(value, "integer")
     if value not in allowed:
-        msg = f"{str(value)[:40]} is not within {allowed.start}..{allowed.stop - 1}"
+        msg = f"{shown(str(value))} is not within {allowed.start}..{allowed.stop - 1}"
         raise _Fault(msg)
     return value
 
@@ -308,8 +312,21 @@ def _read_bytes(value: Any) -> bytes:
 def _unexpected(value: Any, wanted: str) -> _Fault:
     if isinstance(value, _Strange):
         return _Fault(value.text)
+    if isinstance(value, str):
+        return _Fault(f"expected {wanted}, found a text of {len(value)} characters")
     found = {dict: "object", list: "list", type(None): "null"}.get(type(value))
-    return _Fault(f"expected {wanted}, found {found or json.dumps(value)[:80]}")
+    return _Fault(f"expected {wanted}, found {found or shown(json.dumps(value))}")
+
+
+def shown(number: str) -> str:
+    """Return a number as an error may quote it: a long one may be an account's or a card's."""
+    return number if len(number) <= MAX_SHOWN_DIGITS else f"a number of {len(number)} digits"
+
+
+def shown_key(key: str) -> str:
+    """Return a key as an error may quote it: only words as OTLP's own, others may be content."""
+    is_word = key.isascii() and key.isalpha() and len(key) <= MAX_SHOWN_LETTERS
+    return repr(key) if is_word else f"of {len(key)} characters"
 
 
 def _written(field: FieldDescriptor, value: Any) -> Any:
