@@ -158,6 +158,7 @@ class Lander:
     def __init__(self, lake: Lake, folder: WalFolder, config: CollectorConfig) -> None:
         self._folder = folder
         self._max_round_bytes = config.max_round_bytes
+        self._quarantine_days = config.quarantine_days
         self._max_batch_bytes = config.max_segment_bytes
         self._quarantine = Quarantine(lake.state, folder.collector_id, config.max_quarantine_bytes)
         redactor = Redactor.from_options(config, lake.state)
@@ -167,6 +168,7 @@ class Lander:
 
     def land_round(self) -> bool:
         """Land the oldest sealed segments, as many as fit; return whether there were any."""
+        self._quarantine.remove_older(self._quarantine_days)
         segments, last_seq = self._next_segments()
         for batch in self._batches(segments):
             for lander in self._signals:
