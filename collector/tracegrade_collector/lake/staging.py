@@ -21,6 +21,9 @@ from tracegrade_collector.files import make_folder, sync_folder, write_synced
 from tracegrade_collector.lake.schema import Table
 
 ROW_GROUP_ROWS = 50_000
+SELDOM_EQUAL = ("span_id", "content_hash", "start_ns", "end_ns", "time_ns")
+"""Columns whose values hardly repeat: looking each up in a dictionary would be for nothing."""
+
 PRUNED_BY = ("received_ns", "start_ns", "time_ns", "wal_seq")
 """Columns whose range the table's log holds per file, so that engines skip files."""
 
@@ -97,8 +100,10 @@ def _partitions(table: Table, rows: pa.Table) -> Iterator[tuple[dict[str, str], 
     if rows[column].null_count:
         msg = f"{rows[column].null_count} rows of {table.name} have no {column}; give each its own"
         raise SchemaDiffers(msg)
-    for value in sorted(pc.unique(rows[column]).to_pylist()):
-        part = rows.filter(pc.equal(rows[column], pa.scalar(value, rows[column].type)))
+    values = pc.unique(rows[column])
+    for value in sorted(values.to_pylist()):
+        is_of_it = pc.equal(rows[column], pa.scalar(value, rows[column].type))
+        part = rows.filter(is_of_it) if len(values) > 1 else rows  # nearly always one: no copy
         yield {column: _partition_text(value)}, part.drop_columns([column])
 
 
@@ -113,7 +118,36 @@ def _write(folder: Path, partition: dict[str, str], rows: pa.Table, name: str) -
 
 
 def _write_parquet(file: BinaryIO, rows: pa.Table) -> None:
-    pq.write_table(rows, file, compression="zstd", row_group_size=ROW_GROUP_ROWS)
+    pq.write_table(rows, file, row_group_size=ROW_GROUP_ROWS, **parquet_options(rows.schema))
+
+
+def parquet_options(schema: pa.Schema) -> dict[str, Any]:
+    """Return how all files are written: small, soon, checkable, with ranges that readers prune by.
+
+    Ranges of texts in maps and lists would cost as much as compressing them, and prune nothing.
+    """
+    flat = [field.name for field in schema if not pa.types.is_nested(field.type)]
+    leaves = [path for field in schema for path in _leaves(field.name, field.type)]
+    return {
+        "compression": "zstd",
+        "use_dictionary": [path for path in leaves if path not in SELDOM_EQUAL],
+        "write_page_checksum": True,
+        "write_statistics": flat,
+    }
+
+
+def _leaves(path: str, type_: pa.DataType) -> Iterator[str]:
+    """Yield the names that Parquet gives to the columns of a field."""
+    if pa.types.is_struct(type_):
+        for field in type_:
+            yield from _leaves(f"{path}.{field.name}", field.type)
+    elif pa.types.is_map(type_):
+        yield from _leaves(f"{path}.key_value.key", type_.key_type)
+        yield from _leaves(f"{path}.key_value.value", type_.item_type)
+    elif pa.types.is_list(type_):
+        yield from _leaves(f"{path}.list.element", type_.value_type)
+    else:
+        yield path
 
 
 def _paths(folder: Path, partition: Mapping[str, str], name: str) -> tuple[Path, str]:
@@ -141,7 +175,7 @@ def stage_parts(
     stats = FileStats()
 
     def write(file: BinaryIO) -> None:
-        with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        with pq.ParquetWriter(file, schema, **parquet_options(schema)) as writer:
             for rows in _row_groups(parts):
                 stats.add(rows)
                 writer.write_table(rows.select(schema.names).cast(schema), ROW_GROUP_ROWS)
