@@ -37,6 +37,16 @@ LANDING = (
 )
 """In the order in which a lander comes to them, about; `file_...` are any file of ours."""
 
+ERASING = (
+    "erasure_begun",
+    "removal_counted",
+    "rows_replaced",
+    "files_removed",
+    "aside_counted",
+    "aside_removed",
+)
+"""In the order in which `lake delete` comes to them."""
+
 POINTS = (*RECEIVING, *LANDING)
 
 _name, _, _count = os.environ.get(VARIABLE, "").partition(":")

@@ -22,10 +22,11 @@ from typing import Final
 
 from tracegrade_collector import leftovers
 from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.crash_points import reach
 from tracegrade_collector.dead_letters import FOLDER as DEAD_LETTERS
 from tracegrade_collector.errors import BadCondition
 from tracegrade_collector.files import private_opener, write_whole
-from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake
+from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, Table
 from tracegrade_collector.lake.condition import Condition
 from tracegrade_collector.lake.removals import note_removal
 from tracegrade_collector.lake.row_removal import (
@@ -111,6 +112,7 @@ class Erasure:
             BadCondition: No table has all the columns of the condition.
             CollectorError: The lake or the log failed; doing it again goes on.
         """
+        tables = _tables_of(condition) if condition else []  # refused before anything is done
         with ExitStack() as held:
             if not self._dry_run:
                 for name in LOCK_NAMES:
@@ -119,23 +121,19 @@ class Erasure:
             begun = self._lake.state / BEGUN_NAME
             ids = {*trace_ids, *_begun(begun)}
             if condition:
-                ids |= self._traces_where(condition)
+                ids |= self._traces_where(condition, tables)
             self._erased.traces = len(ids)
             if not self._dry_run:
                 write_whole(begun, json.dumps(sorted(ids)).encode())
+                reach("erasure_begun")
             self._erase_from_tables(sorted(ids), condition)
             self._erase_beside_tables(ids)
             if not self._dry_run:
                 leftovers.remove_files([begun])
         return self._erased
 
-    def _traces_where(self, condition: Condition) -> set[str]:
+    def _traces_where(self, condition: Condition, tables: Sequence[Table]) -> set[str]:
         """Return the ids of the traces with a row that fulfils the condition."""
-        tables = [table for table in RAW if condition.applies_to(table)]
-        if not tables:
-            names = " and ".join(table.name for table in RAW)
-            msg = f"--where: none of {names} has all of {', '.join(sorted(condition.columns))}"
-            raise BadCondition(msg)
         found: set[str] = set()
         for table in tables:
             self._note(f"{table.name}: looking for rows")
@@ -168,7 +166,9 @@ class Erasure:
             return
         self._note_removal(QUARANTINE, Counter({path: 1 for path in files}))
         self._note_removal(DEAD_LETTERS, Counter(letters))
+        reach("aside_counted")
         leftovers.remove_files([*files, *spilled])
+        reach("aside_removed")
         for path in letters:
             leftovers.remove_letters(path, trace_ids)
 
@@ -178,6 +178,15 @@ class Erasure:
             counts[leftovers.collector_of(path)] += count
         if counts:
             note_removal(self._lake, name, counts, "delete")
+
+
+def _tables_of(condition: Condition) -> list[Table]:
+    tables = [table for table in RAW if condition.applies_to(table)]
+    if not tables:
+        names = " and ".join(table.name for table in RAW)
+        msg = f"--where: none of {names} has all of {', '.join(sorted(condition.columns))}"
+        raise BadCondition(msg)
+    return tables
 
 
 @contextmanager

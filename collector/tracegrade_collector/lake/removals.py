@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from tracegrade_collector.crash_points import reach
 from tracegrade_collector.errors import LakeDamaged
 from tracegrade_collector.files import private_opener, write_whole
 from tracegrade_collector.lake.lake import Lake
@@ -50,6 +51,7 @@ def recording(
         book["number"] += 1
         book["pending"] = _removal(book["number"], table, rows, command)
         _write(lake.state, book)
+        reach("removal_counted")
         try:
             yield {_app_id(book): book["number"]}
         finally:
@@ -92,6 +94,16 @@ def removed_rows(
     if pending and pending["table"] == table and _landed(book, transaction_version):
         counts.update(pending["rows"])
     return counts
+
+
+def removals_so_far(state: Path, table: str) -> dict[str, int]:
+    """Return the transaction that a table's log must have when it is made again."""
+    book = _read(state)
+    pending = book["pending"]
+    if not book["number"]:
+        return {}
+    is_open = bool(pending) and pending["table"] == table
+    return {_app_id(book): book["number"] - is_open}
 
 
 def rows_by_collector(file: pq.ParquetFile) -> Counter[str]:

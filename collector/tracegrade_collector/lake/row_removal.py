@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from tracegrade_collector.crash_points import reach
 from tracegrade_collector.errors import FilesReplaced, LakeDamaged
 from tracegrade_collector.lake.commit import LiveFile
 from tracegrade_collector.lake.condition import Condition
@@ -272,7 +273,9 @@ def _rewrite(
     paths = [file.path for file in lot]
     with recording(lake, name, gone, "delete") as transactions:
         lake.replace_files(now.table, paths, staged, transactions)
+    reach("rows_replaced")
     lake.remove_files(name, paths)
+    reach("files_removed")
     removed.rows += gone.total()
     removed.files += len(lot)
 

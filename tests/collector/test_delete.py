@@ -1,0 +1,363 @@
+"""`tracegrade lake delete`: no byte of an erased trace is left, and nothing else is touched."""
+
+import json
+import os
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from deltalake import DeltaTable
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+
+from tracegrade_collector.crash_points import ERASING, EXIT_CODE, VARIABLE
+from tracegrade_collector.lake import Column, Lake, Table
+from tracegrade_collector.lake.compaction import CompactOptions, compact
+
+from .running import COMMAND, Collector, collecting, landed, trace_request, wait_until
+
+TRACEGRADE = COMMAND[0]
+CANARY = b"heather on the moor"
+OTHER = b"bracken in the wood"
+TRACE, OTHER_TRACE = 7, 8
+TRACE_ID = TRACE.to_bytes(16).hex()
+STEPS = Table(
+    "steps",
+    "one step",
+    (
+        Column("trajectory_id", pa.string(), "Trace id, '-', span id."),
+        Column("content", pa.string(), "What was said."),
+        Column("date", pa.date32(), "The partition."),
+    ),
+)
+
+
+def delete(lake: Path, *flags: str, crash_at: str = "") -> subprocess.CompletedProcess[str]:
+    """Run the command to its end."""
+    return subprocess.run(
+        [TRACEGRADE, "lake", "delete", "--lake", str(lake), *flags],
+        env=os.environ | {VARIABLE: crash_at},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def deleted(lake: Path, *flags: str) -> dict[str, Any]:
+    """Return the summary of a run that went well."""
+    done = delete(lake, *flags, "--json")
+    assert done.returncode == 0, done.stderr
+    summary: dict[str, Any] = json.loads(done.stdout)
+    return summary
+
+
+def spans(*span_ids: int, trace: int, text: bytes, valid: bool = True) -> bytes:
+    """Return a request with spans that say a text in every place that holds one."""
+    request = trace_request(*span_ids, trace_id=trace)
+    for span in request.resource_spans[0].scope_spans[0].spans:
+        span.name = text.decode()
+        span.attributes.add(key="user.id").value.string_value = text.decode()
+        span.events.add(name=text.decode())
+        span.status.message = text.decode()
+        if not valid:
+            span.span_id = b""
+    return request.SerializeToString()
+
+
+def logs(*, trace: int | None, text: bytes) -> bytes:
+    """Return a request with a log record that belongs to a trace, or to none."""
+    request = ExportLogsServiceRequest()
+    record = request.resource_logs.add().scope_logs.add().log_records.add(time_unix_nano=1)
+    record.trace_id = trace.to_bytes(16) if trace else b""
+    record.body.string_value = text.decode()
+    return request.SerializeToString()
+
+
+def send(collector: Collector, trace: int, text: bytes) -> None:
+    """Send all that can happen to a trace: landed, refused, not to be decoded."""
+    assert collector.post("/v1/traces", spans(1, 2, trace=trace, text=text)).status == 200
+    assert collector.post("/v1/logs", logs(trace=trace, text=text)).status == 200
+    refused = spans(3, trace=trace, text=text, valid=False)
+    assert collector.post("/v1/traces", refused).status == 200
+    garbage = spans(4, trace=trace, text=text) + b"\xff"
+    assert collector.post("/v1/traces", garbage).status == 400
+
+
+def add_built(lake_path: Path, trace: int, text: bytes) -> None:
+    """Add a step, as building would."""
+    lake, today = Lake.open(lake_path), datetime.now(UTC).date()
+    rows = [[f"{trace.to_bytes(16).hex()}-{0:016x}"], [text.decode()], [today]]
+    lake.append(STEPS, pa.table(rows, STEPS.arrow()))
+
+
+def add_leftovers(lake: Path, trace: int, text: bytes) -> None:
+    """Add files that no table names: staged by a crash, compacted away, spilled, a torn log."""
+    rows = pa.table({"trace_id": [trace.to_bytes(16).hex()], "name": [text.decode()]})
+    for name in (f"_stage/{trace}.parquet", f"date=2026-11-01/{trace}.parquet"):
+        path = lake / "raw_spans" / name
+        path.parent.mkdir(exist_ok=True)
+        pq.write_table(rows, path)
+    (lake / "_spill").mkdir(exist_ok=True)
+    (lake / "_spill" / f"{trace}.tmp").write_bytes(text)
+    piece = spans(9, trace=trace, text=text)
+    (lake / "quarantine" / f"c-{trace:020}-40.wal").write_bytes(piece[:40])
+    (lake / "quarantine" / f"c-{trace:020}-80.wal").write_bytes(piece[40:])
+
+
+def places(lake: Path, text: bytes) -> set[str]:
+    """Return the top folders below which some byte, Parquet decoded, says the text."""
+    return {
+        path.relative_to(lake).parts[0]
+        for path in lake.rglob("*")
+        if path.is_file() and text in _content(path)
+    }
+
+
+def _content(path: Path) -> bytes:
+    try:
+        content = path.read_bytes()
+        if path.suffix == ".parquet":
+            content += repr(pq.read_table(path, partitioning=None).to_pylist()).encode()
+    except FileNotFoundError:
+        return b""
+    return content
+
+
+@pytest.fixture(scope="module")
+def full_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake that says both texts everywhere, its collector stopped, one request not landed."""
+    lake = tmp_path_factory.mktemp("full") / "lake"
+    with collecting(lake, max_segment_age_secs=0.05, land_every_secs=0.1) as collector:
+        for trace, text in ((TRACE, CANARY), (OTHER_TRACE, OTHER)):
+            send(collector, trace, text)
+        wait_until(lambda: landed(lake).num_rows == 4 and landed(lake, "raw_logs").num_rows == 2)
+        os.kill(collector.lander_pid(), 9)
+        for trace, text in ((TRACE, CANARY), (OTHER_TRACE, OTHER)):
+            collector.post("/v1/traces", spans(5, trace=trace, text=text))
+        collector.kill()
+    for trace, text in ((TRACE, CANARY), (OTHER_TRACE, OTHER)):
+        add_built(lake, trace, text)
+        add_leftovers(lake, trace, text)
+    return lake
+
+
+@pytest.fixture
+def full(full_once: Path, tmp_path: Path) -> Path:
+    """A copy of that lake."""
+    return Path(shutil.copytree(full_once, tmp_path / "lake"))
+
+
+EVERYWHERE = {"raw_spans", "raw_logs", "steps", "dead_letters", "quarantine", "_spill", "wal"}
+
+
+def test_no_byte_of_a_trace_is_left(full: Path) -> None:
+    """Tables, built tables, leftovers, log, quarantine, dead letters and spill are clean."""
+    assert places(full, CANARY) == EVERYWHERE
+    assert places(full, OTHER) == EVERYWHERE
+
+    summary = deleted(full, "--trace", TRACE_ID.upper())
+
+    assert places(full, CANARY) == set()
+    assert places(full, TRACE_ID.encode()) == set()
+    assert places(full, OTHER) == EVERYWHERE - {"wal", "_spill"}
+    assert landed(full).num_rows == 3
+    assert summary["tables"] == {
+        "raw_logs": {"rows": 1, "files": 1, "old_files": 0},
+        "raw_spans": {"rows": 3, "files": 2, "old_files": 2},
+        "steps": {"rows": 1, "files": 1, "old_files": 0},
+    }
+    assert (summary["quarantined_files"], summary["dead_letters"]) == (3, 1)
+
+
+def test_a_second_delete_finds_nothing(full: Path) -> None:
+    """What is erased is erased."""
+    deleted(full, "--trace", TRACE_ID)
+
+    again = deleted(full, "--trace", TRACE_ID)
+
+    assert {again[name] for name in ("rows", "old_files", "quarantined_files")} == {0}
+    assert landed(full).num_rows == 3
+
+
+def test_a_dry_run_touches_nothing(full: Path) -> None:
+    """It says what would go, what has not landed included."""
+    before = {path: path.stat().st_mtime_ns for path in full.rglob("*") if path.is_file()}
+
+    summary = deleted(full, "--trace", TRACE_ID, "--dry-run")
+
+    after = {path: path.stat().st_mtime_ns for path in full.rglob("*") if path.is_file()}
+    assert after == before
+    assert summary["dry_run"] is True
+    assert (summary["rows"], summary["pending_requests"], summary["dead_letters"]) == (4, 1, 1)
+    assert summary["quarantined_files"] == 3
+
+
+@pytest.mark.parametrize("point", ERASING)
+def test_a_killed_delete_is_finished_by_the_next(full: Path, point: str) -> None:
+    """Whatever it was about to do, and though the next one is told another trace."""
+    assert delete(full, "--trace", TRACE_ID, crash_at=point).returncode == EXIT_CODE
+
+    deleted(full, "--trace", "f" * 32)
+
+    assert places(full, CANARY) == set()
+    assert landed(full).num_rows == 3
+    assert verified(full).returncode == 0, verified(full).stdout
+
+
+def verified(lake: Path) -> subprocess.CompletedProcess[str]:
+    """Run `lake verify`, which the test's own files beside the collector's would disturb."""
+    for path in lake.rglob("*"):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+    command = [TRACEGRADE, "lake", "verify", "--lake", str(lake)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@contextmanager
+def in_background(work: Callable[[], None]) -> Iterator[None]:
+    """Do something again and again during the block."""
+    stop = threading.Event()
+
+    def run() -> None:
+        while not stop.is_set():
+            work()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_a_running_collector_loses_nothing(tmp_path: Path) -> None:
+    """Others' traces that arrive during the delete all land, and the trace is gone."""
+    lake, acknowledged = tmp_path / "lake", [10]
+
+    def work() -> None:
+        body = spans(acknowledged[-1] + 1, trace=OTHER_TRACE, text=OTHER)
+        if collector.post("/v1/traces", body).status == 200:
+            acknowledged.append(acknowledged[-1] + 1)
+
+    with collecting(lake, max_segment_age_secs=0.05, land_every_secs=0.1) as collector:
+        send(collector, TRACE, CANARY)
+        with in_background(work):
+            time.sleep(1)
+            summary = deleted(lake, "--trace", TRACE_ID)
+        assert places(lake, CANARY) == set()
+        assert collector.stop() == 0
+
+    assert summary["rows"] == 3
+    rows = landed(lake)
+    assert set(rows["trace_id"].to_pylist()) == {OTHER_TRACE.to_bytes(16).hex()}
+    assert sorted(int(each, 16) for each in rows["span_id"].to_pylist()) == acknowledged[1:]
+    assert verified(lake).returncode == 0
+
+
+def test_compaction_beside_it_brings_nothing_back(tmp_path: Path) -> None:
+    """Whoever is second begins anew; other traces keep all their rows."""
+    path = tmp_path / "lake"
+    with collecting(path, max_segment_age_secs=0.05, land_every_secs=0.05) as collector:
+        for number in range(10, 40):
+            collector.post("/v1/traces", spans(number, trace=TRACE + number % 2, text=CANARY))
+        collector.stop()
+    lake = Lake.open(path)
+
+    def work() -> None:
+        compact(lake, CompactOptions(settle_secs=0.0), lambda _: None)
+
+    with in_background(work):
+        summary = deleted(path, "--trace", TRACE_ID)
+
+    assert summary["rows"] == 15
+    assert landed(path)["trace_id"].to_pylist() == [OTHER_TRACE.to_bytes(16).hex()] * 15
+    compacted_away = [each for each in path.rglob("*.parquet") if TRACE_ID in repr(rows_of(each))]
+    assert compacted_away == []
+
+
+def rows_of(file: Path) -> list[dict[str, Any]]:
+    """Return the rows of a file, whether a table names it or not."""
+    rows: list[dict[str, Any]] = pq.read_table(file, partitioning=None).to_pylist()
+    return rows
+
+
+def test_a_condition_finds_whole_traces(full: Path) -> None:
+    """A trace goes with all its rows if one fulfils it; its logs go too."""
+    condition = f"attributes['user.id'] = '{CANARY.decode()}' and start_ns < 5"
+
+    summary = deleted(full, "--where", condition)
+
+    assert summary["traces"] == 1
+    assert places(full, CANARY) == set()
+    assert landed(full).num_rows == 3
+
+
+def test_a_condition_finds_log_records_without_a_trace(tmp_path: Path) -> None:
+    """Of those that belong to no trace, only the ones that fulfil it go."""
+    lake = tmp_path / "lake"
+    with collecting(lake) as collector:
+        for text in (CANARY, OTHER):
+            collector.post("/v1/logs", logs(trace=None, text=text))
+        collector.stop()
+
+    summary = deleted(lake, "--where", f"body = '{CANARY.decode()}'")
+
+    assert (summary["traces"], summary["rows"]) == (0, 1)
+    assert landed(lake, "raw_logs")["body"].to_pylist() == [OTHER.decode()]
+
+
+def test_the_tables_logs_hold_no_content(full: Path) -> None:
+    """Their statistics are numbers; deleting leaves none of the ids that a trace has."""
+    entries = [path.read_bytes() for path in full.glob("*/_delta_log/*")]
+
+    assert entries
+    assert not any(CANARY in entry or TRACE_ID.encode() in entry for entry in entries)
+
+
+def test_an_old_version_says_that_its_file_is_gone(full: Path) -> None:
+    """Time travel to before the delete fails, and tells which file it wants."""
+    version = DeltaTable(str(full / "steps")).version()
+    deleted(full, "--trace", TRACE_ID)
+
+    old = DeltaTable(str(full / "steps"), version=version)
+    with pytest.raises(FileNotFoundError, match="steps"):
+        old.to_pyarrow_table()
+
+
+def test_removed_rows_are_counted_without_ids(full: Path) -> None:
+    """`removals.json` says how many rows of which collector went, and nothing about them."""
+    deleted(full, "--trace", TRACE_ID)
+
+    text = (full / "removals.json").read_text()
+    removed = json.loads(text)["removed"]
+    assert sum(removed["raw_spans"].values()) == 3
+    assert removed["steps"] == {"": 1}
+    assert TRACE_ID not in text
+    assert not (full / "erasing.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ([], "nothing to delete"),
+        (["--trace", "12"], "--trace must be 32 hex digits, got '12'"),
+        (["--where", "nme = 'x'"], "--where, character 1: expected a column"),
+        (["--where", "body = 'x' and kind = 1"], "none of raw_spans and raw_logs has all of"),
+    ],
+    ids=["nothing", "no id", "no column", "no table"],
+)
+def test_what_means_nothing_is_refused(full: Path, flags: list[str], said: str) -> None:
+    """Exit code 2, one line, and nothing is erased."""
+    done = delete(full, *flags)
+
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert places(full, CANARY) == EVERYWHERE
