@@ -6,7 +6,7 @@ which comes last: a crash before it repeats work and changes nothing else.
 """
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 import duckdb
@@ -22,11 +22,27 @@ BUCKET_SPANS: Final = 500_000
 """Spans that one bucket aims at."""
 
 
+_RAW: Final = {"traces": "raw_spans", "logs": "raw_logs"}
+
+
+class Source(NamedTuple):
+    """Rows of one signal from one collector, which land in the order of their numbers."""
+
+    signal: str
+    collector_id: str
+
+    @property
+    def app_id(self) -> str:
+        """Under which the commit notes what is built; logs land apart from spans."""
+        logs = "-logs" if self.signal == "logs" else ""
+        return f"built{logs}/{self.collector_id}"
+
+
 class BuildSummary(NamedTuple):
     """What one build did."""
 
     new_spans: int
-    """Spans that no earlier build had seen."""
+    """Spans, and log records of theirs, that no earlier build had seen."""
     traces: int
     """Traces they belong to; all of them were built anew."""
     trajectories: int
@@ -56,30 +72,35 @@ def build(lake: Lake, *, full: bool = False) -> BuildSummary:
         return BuildSummary(new_spans, traces, trajectories.num_rows, steps.num_rows)
 
 
-def _received(con: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    """Return the newest sequence number of each collector."""
-    newest = "SELECT collector_id, max(wal_seq) FROM raw_spans GROUP BY collector_id"
-    return dict(con.sql(newest).fetchall())
-
-
-def _seen(lake: Lake, collectors: dict[str, int]) -> dict[str, int]:
-    """Return the sequence number up to which each collector's spans are built."""
-    versions = {
-        collector: lake.transaction_version(TRAJECTORIES.name, f"built/{collector}")
-        for collector in collectors
+def _received(con: duckdb.DuckDBPyConnection) -> dict[Source, int]:
+    """Return the newest sequence number of each collector's spans, and of its log records."""
+    return {
+        Source(signal, collector): seq
+        for signal, table in _RAW.items()
+        for collector, seq in con.sql(
+            f"SELECT collector_id, max(wal_seq) FROM {table} GROUP BY collector_id"
+        ).fetchall()
     }
-    return {collector: version for collector, version in versions.items() if version is not None}
 
 
-def _transactions(received: dict[str, int]) -> dict[str, int]:
-    return {f"built/{collector}": seq for collector, seq in received.items()}
+def _seen(lake: Lake, sources: Iterable[Source]) -> dict[Source, int]:
+    """Return the sequence number up to which each source is built."""
+    versions = {
+        source: lake.transaction_version(TRAJECTORIES.name, source.app_id) for source in sources
+    }
+    return {source: version for source, version in versions.items() if version is not None}
 
 
-def _find_new(con: duckdb.DuckDBPyConnection, seen: dict[str, int]) -> int:
-    """Make `affected_traces` (trace_id, date, spans) and return the number of new spans."""
+def _transactions(received: dict[Source, int]) -> dict[str, int]:
+    return {source.app_id: seq for source, seq in received.items()}
+
+
+def _find_new(con: duckdb.DuckDBPyConnection, seen: dict[Source, int]) -> int:
+    """Make `affected_traces` (trace_id, date, spans) and return what is new of them."""
     marks = pa.table(
         {
-            "collector_id": pa.array(list(seen), pa.string()),
+            "signal": pa.array([source.signal for source in seen], pa.string()),
+            "collector_id": pa.array([source.collector_id for source in seen], pa.string()),
             "wal_seq": pa.array(list(seen.values()), pa.int64()),
         }
     )

@@ -15,7 +15,7 @@ from tracegrade_queries.connection import duckdb_type
 from tracegrade_queries.dialect import DIALECTS, MESSAGES, OPERATIONS
 from tracegrade_queries.sql import query
 
-_MACROS: Final = ("half_shared", "plan_in", "result_is_error")
+_MACROS: Final = ("block_part", "half_shared", "plan_in", "result_is_error", "result_text")
 _ARGUMENTS: Final = """
 SELECT arguments FROM operations WHERE arguments IS NOT NULL
 UNION
@@ -33,6 +33,7 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
         con.execute(query(macro))
     _make(con, "repeated_spans", "bucket_spans", "surplus_spans")
     con.execute("DELETE FROM bucket_spans WHERE key IN (FROM surplus_spans)")
+    _make(con, "bucket_events")
     _read_dialects(con)
     _make(con, "operations")
     _place_in_runs(con)

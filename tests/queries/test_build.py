@@ -11,7 +11,7 @@ from tracegrade_queries import build as building
 from tracegrade_queries.build import build
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 
-from .traces import agent, capture, land, request_of, rows, story, tool
+from .traces import agent, capture, land, land_logs, logs_of, request_of, rows, story, tool
 
 CAPTURES = ("langgraph_otel", "langgraph_openinference", "openai-agents_both_siblings")
 
@@ -79,6 +79,18 @@ def test_each_collector_has_its_own_watermark(lake: Lake) -> None:
     land(lake, request_of([tool(3, 1, at=2)]), seq=1, collector="b")
 
     assert build(lake) == (1, 1, 1, 2)
+
+
+def test_log_records_that_land_late_make_their_trace_new(lake: Lake) -> None:
+    """Messages told by log records change the steps of a trace that was built without them."""
+    land(lake, capture("otel-events_openai-v2"), seq=5)
+    build(lake)
+    assert story(lake) == []
+    land_logs(lake, *logs_of("otel-events_openai-v2"), seq=2)
+
+    assert build(lake).new_spans == 8
+    assert [step.split()[0] for step in story(lake)] == ["tool_call", "observation", "answer"]
+    assert build(lake) == (0, 0, 0, 0)
 
 
 def test_failure_between_the_commits_repeats_the_work(lake: Lake) -> None:

@@ -5,7 +5,7 @@ import pytest
 from tracegrade_collector.lake import Lake
 from tracegrade_queries.build import build
 
-from .traces import capture, land, rows, story
+from .traces import capture, land, land_logs, logs_of, rows, story
 
 CALL = 'tool_call get_weather {"city":"Paris"}'
 MASKED = "An error occurred while running the tool. Please try again."
@@ -34,11 +34,33 @@ OPENAI_AGENTS_OTEL = {
     "__halluc": ['tool_call nope_tool {"city":"Paris"} not_executed'],
     "__toolerror": [THOUGHT, f"{CALL} error", f"observation {MASKED}", ANSWER],
 }
+STRANDS_THOUGHT = "thought I have the answer now."
+STRANDS = {
+    "": [THOUGHT, f"{CALL} ok", "observation 22C in Paris", STRANDS_THOUGHT, ANSWER],
+    "__halluc": [
+        THOUGHT,
+        'tool_call nope_tool {"city":"Paris"} error',
+        "observation Unknown tool: nope_tool",
+        STRANDS_THOUGHT,
+        ANSWER,
+    ],
+    "__toolerror": [
+        THOUGHT,
+        f"{CALL} error",
+        "observation Error: weather backend down",
+        STRANDS_THOUGHT,
+        ANSWER,
+    ],
+}
+# The old form: every message is a log record, and nothing records tools.
+OPENAI_EVENTS = {"": [f"{CALL} ok", "observation 22C in Paris", ANSWER]}
 STORIES = {
     "langgraph_openinference": LANGGRAPH,
     "langgraph_otel": LANGGRAPH,
     "openai-agents_openinference_responses": OPENAI_AGENTS,
     "openai-agents_otel_responses": OPENAI_AGENTS_OTEL,
+    "otel-events_openai-v2": OPENAI_EVENTS,
+    "strands_latest": STRANDS,
 }
 CASES = [(name, variant) for name, variants in STORIES.items() for variant in variants]
 BOTH = ["nested", "siblings", "below_http"]
@@ -48,6 +70,7 @@ BOTH = ["nested", "siblings", "below_http"]
 def test_capture_tells_its_story(lake: Lake, name: str, variant: str) -> None:
     """Each captured trace is one trajectory with exactly these steps."""
     land(lake, capture(name + variant))
+    land_logs(lake, *logs_of(name + variant))
     build(lake)
 
     assert story(lake) == STORIES[name][variant]

@@ -10,9 +10,9 @@ from typing import Any
 
 import duckdb
 
-from tracegrade_collector.lake import RAW_SPANS, Lake
+from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake
 from tracegrade_collector.otlp import Encoding, Signal
-from tracegrade_collector.rows import Record, span_rows
+from tracegrade_collector.rows import Record, log_rows, span_rows
 from tracegrade_queries.connection import connect
 
 CAPTURES = Path(__file__).parent / "captures"
@@ -26,6 +26,12 @@ Row = dict[str, Any]
 def capture(name: str) -> bytes:
     """Return a captured trace as the OTLP/JSON request it was."""
     return (CAPTURES / f"{name}.json").read_bytes()
+
+
+def logs_of(name: str) -> list[bytes]:
+    """Return the log records captured beside a trace as the requests they were; maybe none."""
+    path = CAPTURES / "logs" / f"{name}.json"
+    return [path.read_bytes()] if path.exists() else []
 
 
 def span(  # noqa: PLR0913 - a span has that many fields, and tests set one or two each
@@ -131,6 +137,15 @@ def land(lake: Lake, *bodies: bytes, seq: int = 1, day: int = 0, collector: str 
         for number, body in enumerate(bodies, seq)
     ]
     lake.append(RAW_SPANS, span_rows(records, collector))
+
+
+def land_logs(lake: Lake, *bodies: bytes, seq: int = 1, collector: str = "c") -> None:
+    """Land OTLP/JSON requests of log records as a collector would."""
+    records = [
+        Record(number, NOON_NS, Signal.LOGS, Encoding.JSON, "", body)
+        for number, body in enumerate(bodies, seq)
+    ]
+    lake.append(RAW_LOGS, log_rows(records, collector))
 
 
 def rows(lake: Lake, sql: str) -> list[Row]:

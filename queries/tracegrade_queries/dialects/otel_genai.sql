@@ -1,26 +1,46 @@
--- OpenTelemetry GenAI conventions, as written since 1.37: messages as JSON attributes of the span.
+-- OpenTelemetry GenAI conventions, as written since 1.37: messages as JSON attributes of the span,
+-- or of an event of it.
 --
 -- Reads:
+--   bucket_events
 --   bucket_spans
 -- Order:
 --   none
 CREATE OR REPLACE TEMP TABLE otel_genai_messages AS
-WITH lists AS (
+WITH details AS (
+  SELECT
+    key,
+    max(attributes['gen_ai.input.messages']) AS input_messages,
+    max(attributes['gen_ai.output.messages']) AS output_messages
+  FROM bucket_events
+  WHERE name = 'gen_ai.client.inference.operation.details'
+  GROUP BY key
+),
+
+told AS (
+  SELECT
+    bucket_spans.key,
+    bucket_spans.scope_name,
+    coalesce(bucket_spans.attributes['gen_ai.input.messages'], details.input_messages) AS heard,
+    coalesce(bucket_spans.attributes['gen_ai.output.messages'], details.output_messages) AS said
+  FROM bucket_spans
+  LEFT JOIN details USING (key)
+),
+
+lists AS (
   SELECT
     key,
     scope_name,
     'in' AS direction,
-    attributes['gen_ai.input.messages'] AS messages
-  FROM bucket_spans
-  WHERE attributes['gen_ai.input.messages'] IS NOT NULL
+    heard AS messages
+  FROM told
   UNION ALL
   SELECT
     key,
     scope_name,
     'out' AS direction,
-    attributes['gen_ai.output.messages'] AS messages
-  FROM bucket_spans
-  WHERE attributes['gen_ai.output.messages'] IS NOT NULL
+    said AS messages
+  FROM told
 ),
 
 parsed AS (
@@ -91,11 +111,11 @@ SELECT
     WHEN 'reasoningContent' THEN 'reasoning'
     ELSE part.type
   END AS part_type,
-  part.content ->> '$' AS text,
+  coalesce(part.content ->> '$.reasoningText.text', part.content ->> '$') AS text,
   part.name AS tool_name,
   part.id AS call_id,
   part.arguments ->> '$' AS arguments,
-  coalesce(part.response, part.result) ->> '$' AS result
+  result_text(coalesce(part.response, part.result) ->> '$') AS result
 FROM parts;
 
 CREATE OR REPLACE TEMP VIEW otel_genai_operations AS
@@ -137,7 +157,7 @@ SELECT
   attributes['gen_ai.tool.name'] AS tool_name,
   attributes['gen_ai.tool.call.id'] AS call_id,
   attributes['gen_ai.tool.call.arguments'] AS arguments,
-  attributes['gen_ai.tool.call.result'] AS result,
+  result_text(attributes['gen_ai.tool.call.result']) AS result,
   user_input,
   answer,
   failed OR attributes['error.type'] IS NOT NULL AS failed,

@@ -17,6 +17,7 @@
 --   status_message   VARCHAR  NULL if empty.
 --   attributes       MAP(VARCHAR, VARCHAR)
 --   exception        MAP(VARCHAR, VARCHAR)  Attributes of the last exception event; NULL if none.
+--   told             STRUCT(time_ns BIGINT, "name" VARCHAR, attributes MAP(VARCHAR, VARCHAR))[]
 --   linked_span_id   VARCHAR  Target of the first link; NULL if none.
 --   dropped          BOOLEAN  The exporter dropped attributes of it.
 --   scope_name       VARCHAR
@@ -53,6 +54,12 @@ SELECT
   nullif(status_message, '') AS status_message,
   attributes,
   list_filter(events, LAMBDA event: event.name = 'exception')[-1].attributes AS exception,
+  list_transform(
+    list_filter(
+      events, LAMBDA event: starts_with(event.name, 'gen_ai.') OR event.name = 'tool.output'
+    ),
+    LAMBDA event: { 'time_ns': event.time_ns, 'name': event.name, 'attributes': event.attributes }
+  ) AS told,
   links[1].span_id AS linked_span_id,
   dropped_attributes_count > 0 AS dropped,
   scope_name,

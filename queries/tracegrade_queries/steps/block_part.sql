@@ -1,0 +1,56 @@
+-- What one content block of a model provider's message is, as a part of ours.
+--
+-- Reads the blocks of OpenAI (`text`, `input_text`, `output_text`), Anthropic (`text`, `thinking`,
+-- `tool_use`, `tool_result`), Bedrock (`text`, `reasoningContent`, `toolUse`, `toolResult`) and
+-- Google (`text` with `thought`, `function_call`, `function_response`). A STRUCT(part_type, text,
+-- tool_name, call_id, arguments, result), all VARCHAR; part_type is NULL for any other block.
+CREATE OR REPLACE TEMP MACRO block_part(BLOCK) AS {
+  'part_type': CASE
+    WHEN json_exists(block, '$.toolUse') THEN 'tool_call'
+    WHEN json_exists(block, '$.function_call') THEN 'tool_call'
+    WHEN json_exists(block, '$.functionCall') THEN 'tool_call'
+    WHEN block ->> '$.type' = 'tool_use' THEN 'tool_call'
+    WHEN json_exists(block, '$.toolResult') THEN 'tool_call_response'
+    WHEN json_exists(block, '$.function_response') THEN 'tool_call_response'
+    WHEN json_exists(block, '$.functionResponse') THEN 'tool_call_response'
+    WHEN block ->> '$.type' = 'tool_result' THEN 'tool_call_response'
+    WHEN json_exists(block, '$.reasoningContent') THEN 'reasoning'
+    WHEN block ->> '$.type' IN ('thinking', 'reasoning') THEN 'reasoning'
+    WHEN block ->> '$.thought' = 'true' THEN 'reasoning'
+    WHEN block ->> '$.text' IS NOT NULL THEN 'text'
+  END,
+  'text': coalesce(
+    block ->> '$.reasoningContent.reasoningText.text',
+    block ->> '$.thinking',
+    block ->> '$.text',
+    block ->> '$.content'
+  ),
+  'tool_name': coalesce(
+    block ->> '$.toolUse.name',
+    block ->> '$.name',
+    block ->> '$.function_call.name',
+    block ->> '$.functionCall.name',
+    block ->> '$.function_response.name',
+    block ->> '$.functionResponse.name'
+  ),
+  'call_id': coalesce(
+    block ->> '$.toolUse.toolUseId',
+    block ->> '$.toolResult.toolUseId',
+    block ->> '$.tool_use_id',
+    block ->> '$.id',
+    block ->> '$.function_call.id',
+    block ->> '$.function_response.id'
+  ),
+  'arguments': coalesce(
+    block ->> '$.toolUse.input',
+    block ->> '$.input',
+    block ->> '$.function_call.args',
+    block ->> '$.functionCall.args'
+  ),
+  'result': coalesce(
+    block ->> '$.toolResult.content',
+    block ->> '$.content',
+    block ->> '$.function_response.response',
+    block ->> '$.functionResponse.response'
+  )
+};

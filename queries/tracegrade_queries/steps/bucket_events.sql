@@ -1,0 +1,56 @@
+-- What is told beside the spans of this bucket: their span events, and log records that name them.
+--
+-- Old and new conventions say the same in different places: messages are span events in one, log
+-- records in another. Only the events that some dialect reads are here.
+--
+-- Reads:
+--   bucket_spans
+--   logs
+-- Columns:
+--   key         BIGINT   Span it belongs to.
+--   position    BIGINT   Rises from 1 in each span: span events in their order, then logs by time.
+--   name        VARCHAR  Event name.
+--   time_ns     BIGINT
+--   attributes  MAP(VARCHAR, VARCHAR)
+--   body        VARCHAR  JSON or text of a log record; NULL for a span event.
+-- Order:
+--   none
+WITH span_events AS (
+  SELECT
+    key,
+    generate_subscripts(told, 1) AS position,
+    unnest(told) AS event
+  FROM bucket_spans
+  WHERE len(told) > 0
+),
+
+log_records AS (
+  SELECT
+    bucket_spans.key,
+    1_000_000 + row_number() OVER (
+      PARTITION BY bucket_spans.key
+      ORDER BY
+        coalesce(nullif(logs.time_ns, 0), logs.observed_time_ns),
+        try_cast(logs.attributes['event.sequence'] AS BIGINT),
+        logs.observed_time_ns,
+        logs.wal_seq,
+        logs.content_hash
+    ) AS position,
+    coalesce(nullif(logs.event_name, ''), logs.attributes['event.name'], logs.body) AS name,
+    coalesce(nullif(logs.time_ns, 0), logs.observed_time_ns) AS time_ns,
+    logs.attributes,
+    logs.body
+  FROM logs
+  INNER JOIN bucket_spans USING (trace_id, span_id)
+)
+
+SELECT
+  key,
+  position,
+  event.name,
+  event.time_ns,
+  event.attributes,
+  NULL::VARCHAR AS body
+FROM span_events
+UNION ALL BY NAME
+SELECT * FROM log_records;
