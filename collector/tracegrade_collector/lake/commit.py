@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
-from deltalake import CommitProperties, DeltaTable, Transaction
+from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.schema import Field
 from deltalake.transaction import AddAction, RemoveAction
@@ -29,6 +29,9 @@ CONFIGURATION: dict[str, str | None] = {
     "delta.enableExpiredLogCleanup": "true",
     "delta.deletedFileRetentionDuration": "interval 7 days",  # a slow reader keeps its files
 }
+CLEANUP_COMMITS = 100
+"""Between two cleanings of the log, since each lists all of it."""
+
 COMMIT_ATTEMPTS = 8
 RETRY_SECS = 0.05  # doubled each time, with jitter: 6 s in all
 
@@ -75,11 +78,19 @@ def _handle(storage: TableStorage, version: int | None = None) -> DeltaTable:
     return DeltaTable(storage.uri, version=version, storage_options=storage.options)
 
 
-def commit_once(storage: TableStorage, table: Table, change: Change) -> bool:
+def commit_once(
+    storage: TableStorage, table: Table, change: Change, opened: DeltaTable | None = None
+) -> bool:
     """Commit durably unless all its transactions are in the table; return whether they were not.
 
     An error is answered by a fresh handle, which shows whether the commit landed all the same
     (as an object store's lost response can leave it).
+
+    Args:
+        storage: The table's.
+        table: Its declaration.
+        change: What to commit.
+        opened: A handle of just now that has not the change; it saves opening the table.
 
     Raises:
         CommitFailed: Other writers won each time.
@@ -88,17 +99,20 @@ def commit_once(storage: TableStorage, table: Table, change: Change) -> bool:
         LakeUnreachable: The object store does not answer. The change may have landed.
         SchemaDiffers: The table's columns are not the declared ones.
     """
+    delta = opened
     for attempt in range(COMMIT_ATTEMPTS):
-        delta = writable_table(storage, table)
-        if has_landed(delta, change, after_error=attempt > 0):
-            storage.sync_log(after=delta.version() - 1)
-            return attempt > 0
+        if delta is None:
+            delta = writable_table(storage, table)
+            if has_landed(delta, change, after_error=attempt > 0):
+                storage.sync_log(after=delta.version() - 1)
+                return attempt > 0
         try:
             with storage.writing():
                 _write(delta, change)
             reach("commit_written")
         except CommitFailedError:
             time.sleep(RETRY_SECS * 2**attempt * random.uniform(0.5, 1))  # noqa: S311 - no secret
+            delta = None
             continue
         storage.sync_log(after=delta.version())
         reach("commit_synced")
@@ -207,6 +221,9 @@ def _write(delta: DeltaTable, change: Change) -> None:
             custom_metadata={ACTION_COUNT: len(actions) + len(transactions)},
             app_transactions=transactions,
             max_commit_retries=0,
+        ),
+        post_commithook_properties=PostCommitHookProperties(
+            cleanup_expired_logs=(delta.version() + 1) % CLEANUP_COMMITS == 0
         ),
     )
 

@@ -22,6 +22,7 @@ class TableFolder:
 
     folder: Path
     options: None = None
+    filesystem: None = None
 
     @property
     def name(self) -> str:

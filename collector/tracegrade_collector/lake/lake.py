@@ -21,9 +21,11 @@ from tracegrade_collector.lake.commit import (
     LiveFile,
     commit,
     commit_once,
+    has_landed,
     live_files,
     open_mended,
     open_table,
+    writable_table,
 )
 from tracegrade_collector.lake.folder import Folder
 from tracegrade_collector.lake.schema import Table
@@ -178,8 +180,8 @@ class Lake:
 
     def dataset(self, table: str, version: int | None = None) -> ds.Dataset | None:
         """Return a version of the table for pyarrow and engines that read its datasets."""
-        delta = self._open(table, version)
-        return delta.to_pyarrow_dataset() if delta else None
+        delta, filesystem = self._open(table, version), self._table(table).filesystem
+        return delta.to_pyarrow_dataset(filesystem=filesystem) if delta else None
 
     def remove_files(self, table: str, paths: Sequence[str]) -> None:
         """Remove files (paths inside the table) for good, whether they are live or not."""
@@ -267,13 +269,14 @@ class Lake:
             SchemaDiffers: The table has other columns than declared.
         """
         storage = self._table(table.name)
-        committed = self.transaction_version(table.name, app_id)
-        if committed is not None and committed >= version:
-            _discard(files)  # the table's file of this name is in use and must not be replaced
-            return False
         with storage.writing():
+            delta = writable_table(storage, table)
+            if has_landed(delta, Change(transactions={app_id: version})):
+                storage.sync_log(after=delta.version() - 1)
+                _discard(files)  # the table's file of this name is in use, not to be replaced
+                return False
             change = Change(adds=_publish(storage, files), transactions={app_id: version})
-            return commit_once(storage, table, change)
+            return commit_once(storage, table, change, delta)
 
     def append(
         self, table: Table, rows: pa.Table, transactions: Mapping[str, int] | None = None

@@ -5,33 +5,38 @@ is the conditional PUT (`If-None-Match: *`): of two writers of one name exactly 
 files are put so as well; a PUT that was applied though its answer was lost then meets its own
 object, which is recognised by its content. A store that ignores the condition is refused.
 
-obstore and the Delta library are the same client (the Rust crate `object_store`): both take
-credentials, region and endpoint from the `AWS_*` variables, retry with jitter, and put on
-condition. pyarrow's S3 client has no conditional PUT.
+obstore, which writes, and the Delta library are the same client (the Rust crate `object_store`):
+both retry with jitter, and put on condition, which pyarrow's client cannot. Parquet is read by
+pyarrow's, which fetches ranges side by side without Python. All three take credentials, region
+and endpoint from the `AWS_*` variables.
 """
 
 import os
+import random
 import re
+import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import obstore
 import pyarrow as pa
 from deltalake.exceptions import DeltaError, TableNotFoundError
-from deltalake.fs import DeltaStorageHandler
 from obstore.exceptions import AlreadyExistsError, BaseError
-from obstore.store import ClientConfig, RetryConfig, S3Store
-from pyarrow.fs import PyFileSystem
+from obstore.store import S3Store
+from pyarrow.fs import AwsStandardS3RetryStrategy, FileSystem, S3FileSystem, SubTreeFileSystem
 
 from tracegrade_collector.crash_points import reach
 from tracegrade_collector.errors import LakeUnreachable, StoreUnfit
 from tracegrade_collector.lake.storage import LOG_FOLDER, STAGE_FOLDER, StoredFile
+
+if TYPE_CHECKING:
+    from obstore.store import ClientConfig
 
 MAX_RETRIES: Final = 6
 RETRY_SECS: Final = 30
@@ -40,11 +45,14 @@ RETRY_SECS: Final = 30
 PUT_SECS: Final = 120
 """For one object: 64 MiB at 5 Mbit/s."""
 
+CONNECT_SECS: Final = 5
+
 PROBE: Final = "_probe/"
 COMPARE_BYTES: Final = 8 << 20
 
 CONFIGURATION: Final[dict[str, str | None]] = {
-    "delta.checkpointInterval": "20",  # each open reads what came after it, a request an entry
+    "delta.checkpointInterval": "10",  # each open reads what came after it, two requests an entry
+    "delta.logRetentionDuration": "interval 6 hours",  # 5,400 entries; a LIST returns 1,000
 }
 
 
@@ -64,18 +72,23 @@ class ObjectStore:
     @cached_property
     def client(self) -> S3Store:
         """The client, whose paths start at the lake."""
-        names = ("allow_http", "allow_invalid_certificates", "proxy_url")
-        given = {name: os.environ.get(f"AWS_{name.upper()}") for name in names}
         return S3Store.from_url(
             self.url,
-            retry_config=RetryConfig(
-                max_retries=MAX_RETRIES, retry_timeout=timedelta(seconds=RETRY_SECS)
-            ),
-            client_options=ClientConfig(
-                timeout=timedelta(seconds=PUT_SECS),
-                connect_timeout=timedelta(seconds=5),
-                **{name: value for name, value in given.items() if value},  # type: ignore[typeddict-item]
-            ),
+            retry_config={
+                "max_retries": MAX_RETRIES,
+                "retry_timeout": timedelta(seconds=RETRY_SECS),
+            },
+            client_options=_client_options(),
+        )
+
+    @cached_property
+    def parquet_client(self) -> S3FileSystem:
+        """What reads Parquet; it takes credentials as the other one does."""
+        return S3FileSystem(
+            endpoint_override=os.environ.get("AWS_ENDPOINT_URL") or None,
+            region=os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION"),
+            connect_timeout=CONNECT_SECS,
+            retry_strategy=AwsStandardS3RetryStrategy(max_attempts=MAX_RETRIES + 1),
         )
 
     @cached_property
@@ -122,6 +135,18 @@ class ObjectStore:
             if isinstance(error, BaseError) or _is_of_store(error):
                 raise _unreachable(self.url, error) from error
             raise
+
+
+def _client_options() -> "ClientConfig":
+    """Return the client's options; those of the environment count only if they are repeated."""
+    options: ClientConfig = {
+        "timeout": timedelta(seconds=PUT_SECS),
+        "connect_timeout": timedelta(seconds=CONNECT_SECS),
+    }
+    for name in ("allow_http", "allow_invalid_certificates"):
+        if os.environ.get(f"AWS_{name.upper()}", "").lower() in {"1", "true"}:
+            options[name] = True
+    return options
 
 
 @dataclass
@@ -245,15 +270,18 @@ class TableObjects:
         return taken
 
     def _put(self, staged: Path, path: str) -> bool:
-        """Return whether the object holds the file's bytes now."""
-        try:
-            with staged.open("rb") as file:
-                obstore.put(
-                    self.store.client, self._key(path), file, mode="create", use_multipart=False
-                )
-        except AlreadyExistsError:
-            return self._is_equal(staged, path)
-        return True
+        """Return whether the object holds the file's bytes now; False: it holds others."""
+        client, key = self.store.client, self._key(path)
+        for attempt in range(MAX_RETRIES):
+            with suppress(AlreadyExistsError), staged.open("rb") as file:
+                obstore.put(client, key, file, mode="create", use_multipart=False)
+                return True
+            try:
+                return self._is_equal(staged, path)
+            except FileNotFoundError:  # a 409, not a 412: somebody was about to put it
+                time.sleep(random.uniform(0.5, 1) * 0.1 * 2**attempt)  # noqa: S311 - no secret
+        msg = f"the lake {self.store.url} answers each PUT of {key} with a conflict; try later"
+        raise LakeUnreachable(msg)
 
     def _is_equal(self, staged: Path, path: str) -> bool:
         found = obstore.get(self.store.client, self._key(path))
@@ -277,14 +305,15 @@ class TableObjects:
                     if not path.startswith(f"{LOG_FOLDER}/"):
                         yield StoredFile(path, found["size"], modified_ms)
 
-    @cached_property
-    def _files(self) -> PyFileSystem:
-        return PyFileSystem(DeltaStorageHandler(self.uri, self.options))
+    @property
+    def filesystem(self) -> FileSystem:
+        """What pyarrow reads the table's objects with, by their paths inside the table."""
+        return SubTreeFileSystem(self.uri.removeprefix("s3://"), self.store.parquet_client)
 
     def open_input(self, path: str) -> pa.NativeFile:
         """Open an object for reading ranges of it."""
         with self.reading():
-            return self._files.open_input_file(path)
+            return self.filesystem.open_input_file(path)
 
     def remove(self, paths: Sequence[str]) -> None:
         """Delete objects; those that are gone already are no error."""
@@ -301,7 +330,7 @@ class TableObjects:
 
 
 def _is_of_store(error: Exception) -> bool:
-    return "Error performing" in str(error)
+    return re.search("Error performing|S3 error|AWS Error", str(error)) is not None
 
 
 def _unreachable(url: str, error: Exception) -> LakeUnreachable:
@@ -314,6 +343,9 @@ def store_fact(text: str) -> str:
     code, message = (re.search(rf"<{tag}>([^<]*)</{tag}>", text) for tag in ("Code", "Message"))
     if code:
         return f"{code[1]} ({_without_keys(message[1])})" if message else code[1]
+    sdk = re.search(r"AWS Error (\w+)", text)
+    if sdk:
+        return sdk[1].lower().replace("_", " ")
     status = re.search(r"\b([45]\d\d [A-Z][A-Za-z ]+)", text)
     if status:
         return status[1].strip()
@@ -329,7 +361,7 @@ def _without_keys(text: str) -> str:
 
 def _way_out(fact: str) -> str:
     for pattern, way in WAYS_OUT.items():
-        if re.search(pattern, fact):
+        if re.search(pattern, fact, re.IGNORECASE):
             return way
     return "see to the network and the store, then try again"
 
@@ -337,7 +369,7 @@ def _way_out(fact: str) -> str:
 WAYS_OUT: Final = {
     "TimeTooSkewed|RequestExpired": "set this machine's clock",
     "NoSuchBucket": "make the bucket, or correct the lake's URL",
-    "Token|Credential|AccessKey|Signature|AccessDenied|40[13] ": "renew the credentials "
+    "Token|Credential|AccessKey|Signature|access.?denied|40[13] ": "renew the credentials "
     "(AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN) and their rights",
-    "SlowDown|503": "it is overloaded; try again later",
+    "slow.?down|503": "it is overloaded; try again later",
 }

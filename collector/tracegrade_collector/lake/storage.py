@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import pyarrow as pa
+from pyarrow.fs import FileSystem
 
 LOG_FOLDER = "_delta_log"
 STAGE_FOLDER = "_stage"
@@ -88,6 +89,10 @@ class TableStorage(Protocol):
 
     def stored_files(self) -> Iterator[StoredFile]:
         """Yield every file below the table's folder but those of the log."""
+
+    @property
+    def filesystem(self) -> FileSystem | None:
+        """What pyarrow reads the table's files with; None if the Delta library knows."""
 
     def open_input(self, path: str) -> pa.NativeFile:
         """Open a file of the table for reading at any place."""

@@ -1,0 +1,317 @@
+"""A lake on an S3 server: each commit counts once, whatever the store answers."""
+
+import contextlib
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tracegrade_collector.errors import (
+    BadLakePath,
+    FilesReplaced,
+    LakeMissing,
+    LakeUnreachable,
+    StoreUnfit,
+)
+from tracegrade_collector.lake import Lake
+from tracegrade_collector.lake_root import state_folder
+
+from .s3_server import BUCKET, SECRET, Reply, Store, put_environment, s3_server
+from .test_lake import NOTES, notes
+
+DATA = r"/notes/date"
+LOG = r"/notes/_delta_log/\d{20}\.json$"
+SLOW_DOWN = Reply(503, "SlowDown")
+CONFLICT = Reply(409, "ConditionalRequestConflict")
+EXISTS = Reply(412, "PreconditionFailed")
+INTERNAL = Reply(500, "InternalError")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Store]:
+    """An S3 server that the tests of this module share."""
+    with s3_server() as store:
+        yield store
+
+
+@pytest.fixture
+def store(server: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Store]:
+    """The server without faults, known to all clients of this process."""
+    put_environment(server, monkeypatch.setenv)
+    monkeypatch.setenv("TRACEGRADE_STATE", str(tmp_path / "state"))
+    yield server
+    server.heal()
+
+
+@pytest.fixture
+def lake(store: Store, request: pytest.FixtureRequest, tmp_path: Path) -> Lake:
+    """A lake with one note, under a prefix of its own."""
+    prefix = hashlib.sha256(request.node.name.encode()).hexdigest()[:12]
+    lake = Lake.create(f"s3://{BUCKET}/{prefix}/lake", tmp_path / "state")
+    land(lake, 1, 1)
+    return lake
+
+
+def land(lake: Lake, version: int, *seqs: int) -> bool:
+    """Commit notes as a collector would."""
+    staged = lake.stage(NOTES, notes(*seqs), f"c1-{version}")
+    return lake.add_files(NOTES, staged, "c1/notes", version)
+
+
+def seqs(lake: Lake) -> list[int]:
+    """Return the numbers of the notes, sorted, from the live objects."""
+    files = [lake.open_parquet("notes", file.path) for file in lake.live_files("notes")]
+    return sorted(seq for file in files for seq in file.read(["wal_seq"])["wal_seq"].to_pylist())
+
+
+def staged_files(lake: Lake) -> list[Path]:
+    """Return what waits on this machine."""
+    return [path for path in lake.state.rglob("*") if path.is_file()]
+
+
+def test_a_version_is_committed_once(lake: Lake) -> None:
+    """As in a folder: the version counts, not what comes with it."""
+    assert land(lake, 2, 2)
+    assert not land(lake, 2, 3)
+
+    assert seqs(lake) == [1, 2]
+    assert lake.transaction_version("notes", "c1/notes") == 2
+    assert staged_files(lake) == []
+
+
+FAULTS: dict[str, dict[str, Any]] = {
+    "answer lost after it was applied": {"applied": True},
+    "500 after it was applied": {"applied": True, "reply": INTERNAL},
+    "503 after it was applied": {"applied": True, "reply": SLOW_DOWN},
+    "412 after it was applied": {"applied": True, "reply": EXISTS},
+    "409 after it was applied": {"applied": True, "reply": CONFLICT},
+    "connection cut before": {},
+    "500 before": {"reply": INTERNAL, "times": 2},
+    "503 SlowDown before": {"reply": SLOW_DOWN, "times": 3},
+    "409 before": {"reply": CONFLICT},
+}
+
+
+@pytest.mark.parametrize("how", FAULTS.values(), ids=FAULTS.keys())
+@pytest.mark.parametrize("path", [DATA, LOG], ids=["data", "commit"])
+def test_a_put_counts_once_whatever_is_answered(
+    lake: Lake, store: Store, path: str, how: dict[str, Any]
+) -> None:
+    """A PUT may be applied though it seems to fail, or not; its rows are there once."""
+    fault = store.fault("PUT", path, **how)
+    assert land(lake, 2, 2, 3)
+    again = land(lake, 3, 4)
+
+    assert fault.hits == fault.times
+    assert again
+    assert seqs(lake) == [1, 2, 3, 4]
+    assert lake.transaction_version("notes", "c1/notes") == 3
+    assert staged_files(lake) == []
+
+
+def test_a_commit_without_transaction_counts_once_too(lake: Lake, store: Store) -> None:
+    """Its new files tell that it landed, though the answer was lost and the retry refused."""
+    store.fault("PUT", LOG, applied=True, reply=INTERNAL)
+    lake.append(NOTES, notes(2))
+
+    assert seqs(lake) == [1, 2]
+    assert lake.version("notes") == 2
+
+
+def test_a_swap_counts_once_too(lake: Lake, store: Store) -> None:
+    """What was replaced is gone after the first try, which is no reason to refuse the second."""
+    (old,) = lake.live_files("notes")
+    store.fault("PUT", LOG, applied=True, reply=INTERNAL)
+    lake.replace_files(NOTES, [old.path], lake.stage(NOTES, notes(5), "new"), data_change=False)
+
+    assert seqs(lake) == [5]
+    with pytest.raises(FilesReplaced):
+        lake.replace_files(NOTES, [old.path], lake.stage(NOTES, notes(6), "newer"))
+    assert seqs(lake) == [5]
+
+
+def test_another_object_of_the_name_is_not_overwritten(lake: Lake) -> None:
+    """Rows of an interrupted round may be about to be committed by who put them."""
+    storage = lake.storage.table("notes")
+    first = lake.stage(NOTES, notes(2), "c1-2")
+    (taken,) = storage.publish({file.name: file.path for file in first}).values()
+    assert land(lake, 2, 2, 3)
+
+    assert seqs(lake) == [1, 2, 3]
+    assert taken in {file.path for file in lake.stored_files("notes")}
+    assert taken not in {file.path for file in lake.live_files("notes")}
+
+
+def test_an_equal_object_of_the_name_is_used(lake: Lake) -> None:
+    """An earlier try put it; nothing is put twice."""
+    storage = lake.storage.table("notes")
+    first = lake.stage(NOTES, notes(2, 3), "c1-2")
+    (put,) = storage.publish({file.name: file.path for file in first}).values()
+    assert land(lake, 2, 2, 3)
+
+    assert put in {file.path for file in lake.live_files("notes")}
+    assert len(lake.stored_files("notes")) == 2
+
+
+def test_another_commit_in_between_is_no_loss(lake: Lake, store: Store) -> None:
+    """The version is taken when ours comes: it becomes the next one."""
+    other = Lake.create(lake.place, lake.state.parent / "other")
+    store.fault("PUT", LOG, reply=EXISTS, then=lambda: other.append(NOTES, notes(9)))
+    assert land(lake, 2, 2)
+
+    assert seqs(lake) == [1, 2, 9]
+    assert lake.version("notes") == 3
+
+
+@pytest.mark.parametrize("path", [r"\d\.json", "list-type", r"\.parquet"])
+def test_a_truncated_answer_is_never_taken_for_a_whole_one(
+    lake: Lake, store: Store, path: str
+) -> None:
+    """It is read again, or said; the next try finds everything."""
+    fault = store.fault("GET", path, truncated=True)
+    with contextlib.suppress(LakeUnreachable):
+        assert seqs(lake) == [1]
+
+    assert fault.hits == 1
+    assert seqs(lake) == [1]
+
+
+BROKEN = {
+    "bad gateway": (Reply(502, "BadGateway"), "BadGateway"),
+    "expired": (
+        Reply(400, "ExpiredToken", f"The token {SECRET} expired."),
+        "ExpiredToken .*renew",
+    ),
+    "wrong key": (Reply(403, "InvalidAccessKeyId"), "InvalidAccessKeyId .*renew the credentials"),
+    "no rights": (Reply(403, "AccessDenied"), "AccessDenied .*renew the credentials"),
+    "clock skew": (Reply(403, "RequestTimeTooSkewed"), "TooSkewed .*set this machine's clock"),
+    "no bucket": (Reply(404, "NoSuchBucket"), "NoSuchBucket .*make the bucket"),
+}
+
+
+@pytest.mark.parametrize("reply", BROKEN.values(), ids=BROKEN.keys())
+@pytest.mark.parametrize("method", ["GET", "PUT"])
+def test_what_the_store_refuses_is_said_in_one_line(
+    lake: Lake, store: Store, method: str, reply: tuple[Reply, str], no_patience: None
+) -> None:
+    """Fact, value and way out; a secret that the store's answer repeats is not shown."""
+    store.fault(method, "/", reply=reply[0], times=1000)
+
+    with pytest.raises(LakeUnreachable) as raised:
+        land(lake, 2, 2)
+    text = str(raised.value)
+    assert re.search(reply[1], text)
+    assert lake.place in text
+    assert len(text.splitlines()) == 1
+    assert SECRET not in text
+    assert "AKIA" not in text
+    store.heal()
+    assert land(lake, 2, 2)
+    assert seqs(lake) == [1, 2]
+
+
+@pytest.fixture
+def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give up on a request after two tries."""
+    monkeypatch.setattr("tracegrade_collector.lake.object_store.MAX_RETRIES", 1)
+
+
+def test_a_store_that_is_not_there_is_said(
+    store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, no_patience: None
+) -> None:
+    """Nobody listens at the endpoint."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+
+    with pytest.raises(LakeUnreachable, match=r"[Cc]onnection refused.*try again"):
+        Lake.open(f"s3://{BUCKET}/any", tmp_path)
+    with pytest.raises(LakeUnreachable, match=r"[Cc]onnection refused"):
+        land(Lake.create(f"s3://{BUCKET}/any", tmp_path), 1, 1)
+
+
+def test_a_store_without_conditions_is_refused(store: Store, tmp_path: Path) -> None:
+    """It would let two commits of one version overwrite each other."""
+    store.ignores_conditions = True
+    lake = Lake.create(f"s3://{BUCKET}/unfit", tmp_path)
+
+    with pytest.raises(StoreUnfit, match="ignores If-None-Match"):
+        land(lake, 1, 1)
+    assert lake.tables() == []
+
+
+def test_a_lake_that_is_not_there_is_said(store: Store) -> None:
+    """A prefix without an object is most likely a typing error."""
+    with pytest.raises(LakeMissing, match="there is no lake at s3://lakes/nowhere"):
+        Lake.open(f"s3://{BUCKET}/nowhere")
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "gs://bucket/lake",
+        "s3://",
+        "s3://b",
+        "s3://lakes/a b",
+        "s3://lakes/../x",
+        "s3://lakes//x",
+        "s3://key:secret@lakes/x",
+    ],
+)
+def test_other_urls_are_refused(place: str) -> None:
+    """Only what is tested is taken."""
+    with pytest.raises(BadLakePath, match="s3://BUCKET/PREFIX"):
+        Lake.create(place)
+
+
+def test_the_state_of_a_url_is_a_folder_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lakes with like names do not share it."""
+    monkeypatch.setenv("XDG_STATE_HOME", "/state")
+    monkeypatch.delenv("TRACEGRADE_STATE", raising=False)
+    folders = [state_folder("s3://lakes/a-b"), state_folder("s3://lakes/a/b")]
+
+    assert [folder.parent for folder in folders] == [Path("/state/tracegrade")] * 2
+    assert folders[0] != folders[1]
+    assert state_folder("s3://lakes/a/b/") == folders[1]
+    assert state_folder("s3://lakes/a", "here") == Path("here").absolute()
+    assert state_folder("/lake", "/elsewhere") == Path("/lake")
+
+
+def test_a_commit_costs_few_requests(lake: Lake, store: Store) -> None:
+    """However many came before: entries since the last checkpoint are read, no others."""
+    costs = []
+    for version in range(2, 25):
+        before = len(store.requests)
+        land(lake, version, version)
+        costs.append(len(store.requests) - before)
+
+    assert max(costs) < 100
+    assert sum(costs) / len(costs) < 40
+    assert seqs(lake) == list(range(1, 25))
+
+
+def test_orphans_are_listed_and_removed(lake: Lake) -> None:
+    """Objects are listed whether the table holds them or not, the log apart."""
+    storage = lake.storage.table("notes")
+    files = lake.stage(NOTES, notes(7), "orphan")
+    (orphan,) = storage.publish({file.name: file.path for file in files}).values()
+    stored = {file.path: file for file in lake.stored_files("notes")}
+    live = {file.path for file in lake.live_files("notes")}
+
+    assert set(stored) - live == {orphan}
+    assert stored[orphan].size == files[0].size
+    lake.remove_files("notes", [orphan, orphan])
+    assert {file.path for file in lake.stored_files("notes")} == live
+
+
+def test_a_table_is_dropped_whole(lake: Lake) -> None:
+    """Nothing of it stays, and it can be made anew."""
+    lake.drop("notes")
+
+    assert lake.tables() == []
+    assert lake.stored_files("notes") == []
+    assert lake.version("notes") is None
+    land(lake, 1, 4)
+    assert seqs(lake) == [4]
+    assert lake.tables() == ["notes"]
