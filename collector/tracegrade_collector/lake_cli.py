@@ -115,3 +115,21 @@ def verify(
     from tracegrade_collector import lake_commands as commands  # noqa: PLC0415 - see above
 
     commands.verify(commands.LakeOptions(place, state, as_json=as_json), deep=deep)
+
+
+@lake.command()
+def repair(
+    place: Place,
+    table: Tables = None,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Make logs anew from the files, even good ones.")
+    ] = False,
+    state: State = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Put aside what is torn or damaged, and make lost logs anew from the files."""
+    from tracegrade_collector import lake_commands as commands  # noqa: PLC0415 - see above
+
+    options = commands.LakeOptions(place, state, tuple(table or ()), dry_run, as_json)
+    commands.repair(options, rebuild=rebuild)

@@ -19,6 +19,7 @@ from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.erasure import RAW, Erased, Erasure
 from tracegrade_collector.errors import VerificationFailed
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, compaction, expiry
+from tracegrade_collector.lake import repair as repairing
 from tracegrade_collector.lake.compaction import CompactOptions
 from tracegrade_collector.lake.condition import parse_condition
 from tracegrade_collector.progress import progress
@@ -174,6 +175,25 @@ def expire(options: LakeOptions, older_than: str, *, keep_built: bool) -> None:
     _tell(options, done._asdict())
 
 
+def repair(options: LakeOptions, *, rebuild: bool) -> None:
+    """Put right what is wrong with the tables, and say each finding.
+
+    Raises:
+        BadInput: There is no such lake.
+        MaintenanceBusy: Another process maintains the lake.
+    """
+    lake = options.lake()
+    names = tuple(TABLE_OF_NAME.get(name, name) for name in options.tables)  # its log may be lost
+    done = repairing.repair(
+        lake,
+        lambda line: typer.echo(line, err=True),
+        tables=names,
+        dry_run=options.dry_run,
+        rebuild=rebuild,
+    )
+    _tell(options, done._asdict())
+
+
 def verify(options: LakeOptions, *, deep: bool) -> None:
     """Print the account of each collector, and what does not hold.
 
@@ -264,6 +284,6 @@ def _tell(options: LakeOptions, counts: Mapping[str, Any]) -> None:
         for name, count in counts.items()
         if isinstance(count, int)
     ]
-    typer.echo("would be " * options.dry_run + ", ".join(shown), err=True)
+    typer.echo("dry run: " * options.dry_run + ", ".join(shown), err=True)
     if options.as_json:
         typer.echo(json.dumps({"dry_run": options.dry_run, **counts}))
