@@ -6,6 +6,7 @@ file and of the folder that names it.
 
 import fcntl
 import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
@@ -47,6 +48,11 @@ def write_whole(path: Path, content: bytes) -> None:
 def private_opener(path: str, flags: int) -> int:
     """Open a file so that one made by it is for its owner alone; for `open(opener=...)`."""
     return os.open(path, flags, FILE_MODE)
+
+
+def is_open_to_all(path: Path) -> bool:
+    """Return whether every user of this machine can read or change a file."""
+    return bool(path.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH))
 
 
 def sync_file(path: Path) -> None:

@@ -9,6 +9,7 @@ message is read, and a message that does not arrive can be given up.
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import NoReturn, cast
 
@@ -31,6 +32,7 @@ from tracegrade_collector.errors import (
 from tracegrade_collector.intake import Intake
 from tracegrade_collector.otlp import Encoding, Signal
 from tracegrade_collector.tenants import Door
+from tracegrade_collector.tls import Tls
 
 SERVICES = {
     Signal.TRACES: "opentelemetry.proto.collector.trace.v1.TraceService",
@@ -52,7 +54,9 @@ class SlowBody(Unavailable):
 
 
 @contextlib.asynccontextmanager
-async def serve_grpc(door: Door, address: Address, config: CollectorConfig) -> AsyncIterator[str]:
+async def serve_grpc(
+    door: Door, address: Address, config: CollectorConfig, tls: Tls | None = None
+) -> AsyncIterator[str]:
     """Serve until the end of the block, which waits for calls under way; yield the address.
 
     Only two services are known; the library answers UNIMPLEMENTED to any other.
@@ -63,7 +67,11 @@ async def serve_grpc(door: Door, address: Address, config: CollectorConfig) -> A
     server = grpc.aio.server(options=_options(config))
     server.add_generic_rpc_handlers([_service(door, signal, config) for signal in SERVICES])
     try:
-        port = server.add_insecure_port(str(address))
+        port = (
+            server.add_secure_port(str(address), _credentials(tls))
+            if tls
+            else server.add_insecure_port(str(address))
+        )
     except RuntimeError as error:
         msg = (
             f"cannot listen for gRPC on {address}: {str(error).partition(';')[0]}; choose another "
@@ -73,6 +81,18 @@ async def serve_grpc(door: Door, address: Address, config: CollectorConfig) -> A
     await server.start()
     yield str(Address(address.host, port))
     await server.stop(config.drain_secs)
+
+
+def _credentials(tls: Tls) -> grpc.ServerCredentials:
+    """Return credentials that show each new connection the certificate in use at that time."""
+
+    def current() -> grpc.ServerCertificateConfiguration:
+        found = tls.certificate
+        pairs = [(found.key, found.chain)]
+        return grpc.ssl_server_certificate_configuration(pairs, found.client_ca)
+
+    demands_clients = tls.certificate.client_ca is not None
+    return grpc.dynamic_ssl_server_credentials(current(), current, demands_clients)
 
 
 def _options(config: CollectorConfig) -> list[tuple[str, int]]:
@@ -103,6 +123,7 @@ def _service(door: Door, signal: Signal, config: CollectorConfig) -> grpc.Generi
 
 def _export_handler(door: Door, signal: Signal, max_body_secs: float) -> Handler:
     async def export(_: object, context: grpc.aio.ServicerContext) -> bytes:
+        started = time.perf_counter()
         try:
             intake = _enter(door, context)
             with intake.room() as room:
@@ -111,6 +132,8 @@ def _export_handler(door: Door, signal: Signal, max_body_secs: float) -> Handler
                 rejections = await intake.accept(body, signal, Encoding.PROTOBUF)
         except CollectorError as error:
             await _refuse(context, error)
+        secs = time.perf_counter() - started
+        door.counters.observe("request_duration_seconds", secs, protocol="grpc")
         return status.export_response(signal, rejections).SerializeToString()
 
     return export
@@ -118,9 +141,11 @@ def _export_handler(door: Door, signal: Signal, max_body_secs: float) -> Handler
 
 def _enter(door: Door, context: grpc.aio.ServicerContext) -> Intake:
     metadata = context.invocation_metadata() or ()
+    names = context.auth_context().get("x509_common_name")
     return door.enter(
         [value for key, value in metadata if key == "authorization"],
         [value for key, value in metadata if key == "x-scope-orgid"],
+        names[0].decode() if names else None,
     )
 
 

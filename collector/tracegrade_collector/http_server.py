@@ -1,38 +1,25 @@
-"""Runs an ASGI application on one address with uvicorn, until told to stop.
-
-uvicorn has no deadline for a head or a body, no limit on a head's size, on chunks or on requests
-sent ahead, and answers what is malformed, or one connection too many, with plain text.
-`BoundedProtocol` adds these to its protocol: an ASGI application is only called when the head is
-complete, and that is too late.
-"""
+"""Runs an ASGI application on one address with uvicorn, until told to stop."""
 
 import asyncio
 import contextlib
 import logging
-import math
 import socket
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
-from http import HTTPStatus
 from typing import Any, cast
 
 import uvicorn
-from google.rpc.code_pb2 import Code
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from tracegrade_collector import status
 from tracegrade_collector.config import Address, CollectorConfig
 from tracegrade_collector.connections import Connections
 from tracegrade_collector.counters import Counters
 from tracegrade_collector.errors import CollectorError
+from tracegrade_collector.http_connection import KEEP_ALIVE_SECS, BoundedProtocol
+from tracegrade_collector.tls import Tls
+from tracegrade_collector.tls_gate import TlsGate
 
-KEEP_ALIVE_SECS = 75  # longer than an exporter's pause between batches (5 s)
 BACKLOG = 1024
-CLOSING_SECS = 5.0  # for a client to read what was answered last
-MAX_HEAD_BYTES = 64 << 10
-MAX_CHUNKS = 65_536  # each costs a microsecond, whatever its size; 64 MiB in pieces of 1 KiB
-MAX_AHEAD = 1000  # requests sent before the first is answered; each takes 2 kB
 
 logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # else a line per malformed request
 
@@ -46,157 +33,13 @@ class _Server(uvicorn.Server):
         yield
 
 
-class BoundedProtocol(HttpToolsProtocol):
-    """One HTTP connection; nothing on it may take longer, or be larger, than it should."""
-
-    def __init__(self, bounds: Connections, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._bounds = bounds
-        self._head_is_open = self._body_is_open = False  # begun, and not at its end
-        self._head_bytes = 0
-        self._chunks = 0
-        self._refusal: tuple[HTTPStatus, str] | None = None
-        self.deadline = math.inf
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Wait for the first head."""
-        super().connection_made(transport)
-        self.deadline = self.loop.time() + self._bounds.max_head_secs
-        self._bounds.opened(self)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Forget it."""
-        self._bounds.closed(self)
-        super().connection_lost(exc)
-
-    def data_received(self, data: bytes) -> None:
-        """Read on."""
-        super().data_received(data)
-        if self._head_is_open:
-            self._head_bytes += len(data)
-            if self._head_bytes > MAX_HEAD_BYTES:
-                self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "the head is too large")
-
-    def on_message_begin(self) -> None:
-        """Give the head its time."""
-        self._head_is_open = True
-        self._head_bytes = 0
-        self.deadline = self.loop.time() + self._bounds.max_head_secs
-        super().on_message_begin()
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Keep a header; those behind a body mean nothing to us."""
-        if self._head_is_open:
-            super().on_header(name, value)
-
-    def on_headers_complete(self) -> None:
-        """Start to answer, and give the body its time."""
-        if sum(len(name) + len(value) for name, value in self.headers) > MAX_HEAD_BYTES:
-            self._fail(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "the head is too large")
-        if len(self.pipeline) >= MAX_AHEAD:
-            self._fail(HTTPStatus.BAD_REQUEST, "too many requests at once on one connection")
-        self._head_is_open, self._body_is_open = False, True
-        self._chunks = 0
-        self.deadline = self.loop.time() + self._bounds.max_body_secs
-        self._bounds.working(self)
-        super().on_headers_complete()
-
-    def on_chunk_header(self) -> None:
-        """Count a chunk."""
-        self._chunks += 1
-        if self._chunks > MAX_CHUNKS:
-            self._fail(HTTPStatus.BAD_REQUEST, f"the body has more than {MAX_CHUNKS} chunks")
-
-    def on_message_complete(self) -> None:
-        """Let the answer take as long as it takes."""
-        self._body_is_open = False
-        self.deadline = math.inf
-        super().on_message_complete()
-        if self.cycle.response_complete:
-            self._rest()
-
-    def on_response_complete(self) -> None:
-        """Rest until the next request, if this one has come to its end."""
-        super().on_response_complete()
-        if not self._body_is_open and not self.pipeline:
-            self._rest()
-
-    def _rest(self) -> None:
-        if not self._head_is_open:
-            self.deadline = self.loop.time() + KEEP_ALIVE_SECS
-        self._bounds.resting(self)
-
-    def pause_writing(self) -> None:
-        """Give a client that does not read its answers as long as one that does not write."""
-        self.deadline = self.loop.time() + self._bounds.max_body_secs
-        super().pause_writing()
-
-    def resume_writing(self) -> None:
-        """Go on."""
-        self.deadline = math.inf
-        super().resume_writing()
-
-    def expire(self) -> None:
-        """End a connection that took too long."""
-        if self.transport.is_closing():
-            self.transport.abort()
-        elif not self._body_is_open or self.cycle.response_started:
-            self._close()
-        else:
-            text = f"the body did not arrive within {self._bounds.max_body_secs:g} s"
-            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, text)
-
-    def _fail(self, code: HTTPStatus, text: str) -> None:
-        """End parsing, which makes uvicorn call `send_400_response`."""
-        self._refusal = code, text
-        raise ValueError(text)
-
-    def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP request, or none that we read."""
-        if self._answers_under_way():
-            self.cycle.keep_alive = False  # theirs come first; then the connection is closed
-            self.flow.pause_reading()
-        else:
-            self._refuse(*(self._refusal or (HTTPStatus.BAD_REQUEST, msg)))
-
-    def _answers_under_way(self) -> bool:
-        cycle = self.cycle
-        return cycle is not None and not cycle.response_complete and not cycle.more_body
-
-    def _refuse(self, code: HTTPStatus, text: str) -> None:
-        """Answer without the application, which hears that the client has gone."""
-        self._bounds.refused(code.name.lower())
-        self.transport.write(_answer(code, text, dict(self.headers or ())))
-        self._close()
-
-    def _close(self) -> None:
-        self.deadline = self.loop.time() + CLOSING_SECS
-        self.transport.close()
-
-
-def _answer(code: HTTPStatus, text: str, headers: dict[bytes, bytes]) -> bytes:
-    """Return a whole HTTP response with a `Status`, after which the connection is closed."""
-    is_overload = code is HTTPStatus.SERVICE_UNAVAILABLE
-    error = status.error_status(
-        Code.UNAVAILABLE if is_overload else Code.INVALID_ARGUMENT,
-        text,
-        1 if is_overload else None,
-    )
-    encoding = status.error_encoding(headers.get(b"content-type", b"").decode("latin-1"))
-    body = status.encode(error, encoding)
-    head = [
-        f"HTTP/1.1 {code.value} {code.phrase}",
-        f"content-type: {status.CONTENT_TYPES[encoding]}",
-        f"content-length: {len(body)}",
-        "connection: close",
-        *(["retry-after: 1"] if is_overload else []),
-    ]
-    return "\r\n".join([*head, "", ""]).encode() + body
-
-
 @contextlib.asynccontextmanager
 async def serve_http(
-    app: ASGIApp, address: Address, config: CollectorConfig, counters: Counters
+    app: ASGIApp,
+    address: Address,
+    config: CollectorConfig,
+    counters: Counters,
+    tls: Tls | None = None,
 ) -> AsyncIterator[str]:
     """Serve until the end of the block, which waits for requests under way; yield the URL.
 
@@ -206,7 +49,7 @@ async def serve_http(
     connections = Connections(config, counters)
     options = uvicorn.Config(
         app,
-        http=cast(type[asyncio.Protocol], partial(BoundedProtocol, connections)),
+        http=cast(type[asyncio.Protocol], partial(_connection, connections, tls)),
         ws="none",
         lifespan="off",
         log_config=None,
@@ -223,10 +66,17 @@ async def serve_http(
         while not server.started and not serving.done():
             await asyncio.sleep(0)
         sweeping = asyncio.create_task(connections.expire_late())
-        yield f"http://{Address(address.host, cast(int, listener.getsockname()[1]))}"
+        port = cast(int, listener.getsockname()[1])
+        yield f"{'https' if tls else 'http'}://{Address(address.host, port)}"
         server.should_exit = True
         await serving
         sweeping.cancel()
+
+
+def _connection(connections: Connections, tls: Tls | None, **given: Any) -> asyncio.Protocol:
+    """Return what handles one connection."""
+    protocol = BoundedProtocol(connections, **given)
+    return TlsGate(tls, protocol, connections.max_head_secs) if tls else protocol
 
 
 def _bound_socket(address: Address) -> socket.socket:

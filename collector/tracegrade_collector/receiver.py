@@ -11,19 +11,20 @@ import logging
 import os
 import signal
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import uvloop
 
 from tracegrade_collector.config import OFF, CollectorConfig
 from tracegrade_collector.connections import raise_file_limit
+from tracegrade_collector.errors import LakeUnreachable, StoreUnfit
 from tracegrade_collector.http import http_app
 from tracegrade_collector.http_server import serve_http
-from tracegrade_collector.lake_root import made_root, writing_to
+from tracegrade_collector.lake_root import lake_url, made_root, state_folder, writing_to
 from tracegrade_collector.lander_process import LanderProcess
 from tracegrade_collector.logs import log_to_stderr
 from tracegrade_collector.station import Place
 from tracegrade_collector.tenants import Door, Stations
+from tracegrade_collector.tls import Tls, open_tls
 
 WATCH_SECS = 0.5  # how often the lander, the tokens and the size of the logs are looked at
 SAME_WISH_SECS = 1.0  # Ctrl-C reaches a whole group of processes, and a supervisor adds its own
@@ -32,20 +33,28 @@ PRIVATE_UMASK = 0o077
 log = logging.getLogger(__name__)
 
 
-def receive(lake_root: Path, config: CollectorConfig) -> None:
+def receive(lake: str, config: CollectorConfig) -> None:
     """Collect until SIGTERM or SIGINT, then land everything that was accepted.
 
     Raises:
-        BadLakePath: The lake cannot have this path.
+        BadLakePath: The lake cannot have this path or URL.
         BadCredentials: The tokens or the certificate cannot be used.
+        StoreUnfit: An object store could not keep the commits of several writers apart.
         CollectorError: An address is taken, or not everything could be landed.
     """
     log_to_stderr("collector", config.log_format)
     os.umask(PRIVATE_UMASK)  # also for the lander, and for files that libraries make
     raise_file_limit()
-    lake_root = made_root(lake_root)
-    with writing_to(lake_root), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_receive(Place(str(lake_root), lake_root), config))
+    place = _made_place(lake, config.state)
+    with writing_to(place.state), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_receive(place, config))
+
+
+def _made_place(lake: str, state: str) -> Place:
+    """Return where a lake is; its folder on this machine is there by then."""
+    url = lake_url(lake)
+    folder = made_root(lake if url is None else state_folder(lake, state))
+    return Place(url or str(folder), folder)
 
 
 async def _receive(place: Place, config: CollectorConfig) -> None:
@@ -53,11 +62,14 @@ async def _receive(place: Place, config: CollectorConfig) -> None:
     stop = _stop_signal(lander)
     with contextlib.closing(Stations(place, config, lander)) as stations:
         door = Door(stations, config)
-        async with _servers(door, config), _in_background(_watch(door, lander)):
+        tls = open_tls(config, stations.counters)
+        async with _servers(door, tls, config), _in_background(_watch(door, tls, lander)):
             left_over = asyncio.create_task(stations.land_left_over())
+            store = asyncio.create_task(_check_store(place, stop))
             await stop.wait()
-        await left_over
         await stations.seal()
+        await store
+        await left_over
         await lander.drain()
 
 
@@ -90,12 +102,33 @@ async def _in_background(work: "asyncio._CoroutineLike[None]") -> AsyncIterator[
             await task
 
 
-async def _watch(door: Door, lander: LanderProcess) -> None:
-    """Keep the lander alive, and the door informed of tokens and of the size of the logs."""
+async def _check_store(place: Place, stop: asyncio.Event) -> None:
+    """Look whether an object store keeps writers apart; set the event if it does not.
+
+    Raises:
+        StoreUnfit: It does not.
+    """
+    if lake_url(place.lake) is None:
+        return
+    from tracegrade_collector.lake import Lake  # noqa: PLC0415 - 0.3 s, and only here needed
+
+    try:
+        await asyncio.to_thread(Lake.create(place.lake, place.state).check_store)
+    except LakeUnreachable as error:
+        log.warning("%s; the log keeps what arrives", error)
+    except StoreUnfit:
+        stop.set()
+        raise
+
+
+async def _watch(door: Door, tls: Tls | None, lander: LanderProcess) -> None:
+    """Keep the lander alive, and tokens, certificate and the size of the logs up to date."""
     while True:
         try:
             await lander.keep_alive()
             door.refresh()
+            if tls:
+                tls.refresh()
             await door.measure()
         except OSError as error:  # no process to be had, or no file; the next look may do better
             log.error("cannot look after landing: %s", error)
@@ -103,14 +136,14 @@ async def _watch(door: Door, lander: LanderProcess) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _servers(door: Door, config: CollectorConfig) -> AsyncIterator[None]:
+async def _servers(door: Door, tls: Tls | None, config: CollectorConfig) -> AsyncIterator[None]:
     """Run the servers and print where they listen; at the end no request is under way."""
     addresses = config.addresses()
     http = grpc = OFF
     async with contextlib.AsyncExitStack() as stack:
         if addresses["http"]:
             app = http_app(door, config)
-            serving = serve_http(app, addresses["http"], config, door.counters)
+            serving = serve_http(app, addresses["http"], config, door.counters, tls)
             http = await stack.enter_async_context(serving)
         if addresses["grpc"]:
             # Our children are new programs, which need no care of gRPC's threads.
@@ -118,7 +151,7 @@ async def _servers(door: Door, config: CollectorConfig) -> AsyncIterator[None]:
             os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # it raises what it would print
             from tracegrade_collector.grpc_server import serve_grpc  # noqa: PLC0415 - 0.1 s
 
-            serving = serve_grpc(door, addresses["grpc"], config)
+            serving = serve_grpc(door, addresses["grpc"], config, tls)
             grpc = await stack.enter_async_context(serving)
         print(f"http: {http}\ngrpc: {grpc}", flush=True)  # noqa: T201 - what the user asked for
         yield

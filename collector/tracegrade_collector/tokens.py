@@ -19,7 +19,6 @@ import hashlib
 import hmac
 import re
 import secrets
-import stat
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from tracegrade_collector.errors import BadCredentials, Unauthenticated
-from tracegrade_collector.files import private_opener
+from tracegrade_collector.files import is_open_to_all, private_opener
 
 DEFAULT_TENANT = ""
 TENANT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
@@ -182,13 +181,13 @@ def read_access(file: Path) -> Access:
             something is wrong in it; all of that in one line.
     """
     try:
-        mode = file.stat().st_mode
+        open_to_all = is_open_to_all(file)
         content = tomllib.loads(file.read_text())
     except (OSError, ValueError) as error:
         msg = f"cannot read the tokens in {file}: {error}"
         raise BadCredentials(msg) from error
     problems: list[str] = []
-    if mode & (stat.S_IROTH | stat.S_IWOTH):
+    if open_to_all:
         problems.append(f"every user can read it; chmod 600 {file}")
     problems += [f"unknown table '{name}'" for name in content.keys() - {"token", "tenant"}]
     access = _access(content, problems)
