@@ -30,6 +30,7 @@ from tracegrade_collector.lake.repeats import IDENTITIES, RECEIVED, RESENT, mark
 from tracegrade_collector.lake.rewriting import Rewriter, lineage_of, rewrite_id
 from tracegrade_collector.lake.sorting import Sorter, sample_of
 from tracegrade_collector.lake.tables import table_in
+from tracegrade_collector.lake_root import writing_to
 
 Note = Callable[[str], None]
 
@@ -161,10 +162,11 @@ def _is_worth(files: Sequence[LiveFile], new: Sequence[LiveFile], now: datetime)
 
 
 def _of_about_one_size(files: Sequence[LiveFile]) -> list[LiveFile]:
-    """Return the smallest files up to one that is larger than all before it; none if few."""
+    """Return the smallest files up to one with more rows than all before it; none if few."""
     chosen: list[LiveFile] = []
-    for file in sorted(files, key=lambda file: (file.size, file.path)):
-        if len(chosen) >= MERGED_AT_ONCE and file.size > sum(each.size for each in chosen):
+    for file in sorted(files, key=lambda file: (file.rows, file.path)):
+        before = sum(each.rows for each in chosen)
+        if chosen and file.rows > max(before, 2 * chosen[0].rows):
             break
         chosen.append(file)
     return chosen if len(chosen) >= MERGED_AT_ONCE else []
@@ -175,7 +177,8 @@ def _compact_group(rewrite: "_Rewrite", options: CompactOptions) -> Compacted:
     if not rewrite.has_room():
         return Compacted(skipped=1)
     try:
-        return rewrite.run(options.target_bytes)
+        with writing_to(rewrite.lake.state):
+            return rewrite.run(options.target_bytes)
     except FilesReplaced:
         return Compacted(skipped=1)
 
@@ -184,7 +187,7 @@ class _Rewrite:
     """One group of files on its way to fewer."""
 
     def __init__(self, lake: Lake, name: str, group: Group, spill: Path) -> None:
-        self._lake = lake
+        self.lake = lake
         self._group = group
         self._spill = spill
         self._table = table_in(lake, name)
@@ -208,13 +211,13 @@ class _Rewrite:
         partition = {"date": group.date} if group.date else {}
         name = f"{group.prefix}-{rewrite_id(paths, str(target_bytes))}"
         replaces = paths | self._lineage()
-        stage_folder = self._lake.storage.table(self._table.name).stage_folder
+        stage_folder = self.lake.storage.table(self._table.name).stage_folder
         writer = Rewriter(stage_folder, partition, name, replaces, target_bytes)
         try:
             for rows in self._sorted_rows():
                 writer.write(self._marked_rows(rows))
             staged = writer.finish()
-            self._lake.replace_files(
+            self.lake.replace_files(
                 self._table, sorted(paths), staged, data_change=self._marked > 0
             )
         except BaseException:
@@ -240,7 +243,7 @@ class _Rewrite:
         return names
 
     def _open(self, file: LiveFile) -> pq.ParquetFile:
-        return self._lake.open_parquet(self._table.name, file.path)
+        return self.lake.open_parquet(self._table.name, file.path)
 
     def _marked_rows(self, rows: pa.Table) -> pa.Table:
         if self._identity is None:
@@ -267,11 +270,12 @@ class _Rewrite:
     def _sample(self, rows: int) -> pa.Table:
         """Return the keys of some rows, from all files."""
         every = max(rows // SAMPLE_ROWS, 1)
+        schema = pa.schema([self._schema.field(key) for key in self._keys])
         sampled, before = [], 0
         for file in self._group.files:
             with self._open(file) as parquet:
                 for batch in parquet.iter_batches(columns=self._keys, use_threads=False):
-                    keys = pa.Table.from_batches([batch])
+                    keys = _as(schema, pa.Table.from_batches([batch]))
                     sampled.append(sample_of(keys, self._keys, before, every))
                     before += keys.num_rows
         return pa.concat_tables(sampled)

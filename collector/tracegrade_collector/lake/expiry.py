@@ -6,6 +6,7 @@ crash left. Floors in here cannot be configured away, since a file that was just
 no table either.
 """
 
+import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tracegrade_collector.errors import FilesReplaced
-from tracegrade_collector.files import sync_folder
+from tracegrade_collector.files import sync_folder, write_whole
 from tracegrade_collector.lake.commit import LiveFile, open_table
 from tracegrade_collector.lake.lake import Lake
 from tracegrade_collector.lake.maintaining import only_maintainer
@@ -33,6 +34,9 @@ LEFTOVER_SECS = 24 * 3600
 RAW = (RAW_SPANS.name, RAW_LOGS.name)
 ASIDE = ("_quarantine/",)
 """Folders in a table that are no leftovers: what a repair put aside."""
+
+FIRST_KEPT_NAME = "expired.json"
+"""In the state folder: the oldest date that was kept, by table."""
 
 KEPT_APART = ("quarantine", "dead_letters")
 COMMAND = "expire"
@@ -121,11 +125,31 @@ def expire_kept_apart(state: Path, older_than_days: float, *, dry_run: bool = Fa
     return Expired(quarantined_removed=removed)
 
 
+def expired_before(state: Path, name: str) -> str:
+    """Return the oldest date that an expiry kept in a table; '' if none ever ran.
+
+    A log that is made again must not bring back dates whose files are still on the disk.
+    """
+    return _first_kept(state).get(name, "")
+
+
+def _first_kept(state: Path) -> dict[str, str]:
+    try:
+        dates: dict[str, str] = json.loads((state / FIRST_KEPT_NAME).read_bytes())
+    except (FileNotFoundError, ValueError):
+        return {}
+    return dates
+
+
 def _expire_table(
     lake: Lake, name: str, first_kept: date, note: Note, *, dry_run: bool
 ) -> Expired:
     total = Expired()
-    for day in _expired_dates(lake.live_files(name), first_kept):
+    days = _expired_dates(lake.live_files(name), first_kept)
+    if days and not dry_run:
+        kept = _first_kept(lake.state) | {name: str(first_kept)}
+        write_whole(lake.state / FIRST_KEPT_NAME, json.dumps(kept).encode())
+    for day in days:
         done = _count(lake, name, day) if dry_run else _expire_date(lake, name, day)
         note(f"{name} {day}: {done.rows} rows {'would leave' if dry_run else 'left'} the table")
         total = _plus(total, done)

@@ -8,6 +8,7 @@ unreadable, and one cut between two lines would lose the transaction but not the
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -33,14 +34,19 @@ def is_whole(entry: Path) -> bool:
     return bool(lines) and present >= promised
 
 
+def torn_files(log: Path) -> list[Path]:
+    """Return the torn tail of the log, and unreadable checkpoints with what points to them."""
+    return _torn_tail(log) + _torn_checkpoint(log)
+
+
 def mend(log: Path) -> list[str]:
-    """Move the torn tail of the log, and an unreadable checkpoint, to quarantine.
+    """Move the torn tail of the log, and unreadable checkpoints, to quarantine.
 
     Returns:
         The names of the files that were moved; their commits were never reported, so whoever made
         them makes them again.
     """
-    torn = _torn_tail(log) + _torn_checkpoint(log)
+    torn = torn_files(log)
     quarantine = log.parent / QUARANTINE_FOLDER
     if torn:
         make_folder(quarantine)
@@ -63,12 +69,54 @@ def _torn_tail(log: Path) -> list[Path]:
 
 def _torn_checkpoint(log: Path) -> list[Path]:
     """Without its pointer the table is read from the checkpoint before, or from the entries."""
-    checkpoints = sorted(log.glob("*.checkpoint.parquet"))
-    if not checkpoints:
-        return []
+    torn = []
+    for checkpoint in sorted(log.glob("*.checkpoint.parquet"), reverse=True):
+        if _is_readable(checkpoint):
+            break
+        torn.append(checkpoint)
+    pointer = log / "_last_checkpoint"
+    if pointer.exists() and (torn or not _points_to_one(pointer)):
+        torn.append(pointer)
+    return torn
+
+
+def _is_readable(checkpoint: Path) -> bool:
     try:
-        pq.read_metadata(checkpoints[-1])
+        pq.read_table(checkpoint)
     except (OSError, pa.ArrowException):
-        pointer = log / "_last_checkpoint"
-        return [checkpoints[-1], *([pointer] if pointer.exists() else [])]
-    return []
+        return False
+    return True
+
+
+def _points_to_one(pointer: Path) -> bool:
+    try:
+        version = json.loads(pointer.read_bytes())["version"]
+        return (pointer.parent / f"{version:020d}.checkpoint.parquet").exists()
+    except (ValueError, KeyError, TypeError):
+        return True  # a torn pointer is ignored by everybody
+
+
+def holes(log: Path) -> list[int]:
+    """Return the versions that are needed to read the table and missing or torn, ascending.
+
+    The tail is mended before, so later entries build upon these; they cannot be put aside.
+    """
+    checkpoints = [_version(path) for path in log.glob("*.checkpoint.parquet")]
+    entries = {_version(path): path for path in log.glob("*.json")}
+    first = max(checkpoints, default=-1) + 1
+    newest = max(entries, default=-1)
+    return [
+        version
+        for version in range(first, newest + 1)
+        if version not in entries or not is_whole(entries[version])
+    ]
+
+
+def remnants(log: Path, older_than_secs: float) -> list[Path]:
+    """Return unfinished entries (`N.json#1`) that a killed writer left; they hurt nobody."""
+    newest = time.time() - older_than_secs
+    return [path for path in sorted(log.glob("*#*")) if path.stat().st_mtime < newest]
+
+
+def _version(path: Path) -> int:
+    return int(path.name.partition(".")[0])

@@ -115,7 +115,7 @@ class Rewriter:
     def _finish_part(self, *, is_last: bool) -> None:
         if self._open is None:
             return
-        part, self._open = self._open, None
+        part = self._open
         names = sorted(self._replaces) if not self.staged else []
         packed = base64.b64encode(zlib.compress(json.dumps(names).encode())).decode()
         lineage = {
@@ -125,6 +125,7 @@ class Rewriter:
             "names": packed,
         }
         size = part.finish({LINEAGE.decode(): json.dumps(lineage)})
+        self._open = None
         folders = [f"{column}={value}" for column, value in self._partition.items()]
         name = "/".join([*folders, self._file_name()])
         self.staged.append(
