@@ -34,7 +34,7 @@ def quarantined(state: Path, trace_ids: Set[str]) -> list[Path]:
     Pieces of one damaged segment go together: what one of them begins, the next may go on with.
     """
     files = [path for path in sorted((state / QUARANTINE).glob("*")) if path.is_file()]
-    found = {path for path in files if names_trace(path.read_bytes(), trace_ids)}
+    found = {path for path in files if names_trace(_content(path), trace_ids)}
     segments = {_segment(path) for path in found if path.suffix == SUFFIX}
     return [path for path in files if path in found or _segment(path) in segments]
 
@@ -111,6 +111,13 @@ def letters_by_collector(state: Path) -> Counter[str]:
 def collector_of(path: Path) -> str:
     """Return the collector that wrote a file of dead letters or of quarantine."""
     return path.name.partition("-")[0]
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:  # its lifetime is over
+        return b""
 
 
 def _lines(path: Path) -> Iterator[bytes]:

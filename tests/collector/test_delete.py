@@ -18,11 +18,16 @@ import pytest
 from deltalake import DeltaTable
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
+from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.crash_points import ERASING, EXIT_CODE, VARIABLE
+from tracegrade_collector.erasure import Erasure
+from tracegrade_collector.importer import import_files
 from tracegrade_collector.lake import Column, Lake, Table
 from tracegrade_collector.lake.compaction import CompactOptions, compact
+from tracegrade_collector.verify import verify
 
 from .running import COMMAND, Collector, collecting, landed, trace_request, wait_until
+from .s3_server import BUCKET, put_environment, s3_server
 
 TRACEGRADE = COMMAND[0]
 CANARY = b"heather on the moor"
@@ -281,6 +286,30 @@ def test_compaction_beside_it_brings_nothing_back(tmp_path: Path) -> None:
     assert landed(path)["trace_id"].to_pylist() == [OTHER_TRACE.to_bytes(16).hex()] * 15
     compacted_away = [each for each in path.rglob("*.parquet") if TRACE_ID in repr(rows_of(each))]
     assert compacted_away == []
+
+
+def test_a_lake_on_an_object_store_is_erased_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No object that is left, staged or old, holds a row of the trace; the others are there."""
+    for number, trace in enumerate((TRACE, OTHER_TRACE)):
+        body = spans(1, 2, trace=trace, text=CANARY)
+        (tmp_path / f"{number}.pb").write_bytes(body)
+    with s3_server() as server:
+        put_environment(server, monkeypatch.setenv)
+        lake = Lake.create(f"s3://{BUCKET}/erased", tmp_path / "state")
+        import_files(lake, [tmp_path / "0.pb", tmp_path / "1.pb"], lambda _: None)
+        assert len(lake.live_files("raw_spans")) == 1
+
+        erased = Erasure(lake, CollectorConfig(), lambda _: None).erase([TRACE_ID])
+
+        stored = lake.stored_files("raw_spans")
+        (left,) = [lake.open_parquet("raw_spans", each.path).read() for each in stored]
+        found = verify(lake, lambda _: None, deep=True)
+
+    assert erased.rows == 2
+    assert left["trace_id"].to_pylist() == [OTHER_TRACE.to_bytes(16).hex()] * 2
+    assert found.wrong == []
 
 
 def rows_of(file: Path) -> list[dict[str, Any]]:
