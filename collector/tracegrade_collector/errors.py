@@ -54,6 +54,10 @@ class CommitFailed(CollectorError):
     """A table refused a commit several times; nothing of it is visible."""
 
 
+class Fenced(CollectorError):
+    """Another collector commits under the same id: one's folder is a copy of the other's."""
+
+
 class FilesReplaced(CommitFailed):
     """Files that a commit wanted to replace have left the table meanwhile."""
 

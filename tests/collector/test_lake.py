@@ -12,8 +12,14 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from tracegrade_collector.errors import BadLakePath, LakeDamaged, LakeMissing, SchemaDiffers
-from tracegrade_collector.lake import Column, Lake, Table
+from tracegrade_collector.errors import (
+    BadLakePath,
+    Fenced,
+    LakeDamaged,
+    LakeMissing,
+    SchemaDiffers,
+)
+from tracegrade_collector.lake import Column, Lake, Owner, Table
 
 NOTES = Table(
     "notes",
@@ -330,3 +336,32 @@ def test_writers_and_a_compaction_go_on_side_by_side(lake: Lake) -> None:
 
     assert [writer.returncode for writer in writers] == [0, 0, 0]
     assert seqs(lake) == [1, *(100 * writer + n for writer in (2, 3, 4) for n in range(1, 9))]
+
+
+def test_a_copied_collector_is_fenced_and_stays_so(lake: Lake) -> None:
+    """Whoever finds a token of the other one in the table never commits again, nor skips."""
+    first, restarted = Owner("c1/owner", (5,)), Owner("c1/owner", (5, 3))
+    copy = Owner("c1/owner", (5, 9))
+    staged = [lake.stage(NOTES, notes(seq), f"c1-{seq}") for seq in (1, 2, 3)]
+    lake.add_files(NOTES, staged[0], "c1/notes", 1, first)
+    lake.add_files(NOTES, staged[1], "c1/notes", 2, restarted)
+
+    for version in (1, 2, 3):
+        with pytest.raises(Fenced, match="another collector writes as c1"):
+            lake.add_files(NOTES, staged[2], "c1/notes", version, copy)
+    with pytest.raises(Fenced):
+        lake.transaction_version("notes", "c1/notes", copy)
+    assert lake.transaction_version("notes", "c1/notes", restarted) == 2
+    assert seqs(lake) == [1, 2]
+
+
+def test_the_original_is_fenced_if_its_copy_starts(lake: Lake) -> None:
+    """It cannot be told which of the two is the original; the one that started last goes on."""
+    original, copy = Owner("c1/owner", (5,)), Owner("c1/owner", (5, 9))
+    lake.add_files(NOTES, lake.stage(NOTES, notes(1), "c1-1"), "c1/notes", 1, original)
+    lake.add_files(NOTES, lake.stage(NOTES, notes(2), "c1-2"), "c1/notes", 2, copy)
+
+    with pytest.raises(Fenced):
+        lake.add_files(NOTES, lake.stage(NOTES, notes(3), "c1-3"), "c1/notes", 3, original)
+    assert lake.add_files(NOTES, lake.stage(NOTES, notes(4), "c1-4"), "c1/notes", 4, copy)
+    assert seqs(lake) == [1, 2, 4]

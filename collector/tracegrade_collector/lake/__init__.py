@@ -1,7 +1,8 @@
 """The lake: Delta tables over Parquet files that this package writes and syncs itself."""
 
+from tracegrade_collector.lake.commit import Owner
 from tracegrade_collector.lake.lake import Lake
 from tracegrade_collector.lake.schema import RAW_LOGS, RAW_SPANS, Column, Table
 from tracegrade_collector.lake.staging import StagedFile
 
-__all__ = ["RAW_LOGS", "RAW_SPANS", "Column", "Lake", "StagedFile", "Table"]
+__all__ = ["RAW_LOGS", "RAW_SPANS", "Column", "Lake", "Owner", "StagedFile", "Table"]

@@ -18,7 +18,13 @@ from deltalake.schema import Field
 from deltalake.transaction import AddAction, RemoveAction
 
 from tracegrade_collector.crash_points import reach
-from tracegrade_collector.errors import CommitFailed, FilesReplaced, LakeDamaged, SchemaDiffers
+from tracegrade_collector.errors import (
+    CommitFailed,
+    Fenced,
+    FilesReplaced,
+    LakeDamaged,
+    SchemaDiffers,
+)
 from tracegrade_collector.lake.mending import ACTION_COUNT
 from tracegrade_collector.lake.schema import Table
 from tracegrade_collector.lake.storage import TableStorage
@@ -37,6 +43,42 @@ RETRY_SECS = 0.05  # doubled each time, with jitter: 6 s in all
 
 
 @dataclass(frozen=True)
+class Owner:
+    """Proof that a collector's folder is no copy of one in use.
+
+    Both would count sequence numbers on from the same one, and each take the other's rows for its
+    own. So a folder gets a random token at each start, which its commits note in the table: who
+    finds a token there that it never had is the second one.
+    """
+
+    app_id: str
+    tokens: tuple[int, ...]
+    """Of the last starts, the newest last; each in [0, 2**63)."""
+
+    def check(self, delta: DeltaTable) -> None:
+        """Return if nobody else has committed under this id.
+
+        Raises:
+            Fenced: Somebody has.
+        """
+        found = delta.transaction_version(self.app_id)
+        if found is not None and found not in self.tokens:
+            collector_id = self.app_id.partition("/")[0]
+            msg = (
+                f"another collector writes as {collector_id}: its folder wal/{collector_id} is "
+                "a copy; stop one, and let it start with a state folder of its own"
+            )
+            raise Fenced(msg)
+
+    def transaction(self, delta: DeltaTable) -> list[Transaction]:
+        """Return what notes the newest token, unless it is noted."""
+        newest = self.tokens[-1]
+        if delta.transaction_version(self.app_id) == newest:
+            return []
+        return [Transaction(self.app_id, newest)]
+
+
+@dataclass(frozen=True)
 class Change:
     """What one commit does."""
 
@@ -52,6 +94,9 @@ class Change:
 
     transactions: Mapping[str, int] = field(default_factory=dict)
     """Version by application id."""
+
+    owner: Owner | None = None
+    """Who alone may commit these transactions."""
 
 
 def open_table(storage: TableStorage, version: int | None = None) -> DeltaTable | None:
@@ -94,6 +139,7 @@ def commit_once(
 
     Raises:
         CommitFailed: Other writers won each time.
+        Fenced: Another collector commits under the same id.
         FilesReplaced: A file to be replaced has left the table meanwhile; nothing changed.
         LakeDamaged: The log cannot be read.
         LakeUnreachable: The object store does not answer. The change may have landed.
@@ -133,7 +179,12 @@ def has_landed(delta: DeltaTable, change: Change, *, after_error: bool = False) 
         delta: A fresh handle.
         change: What was, or is to be, committed.
         after_error: Without transactions its files tell, but only if it was tried before.
+
+    Raises:
+        Fenced: Another collector commits under the same id.
     """
+    if change.owner:
+        change.owner.check(delta)
     if change.transactions:
         found = {app_id: delta.transaction_version(app_id) for app_id in change.transactions}
         return all(
@@ -211,6 +262,8 @@ def _write(delta: DeltaTable, change: Change) -> None:
     transactions = [
         Transaction(app_id, version) for app_id, version in change.transactions.items()
     ]
+    if change.owner:
+        transactions += change.owner.transaction(delta)
     actions: list[AddAction | RemoveAction] = [*_removes(delta, change), *change.adds]
     delta.create_write_transaction(
         actions,

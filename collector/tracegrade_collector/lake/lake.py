@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -19,6 +19,7 @@ from tracegrade_collector.errors import FilesReplaced, LakeDamaged, LakeMissing,
 from tracegrade_collector.lake.commit import (
     Change,
     LiveFile,
+    Owner,
     commit,
     commit_once,
     has_landed,
@@ -197,12 +198,19 @@ class Lake:
     def _open(self, table: str, version: int | None = None) -> DeltaTable | None:
         return open_table(self._table(table), version)
 
-    def transaction_version(self, table: str, app_id: str) -> int | None:
+    def transaction_version(
+        self, table: str, app_id: str, owner: Owner | None = None
+    ) -> int | None:
         """Return the highest version that this application committed; None if it never did.
 
         For who writes: a commit that a power cut tore is put aside, so that it is made again.
+
+        Raises:
+            Fenced: Another collector than the owner commits under its id.
         """
         delta = open_mended(self._table(table))
+        if delta and owner:
+            owner.check(delta)
         return delta.transaction_version(app_id) if delta else None
 
     def stage(self, table: Table, rows: pa.Table, name: str) -> list[StagedFile]:
@@ -252,7 +260,12 @@ class Lake:
             )
 
     def add_files(
-        self, table: Table, files: Sequence[StagedFile], app_id: str, version: int
+        self,
+        table: Table,
+        files: Sequence[StagedFile],
+        app_id: str,
+        version: int,
+        owner: Owner | None = None,
     ) -> bool:
         """Commit staged files exactly once; return False if this version was committed before.
 
@@ -261,9 +274,11 @@ class Lake:
             files: What `stage` returned. May be none: then only the transaction is committed.
             app_id: Who commits; one writer at a time.
             version: Rises with each commit of this application.
+            owner: Proves that nobody else has the same application id.
 
         Raises:
             CommitFailed: Other writers won each time. Calling again is safe.
+            Fenced: Another collector than the owner commits under its id.
             LakeDamaged: The table's log cannot be read.
             LakeUnwritable: The disk refused. Calling again is safe.
             SchemaDiffers: The table has other columns than declared.
@@ -271,11 +286,12 @@ class Lake:
         storage = self._table(table.name)
         with storage.writing():
             delta = writable_table(storage, table)
-            if has_landed(delta, Change(transactions={app_id: version})):
+            wanted = Change(transactions={app_id: version}, owner=owner)
+            if has_landed(delta, wanted):
                 storage.sync_log(after=delta.version() - 1)
                 _discard(files)  # the table's file of this name is in use, not to be replaced
                 return False
-            change = Change(adds=_publish(storage, files), transactions={app_id: version})
+            change = replace(wanted, adds=_publish(storage, files))
             return commit_once(storage, table, change, delta)
 
     def append(
