@@ -1,9 +1,9 @@
-# Five commands, each of which sets up what it needs in .venv (Python >= 3.11 and make are enough).
+# Six commands, each of which sets up what it needs in .venv (Python >= 3.11 and make are enough).
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint bench clean help
+.PHONY: demo test lint bench chaos clean help
 
 help:  ## Say what each command does.
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 8
@@ -24,6 +24,9 @@ lint: .venv/demo .venv/test .venv/lint  ## Check style, types, layers and SQL.
 bench: .venv/demo .venv/test  ## Measure speed, side by side; prints tables.
 	@for file in tests/benchmarks/bench_*.py; do \
 	  $(BIN)/python -m tests.benchmarks.$$(basename $$file .py) || exit 1; done
+
+chaos: .venv/demo .venv/test  ## Kill the collector 1,000 times, and model every power cut; some minutes.
+	@KILLS=$${KILLS:-1000} POWER_CUTS=all $(BIN)/pytest -q -s tests/collector/test_kill.py tests/collector/test_power_cut.py
 
 clean:  ## Remove everything that these commands made.
 	rm -rf .venv .demo .peers dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

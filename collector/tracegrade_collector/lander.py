@@ -30,6 +30,7 @@ POLL_SECS = 0.1  # listing a folder costs microseconds
 FIRST_PAUSE_SECS = 0.5
 LONGEST_PAUSE_SECS = 30.0
 READ_BYTES = 1 << 16
+NICENESS = 10  # answers come first; the log holds a burst, and a lasting load leaves time
 
 log = logging.getLogger(__name__)
 
@@ -155,6 +156,7 @@ def main(arguments: Sequence[str]) -> int:
     """Land until told to stop; return the exit code."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)  # sent to the whole group; the receiver decides
+    os.nice(NICENESS)
     (options,) = arguments
     config = CollectorConfig(**json.loads(options))
     log_to_stderr("lander", config.log_format)

@@ -17,11 +17,13 @@ in `<collector id>-undecodable.json` before the answer.
 
 import json
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from tracegrade_collector.files import make_folder, write_whole
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS
@@ -98,14 +100,19 @@ class Ledger:
 
     def prepare(self, added: Totals) -> None:
         """Write what the totals will be once the commit through `added.through_seq` is made."""
-        after = self.totals.plus(added)
-        content = {"totals": [asdict(self.totals), asdict(after)]}
-        write_whole(self._path, json.dumps(content).encode())
-        self._prepared = after
+        self._prepared = self.totals.plus(added)
+        self._write([self.totals, self._prepared])
+        self._started = time.monotonic()
 
     def commit(self) -> None:
         """Go over to what was prepared: the commit is in the table."""
         self.totals = self._prepared
+        secs = time.monotonic() - self._started
+        self._write([self.totals], {"committed_ns": time.time_ns(), "commit_secs": secs})
+
+    def _write(self, totals: list[Totals], last: Mapping[str, float] | None = None) -> None:
+        content = {"totals": [asdict(each) for each in totals], "last_commit": last or {}}
+        write_whole(self._path, json.dumps(content).encode())
 
 
 def true_totals(path: Path, landed_seq: int) -> Totals:
@@ -115,6 +122,27 @@ def true_totals(path: Path, landed_seq: int) -> Totals:
             if totals["through_seq"] == landed_seq:
                 return Totals(**totals)
     return Totals(through_seq=landed_seq, since_seq=landed_seq)
+
+
+class Shown(NamedTuple):
+    """What a ledger says by itself, for who only watches: the totals of the last known commit."""
+
+    totals: Totals
+    committed_ns: int
+    """When it was made, since 1970; 0 if not known: a commit is under way."""
+
+    commit_secs: float
+
+
+def shown(state: Path, collector_id: str, signal: Signal) -> Shown:
+    """Return what a ledger says without asking the table; all zeros if there is none."""
+    try:
+        content = json.loads((state / FOLDER / f"{collector_id}-{signal}.json").read_bytes())
+    except FileNotFoundError:
+        return Shown(Totals(), 0, 0.0)
+    last = content.get("last_commit", {})
+    totals = Totals(**content["totals"][0])
+    return Shown(totals, last.get("committed_ns", 0), last.get("commit_secs", 0.0))
 
 
 class Undecodable:

@@ -17,6 +17,7 @@ from tracegrade_collector.errors import BadCredentials, Forbidden, Unauthenticat
 from tracegrade_collector.extent import Extent
 from tracegrade_collector.intake import Intake
 from tracegrade_collector.lander_process import LanderProcess
+from tracegrade_collector.landing_metrics import landing_text
 from tracegrade_collector.limits import InFlight, Limits, Rate
 from tracegrade_collector.reloaded import Reloaded
 from tracegrade_collector.station import Place, Station
@@ -204,4 +205,5 @@ class Door:
         """
         if self._access:
             self._access.current.check_metrics(authorization, datetime.now(UTC))
-        return self.counters.prometheus_text()
+        landing = landing_text(each.folder for each in self._stations.made.values())
+        return self.counters.prometheus_text() + landing

@@ -15,7 +15,7 @@ from typing import Self
 
 from tracegrade_collector import wal
 from tracegrade_collector.crash_points import reach
-from tracegrade_collector.files import FILE_MODE, FOLDER_MODE, sync_data, sync_folder
+from tracegrade_collector.files import FILE_MODE, make_folder, sync_data, sync_folder
 from tracegrade_collector.wal import Damage, DamageKind, Glance
 
 LOCK_NAME = "lock"
@@ -61,14 +61,13 @@ class WalFolder:
     def claim(cls, lake_root: Path) -> Self:
         """Return a folder that no running collector owns: the first free one, else a new one."""
         parent = lake_root / "wal"
-        parent.mkdir(mode=FOLDER_MODE, exist_ok=True)
+        make_folder(parent)
         for path in sorted(parent.glob("*/")):
             claimed = cls._try_claim(path)
             if claimed:
                 return claimed
         path = parent / uuid.uuid4().hex[:12]
-        path.mkdir(mode=FOLDER_MODE)
-        sync_folder(parent)
+        make_folder(path)
         claimed = cls._try_claim(path)
         return claimed or cls.claim(lake_root)  # another one took it between the two lines
 

@@ -28,6 +28,7 @@ from tracegrade_collector.wal_folder import WalFolder
 MAX_BATCH_BYTES = 8 << 20  # a batch is in memory anyway; more would only delay its first request
 MAX_BUFFERS = 1000  # the kernel takes 1024 at a time (IOV_MAX)
 PAUSE_AFTER_FAILURE_SECS = 1.0  # at most one new segment per second while the disk fails
+PROBE_BYTES = 64 << 10  # a disk that takes less is as good as full
 
 log = logging.getLogger(__name__)
 
@@ -75,8 +76,8 @@ class WalWriter:
 
     @property
     def is_failing(self) -> bool:
-        """Whether the last attempt to make something durable failed."""
-        return self._segments.is_paused
+        """Whether the last attempt to make something durable failed; the thread tries again."""
+        return self._segments.is_failing
 
     def _run(self) -> None:
         try:
@@ -91,6 +92,7 @@ class WalWriter:
             batch, closing = self._next_batch()
             if batch:
                 self._commit(batch)
+            self._segments.probe_if_due()
             self._segments.rotate_if_due()
         self._segments.seal()
 
@@ -144,6 +146,7 @@ class _Segments:
         self._max_age_secs = max_age_secs
         self._next_seq = next_seq
         self._paused_until = 0.0
+        self.is_failing = False
         self._fd: int | None = None
         self._open()
 
@@ -153,12 +156,10 @@ class _Segments:
         self._started = 0.0
 
     @property
-    def is_paused(self) -> bool:
-        return time.monotonic() < self._paused_until
-
-    @property
     def secs_until_due(self) -> float | None:
-        """Seconds until the segment is old enough to seal; None while it is empty."""
+        """Seconds until there is something to do without new entries; None if there is nothing."""
+        if self.is_failing:
+            return max(0.0, self._paused_until - time.monotonic())
         if not self._started:
             return None
         return max(0.0, self._started + self._max_age_secs - time.monotonic())
@@ -169,13 +170,11 @@ class _Segments:
         Raises:
             OSError: None of them is durable.
         """
-        if self.is_paused:
+        if self.is_failing:
             msg = "the disk failed a moment ago"
             raise OSError(msg)
         first = self._next_seq
         try:
-            if self._fd is None:
-                self._open()
             self._write(entries)
         except OSError:
             self._poison()
@@ -183,7 +182,7 @@ class _Segments:
         return first
 
     def _write(self, entries: Sequence[Entry]) -> None:
-        assert self._fd is not None  # noqa: S101 - `append` opened it
+        assert self._fd is not None  # noqa: S101 - only None while failing
         buffers: list[bytes] = []
         for entry in entries:
             buffers += (wal.record_header(entry, self._next_seq), entry.body)
@@ -198,7 +197,28 @@ class _Segments:
         self._size += sum(map(len, buffers))
         self._started = self._started or time.monotonic()
 
+    def probe_if_due(self) -> None:
+        """After a failure, find out whether the disk works again, in a new segment."""
+        if not self.is_failing or self.secs_until_due:
+            return
+        try:
+            self._open()
+            self._try_out(self._fd)
+        except OSError:
+            self._poison()
+        else:
+            self.is_failing = False
+
+    def _try_out(self, fd: int | None) -> None:
+        """Write and sync zeros, which are a torn tail should we die now, and take them back."""
+        assert fd is not None  # noqa: S101 - just opened
+        _write_all(fd, [bytes(PROBE_BYTES)])
+        sync_data(fd)
+        os.ftruncate(fd, self._size)
+        sync_data(fd)
+
     def _poison(self) -> None:
+        self.is_failing = True
         self._paused_until = time.monotonic() + PAUSE_AFTER_FAILURE_SECS
         if self._fd is None:
             return
@@ -210,7 +230,7 @@ class _Segments:
         self._started = 0.0
 
     def rotate_if_due(self) -> None:
-        if self._size >= self._max_bytes or self.secs_until_due == 0:
+        if not self.is_failing and (self._size >= self._max_bytes or self.secs_until_due == 0):
             self.seal()
 
     def seal(self) -> None:
