@@ -55,7 +55,7 @@ def check_extent(body: bytes, signal: Signal, encoding: Encoding, at_most: Exten
     if len(body) > LEAST_FIELD_BYTES * at_most.items:
         _check(body, ITEMS, at_most.items, "resources, scopes and spans or log records")
     if len(body) > LEAST_FIELD_BYTES * at_most.values:
-        messages = _messages(empty_request(signal).DESCRIPTOR)
+        messages = messages_of(empty_request(signal).DESCRIPTOR)
         if _look_like_tags(body, messages) > at_most.values:
             _check(body, messages, at_most.values, "attributes and other values")
 
@@ -71,6 +71,11 @@ def _check(body: bytes, messages: Messages, limit: int, what: str) -> None:
         count += is_message
         if count > limit or steps > STEPS_PER_MESSAGE * limit:
             raise _too_many(limit, what)
+
+
+def count_messages(body: bytes, messages: Messages) -> int:
+    """Return how many there are up to the first malformed field, without any limit."""
+    return sum(_steps(body, messages))
 
 
 def _too_many(limit: int, what: str) -> TooLarge:
@@ -125,7 +130,7 @@ def _varint(body: bytes, at: int) -> tuple[int, int]:
 
 
 @cache
-def _messages(descriptor: Descriptor) -> Messages:
+def messages_of(descriptor: Descriptor) -> Messages:
     """Return the fields of a message that are messages; recursive ones refer to themselves."""
     known: dict[str, Messages] = {}
 

@@ -154,7 +154,7 @@ class BoundedProtocol(HttpToolsProtocol):
         """End a connection that took too long."""
         if self.transport.is_closing():
             self.transport.abort()
-        elif not self._body_is_open:
+        elif not self._body_is_open or self.cycle.response_complete:
             self._close()
         else:
             text = f"the body did not arrive within {self._bounds.max_body_secs:g} s"

@@ -3,6 +3,7 @@
 import gzip
 import http.client
 import json
+import re
 import socket
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
@@ -182,7 +183,7 @@ def head(*lines: str, path: str = "/v1/traces", method: str = "POST") -> bytes:
 
 def answers(received: bytes) -> list[int]:
     """Return the status codes in the bytes of a connection."""
-    return [int(part[:3]) for part in received.split(b"HTTP/1.1 ")[1:]]
+    return [int(code) for code in re.findall(rb"HTTP/1\.1 (\d{3}) ", received)]
 
 
 def connect(collector: Collector) -> http.client.HTTPConnection:
