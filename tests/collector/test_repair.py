@@ -147,6 +147,22 @@ def test_a_writer_mends_a_missing_checkpoint_itself(lake: Lake) -> None:
     assert numbers(lake) == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.parametrize("tear", [*TEARS.values(), None], ids=[*TEARS, "missing"])
+def test_a_checkpoint_of_a_torn_commit_is_put_aside(
+    lake: Lake, tear: Callable[[bytes], bytes] | None
+) -> None:
+    """It was written right after the entry and is whole; no commit could follow it."""
+    checkpoint(lake)
+    if tear:
+        entry(lake, 4).write_bytes(tear(entry(lake, 4).read_bytes()))
+    else:
+        entry(lake, 4).unlink()
+    land(lake, [span(4, 4)])
+
+    assert numbers(lake) == [1, 2, 3, 4]
+    assert repaired(lake) == Repaired()
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"null"])
 def test_a_torn_pointer_is_no_harm(lake: Lake, content: bytes) -> None:
     """`_last_checkpoint` only saves a listing (F18)."""

@@ -22,12 +22,10 @@ ACTION_COUNT = "tracegradeActions"
 
 
 def is_whole(entry: Path) -> bool:
-    """Return whether a log entry is readable to its end; a missing one (cleaned up) is."""
+    """Return whether a log entry is there and readable to its end."""
     try:
         lines = [json.loads(line) for line in entry.read_bytes().splitlines()]
-    except FileNotFoundError:
-        return True
-    except ValueError:
+    except (FileNotFoundError, ValueError):
         return False
     promised = sum(line.get("commitInfo", {}).get(ACTION_COUNT, 0) for line in lines)
     present = sum(any(kind in line for kind in ("add", "remove", "txn")) for line in lines)
@@ -35,8 +33,15 @@ def is_whole(entry: Path) -> bool:
 
 
 def torn_files(log: Path) -> list[Path]:
-    """Return the torn tail of the log, and unreadable checkpoints with what points to them."""
-    return _torn_tail(log) + _torn_checkpoint(log)
+    """Return the torn tail of the log, and checkpoints that must not be read, with their pointer.
+
+    A checkpoint is written right after its entry and may be on the disk without it. The table
+    would open at its version, and no commit could follow.
+    """
+    torn = _torn_tail(log)
+    entries = [entry for entry in log.glob("*.json") if entry not in torn]
+    newest = max(map(_version, entries), default=None)
+    return torn + _torn_checkpoints(log, newest)
 
 
 def mend(log: Path) -> list[str]:
@@ -67,11 +72,18 @@ def _torn_tail(log: Path) -> list[Path]:
     return torn
 
 
-def _torn_checkpoint(log: Path) -> list[Path]:
-    """Without its pointer the table is read from the checkpoint before, or from the entries."""
+def _torn_checkpoints(log: Path, newest: int | None) -> list[Path]:
+    """Without its pointer the table is read from the checkpoint before, or from the entries.
+
+    Args:
+        log: The log's folder.
+        newest: The last version with a whole entry; None if there is no entry left at all, and
+            a checkpoint is all there is.
+    """
     torn = []
     for checkpoint in sorted(log.glob("*.checkpoint.parquet"), reverse=True):
-        if _is_readable(checkpoint):
+        is_ahead = newest is not None and _version(checkpoint) > newest
+        if not is_ahead and _is_readable(checkpoint):
             break
         torn.append(checkpoint)
     pointer = log / "_last_checkpoint"
