@@ -6,6 +6,7 @@ import re
 import socket
 import ssl
 import subprocess
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -291,11 +292,12 @@ class TestClientCertificates:
         capfd: pytest.CaptureFixture[str],
     ) -> None:
         """Without a certificate, of another authority, or too old; it is told once a minute."""
-        client = {
+        signers: dict[str, Callable[[], Signed | None]] = {
             "nobody": lambda: None,
             "stranger": lambda: authority.sign("stranger"),
             "expired": lambda: clients.sign("expired", expires=LONG_AGO),
-        }[who]()
+        }
+        client = signers[who]()
         with collecting(tmp_path / "lake", **options) as collector:
             for _ in range(3):
                 with pytest.raises((OSError, http.client.HTTPException)):
