@@ -20,7 +20,8 @@ from tracegrade_collector.errors import CollectorError
 ENVIRONMENT_PREFIX = "TRACEGRADE_COLLECTOR_"
 TABLE = "collector"
 OFF = "off"
-RULES = ("blob", "pem", "named", "cookie", "url", "bearer", "jwt", "api_key", "card")
+OR_NEVER = ("compact_every_secs", "retention_days")  # 0 has a meaning
+RULES = ("blob", "pem", "cookie", "named", "url", "bearer", "jwt", "api_key", "card")
 """Names of the rules of redaction, in the order in which they are applied."""
 
 LEAST_VALUE_BYTES = 1024  # a limit must leave room for the note of what was cut
@@ -156,6 +157,17 @@ class CollectorConfig:
     """Characters of base64 (images, audio) that are kept; of more only type, size and hash. The
     limit that OpenInference sets for images."""
 
+    compact_every_secs: float = 900.0
+    """Seconds between maintenance: small files become large ones, old dates expire. 0: never, for
+    who runs `tracegrade lake compact` and `expire` on a schedule of their own."""
+
+    retention_days: float = 0.0
+    """Days that traces are kept, by the date they were received (UTC); 0: for ever."""
+
+    retention_keeps_built: bool = False
+    """Whether steps, trajectories and scores stay when their traces expire; they repeat what was
+    said in them."""
+
     drain_secs: float = 10.0
     """Seconds that requests under way get to finish when the collector is stopped."""
 
@@ -268,7 +280,12 @@ def _value_problems(config: CollectorConfig) -> list[str]:
     problems = [
         f"{name} must be > 0, got {getattr(config, name)}"
         for name, kind in TYPES.items()
-        if kind in (int, float) and not getattr(config, name) > 0
+        if kind in (int, float) and not getattr(config, name) > 0 and name not in OR_NEVER
+    ]
+    problems += [
+        f"{name} must be >= 0, got {getattr(config, name)}"
+        for name in OR_NEVER
+        if not getattr(config, name) >= 0
     ]
     if config.max_in_flight_bytes < 2 * config.max_request_bytes:
         problems.append(

@@ -1,14 +1,13 @@
 """Rows without secrets: column by column over one raw table, before anything of it is written.
 
-Most texts hold none, so the whole buffer of a column is looked at first: RE2 runs over lots of
-neighbouring texts at once, without taking them apart. Only texts of lots that may hold something
-are then treated one rule at a time. What was changed is said in the column `redacted`, by path and
-rule, never by value.
+Most texts hold none, so `suspicion.py` finds the few that may, of all columns; these are treated
+together, one rule at a time. What was changed is said in the column `redacted`, by path and rule,
+never by value.
 
 Never touched: ids, hashes, times, counts, types. See `redaction_rules.py` for what is found.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple, Self
@@ -22,19 +21,17 @@ from tracegrade_collector.blobs import replace_blobs
 from tracegrade_collector.capping import cap
 from tracegrade_collector.config import RULES, CollectorConfig
 from tracegrade_collector.pseudonyms import Pseudonyms, load_secret
-from tracegrade_collector.redaction_rules import BLOB, KEY_LIKE, Rule, marker, one_by_one, rules
-from tracegrade_collector.secret_names import NameKind, SecretNames
-from tracegrade_collector.text_leaves import Leaf, Marks, readers, set_column
+from tracegrade_collector.redaction_rules import BLOB, Rule, marker, one_by_one, rules
+from tracegrade_collector.secret_names import NameKind, SecretNames, looks_like_key
+from tracegrade_collector.suspicion import NOWHERE, Positions, Suspicion, lengths
+from tracegrade_collector.text_leaves import Leaf, Marks, distinct_lots, readers, set_column
 
 NAMED: Final = "named"
 PSEUDONYM: Final = "pseudonym"
 CAPPED: Final = "capped"
 REDACTED: Final = "redacted"
 HASH: Final = "content_hash"
-LOT_TEXTS: Final = 16
 KNOWN_KEYS: Final = 10_000
-
-Positions = npt.NDArray[np.int64]
 
 
 class Change(NamedTuple):
@@ -42,6 +39,25 @@ class Change(NamedTuple):
 
     rule: str
     positions: Positions
+
+
+class Examined(NamedTuple):
+    """An array of texts, and which of them are to be looked at by each rule."""
+
+    texts: pa.Array
+    suspects: Positions
+    indices: pa.Array | None = None
+    """If these are the distinct ones of many texts: which one stands at each place, or NULL."""
+
+
+class Place(NamedTuple):
+    """One place of a table where texts stand, examined."""
+
+    read: Callable[[pa.Table], Leaf]
+    keys: Examined | None
+    values: Examined
+    changes: list[Change]
+    """Those of values that their keys brought about."""
 
 
 class Redactor:
@@ -60,10 +76,11 @@ class Redactor:
         self._pseudonyms = pseudonyms
         self._rules = rules(rules_off, names)
         self._names = SecretNames(names if NAMED not in rules_off else None, pseudonym_keys)
+        self._kind_of = lru_cache(KNOWN_KEYS)(self._names.kind)
         self._max_value_bytes = max_value_bytes
         self._max_blob_bytes = None if BLOB in rules_off else max_blob_bytes
-        self._prefilter = _Prefilter(self._rules)
-        self._kind_of = lru_cache(KNOWN_KEYS)(lambda key: self._names.kinds(pa.array([key]))[0])
+        longest = min(max_value_bytes, self._max_blob_bytes or max_value_bytes)
+        self._suspicion = Suspicion(self._rules, longest)
 
     @classmethod
     def from_options(cls, config: CollectorConfig, state: Path) -> Self:
@@ -71,6 +88,7 @@ class Redactor:
 
         Raises:
             BadSecret: The file with the secret of pseudonyms cannot be used.
+            LakeUnwritable: The secret cannot be made.
         """
         given = Path(config.pseudonym_secret_file) if config.pseudonym_secret_file else None
         return cls(
@@ -91,16 +109,10 @@ class Redactor:
         parts = [pa.Table.from_batches([batch]) for batch in rows.to_batches()]
         return pa.concat_tables(map(self._redact_part, parts)) if parts else rows
 
-    def _redact_part(self, rows: pa.Table) -> pa.Table:
-        marks = Marks(rows.num_rows)
-        for read in readers(rows.schema):
-            rows = self._redact_leaf(rows, read(rows), marks)
-        return self._marked(rows, marks) if marks else rows
-
     def redact_texts(self, texts: Sequence[str]) -> list[str]:
         """Return texts that stand under no name without their secrets, in their order."""
-        array, _ = self._clean(pa.array(texts, pa.string()))
-        found: list[str] = array.to_pylist()
+        ((clean, _),) = self._clean([self._examine(pa.array(texts, pa.string()))])
+        found: list[str] = clean.to_pylist()
         return found
 
     def redact_text(self, text: str) -> str:
@@ -112,88 +124,77 @@ class Redactor:
         kind = self._kind_of(key)
         if kind == NameKind.PSEUDONYM:
             return self._pseudonyms.of(text)
-        is_secret = kind == NameKind.SECRET or (
-            kind == NameKind.WEAK and len(_key_like(pa.array([text])))
-        )
+        is_secret = kind == NameKind.SECRET or (kind == NameKind.WEAK and looks_like_key(text))
         return marker(NAMED) if is_secret and text else None
 
-    def _redact_leaf(self, rows: pa.Table, leaf: Leaf, marks: Marks) -> pa.Table:
-        """Return the rows with one place cleaned, and note what was changed."""
-        keys, values = leaf.keys, leaf.values
-        key_changes: list[Change] = []
-        changes: list[Change] = []
-        if keys is not None:
-            values, changes = self._by_name(keys, values)
-            keys, key_changes = self._clean_distinct(keys)
-        values, more = self._clean(values, leaf.lots, is_shared=leaf.is_shared)
-        changes += more
-        if not changes and not key_changes:
-            return rows
-        for rule, positions in changes + key_changes:
-            marks.add(leaf.owners(positions), leaf.paths(positions, keys), rule)
-        touched = _union(changes)
-        return leaf.rebuild(rows, keys, values, touched)
+    def _redact_part(self, rows: pa.Table) -> pa.Table:
+        places = [self._place(read, read(rows)) for read in readers(rows.schema)]
+        clean = iter(self._clean([each for place in places for each in _examined(place)]))
+        marks = Marks(rows.num_rows)
+        for place in places:
+            rows = _put_back(rows, place, clean, marks)
+        return self._marked(rows, marks) if marks else rows
 
-    def _by_name(self, keys: pa.Array, values: pa.Array) -> tuple[pa.Array, list[Change]]:
-        """Replace the values whose key says what they are."""
-        encoded = keys.dictionary_encode()
-        kinds = self._names.kinds(encoded.dictionary)
-        if not kinds.any():
-            return values, []
-        kind_of = kinds[encoded.indices.to_numpy(zero_copy_only=False)]
+    def _place(self, read: Callable[[pa.Table], Leaf], leaf: Leaf) -> Place:
+        if leaf.keys is None:
+            examine = self._examine_distinct if leaf.is_shared else self._examine
+            return Place(read, None, examine(leaf.values), [])
+        if leaf.is_shared:
+            place = self._entries(read, distinct_lots(leaf))
+            if not place.changes and not any(len(each.suspects) for each in _examined(place)):
+                return Place(read, None, Examined(leaf.values, NOWHERE), [])
+        return self._entries(read, leaf)
+
+    def _entries(self, read: Callable[[pa.Table], Leaf], leaf: Leaf) -> Place:
+        """Return maps examined, with the values replaced whose keys say what they are."""
+        keys = self._examine_distinct(leaf.keys)
+        kinds = np.array([self._kind_of(key) for key in keys.texts.to_pylist()], np.int8)
+        values = leaf.values
+        changes: list[Change] = []
+        if kinds.any() and keys.indices is not None:
+            values, changes = self._by_kind(kinds[keys.indices.to_numpy()], values)
+        return Place(read, keys, self._examine(values), changes)
+
+    def _by_kind(
+        self, kinds: npt.NDArray[np.int8], values: pa.Array
+    ) -> tuple[pa.Array, list[Change]]:
+        has_text = lengths(values) > 0
+        secret = (kinds == NameKind.SECRET) & has_text
+        weak = np.flatnonzero((kinds == NameKind.WEAK) & has_text)
+        secret[weak] = [looks_like_key(each) for each in values.take(pa.array(weak)).to_pylist()]
         changes = []
-        has_text = _has_text(values)
-        secret = (kind_of == NameKind.SECRET) & has_text
-        weak = np.flatnonzero((kind_of == NameKind.WEAK) & has_text)
-        if len(weak):
-            secret[weak[_key_like(values.take(pa.array(weak)))]] = True
         if secret.any():
             values = pc.replace_with_mask(values, pa.array(secret), pa.scalar(marker(NAMED)))
             changes.append(Change(NAMED, np.flatnonzero(secret)))
-        named = np.flatnonzero((kind_of == NameKind.PSEUDONYM) & has_text)
+        named = np.flatnonzero((kinds == NameKind.PSEUDONYM) & has_text)
         if len(named):
-            chosen = values.take(pa.array(named)).dictionary_encode()
-            words = pa.array([self._pseudonyms.of(each) for each in chosen.dictionary.to_pylist()])
-            values = _put(values, named, words.take(chosen.indices))
+            values = _put(values, named, self._words(values.take(pa.array(named))))
             changes.append(Change(PSEUDONYM, named))
         return values, changes
 
-    def _clean_distinct(self, texts: pa.Array) -> tuple[pa.Array, list[Change]]:
-        """Clean texts of which many are equal."""
+    def _words(self, values: pa.Array) -> pa.Array:
+        """Return the pseudonyms of values."""
+        encoded = values.dictionary_encode()
+        words = [self._pseudonyms.of(each) for each in encoded.dictionary.to_pylist()]
+        return pa.array(words, values.type).take(encoded.indices)
+
+    def _examine(self, texts: pa.Array) -> Examined:
+        return Examined(texts, self._suspicion.suspects(texts))
+
+    def _examine_distinct(self, texts: pa.Array) -> Examined:
         encoded = texts.dictionary_encode()
-        dictionary, changes = self._clean(encoded.dictionary)
-        if not changes:
-            return texts, []
-        indices = encoded.indices.to_numpy(zero_copy_only=False)
-        spread = [
-            Change(rule, np.flatnonzero(np.isin(indices, positions)))
-            for rule, positions in changes
-        ]
-        return dictionary.take(encoded.indices), spread
+        return self._examine(encoded.dictionary)._replace(indices=encoded.indices)
 
-    def _clean(
-        self, texts: pa.Array, lots: Positions | None = None, *, is_shared: bool = False
-    ) -> tuple[pa.Array, list[Change]]:
-        """Return the texts without secrets, blobs and too long values, and what changed.
-
-        Args:
-            texts: Strings, without an offset.
-            lots: Where neighbours that belong together start, and the end; every few by default.
-            is_shared: Most lots are equal to others.
-        """
-        longest = min(self._max_value_bytes, self._max_blob_bytes or self._max_value_bytes)
-        suspects = self._prefilter.suspects(texts, lots, longest, is_shared=is_shared)
-        if not len(suspects):
-            return texts, []
-        encoded = texts.take(pa.array(suspects)).dictionary_encode()  # often one text many times
+    def _clean(self, examined: Sequence[Examined]) -> list[tuple[pa.Array, list[Change]]]:
+        """Return each array without secrets, and what changed; all are treated together."""
+        suspects = [each.texts.take(pa.array(each.suspects)) for each in examined]
+        encoded = pa.concat_arrays(suspects).dictionary_encode()  # often one text many times
         clean, changes = self._apply(encoded.dictionary)
         if not changes:
-            return texts, []
-        indices = encoded.indices.to_numpy()
-        spread = [
-            Change(rule, suspects[np.isin(indices, positions)]) for rule, positions in changes
-        ]
-        return _put(texts, suspects, clean.take(encoded.indices)), spread
+            return [(each.texts, []) for each in examined]
+        ends = np.cumsum([len(each) for each in suspects])
+        codes = np.split(encoded.indices.to_numpy(), ends[:-1])
+        return [_cleaned(*each, clean, changes) for each in zip(examined, codes, strict=True)]
 
     def _apply(self, texts: pa.Array) -> tuple[pa.Array, list[Change]]:
         """Apply each rule to the texts it concerns."""
@@ -219,66 +220,56 @@ class Redactor:
         return set_column(rows, HASH, _put(hashes, changed, keyed))
 
 
-class _Prefilter:
-    """Finds the few texts that a rule may concern."""
+def _examined(place: Place) -> Iterator[Examined]:
+    """Yield what of a place is examined, in the order of `_put_back`."""
+    if place.keys:
+        yield place.keys
+    yield place.values
 
-    def __init__(self, all_rules: Sequence[Rule]) -> None:
-        hints = [hint for rule in all_rules for hint in rule.hints]
-        self._hints = "|".join(hints) or r"[^\x00-\xff]"  # never
-        self._finds = "|".join(f"(?:{rule.find})" for rule in all_rules) or self._hints
-        self._starts = np.zeros(1 << 16, bool)
-        for start in (start for rule in all_rules for start in rule.starts):
-            self._starts[ord(start[0]) << 8 | ord(start[1])] = True
 
-    def suspects(
-        self, texts: pa.Array, lots: Positions | None, longest: int, *, is_shared: bool
-    ) -> Positions:
-        """Return the positions of texts that a rule may concern, or that are longer than this."""
-        if not len(texts):
-            return np.array([], np.int64)
-        offsets = np.frombuffer(texts.buffers()[1], np.int32, len(texts) + 1)
-        content = texts.buffers()[2]
-        if content is None or not offsets[-1]:
-            return np.array([], np.int64)
-        is_long = np.diff(offsets) > longest
-        suspected = self._begins_like_one(offsets, content) | is_long
-        edges = _lots(len(texts)) if lots is None else lots
-        for lot in self._suspect_lots(offsets[edges], content, is_shared=is_shared):
-            suspected[edges[lot] : edges[lot + 1]] = True
-        found: Positions = np.flatnonzero(suspected)
-        if not len(found):
-            return found
-        matches = pc.match_substring_regex(texts.take(pa.array(found)), self._finds)
-        is_match = matches.fill_null(False).to_numpy(zero_copy_only=False)
-        kept: Positions = found[is_match | is_long[found]]
-        return kept
+def _put_back(
+    rows: pa.Table,
+    place: Place,
+    clean: Iterator[tuple[pa.Array, list[Change]]],
+    marks: Marks,
+) -> pa.Table:
+    """Return the rows with what was changed at one place, and note it."""
+    distinct_keys, key_changes = next(clean) if place.keys else (None, [])
+    values, changes = next(clean)
+    if not (place.changes or changes or key_changes):
+        return rows
+    leaf = place.read(rows)
+    keys = leaf.keys
+    if place.keys and key_changes:
+        keys, key_changes = _spread(place.keys, distinct_keys, key_changes)
+    values, changes = _spread(place.values, values, changes)
+    changes = place.changes + changes
+    for rule, positions in changes + key_changes:
+        marks.add(leaf.owners(positions), leaf.paths(positions, keys), rule)
+    touched = [change.positions for change in changes]
+    return leaf.rebuild(rows, keys, values, np.unique(np.concatenate([NOWHERE, *touched])))
 
-    def _suspect_lots(
-        self, edges: npt.NDArray[np.int32], content: pa.Buffer, *, is_shared: bool
-    ) -> Positions:
-        """Return the numbers of lots in which some hint is found."""
-        lots = pa.Array.from_buffers(
-            pa.binary(), len(edges) - 1, [None, pa.py_buffer(np.ascontiguousarray(edges)), content]
-        )
-        if not is_shared:
-            return _true_at(pc.match_substring_regex(lots, self._hints))
-        encoded = lots.dictionary_encode()
-        is_suspect = pc.match_substring_regex(encoded.dictionary, self._hints)
-        if not is_suspect.true_count:
-            return np.array([], np.int64)
-        return _true_at(is_suspect.take(encoded.indices))
 
-    def _begins_like_one(
-        self, offsets: npt.NDArray[np.int32], content: pa.Buffer
-    ) -> npt.NDArray[np.bool_]:
-        """Return which texts begin as a rule says: hints do not see where a text begins."""
-        raw = np.frombuffer(content, np.uint8)
-        starts = np.minimum(offsets[:-1], len(raw) - 2) if len(raw) > 1 else None
-        if starts is None:
-            return np.zeros(len(offsets) - 1, bool)
-        pairs = raw[starts].astype(np.uint16) << 8 | raw[starts + 1]
-        found: npt.NDArray[np.bool_] = self._starts[pairs]
-        return found
+def _spread(
+    examined: Examined, texts: pa.Array, changes: list[Change]
+) -> tuple[pa.Array, list[Change]]:
+    """Return all texts and their changes, given those of the distinct ones."""
+    if examined.indices is None:
+        return texts, changes
+    indices = examined.indices.fill_null(-1).to_numpy()
+    spread = [Change(rule, np.flatnonzero(np.isin(indices, at))) for rule, at in changes]
+    return texts.take(examined.indices), spread
+
+
+def _cleaned(
+    examined: Examined, codes: Positions, clean: pa.Array, changes: list[Change]
+) -> tuple[pa.Array, list[Change]]:
+    """Return an array with its suspects cleaned; codes say which of the clean texts each is."""
+    own = [Change(rule, examined.suspects[np.isin(codes, at)]) for rule, at in changes]
+    own = [change for change in own if len(change.positions)]
+    if not own:
+        return examined.texts, []
+    return _put(examined.texts, examined.suspects, clean.take(pa.array(codes))), own
 
 
 def _apply_rule(texts: pa.Array, rule: Rule) -> tuple[pa.Array, Positions]:
@@ -314,24 +305,9 @@ def _put(texts: pa.Array, positions: Positions, others: pa.Array) -> pa.Array:
 
 
 def _true_at(mask: pa.BooleanArray) -> Positions:
-    return np.flatnonzero(mask.fill_null(False).to_numpy(zero_copy_only=False))
+    return np.flatnonzero(_mask(mask))
 
 
-def _has_text(values: pa.Array) -> npt.NDArray[np.bool_]:
-    lengths = pc.binary_length(values).fill_null(0)
-    found: npt.NDArray[np.bool_] = lengths.to_numpy(zero_copy_only=False) > 0
+def _mask(array: pa.BooleanArray) -> npt.NDArray[np.bool_]:
+    found: npt.NDArray[np.bool_] = array.fill_null(False).to_numpy(zero_copy_only=False)
     return found
-
-
-def _key_like(texts: pa.Array) -> Positions:
-    """Return which texts have something as long and mixed as keys are."""
-    return _true_at(pc.match_substring_regex(texts, KEY_LIKE))
-
-
-def _lots(count: int) -> Positions:
-    return np.append(np.arange(0, count, LOT_TEXTS), count)
-
-
-def _union(changes: Iterable[Change]) -> Positions:
-    positions = [change.positions for change in changes]
-    return np.unique(np.concatenate(positions)) if positions else np.array([], np.int64)

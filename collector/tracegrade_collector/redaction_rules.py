@@ -12,7 +12,7 @@ per depth, four in all.
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -108,10 +108,20 @@ def marker(rule: str) -> str:
     return f"[redacted:{rule}]"
 
 
-def _rewriting(*rewrites: tuple[str, str]) -> Callable[[pa.Array], pa.Array]:
+class Rewrite(NamedTuple):
+    """A pattern and what to write instead."""
+
+    pattern: str
+    replacement: str
+    needs: str = ""
+    """A text without it does not match; looking for it is cheaper."""
+
+
+def _rewriting(*rewrites: Rewrite | tuple[str, str]) -> Callable[[pa.Array], pa.Array]:
     def replace(texts: pa.Array) -> pa.Array:
-        for pattern, replacement in rewrites:
-            texts = pc.replace_substring_regex(texts, pattern, replacement)
+        for pattern, replacement, needs in (Rewrite(*each) for each in rewrites):
+            if not needs or pc.any(pc.match_substring(texts, needs)).as_py():
+                texts = pc.replace_substring_regex(texts, pattern, replacement)
         return texts
 
     return replace
@@ -132,35 +142,38 @@ def _content(depth: int) -> str:
     unit = 2 ** (depth + 1)
     escaped = rf"(?:\\{{{unit}}})*\\{{{2**depth},{unit - 1}}}\""
     after_escaped = rf"|(?:\\{{{unit}}})+(?:\\{{0,{2**depth - 2}}})?\"" if depth else ""
-    return rf"(?:[^\"\\]|\\+[^\"\\]|{escaped}{after_escaped})+"
+    return rf"(?:[^\"\\]|\\+[^\"\\]|{escaped}{after_escaped})+(?:\\{{{unit}}})*"
 
 
 _FLAT: Final = r"[\[{][^\[\]{}]*[\]}]"
 _CONTAINER: Final = rf"[\[{{](?:[^\[\]{{}}]|[\[{{](?:[^\[\]{{}}]|{_FLAT})*[\]}}])*[\]}}]"
 
 
-def _named_rewrites(strong: str, mark: str) -> Iterable[tuple[str, str]]:
+def _named_rewrites(strong: str, mark: str) -> Iterable[Rewrite]:
     """Yield the patterns for what stands under a name, and what to write instead."""
     flags = "(?is)"
     for depth in range(DEPTHS):
-        quote, written = _quote(depth), "\\\\" * (2**depth - 1) + '"'
-        yield rf"{flags}({strong}{_ASSIGNED}{quote}){_content(depth)}", rf"\1{mark}"
-        value = rf"(?:-?[0-9][0-9.eE+-]*|{_CONTAINER})"
-        yield rf"{flags}({strong}{quote}\s*:\s*){value}", rf"\1{written}{mark}{written}"
-    single = r"(?:[^'\\]|\\+.)+"
-    yield rf"{flags}({strong}{_ASSIGNED}\\*'){single}", rf"\1{mark}"
-    yield rf"{flags}({strong}'\s*:\s*)(?:[0-9]+|{_CONTAINER})", rf"\1'{mark}'"
-    yield rf"{flags}({strong}\s{{0,4}}(?:=>|:=|[:=])\s{{0,4}}){_SCHEME}{_BARE_VALUE}", rf"\1{mark}"
+        escapes = 2**depth - 1
+        quote, written, needs = _quote(depth), "\\\\" * escapes + '"', "\\" * escapes + '"'
+        text = rf"{flags}({strong}{_ASSIGNED}{quote}){_content(depth)}"
+        yield Rewrite(text, rf"\1{mark}", needs)
+        other = rf"{flags}({strong}{quote}\s*:\s*)(?:-?[0-9][0-9.eE+-]*|{_CONTAINER})"
+        yield Rewrite(other, rf"\1{written}{mark}{written}", needs)
+    single = rf"{flags}({strong}{_ASSIGNED}\\*')(?:[^'\\]|\\+.)+"
+    yield Rewrite(single, rf"\1{mark}", "'")
+    other = rf"{flags}({strong}'\s*:\s*)(?:[0-9]+|{_CONTAINER})"
+    yield Rewrite(other, rf"\1'{mark}'", "'")
+    equals = r"\s{0,4}(?:=>|:=|[:=])\s{0,4}"
+    yield Rewrite(rf"{flags}({strong}{equals}){_SCHEME}{_BARE_VALUE}", rf"\1{mark}")
     # `--password hunter2`, also as two strings of a JSON list
-    yield (
-        rf"{flags}(--?[a-z0-9._-]*(?:{strong}|token)\\*[\"']?,?\s+\\*[\"']?|"
-        rf"--?[a-z0-9._-]*(?:{strong}|token)\\*[\"'],\s*\\*[\"'])[^\s\"'\\,-][^\s\"'\\]*",
-        rf"\1{mark}",
-    )
-    yield rf"{flags}((?:^|[^a-z])pwd\s?=\s?)[^\s\"'\\;&/~$]{{3,}}", rf"\1{mark}"
-    yield rf"{flags}([?&;]sig=)[a-z0-9%+/=_-]{{16,}}", rf"\1{mark}"
+    name = rf"(?:--?[a-z0-9._-]*{strong}|--[a-z0-9._-]*token)"
+    flag = rf"(?:^|[\s\"',(\[]){name}\\*[\"']?(?:,?\s+|,)\\*[\"']?"
+    yield Rewrite(rf"{flags}({flag})[^\s\"'\\,-][^\s\"'\\]*", rf"\1{mark}", "-")
+    pwd = rf"{flags}((?:^|[^a-z])pwd\s?=\s?)[^\s\"'\\;&/~$]{{3,}}"
+    yield Rewrite(pwd, rf"\1{mark}")
+    yield Rewrite(rf"{flags}([?&;]sig=)[a-z0-9%+/=_-]{{16,}}", rf"\1{mark}", "sig=")
     weak = rf"(?:^|[^a-z0-9])(?:[a-z0-9]+[._-])*(?:{WEAK_NAMES})"
-    yield rf"{flags}({weak}{_ASSIGNED}\\*[\"']?){KEY_LIKE}", rf"\1{mark}"
+    yield Rewrite(rf"{flags}({weak}{_ASSIGNED}\\*[\"']?){KEY_LIKE}", rf"\1{mark}")
 
 
 def _named(names: Sequence[str]) -> Rule:
@@ -244,5 +257,5 @@ BLOB: Final = "blob"
 
 def rules(off: Sequence[str], names: Sequence[str]) -> list[Rule]:
     """Return the rules for secrets but those that are off; `names` name further secrets."""
-    known = [_PEM, _named(names), _COOKIE, _URL, _BEARER, _JWT, _API_KEY, _CARDS]
+    known = [_PEM, _COOKIE, _named(names), _URL, _BEARER, _JWT, _API_KEY, _CARDS]
     return [rule for rule in known if rule.name not in off]

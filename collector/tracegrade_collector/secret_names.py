@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
+import re2
 
-from tracegrade_collector.redaction_rules import STRONG_NAMES, SUFFIX, WEAK_NAMES, name_pattern
+from tracegrade_collector.redaction_rules import (
+    KEY_LIKE,
+    STRONG_NAMES,
+    SUFFIX,
+    WEAK_NAMES,
+    name_pattern,
+)
 
 
 class NameKind(IntEnum):
@@ -23,8 +26,9 @@ class NameKind(IntEnum):
     PSEUDONYM = 3
 
 
-_STRONG: Final = rf"(?i)(?:{STRONG_NAMES}){SUFFIX}$"
-_WEAK: Final = rf"(?i)(?:^|[^a-z0-9])(?:{WEAK_NAMES})$|[a-z0-9]Token$"
+_STRONG: Final = re2.compile(rf"(?i)(?:{STRONG_NAMES}){SUFFIX}$")
+_WEAK: Final = re2.compile(rf"(?i:(?:^|[^a-z0-9])(?:{WEAK_NAMES}))$|[a-z0-9]Token$")
+_KEY_LIKE: Final = re2.compile(KEY_LIKE)
 
 
 class SecretNames:
@@ -32,23 +36,22 @@ class SecretNames:
 
     def __init__(self, names: Sequence[str] | None, pseudonym_keys: Sequence[str]) -> None:
         """Know these names besides those everybody uses; with None no name is a secret's."""
-        self._pseudonym_keys = pa.array(pseudonym_keys, pa.string())
+        self._pseudonym_keys = frozenset(pseudonym_keys)
         own = "|".join(name_pattern(name) for name in names or ())
-        self._patterns = [(_WEAK, NameKind.WEAK), (_STRONG, NameKind.SECRET)]
-        if own:
-            self._patterns.append((rf"(?i)(?:^|[^a-z0-9])(?:{own})$", NameKind.SECRET))
-        if names is None:
-            self._patterns = []
+        self._own = re2.compile(rf"(?i)(?:^|[^a-z0-9])(?:{own})$") if own else None
+        self._is_on = names is not None
 
-    def kinds(self, keys: pa.Array) -> npt.NDArray[np.int8]:
-        """Return the kind of each key."""
-        found = np.zeros(len(keys), np.int8)
-        for pattern, kind in self._patterns:
-            found[_mask(pc.match_substring_regex(keys, pattern))] = kind
-        found[_mask(pc.is_in(keys, value_set=self._pseudonym_keys))] = NameKind.PSEUDONYM
-        return found
+    def kind(self, key: str) -> NameKind:
+        """Return the kind of a key."""
+        if key in self._pseudonym_keys:
+            return NameKind.PSEUDONYM
+        if not self._is_on:
+            return NameKind.PLAIN
+        if _STRONG.search(key) or (self._own and self._own.search(key)):
+            return NameKind.SECRET
+        return NameKind.WEAK if _WEAK.search(key) else NameKind.PLAIN
 
 
-def _mask(array: pa.Array) -> npt.NDArray[np.bool_]:
-    found: npt.NDArray[np.bool_] = array.fill_null(False).to_numpy(zero_copy_only=False)
-    return found
+def looks_like_key(text: str) -> bool:
+    """Return whether a text has something as long and mixed as keys are."""
+    return _KEY_LIKE.search(text) is not None

@@ -6,7 +6,7 @@ changes. Ids, hashes, types and `oversize` (numbers and ids of zeros) are no suc
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from tracegrade_collector.lake.schema import REDACTION, TEXT, list_of
 
 Positions = npt.NDArray[np.int64]
+NOWHERE: Final[Positions] = np.array([], np.int64)
 Rebuild = Callable[[pa.Table, pa.Array | None, pa.Array, Positions], pa.Table]
 
 TEXT_LETTER: Final = "s"
@@ -41,11 +42,11 @@ class Leaf:
     """All texts of one place, flat."""
 
     values: pa.Array
-    keys: pa.Array | None
+    keys: Any
     """As long as the values; None where texts stand under no key of the client's."""
 
-    lots: Positions | None
-    """Where the values of one map begin, and the end; None if each stands alone."""
+    lots: Positions
+    """Where the values of one map begin, and the end; empty where there are no maps."""
 
     is_shared: bool
     """Many rows have equal texts here."""
@@ -118,6 +119,28 @@ def readers(schema: pa.Schema) -> Iterator[Callable[[pa.Table], Leaf]]:
         yield partial(_list_map, column="links")
 
 
+def distinct_lots(leaf: Leaf) -> Leaf:
+    """Return keys and values with one of each set of equal maps; only for looking at them."""
+    edges = leaf.lots
+    codes = [code for texts in (leaf.keys, leaf.values) for code in _lot_codes(texts, edges)]
+    _, firsts = np.unique(np.stack(codes), axis=1, return_index=True)
+    ranges = [np.arange(edges[at], edges[at + 1]) for at in firsts]
+    positions = pa.array(np.concatenate([np.array([], np.int64), *ranges]))
+    return replace(leaf, keys=leaf.keys.take(positions), values=leaf.values.take(positions))
+
+
+def _lot_codes(texts: pa.Array, edges: Positions) -> Iterator[Positions]:
+    """Yield numbers that are equal for equal lots: of all characters in it, and of the lengths."""
+    offsets = np.frombuffer(texts.buffers()[1], np.int32, len(texts) + 1)
+    for ends, content in (
+        (offsets[edges], texts.buffers()[2]),
+        (4 * edges.astype(np.int32), pa.py_buffer(np.diff(offsets))),
+    ):
+        buffers = [None, pa.py_buffer(ends), content]
+        lots = pa.Array.from_buffers(pa.binary(), len(edges) - 1, buffers)
+        yield lots.dictionary_encode().indices.to_numpy()
+
+
 def _text(rows: pa.Table, column: str) -> Leaf:
     def rebuild(
         into: pa.Table, _: pa.Array | None, values: pa.Array, touched: Positions
@@ -130,7 +153,7 @@ def _text(rows: pa.Table, column: str) -> Leaf:
     return Leaf(
         values=_array(rows, column),
         keys=None,
-        lots=None,
+        lots=NOWHERE,
         is_shared=column not in _LONG_TEXTS,
         owners=lambda positions: positions,
         paths=lambda positions, _: pa.repeat(column, len(positions)),
@@ -181,7 +204,7 @@ def _duplicates(rows: pa.Table) -> Leaf:
     return Leaf(
         values=_flat(structs.field("value")),
         keys=_flat(structs.field("key")),
-        lots=None,
+        lots=NOWHERE,
         is_shared=False,
         owners=lambda positions: _owners(offsets, positions),
         paths=paths,
@@ -199,7 +222,7 @@ def _list_text(rows: pa.Table, column: str, name: str) -> Leaf:
     return Leaf(
         values=_flat(structs.field(name)),
         keys=None,
-        lots=None,
+        lots=NOWHERE,
         is_shared=True,
         owners=lambda positions: _owners(offsets, positions),
         paths=lambda positions, _: _joined(_places(column, offsets, positions), f".{name}"),
