@@ -33,6 +33,7 @@ from tracegrade_collector.errors import (
 )
 from tracegrade_collector.inflate import CODINGS
 from tracegrade_collector.intake import Room
+from tracegrade_collector.limits import RateExceeded
 from tracegrade_collector.otlp import Encoding, Signal
 from tracegrade_collector.tenants import Door
 
@@ -273,7 +274,8 @@ def _failure(error: CollectorError) -> HttpFailure:
             return HttpFailure(HTTPStatus.FORBIDDEN, Code.PERMISSION_DENIED, str(error))
     secs = error.retry_after_secs if isinstance(error, Unavailable) else 1
     headers = {"Retry-After": str(secs)}
-    code = HTTPStatus.SERVICE_UNAVAILABLE
+    too_fast = isinstance(error, RateExceeded)
+    code = HTTPStatus.TOO_MANY_REQUESTS if too_fast else HTTPStatus.SERVICE_UNAVAILABLE
     return HttpFailure(code, Code.UNAVAILABLE, str(error), headers, secs)
 
 
