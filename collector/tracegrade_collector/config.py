@@ -161,6 +161,10 @@ class CollectorConfig:
     """Seconds between maintenance: small files become large ones, old dates expire. 0: never, for
     who runs `tracegrade lake compact` and `expire` on a schedule of their own."""
 
+    compact_after_secs: float = 900.0
+    """Age in seconds at which a file may be compacted; the newest are still read by who lands and
+    who builds. A date that is over is sorted when all its files are that old."""
+
     retention_days: float = 0.0
     """Days that traces are kept, by the date they were received (UTC); 0: for ever."""
 

@@ -22,6 +22,7 @@ from tracegrade_collector.http_server import serve_http
 from tracegrade_collector.lake_root import lake_url, made_root, state_folder, writing_to
 from tracegrade_collector.lander_process import LanderProcess
 from tracegrade_collector.logs import log_to_stderr
+from tracegrade_collector.maintenance import Maintenance
 from tracegrade_collector.station import Place
 from tracegrade_collector.tenants import Door, Stations
 from tracegrade_collector.tls import Tls, open_tls
@@ -59,14 +60,19 @@ def _made_place(lake: str, state: str) -> Place:
 
 async def _receive(place: Place, config: CollectorConfig) -> None:
     lander = LanderProcess(config)
+    maintenance = Maintenance(place, config)
     stop = _stop_signal(lander)
     with contextlib.closing(Stations(place, config, lander)) as stations:
         door = Door(stations, config)
         tls = open_tls(config, stations.counters)
-        async with _servers(door, tls, config), _in_background(_watch(door, tls, lander)):
+        async with (
+            _servers(door, tls, config),
+            _in_background(_watch(door, tls, lander, maintenance)),
+        ):
             left_over = asyncio.create_task(stations.land_left_over())
             store = asyncio.create_task(_check_store(place, stop))
             await stop.wait()
+        await maintenance.stop()
         await stations.seal()
         await store
         await left_over
@@ -121,7 +127,9 @@ async def _check_store(place: Place, stop: asyncio.Event) -> None:
         raise
 
 
-async def _watch(door: Door, tls: Tls | None, lander: LanderProcess) -> None:
+async def _watch(
+    door: Door, tls: Tls | None, lander: LanderProcess, maintenance: Maintenance
+) -> None:
     """Keep the lander alive, and tokens, certificate and the size of the logs up to date."""
     while True:
         try:
@@ -130,6 +138,7 @@ async def _watch(door: Door, tls: Tls | None, lander: LanderProcess) -> None:
             if tls:
                 tls.refresh()
             await door.measure()
+            await maintenance.run_if_due()
         except OSError as error:  # no process to be had, or no file; the next look may do better
             log.error("cannot look after landing: %s", error)
         await asyncio.sleep(WATCH_SECS)
