@@ -36,6 +36,11 @@ BATCH_BYTES = 64 * 2**20
 HASH = "content_hash"
 
 
+def rows_app_id(signal: Signal) -> str:
+    """Return the application whose version in a raw table is how many rows were imported."""
+    return f"{COLLECTOR_ID}/{signal}/rows"
+
+
 @dataclass
 class Imported:
     """What became of everything in the files: added + known + rejected, and the faults."""
@@ -150,7 +155,8 @@ class _Batch:
         new = rows.filter(pa.array(self._is_new(rows), pa.bool_()))
         if new.num_rows:
             staged = self._lake.stage(self._table, new, f"{COLLECTOR_ID}-{first}-{last}")
-            self._lake.add_files(self._table, staged, self._app_id, last)
+            counted = self._counted(new.num_rows)
+            self._lake.add_files(self._table, staged, self._app_id, last, also=counted)
         self._imported.added[self._signal] += new.num_rows
         self._imported.known[self._signal] += rows.num_rows - new.num_rows
         self._records, self._bytes, self._file_of_seq = [], 0, {}
@@ -162,6 +168,14 @@ class _Batch:
             kind = type(error).__name__
             msg = f"{rows.num_rows} rows could not be redacted ({kind}), so they are not imported"
             raise NotRedacted(msg) from None
+
+    def _counted(self, added: int) -> dict[str, int]:
+        """Return how many rows all imports have added then; nothing if some went uncounted."""
+        name, app_id = self._table.name, rows_app_id(self._signal)
+        before = self._lake.transaction_version(name, app_id)
+        if before is None and self._lake.transaction_version(name, self._app_id) is not None:
+            return {}
+        return {app_id: (before or 0) + added}
 
     def _is_new(self, rows: pa.Table) -> list[bool]:
         hashes = rows[HASH].to_pylist()

@@ -20,11 +20,13 @@ from tracegrade_collector import leftovers
 from tracegrade_collector.dead_letters import FOLDER as DEAD_LETTERS
 from tracegrade_collector.errors import LakeDamaged, LakeNotResting
 from tracegrade_collector.importer import COLLECTOR_ID as IMPORT
+from tracegrade_collector.importer import rows_app_id
 from tracegrade_collector.lake import Lake
 from tracegrade_collector.lake.inspection import Inspector, Moved, TableState
 from tracegrade_collector.lake.removals import noted_removals, removed_rows
 from tracegrade_collector.lake.snapshot import Snapshot, snapshot
 from tracegrade_collector.ledger import TABLES, Account, read_ledger
+from tracegrade_collector.otlp import Signal
 from tracegrade_collector.quarantine import FOLDER as QUARANTINE
 from tracegrade_collector.wal import Damage, DamageKind, first_seq, read_segment
 from tracegrade_collector.wal_folder import WalFolder
@@ -214,7 +216,7 @@ def _add_accounts(report: Report, now: _Instant) -> None:
         if account.undecodable_requests:
             count = account.undecodable_requests
             report.notes.append(f"{who}: {count} requests could not be decoded, answered 400")
-    _note_others(report, known, now)
+    _add_others(report, known, now)
 
 
 def _line(account: Account, table: TableState | None, removed: Counter[str]) -> Line:
@@ -231,21 +233,35 @@ def _line(account: Account, table: TableState | None, removed: Counter[str]) -> 
     )
 
 
-def _note_others(report: Report, known: set[tuple[str, str]], now: _Instant) -> None:
-    for name in SIGNAL_OF:
-        state = report.tables.get(name)
-        for collector_id, rows in sorted((state.rows if state else Counter()).items()):
-            if (name, collector_id) in known:
-                continue
-            if collector_id == IMPORT:
-                removed = now.removed[name][IMPORT]
+def _add_others(report: Report, known: set[tuple[str, str]], now: _Instant) -> None:
+    """Look at rows that no log of this machine is about: imported ones, and those of others."""
+    for name, signal in SIGNAL_OF.items():
+        if name not in report.tables:
+            continue
+        rows = report.tables[name].rows
+        _add_imported(report, signal, rows[IMPORT], now)
+        for collector_id in sorted(rows.keys() - {IMPORT}):
+            if (name, collector_id) not in known:
                 report.notes.append(
-                    f"{name}: {rows} rows are imported, {removed} more were removed"
+                    f"{name}: {rows[collector_id]} rows are of collector {collector_id}, "
+                    "whose log is elsewhere"
                 )
-            else:
-                report.notes.append(
-                    f"{name}: {rows} rows are of collector {collector_id}, whose log is elsewhere"
-                )
+
+
+def _add_imported(report: Report, signal: Signal, rows: int, now: _Instant) -> None:
+    name = TABLES[signal]
+    imported = now.tables[name].transaction_version(rows_app_id(signal))
+    removed = now.removed[name][IMPORT]
+    if imported is None:
+        if rows:
+            report.notes.append(f"{name}: {rows} rows were imported before they were counted")
+        return
+    report.notes.append(f"{name}: {imported} rows were imported, {removed} of them removed")
+    if rows != imported - removed:
+        report.wrong.append(
+            f"{name} has {rows} imported rows, imported less removed are {imported - removed}; "
+            "see the findings about its files, or `tracegrade lake repair`"
+        )
 
 
 def _add_tables(report: Report) -> None:

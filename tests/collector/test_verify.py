@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from tracegrade_collector.importer import import_files
 from tracegrade_collector.lake import RAW_SPANS, Lake
 from tracegrade_collector.verify import Report, verify
 
@@ -263,6 +264,23 @@ def test_old_files_of_no_table_are_noted(lake: Path) -> None:
     found = report(lake)
     assert found.wrong == []
     assert any("1 files" in line and "belong to no version" in line for line in found.notes)
+
+
+def test_imported_rows_are_accounted_for(tmp_path: Path) -> None:
+    """Each import counts what it adds; a file that is taken out of the table is missed."""
+    lake = Lake.create(tmp_path / "lake")
+    for number in range(2):
+        file = tmp_path / f"{number}.pb"
+        file.write_bytes(trace_body(2 * number + 1, 2 * number + 2))
+        import_files(lake, [file], lambda _: None)
+
+    whole = report(lake.root)
+    assert whole.wrong == []
+    assert "raw_spans: 4 rows were imported, 0 of them removed" in whole.notes
+
+    take_rows(lake.root)
+    (line,) = report(lake.root).wrong
+    assert "has 2 imported rows, imported less removed are 4" in line
 
 
 def test_a_loaded_collector_raises_no_alarm(tmp_path: Path) -> None:

@@ -266,6 +266,7 @@ class Lake:
         app_id: str,
         version: int,
         owner: Owner | None = None,
+        also: Mapping[str, int] | None = None,
     ) -> bool:
         """Commit staged files exactly once; return False if this version was committed before.
 
@@ -275,6 +276,7 @@ class Lake:
             app_id: Who commits; one writer at a time.
             version: Rises with each commit of this application.
             owner: Proves that nobody else has the same application id.
+            also: More transactions to note in the same commit.
 
         Raises:
             CommitFailed: Other writers won each time. Calling again is safe.
@@ -291,7 +293,8 @@ class Lake:
                 storage.sync_log(after=delta.version() - 1)
                 _discard(files)  # the table's file of this name is in use, not to be replaced
                 return False
-            change = replace(wanted, adds=_publish(storage, files))
+            transactions = {**wanted.transactions, **(also or {})}
+            change = replace(wanted, adds=_publish(storage, files), transactions=transactions)
             return commit_once(storage, table, change, delta)
 
     def append(
