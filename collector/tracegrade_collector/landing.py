@@ -21,7 +21,7 @@ from tracegrade_collector import resent
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.crash_points import reach
 from tracegrade_collector.dead_letters import keep_refused
-from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, StagedFile, Table
+from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, Owner, StagedFile, Table
 from tracegrade_collector.ledger import Ledger, Totals
 from tracegrade_collector.otlp import Signal
 from tracegrade_collector.quarantine import Quarantine
@@ -60,6 +60,7 @@ class SignalLander:
         signal_: Signal,
         quarantine: Quarantine,
         redactor: Redactor,
+        owner: Owner,
         config: CollectorConfig,
     ) -> None:
         self._lake = lake
@@ -68,7 +69,8 @@ class SignalLander:
         self._quarantine = quarantine
         self._table, self._to_rows, resent_by = LANDINGS[signal_]
         self._app_id = f"{quarantine.collector_id}/{signal_}"
-        self._landed_seq = lake.transaction_version(self._table.name, self._app_id) or 0
+        self._owner = owner
+        self._landed_seq = lake.transaction_version(self._table.name, self._app_id, owner) or 0
         self._ledger = Ledger(lake.state, quarantine.collector_id, signal_, self._landed_seq)
         self._new_landed_rows = partial(LandedRows, config.resent_rows, resent_by)
         self._staged: list[StagedFile] = []
@@ -146,7 +148,7 @@ class SignalLander:
         if self._added != Totals() and last_seq > self._landed_seq:
             self._ledger.prepare(replace(self._added, through_seq=last_seq))
             reach("ledger_written")
-            self._lake.add_files(self._table, self._staged, self._app_id, last_seq)
+            self._lake.add_files(self._table, self._staged, self._app_id, last_seq, self._owner)
             self._ledger.commit()
             self._landed_seq = last_seq
         self._staged, self._added = [], Totals()
@@ -162,8 +164,9 @@ class Lander:
         self._max_batch_bytes = config.max_segment_bytes
         self._quarantine = Quarantine(lake.state, folder.collector_id, config.max_quarantine_bytes)
         redactor = Redactor.from_options(config, lake.state)
+        owner = Owner(f"{folder.collector_id}/owner", folder.tokens())
         self._signals = [
-            SignalLander(lake, each, self._quarantine, redactor, config) for each in Signal
+            SignalLander(lake, each, self._quarantine, redactor, owner, config) for each in Signal
         ]
 
     def land_round(self) -> bool:

@@ -25,6 +25,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from tracegrade_collector.errors import Fenced
 from tracegrade_collector.files import make_folder, write_whole
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS
 from tracegrade_collector.otlp import Signal
@@ -93,9 +94,21 @@ class Ledger:
     """The totals of one collector and signal, as its lander keeps them."""
 
     def __init__(self, state: Path, collector_id: str, signal: Signal, landed_seq: int) -> None:
-        """Go on from the totals that the table's commit (`landed_seq`, 0 for none) makes true."""
+        """Go on from the totals that the table's commit (`landed_seq`, 0 for none) makes true.
+
+        Raises:
+            Fenced: Somebody else committed under this id.
+        """
         self._path = state / FOLDER / f"{collector_id}-{signal}.json"
         make_folder(self._path.parent)
+        newest = max((totals.through_seq for totals in _written(self._path)), default=landed_seq)
+        if newest < landed_seq:
+            msg = (
+                f"another collector landed request {landed_seq} as {collector_id}, and this one "
+                f"knows of {newest}: its state folder is a copy, or older than the lake; "
+                f"let it start with a state folder of its own"
+            )
+            raise Fenced(msg)
         self.totals = true_totals(self._path, landed_seq)
 
     def prepare(self, added: Totals) -> None:
@@ -117,11 +130,16 @@ class Ledger:
 
 def true_totals(path: Path, landed_seq: int) -> Totals:
     """Return the totals that belong to a commit; those of a new ledger if it has none."""
-    with suppress(FileNotFoundError):
-        for totals in json.loads(path.read_bytes())["totals"]:
-            if totals["through_seq"] == landed_seq:
-                return Totals(**totals)
+    for totals in _written(path):
+        if totals.through_seq == landed_seq:
+            return totals
     return Totals(through_seq=landed_seq, since_seq=landed_seq)
+
+
+def _written(path: Path) -> list[Totals]:
+    with suppress(FileNotFoundError):
+        return [Totals(**totals) for totals in json.loads(path.read_bytes())["totals"]]
+    return []
 
 
 class Shown(NamedTuple):

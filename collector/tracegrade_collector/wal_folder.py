@@ -6,7 +6,9 @@ never removed, so its name remembers the next sequence number even when everythi
 """
 
 import fcntl
+import json
 import os
+import secrets
 import uuid
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,11 +17,20 @@ from typing import Self
 
 from tracegrade_collector import wal
 from tracegrade_collector.crash_points import reach
-from tracegrade_collector.files import FILE_MODE, make_folder, sync_data, sync_folder
+from tracegrade_collector.files import (
+    FILE_MODE,
+    make_folder,
+    sync_data,
+    sync_folder,
+    write_whole,
+)
 from tracegrade_collector.wal import Damage, DamageKind, Glance
 
 LOCK_NAME = "lock"
 LANDER_LOCK_NAME = "lander.lock"
+OWNER_NAME = "owner.json"
+TOKEN_BITS = 62
+MAX_TOKENS = 1000  # one of them is in the table, unless so many starts never landed anything
 
 
 class FolderLock:
@@ -65,11 +76,15 @@ class WalFolder:
         for path in sorted(parent.glob("*/")):
             claimed = cls._try_claim(path)
             if claimed:
-                return claimed
-        path = parent / uuid.uuid4().hex[:12]
-        make_folder(path)
-        claimed = cls._try_claim(path)
-        return claimed or cls.claim(lake_root)  # another one took it between the two lines
+                break
+        else:
+            path = parent / uuid.uuid4().hex[:12]
+            make_folder(path)
+            claimed = cls._try_claim(path)
+        if not claimed:
+            return cls.claim(lake_root)  # another one took it between the two lines
+        claimed.add_token()
+        return claimed
 
     @classmethod
     def claim_orphans(cls, lake_root: Path) -> Iterator[Self]:
@@ -77,9 +92,22 @@ class WalFolder:
         for path in sorted((lake_root / "wal").glob("*/")):
             claimed = cls._try_claim(path)
             if claimed and claimed.seal():
+                claimed.add_token()
                 yield claimed
             elif claimed:
                 claimed.close()
+
+    def tokens(self) -> tuple[int, ...]:
+        """Return the random numbers of the last starts, the newest last; see `Owner`."""
+        try:
+            return tuple(json.loads((self.path / OWNER_NAME).read_bytes())["tokens"])
+        except FileNotFoundError:
+            return ()
+
+    def add_token(self) -> None:
+        """Note one more start, durably: a copy of this folder does not know of it."""
+        tokens = [*self.tokens(), secrets.randbits(TOKEN_BITS)][-MAX_TOKENS:]
+        write_whole(self.path / OWNER_NAME, json.dumps({"tokens": tokens}).encode())
 
     def seal(self) -> bool:
         """Seal the newest segment of a dead collector; return whether anything is sealed now."""

@@ -276,7 +276,7 @@ def test_full_log_is_refused_until_it_has_landed(tmp_path: Path) -> None:
 def test_removed_log_is_not_acknowledged(tmp_path: Path) -> None:
     """Bytes in a file without a name would be lost: the answer is 503, and the end an error."""
     with collecting(tmp_path / "lake") as collector:
-        collector.lander_pid()
+        wait_until(lambda: list(tmp_path.glob("lake/wal/*/lander.lock")))
         shutil.rmtree(tmp_path / "lake")
         refused = collector.post("/v1/traces", trace_body(1)).status
         exit_code = collector.stop()
