@@ -177,9 +177,19 @@ class Door:
                 station.limits.adopt(self._limits(tenant))
 
     async def measure(self) -> None:
-        """Let each intake know how large its log is."""
-        for station in self._stations.made.values():
-            await station.measure()
+        """Let each intake know how large its log is.
+
+        Raises:
+            OSError: One of them cannot be measured; the others were.
+        """
+        failures: list[OSError] = []
+        for station in [*self._stations.made.values()]:
+            try:
+                await station.measure()
+            except OSError as error:
+                failures.append(error)
+        if failures:
+            raise failures[0]
 
     def check_ready(self) -> None:
         """Return if requests can be taken in, of at least one tenant.

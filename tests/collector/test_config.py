@@ -1,10 +1,13 @@
 """Options come from a file, the environment and flags, and a wrong one stops the start."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from tracegrade_collector.config import BadConfig, CollectorConfig
+
+SECRET_WORDS = ("token", "secret", "password", "key")
 
 
 @pytest.fixture
@@ -57,11 +60,59 @@ def test_unknown_environment_variable_is_refused(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("address", ["0.0.0.0:4318", "[::]:4318", "192.168.1.5:4318"])
 def test_address_that_others_reach_needs_a_flag(address: str) -> None:
-    """Nothing authenticates them, so it must be said aloud."""
+    """Nobody would know who sends, so it must be said aloud."""
     with pytest.raises(BadConfig, match="--insecure"):
         CollectorConfig.load(None, {"http": address})
 
     assert CollectorConfig.load(None, {"http": address, "insecure": True}).http == address
+
+
+TLS = {"tls_cert_file": "cert.pem", "tls_key_file": "key.pem"}
+
+
+@pytest.mark.parametrize(
+    ("options", "is_let"),
+    [
+        (TLS | {"token_file": "tokens.toml"}, True),
+        (TLS | {"tls_client_ca_file": "ca.pem"}, True),
+        (TLS, False),
+        ({"token_file": "tokens.toml"}, False),
+    ],
+)
+@pytest.mark.parametrize("protocol", ["http", "grpc"])
+def test_address_that_others_reach_needs_tls_and_a_credential(
+    options: dict[str, str], is_let: bool, protocol: str
+) -> None:
+    """Encryption alone lets anybody in; a token alone is read by anybody on the way."""
+    given = {protocol: "0.0.0.0:1"} | options
+    if is_let:
+        assert CollectorConfig.load(None, given).token_file == options.get("token_file", "")
+        return
+    with pytest.raises(BadConfig, match=f"{protocol} address 0.0.0.0:1 can be reached"):
+        CollectorConfig.load(None, given)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"tls_cert_file": "cert.pem"}, "need each other"),
+        ({"tls_key_file": "key.pem"}, "need each other"),
+        ({"tls_client_ca_file": "ca.pem"}, "tls_client_ca_file needs tls_cert_file"),
+        ({"token_file": "t", "max_in_flight_bytes": 128 << 20}, "at least four times"),
+    ],
+)
+def test_options_of_security_need_each_other(options: dict[str, str], text: str) -> None:
+    """One that stands alone would mean nothing, and somebody would believe in it."""
+    with pytest.raises(BadConfig, match=text):
+        CollectorConfig.load(None, options)
+
+
+def test_config_holds_no_secret() -> None:
+    """It goes to the lander as an argument, which every user can see: only names of files."""
+    names = {field.name for field in fields(CollectorConfig)}
+    of_secrets = {name for name in names if any(word in name for word in SECRET_WORDS)}
+
+    assert {name for name in of_secrets if not name.endswith(("_file", "_keys"))} == set()
 
 
 @pytest.mark.parametrize("address", ["localhost:1", "127.0.0.1:1", "127.8.8.8:1", "[::1]:1"])

@@ -320,7 +320,7 @@ def test_client_certificate_stands_for_a_token(
 
 def test_second_signal_gives_up_on_landing(lake: Path, tenants: Tenants) -> None:
     """The collector ends at once with 3, and the next one lands what the log holds."""
-    flags = {"token_file": str(tenants.file), "land_every_secs": 60}
+    flags: dict[str, str | float] = {"token_file": str(tenants.file), "land_every_secs": 60}
     with collecting(lake, **flags) as collector:
         send(collector, tenants.acme, trace_body(1))
         os.kill(collector.lander_pid(), signal.SIGSTOP)  # it would take for ever
