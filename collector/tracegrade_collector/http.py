@@ -128,7 +128,7 @@ class HttpApp:
             return _error(_failure(Unavailable(text)), request)
 
     async def _route(self, request: Request) -> Response:
-        path = request.scope["path"]
+        path = request.scope["raw_path"].decode("latin-1")
         page = self._pages.get(path)
         if page:
             _check_method(request, "GET", "HEAD")

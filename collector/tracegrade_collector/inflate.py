@@ -16,7 +16,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-BLOCK_BYTES = 256 << 10  # fed at once; what follows a member is copied, so not the whole body
+BLOCK_BYTES = 16 << 10  # fed at once; 16 MiB may come out, and what follows a member is copied
 MAX_MEMBERS = 10_000  # an empty member has 20 bytes, and takes as long as a kilobyte
 MAX_ZSTD_WINDOW_LOG = 23  # 8 MiB, RFC 9659; a frame could ask for 2 GiB
 

@@ -3,8 +3,13 @@
 
 def field(number: int, content: bytes) -> bytes:
     """Return a length-delimited protobuf field."""
-    size, length = len(content), bytearray()
-    while size >= 0x80:
-        length.append(size & 0x7F | 0x80)
-        size >>= 7
-    return bytes([number << 3 | 2]) + bytes([*length, size]) + content
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def varint(number: int) -> bytes:
+    """Return a number as protobuf writes it."""
+    found = bytearray()
+    while number >= 0x80:
+        found.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*found, number])
