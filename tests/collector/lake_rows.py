@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, Table
+from tracegrade_collector.lake import RAW_SPANS, Lake, Table
 
 TODAY = datetime.now(UTC).date()
 LONG_AGO = date(2026, 1, 5)
@@ -96,6 +96,3 @@ def live_names(lake: Lake, table: Table = RAW_SPANS) -> list[str]:
 
 def silent(text: str) -> None:
     """Take a line of progress."""
-
-
-__all__ = ["RAW_LOGS", "RAW_SPANS"]

@@ -15,7 +15,6 @@ from tracegrade_collector.station import Place
 from .lake_rows import TODAY, land, live_names, numbers, span
 from .running import collecting, trace_body, wait_until
 
-
 AT_ONCE = CollectorConfig(compact_after_secs=0.001)
 
 

@@ -16,8 +16,10 @@ from deltalake import DeltaTable
 
 from tracegrade_collector.errors import LakeDamaged, MaintenanceBusy
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Column, Lake, Table
+from tracegrade_collector.lake.commit import open_table
 from tracegrade_collector.lake.compaction import CompactOptions, compact
 from tracegrade_collector.lake.expiry import expire
+from tracegrade_collector.lake.removals import removed_rows
 from tracegrade_collector.lake.repair import Repaired, repair
 from tracegrade_collector.wal_folder import LANDER_LOCK_NAME, FolderLock
 
@@ -49,6 +51,13 @@ def checkpoint(lake: Lake) -> Path:
     """Make a checkpoint, and return its file."""
     DeltaTable(str(lake.root / "raw_spans")).create_checkpoint()
     return max(log_of(lake).glob("*.checkpoint.parquet"))
+
+
+def removed(lake: Lake) -> dict[str, int]:
+    """Return how many spans are counted as removed, by collector."""
+    delta = open_table(lake.storage.table("raw_spans"))
+    assert delta
+    return dict(removed_rows(lake, "raw_spans", delta.transaction_version))
 
 
 def repaired(lake: Lake, *, rebuild: bool = False) -> Repaired:
@@ -206,6 +215,7 @@ def test_a_missing_data_file_leaves_the_table(lake: Lake) -> None:
     assert repair(lake, lines.append) == Repaired(files_missing=1, rows_lost=1)
     assert gone.name in lines[0]
     assert numbers(lake) == [1, 3, 4]
+    assert removed(lake) == {"c1": 1}
 
 
 @pytest.mark.parametrize("damage", [b"", b"PAR1", b"no parquet at all"])
@@ -231,6 +241,7 @@ def test_of_a_file_with_a_flipped_bit_the_rest_is_kept(lake: Lake) -> None:
 
     assert repaired(lake) == Repaired(files_damaged=1, rows_lost=50_000)
     assert len(numbers(lake)) == 4 + 10_000
+    assert removed(lake) == {"c1": 50_000}
     assert repaired(lake) == Repaired()
 
 
@@ -358,6 +369,7 @@ def test_a_made_log_does_not_bring_back_what_expired(lake: Lake) -> None:
 
     assert numbers(lake) == [5]
     assert lake.transaction_version("raw_spans", "c1/traces") == 5
+    assert removed(lake) == {"c1": 4}
 
 
 def test_no_log_is_made_while_a_collector_lands(lake: Lake) -> None:

@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from tracegrade_collector.errors import FilesReplaced
 from tracegrade_collector.files import sync_folder, write_whole
 from tracegrade_collector.lake.commit import LiveFile, open_table
 from tracegrade_collector.lake.lake import Lake
 from tracegrade_collector.lake.maintaining import only_maintainer
-from tracegrade_collector.lake.removals import recording, rows_by_collector
+from tracegrade_collector.lake.removals import note_removal, recording, rows_by_collector
 from tracegrade_collector.lake.schema import RAW_LOGS, RAW_SPANS
 from tracegrade_collector.lake.storage import StoredFile
 from tracegrade_collector.lake.tables import table_in
@@ -28,7 +28,8 @@ Note = Callable[[str], None]
 RETENTION_HOURS = 7 * 24
 """Readers of an old version keep its files so long; as `CONFIGURATION` of `commit.py` says."""
 
-LEFTOVER_SECS = 24 * 3600
+SECS_PER_DAY = 24 * 3600
+LEFTOVER_SECS = SECS_PER_DAY
 """Age at which a file that is in no table, and was in none lately, is taken for a leftover."""
 
 RAW = (RAW_SPANS.name, RAW_LOGS.name)
@@ -38,7 +39,6 @@ ASIDE = ("_quarantine/",)
 FIRST_KEPT_NAME = "expired.json"
 """In the state folder: the oldest date that was kept, by table."""
 
-KEPT_APART = ("quarantine", "dead_letters")
 COMMAND = "expire"
 ATTEMPTS = 5
 
@@ -59,7 +59,7 @@ class Expired(NamedTuple):
     """Files removed from the disk: expired, compacted, left by a crash."""
 
     removed_bytes: int = 0
-    quarantined_removed: int = 0
+    kept_apart_removed: int = 0
     """Files of quarantine and dead letters that were removed."""
 
 
@@ -96,7 +96,7 @@ def expire(
         for name in names:
             done = _expire_table(lake, name, first_kept, note, dry_run=dry_run)
             total = _plus(total, done)
-        total = _plus(total, expire_kept_apart(lake.state, older_than_days, dry_run=dry_run))
+        total = _plus(total, expire_kept_apart(lake, older_than_days, dry_run=dry_run))
         return _plus(total, _clean(lake, note, dry_run=dry_run))
 
 
@@ -111,18 +111,28 @@ def clean(lake: Lake, note: Note, *, dry_run: bool = False) -> Expired:
         return _clean(lake, note, dry_run=dry_run)
 
 
-def expire_kept_apart(state: Path, older_than_days: float, *, dry_run: bool = False) -> Expired:
+def expire_kept_apart(lake: Lake, older_than_days: float, *, dry_run: bool = False) -> Expired:
     """Remove files of quarantine and dead letters that are older than so many days, at least 1."""
-    oldest = datetime.now(UTC).timestamp() - max(older_than_days, 1) * 24 * 3600
+    oldest = datetime.now(UTC).timestamp() - max(older_than_days, 1) * SECS_PER_DAY
     removed = 0
-    for folder in (state / name for name in KEPT_APART):
+    for name, count in COUNTED_APART.items():
+        folder = lake.state / name
         old = [file for file in _files(folder) if file.stat().st_mtime < oldest]
         removed += len(old)
         if old and not dry_run:
+            counts: Counter[str] = Counter()
+            for file in old:
+                counts[file.name.partition("-")[0]] += count(file)  # named for its collector
+            note_removal(lake, name, counts, COMMAND)
             for file in old:
                 file.unlink(missing_ok=True)
             sync_folder(folder)
-    return Expired(quarantined_removed=removed)
+    return Expired(kept_apart_removed=removed)
+
+
+def _lines(file: Path) -> int:
+    with file.open("rb") as lines:
+        return sum(1 for _ in lines)
 
 
 def expired_before(state: Path, name: str) -> str:
@@ -224,6 +234,10 @@ def leftover_files(lake: Lake, name: str, now: datetime) -> list[StoredFile]:
 
 def _files(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
+
+
+COUNTED_APART: Final = {"quarantine": lambda _: 1, "dead_letters": _lines}
+"""Folders of what is no row, and how much a file of them stands for."""
 
 
 def _plus(one: Expired, other: Expired) -> Expired:

@@ -10,8 +10,10 @@ one, and its rows are still in a collector's log, so readers need not know.
 """
 
 import os
+import re
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
@@ -31,7 +33,13 @@ from tracegrade_collector.lake.lake import Lake
 from tracegrade_collector.lake.maintaining import only_maintainer
 from tracegrade_collector.lake.mending import QUARANTINE_FOLDER, holes, mend, remnants, torn_files
 from tracegrade_collector.lake.rebuilding import FoundFile, choose, find_files, last_requests
-from tracegrade_collector.lake.removals import removals_so_far
+from tracegrade_collector.lake.removals import (
+    NOBODY,
+    collectors,
+    recording,
+    removals_so_far,
+    rows_by_collector,
+)
 from tracegrade_collector.lake.rewriting import rewrite_id
 from tracegrade_collector.lake.schema import RAW_LOGS, RAW_SPANS, Table
 from tracegrade_collector.lake.storage import LOG_FOLDER, TableStorage
@@ -43,6 +51,7 @@ Note = Callable[[str], None]
 RAW = {RAW_SPANS.name: (RAW_SPANS, "traces"), RAW_LOGS.name: (RAW_LOGS, "logs")}
 """The tables that are made again from their files, and how their lander names its commits."""
 
+LANDED_NAME = re.compile(r"(?P<collector>[^-]+)-[0-9]{20}\.parquet")
 REBUILT_FOLDER = "_rebuilt"
 PUT_ASIDE_FOLDER = "_put_aside"
 REMNANT_SECS = 3600
@@ -204,7 +213,8 @@ class _Table:
         return done
 
     def _salvage(self, file: LiveFile) -> Repaired:
-        lost = file.rows - self._replace(file, _readable_groups(self._lake, self._name, file))
+        kept = self._replace(file, _readable_groups(self._lake, self._name, file))
+        lost = file.rows - kept
         self._say(
             f"{file.path} is damaged: {lost} of {file.rows} rows cannot be read",
             "replaced by the others",
@@ -212,15 +222,40 @@ class _Table:
         return Repaired(files_damaged=1, rows_lost=lost)
 
     def _replace(self, file: LiveFile, rows: Iterable[pa.Table]) -> int:
-        """Put rows in the place of a file, which stays on the disk as long as any; count them."""
+        """Put rows in the place of a file, and return how many; what is lost counts as removed.
+
+        The file stays on the disk as long as any that was replaced.
+        """
+        kept: Counter[str] = Counter()
+        rows = _counted(rows, kept)
         if self._dry_run:
             return sum(each.num_rows for each in rows)
         table = table_in(self._lake, self._name)
         partition = {"date": file.date} if file.date else {}
         name = f"salvaged-{rewrite_id([file.path], 'salvage')}"
         staged = self._lake.stage_batches(table, partition, rows, name)
-        self._lake.replace_files(table, [file.path], [staged] if staged else [])
-        return staged.rows if staged else 0
+        lost = _rows_of(self._lake, self._name, file) - kept
+        with recording(self._lake, self._name, lost, "repair") as transactions:
+            new = [staged] if staged else []
+            self._lake.replace_files(table, [file.path], new, transactions)
+        return kept.total()
+
+
+def _counted(tables: Iterable[pa.Table], counts: Counter[str]) -> Iterator[pa.Table]:
+    """Pass tables on, and count their rows by collector."""
+    for rows in tables:
+        counts.update(collectors(rows))
+        yield rows
+
+
+def _rows_of(lake: Lake, name: str, file: LiveFile) -> Counter[str]:
+    """Return how many rows of each collector a file held; nobody's if that cannot be told."""
+    try:
+        with lake.open_parquet(name, file.path) as parquet:
+            return rows_by_collector(parquet)
+    except (LakeDamaged, OSError, pa.ArrowException):
+        landed = LANDED_NAME.fullmatch(file.path.rpartition("/")[2])
+        return Counter({landed["collector"] if landed else NOBODY: file.rows})
 
 
 def _reads_well(lake: Lake, name: str, file: LiveFile) -> bool:

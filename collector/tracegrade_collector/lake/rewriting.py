@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tracegrade_collector.files import make_folder, private_opener, sync_data, sync_folder
-from tracegrade_collector.lake.staging import FileStats, StagedFile
+from tracegrade_collector.lake.staging import FileStats, StagedFile, parquet_options
 
 LINEAGE = b"tracegrade.replaces"
 
@@ -140,9 +140,7 @@ class _Part:
         self.path = path
         self.stats = FileStats()
         self._file: BinaryIO = open(path, "wb", opener=private_opener)  # noqa: SIM115 - see finish
-        self._writer = pq.ParquetWriter(
-            self._file, schema, compression="zstd", write_page_checksum=True
-        )
+        self._writer = pq.ParquetWriter(self._file, schema, **parquet_options(schema))
 
     def write(self, rows: pa.Table) -> None:
         self._writer.write_table(rows, row_group_size=rows.num_rows)
