@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
@@ -209,6 +210,7 @@ def test_a_dry_run_touches_nothing(full: Path) -> None:
 def test_a_killed_delete_is_finished_by_the_next(full: Path, point: str) -> None:
     """Whatever it was about to do, and though the next one is told another trace."""
     assert delete(full, "--trace", TRACE_ID, crash_at=point).returncode == EXIT_CODE
+    assert verified(full).returncode == 0, verified(full).stdout
 
     deleted(full, "--trace", "f" * 32)
 
@@ -316,6 +318,55 @@ def rows_of(file: Path) -> list[dict[str, Any]]:
     """Return the rows of a file, whether a table names it or not."""
     rows: list[dict[str, Any]] = pq.read_table(file, partitioning=None).to_pylist()
     return rows
+
+
+def test_verify_beside_it_raises_no_alarm(tmp_path: Path) -> None:
+    """Landing, compaction, deletes and verification at once: the account holds each time."""
+    path, number = tmp_path / "lake", [0]
+
+    def work() -> None:
+        number[0] += 1
+        assert collector.post("/v1/traces", spans(5, trace=number[0], text=OTHER)).status == 200
+
+    def maintain() -> None:
+        compact(lake, CompactOptions(settle_secs=0.5), lambda _: None)
+        erasure = Erasure(lake, CollectorConfig(), lambda _: None)
+        erasure.erase([max(1, number[0] - 5).to_bytes(16).hex()])
+
+    with collecting(path, max_segment_age_secs=0.05, land_every_secs=0.2) as collector:
+        lake = Lake.open(path)
+        with in_background(work), in_background(maintain):
+            wait_until((path / "removals.json").exists)
+            found = [verify(lake, lambda _: None).wrong for _ in range(8)]
+        assert collector.stop() == 0
+
+    assert found == [[]] * 8
+    assert verify(lake, lambda _: None, deep=True).wrong == []
+
+
+def test_a_damaged_file_is_named(full: Path) -> None:
+    """It may hold rows of the trace, so nothing is called erased; exit code 3."""
+    file = Path(Lake.open(full).files("raw_spans")[0])
+    os.truncate(file, 100)
+
+    done = delete(full, "--trace", TRACE_ID)
+    assert done.returncode == 3
+    assert str(file) in done.stderr
+
+
+def test_rows_of_an_older_version_are_erased_too(full: Path) -> None:
+    """A file that lacks a column gets it, with NULL, when it is written anew."""
+    lake = Lake.open(full)
+    old = lake.live_files("raw_spans")[0]
+    rows = lake.open_parquet("raw_spans", old.path).read().slice(0, 1)
+    rows = rows.drop_columns(["trace_state"])
+    other = pa.concat_tables([rows, rows.set_column(0, "trace_id", pa.array(["e" * 32]))])
+    pq.write_table(other, full / "raw_spans" / old.path)
+
+    deleted(full, "--trace", rows["trace_id"][0].as_py())
+
+    left = landed(full).filter(pc.field("trace_id") == "e" * 32)
+    assert left["trace_state"].to_pylist() == [None]
 
 
 def test_a_condition_finds_whole_traces(full: Path) -> None:

@@ -28,6 +28,9 @@ from tracegrade_collector.lake.schema import Column, Table
 MAX_DEPTH: Final = 50
 """Nested brackets and `not`s; a limit, so that no text exhausts the stack."""
 
+MAX_COMPARISONS: Final = 500
+"""They nest where Arrow evaluates them; `in` takes any number of values."""
+
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>[-+]?\d+)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
     r"|(?P<sign><=|>=|!=|<>|[=<>()\[\],]))"
@@ -98,6 +101,7 @@ class _Parser:
         self._tokens = _tokens(text)
         self._next = 0
         self._read: set[str] = set()
+        self._comparisons = 0
 
     def condition(self) -> Condition:
         expression = self._any(0)
@@ -152,6 +156,9 @@ class _Parser:
         return pc.map_lookup(pc.field(column.name), query_key=key, occurrence="first")
 
     def _test(self, operand: _Operand) -> Any:
+        self._comparisons += 1
+        if self._comparisons > MAX_COMPARISONS:
+            self._refuse(f"at most {MAX_COMPARISONS} comparisons; 'in' takes many values")
         if self._takes("is"):
             is_valid = self._takes("not")
             self._needs("null")
