@@ -11,7 +11,14 @@ from tracegrade_collector.lake import Column, Table
 from tracegrade_queries.schema import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TEXTS
 
 # Strongest first: where several dialects match one span, its fields are taken in this order.
-DIALECTS: Final = ("tracegrade", "openinference", "otel_genai", "otel_events")
+DIALECTS: Final = (
+    "tracegrade",
+    "openinference",
+    "traceloop",
+    "langsmith",
+    "otel_genai",
+    "otel_events",
+)
 
 OPERATIONS: Final = Table(
     name="operations",

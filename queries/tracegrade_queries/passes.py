@@ -15,7 +15,14 @@ from tracegrade_queries.connection import duckdb_type
 from tracegrade_queries.dialect import DIALECTS, MESSAGES, OPERATIONS
 from tracegrade_queries.sql import query
 
-_MACROS: Final = ("block_part", "half_shared", "plan_in", "result_is_error", "result_text")
+_MACROS: Final = (  # each may use those before it
+    "result_text",
+    "result_is_error",
+    "block_part",
+    "chat_parts",
+    "half_shared",
+    "plan_in",
+)
 _ARGUMENTS: Final = """
 SELECT arguments FROM operations WHERE arguments IS NOT NULL
 UNION

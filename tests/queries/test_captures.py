@@ -34,33 +34,70 @@ OPENAI_AGENTS_OTEL = {
     "__halluc": ['tool_call nope_tool {"city":"Paris"} not_executed'],
     "__toolerror": [THOUGHT, f"{CALL} error", f"observation {MASKED}", ANSWER],
 }
-STRANDS_THOUGHT = "thought I have the answer now."
+LAST_THOUGHT = "thought I have the answer now."
 STRANDS = {
-    "": [THOUGHT, f"{CALL} ok", "observation 22C in Paris", STRANDS_THOUGHT, ANSWER],
+    "": [THOUGHT, f"{CALL} ok", "observation 22C in Paris", LAST_THOUGHT, ANSWER],
     "__halluc": [
         THOUGHT,
         'tool_call nope_tool {"city":"Paris"} error',
         "observation Unknown tool: nope_tool",
-        STRANDS_THOUGHT,
+        LAST_THOUGHT,
         ANSWER,
     ],
     "__toolerror": [
         THOUGHT,
         f"{CALL} error",
         "observation Error: weather backend down",
-        STRANDS_THOUGHT,
+        LAST_THOUGHT,
         ANSWER,
     ],
 }
-# The old form: every message is a log record, and nothing records tools.
-OPENAI_EVENTS = {"": [f"{CALL} ok", "observation 22C in Paris", ANSWER]}
+UNKNOWN_NAME = "Unknown tool name: 'nope_tool'. Available tools: 'get_weather', 'unused_tool'"
+PYDANTIC_AI = {
+    "": [THOUGHT, f"{CALL} ok", "observation 22C in Paris", LAST_THOUGHT, ANSWER],
+    "__halluc": [
+        THOUGHT,
+        'tool_call nope_tool {"city":"Paris"} not_executed',
+        f"observation {UNKNOWN_NAME}",
+        LAST_THOUGHT,
+        ANSWER,
+    ],
+    "__toolerror": [THOUGHT, f"{CALL} error"],
+}
+NO_SUCH_TOOL = (
+    "AI_NoSuchToolError: Model tried to call unavailable tool 'nope_tool'. "
+    "Available tools: get_weather."
+)
+VERCEL = STRANDS | {
+    "__halluc": [
+        THOUGHT,
+        'tool_call nope_tool {"city":"Paris"} not_executed',
+        f"observation {NO_SUCH_TOOL}",
+        LAST_THOUGHT,
+        ANSWER,
+    ],
+}
+# ADK tells a thought as text, which nothing sets apart.
+ADK_SAID = "message I should look this up."
+ADK = {
+    "": [ADK_SAID, f"{CALL} ok", 'observation {"report":"22C in Paris"}', ANSWER],
+    "__toolerror": [ADK_SAID, f"{CALL} error"],
+}
+# Forms of old: messages as log records or in indexed keys, and nothing records tools.
+OPENAI_OLD = {"": [f"{CALL} ok", "observation 22C in Paris", ANSWER]}
 STORIES = {
+    "google-adk_content": ADK,
     "langgraph_openinference": LANGGRAPH,
+    "langgraph_langsmith": LANGGRAPH,
     "langgraph_otel": LANGGRAPH,
+    "langgraph_traceloop": LANGGRAPH,
     "openai-agents_openinference_responses": OPENAI_AGENTS,
     "openai-agents_otel_responses": OPENAI_AGENTS_OTEL,
-    "otel-events_openai-v2": OPENAI_EVENTS,
+    "otel-events_openai-v2": OPENAI_OLD,
+    "pydantic-ai_v5": PYDANTIC_AI,
     "strands_latest": STRANDS,
+    "traceloop-openai_0.40_flattened": OPENAI_OLD,
+    "vercel-ai_v7_otel": VERCEL,
 }
 CASES = [(name, variant) for name, variants in STORIES.items() for variant in variants]
 BOTH = ["nested", "siblings", "below_http"]
@@ -80,7 +117,7 @@ def test_capture_tells_its_story(lake: Lake, name: str, variant: str) -> None:
 @pytest.mark.parametrize("variant", ["", "__halluc", "__toolerror"])
 @pytest.mark.parametrize("framework", ["langgraph", "openai-agents"])
 def test_instrumentations_agree(lake: Lake, framework: str, variant: str) -> None:
-    """Two instrumentations of one program tell one story, but for thoughts that one cannot see."""
+    """All instrumentations of one program tell one story, but for thoughts that one cannot see."""
     names = [name for name in STORIES if name.startswith(framework)]
     land(lake, *(capture(name + variant) for name in names))
     build(lake)
@@ -92,7 +129,7 @@ def test_instrumentations_agree(lake: Lake, framework: str, variant: str) -> Non
         "FROM steps GROUP BY trajectory_id",
     )
     assert len(trajectories) == len(names)
-    assert trajectories[0] == trajectories[1]
+    assert all(each == trajectories[0] for each in trajectories)
     said = "SELECT DISTINCT agent_name, user_input, final_answer FROM trajectories"
     assert len(rows(lake, said)) == 1
 

@@ -8,7 +8,7 @@
 --   bucket_spans
 -- Order:
 --   none
-CREATE OR REPLACE TEMP TABLE otel_events_messages AS
+CREATE OR REPLACE TEMP TABLE otel_events_chat AS
 WITH told AS (
   SELECT
     key,
@@ -19,115 +19,38 @@ WITH told AS (
       ELSE regexp_extract(name, 'gen_ai\.(\w+)\.message', 1)
     END AS role,
     try_cast(body AS JSON) AS body,
-    attributes
+    coalesce(attributes['content'], attributes['message']) AS content,
+    attributes['tool_calls'] AS tool_calls,
+    attributes['id'] AS call_id
   FROM bucket_events
   WHERE
     name IN (
       'gen_ai.system.message', 'gen_ai.user.message', 'gen_ai.assistant.message',
       'gen_ai.tool.message', 'gen_ai.choice'
     )
-),
-
-messages AS (
-  SELECT
-    key,
-    position,
-    direction,
-    role,
-    -- Of a choice the message, which is an object or (in attributes) its content.
-    coalesce(body -> '$.message', body) AS message,
-    coalesce(
-      body -> '$.message.content',
-      body -> '$.content',
-      try_cast(coalesce(attributes['content'], attributes['message']) AS JSON),
-      to_json(coalesce(attributes['content'], attributes['message']))
-    ) AS content,
-    coalesce(
-      body -> '$.message.tool_calls', body -> '$.tool_calls',
-      try_cast(attributes['tool_calls'] AS JSON)
-    ) AS tool_calls,
-    coalesce(body ->> '$.id', attributes['id']) AS call_id
-  FROM told
-),
-
-blocks AS (
-  SELECT
-    * EXCLUDE (content),
-    unnest(content::JSON[]) AS block,
-    generate_subscripts(content::JSON[], 1) AS part_position
-  FROM messages
-  WHERE json_type(content) = 'ARRAY' AND role <> 'tool'
-),
-
-parts AS (
-  SELECT
-    key,
-    position,
-    direction,
-    role,
-    part_position,
-    block_part(block) AS part
-  FROM blocks
-  UNION ALL BY NAME
-  SELECT
-    key,
-    position,
-    direction,
-    role,
-    0 AS part_position,
-    { 'part_type': 'text', 'text': content ->> '$' } AS part
-  FROM messages
-  WHERE role <> 'tool' AND json_type(content) = 'VARCHAR'
-  UNION ALL BY NAME
-  SELECT
-    key,
-    position,
-    direction,
-    role,
-    0 AS part_position,
-    { 'part_type': 'tool_call_response', 'call_id': call_id, 'result': content ->> '$' } AS part
-  FROM messages
-  WHERE role = 'tool' AND content IS NOT NULL
-),
-
-requests AS (
-  SELECT
-    key,
-    position,
-    direction,
-    role,
-    unnest(tool_calls::JSON[]) AS request,
-    1_000 + generate_subscripts(tool_calls::JSON[], 1) AS part_position
-  FROM messages
-  WHERE json_type(tool_calls) = 'ARRAY'
 )
 
 SELECT
   key,
   direction,
   position AS message_position,
-  part_position,
-  role,
-  part.part_type,
-  part.text,
-  part.tool_name,
-  part.call_id,
-  part.arguments,
-  result_text(part.result) AS result
-FROM parts
-WHERE part.part_type IS NOT NULL
-UNION ALL BY NAME
-SELECT
-  key,
-  direction,
-  position AS message_position,
-  part_position,
-  role,
-  'tool_call' AS part_type,
-  coalesce(request ->> '$.function.name', request ->> '$.name') AS tool_name,
-  request ->> '$.id' AS call_id,
-  coalesce(request ->> '$.function.arguments', request ->> '$.arguments') AS arguments
-FROM requests;
+  json_merge_patch(
+    json_object('role', role),
+    -- A choice of a log record holds the message, other bodies are it.
+    CASE
+      WHEN json_type(body, '$.message') = 'OBJECT' THEN body -> '$.message'
+      WHEN json_type(body) = 'OBJECT' THEN body
+      ELSE json_object(
+        'content', coalesce(try_cast(content AS JSON), to_json(content)),
+        'tool_calls', try_cast(tool_calls AS JSON),
+        'id', call_id
+      )
+    END
+  ) AS message
+FROM told;
+
+CREATE OR REPLACE TEMP TABLE otel_events_messages AS
+FROM chat_parts('otel_events_chat');
 
 -- What the spans are, the current conventions say; here stands what their events tell. The
 -- messages of a tool span are its arguments and its result.

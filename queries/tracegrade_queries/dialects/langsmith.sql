@@ -1,0 +1,156 @@
+-- LangSmith's OpenTelemetry export: runs as spans, their inputs and outputs as JSON.
+--
+-- Reads:
+--   bucket_spans
+-- Order:
+--   none
+CREATE OR REPLACE TEMP TABLE langsmith_chat AS
+WITH runs AS (
+  SELECT
+    key,
+    try_cast(attributes['gen_ai.prompt'] AS JSON) AS prompt,
+    try_cast(attributes['gen_ai.completion'] AS JSON) AS completion
+  FROM bucket_spans
+  WHERE attributes['langsmith.span.kind'] IN ('llm', 'chain')
+),
+
+lists AS (
+  SELECT
+    key,
+    'in' AS direction,
+    -- A chat model is asked for a batch of conversations, of which there is one.
+    CASE
+      WHEN
+        json_type(prompt, '$.messages[0]') = 'ARRAY' AND json_type(prompt, '$.messages[0][0]')
+        = 'OBJECT' THEN prompt -> '$.messages[0]'
+      ELSE prompt -> '$.messages'
+    END AS messages
+  FROM runs
+  UNION ALL BY NAME
+  SELECT
+    key,
+    'out' AS direction,
+    coalesce(
+      completion -> '$.generations[0][*].message',
+      completion -> '$.choices[*].message',
+      completion -> '$.messages',
+      json_array(completion -> '$.message')
+    ) AS messages
+  FROM runs
+),
+
+readable AS (
+  SELECT
+    key,
+    direction,
+    try_cast(messages AS JSON[]) AS messages
+  FROM lists
+),
+
+messages AS (
+  SELECT
+    key,
+    direction,
+    generate_subscripts(messages, 1) AS message_position,
+    unnest(messages) AS message
+  FROM readable
+)
+
+SELECT
+  key,
+  direction,
+  message_position,
+  CASE json_type(message)
+    -- ["user", "text"], as people may write it.
+    WHEN 'ARRAY' THEN json_object('role', message ->> 0, 'content', message ->> 1)
+    ELSE coalesce(message -> '$.kwargs', message)
+  END AS message
+FROM messages
+WHERE json_type(message) IN ('ARRAY', 'OBJECT');
+
+CREATE OR REPLACE TEMP TABLE langsmith_messages AS
+FROM chat_parts('langsmith_chat');
+
+CREATE OR REPLACE TEMP VIEW langsmith_operations AS
+WITH spoken AS (
+  SELECT
+    key,
+    arg_min(text, (message_position, part_position)) FILTER (
+      WHERE direction = 'in' AND role = 'user'
+    ) AS user_input,
+    arg_max(text, (message_position, part_position)) FILTER (
+      WHERE direction = 'out' AND role = 'assistant'
+    ) AS answer
+  FROM langsmith_messages
+  WHERE part_type = 'text'
+  GROUP BY key
+),
+
+runs AS (
+  SELECT
+    *,
+    attributes['langsmith.span.kind'] AS kind,
+    coalesce(
+      attributes['langsmith.trace.name'] = attributes['langsmith.metadata.lc_agent_name'], FALSE
+    ) AS is_agent,
+    try_cast(attributes['gen_ai.completion'] AS JSON) AS completion,
+    try_cast(attributes['langsmith.metadata.usage_metadata'] AS JSON) AS usage
+  FROM bucket_spans
+  WHERE attributes['langsmith.span.kind'] IS NOT NULL
+),
+
+described AS (
+  SELECT
+    runs.*,
+    spoken.user_input,
+    spoken.answer
+  FROM runs
+  LEFT JOIN spoken USING (key)
+)
+
+SELECT
+  key,
+  CASE
+    WHEN kind = 'llm' THEN 'model'
+    WHEN kind = 'tool' THEN 'tool'
+    WHEN kind = 'chain' AND (is_agent OR parent_span_id IS NULL) THEN 'agent'
+    ELSE 'other'
+  END AS operation,
+  attributes['langsmith.metadata.lc_agent_name'] AS agent_name,
+  CASE WHEN kind = 'chain' THEN attributes['langsmith.trace.name'] END AS agent_label,
+  if(kind = 'tool', coalesce(attributes['gen_ai.tool.name'], name), NULL) AS tool_name,
+  coalesce(
+    attributes['gen_ai.tool.call.id'], completion ->> '$.output.tool_call_id'
+  ) AS call_id,
+  if(kind = 'tool', attributes['gen_ai.prompt'], NULL) AS arguments,
+  if(
+    kind = 'tool',
+    result_text(
+      coalesce(
+        completion ->> '$.output.content',
+        completion ->> '$.output',
+        nullif(attributes['gen_ai.completion'], '{}')
+      )
+    ),
+    NULL
+  ) AS result,
+  if(kind = 'chain', user_input, NULL) AS user_input,
+  if(kind = 'chain', answer, NULL) AS answer,
+  failed OR coalesce(completion ->> '$.output.status' = 'error', FALSE) AS failed,
+  -- LangChain writes an error as its repr, and the traceback after it.
+  nullif(
+    regexp_extract(
+      exception['exception.message'], '(?s)^\w+\([\x27"](.*)[\x27"],?\)Traceback', 1
+    ),
+    ''
+  ) AS error_message,
+  coalesce(attributes['gen_ai.response.model'], attributes['gen_ai.request.model']) AS model,
+  try_cast(attributes['gen_ai.usage.input_tokens'] AS BIGINT) AS input_tokens,
+  try_cast(attributes['gen_ai.usage.output_tokens'] AS BIGINT) AS output_tokens,
+  try_cast(usage ->> '$.input_token_details.cache_read' AS BIGINT) AS cache_read_tokens,
+  try_cast(usage ->> '$.output_token_details.reasoning' AS BIGINT) AS reasoning_tokens,
+  attributes['gen_ai.tool.definitions'] AS offered_tools,
+  coalesce(
+    attributes['langsmith.metadata.thread_id'], attributes['langsmith.metadata.session_id']
+  ) AS conversation_id
+FROM described;

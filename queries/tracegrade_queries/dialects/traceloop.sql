@@ -1,0 +1,238 @@
+-- OpenLLMetry (Traceloop): its own span kinds, and before 0.6x messages in indexed keys.
+--
+-- Spans of today's form hold their messages as the GenAI conventions say; what those do not know
+-- stands here. Indices may have holes, since exporters evict the oldest attributes.
+--
+-- Reads:
+--   bucket_spans
+-- Order:
+--   none
+CREATE OR REPLACE TEMP TABLE traceloop_messages AS
+WITH entries AS (
+  SELECT
+    key,
+    unnest(
+      list_filter(
+        map_entries(attributes),
+        LAMBDA entry:
+        regexp_matches(entry.key, '^gen_ai\.(prompt|completion)\.\d+\.')
+      )
+    ) AS entry
+  FROM bucket_spans
+),
+
+-- gen_ai . prompt . N . tool_calls . K . arguments
+fields AS (
+  SELECT
+    key,
+    string_split(entry.key, '.') AS path,
+    entry.value
+  FROM entries
+),
+
+named AS (
+  SELECT
+    key,
+    CASE path[2] WHEN 'prompt' THEN 'in' ELSE 'out' END AS direction,
+    try_cast(path[3] AS BIGINT) AS message_position,
+    path[4] AS field,
+    try_cast(path[5] AS BIGINT) AS item,
+    path[-1] AS leaf,
+    value
+  FROM fields
+),
+
+messages AS (
+  SELECT
+    key,
+    direction,
+    message_position,
+    coalesce(
+      any_value(value) FILTER (WHERE field = 'role'), if(direction = 'out', 'assistant', NULL)
+    ) AS role,
+    any_value(value) FILTER (WHERE field = 'content') AS content,
+    any_value(value) FILTER (WHERE field IN ('reasoning', 'reasoning_content')) AS thought,
+    any_value(value) FILTER (WHERE field = 'tool_call_id') AS call_id
+  FROM named
+  GROUP BY key, direction, message_position
+),
+
+requests AS (
+  SELECT
+    key,
+    direction,
+    message_position,
+    item,
+    any_value(value) FILTER (WHERE leaf = 'id') AS call_id,
+    any_value(value) FILTER (WHERE leaf = 'name') AS tool_name,
+    any_value(value) FILTER (WHERE leaf = 'arguments') AS arguments
+  FROM named
+  WHERE field = 'tool_calls'
+  GROUP BY key, direction, message_position, item
+)
+
+SELECT
+  key,
+  direction,
+  message_position,
+  0 AS part_position,
+  role,
+  'reasoning' AS part_type,
+  thought AS text
+FROM messages
+WHERE thought IS NOT NULL
+UNION ALL BY NAME
+SELECT
+  key,
+  direction,
+  message_position,
+  1 AS part_position,
+  role,
+  'text' AS part_type,
+  result_text(content) AS text
+FROM messages
+WHERE content <> '' AND role <> 'tool'
+UNION ALL BY NAME
+SELECT
+  key,
+  direction,
+  message_position,
+  1 AS part_position,
+  role,
+  'tool_call_response' AS part_type,
+  call_id,
+  result_text(content) AS result
+FROM messages
+WHERE role = 'tool'
+UNION ALL BY NAME
+SELECT
+  requests.key,
+  requests.direction,
+  requests.message_position,
+  2 + requests.item AS part_position,
+  messages.role,
+  'tool_call' AS part_type,
+  requests.tool_name,
+  requests.call_id,
+  requests.arguments
+FROM requests
+INNER JOIN messages USING (key, direction, message_position);
+
+CREATE OR REPLACE TEMP VIEW traceloop_operations AS
+WITH spoken AS (
+  SELECT
+    key,
+    arg_max(text, (message_position, part_position)) FILTER (
+      WHERE direction = 'in' AND role = 'user' AND part_type = 'text'
+    ) AS user_input
+  FROM traceloop_messages
+  GROUP BY key
+),
+
+marked AS (
+  SELECT
+    bucket_spans.*,
+    spoken.user_input,
+    spoken.key IS NOT NULL AS has_messages,
+    bucket_spans.attributes['traceloop.span.kind'] AS kind,
+    -- What LangChain's instrumentation writes of a tool: its input and output in wrappings.
+    try_cast(
+      coalesce(
+        bucket_spans.attributes['gen_ai.tool.call.arguments'],
+        bucket_spans.attributes['traceloop.entity.input']
+      ) AS JSON
+    ) AS input,
+    try_cast(
+      coalesce(
+        bucket_spans.attributes['gen_ai.tool.call.result'],
+        bucket_spans.attributes['traceloop.entity.output']
+      ) AS JSON
+    ) AS output
+  FROM bucket_spans
+  LEFT JOIN spoken USING (key)
+  WHERE
+    spoken.key IS NOT NULL
+    OR bucket_spans.attributes['traceloop.span.kind'] IS NOT NULL
+    OR bucket_spans.attributes['traceloop.entity.name'] IS NOT NULL
+    OR bucket_spans.attributes['llm.request.type'] IS NOT NULL
+),
+
+stems AS (
+  SELECT
+    key,
+    attributes,
+    unnest(
+      list_filter(
+        map_keys(attributes),
+        LAMBDA name: regexp_matches(name, '^llm\.request\.functions\.\d+\.name$')
+      )
+    )[:-5] AS stem
+  FROM marked
+),
+
+functions AS (
+  SELECT
+    key,
+    cast(
+      to_json(
+        list(
+          {
+            'name': attributes[stem || 'name'],
+            'description': attributes[stem || 'description'],
+            'parameters': try_cast(attributes[stem || 'parameters'] AS JSON)
+          }
+          ORDER BY stem
+        )
+      ) AS VARCHAR
+    ) AS offered_tools
+  FROM stems
+  GROUP BY key
+)
+
+SELECT
+  marked.key,
+  CASE
+    WHEN marked.attributes['llm.request.type'] IN ('chat', 'completion') THEN 'model'
+    WHEN marked.kind = 'tool' THEN 'tool'
+    WHEN marked.kind IN ('agent', 'workflow') THEN 'agent'
+    WHEN marked.kind = 'handoff' THEN 'handoff'
+    WHEN marked.kind IS NULL AND marked.has_messages THEN 'model'
+    ELSE 'other'
+  END AS operation,
+  CASE
+    WHEN marked.kind = 'agent'
+      THEN
+        coalesce(
+          marked.attributes['gen_ai.agent.name'], marked.attributes['traceloop.entity.name']
+        )
+  END AS agent_name,
+  CASE WHEN marked.kind = 'workflow' THEN marked.attributes['traceloop.entity.name'] END
+    AS agent_label,
+  CASE
+    WHEN marked.kind = 'tool'
+      THEN
+        coalesce(marked.attributes['gen_ai.tool.name'], marked.attributes['traceloop.entity.name'])
+  END AS tool_name,
+  coalesce(
+    marked.input ->> '$.kwargs.tool_call_id', marked.output ->> '$.output.kwargs.tool_call_id'
+  ) AS call_id,
+  marked.input ->> '$.inputs' AS arguments,
+  marked.output ->> '$.output.kwargs.content' AS result,
+  marked.user_input,
+  marked.failed
+  OR coalesce(marked.output ->> '$.output.kwargs.status' = 'error', FALSE) AS failed,
+  coalesce(
+    marked.attributes['gen_ai.response.model'], marked.attributes['gen_ai.request.model']
+  ) AS model,
+  try_cast(marked.attributes['gen_ai.usage.prompt_tokens'] AS BIGINT) AS input_tokens,
+  try_cast(marked.attributes['gen_ai.usage.completion_tokens'] AS BIGINT) AS output_tokens,
+  try_cast(marked.attributes['gen_ai.usage.cache_read_input_tokens'] AS BIGINT)
+    AS cache_read_tokens,
+  try_cast(marked.attributes['gen_ai.usage.reasoning_tokens'] AS BIGINT) AS reasoning_tokens,
+  functions.offered_tools,
+  coalesce(
+    marked.attributes['traceloop.association.properties.thread_id'],
+    marked.attributes['traceloop.association.properties.session_id']
+  ) AS conversation_id
+FROM marked
+LEFT JOIN functions USING (key);

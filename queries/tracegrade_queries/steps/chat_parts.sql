@@ -1,0 +1,131 @@
+-- The parts of chat messages as model providers and LangChain write them.
+--
+-- The named relation has key, direction, message_position and message (JSON), an object with
+-- `role` (LangChain: `type`), `content` (text, or a list of blocks as in block_part), `tool_calls`
+-- (OpenAI's or LangChain's), `reasoning_content`, and for a tool's message the id of its call. The
+-- columns of the result are those of dialect messages.
+CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
+  WITH messages AS (
+    SELECT
+      key,
+      direction,
+      message_position,
+      CASE coalesce(message ->> '$.role', message ->> '$.type')
+        WHEN 'ai' THEN 'assistant'
+        WHEN 'function' THEN 'tool'
+        WHEN 'human' THEN 'user'
+        WHEN 'model' THEN 'assistant'
+        ELSE coalesce(message ->> '$.role', message ->> '$.type')
+      END AS role,
+      message,
+      json_type(message, '$.content') AS content_type
+    FROM query_table(relation)
+  ),
+
+  thoughts AS (
+    SELECT
+      * EXCLUDE (content_type),
+      0 AS part_position,
+      {
+        'part_type': 'reasoning',
+        'text': coalesce(
+          message ->> '$.reasoning_content',
+          message ->> '$.additional_kwargs.reasoning_content',
+          message ->> '$.reasoning'
+        )
+      } AS part
+    FROM messages
+    WHERE
+      coalesce(
+        json_type(message, '$.reasoning_content'),
+        json_type(message, '$.additional_kwargs.reasoning_content'),
+        json_type(message, '$.reasoning')
+      ) = 'VARCHAR'
+  ),
+
+  texts AS (
+    SELECT
+      * EXCLUDE (content_type),
+      1 AS part_position,
+      { 'part_type': 'text', 'text': message ->> '$.content' } AS part
+    FROM messages
+    WHERE role <> 'tool' AND content_type = 'VARCHAR' AND message ->> '$.content' <> ''
+  ),
+
+  results AS (
+    SELECT
+      * EXCLUDE (content_type),
+      1 AS part_position,
+      {
+        'part_type': 'tool_call_response',
+        'call_id': coalesce(message ->> '$.tool_call_id', message ->> '$.id'),
+        'tool_name': message ->> '$.name',
+        'result': message ->> '$.content'
+      } AS part
+    FROM messages
+    WHERE role = 'tool' AND content_type IS NOT NULL
+  ),
+
+  blocks AS (
+    SELECT
+      * EXCLUDE (content_type),
+      1 + generate_subscripts(cast(message -> '$.content' AS JSON[]), 1) AS part_position,
+      unnest(cast(message -> '$.content' AS JSON[])) AS block
+    FROM messages
+    WHERE role <> 'tool' AND content_type = 'ARRAY'
+  ),
+
+  requests AS (
+    SELECT
+      * EXCLUDE (content_type),
+      1_000_000
+      + generate_subscripts(cast(message -> '$.tool_calls' AS JSON[]), 1) AS part_position,
+      unnest(cast(message -> '$.tool_calls' AS JSON[])) AS request
+    FROM messages
+    WHERE json_type(message, '$.tool_calls') = 'ARRAY'
+  ),
+
+  parts AS (
+    SELECT * FROM thoughts
+    UNION ALL BY NAME
+    SELECT * FROM texts
+    UNION ALL BY NAME
+    SELECT * FROM results
+    UNION ALL BY NAME
+    SELECT
+      * EXCLUDE (block),
+      block_part(block) AS part
+    FROM blocks
+    UNION ALL BY NAME
+    SELECT
+      * EXCLUDE (request),
+      {
+        'part_type': 'tool_call',
+        'call_id': coalesce(request ->> '$.id', request ->> '$.toolCallId'),
+        'tool_name': coalesce(
+          request ->> '$.function.name', request ->> '$.name', request ->> '$.toolName'
+        ),
+        'arguments': coalesce(
+          request ->> '$.function.arguments',
+          request ->> '$.args',
+          request ->> '$.arguments',
+          request ->> '$.input'
+        )
+      } AS part
+    FROM requests
+  )
+
+  SELECT
+    key,
+    direction,
+    message_position,
+    part_position,
+    role,
+    part.part_type,
+    part.text,
+    part.tool_name,
+    part.call_id,
+    part.arguments,
+    result_text(part.result) AS result
+  FROM parts
+  WHERE part.part_type IS NOT NULL;
