@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Column, Lake, Table
+from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Column, Lake, Table, commit
 from tracegrade_collector.lake.commit import open_table
 from tracegrade_collector.lake.compaction import CompactOptions, compact
 from tracegrade_collector.lake.expiry import Expired, clean, expire
@@ -226,3 +226,21 @@ def test_a_copy_of_a_lake_is_cleaned_by_the_log_it_has(lake: Lake, tmp_path: Pat
     shutil.copytree(lake.root, tmp_path / "copy")
 
     assert clean(Lake.open(tmp_path / "copy"), silent) == Expired()
+
+
+def test_the_log_stays_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Entries older than a day go once a checkpoint holds what they said."""
+    monkeypatch.setitem(commit.CONFIGURATION, "delta.checkpointInterval", "5")
+    monkeypatch.setattr(commit, "CLEANUP_COMMITS", 5)
+    lake = Lake.create(tmp_path / "busy")
+    log = lake.root / "raw_spans/_delta_log"
+    for seq in range(1, 12):
+        land(lake, [span(seq, seq)])
+    for entry in log.iterdir():
+        os.utime(entry, (time.time() - 2 * 24 * 3600,) * 2)
+    for seq in range(12, 23):
+        land(lake, [span(seq, seq)])
+
+    assert len(list(log.glob("*.json"))) < 15
+    assert numbers(lake) == list(range(1, 23))
+    assert lake.transaction_version("raw_spans", "c1/traces") == 22
