@@ -11,9 +11,8 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from tracegrade_collector.lake import Lake
 from tracegrade_queries import sql
-from tracegrade_queries.connection import connect
+from tracegrade_queries.connection import connect, open_lake
 from tracegrade_queries.errors import QueryFailed
 
 FORMATS: Final = ("table", "csv", "json", "parquet")
@@ -49,8 +48,12 @@ def print_rows(question: Question, *, lake: str | None, output: str) -> None:
     if lake is None:
         msg = "no lake is given; pass --lake DIR or set TRACEGRADE_LAKE"
         raise QueryFailed(msg)
-    with connect(Lake.open(lake)) as con:
+    with connect(open_lake(lake, _note)) as con:
         _print(_ask(con, question), output)
+
+
+def _note(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
 
 
 def _ask(con: duckdb.DuckDBPyConnection, question: Question) -> duckdb.DuckDBPyRelation:

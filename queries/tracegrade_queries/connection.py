@@ -7,8 +7,9 @@ pyarrow datasets, so that no extension of the engine has to be downloaded.
 """
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import duckdb
@@ -31,6 +32,20 @@ _SETTINGS: Final = {
     "allow_community_extensions": False,
     "python_enable_replacements": False,  # a Python variable is not a table
 }
+
+
+def open_lake(place: str | Path, note: Callable[[str], object]) -> Lake:
+    """Return the lake at a path or URL, and note how it is read if that takes longer.
+
+    Raises:
+        BadLakePath: No lake can have this path or URL.
+        LakeMissing: There is none.
+        LakeUnreachable: The object store does not answer.
+    """
+    lake = Lake.open(place)
+    if not lake.is_local:
+        note(f"reading {lake.place} through pyarrow datasets; spill goes to {lake.state}")
+    return lake
 
 
 def connect(lake: Lake, *, tables: Sequence[Table] = ()) -> duckdb.DuckDBPyConnection:

@@ -3,6 +3,7 @@
 Thin: what they do is imported only when they run, so that `--help` and the others start fast.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -65,12 +66,12 @@ def score(
     ] = False,
 ) -> None:
     """Build steps from new spans and score every trajectory that is new or has changed."""
-    from tracegrade_collector.lake import Lake  # noqa: PLC0415 - see above
+    from tracegrade_queries.connection import open_lake  # noqa: PLC0415 - see above
     from tracegrade_scoring.job import score as run  # noqa: PLC0415
     from tracegrade_scoring.specification import usable_specification  # noqa: PLC0415
     from tracegrade_scoring.summary import summary_lines  # noqa: PLC0415
 
-    opened = Lake.open(lake)
+    opened = open_lake(lake, partial(typer.echo, err=True))
     specification, notes = usable_specification(tasks)
     for note in notes:
         typer.echo(note, err=True)

@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -41,7 +42,8 @@ def report(
     """Show the scores of each release of each agent, with the evidence behind them."""
     from tracegrade_scoring.report.lake import read_lake  # noqa: PLC0415 - keeps --help quick
 
-    text = _render(read_lake(lake), format_, on_terminal=out is None and sys.stdout.isatty())
+    found = read_lake(lake, partial(typer.echo, err=True))
+    text = _render(found, format_, on_terminal=out is None and sys.stdout.isatty())
     if out is None:
         _print(text)
     else:
