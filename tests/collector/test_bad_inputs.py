@@ -752,8 +752,12 @@ def test_input_45_request_sent_a_hundred_times_is_one(
     assert landed_ids(collector.lake, with_resent=False).count(span_id) == 1
 
 
-def test_what_was_refused_is_counted(collector: Collector) -> None:
-    """All these bad inputs have left their reasons, and the collector lives."""
+def test_what_is_refused_is_counted(collector: Collector) -> None:
+    """Each refusal under its reason, and the collector lives."""
+    collector.post("/v1/traces", b"\xff")
+    collector.post("/v1/traces", bytes(LIMIT + 1))
+    collector.post("/v1/metrics")
+    collector.post("/v1/traces", b"", {})
     text = collector.request("GET", "/metrics").body.decode()
     reasons = set(re.findall(r'refused_requests_total\{reason="(\w+)"', text))
 
