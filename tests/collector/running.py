@@ -53,7 +53,7 @@ class Collector:
 
     def __init__(self, lake: Path | str, *flags: str, **options: str | float) -> None:
         """Start it on free ports and wait until it is ready."""
-        self.lake = lake
+        self.lake = Path(lake)  # of a URL it means nothing
         environment = {
             f"TRACEGRADE_COLLECTOR_{name.upper()}": str(options[name]) for name in options
         }
