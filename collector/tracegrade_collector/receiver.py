@@ -16,7 +16,7 @@ import uvloop
 
 from tracegrade_collector.config import OFF, CollectorConfig
 from tracegrade_collector.connections import raise_file_limit
-from tracegrade_collector.errors import LakeUnreachable, StoreUnfit
+from tracegrade_collector.errors import CollectorError, LakeUnreachable, StoreUnfit
 from tracegrade_collector.http import http_app
 from tracegrade_collector.http_server import serve_http
 from tracegrade_collector.lake_root import lake_url, made_root, state_folder, writing_to
@@ -28,6 +28,7 @@ from tracegrade_collector.tenants import Door, Stations
 from tracegrade_collector.tls import Tls, open_tls
 
 WATCH_SECS = 0.5  # how often the lander, the tokens and the size of the logs are looked at
+GIVE_UP_SECS = 5.0  # after a second signal, until the end whatever happens
 SAME_WISH_SECS = 1.0  # Ctrl-C reaches a whole group of processes, and a supervisor adds its own
 PRIVATE_UMASK = 0o077
 
@@ -90,6 +91,8 @@ def _stop_signal(lander: LanderProcess) -> asyncio.Event:
         first.append(loop.time())
         if first[-1] - first[0] > SAME_WISH_SECS:
             lander.give_up()
+            # What hangs in a disk or a store cannot be told to end; what was accepted is durable.
+            loop.call_later(GIVE_UP_SECS, os._exit, CollectorError.exit_code)
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, on_signal)

@@ -13,7 +13,13 @@ from pathlib import Path
 
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.counters import Counters
-from tracegrade_collector.errors import BadCredentials, Forbidden, Unauthenticated, Unavailable
+from tracegrade_collector.errors import (
+    BadCredentials,
+    CollectorError,
+    Forbidden,
+    Unauthenticated,
+    Unavailable,
+)
 from tracegrade_collector.extent import Extent
 from tracegrade_collector.intake import Intake
 from tracegrade_collector.lander_process import LanderProcess
@@ -55,7 +61,12 @@ class Stations:
     async def land_left_over(self) -> None:
         """Land what collectors that died left in their folders, of whatever tenant."""
         for place in self._place.all_states():
-            for folder in await asyncio.to_thread(list, WalFolder.claim_orphans(place.state)):
+            try:
+                found = await asyncio.to_thread(list, WalFolder.claim_orphans(place.state))
+            except (CollectorError, OSError) as error:
+                log.error("what was left in %s cannot be landed: %s", place.state, error)
+                continue
+            for folder in found:
                 self._left_over.append(folder)
                 self._lander.land(place.lake, place.state, folder.collector_id)
 

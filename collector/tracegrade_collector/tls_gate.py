@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from tracegrade_collector.tls import Tls
 
-READ_BYTES = 256 << 10
+READ_BYTES = 16 << 10  # a record of TLS; no more comes at once
 MAX_HANDSHAKES = 1000  # at once; each ends within `max_head_secs`
 
 Subject = tuple[tuple[tuple[str, str], ...], ...]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import grpc
 import pytest
 
+from tracegrade_collector.lake import Lake
 from tracegrade_collector.tokens import add_token
 
 from .certificates import HOST, Authority
@@ -25,6 +26,7 @@ from .running import (
     trace_body,
     wait_until,
 )
+from .s3_server import BUCKET, put_environment, s3_server
 
 TRACES = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 WRONG_TENANTS = [
@@ -350,3 +352,40 @@ def test_halted_collector_goes_on(collector: Collector, lake: Path, tenants: Ten
 
     assert status == 200
     assert landed_ids(lake / "tenants" / "acme") == [1, 2]
+
+
+def test_tenants_of_a_lake_on_an_object_store(
+    tmp_path: Path, tenants: Tenants, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tables stand under the URL, log and quarantine under the state folder, each apart."""
+    url, state = f"s3://{BUCKET}/lake", tmp_path / "state"
+    with s3_server() as store:
+        put_environment(store, monkeypatch.setenv)
+        with collecting(url, f"--state={state}", token_file=str(tenants.file)) as collector:
+            send(collector, tenants.acme, trace_body(1, 2))
+            send(collector, tenants.acme, b"\xff")
+            send(collector, tenants.globex, trace_body(3))
+            code = collector.stop()
+        lakes = [
+            Lake.open(f"{url}/tenants/{tenant}", state / "tenants" / tenant)
+            for tenant in ("acme", "globex")
+        ]
+        rows = [sum(file.rows for file in lake.live_files("raw_spans")) for lake in lakes]
+
+    assert code == 0
+    assert rows == [2, 1]
+    assert len([*(state / "tenants" / "acme" / "quarantine").iterdir()]) == 1
+    assert not (state / "quarantine").exists()
+
+
+def test_restarted_lander_lands_all_tenants(
+    collector: Collector, lake: Path, tenants: Tenants
+) -> None:
+    """It is told again whose logs there are."""
+    send(collector, tenants.acme, trace_body(1))
+    os.kill(collector.lander_pid(), signal.SIGKILL)
+    send(collector, tenants.acme, trace_body(2))
+    send(collector, tenants.globex, trace_body(3))
+
+    wait_until(lambda: landed_ids(lake / "tenants" / "acme") == [1, 2])
+    wait_until(lambda: landed_ids(lake / "tenants" / "globex") == [3])

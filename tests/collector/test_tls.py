@@ -115,6 +115,37 @@ def test_unencrypted_clients_are_turned_away(
     assert told == ["handshake with 127.0.0.1 failed: http request"]
 
 
+@pytest.mark.parametrize("start", [b"", b"\x16\x03\x01"], ids=["silent", "half a greeting"])
+def test_slow_handshake_is_ended(tmp_path: Path, authority: Authority, start: bytes) -> None:
+    """At the deadline of a head, so that its place is free again."""
+    options = authority.sign("server").options
+    with (
+        collecting(tmp_path / "lake", **options, max_head_secs=1) as collector,
+        socket.create_connection((HOST, collector.port), timeout=20) as connection,
+    ):
+        connection.sendall(start)
+
+        assert connection.recv(1) == b""
+        assert "failed_handshakes_total 1\n" in get_metrics(collector, authority.context())
+
+
+def test_slow_body_ends_over_tls_too(tmp_path: Path, authority: Authority) -> None:
+    """What bounds a connection bounds what is inside the encryption."""
+    options = authority.sign("server").options
+    head = b"POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-protobuf\r\n"
+    with (
+        collecting(tmp_path / "lake", **options, max_body_secs=1) as collector,
+        socket.create_connection((HOST, collector.port), timeout=20) as connection,
+        authority.context().wrap_socket(connection, server_hostname=HOST) as tls,
+    ):
+        tls.sendall(head + b"Content-Length: 9\r\n\r\n1")
+        answer = b""
+        while chunk := tls.recv(1000):
+            answer += chunk
+
+    assert answer.startswith(b"HTTP/1.1 503")
+
+
 def get_metrics(collector: Collector, context: ssl.SSLContext) -> str:
     """Return the counters."""
     connection = http.client.HTTPSConnection(HOST, collector.port, timeout=20, context=context)
