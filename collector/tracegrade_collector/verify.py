@@ -285,28 +285,50 @@ def _add_logs(lake: Lake, report: Report, note: Callable[[str], None]) -> None:
 
 
 def _segment_faults(folder: WalFolder, segment: Path) -> list[str]:
-    found = _damages(segment)
-    if found and segment == max(folder.segments(), default=None):
+    found = _read(segment)
+    if found.damages and segment == max(folder.segments(), default=None):
         time.sleep(REST_SECS)  # what is being written looks damaged until it is whole
-        again = {damage.start: damage for damage in _damages(segment)}
-        found = [
-            damage
-            for damage in found
-            if damage.kind is DamageKind.CORRUPT and again.get(damage.start) == damage
-        ]
+        lasting = set(_read(segment).damages)
+        found = _Segment(
+            [
+                each
+                for each in found.damages
+                if each.kind is DamageKind.CORRUPT and each in lasting
+            ],
+            [],  # numbers are missing where the damage is
+        )
     if not segment.exists():  # it landed; its damage is in quarantine now
         return []
     return [
         f"{segment}: bytes {damage.start} to {damage.end} are damaged; the rest lands, "
         f"and they go to {QUARANTINE}"
-        for damage in found
+        for damage in found.damages
+    ] + [
+        f"{segment}: records {first} to {last} are missing between others; keep the file and "
+        "report it"
+        for first, last in found.gaps
     ]
 
 
-def _damages(segment: Path) -> list[Damage]:
+class _Segment(NamedTuple):
+    damages: list[Damage]
+    gaps: list[tuple[int, int]]
+    """First and last number of each stretch of records that is not there, nor damaged."""
+
+
+def _read(segment: Path) -> _Segment:
+    found = _Segment([], [])
+    before: int | None = None
     with suppress(FileNotFoundError), open(segment, "rb") as file:
-        return [found for found in read_segment(file) if isinstance(found, Damage)]
-    return []
+        for each in read_segment(file):
+            if isinstance(each, Damage):
+                found.damages.append(each)
+                before = None
+                continue
+            if before is not None and each.seq != before + 1:
+                found.gaps.append((before + 1, each.seq - 1))
+            before = each.seq
+    return found
 
 
 def _add_aside(lake: Lake, report: Report, now: _Instant) -> None:

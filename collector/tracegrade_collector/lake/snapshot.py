@@ -4,12 +4,12 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
-import pyarrow as pa
 from deltalake import DeltaTable
 
 from tracegrade_collector.lake.commit import LiveFile, live_files, open_table
 from tracegrade_collector.lake.lake import Lake
-from tracegrade_collector.lake.schema import RAW_LOGS, RAW_SPANS, Column, Table
+from tracegrade_collector.lake.schema import RAW_LOGS, RAW_SPANS, Table
+from tracegrade_collector.lake.tables import table_of
 
 DECLARED: Final = {table.name: table for table in (RAW_SPANS, RAW_LOGS)}
 
@@ -19,9 +19,6 @@ class Snapshot(NamedTuple):
 
     table: Table
     """As declared; for a table that higher layers declare, with the columns that the log has."""
-
-    columns: pa.Schema
-    """As the log has them."""
 
     version: int
     files: list[LiveFile]
@@ -44,10 +41,8 @@ def snapshot(lake: Lake, name: str) -> Snapshot | None:
     delta = open_table(lake.storage.table(name))
     if delta is None:
         return None
-    columns = pa.schema(delta.schema().to_arrow())
     return Snapshot(
-        DECLARED.get(name) or _found(name, columns, tuple(delta.metadata().partition_columns)),
-        columns,
+        DECLARED.get(name) or table_of(name, delta),
         delta.version(),
         sorted(live_files(delta), key=lambda file: file.path),
         delta.transaction_version,
@@ -57,9 +52,3 @@ def snapshot(lake: Lake, name: str) -> Snapshot | None:
 
 def _tombstones(delta: DeltaTable) -> list[str]:
     return delta.vacuum(retention_hours=0, dry_run=True, enforce_retention_duration=False)
-
-
-def _found(name: str, schema: pa.Schema, partition_by: tuple[str, ...]) -> Table:
-    return Table(
-        name, "", tuple(Column(column.name, column.type, "") for column in schema), partition_by
-    )
