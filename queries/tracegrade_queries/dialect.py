@@ -16,6 +16,7 @@ DIALECTS: Final = (
     "openinference",
     "traceloop",
     "langsmith",
+    "claude_code",
     "otel_genai",
     "otel_events",
 )

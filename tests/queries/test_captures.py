@@ -77,15 +77,23 @@ VERCEL = STRANDS | {
         ANSWER,
     ],
 }
+READ = 'tool_call Read {"file_path":"app"}'
+SAID = "message I should look this up."
 # ADK tells a thought as text, which nothing sets apart.
-ADK_SAID = "message I should look this up."
 ADK = {
-    "": [ADK_SAID, f"{CALL} ok", 'observation {"report":"22C in Paris"}', ANSWER],
-    "__toolerror": [ADK_SAID, f"{CALL} error"],
+    "": [SAID, f"{CALL} ok", 'observation {"report":"22C in Paris"}', ANSWER],
+    "__toolerror": [SAID, f"{CALL} error"],
+}
+# Its own file tools; what the model asked for is told by nothing but the tools that ran.
+CLAUDE_CODE = {
+    "": [SAID, f"{READ} ok", "observation Paris: 22C\n", ANSWER],
+    "__halluc": [SAID, ANSWER],
+    "__toolerror": [SAID, f"{READ} error", ANSWER],
 }
 # Forms of old: messages as log records or in indexed keys, and nothing records tools.
 OPENAI_OLD = {"": [f"{CALL} ok", "observation 22C in Paris", ANSWER]}
 STORIES = {
+    "claude-code": CLAUDE_CODE,
     "google-adk_content": ADK,
     "langgraph_openinference": LANGGRAPH,
     "langgraph_langsmith": LANGGRAPH,
