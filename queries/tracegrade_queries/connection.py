@@ -114,9 +114,11 @@ def _open_engine(lake: Lake, found: Mapping[str, Found]) -> duckdb.DuckDBPyConne
     con = duckdb.connect(config={**_SETTINGS, "temp_directory": spill})
     con.execute("LOAD icu")  # part of the wheel; without it there are no time zones
     con.execute("SET TimeZone = 'UTC'")
-    for table in found.values():
-        if table.dataset is not None:
-            con.register(table.relation, table.dataset)
+    datasets = {table.relation: table.dataset for table in found.values() if table.dataset}
+    for name, dataset in datasets.items():
+        con.register(name, dataset)
+    if datasets:  # its scans of Arrow refuse a kind of filter that joins hand down
+        con.execute("SET disabled_optimizers = 'join_filter_pushdown'")
     readable = itertools.chain.from_iterable(table.files for table in found.values())
     con.execute(f"SET allowed_paths = {_list(readable)}")
     con.execute("SET enable_external_access = false")

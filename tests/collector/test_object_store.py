@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import pyarrow as pa
 import pytest
 
 from tracegrade_collector.errors import (
@@ -16,7 +18,7 @@ from tracegrade_collector.errors import (
     LakeUnreachable,
     StoreUnfit,
 )
-from tracegrade_collector.lake import Lake
+from tracegrade_collector.lake import Column, Lake, Table
 from tracegrade_collector.lake_root import state_folder
 
 from .s3_server import BUCKET, SECRET, Reply, Store, put_environment, s3_server
@@ -315,3 +317,22 @@ def test_a_table_is_dropped_whole(lake: Lake) -> None:
     land(lake, 1, 4)
     assert seqs(lake) == [4]
     assert lake.tables() == ["notes"]
+
+
+def test_a_dataset_finds_nulls_and_columns_that_came_later(store: Store, tmp_path: Path) -> None:
+    """The log's statistics leave most columns out, which says nothing about their NULLs."""
+    lake = Lake.create(f"s3://{BUCKET}/datasets", tmp_path)
+    day = NOTES.columns[-1]
+    word = Column("word", pa.string(), "May be NULL.")
+    date = pa.array([20778], pa.int32()).cast(pa.date32())
+    lake.append(Table("words", "one word", (day,)), pa.table({"date": date}))
+    words = Table("words", "one word", (day, word))
+    lake.append(words, pa.table({"date": date, "word": pa.array([None], pa.string())}))
+    lake.append(words, pa.table({"date": date, "word": ["yes"]}))
+    con = duckdb.connect()
+    con.register("words", lake.dataset("words"))
+
+    assert con.sql("SELECT count(*) FROM words WHERE word IS NULL").fetchall() == [(2,)]
+    assert con.sql("SELECT word FROM words WHERE word IS NOT NULL").fetchall() == [("yes",)]
+    assert con.sql("SELECT count(*) FROM words WHERE date > '2026-11-21'").fetchall() == [(0,)]
+    assert con.sql("SELECT count(*) FROM words WHERE date = '2026-11-21'").fetchall() == [(3,)]

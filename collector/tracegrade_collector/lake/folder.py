@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
+from pyarrow.fs import FileSystem, LocalFileSystem, SubTreeFileSystem
 
 from tracegrade_collector.crash_points import reach
 from tracegrade_collector.files import make_folder, sync_file, sync_folder
@@ -22,7 +23,6 @@ class TableFolder:
 
     folder: Path
     options: None = None
-    filesystem: None = None
 
     @property
     def name(self) -> str:
@@ -48,6 +48,11 @@ class TableFolder:
     def stage_folder(self) -> Path:
         """Beside the table's files, so that a rename moves a file there."""
         return self.folder / STAGE_FOLDER
+
+    @property
+    def filesystem(self) -> FileSystem:
+        """The local one, from this folder on."""
+        return SubTreeFileSystem(str(self.folder), LocalFileSystem())
 
     @property
     def _log(self) -> Path:

@@ -28,6 +28,7 @@ from tracegrade_collector.lake.commit import (
     open_table,
     writable_table,
 )
+from tracegrade_collector.lake.datasets import dataset
 from tracegrade_collector.lake.folder import Folder
 from tracegrade_collector.lake.schema import Table
 from tracegrade_collector.lake.staging import StagedFile, stage, stage_parts
@@ -181,8 +182,8 @@ class Lake:
 
     def dataset(self, table: str, version: int | None = None) -> ds.Dataset | None:
         """Return a version of the table for pyarrow and engines that read its datasets."""
-        delta, filesystem = self._open(table, version), self._table(table).filesystem
-        return delta.to_pyarrow_dataset(filesystem=filesystem) if delta else None
+        delta = self._open(table, version)
+        return dataset(delta, self._table(table).filesystem) if delta else None
 
     def remove_files(self, table: str, paths: Sequence[str]) -> None:
         """Remove files (paths inside the table) for good, whether they are live or not."""

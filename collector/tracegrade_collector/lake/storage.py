@@ -91,8 +91,8 @@ class TableStorage(Protocol):
         """Yield every file below the table's folder but those of the log."""
 
     @property
-    def filesystem(self) -> FileSystem | None:
-        """What pyarrow reads the table's files with; None if the Delta library knows."""
+    def filesystem(self) -> FileSystem:
+        """What pyarrow reads the table's files with, by their paths inside the table."""
 
     def open_input(self, path: str) -> pa.NativeFile:
         """Open a file of the table for reading at any place."""

@@ -1,0 +1,266 @@
+"""A real collector whose lake is on an S3 server: outages, lost answers, all other commands."""
+
+import json
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tracegrade_collector.lake import Lake
+
+from .running import (
+    PROTOBUF,
+    Collector,
+    collecting,
+    log_body,
+    trace_body,
+    trace_request,
+    wait_until,
+)
+from .s3_server import BUCKET, SECRET, Reply, Store, put_environment, s3_server
+
+TRACEGRADE = str(Path(sys.executable).with_name("tracegrade"))
+EXPIRED = Reply(403, "ExpiredToken", f"The token {SECRET} has expired")
+SKEWED = Reply(403, "RequestTimeTooSkewed", "The difference is too large")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Store]:
+    """An S3 server that the tests of this module share."""
+    with s3_server() as store:
+        yield store
+
+
+@pytest.fixture
+def store(server: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """The server without faults, known to all clients that are started."""
+    put_environment(server, monkeypatch.setenv)
+    yield server
+    server.heal()
+
+
+@pytest.fixture
+def url(store: Store, request: pytest.FixtureRequest) -> str:
+    """A lake that does not exist yet."""
+    return f"s3://{BUCKET}/{re.sub('[^a-z_]', '-', request.node.name)}"
+
+
+def collector_on(url: str, state: Path) -> Collector:
+    """Return a running collector that lands often."""
+    return Collector(url, f"--state={state}", land_every_secs=0.2, max_segment_age_secs=0.1)
+
+
+def send(collector: Collector, *span_ids: int) -> None:
+    """Send spans, which must be acknowledged."""
+    assert collector.post("/v1/traces", trace_body(*span_ids), PROTOBUF).status == 200
+
+
+def landed_ids(url: str, state: Path) -> list[int]:
+    """Return the span ids in `raw_spans` as numbers, sorted."""
+    lake = Lake.create(url, state)
+    files = [lake.open_parquet("raw_spans", file.path) for file in lake.live_files("raw_spans")]
+    return sorted(
+        int(span_id, 16)
+        for file in files
+        for span_id in file.read(["span_id"])["span_id"].to_pylist()
+    )
+
+
+def test_a_collector_lands_on_an_object_store(url: str, tmp_path: Path) -> None:
+    """Its log is on this machine, its tables are not."""
+    state = tmp_path / "state"
+    collector = collector_on(url, state)
+    send(collector, 1, 2)
+    send(collector, 3)
+
+    assert collector.stop() == 0
+    assert landed_ids(url, state) == [1, 2, 3]
+    assert list(state.glob("wal/*/*.wal"))
+    assert not list(state.rglob("*.parquet"))
+
+
+@pytest.mark.parametrize("reply", [EXPIRED, SKEWED, None], ids=["expired", "skewed", "down"])
+def test_an_outage_is_waited_for(
+    url: str, store: Store, tmp_path: Path, capfd: pytest.CaptureFixture[str], reply: Reply | None
+) -> None:
+    """Requests are accepted meanwhile, the store is asked ever less often, then all lands once."""
+    with collecting(url, f"--state={tmp_path}", land_every_secs=0.2) as collector:
+        send(collector, 1)
+        wait_until(lambda: landed_ids(url, tmp_path) == [1])
+        outage = store.fault("*", "/", reply=reply, times=10**6)
+        for span_id in (2, 3, 4):
+            send(collector, span_id)
+        time.sleep(8)
+        asked = outage.hits
+        store.heal()
+
+        assert 0 < asked < 60
+        wait_until(lambda: landed_ids(url, tmp_path) == [1, 2, 3, 4])
+        assert collector.stop() == 0
+    said = capfd.readouterr().err
+    assert re.search(r"cannot be reached: \w", said)
+    assert SECRET not in said
+    assert "AKIATEST" not in said
+
+
+def test_a_collector_starts_while_the_store_is_down(
+    url: str, store: Store, tmp_path: Path
+) -> None:
+    """What it needs to accept is on this machine."""
+    store.fault("*", "/", times=10**6)
+    with collecting(url, f"--state={tmp_path}", land_every_secs=0.2) as collector:
+        send(collector, 1)
+        store.heal()
+
+        wait_until(lambda: landed_ids(url, tmp_path) == [1])
+        assert collector.stop() == 0
+
+
+def test_lost_answers_and_refusals_double_nothing(url: str, store: Store, tmp_path: Path) -> None:
+    """Every third PUT is applied and answered wrongly, or not applied at all."""
+    replies = [None, Reply(500, "InternalError"), Reply(503, "SlowDown"), Reply(412, "Precon")]
+    collector = collector_on(url, tmp_path)
+    for number in range(24):
+        if number % 2:
+            path = r"_delta_log/\d+\.json" if number % 4 == 1 else r"raw_spans/date"
+            store.fault("PUT", path, applied=number % 3 > 0, reply=replies[number % 4])
+        send(collector, 2 * number + 1, 2 * number + 2)
+        time.sleep(0.3)
+
+    assert collector.stop() == 0
+    assert landed_ids(url, tmp_path) == list(range(1, 49))
+
+
+def test_a_kill_between_put_and_commit_doubles_nothing(
+    url: str, store: Store, tmp_path: Path
+) -> None:
+    """The next start finds its object, or leaves it and puts another."""
+    collector = collector_on(url, tmp_path)
+    killed = threading.Event()
+    store.fault("PUT", r"_delta_log/\d+\.json", delay_secs=0.5, then=killed.set, applied=True)
+    send(collector, 1, 2)
+    assert killed.wait(30)
+    collector.kill()
+    collector = collector_on(url, tmp_path)
+    send(collector, 3)
+
+    assert collector.stop() == 0
+    assert landed_ids(url, tmp_path) == [1, 2, 3]
+
+
+def test_a_store_without_conditions_ends_the_collector(
+    url: str, store: Store, tmp_path: Path
+) -> None:
+    """It says so at once instead of losing commits later."""
+    store.ignores_conditions = True
+    command = [TRACEGRADE, "collect", "--lake", url, "--http=127.0.0.1:0", "--grpc=off"]
+    ended = subprocess.run(
+        [*command, f"--state={tmp_path}"], capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert ended.returncode == 3
+    assert "ignores If-None-Match" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_two_machines_share_a_lake(url: str, tmp_path: Path) -> None:
+    """Each has its own state folder; commits that meet are repeated, none is lost or doubled."""
+    states = [tmp_path / "one", tmp_path / "two"]
+    collectors = [collector_on(url, state) for state in states]
+
+    def load(number: int) -> None:
+        for first in range(number * 1000 + 1, number * 1000 + 61, 3):
+            send(collectors[number], first, first + 1, first + 2)
+            time.sleep(0.1)
+
+    threads = [threading.Thread(target=load, args=[number]) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert [collector.stop() for collector in collectors] == [0, 0]
+    assert landed_ids(url, tmp_path / "reader") == [*range(1, 61), *range(1001, 1061)]
+    ids = [path.name for state in states for path in (state / "wal").glob("*/")]
+    assert len(set(ids)) == 2
+
+
+def agent_run() -> bytes:
+    """Return a request with an agent's span and, below it, a tool's."""
+    request = trace_request(1, 2)
+    for key in ("service.name", "service.version"):
+        request.resource_spans[0].resource.attributes.add(key=key).value.string_value = "1.0"
+    root, tool = request.resource_spans[0].scope_spans[0].spans
+    tool.parent_span_id = root.span_id
+    for span, operation, name in (
+        (root, "invoke_agent", "support"),
+        (tool, "execute_tool", "find"),
+    ):
+        span.name = name
+        span.attributes.add(key="gen_ai.operation.name").value.string_value = operation
+        kind = "agent" if span is root else "tool"
+        span.attributes.add(key=f"gen_ai.{kind}.name").value.string_value = name
+    return request.SerializeToString()
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command, which must succeed."""
+    ended = subprocess.run(
+        [TRACEGRADE, *arguments], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended
+
+
+def test_every_command_reads_and_writes_it(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files, SQL, export, import, scores and report: as with a folder."""
+    monkeypatch.setenv("TRACEGRADE_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv("TRACEGRADE_LAKE", url)
+    collector = collector_on(url, tmp_path / "state")
+    assert collector.post("/v1/traces", agent_run(), PROTOBUF).status == 200
+    assert collector.post("/v1/logs", log_body("hello"), PROTOBUF).status == 200
+    assert collector.stop() == 0
+    otlp = tmp_path / "spans.jsonl"
+
+    listed = run("lake", "files", "--table", "spans").stdout.splitlines()
+    assert [file.startswith(f"{url}/raw_spans/date=") for file in listed] == [True] * len(listed)
+    counted = run("sql", "SELECT count(*) AS spans, max(name) AS name FROM spans", "--format=json")
+    assert json.loads(counted.stdout) == [{"spans": 2, "name": "support"}]
+    assert "pyarrow" in counted.stderr
+    run("export", "--to=otlp-json", "--out", str(otlp))
+    again = run("import", str(otlp)).stderr
+    assert "spans: 0 added, 2 were in the lake already" in again
+    run("score")
+    run("score", "--full")
+    scored = run("sql", "SELECT count(*) AS scored FROM trajectory_scores", "--format=json")
+    assert json.loads(scored.stdout) == [{"scored": 1}]
+    report = json.loads(run("report", "--format=json").stdout)
+    assert len(report["releases"]) == 1
+
+
+def test_sql_reaches_nothing_but_the_tables(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither files of this machine nor other objects."""
+    monkeypatch.setenv("TRACEGRADE_STATE", str(tmp_path))
+    collector = collector_on(url, tmp_path)
+    send(collector, 1)
+    assert collector.stop() == 0
+    for text in (
+        f"SELECT * FROM read_text('{tmp_path}/**')",
+        f"SELECT * FROM read_parquet('{url}/raw_spans/**')",
+        "SELECT * FROM read_csv('/etc/passwd')",
+    ):
+        ended = subprocess.run(
+            [TRACEGRADE, "sql", text, "--lake", url], capture_output=True, text=True, check=False
+        )
+
+        assert ended.returncode != 0
+        assert not ended.stdout
