@@ -24,6 +24,7 @@ from tracegrade_collector.errors import CollectorError
 from tracegrade_collector.lake import Lake
 from tracegrade_collector.landing import Lander
 from tracegrade_collector.logs import log_to_stderr
+from tracegrade_collector.memory import use_one_allocator
 from tracegrade_collector.wal_folder import LANDER_LOCK_NAME, FolderLock, WalFolder
 
 POLL_SECS = 0.1  # listing a folder costs microseconds
@@ -61,22 +62,30 @@ class Station:
         self._lock: FolderLock | None = None
         self._lander: Lander | None = None
         self._next_round = 0.0
+        self._paused_until = 0.0
         self._pause_secs = FIRST_PAUSE_SECS
 
     def land_if_due(self) -> None:
-        """Land a round; after a failure, which is logged, only when a pause is over."""
-        started = time.monotonic()
-        if started < self._next_round:
+        """Land a round, or prepare the next; after a failure, only when a pause is over."""
+        now = time.monotonic()
+        if now < self._paused_until:
             return
         try:
-            landed = self._lander_now(wait=False).land_round()
+            self._land(self._lander_now(wait=False), now)
         except BlockingIOError:
-            self._next_round = started + POLL_SECS
+            self._paused_until = now + POLL_SECS
         except (CollectorError, OSError) as error:
             self._fail(error)
-        else:
+        except Exception as error:  # of a library; it must not keep other logs from landing
+            log.exception("landing met something that nobody foresaw")
+            self._fail(error)
+
+    def _land(self, lander: Lander, now: float) -> None:
+        if now < self._next_round and not lander.is_full:
+            lander.stage_ahead()
+        elif lander.land_round():
+            self._next_round = now + self._config.land_every_secs
             self._pause_secs = FIRST_PAUSE_SECS
-            self._next_round = started + self._config.land_every_secs if landed else 0.0
 
     def land_all(self) -> bool:
         """Land everything that is sealed; return whether that went well."""
@@ -114,7 +123,7 @@ class Station:
         """Begin anew after a pause: what was staged is forgotten, the log still has it."""
         log.error("cannot land (again in %.1f s): %s", self._pause_secs, error)
         self._lander = None
-        self._next_round = time.monotonic() + self._pause_secs
+        self._paused_until = time.monotonic() + self._pause_secs
         self._pause_secs = min(2 * self._pause_secs, LONGEST_PAUSE_SECS)
 
 
@@ -160,6 +169,7 @@ def main(arguments: Sequence[str]) -> int:
     (options,) = arguments
     config = CollectorConfig(**json.loads(options))
     log_to_stderr("lander", config.log_format)
+    use_one_allocator()
     orders = Orders(sys.stdin.fileno())
     landed = land_until_told(orders, lambda source: Station(source, config))
     return 0 if landed else CollectorError.exit_code

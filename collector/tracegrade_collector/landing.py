@@ -2,8 +2,10 @@
 
 One round: take sealed segments; write their spans and logs as synced Parquet files; commit all of
 them per table, together with the highest sequence number (an application transaction); remove the
-segments. A crash anywhere repeats the round: records up to the number that a table's log holds are
-skipped, and files, which are named for their first record, replace those of the first try.
+segments. Under load files are written as segments come, and the round itself is short.
+
+A crash anywhere repeats the round: records up to the number that a table's log holds are skipped,
+and files, which are named for their first record, replace those of the first try.
 """
 
 import logging
@@ -23,6 +25,7 @@ from tracegrade_collector.crash_points import reach
 from tracegrade_collector.dead_letters import keep_refused
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, Owner, StagedFile, Table
 from tracegrade_collector.ledger import Ledger, Totals
+from tracegrade_collector.memory import give_back
 from tracegrade_collector.otlp import Signal
 from tracegrade_collector.quarantine import Quarantine
 from tracegrade_collector.redaction import Redactor
@@ -75,6 +78,13 @@ class SignalLander:
         self._new_landed_rows = partial(LandedRows, config.resent_rows, resent_by)
         self._staged: list[StagedFile] = []
         self._added = Totals()
+        self._remove_remnants()
+
+    def _remove_remnants(self) -> None:
+        """Remove what a lander that died had staged; the log still has it."""
+        folder = self._lake.storage.table(self._table.name).stage_folder
+        for file in folder.glob(f"*{self._quarantine.collector_id}-*"):
+            file.unlink(missing_ok=True)
 
     @cached_property
     def _landed_rows(self) -> LandedRows:
@@ -162,6 +172,8 @@ class Lander:
         self._max_round_bytes = config.max_round_bytes
         self._quarantine_days = config.quarantine_days
         self._max_batch_bytes = config.max_segment_bytes
+        self._staged: list[Path] = []
+        self._staged_bytes = 0
         self._quarantine = Quarantine(lake.state, folder.collector_id, config.max_quarantine_bytes)
         redactor = Redactor.from_options(config, lake.state)
         owner = Owner(f"{folder.collector_id}/owner", folder.tokens())
@@ -169,28 +181,53 @@ class Lander:
             SignalLander(lake, each, self._quarantine, redactor, owner, config) for each in Signal
         ]
 
+    def stage_ahead(self) -> None:
+        """Stage segments that make a full batch, so that little is left when a round is due."""
+        waiting = self._waiting()
+        sizes = accumulate(segment.stat().st_size for segment in waiting)
+        count = next((n for n, size in enumerate(sizes, 1) if size >= self._max_batch_bytes), 0)
+        self._stage(waiting[:count])
+
+    @property
+    def is_full(self) -> bool:
+        """Whether as much is staged as one commit may land."""
+        return self._staged_bytes >= self._max_round_bytes
+
     def land_round(self) -> bool:
         """Land the oldest sealed segments, as many as fit; return whether there were any."""
         self._quarantine.remove_older(self._quarantine_days)
-        segments, last_seq = self._next_segments()
+        waiting = self._waiting()
+        sizes = accumulate((segment.stat().st_size for segment in waiting), initial=0)
+        room = self._max_round_bytes - self._staged_bytes
+        self._stage(waiting[: sum(size < room for size in sizes)])
+        if not self._staged:
+            return False
+        self._commit()
+        return True
+
+    def _waiting(self) -> list[Path]:
+        """Return the sealed segments that are not staged yet, oldest first."""
+        return [each for each in self._folder.sealed_segments() if [each] > self._staged[-1:]]
+
+    def _stage(self, segments: Sequence[Path]) -> None:
         for batch in self._batches(segments):
             for lander in self._signals:
                 lander.stage(batch)
-        for lander in self._signals:
-            lander.commit(last_seq)
-        reach("round_committed")
-        self._folder.remove(segments)
-        return bool(segments)
+        self._staged += segments
+        self._staged_bytes += sum(segment.stat().st_size for segment in segments)
 
-    def _next_segments(self) -> tuple[list[Path], int]:
-        """Return segments to land, and the last number that a record in them can have."""
-        sealed = self._folder.sealed_segments()
-        sizes = accumulate(segment.stat().st_size for segment in sealed)
-        chosen = sealed[: 1 + sum(size < self._max_round_bytes for size in sizes)]
-        if not chosen:
-            return [], 0
-        successor = next(each for each in self._folder.segments() if each > chosen[-1])
-        return chosen, first_seq(successor) - 1
+    def _commit(self) -> None:
+        """Make everything staged visible, and remove its segments.
+
+        The records' numbers are below the name of the next segment.
+        """
+        successor = next(each for each in self._folder.segments() if each > self._staged[-1])
+        for lander in self._signals:
+            lander.commit(first_seq(successor) - 1)
+        reach("round_committed")
+        self._folder.remove(self._staged)
+        self._staged, self._staged_bytes = [], 0
+        give_back()
 
     def _batches(self, segments: Sequence[Path]) -> Iterator[list[Logged]]:
         """Yield the records in lots of about one full segment, so that files do not get small."""
@@ -201,7 +238,8 @@ class Lander:
             batch_bytes += logged.entry.size
             if batch_bytes >= self._max_batch_bytes:
                 yield batch
-                batch, batch_bytes = [], 0
+                batch.clear()  # the caller still holds the list while we read on
+                batch_bytes = 0
         if batch:
             yield batch
 
