@@ -14,7 +14,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyVa
 from tracegrade_collector.anyvalue import EMPTY, NO_VALUE, TypedText, double_text, value_text
 from tracegrade_collector.attributes import Duplicate
 from tracegrade_collector.lake.schema import MAP, TEXT
-from tracegrade_collector.wire import Unusual
+from tracegrade_collector.wire import Unusual, owned
 
 LETTER: Final = pa.uint8()
 """A letter as its byte, so that the letters of an item's entries are a text already."""
@@ -82,7 +82,7 @@ def typed_texts(values: pa.StructArray) -> TypedTexts:
     unset = pc.sum(pc.is_in(letters, value_set=_UNSET)).as_py() or 0
     if members + unset != len(values):
         raise Unusual
-    return TypedTexts(pc.coalesce(*texts), letters)
+    return TypedTexts(pc.coalesce(*texts) if len(texts) > 1 else owned(strings), letters)
 
 
 def _columns(
@@ -92,8 +92,9 @@ def _columns(
     duplicates: dict[int, list[Duplicate]],
 ) -> EntryColumns:
     letters = values.letters.buffers()[1]
+    offsets = owned(offsets)
     types = pa.StringArray.from_buffers(len(offsets) - 1, offsets.buffers()[1], letters)
-    maps = pa.MapArray.from_arrays(offsets, keys, values.texts)
+    maps = pa.MapArray.from_arrays(offsets, owned(keys), values.texts)
     return EntryColumns(maps.cast(MAP), types, duplicates)
 
 

@@ -13,10 +13,10 @@ from tracegrade_collector.attributes import Duplicate
 from tracegrade_collector.entries import entry_columns, typed_texts
 from tracegrade_collector.lake.schema import BIGINT, EVENT, LINK, TEXT, list_of
 from tracegrade_collector.otlp import NO_SPAN_ID, NO_TRACE_ID, SPAN_ID_BYTES, TRACE_ID_BYTES
+from tracegrade_collector.wire import owned
 
 MAX_BIGINT = pa.scalar(2**63 - 1, pa.uint64())
 _HEX_DIGITS = pa.scalar(2, pa.int32())
-
 
 Oversize: TypeAlias = dict[int, dict[str, str]]
 """What its column cannot hold, by item and field."""
@@ -45,7 +45,7 @@ def span_columns(spans: pa.RecordBatch) -> ItemColumns:
     events, links = _Children("events", spans["events"]), _Children("links", spans["links"])
     start_ns, end_ns = spans["start_time_unix_nano"], spans["end_time_unix_nano"]
     parent_ids = _hex(spans["parent_span_id"])
-    status = dict(zip(("message", "code"), spans["status"].flatten(), strict=True))
+    status = dict(zip(("message", "code"), map(owned, spans["status"].flatten()), strict=True))
     columns = {
         "trace_id": _hex(spans["trace_id"]),
         "span_id": _hex(spans["span_id"]),
@@ -58,7 +58,7 @@ def span_columns(spans: pa.RecordBatch) -> ItemColumns:
         "attribute_types": own.types,
         "events": _events(events, own.duplicates),
         "links": _links(links, own.duplicates),
-    } | {name: spans[name] for name in _SAME_IN_SPANS}
+    } | {name: owned(spans[name]) for name in _SAME_IN_SPANS}
     oversize: Oversize = {}
     _note_large(oversize, "start_ns", start_ns)
     _note_large(oversize, "end_ns", end_ns)
@@ -86,7 +86,7 @@ def log_columns(logs: pa.RecordBatch) -> ItemColumns:
         "attribute_types": own.types,
         "trace_id": _known(trace_ids, NO_TRACE_ID),
         "span_id": _known(span_ids, NO_SPAN_ID),
-    } | {name: logs[name] for name in _SAME_IN_LOGS}
+    } | {name: owned(logs[name]) for name in _SAME_IN_LOGS}
     oversize: Oversize = {}
     _note_large(oversize, "time_ns", time_ns)
     _note_large(oversize, "observed_time_ns", observed_ns)
@@ -118,12 +118,10 @@ class _Children:
 
     def column(self, columns: dict[str, pa.Array], item: pa.StructType) -> pa.ListArray:
         """Return one list of structs per span, made of the structs' columns."""
-        arrays = [
-            (columns[field.name] if field.name in columns else self[field.name]).cast(field.type)
-            for field in item
-        ]
+        columns |= {name: owned(self[name]) for name in item.names if name not in columns}
+        arrays = [columns[field.name].cast(field.type) for field in item]
         structs = pa.StructArray.from_arrays(arrays, fields=list(item))
-        return pa.ListArray.from_arrays(self.offsets, structs, type=list_of(item))
+        return pa.ListArray.from_arrays(owned(self.offsets), structs, type=list_of(item))
 
 
 def _events(events: _Children, duplicates: Duplicates) -> pa.ListArray:

@@ -141,13 +141,16 @@ class _Lot:
     def rows(self, collector_id: str) -> pa.Table:
         """Return one row per valid item."""
         declared, item_columns_of, _ = _ROWS[self._signal]
-        own = item_columns_of(item_columns(self._items, self._signal))
+        count = len(self._items)
+        decoded = item_columns(self._items, self._signal)
+        self._items.clear()  # their bytes are no longer needed
+        own = item_columns_of(decoded)
+        del decoded
         shared_of, record_of = self._per_item(self._shared), self._per_item(self._record)
         shared, shared_duplicates = shared_columns([_shared(each) for each in self._places])
         record = record_columns(self._records, collector_id)
         duplicates = _with_shared(own.duplicates, shared_duplicates, shared_of)
         oversize = {at: list(each.items()) for at, each in own.oversize.items()}
-        count = len(self._items)
         columns = own.columns | {
             **{name: column.take(shared_of) for name, column in shared.items()},
             **{name: column.take(record_of) for name, column in record.items()},

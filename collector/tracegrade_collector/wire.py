@@ -106,8 +106,16 @@ def shells(body: bytes, signal: Signal) -> Iterator[Shell]:
 
 
 def item_columns(items: Sequence[bytes], signal: Signal) -> pa.RecordBatch:
-    """Return spans or log records as one column per field, named as in OTLP."""
+    """Return spans or log records as one column per field, named as in OTLP.
+
+    Each array keeps the whole batch in memory, several times the bytes read; `owned` is a copy.
+    """
     return _handler(signal).list_to_record_batch(items)
+
+
+def owned(array: pa.Array) -> pa.Array:
+    """Return a copy of an array that keeps nothing else in memory."""
+    return array.copy_to(pa.default_cpu_memory_manager())
 
 
 def _trace_shells(request: Any) -> Iterator[Shell]:

@@ -135,7 +135,7 @@ def print_whole(lake: Path) -> None:
 
 def land(lake: Path) -> None:
     """Land the log of a lake in this process, and print what it took."""
-    folder = WalFolder(lake / "wal" / "c00000000")
+    folder = WalFolder.claim(lake)
     lander = Lander(Lake.create(str(lake)), folder, CollectorConfig())
     idle_mb = rss_mb()
     started, wall = time.process_time(), time.perf_counter()

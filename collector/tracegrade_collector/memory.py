@@ -1,0 +1,38 @@
+"""Keeps a process that makes and drops large arrays all day at one size.
+
+By default there are three allocators (Arrow's, C's for the decoder in Rust, Python's), and each
+keeps what it was given. Here Arrow uses C's, so that one stage's memory serves the next; large
+blocks are kept while a round lasts (mapping them anew costs 1 µs of kernel per span), and given
+back when it is over.
+"""
+
+import ctypes
+from typing import Any, Final
+
+import pyarrow as pa
+
+KEPT_BYTES: Final = 32 << 20  # as much as glibc allows, and more than most arrays of a batch
+_M_TRIM_THRESHOLD: Final = -1  # malloc.h
+_M_MMAP_THRESHOLD: Final = -3
+
+
+def use_one_allocator() -> None:
+    """Let this process's Arrow arrays come from C's allocator, which keeps large blocks."""
+    pa.set_memory_pool(pa.system_memory_pool())
+    libc = _glibc()
+    if libc:
+        libc.mallopt(_M_MMAP_THRESHOLD, KEPT_BYTES)
+        libc.mallopt(_M_TRIM_THRESHOLD, 2 * KEPT_BYTES)
+
+
+def give_back() -> None:
+    """Return to the system what nothing uses any more."""
+    libc = _glibc()
+    if libc:
+        libc.malloc_trim(0)
+
+
+def _glibc() -> Any:
+    """Return the C library if it has these knobs; others (musl, macOS) need none or have none."""
+    libc = ctypes.CDLL(None)
+    return libc if hasattr(libc, "malloc_trim") and hasattr(libc, "mallopt") else None
