@@ -229,7 +229,7 @@ def test_a_copy_of_a_lake_is_cleaned_by_the_log_it_has(lake: Lake, tmp_path: Pat
 
 
 def test_the_log_stays_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Entries older than a day go once a checkpoint holds what they said."""
+    """Entries older than six hours go once a checkpoint holds what they said."""
     monkeypatch.setitem(commit.CONFIGURATION, "delta.checkpointInterval", "5")
     monkeypatch.setattr(commit, "CLEANUP_COMMITS", 5)
     lake = Lake.create(tmp_path / "busy")
@@ -237,7 +237,7 @@ def test_the_log_stays_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     for seq in range(1, 12):
         land(lake, [span(seq, seq)])
     for entry in log.iterdir():
-        os.utime(entry, (time.time() - 2 * 24 * 3600,) * 2)
+        os.utime(entry, (time.time() - 7 * 3600,) * 2)
     for seq in range(12, 23):
         land(lake, [span(seq, seq)])
 
