@@ -108,8 +108,8 @@ class CollectorConfig:
     """Bytes of log that may wait for landing; beyond it requests are refused. 1 h at 3 MB/s."""
 
     max_segment_bytes: int = 12 << 20
-    """Bytes after which a segment is sealed. The lander holds one at a time, as rows: with 16 MB it
-    took 30 MB more, with 8 MB a tenth more time."""
+    """Bytes after which a segment is sealed. The lander holds one at a time, as rows: with 16 MB
+    it took 30 MB more, with 8 MB a tenth more time."""
 
     max_segment_age_secs: float = 1.0
     """Seconds after which a segment with records is sealed: how long data waits at least."""
