@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import grpc
@@ -334,6 +334,38 @@ def test_cancelled_calls_leave_nothing(collector: Collector) -> None:
         wait_until(lambda: call.future(trace_body(1), timeout=30).code() is grpc.StatusCode.OK)
 
     wait_until(lambda: counter(collector, "in_flight_bytes") == 0)
+
+
+def test_flood_of_pings_is_sent_away(collector: Collector) -> None:
+    """A client that only pings is told to calm down, and its connection is closed."""
+    host, _, port = collector.grpc.rpartition(":")
+    preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS, b"")
+    received = b""
+    with socket.create_connection((host, int(port)), timeout=20) as connection:
+        connection.sendall(preface + frame(PING, bytes(8)) * 1000)
+        with suppress(ConnectionError):
+            received = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+
+    assert b"too_many_pings" in received
+
+
+SETTINGS, PING = 4, 6
+
+
+def frame(kind: int, content: bytes) -> bytes:
+    """Return a frame of HTTP/2 about the whole connection."""
+    return len(content).to_bytes(3) + bytes([kind, 0]) + bytes(4) + content
+
+
+def test_call_with_a_large_head_is_refused(collector: Collector) -> None:
+    """Metadata has a limit, and who goes beyond it is not asked to come again."""
+    with grpc.insecure_channel(collector.grpc) as channel:
+        call = channel.unary_unary(EXPORT)
+        with pytest.raises(grpc.RpcError) as refused:
+            call(b"", timeout=10, metadata=[("x", "y" * 100_000)])
+
+        assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert call(b"", timeout=10, metadata=[("x", "y" * 1000)]) == b""
 
 
 def test_files_run_out_and_come_back(tmp_path: Path) -> None:

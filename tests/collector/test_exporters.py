@@ -41,7 +41,14 @@ def arguments_for(protocol: str, collector: Collector, compression: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("protocol", "compression"), [("http", "NoCompression"), ("http", "Gzip"), ("grpc", "Gzip")]
+    ("protocol", "compression"),
+    [
+        ("http", "NoCompression"),
+        ("http", "Gzip"),
+        ("http", "Deflate"),
+        ("grpc", "NoCompression"),
+        ("grpc", "Gzip"),
+    ],
 )
 def test_stock_program_counts_what_it_sent(
     tmp_path: Path, protocol: str, compression: str
