@@ -1,11 +1,13 @@
 """Traces of real frameworks become the same steps under every instrumentation."""
 
+from typing import NamedTuple
+
 import pytest
 
 from tracegrade_collector.lake import Lake
 from tracegrade_queries.build import build
 
-from .traces import capture, land, land_logs, logs_of, rows, story
+from .traces import capture, land, land_logs, line, logs_of, rows, story
 
 CALL = 'tool_call get_weather {"city":"Paris"}'
 MASKED = "An error occurred while running the tool. Please try again."
@@ -111,15 +113,40 @@ CASES = [(name, variant) for name, variants in STORIES.items() for variant in va
 BOTH = ["nested", "siblings", "below_http"]
 
 
-@pytest.mark.parametrize(("name", "variant"), CASES)
-def test_capture_tells_its_story(lake: Lake, name: str, variant: str) -> None:
-    """Each captured trace is one trajectory with exactly these steps."""
-    land(lake, capture(name + variant))
-    land_logs(lake, *logs_of(name + variant))
-    build(lake)
+class Told(NamedTuple):
+    """What became of one capture."""
 
-    assert story(lake) == STORIES[name][variant]
-    assert len(rows(lake, "SELECT trajectory_id FROM trajectories")) == 1
+    story: list[str]
+    trajectories: int
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Told]:
+    """What all captures, landed together and built at once, tell by name."""
+    lake = Lake.create(tmp_path_factory.mktemp("captures") / "lake")
+    names = [name + variant for name, variant in CASES]
+    for seq, name in enumerate(names):
+        land(lake, capture(name), seq=seq)
+        land_logs(lake, *logs_of(name), seq=seq)
+    build(lake)
+    steps = rows(lake, "SELECT * FROM steps ORDER BY trajectory_id, step_index")
+    traces = dict.fromkeys(names, ())
+    for row in rows(lake, "SELECT wal_seq, list(DISTINCT trace_id) AS ids FROM spans GROUP BY 1"):
+        traces[names[row["wal_seq"]]] = row["ids"]
+    runs = [row["trace_id"] for row in rows(lake, "SELECT trace_id FROM trajectories")]
+    return {
+        name: Told(
+            [line(step) for step in steps if step["trace_id"] in ids],
+            sum(run in ids for run in runs),
+        )
+        for name, ids in traces.items()
+    }
+
+
+@pytest.mark.parametrize(("name", "variant"), CASES)
+def test_capture_tells_its_story(told: dict[str, Told], name: str, variant: str) -> None:
+    """Each captured trace is one trajectory with exactly these steps."""
+    assert told[name + variant] == (STORIES[name][variant], 1)
 
 
 @pytest.mark.parametrize("variant", ["", "__halluc", "__toolerror"])

@@ -166,10 +166,11 @@ def story(lake: Lake, trajectory: str = "") -> list[str]:
         f"SELECT * FROM steps WHERE starts_with(trajectory_id, '{trajectory}') "
         "ORDER BY trajectory_id, step_index",
     )
-    return [_line(row) for row in found]
+    return [line(row) for row in found]
 
 
-def _line(row: Mapping[str, Any]) -> str:
+def line(row: Mapping[str, Any]) -> str:
+    """Return a step as its kind, tool, arguments, status and what was said."""
     named = ["kind", "tool_name", "arguments", "status", "content"]
     if row["kind"] == "observation":
         named = ["kind", "content"]
