@@ -307,6 +307,31 @@ def test_full_disk_stops_the_lander_with_one_line(tmp_path: Path) -> None:
     assert landed_ids(tmp_path) == [1]
 
 
+@only_linux
+def test_log_that_cannot_land_does_not_hold_others_up(tmp_path: Path) -> None:
+    """One lander has two logs; the lake of one is of a later version, the other's rows land."""
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    orders = b""
+    for lake in (bad, good):
+        collector_id = kill_with_backlog(lake, 1).parent.name
+        claimed = WalFolder.claim(lake)
+        claimed.seal()
+        claimed.close()
+        place = {"lake": str(lake), "state": str(lake), "collector_id": collector_id}
+        orders += json.dumps({"land": place}).encode() + b"\n"
+    log_folder = bad / "raw_spans" / "_delta_log"
+    log_folder.mkdir(parents=True)
+    (log_folder / f"{0:020d}.json").write_text('{"protocol":{"minReaderVersion":99}}\n')
+    lander = [sys.executable, "-m", "tracegrade_collector.lander"]
+    ended = subprocess.run(
+        [*lander, json.dumps(asdict(CollectorConfig()))], input=orders + DRAIN, check=False
+    )
+
+    assert ended.returncode == 3
+    assert landed_ids(good) == [1]
+    assert any(segment.stat().st_size for segment in segments(bad))
+
+
 @pytest.mark.parametrize("protocol", ["http", "grpc"])
 def test_taken_port_is_an_error(tmp_path: Path, protocol: str) -> None:
     """One line says which address, and nothing is left running."""
