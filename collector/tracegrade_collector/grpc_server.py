@@ -9,6 +9,7 @@ message is read, and a message that does not arrive can be given up.
 
 import asyncio
 import contextlib
+import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import NoReturn, cast
@@ -47,6 +48,9 @@ PING_SECS, PONG_SECS = 60, 20  # finds clients that vanished
 LEAST_PING_GAP_SECS = 10  # clients that ping more often are sent away
 
 Handler = Callable[[object, grpc.aio.ServicerContext], Awaitable[bytes]]
+
+
+logger = logging.getLogger(__name__)
 
 
 class SlowBody(Unavailable):
@@ -132,6 +136,10 @@ def _export_handler(door: Door, signal: Signal, max_body_secs: float) -> Handler
                 rejections = await intake.accept(body, signal, Encoding.PROTOBUF)
         except CollectorError as error:
             await _refuse(context, error)
+        except Exception:
+            logger.exception("a call failed")
+            msg = "the collector failed on this request and did not keep it"
+            await _refuse(context, Unavailable(msg))  # else UNKNOWN, and it would not come again
         secs = time.perf_counter() - started
         door.counters.observe("request_duration_seconds", secs, protocol="grpc")
         return status.export_response(signal, rejections).SerializeToString()
