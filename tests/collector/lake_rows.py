@@ -4,7 +4,7 @@ import hashlib
 import os
 import time
 from collections.abc import Iterable, Mapping
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import pyarrow as pa
 from tracegrade_collector.lake import RAW_SPANS, Lake, Table
 
 TODAY = datetime.now(UTC).date()
-LONG_AGO = date(2026, 1, 5)
+LONG_AGO = TODAY - timedelta(days=300)
 DAY_NS = 24 * 3600 * 10**9
 
 
