@@ -6,50 +6,75 @@ bytes, so that a file kept elsewhere can be recognised.
 
 import re
 from base64 import b64decode
+from collections.abc import Iterator
 from hashlib import sha256
 from typing import Final
 
 MARK: Final = "[redacted:blob"
 OCTETS: Final = "application/octet-stream"
+MIXED_CHARS: Final = 512
+"""So many must have both cases and digits, as the base64 of a file has."""
+
 _MEDIA_TYPE_OF_START: Final = {
-    "iVBORw0KGgo": "image/png",
+    "iVBORw0KGg": "image/png",
     "/9j/": "image/jpeg",
     "R0lGOD": "image/gif",
     "UklGR": "image/webp",
     "JVBERi0": "application/pdf",
     "SUQz": "audio/mpeg",
 }
-_PART: Final = re.compile(
-    r"(?:data:([A-Za-z0-9!#$&^_.+-]{1,64}/[A-Za-z0-9!#$&^_.+-]{1,64})?(?:;[\w=.-]{1,64}){0,4};base64,)?"
-    r"((?:[A-Za-z0-9+/_-]|\\/)*+={0,2})"
-)
+_OTHER: Final = re.compile(rb"[^A-Za-z0-9+/=_\\-]")  # JSON may write a slash as \/
+_NAME: Final = r"[A-Za-z0-9!#$&^_.+-]{1,64}"
+_URI_START: Final = re.compile(rf"data:({_NAME}\\?/{_NAME})?(?:;[\w=.-]{{1,64}}){{0,4}};base64,\Z")
+_LONGEST_URI_START: Final = 500
 
 
-def replace_blobs(text: str, max_bytes: int) -> str:
+def replace_blobs(text: str, max_chars: int) -> str:
     """Return the text with a marker for each run of base64 with more than so many characters."""
+    encoded = text.encode()
+    parts = []
+    at = 0
+    for start, end in _long_runs(encoded, max_chars):
+        run = encoded[start:end].decode()
+        if not _looks_encoded(run):
+            continue
+        before = encoded[max(at, start - _LONGEST_URI_START) : start].decode(errors="ignore")
+        uri = _URI_START.search(before)
+        size = len(uri[0].encode()) if uri else 0
+        media_type = uri[1].replace("\\", "") if uri and uri[1] else _media_type(run)
+        parts += [encoded[at : start - size].decode(), _marker(run, media_type)]
+        at = end
+    return "".join([*parts, encoded[at:].decode()]) if parts else text
 
-    def marked(match: re.Match[str]) -> str:
-        encoded = match[2]
-        if len(encoded) <= max_bytes or not _is_base64(encoded):
-            return match[0]
-        return blob_marker(encoded, match[1])
 
-    return _PART.sub(marked, text)
+def _long_runs(encoded: bytes, min_chars: int) -> Iterator[tuple[int, int]]:
+    """Yield where runs of base64 with more characters start and end.
+
+    Looks at the place where a run that starts here would be long enough, and from there back: most
+    characters are never looked at.
+    """
+    start = 0
+    while (last := start + min_chars) < len(encoded):
+        other = _OTHER.search(encoded[start : last + 1][::-1])
+        if other:
+            start = last + 1 - other.start()
+            continue
+        after = _OTHER.search(encoded, last)
+        end = after.start() if after else len(encoded)
+        yield start, end
+        start = end + 1
 
 
-def blob_marker(encoded: str, media_type: str | None = None) -> str:
-    """Return what stands in the place of a file in base64."""
-    standard = encoded.replace("\\/", "/").replace("-", "+").replace("_", "/").rstrip("=")
+def _looks_encoded(run: str) -> bool:
+    start = run[:MIXED_CHARS]
+    return any(map(str.isupper, start)) and any(map(str.islower, start)) and "\\\\" not in start
+
+
+def _marker(run: str, media_type: str) -> str:
+    standard = run.replace("\\", "").replace("-", "+").replace("_", "/").rstrip("=")
     content = b64decode(standard + "=" * (-len(standard) % 4)) if len(standard) % 4 != 1 else b""
-    found = media_type or _media_type(encoded)
-    digest = sha256(content or encoded.encode()).hexdigest()
-    return f"{MARK} {found} {len(content)} bytes sha256:{digest}]"
-
-
-def _is_base64(encoded: str) -> bool:
-    """Return whether it has what the base64 of a file has: both cases and digits, well mixed."""
-    start = encoded[:512]
-    return any(map(str.isupper, start)) and any(map(str.islower, start)) and len(set(start)) > 12
+    digest = sha256(content or run.encode()).hexdigest()
+    return f"{MARK} {media_type} {len(content)} bytes sha256:{digest}]"
 
 
 def _media_type(encoded: str) -> str:

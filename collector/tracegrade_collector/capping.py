@@ -1,18 +1,29 @@
 """Values that are longer than they may be, cut with a note of what they were."""
 
 from hashlib import sha256
+from typing import Final
+
+MARGIN_BYTES: Final = 4096
+"""Of what follows the cut; looked at too, so that no secret is half kept."""
 
 
-def cap(text: str, max_bytes: int) -> str:
-    """Return the text, or its beginning and a note of its length and SHA-256.
+def head(text: str, max_bytes: int) -> str:
+    """Return what can be kept of a text, and a little more."""
+    return _cut(text.encode(), max_bytes + MARGIN_BYTES)
 
-    Cut between characters; together at most `max_bytes` bytes of UTF-8. The hash is that of the
-    value as it would have been stored, without its secrets: of a whole value a hash would tell who
-    can guess whether the guess was right.
-    """
+
+def note(text: str, *, with_hash: bool) -> str:
+    """Return what stands at the end of a text that was cut: its length, and SHA-256 if wished."""
     encoded = text.encode()
-    if len(encoded) <= max_bytes:
-        return text
-    note = f"…[capped: {len(encoded)} bytes, sha256:{sha256(encoded).hexdigest()}]"
-    kept = encoded[: max_bytes - len(note.encode())].decode(errors="ignore")
-    return kept + note
+    digest = f", sha256:{sha256(encoded).hexdigest()}" if with_hash else ""
+    return f"…[capped: {len(encoded)} bytes{digest}]"
+
+
+def cap(text: str, note_text: str, max_bytes: int) -> str:
+    """Return the beginning of a text and a note, together at most so many bytes of UTF-8."""
+    return _cut(text.encode(), max_bytes - len(note_text.encode())) + note_text
+
+
+def _cut(encoded: bytes, max_bytes: int) -> str:
+    """Cut between characters."""
+    return encoded[:max_bytes].decode(errors="ignore")

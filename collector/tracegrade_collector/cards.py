@@ -8,10 +8,12 @@ import re
 from typing import Final
 
 MARK: Final = "[redacted:card]"
-# Possessive, so that each digit is looked at once. No digit, letter or decimal point around it.
-_CANDIDATE: Final = re.compile(
-    r"(?<![0-9A-Za-z])(?<![0-9]\.)[2-6][0-9]{3}(?:[ -]?[0-9]){9,15}+(?![0-9A-Za-z])"
-)
+# Groups of digits. Possessive, so that each digit is looked at once; no letter beside a group, and
+# no decimal point before the first.
+_GROUP: Final = r"[0-9]++(?![A-Za-z])"
+_GROUPS: Final = re.compile(rf"(?<![0-9A-Za-z])(?<![0-9]\.){_GROUP}(?:[ -]{_GROUP})*+")
+_LEAST_DIGITS: Final = 13
+_MOST_GROUPS: Final = 5
 _ISSUERS: Final = re.compile(
     r"""
     4(?:[0-9]{12}|[0-9]{15}|[0-9]{18})                                        # Visa
@@ -29,13 +31,22 @@ _GROUPINGS: Final = frozenset({"", "4-4-4-4", "4-6-5", "4-6-4", "4-4-4-4-3", "4-
 
 def replace_cards(text: str) -> str:
     """Return the text with a mark for each card number in it."""
-    return _CANDIDATE.sub(_marked, text)
+    return _GROUPS.sub(_marked, text)
 
 
 def _marked(match: re.Match[str]) -> str:
-    if not is_card(match[0]):
-        return match[0]
-    before = match.string[: match.start()].rstrip()
+    """Return groups of digits with a mark for those neighbours that are a card's number."""
+    parts = re.split("([ -])", match[0]) if len(match[0]) >= _LEAST_DIGITS else [match[0]]
+    for at in range(0, len(parts), 2):
+        for end in range(at + 1, min(at + 2 * _MOST_GROUPS, len(parts) + 1), 2):
+            if is_card("".join(parts[at:end])):
+                parts[at:end] = [_mark_in(match), *[""] * (end - at - 1)]
+                break
+    return "".join(parts)
+
+
+def _mark_in(match: re.Match[str]) -> str:
+    before = match.string[max(0, match.start() - 200) : match.start()].rstrip()
     if before[-1:] not in {":", ",", "["}:
         return MARK
     quote = _last_quote(before)  # a number in JSON: a bare word would break the JSON around it
@@ -44,7 +55,7 @@ def _marked(match: re.Match[str]) -> str:
 
 def _last_quote(text: str) -> str:
     """Return the last double quote of a text with the backslashes before it."""
-    found = re.search(r'\\*+"(?=[^"]*\Z)', text[-200:])
+    found = re.search(r'\\*+"(?=[^"]*\Z)', text)
     return found[0] if found else ""
 
 
@@ -52,6 +63,8 @@ def is_card(text: str) -> bool:
     """Return whether digits, grouped or not, are a card's number."""
     groups = re.split("[ -]", text)
     digits = "".join(groups)
+    if len(digits) < _LEAST_DIGITS:
+        return False
     grouping = "-".join(str(len(group)) for group in groups) if len(groups) > 1 else ""
     return (
         grouping in _GROUPINGS

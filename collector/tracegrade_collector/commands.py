@@ -20,6 +20,7 @@ from tracegrade_collector.export import Exported, export_http, export_json
 from tracegrade_collector.files import private_opener
 from tracegrade_collector.importer import Imported, import_files
 from tracegrade_collector.lake import Lake
+from tracegrade_collector.messages import REDACTED
 from tracegrade_collector.otlp import Signal
 from tracegrade_collector.otlp_http import OtlpHttp
 
@@ -151,4 +152,6 @@ def _export_summary(exported: Exported, signal: Signal) -> str:
     summary = f"exported {exported.items} {name}"
     if exported.with_repeated_keys:
         summary += f"; {exported.with_repeated_keys} have a key twice, and have it twice again"
+    if exported.redacted:
+        summary += f"; {exported.redacted} were redacted, and say where in {REDACTED}"
     return summary

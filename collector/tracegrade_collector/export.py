@@ -1,7 +1,8 @@
 """The lake's spans and log records as OTLP again: as JSON lines, or sent to an OTLP/HTTP endpoint.
 
 What a client sent twice comes out once. Later entries of equal keys are in their places again, so
-nothing differs from what came in; how many items had such keys is counted all the same.
+nothing differs from what came in; how many items had such keys is counted all the same. Only what
+redaction replaced differs: the attribute `tracegrade.collector.redacted` of an item says where.
 """
 
 import json
@@ -36,6 +37,9 @@ class Exported:
     with_repeated_keys: int
     """Of those, how many had a key twice in one list."""
 
+    redacted: int
+    """Of those, how many differ from what came in, and say where."""
+
 
 def export_json(lake: Lake, signal: Signal, trace_id: str | None, out: TextIO) -> Exported:
     """Write requests as OTLP/JSON, one per line, in the order received.
@@ -48,7 +52,7 @@ def export_json(lake: Lake, signal: Signal, trace_id: str | None, out: TextIO) -
         json.dump(write_json(_request(signal, rows)), out, ensure_ascii=False)
         out.write("\n")
         counts += _counts(rows)
-    return Exported(counts["items"], counts["with_repeated_keys"])
+    return Exported(counts["items"], counts["with_repeated_keys"], counts["redacted"])
 
 
 def export_http(lake: Lake, signal: Signal, trace_id: str | None, endpoint: OtlpHttp) -> Exported:
@@ -62,7 +66,7 @@ def export_http(lake: Lake, signal: Signal, trace_id: str | None, endpoint: Otlp
     for rows in raw_rows(lake, signal, trace_id):
         endpoint.send(signal, _request(signal, rows))
         counts += _counts(rows)
-    return Exported(counts["items"], counts["with_repeated_keys"])
+    return Exported(counts["items"], counts["with_repeated_keys"], counts["redacted"])
 
 
 def raw_rows(lake: Lake, signal: Signal, trace_id: str | None) -> Iterator[list[Row]]:
@@ -96,5 +100,8 @@ def _request(signal: Signal, rows: list[Row]) -> Request:
 
 
 def _counts(rows: list[Row]) -> Counter[str]:
-    repeated = sum(row["duplicate_attributes"] is not None for row in rows)
-    return Counter(items=len(rows), with_repeated_keys=repeated)
+    return Counter(
+        items=len(rows),
+        with_repeated_keys=sum(row["duplicate_attributes"] is not None for row in rows),
+        redacted=sum(row.get("redacted") is not None for row in rows),
+    )

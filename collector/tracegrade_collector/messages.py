@@ -1,7 +1,8 @@
 """Rows of `raw_spans` and `raw_logs` → OTLP requests equal to what came in.
 
 The way back from `rows.py`. A row is a dict as `pyarrow.Table.to_pylist` returns it: a map is a
-list of (key, value) pairs, in order. Later entries of equal keys return to their positions.
+list of (key, value) pairs, in order. Later entries of equal keys return to their positions. Items
+in which something was redacted get one attribute more, which says where.
 """
 
 import json
@@ -19,6 +20,8 @@ from tracegrade_collector.anyvalue import set_entry, set_value
 from tracegrade_collector.otlp_json import read_json
 
 Row = Mapping[str, Any]
+REDACTED = "tracegrade.collector.redacted"
+"""Attribute of an exported item: a list of `path rule`, such as `attributes.password named`."""
 
 RESOURCE_COLUMNS = (
     "resource_attributes",
@@ -133,6 +136,7 @@ def _set_span(span: Span, row: Row) -> None:
     _set_attributes(
         span.attributes, row["attributes"], row["attribute_types"], _duplicates(row, "span")
     )
+    _mark_redacted(span, row)
     span.dropped_attributes_count = row["dropped_attributes_count"]
     span.dropped_events_count = row["dropped_events_count"]
     span.dropped_links_count = row["dropped_links_count"]
@@ -172,6 +176,15 @@ def _set_log(log: LogRecord, row: Row) -> None:
     _set_attributes(
         log.attributes, row["attributes"], row["attribute_types"], _duplicates(row, "log")
     )
+    _mark_redacted(log, row)
+
+
+def _mark_redacted(item: Span | LogRecord, row: Row) -> None:
+    found = row.get("redacted")  # a table of an earlier version has no such column
+    if found:
+        values = item.attributes.add(key=REDACTED).value.array_value.values
+        for each in found:
+            values.add(string_value=f"{each['path']} {each['rule']}")
 
 
 def _id(column: str | None, oversize: str | None) -> bytes:

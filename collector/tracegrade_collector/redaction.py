@@ -17,11 +17,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tracegrade_collector import capping
 from tracegrade_collector.blobs import replace_blobs
-from tracegrade_collector.capping import cap
 from tracegrade_collector.config import RULES, CollectorConfig
 from tracegrade_collector.pseudonyms import Pseudonyms, load_secret
-from tracegrade_collector.redaction_rules import BLOB, Rule, marker, one_by_one, rules
+from tracegrade_collector.redaction_rules import BLOB, marker, one_by_one, rules
 from tracegrade_collector.secret_names import NameKind, SecretNames, looks_like_key
 from tracegrade_collector.suspicion import NOWHERE, Positions, Suspicion, lengths
 from tracegrade_collector.text_leaves import Leaf, Marks, distinct_lots, readers, set_column
@@ -78,8 +78,8 @@ class Redactor:
         self._names = SecretNames(names if NAMED not in rules_off else None, pseudonym_keys)
         self._kind_of = lru_cache(KNOWN_KEYS)(self._names.kind)
         self._max_value_bytes = max_value_bytes
-        self._max_blob_bytes = None if BLOB in rules_off else max_blob_bytes
-        longest = min(max_value_bytes, self._max_blob_bytes or max_value_bytes)
+        self._max_blob_chars = None if BLOB in rules_off else max_blob_bytes
+        longest = min(max_value_bytes, self._max_blob_chars or max_value_bytes)
         self._suspicion = Suspicion(self._rules, longest)
 
     @classmethod
@@ -197,19 +197,33 @@ class Redactor:
         return [_cleaned(*each, clean, changes) for each in zip(examined, codes, strict=True)]
 
     def _apply(self, texts: pa.Array) -> tuple[pa.Array, list[Change]]:
-        """Apply each rule to the texts it concerns."""
+        """Apply each rule to the texts it concerns; of too long ones to what is kept of them."""
         changes = []
-        if self._max_blob_bytes is not None:
-            limit = self._max_blob_bytes
-            texts, changed = _apply_long(texts, limit, lambda text: replace_blobs(text, limit))
+        if self._max_blob_chars is not None:
+            limit = self._max_blob_chars
+            replace = one_by_one(lambda text: replace_blobs(text, limit))
+            texts, changed = _replaced(texts, _longer(texts, limit), replace)
             changes.append(Change(BLOB, changed))
-        for rule in self._rules:
-            texts, changed = _apply_rule(texts, rule)
-            changes.append(Change(rule.name, changed))
         limit = self._max_value_bytes
-        texts, changed = _apply_long(texts, limit, lambda text: cap(text, self._max_value_bytes))
-        changes.append(Change(CAPPED, changed))
+        long = _longer(texts, limit)
+        notes = [self._note(each) for each in texts.take(pa.array(long)).to_pylist()]
+        texts, _ = _replaced(texts, long, one_by_one(lambda text: capping.head(text, limit)))
+        for rule in self._rules:
+            found = _true_at(pc.match_substring_regex(texts, rule.find))
+            texts, changed = _replaced(texts, found, rule.replace)
+            changes.append(Change(rule.name, changed))
+        heads = zip(texts.take(pa.array(long)).to_pylist(), notes, strict=True)
+        capped = [capping.cap(text, note, limit) for text, note in heads]
+        texts = _put(texts, long, pa.array(capped, texts.type))
+        changes.append(Change(CAPPED, long))
         return texts, [change for change in changes if len(change.positions)]
+
+    def _note(self, text: str) -> str:
+        """Return the note of a text that is cut.
+
+        Without a hash if it may hold a secret: who has the rest could find it out by trying.
+        """
+        return capping.note(text, with_hash=not self._suspicion.has_hint(text))
 
     def _marked(self, rows: pa.Table, marks: Marks) -> pa.Table:
         rows = set_column(rows, REDACTED, marks.column())
@@ -242,12 +256,25 @@ def _put_back(
     keys = leaf.keys
     if place.keys and key_changes:
         keys, key_changes = _spread(place.keys, distinct_keys, key_changes)
+        keys = _told_apart(keys, leaf.lots, key_changes)
     values, changes = _spread(place.values, values, changes)
     changes = place.changes + changes
     for rule, positions in changes + key_changes:
         marks.add(leaf.owners(positions), leaf.paths(positions, keys), rule)
     touched = [change.positions for change in changes]
     return leaf.rebuild(rows, keys, values, np.unique(np.concatenate([NOWHERE, *touched])))
+
+
+def _told_apart(keys: pa.Array, lots: Positions, changes: list[Change]) -> pa.Array:
+    """Return keys of which no map has two equal ones: redacted ones end in their place."""
+    if not len(lots):
+        return keys
+    changed = np.unique(np.concatenate([positions for _, positions in changes]))
+    places = changed - lots[np.searchsorted(lots, changed, side="right") - 1]
+    numbered = pc.binary_join_element_wise(
+        keys.take(pa.array(changed)), pa.array(places).cast(pa.string()), "#"
+    )
+    return _put(keys, changed, numbered)
 
 
 def _spread(
@@ -272,16 +299,8 @@ def _cleaned(
     return _put(examined.texts, examined.suspects, clean.take(pa.array(codes))), own
 
 
-def _apply_rule(texts: pa.Array, rule: Rule) -> tuple[pa.Array, Positions]:
-    found = _true_at(pc.match_substring_regex(texts, rule.find))
-    return _replaced(texts, found, rule.replace)
-
-
-def _apply_long(
-    texts: pa.Array, limit: int, replace: Callable[[str], str]
-) -> tuple[pa.Array, Positions]:
-    found = _true_at(pc.greater(pc.binary_length(texts), limit))
-    return _replaced(texts, found, one_by_one(replace))
+def _longer(texts: pa.Array, limit: int) -> Positions:
+    return _true_at(pc.greater(pc.binary_length(texts), limit))
 
 
 def _replaced(

@@ -56,6 +56,10 @@ class Suspicion:
         found: Positions = np.flatnonzero(suspected)
         return found
 
+    def has_hint(self, text: str) -> bool:
+        """Return whether a rule may concern a text because of something inside it."""
+        return self._hints is not None and self._hints.search(text.encode()) is not None
+
     def _hinted(self, offsets: npt.NDArray[np.int32], content: pa.Buffer) -> npt.NDArray[np.int64]:
         """Return the first and the last text under each hint; one may span several."""
         if self._hints is None:
