@@ -214,10 +214,15 @@ def _header_at(file: BinaryIO, start: int) -> Header | None:
     header = read_at(file, start, HEADER_BYTES)
     if len(header) < HEADER_BYTES:
         return None
-    magic, checksum = _CHECKSUM.unpack_from(header)
-    if magic != MAGIC or google_crc32c.value(header[_CHECKSUM.size :]) != checksum:
+    if not header.startswith(MAGIC) or not _is_undamaged(header):
         return None
     return Header(*_REST.unpack_from(header, _CHECKSUM.size))
+
+
+def _is_undamaged(header: bytes) -> bool:
+    """Return whether a header has its checksum, whatever its magic is."""
+    _, checksum = _CHECKSUM.unpack_from(header)
+    return bool(google_crc32c.value(header[_CHECKSUM.size :]) == checksum)
 
 
 def _record_1_at(file: BinaryIO, start: int, size: int) -> Logged | None:
@@ -256,13 +261,20 @@ def _damage_kind(file: BinaryIO, start: int, end: int, size: int) -> DamageKind:
     if end < size:
         return DamageKind.CORRUPT
     begin = read_at(file, start, HEADER_BYTES)
-    magic = begin[: len(MAGIC)]
-    if magic[:3] == FAMILY and magic[3:].isdigit() and magic not in (MAGIC, MAGIC_1):
-        msg = f"{_name(file)} was written by another version ({magic.decode()}); land it with that"
+    if _is_of_other_version(begin):
+        magic = begin[: len(MAGIC)].decode()
+        msg = f"{_name(file)} was written by another version ({magic}); land it with that"
         raise OtherVersion(msg)
     if not any(begin) and _is_zero(file, start, size):
         return DamageKind.TORN
     return DamageKind.TORN if _is_unfinished(file, start, begin, size) else DamageKind.CORRUPT
+
+
+def _is_of_other_version(begin: bytes) -> bool:
+    """Return whether a record begins like ours and has another digit, not by a flipped bit."""
+    magic = begin[: len(MAGIC)]
+    is_other = magic[:-1] == FAMILY and magic[-1:].isdigit() and magic not in (MAGIC, MAGIC_1)
+    return is_other and not (len(begin) == HEADER_BYTES and _is_undamaged(begin))
 
 
 def _is_unfinished(file: BinaryIO, start: int, begin: bytes, size: int) -> bool:

@@ -13,6 +13,7 @@ from tracegrade_collector.wal import (
     DamageKind,
     Entry,
     Logged,
+    glance_over,
     read_segment,
     record_header,
     segment_name,
@@ -87,6 +88,36 @@ def test_flipped_bit_costs_one_record() -> None:
 
         assert [seq for seq, _ in good(bytes(content))] == [8, 9]
         assert damage(bytes(content)) == [Damage(DamageKind.CORRUPT, 0, len(RECORDS[0]))]
+
+
+def test_flipped_bit_in_the_last_record_is_never_taken_for_a_torn_tail() -> None:
+    """Also not in its length or in the digit of its version: it was acknowledged."""
+    start = len(SEGMENT) - len(RECORDS[2])
+    for place in range(len(RECORDS[2]) * 8):
+        content = bytearray(SEGMENT)
+        content[start + place // 8] ^= 1 << place % 8
+
+        assert [seq for seq, _ in good(bytes(content))] == [7, 8]
+        assert damage(bytes(content)) == [Damage(DamageKind.CORRUPT, start, len(SEGMENT))]
+
+
+def test_headers_tell_of_records_without_their_bodies() -> None:
+    """A damaged body changes nothing; a damaged header costs one record."""
+    content = bytearray(SEGMENT)
+    content[len(RECORDS[0]) - 1] ^= 1
+    content[len(RECORDS[0]) + 20] ^= 1
+
+    found = [(each.seq, each.signal, each.items) for each in glance_over(BytesIO(content))]
+    assert found == [(7, Signal.TRACES, 2), (9, Signal.TRACES, 3)]
+
+
+def test_body_that_looks_like_a_record_is_not_read_as_one() -> None:
+    """A hostile body holds a header that promises more bytes than there are."""
+    hostile = record_header(ENTRIES[0]._replace(body=bytes(1000)), 99)
+    content = bytearray(record(ENTRIES[0]._replace(body=hostile), 7) + RECORDS[1])
+    content[10] ^= 1
+
+    assert [seq for seq, _ in good(bytes(content))] == [8]
 
 
 def test_flipped_bit_in_the_last_record_is_not_cut(folder: WalFolder) -> None:
