@@ -51,7 +51,7 @@ class Answer(NamedTuple):
 class Collector:
     """A running `tracegrade collect`; its processes form a group of their own."""
 
-    def __init__(self, lake: Path | str, *flags: str, **options: str | float) -> None:
+    def __init__(self, lake: Path, *flags: str, **options: str | float) -> None:
         """Start it on free ports and wait until it is ready."""
         self.lake = Path(lake)  # of a URL it means nothing
         environment = {
@@ -123,7 +123,7 @@ def _is_lander(pid: str) -> bool:
 
 
 @contextmanager
-def collecting(lake: Path | str, *flags: str, **options: str | float) -> Iterator[Collector]:
+def collecting(lake: Path, *flags: str, **options: str | float) -> Iterator[Collector]:
     """Run a collector during the block; nothing of it is left afterwards."""
     collector = Collector(lake, *flags, **options)
     try:

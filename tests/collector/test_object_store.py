@@ -322,13 +322,13 @@ def test_a_table_is_dropped_whole(lake: Lake) -> None:
 def test_a_dataset_finds_nulls_and_columns_that_came_later(store: Store, tmp_path: Path) -> None:
     """The log's statistics leave most columns out, which says nothing about their NULLs."""
     lake = Lake.create(f"s3://{BUCKET}/datasets", tmp_path)
-    day = NOTES.columns[-1]
+    number, day = NOTES.columns[0], NOTES.columns[-1]
     word = Column("word", pa.string(), "May be NULL.")
-    date = pa.array([20778], pa.int32()).cast(pa.date32())
-    lake.append(Table("words", "one word", (day,)), pa.table({"date": date}))
-    words = Table("words", "one word", (day, word))
-    lake.append(words, pa.table({"date": date, "word": pa.array([None], pa.string())}))
-    lake.append(words, pa.table({"date": date, "word": ["yes"]}))
+    row = {"wal_seq": [1], "date": pa.array([20778], pa.int32()).cast(pa.date32())}
+    lake.append(Table("words", "one word", (number, day)), pa.table(row))
+    words = Table("words", "one word", (number, day, word))
+    lake.append(words, pa.table(row | {"word": pa.array([None], pa.string())}))
+    lake.append(words, pa.table(row | {"word": ["yes"]}))
     con = duckdb.connect()
     con.register("words", lake.dataset("words"))
 

@@ -50,9 +50,14 @@ def url(store: Store, request: pytest.FixtureRequest) -> str:
     return f"s3://{BUCKET}/{re.sub('[^a-z_]', '-', request.node.name)}"
 
 
+def at(url: str, state: Path) -> tuple[str, str]:
+    """Return the flags for a lake and its state."""
+    return f"--lake={url}", f"--state={state}"
+
+
 def collector_on(url: str, state: Path) -> Collector:
     """Return a running collector that lands often."""
-    return Collector(url, f"--state={state}", land_every_secs=0.2, max_segment_age_secs=0.1)
+    return Collector(state, *at(url, state), land_every_secs=0.2, max_segment_age_secs=0.1)
 
 
 def send(collector: Collector, *span_ids: int) -> None:
@@ -89,7 +94,7 @@ def test_an_outage_is_waited_for(
     url: str, store: Store, tmp_path: Path, capfd: pytest.CaptureFixture[str], reply: Reply | None
 ) -> None:
     """Requests are accepted meanwhile, the store is asked ever less often, then all lands once."""
-    with collecting(url, f"--state={tmp_path}", land_every_secs=0.2) as collector:
+    with collecting(tmp_path, *at(url, tmp_path), land_every_secs=0.2) as collector:
         send(collector, 1)
         wait_until(lambda: landed_ids(url, tmp_path) == [1])
         outage = store.fault("*", "/", reply=reply, times=10**6)
@@ -113,7 +118,7 @@ def test_a_collector_starts_while_the_store_is_down(
 ) -> None:
     """What it needs to accept is on this machine."""
     store.fault("*", "/", times=10**6)
-    with collecting(url, f"--state={tmp_path}", land_every_secs=0.2) as collector:
+    with collecting(tmp_path, *at(url, tmp_path), land_every_secs=0.2) as collector:
         send(collector, 1)
         store.heal()
 
