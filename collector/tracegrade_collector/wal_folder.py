@@ -84,6 +84,8 @@ class WalFolder:
         if not claimed:
             return cls.claim(lake_root)  # another one took it between the two lines
         claimed.add_token()
+        for folder in (parent, lake_root):  # one who died may have made them, and not synced
+            sync_folder(folder)
         return claimed
 
     @classmethod

@@ -99,7 +99,9 @@ class TableFolder:
             make_folder(target.parent)
             os.replace(file, target)
             reach("file_published")
-        for parent in {(self.folder / path).parent for path in staged}:
+        # The upper two may have been made by a process that died before it synced their names.
+        parents = {(self.folder / path).parent for path in staged}
+        for parent in [*parents, self.folder, self.folder.parent]:
             sync_folder(parent)
         return {path: path for path in staged}
 
