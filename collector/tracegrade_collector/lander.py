@@ -10,6 +10,7 @@ A log that cannot be landed is tried again, later each time; the others go on me
 import json
 import logging
 import os
+import random
 import select
 import signal
 import sys
@@ -121,9 +122,11 @@ class Station:
 
     def _fail(self, error: Exception) -> None:
         """Begin anew after a pause: what was staged is forgotten, the log still has it."""
-        log.error("cannot land (again in %.1f s): %s", self._pause_secs, error)
+        # Not all collectors of a store that fails are to come back at the same moment.
+        pause_secs = self._pause_secs * random.uniform(0.5, 1)  # noqa: S311 - no secret
+        log.error("cannot land (again in %.1f s): %s", pause_secs, error)
         self._lander = None
-        self._paused_until = time.monotonic() + self._pause_secs
+        self._paused_until = time.monotonic() + pause_secs
         self._pause_secs = min(2 * self._pause_secs, LONGEST_PAUSE_SECS)
 
 

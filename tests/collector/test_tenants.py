@@ -361,7 +361,8 @@ def test_tenants_of_a_lake_on_an_object_store(
     url, state = f"s3://{BUCKET}/lake", tmp_path / "state"
     with s3_server() as store:
         put_environment(store, monkeypatch.setenv)
-        with collecting(url, f"--state={state}", token_file=str(tenants.file)) as collector:
+        flags = (f"--lake={url}", f"--state={state}")
+        with collecting(state, *flags, token_file=str(tenants.file)) as collector:
             send(collector, tenants.acme, trace_body(1, 2))
             send(collector, tenants.acme, b"\xff")
             send(collector, tenants.globex, trace_body(3))
