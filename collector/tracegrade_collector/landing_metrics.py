@@ -28,7 +28,7 @@ def landing_text(folders: Iterable[WalFolder]) -> str:
     for (_, signal), ledger in ledgers.items():
         counts.update(_counts(signal, ledger))
     lines = [f"{PREFIX}{name} {count}" for name, count in sorted(counts.items())]
-    lines += [f"{PREFIX}{name} {value:.6g}" for name, value in _gauges(found, ledgers.values())]
+    lines += [f"{PREFIX}{name} {value:.12g}" for name, value in _gauges(found, ledgers.values())]
     return "".join(f"{line}\n" for line in lines)
 
 
