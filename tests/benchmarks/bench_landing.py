@@ -4,8 +4,6 @@ Times are those of the processor (this process alone), so that other work on the
 changes them. Run by hand or by `make bench`; takes about 20 seconds.
 """
 
-import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -23,6 +21,7 @@ from tracegrade_collector.item_columns import span_columns
 from tracegrade_collector.lake import RAW_SPANS, Lake
 from tracegrade_collector.lake.staging import parquet_options
 from tracegrade_collector.landing import Lander
+from tracegrade_collector.memory import use_one_allocator
 from tracegrade_collector.otlp import Encoding, Signal, decode, reject_invalid
 from tracegrade_collector.redaction import Redactor
 from tracegrade_collector.resent import LandedRows
@@ -135,24 +134,26 @@ def print_whole(lake: Path) -> None:
 
 def land(lake: Path) -> None:
     """Land the log of a lake in this process, and print what it took."""
+    use_one_allocator()
     folder = WalFolder.claim(lake)
     lander = Lander(Lake.create(str(lake)), folder, CollectorConfig())
-    idle_mb = rss_mb()
+    idle_mb = memory_mb("VmRSS")
     started, wall = time.process_time(), time.perf_counter()
     while lander.land_round():
         pass
     cpu, wall = time.process_time() - started, time.perf_counter() - wall
     spans = SEGMENTS * REQUESTS * SPANS
-    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
     print(f"a whole lander, {SEGMENTS} segments of 16 MB:")
     print(f"  {spans / cpu:,.0f} spans/s of processor, {spans / wall:,.0f} spans/s by the clock")
-    print(f"  memory {idle_mb} MB before, {peak_mb} MB at most, {rss_mb()} MB after")
+    peak_mb, now_mb = memory_mb("VmHWM"), memory_mb("VmRSS")
+    print(f"  memory {idle_mb} MB before, {peak_mb} MB at most, {now_mb} MB after")
 
 
-def rss_mb() -> int:
-    """Return what this process holds in memory."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") >> 20
+def memory_mb(kind: str) -> int:
+    """Return a number of `/proc/self/status`; getrusage would count the parent's memory, too."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (found,) = (line for line in lines if line.startswith(kind))
+    return int(found.split()[1]) >> 10
 
 
 if __name__ == "__main__":
