@@ -68,7 +68,8 @@ async def _receive(place: Place, config: CollectorConfig) -> None:
         tls = open_tls(config, stations.counters)
         async with (
             _servers(door, tls, config),
-            _in_background(_watch(door, tls, lander, maintenance)),
+            _in_background(_watch(door, lander, maintenance)),
+            _in_background(_refresh(door, tls)),
         ):
             left_over = asyncio.create_task(stations.land_left_over())
             store = asyncio.create_task(_check_store(place, stop))
@@ -130,16 +131,23 @@ async def _check_store(place: Place, stop: asyncio.Event) -> None:
         raise
 
 
-async def _watch(
-    door: Door, tls: Tls | None, lander: LanderProcess, maintenance: Maintenance
-) -> None:
-    """Keep the lander alive, and tokens, certificate and the size of the logs up to date."""
+async def _refresh(door: Door, tls: Tls | None) -> None:
+    """Keep tokens and certificate up to date, however the disk and the lander are."""
     while True:
         try:
-            await lander.keep_alive()
             door.refresh()
             if tls:
                 tls.refresh()
+        except Exception:  # else no token could be taken away any more
+            log.exception("cannot look after tokens and certificate")
+        await asyncio.sleep(WATCH_SECS)
+
+
+async def _watch(door: Door, lander: LanderProcess, maintenance: Maintenance) -> None:
+    """Keep the lander alive, maintenance on time, and the size of the logs up to date."""
+    while True:
+        try:
+            await lander.keep_alive()
             await door.measure()
             await maintenance.run_if_due()
         except OSError as error:  # no process to be had, or no file; the next look may do better
