@@ -33,6 +33,7 @@ from tracegrade_collector.lake.row_removal import (
     Doomed,
     Removed,
     matching_values,
+    put_aside,
     remove_leftovers,
     remove_rows,
     remove_staged,
@@ -62,6 +63,7 @@ class Erased:
     quarantined_files: int = 0
     dead_letters: int = 0
     spilled_files: int = 0
+    """Intermediate data of what was killed, and old copies of built tables."""
 
     @property
     def rows(self) -> int:
@@ -159,6 +161,7 @@ class Erasure:
         files = leftovers.quarantined(state, trace_ids)
         letters = dict(leftovers.dead_letters(state, trace_ids))
         spilled = leftovers.spilled(state, self._started_ns)
+        spilled += put_aside(self._lake, sorted(trace_ids))
         erased.quarantined_files, erased.spilled_files = len(files), len(spilled)
         erased.dead_letters = sum(letters.values())
         if self._dry_run:

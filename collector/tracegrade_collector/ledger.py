@@ -142,6 +142,23 @@ def _written(path: Path) -> list[Totals]:
     return []
 
 
+def landed_seqs(state: Path, signal: str) -> dict[str, int]:
+    """Return per collector up to which number its requests have landed, if its table cannot say.
+
+    Of the last two states that is the one which the log agrees with: what it holds has not landed.
+    """
+    found = {}
+    for path in (state / FOLDER).glob(f"*-{signal}.json"):
+        collector_id = path.name.removesuffix(f"-{signal}.json")
+        folder = WalFolder(state / "wal" / collector_id)
+        oldest = next(folder.glance_over(), None) if folder.path.is_dir() else None
+        through = [totals.through_seq for totals in _written(path)]
+        found[collector_id] = max(
+            (seq for seq in through if not oldest or seq < oldest.seq), default=0
+        )
+    return found
+
+
 class Shown(NamedTuple):
     """What a ledger says by itself, for who only watches: the totals of the last known commit."""
 

@@ -26,6 +26,7 @@ from tracegrade_collector.erasure import Erasure
 from tracegrade_collector.importer import import_files
 from tracegrade_collector.lake import Column, Lake, Table
 from tracegrade_collector.lake.compaction import CompactOptions, compact
+from tracegrade_collector.lake.repair import repair
 from tracegrade_collector.lake_cli import lake as commands
 from tracegrade_collector.verify import verify
 
@@ -114,6 +115,10 @@ def add_leftovers(lake: Path, trace: int, text: bytes) -> None:
         path = lake / "raw_spans" / name
         path.parent.mkdir(exist_ok=True)
         pq.write_table(rows, path)
+    aside = lake / "_put_aside" / f"steps-{trace}"
+    aside.mkdir(parents=True)
+    said = {"trajectory_id": [f"{trace.to_bytes(16).hex()}-{0:016x}"], "content": [text.decode()]}
+    pq.write_table(pa.table(said), aside / "0.parquet")
     (lake / "_spill").mkdir(exist_ok=True)
     (lake / "_spill" / f"{trace}.tmp").write_bytes(text)
     piece = spans(9, trace=trace, text=text)
@@ -164,7 +169,8 @@ def full(full_once: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(full_once, tmp_path / "lake"))
 
 
-EVERYWHERE = {"raw_spans", "raw_logs", "steps", "dead_letters", "quarantine", "_spill", "wal"}
+TABLES = {"raw_spans", "raw_logs", "steps"}
+EVERYWHERE = {*TABLES, "dead_letters", "quarantine", "_spill", "_put_aside", "wal"}
 
 
 def test_no_byte_of_a_trace_is_left(full: Path) -> None:
@@ -443,3 +449,14 @@ def test_what_means_nothing_is_refused(full: Path, flags: list[str], said: str) 
     assert done.returncode == 2
     assert said in done.stderr
     assert places(full, CANARY) == EVERYWHERE
+
+
+def test_a_log_made_anew_forgets_nothing(full: Path) -> None:
+    """Not even when all rows are erased: the ledger still knows what landed."""
+    deleted(full, "--trace", TRACE_ID, "--trace", OTHER_TRACE.to_bytes(16).hex())
+    shutil.rmtree(full / "raw_spans" / "_delta_log")
+
+    repair(Lake.open(full), lambda _: None)
+
+    assert landed(full).num_rows == 0
+    assert findings(full) == []

@@ -44,6 +44,7 @@ from tracegrade_collector.lake.rewriting import rewrite_id
 from tracegrade_collector.lake.schema import RAW_LOGS, RAW_SPANS, Table
 from tracegrade_collector.lake.storage import LOG_FOLDER, TableStorage
 from tracegrade_collector.lake.tables import table_in
+from tracegrade_collector.ledger import landed_seqs
 from tracegrade_collector.wal_folder import LANDER_LOCK_NAME, FolderLock
 
 Note = Callable[[str], None]
@@ -108,7 +109,11 @@ def repair(
 
 
 def _all_tables(lake: Lake) -> list[str]:
-    lost = [name for name in RAW if any(lake.stored_files(name))]
+    lost = [
+        name
+        for name, (_, signal) in RAW.items()
+        if any(lake.stored_files(name)) or any(landed_seqs(lake.state, signal).values())
+    ]
     return sorted({*lake.tables(), *lost})
 
 
@@ -193,8 +198,12 @@ class _Table:
         for path in found.unreadable:
             self._note(f"{self._name}: {path} is no Parquet file any more; its rows are lost")
         if not self._dry_run:
-            last = last_requests(found.files)
-            transactions = {f"{collector}/{signal}": seq for collector, seq in last.items()}
+            in_files = last_requests(found.files)
+            landed = landed_seqs(self._lake.state, signal)  # rows may be erased, items refused
+            transactions = {
+                f"{collector}/{signal}": max(in_files.get(collector, 0), landed.get(collector, 0))
+                for collector in in_files.keys() | landed.keys()
+            }
             transactions |= removals_so_far(self._lake.state, self._name)
             _make_log(folder, table, chosen, transactions)
         return Repaired(logs_rebuilt=1, files_damaged=len(found.unreadable))

@@ -24,10 +24,12 @@ from tracegrade_collector.lake.commit import LiveFile
 from tracegrade_collector.lake.condition import Condition
 from tracegrade_collector.lake.lake import Lake
 from tracegrade_collector.lake.removals import collectors, recording
+from tracegrade_collector.lake.repair import PUT_ASIDE_FOLDER
 from tracegrade_collector.lake.rewriting import LINEAGE
-from tracegrade_collector.lake.schema import Table
+from tracegrade_collector.lake.schema import Column, Table
 from tracegrade_collector.lake.snapshot import Snapshot, snapshot
 from tracegrade_collector.lake.staging import StagedFile
+from tracegrade_collector.lake.storage import LOG_FOLDER
 
 BATCH_ROWS: Final = 8_192
 FILES_PER_COMMIT: Final = 64
@@ -206,6 +208,27 @@ def remove_staged(
         if not dry_run:
             path.unlink(missing_ok=True)
     return len(doomed_files)
+
+
+def put_aside(lake: Lake, trace_ids: Sequence[str]) -> list[Path]:
+    """Return files of tables that a repair put aside, if they hold rows of the traces or are torn.
+
+    Such tables are built ones, which are built again from the rows that are left.
+    """
+    return [
+        path
+        for path in sorted((lake.state / PUT_ASIDE_FOLDER).rglob("*.parquet"))
+        if path.parent.name != LOG_FOLDER and _is_of_traces(path, trace_ids)
+    ]
+
+
+def _is_of_traces(path: Path, trace_ids: Sequence[str]) -> bool:
+    try:
+        columns = [Column(each.name, each.type, "") for each in pq.read_schema(path)]
+    except _UNREADABLE:
+        return True
+    doomed = rows_of_traces(Table(path.name, "", tuple(columns)), trace_ids)
+    return doomed is not None and _is_torn_or_holds(path, doomed)
 
 
 def _is_torn_or_holds(path: Path, doomed: Doomed) -> bool:
