@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -189,7 +190,15 @@ def landed(lake: Path, table: str = "raw_spans") -> pa.Table:
     """Return all rows of a raw table, in no order."""
     none = RAW_TABLES[table].arrow().empty_table().drop_columns(["date"])
     files = landed_files(lake, table)
-    return pa.concat_tables([none, *(pq.read_table(each, partitioning=None) for each in files)])
+    return pa.concat_tables(
+        [none, *(_read(each, Path(each).stat().st_mtime_ns) for each in files)]
+    )
+
+
+@lru_cache(maxsize=2000)
+def _read(file: str, _changed_ns: int) -> pa.Table:
+    """Return a file's rows; it is read once, however often a test looks whether more have come."""
+    return pq.read_table(file, partitioning=None)
 
 
 def landed_ids(lake: Path, *, with_resent: bool = True) -> list[int]:

@@ -17,6 +17,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
@@ -27,6 +29,7 @@ from tracegrade_collector.messages import span_request
 from .running import (
     JSON,
     PROTOBUF,
+    Answer,
     Collector,
     collecting,
     landed,
@@ -126,9 +129,13 @@ def quarantined(collector: Collector) -> list[bytes]:
 
 def rows_of(collector: Collector, *span_ids: int) -> list[dict[str, Any]]:
     """Return the rows of these spans once all have landed."""
-    wait_until(lambda: set(span_ids) <= set(landed_ids(collector.lake)))
-    rows = landed(collector.lake).to_pylist()
-    return [row for row in rows if int(row["span_id"], 16) in span_ids]
+    wanted = {f"{span_id:016x}" for span_id in span_ids}
+    wait_until(lambda: wanted <= set(landed(collector.lake)["span_id"].to_pylist()))
+    rows = landed(collector.lake)
+    found: list[dict[str, Any]] = rows.filter(
+        pc.is_in(rows["span_id"], pa.array(sorted(wanted)))
+    ).to_pylist()
+    return found
 
 
 def sorted_rows(collector: Collector, *span_ids: int) -> list[dict[str, Any]]:
@@ -623,15 +630,34 @@ MANY: dict[str, tuple[bytes, dict[str, str]]] = {
 
 @pytest.mark.parametrize("what", MANY)
 def test_input_34_many_empty_messages_stall_nobody(large: Collector, what: str) -> None:
-    """They are refused by number, and whoever else asks meanwhile waits less than 0.1 s."""
+    """They are refused by number, and whoever else asks meanwhile waits less than 0.1 s.
+
+    On a machine that is busy anyway, less than twice as long as without them.
+    """
     body, headers = MANY[what]
-    tries = (worst_wait_during(large, body, headers) for _ in range(4))  # others use this machine
+    for _ in range(4):
+        usual = worst_wait_during(large, lambda: time.sleep(0.5))
+        answer, worst = answer_and_worst_wait(large, body, headers)
+        assert answer.status == 413
+        assert "more than" in answer.error.message
+        if worst < max(0.1, 2 * usual):
+            return
+    pytest.fail(f"a health check took {worst} s, {usual} s without")
 
-    assert any(secs < 0.1 for secs in tries)
+
+def answer_and_worst_wait(
+    collector: Collector, body: bytes, headers: dict[str, str]
+) -> tuple[Answer, float]:
+    """Return the answer to a request, and the longest to a health check meanwhile."""
+    found: list[Answer] = []
+    worst = worst_wait_during(
+        collector, lambda: found.append(collector.post("/v1/traces", body, headers))
+    )
+    return found[0], worst
 
 
-def worst_wait_during(collector: Collector, body: bytes, headers: dict[str, str]) -> float:
-    """Return the longest answer to a health check while a request is refused."""
+def worst_wait_during(collector: Collector, work: Callable[[], object]) -> float:
+    """Return the longest answer to a health check during some work."""
     waits: list[float] = []
     ended = threading.Event()
 
@@ -645,11 +671,9 @@ def worst_wait_during(collector: Collector, body: bytes, headers: dict[str, str]
 
     watching = threading.Thread(target=watch)
     watching.start()
-    answer = collector.post("/v1/traces", body, headers)
+    work()
     ended.set()
     watching.join()
-    assert answer.status == 413
-    assert "more than" in answer.error.message
     return max(waits)
 
 
