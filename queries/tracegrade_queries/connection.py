@@ -64,7 +64,7 @@ def connect(lake: Lake, *, tables: Sequence[Table] = ()) -> duckdb.DuckDBPyConne
     found = _found_tables(lake, declared.keys())
     con = _open_engine(lake, found)
     for name, table in declared.items():
-        con.execute(view_sql(table, found.get(name)))
+        _create_view(con, table, found.get(name))
     for name, raw in DEDUPLICATED.items():
         con.execute(f"CREATE VIEW {name} AS SELECT * FROM {raw} WHERE NOT resent")
     for name in sorted(found.keys() - declared.keys()):
@@ -126,13 +126,27 @@ def _open_engine(lake: Lake, found: Mapping[str, Found]) -> duckdb.DuckDBPyConne
     return con
 
 
+def _create_view(con: duckdb.DuckDBPyConnection, table: Table, found: Found | None) -> None:
+    try:
+        con.execute(view_sql(table, found))
+    except duckdb.BinderException:  # files of an earlier version lack columns
+        if found is None:
+            raise
+        whole = f"({_no_rows(table)} UNION ALL BY NAME SELECT * FROM {found.relation})"
+        con.execute(view_sql(table, found._replace(relation=whole)))
+
+
 def view_sql(table: Table, found: Found | None) -> str:
     """Return the statement that makes a table's view, typed as declared; None: it is empty."""
     if found is None:
-        columns = ", ".join(f"NULL::{duckdb_type(c.type)} AS {c.name}" for c in table.columns)
-        return f"CREATE VIEW {table.name} AS SELECT {columns} WHERE false"
+        return f"CREATE VIEW {table.name} AS {_no_rows(table)}"
     columns = ", ".join(f"{c.name}::{duckdb_type(c.type)} AS {c.name}" for c in table.columns)
     return f"CREATE VIEW {table.name} AS SELECT {columns} FROM {found.relation}"
+
+
+def _no_rows(table: Table) -> str:
+    columns = ", ".join(f"NULL::{duckdb_type(c.type)} AS {c.name}" for c in table.columns)
+    return f"SELECT {columns} WHERE false"
 
 
 def _parquet(files: Sequence[str]) -> str:

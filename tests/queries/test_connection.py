@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tracegrade_collector.lake import RAW_SPANS, Lake
+from tracegrade_collector.lake import RAW_SPANS, Lake, Table
 from tracegrade_queries.build import build
 from tracegrade_queries.connection import connect
 from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
@@ -70,6 +70,19 @@ def test_connection_keeps_reading_its_version(lake: Lake) -> None:
         land(lake, request_of([tool(2, 1)]), seq=2)
 
         assert con.sql("SELECT count(*) FROM spans").fetchall() == [(1,)]
+
+
+def test_table_of_an_earlier_version_is_read(lake: Lake) -> None:
+    """Columns that its files lack are NULL."""
+    land(lake, request_of([agent(1)]))
+    with connect(lake) as con:
+        row = con.table("raw_spans").to_arrow_table().cast(RAW_SPANS.arrow())
+    earlier = Table(RAW_SPANS.name, RAW_SPANS.grain, RAW_SPANS.columns[:-1])
+    other = Lake.create(lake.state / "other")
+    other.append(earlier, row.drop_columns([RAW_SPANS.columns[-1].name]))
+
+    with connect(other) as con:
+        assert con.sql("SELECT span_id, redacted FROM spans").fetchall() == [(f"{1:016x}", None)]
 
 
 def test_spans_leave_out_what_was_sent_twice(lake: Lake) -> None:

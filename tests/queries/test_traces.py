@@ -9,6 +9,7 @@ from .traces import (
     Row,
     agent,
     land,
+    land_redacted,
     message,
     model,
     request,
@@ -356,6 +357,27 @@ def test_text_stands_before_calls_of_its_message(lake: Lake) -> None:
     build(lake)
 
     assert story(lake) == ["message One moment.", "tool_call t {} unknown"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "flags"),
+    [
+        ({"gen_ai__tool__call__arguments": '{"password": "hunter2"}'}, ["redacted"]),
+        ({"gen_ai__tool__call__result": "a " * 2000}, ["result_truncated"]),
+        (
+            {"input__value": "a " * 2000, "output__value": "sk-" + "a" * 20},
+            ["result_redacted", "truncated"],
+        ),
+        ({"http__request__header__authorization": "Basic"}, []),
+    ],
+)
+def test_what_the_collector_replaced_is_flagged(lake: Lake, texts: Row, flags: list[str]) -> None:
+    """Arguments and results that are not what was sent; other attributes say nothing of them."""
+    land_redacted(lake, request_of([agent(1), tool(2, 1, at=1, **texts), tool(3, 1, at=2)]))
+    build(lake)
+
+    found = rows(lake, "SELECT flags FROM steps WHERE kind = 'tool_call' ORDER BY step_index")
+    assert [row["flags"] for row in found] == [flags, []]
 
 
 @pytest.mark.parametrize(

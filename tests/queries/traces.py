@@ -12,6 +12,8 @@ import duckdb
 
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake
 from tracegrade_collector.otlp import Encoding, Signal
+from tracegrade_collector.pseudonyms import Pseudonyms
+from tracegrade_collector.redaction import Redactor
 from tracegrade_collector.rows import Record, log_rows, span_rows
 from tracegrade_queries.connection import connect
 
@@ -137,6 +139,14 @@ def land(lake: Lake, *bodies: bytes, seq: int = 1, day: int = 0, collector: str 
         for number, body in enumerate(bodies, seq)
     ]
     lake.append(RAW_SPANS, span_rows(records, collector))
+
+
+def land_redacted(lake: Lake, *bodies: bytes) -> None:
+    """Land requests as `land` does, without their secrets and with values of at most 2 kB."""
+    secret = Pseudonyms(b"secret of the test")
+    clean = Redactor(secret, max_value_bytes=2048, max_blob_bytes=32_000)
+    records = [Record(1, NOON_NS, Signal.TRACES, Encoding.JSON, "", body) for body in bodies]
+    lake.append(RAW_SPANS, clean.redact_rows(span_rows(records, "c")))
 
 
 def land_logs(lake: Lake, *bodies: bytes, seq: int = 1, collector: str = "c") -> None:

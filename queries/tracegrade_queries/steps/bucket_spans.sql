@@ -20,6 +20,7 @@
 --   told             STRUCT(time_ns BIGINT, "name" VARCHAR, attributes MAP(VARCHAR, VARCHAR))[]
 --   linked_span_id   VARCHAR  Target of the first link; NULL if none.
 --   dropped          BOOLEAN  The exporter dropped attributes of it.
+--   marks            VARCHAR[]  Flags of what the collector replaced or cut; NULL if nothing.
 --   scope_name       VARCHAR
 --   service_name     VARCHAR
 --   release          VARCHAR
@@ -62,6 +63,24 @@ SELECT
   ) AS told,
   links[1].span_id AS linked_span_id,
   dropped_attributes_count > 0 AS dropped,
+  CASE
+    WHEN redacted IS NOT NULL
+      THEN list_transform(
+        list_filter(
+          redacted,
+          LAMBDA mark: regexp_matches(
+            mark.path,
+            '^attributes\..*(arguments|parameters|plan|content|result|(input|output)(\.value)?)$'
+          )
+        ),
+        LAMBDA mark:
+        CASE
+          WHEN regexp_matches(mark.path, '(result|output|output\.value)$') THEN 'result_'
+          ELSE ''
+        END
+        || CASE mark.rule WHEN 'capped' THEN 'truncated' ELSE 'redacted' END
+      )
+  END AS marks,
   scope_name,
   service_name,
   nullif(resource_attributes['service.version'], '') AS release,

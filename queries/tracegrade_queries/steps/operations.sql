@@ -174,6 +174,12 @@ SELECT
   coalesced.trial,
   coalesced.run_mode,
   coalesced.outcome,
-  coalesce(coalesced.flags, []) AS flags
+  -- What was replaced in the messages of a model call says nothing of one step.
+  coalesce(coalesced.flags, [])
+  || CASE
+    WHEN coalesced.operation IN ('tool', 'plan', 'thought', 'observation', 'answer')
+      THEN coalesce(bucket_spans.marks, [])
+    ELSE []
+  END AS flags
 FROM coalesced
 INNER JOIN bucket_spans USING (key);
