@@ -70,6 +70,7 @@ def test_a_lost_answer_compacts_once(lake: Lake, store: Store) -> None:
     store.faults.append(lost)
     compact(lake, NOW, silent)
 
+    assert lost.hits == 1
     assert numbers(lake) == [1, 1, 1, 10, 20, 30, 40]
 
 
