@@ -115,7 +115,6 @@ class _Lot:
     def __init__(self, records: Sequence[Record], signal: Signal) -> None:
         self._records = records
         self._signal = signal
-        self._items: list[bytes] = []
         self._digests: list[bytes] = []
         self._places: dict[SharedBytes, int] = {}
         self._seeds: list[int] = []
@@ -128,24 +127,21 @@ class _Lot:
                     self._add(index, shell)
 
     def _add(self, record: int, shell: Shell) -> None:
-        items, shared = list(shell.items), shell.shared
+        shared = shell.shared
         place = self._places.setdefault(shared, len(self._places))
         if place == len(self._seeds):
             self._seeds.append(shared_seed(*shared))
-        self._items += items
-        self._digests += content_hashes(items, self._seeds[place])
-        self._ends.append(len(self._items))
+        self._digests += content_hashes(shell.items, self._seeds[place])
+        self._ends.append(len(self._digests))
         self._shared.append(place)
         self._record.append(record)
 
     def rows(self, collector_id: str) -> pa.Table:
         """Return one row per valid item."""
         declared, item_columns_of, _ = _ROWS[self._signal]
-        count = len(self._items)
-        decoded = item_columns(self._items, self._signal)
-        self._items.clear()  # their bytes are no longer needed
-        own = item_columns_of(decoded)
-        del decoded
+        bodies = [record.body for record in self._records]
+        own = item_columns_of(item_columns(bodies, self._signal))
+        count = len(self._digests)
         shared_of, record_of = self._per_item(self._shared), self._per_item(self._record)
         shared, shared_duplicates = shared_columns([_shared(each) for each in self._places])
         record = record_columns(self._records, collector_id)

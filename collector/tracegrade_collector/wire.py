@@ -1,8 +1,8 @@
 """OTLP protobuf bytes → Arrow arrays, without a message per span.
 
-Two readers of one altered copy of OTLP's schema. A request's outer shell (`Shell`) is read by
+Two readers of altered copies of OTLP's schema. A request's outer shell (`Shell`) is read by
 protobuf itself, with each item left as the bytes it came in: they are what a content hash covers.
-All items of many requests are then read at once by ptars, into one array per field. Members of
+The items of many requests are then read at once by ptars, into one array per field. Members of
 nested values stay bytes there, because Arrow has no recursive types.
 
 ptars checks little (text that is no UTF-8 passes), so it is only for bytes that `otlp.decode` has
@@ -43,8 +43,8 @@ _FILES: Final = (
     logs_service_pb2,
 )  # each after those it builds on
 _AS_BYTES: Final = {
-    "ScopeSpans": ("scope", "spans"),
-    "ScopeLogs": ("scope", "log_records"),
+    "ScopeSpans": ("scope",),
+    "ScopeLogs": ("scope",),
     "ResourceSpans": ("resource",),
     "ResourceLogs": ("resource",),
     "ArrayValue": ("values",),
@@ -53,9 +53,9 @@ _AS_BYTES: Final = {
 _LEFT_OUT: Final = {"AnyValue": "string_value_strindex", "KeyValue": "key_strindex"}
 """Only for profiles; elsewhere they say nothing. Each costs a column as long as all attributes."""
 
-_ITEM_TYPES: Final = {
-    Signal.TRACES: "opentelemetry.proto.trace.v1.Span",
-    Signal.LOGS: "opentelemetry.proto.logs.v1.LogRecord",
+_PATHS: Final = {
+    Signal.TRACES: ("resource_spans", "scope_spans", "spans"),
+    Signal.LOGS: ("resource_logs", "scope_logs", "log_records"),
 }
 _REQUEST_TYPES: Final = {
     Signal.TRACES: "opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest",
@@ -105,12 +105,16 @@ def shells(body: bytes, signal: Signal) -> Iterator[Shell]:
     return _trace_shells(request) if signal is Signal.TRACES else _log_shells(request)
 
 
-def item_columns(items: Sequence[bytes], signal: Signal) -> pa.RecordBatch:
-    """Return spans or log records as one column per field, named as in OTLP.
+def item_columns(bodies: Sequence[bytes], signal: Signal) -> pa.RecordBatch:
+    """Return all spans or log records of some requests as one column per field, named as in OTLP.
 
     Each array keeps the whole batch in memory, several times the bytes read; `owned` is a copy.
     """
-    return _handler(signal).list_to_record_batch(items)
+    groups, *inner = _PATHS[signal]
+    items = _handler(signal).list_to_record_batch(bodies)[groups].values
+    for name in inner:
+        items = items.field(name).values
+    return pa.RecordBatch.from_struct_array(items)
 
 
 def owned(array: pa.Array) -> pa.Array:
@@ -141,25 +145,27 @@ def _shared(resource: Any, scope: Any) -> SharedBytes:
 
 @cache
 def _request_class(signal: Signal) -> type[Message]:
-    return GetMessageClass(_pool().FindMessageTypeByName(_REQUEST_TYPES[signal]))
+    return GetMessageClass(
+        _pool("spans", "log_records").FindMessageTypeByName(_REQUEST_TYPES[signal])
+    )
 
 
 @cache
 def _handler(signal: Signal) -> Any:
-    descriptor = _pool().FindMessageTypeByName(_ITEM_TYPES[signal])
+    descriptor = _pool().FindMessageTypeByName(_REQUEST_TYPES[signal])
     return ptars.HandlerPool([descriptor.file]).get_for_message(descriptor)
 
 
 @cache
-def _pool() -> DescriptorPool:
-    """Return OTLP's schema with some members as plain bytes."""
+def _pool(*also: str) -> DescriptorPool:
+    """Return OTLP's schema with some members as plain bytes, and others of these names."""
     pool = DescriptorPool()
     for module in _FILES:
         file = FileDescriptorProto()
         module.DESCRIPTOR.CopyToProto(file)
         for message in file.message_type:
             for field in list(message.field):
-                if field.name in _AS_BYTES.get(message.name, ()):
+                if field.name in (*_AS_BYTES.get(message.name, ()), *also):
                     _make_bytes(message, field)
                 if field.name == _LEFT_OUT.get(message.name):
                     message.field.remove(field)

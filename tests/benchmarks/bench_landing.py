@@ -30,7 +30,7 @@ from tracegrade_collector.rows import span_rows
 from tracegrade_collector.sources import Record
 from tracegrade_collector.wal import Entry, read_segment, record_header
 from tracegrade_collector.wal_folder import WalFolder
-from tracegrade_collector.wire import item_columns, shells
+from tracegrade_collector.wire import item_columns
 
 SPANS = 512  # per request
 REQUESTS = 42  # 16 MB, a batch of the lander
@@ -66,10 +66,7 @@ def print_stages(folder: Path) -> None:
     ]
     segment = folder / "stages.wal"
     write_segment(segment, 1, some)
-    items = [
-        item for body in some for shell in shells(body, Signal.TRACES) for item in shell.items
-    ]
-    decoded = item_columns(items, Signal.TRACES)
+    decoded = item_columns(some, Signal.TRACES)
     rows = span_rows(records, "bench")
     redactor = Redactor.from_options(CollectorConfig(), folder)
     landed = LandedRows(CollectorConfig().resent_rows, resent.place)
@@ -77,7 +74,7 @@ def print_stages(folder: Path) -> None:
         "check in the receiver": lambda: [check(body) for body in some],
         "read the log": lambda: read(segment),
         "make rows": lambda: span_rows(records, "bench"),
-        "  of it decode": lambda: item_columns(items, Signal.TRACES),
+        "  of it decode": lambda: item_columns(some, Signal.TRACES),
         "  of it columns": lambda: span_columns(decoded),
         "redact": lambda: redactor.redact_rows(rows),
         "mark resent": lambda: landed.mark(rows),
@@ -85,9 +82,9 @@ def print_stages(folder: Path) -> None:
     }
     print(f"microseconds of processor per span ({len(some[0]) / SPANS:.0f} bytes)")
     for name, work in stages.items():
-        print(f"  {name:<24} {cpu_secs(work) * 1e6 / len(items):6.2f}")
+        print(f"  {name:<24} {cpu_secs(work) * 1e6 / rows.num_rows:6.2f}")
     slow = cpu_secs(lambda: rows_by_loop(records, "bench"), LOOP_REPEATS)
-    print(f"  {'rows message by message':<24} {slow * 1e6 / len(items):6.2f}")
+    print(f"  {'rows message by message':<24} {slow * 1e6 / rows.num_rows:6.2f}")
 
 
 def check(body: bytes) -> object:

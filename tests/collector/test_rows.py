@@ -135,11 +135,11 @@ def test_a_value_set_twice_is_found() -> None:
     """The last one counts; such a request takes the slow way, those beside it do not."""
     twice = b"\x4a\x0d\x0a\x03key\x12\x06\x0a\x02up\x18\x05"
     ids = Span(trace_id=b"t" * 16, span_id=b"s" * 8).SerializeToString()
-    body = _enclosed(_enclosed(ids + twice, 2), 2)
+    body = _enclosed(_enclosed(_enclosed(ids + twice, 2), 2), 1)
     with pytest.raises(Unusual):
-        span_columns(item_columns([ids + twice], Signal.TRACES))
+        span_columns(item_columns([body], Signal.TRACES))
 
-    (row,) = span_rows(records([_enclosed(body, 1)]), "c").to_pylist()
+    (row,) = span_rows(records([body]), "c").to_pylist()
     assert (row["attributes"], row["attribute_types"]) == ([("key", "5")], "i")
 
 
