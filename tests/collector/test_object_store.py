@@ -336,3 +336,12 @@ def test_a_dataset_finds_nulls_and_columns_that_came_later(store: Store, tmp_pat
     assert con.sql("SELECT word FROM words WHERE word IS NOT NULL").fetchall() == [("yes",)]
     assert con.sql("SELECT count(*) FROM words WHERE date > '2026-11-21'").fetchall() == [(0,)]
     assert con.sql("SELECT count(*) FROM words WHERE date = '2026-11-21'").fetchall() == [(3,)]
+
+
+def test_a_file_that_the_store_refuses_is_no_damage(lake: Lake, store: Store) -> None:
+    """The client that reads Parquet says it in other words; the way out is the same."""
+    (file,) = lake.live_files("notes")
+    store.fault("*", r"\.parquet", reply=Reply(403, "ExpiredToken"), times=1000)
+
+    with pytest.raises(LakeUnreachable, match=r"renew the credentials"):
+        lake.open_parquet("notes", file.path)

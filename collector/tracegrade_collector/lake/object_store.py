@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Final
 
 import obstore
 import pyarrow as pa
-from deltalake.exceptions import DeltaError, TableNotFoundError
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import S3Store
 from pyarrow.fs import AwsStandardS3RetryStrategy, FileSystem, S3FileSystem, SubTreeFileSystem
@@ -128,7 +128,7 @@ class ObjectStore:
         """
         try:
             yield
-        except TableNotFoundError:
+        except (CommitFailedError, TableNotFoundError):  # answers, not failures
             raise
         except (BaseError, DeltaError, OSError) as error:
             if isinstance(error, BaseError) or _is_of_store(error):
@@ -342,9 +342,9 @@ def store_fact(text: str) -> str:
     code, message = (re.search(rf"<{tag}>([^<]*)</{tag}>", text) for tag in ("Code", "Message"))
     if code:
         return f"{code[1]} ({_without_keys(message[1])})" if message else code[1]
-    sdk = re.search(r"AWS Error (\w+)", text)
+    sdk = re.search(r"ExceptionName: (\w+)", text) or re.search(r"AWS Error (\w+)", text)
     if sdk:
-        return sdk[1].lower().replace("_", " ")
+        return sdk[1] if "ExceptionName" in sdk[0] else sdk[1].lower().replace("_", " ")
     status = re.search(r"\b([45]\d\d [A-Z][A-Za-z ]+)", text)
     if status:
         return status[1].strip()
