@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -69,13 +69,20 @@ def maintain(place: Place, config: CollectorConfig) -> bool:
     from tracegrade_collector.lake.expiry import clean, expire  # noqa: PLC0415
 
     lake = Lake.create(place.lake, place.state)
+    days, keep_built = config.retention_days, config.retention_keeps_built
+    options = CompactOptions(settle_secs=config.compact_after_secs)
+    steps: list[Callable[[], object]] = [
+        lambda: compact(lake, options, log.info),
+        lambda: (
+            expire(lake, days, log.info, keep_built=keep_built) if days else clean(lake, log.info)
+        ),
+    ]
+    return all([_does_well(step, place) for step in steps])  # the second whatever the first does
+
+
+def _does_well(step: Callable[[], object], place: Place) -> bool:
     try:
-        compact(lake, CompactOptions(settle_secs=config.compact_after_secs), log.info)
-        if config.retention_days:
-            keep_built = config.retention_keeps_built
-            expire(lake, config.retention_days, log.info, keep_built=keep_built)
-        else:
-            clean(lake, log.info)
+        step()
     except MaintenanceBusy as error:
         log.info("%s", error)
     except (CollectorError, OSError) as error:

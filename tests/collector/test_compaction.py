@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracegrade_collector.errors import LakeUnwritable, MaintenanceBusy
+from tracegrade_collector.errors import LakeDamaged, LakeUnwritable, MaintenanceBusy
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Column, Lake, Table, compaction
 from tracegrade_collector.lake.compaction import Compacted, CompactOptions, compact, plan
 from tracegrade_collector.lake.maintaining import only_maintainer
@@ -338,6 +338,18 @@ def test_a_date_without_room_is_left(lake: Lake, monkeypatch: pytest.MonkeyPatch
 
     assert compact(lake, NOW, silent).skipped == 1
     assert numbers(lake) == [1, 2]
+
+
+def test_a_damaged_file_keeps_only_its_date_from_compaction(lake: Lake) -> None:
+    """It is named, and every other date is compacted all the same."""
+    for seq in range(1, 5):
+        land(lake, [span(seq, seq, date=LONG_AGO + timedelta(days=seq % 2))])
+    damaged = next(file for file in lake.files("raw_spans") if str(LONG_AGO) in file)
+    Path(damaged).write_bytes(b"")
+
+    with pytest.raises(LakeDamaged, match=Path(damaged).name):
+        compact(lake, NOW, silent)
+    assert len(lake.files("raw_spans")) == 3
 
 
 BUILT = Table(

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tracegrade_collector.errors import FilesReplaced
+from tracegrade_collector.errors import FilesReplaced, LakeDamaged
 from tracegrade_collector.files import make_folder
 from tracegrade_collector.lake.commit import LiveFile
 from tracegrade_collector.lake.lake import Lake
@@ -112,19 +112,25 @@ def compact(
         dry_run: Only say what would be done.
 
     Raises:
-        LakeDamaged: A table's log or file cannot be read.
+        LakeDamaged: A table's log or file cannot be read; all else is compacted.
         LakeUnwritable: The disk refused; what was not committed is undone.
         MaintenanceBusy: Another process maintains the lake.
     """
-    total = Compacted()
+    total, damaged = Compacted(), list[LakeDamaged]()
     with only_maintainer(lake.state), _spill_folder(lake.state) as spill:
         for name in options.tables or lake.tables():
             for group in plan(lake.live_files(name), options, datetime.now(UTC)):
-                done = _planned(group)
-                if not dry_run:
-                    done = _compact_group(_Rewrite(lake, name, group, spill), options)
+                try:
+                    done = _planned(group)
+                    if not dry_run:
+                        done = _compact_group(_Rewrite(lake, name, group, spill), options)
+                except LakeDamaged as error:  # one bad file must not keep all else from it
+                    damaged.append(error)
+                    continue
                 note(_progress(name, group, done, dry_run=dry_run))
                 total = Compacted(*map(sum, zip(total, done, strict=True)))
+    if damaged:
+        raise damaged[0]
     return total
 
 
