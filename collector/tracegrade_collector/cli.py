@@ -15,6 +15,14 @@ __all__ = ["collect", "export", "import_", "lake"]
 LakePath = Annotated[str, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder or URL.")]
 
 
+def _print_options(asked: bool) -> None:
+    from tracegrade_collector.config_toml import options_as_toml  # noqa: PLC0415 - see above
+
+    if asked:
+        typer.echo(options_as_toml(), nl=False)
+        raise typer.Exit
+
+
 def collect(  # noqa: PLR0913, PLR0917 - one parameter per option
     lake: LakePath,
     http: Annotated[str | None, typer.Option(help="OTLP/HTTP address, or 'off'.")] = None,
@@ -27,6 +35,12 @@ def collect(  # noqa: PLR0913, PLR0917 - one parameter per option
     insecure: Annotated[
         bool | None, typer.Option("--insecure", help="Let others in without TLS and tokens.")
     ] = None,
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--print-options", callback=_print_options, is_eager=True, help="As TOML, and end."
+        ),
+    ] = False,
 ) -> None:
     """Take OTLP requests in and land them in the lake, until SIGTERM or Ctrl-C."""
     from tracegrade_collector.config import CollectorConfig  # noqa: PLC0415 - see above
