@@ -44,7 +44,7 @@ def collect(  # noqa: PLR0913, PLR0917 - one parameter per option
 ) -> None:
     """Take OTLP requests in and land them in the lake, until SIGTERM or Ctrl-C."""
     from tracegrade_collector.config import CollectorConfig  # noqa: PLC0415 - see above
-    from tracegrade_collector.receiver import receive  # noqa: PLC0415
+    from tracegrade_collector.receive.receiver import receive  # noqa: PLC0415
 
     flags = {
         "http": http,

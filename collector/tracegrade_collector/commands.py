@@ -15,14 +15,14 @@ import typer
 
 from tracegrade.errors import BadInput
 from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.encoding.otlp import Signal
+from tracegrade_collector.encoding.otlp_http import OtlpHttp
 from tracegrade_collector.errors import NotAllImported, OutUnwritable
 from tracegrade_collector.export import Exported, export_http, export_json
 from tracegrade_collector.files import private_opener
 from tracegrade_collector.importer import Imported, import_files
 from tracegrade_collector.lake import Lake
-from tracegrade_collector.messages import REDACTED
-from tracegrade_collector.otlp import Signal
-from tracegrade_collector.otlp_http import OtlpHttp
+from tracegrade_collector.rows.messages import REDACTED
 
 FORMATS = ("auto", "otlp")
 SIGNAL_OF_NAME = {"spans": Signal.TRACES, "logs": Signal.LOGS}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from tracegrade.errors import BadInput
-from tracegrade_collector import logs
+from tracegrade_collector import log_lines
 from tracegrade_collector.errors import CollectorError
 
 ENVIRONMENT_PREFIX = "TRACEGRADE_COLLECTOR_"
@@ -297,8 +297,8 @@ def _value_problems(config: CollectorConfig) -> list[str]:
             f"max_in_flight_bytes must be at least twice max_request_bytes "
             f"({config.max_request_bytes}), got {config.max_in_flight_bytes}"
         )
-    if config.log_format not in logs.FORMATS:
-        known = " or ".join(logs.FORMATS)
+    if config.log_format not in log_lines.FORMATS:
+        known = " or ".join(log_lines.FORMATS)
         problems.append(f"log_format must be {known}, got {config.log_format!r}")
     problems += [
         *_security_problems(config),

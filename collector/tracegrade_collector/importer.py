@@ -19,14 +19,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.encoding.otlp import Encoding, Request, Signal
+from tracegrade_collector.encoding.otlp_files import Part, read_parts
 from tracegrade_collector.errors import ImportBusy, NotRedacted
 from tracegrade_collector.files import FILE_MODE
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, Table
 from tracegrade_collector.lake_root import writing_to
-from tracegrade_collector.otlp import Encoding, Request, Signal
-from tracegrade_collector.otlp_files import Part, read_parts
-from tracegrade_collector.redaction import Redactor
-from tracegrade_collector.rows import Record, log_rows, span_rows
+from tracegrade_collector.redact.redaction import Redactor
+from tracegrade_collector.rows.rows import Record, log_rows, span_rows
 
 COLLECTOR_ID = "import"
 LOCK_NAME = "import.lock"

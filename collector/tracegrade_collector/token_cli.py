@@ -25,7 +25,7 @@ def new(
 ) -> None:
     """Print a new token, once, and add its hash to the file."""
     from tracegrade_collector.errors import BadCredentials  # noqa: PLC0415 - so that --help is fast
-    from tracegrade_collector.tokens import add_token  # noqa: PLC0415
+    from tracegrade_collector.receive.tokens import add_token  # noqa: PLC0415
 
     if metrics and tenant:
         msg = "a token is either a tenant's or for metrics; leave out --tenant or --metrics"

@@ -8,10 +8,10 @@ import tempfile
 import time
 from pathlib import Path
 
+from tracegrade_collector.encoding.otlp import Encoding, Signal
 from tracegrade_collector.lake import RAW_SPANS, Lake
-from tracegrade_collector.otlp import Encoding, Signal
-from tracegrade_collector.rows import span_rows
-from tracegrade_collector.sources import Record
+from tracegrade_collector.rows.rows import span_rows
+from tracegrade_collector.rows.sources import Record
 from tracegrade_queries.build import build
 
 CAPTURES = Path(__file__).parents[1] / "queries" / "captures"

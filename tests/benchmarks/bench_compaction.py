@@ -16,10 +16,10 @@ import duckdb
 import pyarrow as pa
 from tests.benchmarks.load import Body
 
+from tracegrade_collector.encoding.otlp import Encoding, Signal
 from tracegrade_collector.lake import RAW_SPANS, Lake
-from tracegrade_collector.otlp import Encoding, Signal
-from tracegrade_collector.rows import span_rows
-from tracegrade_collector.sources import Record
+from tracegrade_collector.rows.rows import span_rows
+from tracegrade_collector.rows.sources import Record
 
 FILES = 40
 REQUESTS = 40  # per file

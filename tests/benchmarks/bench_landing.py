@@ -15,22 +15,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tests.benchmarks.load import Body
 
-from tracegrade_collector import resent
 from tracegrade_collector.config import CollectorConfig
-from tracegrade_collector.item_columns import span_columns
+from tracegrade_collector.encoding.otlp import Encoding, Signal, decode, reject_invalid
 from tracegrade_collector.lake import RAW_SPANS, Lake
 from tracegrade_collector.lake.staging import parquet_options
-from tracegrade_collector.landing import Lander
-from tracegrade_collector.memory import use_one_allocator
-from tracegrade_collector.otlp import Encoding, Signal, decode, reject_invalid
-from tracegrade_collector.redaction import Redactor
-from tracegrade_collector.resent import LandedRows
-from tracegrade_collector.row_loop import span_rows as rows_by_loop
-from tracegrade_collector.rows import span_rows
-from tracegrade_collector.sources import Record
-from tracegrade_collector.wal import Entry, read_segment, record_header
-from tracegrade_collector.wal_folder import WalFolder
-from tracegrade_collector.wire import item_columns
+from tracegrade_collector.land import resent
+from tracegrade_collector.land.landing import Lander
+from tracegrade_collector.land.memory import use_one_allocator
+from tracegrade_collector.land.resent import LandedRows
+from tracegrade_collector.log.wal import Entry, read_segment, record_header
+from tracegrade_collector.log.wal_folder import WalFolder
+from tracegrade_collector.redact.redaction import Redactor
+from tracegrade_collector.rows.item_columns import span_columns
+from tracegrade_collector.rows.row_loop import span_rows as rows_by_loop
+from tracegrade_collector.rows.rows import span_rows
+from tracegrade_collector.rows.sources import Record
+from tracegrade_collector.rows.wire import item_columns
 
 SPANS = 512  # per request
 REQUESTS = 42  # 16 MB, a batch of the lander

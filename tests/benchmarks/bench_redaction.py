@@ -12,10 +12,10 @@ from functools import partial
 import pyarrow as pa
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from tracegrade_collector.otlp import Encoding, Signal
-from tracegrade_collector.pseudonyms import Pseudonyms
-from tracegrade_collector.redaction import Redactor
-from tracegrade_collector.rows import Record, span_rows
+from tracegrade_collector.encoding.otlp import Encoding, Signal
+from tracegrade_collector.redact.pseudonyms import Pseudonyms
+from tracegrade_collector.redact.redaction import Redactor
+from tracegrade_collector.rows.rows import Record, span_rows
 
 REQUESTS = 40
 SPANS_PER_REQUEST = 512

@@ -120,7 +120,7 @@ class Collector:
 
 def _is_lander(pid: str) -> bool:
     """Return whether a child has become the lander; before that it is a copy of the receiver."""
-    return b"tracegrade_collector.lander" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b"tracegrade_collector.land.lander" in Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 @contextmanager

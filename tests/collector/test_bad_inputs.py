@@ -24,7 +24,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from tracegrade_collector.messages import span_request
+from tracegrade_collector.rows.messages import span_request
 
 from .running import (
     JSON,

@@ -16,7 +16,7 @@ import grpc
 import pyarrow.parquet as pq
 import pytest
 
-from tracegrade_collector.otlp_json import write_json
+from tracegrade_collector.encoding.otlp_json import write_json
 
 from . import canaries
 from .canaries import CANARIES, WORD, Message, found_in

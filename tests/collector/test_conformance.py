@@ -21,7 +21,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
 )
 
-from tracegrade_collector.http_connection import KEEP_ALIVE_SECS
+from tracegrade_collector.receive.http_connection import KEEP_ALIVE_SECS
 
 from .running import (
     JSON,

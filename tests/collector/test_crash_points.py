@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tracegrade_collector.crash_points import EXIT_CODE, LANDING, POINTS, RECEIVING, VARIABLE
+from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.lake import Lake
-from tracegrade_collector.ledger import read_ledger
-from tracegrade_collector.otlp import Signal
+from tracegrade_collector.log.ledger import read_ledger
 
 from .clients import FIRST_ID_OF_PATIENT, Client
 from .running import Collector, collecting, landed_ids, wait_until

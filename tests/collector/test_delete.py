@@ -22,13 +22,13 @@ from typer.testing import CliRunner
 
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.crash_points import ERASING, EXIT_CODE, VARIABLE
-from tracegrade_collector.erasure import Erasure
 from tracegrade_collector.importer import import_files
 from tracegrade_collector.lake import Column, Lake, Table
 from tracegrade_collector.lake.compaction import CompactOptions, compact
-from tracegrade_collector.lake.repair import repair
 from tracegrade_collector.lake_cli import lake as commands
-from tracegrade_collector.verify import verify
+from tracegrade_collector.upkeep.erasure import Erasure
+from tracegrade_collector.upkeep.repair import repair
+from tracegrade_collector.upkeep.verify import verify
 
 from .running import COMMAND, Collector, collecting, landed, trace_request, wait_until
 from .s3_server import BUCKET, put_environment, s3_server

@@ -16,9 +16,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 
 from tracegrade.cli import main
+from tracegrade_collector.encoding.otlp import Encoding, Signal, decode
 from tracegrade_collector.lake import RAW_SPANS, Lake
-from tracegrade_collector.otlp import Encoding, Signal, decode
-from tracegrade_collector.rows import Record, span_rows
+from tracegrade_collector.rows.rows import Record, span_rows
 
 from .running import collecting, landed, landed_ids, trace_request, wait_until
 

@@ -10,9 +10,15 @@ from hypothesis import strategies as st
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from tracegrade_collector.encoding.extent import (
+    ITEMS,
+    Extent,
+    check_extent,
+    count_messages,
+    messages_of,
+)
+from tracegrade_collector.encoding.otlp import Encoding, Signal
 from tracegrade_collector.errors import TooLarge
-from tracegrade_collector.extent import ITEMS, Extent, check_extent, count_messages, messages_of
-from tracegrade_collector.otlp import Encoding, Signal
 
 from .otlp_samples import log_requests, span_requests
 from .wire_bytes import field

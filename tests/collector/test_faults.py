@@ -22,10 +22,10 @@ from pathlib import Path
 import google_crc32c
 import pytest
 
-from tracegrade_collector import wal
+from tracegrade_collector.encoding.otlp import Encoding, Signal
 from tracegrade_collector.lake import Lake
-from tracegrade_collector.otlp import Encoding, Signal
-from tracegrade_collector.wal import Entry, record_header, segment_name
+from tracegrade_collector.log import wal
+from tracegrade_collector.log.wal import Entry, record_header, segment_name
 
 from .running import (
     COMMAND,

@@ -14,11 +14,11 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 )
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from tracegrade_collector.encoding.otlp import Signal
+from tracegrade_collector.encoding.otlp_json import write_json
 from tracegrade_collector.errors import ImportBusy
 from tracegrade_collector.importer import Imported, import_files
 from tracegrade_collector.lake import Lake
-from tracegrade_collector.otlp import Signal
-from tracegrade_collector.otlp_json import write_json
 
 from .running import landed, landed_ids
 

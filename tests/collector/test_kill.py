@@ -23,9 +23,9 @@ import pytest
 from deltalake import DeltaTable
 
 from tracegrade_collector.crash_points import LANDING, POINTS, VARIABLE
+from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.lake import Lake
-from tracegrade_collector.ledger import read_ledger
-from tracegrade_collector.otlp import Signal
+from tracegrade_collector.log.ledger import read_ledger
 
 from .clients import FIRST_ID_OF_PATIENT, Client, expected_name, free_port
 from .running import COMMAND, PATIENCE_SECS, landed, landed_ids, wait_until

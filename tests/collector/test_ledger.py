@@ -9,14 +9,14 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.encoding.otlp import Encoding, Signal
 from tracegrade_collector.errors import Fenced
 from tracegrade_collector.lake import Lake
-from tracegrade_collector.landing import Lander
-from tracegrade_collector.ledger import Account, Ledger, Totals, Undecodable, read_ledger
-from tracegrade_collector.otlp import Encoding, Signal
-from tracegrade_collector.wal import Entry
-from tracegrade_collector.wal_folder import WalFolder
-from tracegrade_collector.wal_writer import WalWriter
+from tracegrade_collector.land.landing import Lander
+from tracegrade_collector.log.ledger import Account, Ledger, Totals, Undecodable, read_ledger
+from tracegrade_collector.log.wal import Entry
+from tracegrade_collector.log.wal_folder import WalFolder
+from tracegrade_collector.log.wal_writer import WalWriter
 
 from .running import collecting, landed_ids, log_body, trace_body, wait_until
 

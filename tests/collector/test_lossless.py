@@ -10,10 +10,10 @@ import pytest
 from google.protobuf import json_format, text_format
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from tracegrade_collector.encoding.otlp import Encoding, Signal, decode
 from tracegrade_collector.export import export_json
 from tracegrade_collector.importer import import_files
 from tracegrade_collector.lake import Lake
-from tracegrade_collector.otlp import Encoding, Signal, decode
 
 GROUPS = {
     Signal.TRACES: ("resourceSpans", "scopeSpans", "spans"),

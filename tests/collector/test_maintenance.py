@@ -9,8 +9,8 @@ import pytest
 from tracegrade_collector.config import BadConfig, CollectorConfig
 from tracegrade_collector.lake import Lake
 from tracegrade_collector.lake.maintaining import only_maintainer
-from tracegrade_collector.maintenance import main, maintain
-from tracegrade_collector.station import Place
+from tracegrade_collector.receive.maintenance import main, maintain
+from tracegrade_collector.receive.station import Place
 
 from .lake_rows import TODAY, land, live_names, numbers, span
 from .running import collecting, trace_body, wait_until

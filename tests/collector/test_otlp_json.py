@@ -7,8 +7,8 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from tracegrade_collector.encoding.otlp import Encoding, Rejection, Signal, decode, reject_invalid
 from tracegrade_collector.errors import MalformedRequest
-from tracegrade_collector.otlp import Encoding, Rejection, Signal, decode, reject_invalid
 
 TRACE_ID, SPAN_ID = "5b8efff798038103d269b633813fc60c", "eee19b7ec3c1b174"
 

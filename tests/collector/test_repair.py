@@ -20,8 +20,8 @@ from tracegrade_collector.lake.commit import open_table
 from tracegrade_collector.lake.compaction import CompactOptions, compact
 from tracegrade_collector.lake.expiry import expire
 from tracegrade_collector.lake.removals import removed_rows
-from tracegrade_collector.lake.repair import Repaired, repair
-from tracegrade_collector.wal_folder import LANDER_LOCK_NAME, FolderLock
+from tracegrade_collector.locks import LANDER_LOCK_NAME, FolderLock
+from tracegrade_collector.upkeep.repair import Repaired, repair
 
 from .lake_rows import LONG_AGO, TODAY, land, live_names, log_record, numbers, read, silent, span
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracegrade_collector import resent
-from tracegrade_collector.resent import LandedRows
+from tracegrade_collector.land import resent
+from tracegrade_collector.land.resent import LandedRows
 
 
 def hashed(*numbers: int) -> list[str]:

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from tracegrade_collector.messages import log_request, span_request
-from tracegrade_collector.otlp import Encoding, Request, Signal, decode
-from tracegrade_collector.otlp_json import write_json
-from tracegrade_collector.rows import Record, log_rows, span_rows
+from tracegrade_collector.encoding.otlp import Encoding, Request, Signal, decode
+from tracegrade_collector.encoding.otlp_json import write_json
+from tracegrade_collector.rows.messages import log_request, span_request
+from tracegrade_collector.rows.rows import Record, log_rows, span_rows
 
 from . import otlp_samples
 

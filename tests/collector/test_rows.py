@@ -14,12 +14,12 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from tracegrade_collector import row_loop
+from tracegrade_collector.encoding.otlp import Encoding, Signal
 from tracegrade_collector.errors import MalformedRequest
-from tracegrade_collector.item_columns import span_columns
-from tracegrade_collector.otlp import Encoding, Signal
-from tracegrade_collector.rows import Record, log_rows, span_rows
-from tracegrade_collector.wire import Unusual, item_columns, shells
+from tracegrade_collector.rows import row_loop
+from tracegrade_collector.rows.item_columns import span_columns
+from tracegrade_collector.rows.rows import Record, log_rows, span_rows
+from tracegrade_collector.rows.wire import Unusual, item_columns, shells
 
 from . import otlp_samples
 

@@ -9,7 +9,7 @@ import pytest
 from tracegrade_collector.lake import Lake
 from tracegrade_collector.lake.compaction import Compacted, CompactOptions, compact
 from tracegrade_collector.lake.expiry import Expired, clean, expire
-from tracegrade_collector.lake.repair import Repaired, repair
+from tracegrade_collector.upkeep.repair import Repaired, repair
 
 from .lake_rows import LONG_AGO, TODAY, land, silent, span
 from .s3_server import BUCKET, Fault, Reply, Store, put_environment, s3_server

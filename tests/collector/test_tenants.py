@@ -13,7 +13,7 @@ import grpc
 import pytest
 
 from tracegrade_collector.lake import Lake
-from tracegrade_collector.tokens import add_token
+from tracegrade_collector.receive.tokens import add_token
 
 from .certificates import HOST, Authority
 from .running import (

@@ -17,7 +17,7 @@ import pytest
 from google.rpc.code_pb2 import Code
 
 from tracegrade_collector.errors import BadCredentials, Unauthenticated
-from tracegrade_collector.tokens import add_token, read_access
+from tracegrade_collector.receive.tokens import add_token, read_access
 
 from .running import (
     COMMAND,

@@ -14,8 +14,8 @@ import pytest
 
 from tracegrade_collector.importer import import_files
 from tracegrade_collector.lake import RAW_SPANS, Lake
-from tracegrade_collector.verify import Report, verify
-from tracegrade_collector.wal import read_segment
+from tracegrade_collector.log.wal import read_segment
+from tracegrade_collector.upkeep.verify import Report, verify
 
 from .running import COMMAND, collecting, landed, log_body, trace_body, trace_request, wait_until
 

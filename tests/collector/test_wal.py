@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tracegrade_collector.otlp import Encoding, Signal
-from tracegrade_collector.wal import (
+from tracegrade_collector.encoding.otlp import Encoding, Signal
+from tracegrade_collector.log.wal import (
     Damage,
     DamageKind,
     Entry,
@@ -18,7 +18,7 @@ from tracegrade_collector.wal import (
     record_header,
     segment_name,
 )
-from tracegrade_collector.wal_folder import WalFolder
+from tracegrade_collector.log.wal_folder import WalFolder
 
 ENTRIES = [
     Entry(1_000, Signal.TRACES, Encoding.PROTOBUF, "", False, b"first body", 2),

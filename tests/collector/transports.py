@@ -16,7 +16,7 @@ from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
-from tracegrade_collector.otlp_json import write_json
+from tracegrade_collector.encoding.otlp_json import write_json
 
 from .running import JSON, PATIENCE_SECS, PROTOBUF, Answer, Collector
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import duckdb
 
+from tracegrade_collector.encoding.otlp import Encoding, Signal
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake
-from tracegrade_collector.otlp import Encoding, Signal
-from tracegrade_collector.pseudonyms import Pseudonyms
-from tracegrade_collector.redaction import Redactor
-from tracegrade_collector.rows import Record, log_rows, span_rows
+from tracegrade_collector.redact.pseudonyms import Pseudonyms
+from tracegrade_collector.redact.redaction import Redactor
+from tracegrade_collector.rows.rows import Record, log_rows, span_rows
 from tracegrade_queries.connection import connect
 
 CAPTURES = Path(__file__).parent / "captures"

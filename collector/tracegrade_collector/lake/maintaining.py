@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tracegrade_collector.errors import MaintenanceBusy
-from tracegrade_collector.wal_folder import FolderLock
+from tracegrade_collector.locks import FolderLock
 
 LOCK_NAME = "maintenance.lock"
 

@@ -24,12 +24,11 @@ from tracegrade_collector.lake.commit import LiveFile
 from tracegrade_collector.lake.condition import Condition
 from tracegrade_collector.lake.lake import Lake
 from tracegrade_collector.lake.removals import collectors, recording
-from tracegrade_collector.lake.repair import PUT_ASIDE_FOLDER
 from tracegrade_collector.lake.rewriting import LINEAGE
 from tracegrade_collector.lake.schema import Column, Table
 from tracegrade_collector.lake.snapshot import Snapshot, snapshot
 from tracegrade_collector.lake.staging import StagedFile
-from tracegrade_collector.lake.storage import LOG_FOLDER
+from tracegrade_collector.lake.storage import LOG_FOLDER, PUT_ASIDE_FOLDER
 
 BATCH_ROWS: Final = 8_192
 FILES_PER_COMMIT: Final = 64

@@ -14,6 +14,7 @@ from pyarrow.fs import FileSystem
 
 LOG_FOLDER = "_delta_log"
 STAGE_FOLDER = "_stage"
+PUT_ASIDE_FOLDER = "_put_aside"  # of the lake: tables that a repair gave up
 
 
 class StoredFile(NamedTuple):

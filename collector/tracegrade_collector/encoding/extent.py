@@ -1,0 +1,182 @@
+"""How much a request holds, found without decoding it, so that a small hostile one costs little.
+
+Two bytes of protobuf are an empty span, which takes 170 bytes and a microsecond once decoded: 2 MB
+become a million of them. So the messages in a request are counted first, by stepping over its
+fields, and not a step further than the limits. Most requests need none of this: a field takes two
+bytes at least, so a body of at most twice the limit cannot hold more.
+
+What is malformed ends the count without an error: the decoder stops at the same place.
+"""
+
+import re
+import time
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple, TypeAlias
+
+from google.protobuf.descriptor import Descriptor
+
+from tracegrade_collector.encoding.otlp import Encoding, Signal, empty_request
+from tracegrade_collector.errors import TooLarge
+
+LEAST_FIELD_BYTES = 2  # its tag, and its length or value
+STEPS_PER_MESSAGE = 4  # how many fields are passed at most for each message that is allowed
+STEPS_AT_ONCE = 2000  # half a millisecond
+MAX_DEPTH = 100  # the decoder's own limit
+PIECE_BYTES = 4 << 20  # looked through in one go, during which no other thread runs: 8 ms
+LENGTH_DELIMITED, VARINT = 2, 0
+FIXED_BYTES = {1: 8, 3: 0, 4: 0, 5: 4}  # of the other kinds of field; 3 and 4 enclose a group
+JSON_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[{,]', re.DOTALL)
+
+Messages: TypeAlias = dict[int, "Messages"]
+"""The tags of a message's fields that are messages themselves, with theirs."""
+
+ITEMS: Messages = {0x0A: {0x12: {0x12: {}}}}
+"""Resources, their scopes, and the spans or log records of those: the same tags for both."""
+
+
+class Extent(NamedTuple):
+    """How much one request may hold."""
+
+    items: int
+    """Resources, scopes and spans or log records, together."""
+
+    values: int
+    """Items, and the attributes, events, links and nested values in them, together."""
+
+
+def check_extent(body: bytes, signal: Signal, encoding: Encoding, at_most: Extent) -> None:
+    """Return if a request is within the limits, or malformed.
+
+    Raises:
+        TooLarge: It holds more items or values.
+    """
+    if encoding is Encoding.JSON:
+        _check_json(body, at_most.values)
+        return
+    if len(body) > LEAST_FIELD_BYTES * at_most.items:
+        _check(body, ITEMS, at_most.items, "resources, scopes and spans or log records")
+    if len(body) > LEAST_FIELD_BYTES * at_most.values:
+        messages = messages_of(empty_request(signal).DESCRIPTOR)
+        if _look_like_tags(body, messages) > at_most.values:
+            _check(body, messages, at_most.values, "attributes and other values")
+
+
+def _check(body: bytes, messages: Messages, limit: int, what: str) -> None:
+    """Count the messages.
+
+    Raises:
+        TooLarge: There are more than the limit, or many times more fields.
+    """
+    count = 0
+    for steps, is_message in enumerate(_steps(body, messages)):
+        count += is_message
+        if count > limit or steps > STEPS_PER_MESSAGE * limit:
+            raise _too_many(limit, what)
+        if steps % STEPS_AT_ONCE == 0:
+            time.sleep(0)  # lets the event loop go on, for which Python else waits 5 ms each time
+
+
+def count_messages(body: bytes, messages: Messages) -> int:
+    """Return how many there are up to the first malformed field, without any limit."""
+    return sum(_steps(body, messages))
+
+
+def _too_many(limit: int, what: str) -> TooLarge:
+    return TooLarge(f"the request holds more than {limit} {what}; send smaller batches")
+
+
+def _steps(body: bytes, messages: Messages) -> Iterator[bool]:
+    """Yield, for each field of each level, whether it is one of the messages.
+
+    Ends at the first field that is malformed. Groups, which OTLP has none of, count as the fields
+    in them.
+    """
+    outer: list[tuple[int, Messages]] = []
+    at, end = 0, len(body)
+    try:
+        while len(outer) < MAX_DEPTH:
+            while at >= end:
+                if at > end or not outer:
+                    return
+                end, messages = outer.pop()
+            tag, at = _varint(body, at)
+            kind = tag & 7
+            if kind != LENGTH_DELIMITED:
+                yield False
+                at = _varint(body, at)[1] if kind == VARINT else at + FIXED_BYTES[kind]
+                continue
+            size, at = _varint(body, at)
+            inner = messages.get(tag)
+            yield inner is not None
+            if inner and size:
+                outer.append((end, messages))
+                end, messages = at + size, inner
+            else:
+                at += size
+    except (IndexError, KeyError):  # a field that ends behind the body, a kind that is none
+        return
+
+
+def _varint(body: bytes, at: int) -> tuple[int, int]:
+    """Return a number and where it ends."""
+    byte = body[at]
+    if byte < 0x80:
+        return byte, at + 1
+    number = byte & 0x7F
+    for shift in range(7, 70, 7):
+        at += 1
+        byte = body[at]
+        number |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            break
+    return number, at + 1
+
+
+@cache
+def messages_of(descriptor: Descriptor) -> Messages:
+    """Return the fields of a message that are messages; recursive ones refer to themselves."""
+    known: dict[str, Messages] = {}
+
+    def messages(descriptor: Descriptor) -> Messages:
+        if descriptor.full_name in known:
+            return known[descriptor.full_name]
+        found = known[descriptor.full_name] = {}
+        for field in descriptor.fields:
+            if field.message_type:
+                tag = field.number << 3 | LENGTH_DELIMITED
+                found[tag] = messages(field.message_type)
+        return found
+
+    return messages(descriptor)
+
+
+def _look_like_tags(body: bytes, messages: Messages) -> int:
+    """Return how many bytes could be the tag of a message; text has some of them too."""
+    tags = bytes(_tags(messages, {}))
+    tags += bytes(tag | 0x80 for tag in tags)  # the same, written longer than it needs to be
+    pieces = (body[start : start + PIECE_BYTES] for start in range(0, len(body), PIECE_BYTES))
+    return sum(len(piece) - len(piece.translate(None, tags)) for piece in pieces)
+
+
+def _tags(messages: Messages, seen: dict[int, Messages]) -> set[int]:
+    """Return the tags of all messages at any level."""
+    if id(messages) in seen:
+        return set()
+    seen[id(messages)] = messages
+    return messages.keys() | {tag for inner in messages.values() for tag in _tags(inner, seen)}
+
+
+def _check_json(body: bytes, limit: int) -> None:
+    """Count brackets and commas; whether they are in strings only if it matters.
+
+    Raises:
+        TooLarge: There are more than the limit.
+    """
+    if sum(body.count(mark) for mark in (b"[", b"{", b",")) <= limit:
+        return
+    count = 0
+    for steps, token in enumerate(JSON_TOKEN.finditer(body)):
+        count += body[token.start()] != ord('"')
+        if count > limit or steps > STEPS_PER_MESSAGE * limit:
+            raise _too_many(limit, "values")

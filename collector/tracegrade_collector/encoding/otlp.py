@@ -1,0 +1,189 @@
+"""OTLP bytes to messages, and what a receiver refuses in them. Pure: no files, no network.
+
+`decode` reads one request; `reject_invalid` then takes out the items whose ids break the data
+model (specification: https://opentelemetry.io/docs/specs/otlp, trace.proto, logs.proto). Both are
+deterministic, so that the lander finds in the log of requests what the receiver answered for.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from operator import attrgetter
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
+from google.protobuf.message import DecodeError
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ResourceLogs, ScopeLogs
+from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
+
+from tracegrade_collector.encoding.otlp_json import read_json
+from tracegrade_collector.errors import MalformedRequest
+
+Request: TypeAlias = ExportTraceServiceRequest | ExportLogsServiceRequest
+Items: TypeAlias = RepeatedCompositeFieldContainer[Any]
+"""Of spans, or of log records."""
+
+TRACE_ID_BYTES = 16
+SPAN_ID_BYTES = 8
+NO_TRACE_ID = bytes(TRACE_ID_BYTES)
+NO_SPAN_ID = bytes(SPAN_ID_BYTES)
+_PARENTS = (0, SPAN_ID_BYTES)
+_SPAN_IDS = attrgetter("trace_id", "span_id", "parent_span_id", "links")
+
+
+class Signal(StrEnum):
+    """What a request carries."""
+
+    TRACES = "traces"
+    LOGS = "logs"
+
+
+_REQUESTS: Final[dict[Signal, Callable[[], Request]]] = {
+    Signal.TRACES: ExportTraceServiceRequest,
+    Signal.LOGS: ExportLogsServiceRequest,
+}
+
+
+class Encoding(StrEnum):
+    """How a request is written."""
+
+    PROTOBUF = "protobuf"
+    JSON = "json"
+
+
+class Rejection(NamedTuple):
+    """How many items were refused for one reason."""
+
+    reason: str
+    count: int  # type: ignore[assignment]  # tuple has a method of this name, which nobody needs
+
+
+class Group(NamedTuple):
+    """The spans, or log records, of one scope of one resource."""
+
+    resource: ResourceSpans | ResourceLogs
+    scope: ScopeSpans | ScopeLogs
+    items: Items
+    path: tuple[int, int]
+    """The index of the resource in the request, and of the scope in the resource."""
+
+
+class InvalidItem(NamedTuple):
+    """A refused span or log record, and where it stands."""
+
+    reason: str
+    item: Span | LogRecord
+    group: Group
+    position: int
+    """In the group, before anything was taken out."""
+
+
+def decode(body: bytes, signal: Signal, encoding: Encoding) -> Request:
+    """Return the request that these bytes are. No bytes at all are an empty request.
+
+    Raises:
+        MalformedRequest: They are none; the text says where.
+    """
+    request = empty_request(signal)
+    if encoding is Encoding.JSON:
+        read_json(body, request)
+        return request
+    try:
+        request.ParseFromString(body)
+    except DecodeError as error:
+        msg = f"{signal} request of {len(body)} bytes is no OTLP protobuf message: {error}"
+        raise MalformedRequest(msg) from error
+    return request
+
+
+def empty_request(signal: Signal) -> Request:
+    """Return a request of this signal with nothing in it."""
+    return _REQUESTS[signal]()
+
+
+def groups(request: Request) -> Iterator[Group]:
+    """Yield the items of a request by resource and scope, in the order sent."""
+    if isinstance(request, ExportTraceServiceRequest):
+        for first, resource_spans in enumerate(request.resource_spans):
+            for second, scope_spans in enumerate(resource_spans.scope_spans):
+                yield Group(resource_spans, scope_spans, scope_spans.spans, (first, second))
+    else:
+        for first, resource_logs in enumerate(request.resource_logs):
+            for second, scope_logs in enumerate(resource_logs.scope_logs):
+                yield Group(resource_logs, scope_logs, scope_logs.log_records, (first, second))
+
+
+def count_items(request: Request) -> int:
+    """Return how many spans or log records a request holds."""
+    return sum(len(group.items) for group in groups(request))
+
+
+def reject_invalid(request: Request) -> list[Rejection]:
+    """Take the items with bad ids out of the request, in place; return counts, most first.
+
+    Spans need a trace id of 16 bytes and a span id of 8, neither all zeros. A parent's, a link's
+    or a log record's ids may be absent, but not of another length.
+    """
+    reasons: Counter[str] = Counter()
+    for group in groups(request):
+        if _are_valid(group.items):
+            continue
+        rejected = [reason for item in group.items if (reason := _fault(item))]
+        if rejected:
+            _drop_last(group.items, len(rejected))
+            reasons.update(rejected)
+    return [Rejection(reason, count) for reason, count in reasons.most_common()]
+
+
+def _are_valid(items: Items) -> bool:
+    """Return whether all items are plainly valid: `_fault` in one go, for the usual case."""
+    if not items or not isinstance(items[0], Span):
+        return False
+    for trace_id, span_id, parent_span_id, links in map(_SPAN_IDS, items):
+        if len(trace_id) != TRACE_ID_BYTES or len(span_id) != SPAN_ID_BYTES or len(links):
+            return False
+        if trace_id == NO_TRACE_ID or span_id == NO_SPAN_ID or len(parent_span_id) not in _PARENTS:
+            return False
+    return True
+
+
+def _drop_last(items: Items, count: int) -> None:
+    """Move so many invalid items to the end and drop them; one by one takes quadratic time."""
+    items.sort(key=lambda item: _fault(item) is not None)
+    del items[-count:]
+
+
+def invalid_items(request: Request) -> Iterator[InvalidItem]:
+    """Yield what `reject_invalid` would take out, in the order received."""
+    for group in groups(request):
+        for position, item in enumerate(group.items):
+            if reason := _fault(item):
+                yield InvalidItem(reason, item, group, position)
+
+
+def _fault(item: Span | LogRecord) -> str | None:
+    return _span_fault(item) if isinstance(item, Span) else _log_fault(item)
+
+
+def _span_fault(span: Span) -> str | None:
+    if len(span.trace_id) != TRACE_ID_BYTES or span.trace_id == NO_TRACE_ID:
+        return "trace_id must be 16 bytes, not all zero"
+    if len(span.span_id) != SPAN_ID_BYTES or span.span_id == NO_SPAN_ID:
+        return "span_id must be 8 bytes, not all zero"
+    if len(span.parent_span_id) not in (0, SPAN_ID_BYTES):
+        return "parent_span_id must be empty or 8 bytes"
+    if not all(_may_be_ids(link.trace_id, link.span_id) for link in span.links):
+        return "a link's trace_id must be empty or 16 bytes, its span_id empty or 8"
+    return None
+
+
+def _log_fault(record: LogRecord) -> str | None:
+    if not _may_be_ids(record.trace_id, record.span_id):
+        return "a log record's trace_id must be empty or 16 bytes, its span_id empty or 8"
+    return None
+
+
+def _may_be_ids(trace_id: bytes, span_id: bytes) -> bool:
+    return len(trace_id) in (0, TRACE_ID_BYTES) and len(span_id) in (0, SPAN_ID_BYTES)

@@ -1,0 +1,224 @@
+"""Files of OTLP → requests: one JSON document, JSON lines, or protobuf; each may be gzipped.
+
+What a file is shows in its content, never in its name. JSON may also be in protobuf's own mapping
+(base64 ids, names of enum values), which tools write and no valid OTLP/JSON can be taken for.
+"""
+
+import gzip
+import io
+import json
+import math
+import zlib
+from base64 import b64decode
+from binascii import Error as BadBase64
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from google.protobuf.message import Message
+from google.protobuf.unknown_fields import UnknownFieldSet
+from opentelemetry.proto.logs.v1.logs_pb2 import SeverityNumber
+from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
+
+from tracegrade_collector.encoding.otlp import (
+    SPAN_ID_BYTES,
+    TRACE_ID_BYTES,
+    Encoding,
+    Rejection,
+    Request,
+    Signal,
+    decode,
+    empty_request,
+    groups,
+    reject_invalid,
+)
+from tracegrade_collector.encoding.otlp_json import read_json, shown_key
+from tracegrade_collector.errors import MalformedRequest
+
+GZIP_MAGIC = b"\x1f\x8b"
+MAX_LINE_BYTES = 64 * 2**20  # OTLP's own limit of a request
+MAX_DOCUMENT_BYTES = 2**30  # a document of many requests; it is held in memory
+PROBE_BYTES = 4096
+SIGNAL_OF_KEY = {"resourceSpans": Signal.TRACES, "resourceLogs": Signal.LOGS}
+ENUM_VALUES: dict[str, dict[str, int]] = {
+    "kind": dict(Span.SpanKind.items()),
+    "code": dict(Status.StatusCode.items()),
+    "severityNumber": dict(SeverityNumber.items()),
+}
+ID_BYTES = {
+    "traceId": TRACE_ID_BYTES,
+    "spanId": SPAN_ID_BYTES,
+    "parentSpanId": SPAN_ID_BYTES,
+}
+
+
+class Part(NamedTuple):
+    """One request of a file, or what is wrong with that part of the file."""
+
+    place: str
+    """`file`, or `file:line`."""
+
+    signal: Signal | None
+    request: Request | None
+    """Without the items that were rejected. NULL if there is a fault."""
+
+    rejections: list[Rejection]
+    fault: str | None
+
+
+def read_parts(path: Path) -> Iterator[Part]:
+    """Yield the requests of a file in order, and a part with a fault for each that is none."""
+    try:
+        with path.open("rb") as file:
+            yield from _parts(str(path), _plain(file))
+    except (OSError, EOFError, zlib.error) as error:
+        yield _faulty(str(path), f"cannot be read: {error}")
+
+
+def _plain(file: io.BufferedReader) -> io.BufferedReader:
+    """Return the file, or what is gzipped in it, without inflating more than is asked for."""
+    if not file.peek(2).startswith(GZIP_MAGIC):
+        return file
+    return io.BufferedReader(gzip.GzipFile(fileobj=file))
+
+
+def _parts(name: str, file: io.BufferedReader) -> Iterator[Part]:
+    probe = file.peek(PROBE_BYTES)[:PROBE_BYTES]
+    if not probe:
+        yield _faulty(name, "the file is empty")
+    elif _is_text(probe):
+        yield from _json_parts(name, file)
+    else:
+        yield _protobuf_part(name, file.read(MAX_DOCUMENT_BYTES + 1))
+
+
+def _is_text(probe: bytes) -> bool:
+    """Protobuf has control characters: its second field of anything is tagged with one, 0x12."""
+    return not set(probe) & (set(range(32)) - set(b"\t\n\r"))
+
+
+def _json_parts(name: str, file: io.BufferedReader) -> Iterator[Part]:
+    first = file.readline(MAX_LINE_BYTES)
+    if _is_object(first):
+        yield from _line_parts(name, _lines(first, file))
+        return
+    document = first + file.read(MAX_DOCUMENT_BYTES + 1 - len(first))
+    if len(document) > MAX_DOCUMENT_BYTES:
+        yield _faulty(
+            name, f"more than {MAX_DOCUMENT_BYTES} bytes in one document; use JSON lines"
+        )
+        return
+    lines = document.split(b"\n")
+    if not _is_object(document) and any(_is_object(line) for line in lines):
+        yield from _line_parts(name, lines)  # JSON lines, of which the first is broken
+    else:
+        yield from _object_parts(name, document)
+
+
+def _is_object(text: bytes) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _lines(first: bytes, file: io.BufferedReader) -> Iterator[bytes]:
+    """Yield the lines; of one that is too long only its beginning, which is too long as well."""
+    line = first
+    while line:
+        yield line
+        while line and not line.endswith(b"\n"):
+            line = file.readline(MAX_LINE_BYTES)
+        line = file.readline(MAX_LINE_BYTES + 1)
+
+
+def _line_parts(name: str, lines: Iterable[bytes]) -> Iterator[Part]:
+    for number, line in enumerate(lines, start=1):
+        if len(line) > MAX_LINE_BYTES:
+            yield _faulty(f"{name}:{number}", f"line of more than {MAX_LINE_BYTES} bytes")
+        elif line.strip():
+            yield from _object_parts(f"{name}:{number}", line)
+
+
+def _object_parts(place: str, body: bytes) -> Iterator[Part]:
+    """Yield a part per signal in the object; a file may hold both."""
+    signals = [signal for key, signal in SIGNAL_OF_KEY.items() if f'"{key}"'.encode() in body]
+    try:
+        for signal in signals or SIGNAL_OF_KEY.values():
+            request = empty_request(signal)
+            read_json(body, request, _from_protobuf_mapping)
+            if signals:
+                yield Part(place, signal, request, reject_invalid(request), None)
+    except MalformedRequest as error:
+        yield _faulty(place, str(error))
+        return
+    if not signals:
+        yield _faulty(place, f"no {' or '.join(SIGNAL_OF_KEY)} in it; found: {_keys(body)}")
+
+
+def _keys(body: bytes) -> str:
+    return ", ".join(shown_key(key).strip("'") for key in list(json.loads(body))[:5]) or "nothing"
+
+
+def _from_protobuf_mapping(key: str, value: Any) -> Any:
+    """Return a member's value as OTLP/JSON writes it, if it is as protobuf's mapping writes it."""
+    if not isinstance(value, str):
+        return value
+    if key in ID_BYTES:
+        return _hex_of_base64(value, ID_BYTES[key])
+    return ENUM_VALUES.get(key, {}).get(value, value)
+
+
+def _hex_of_base64(text: str, size: int) -> str:
+    """Base64 of an id is 24 or 12 characters long; hex of one is 32 or 16."""
+    if len(text) != 4 * math.ceil(size / 3):
+        return text
+    try:
+        return b64decode(text, validate=True).hex()
+    except BadBase64:
+        return text
+
+
+def _protobuf_part(name: str, body: bytes) -> Part:
+    if len(body) > MAX_DOCUMENT_BYTES:
+        return _faulty(name, f"more than {MAX_DOCUMENT_BYTES} bytes in one request")
+    candidates = [part for signal in Signal if (part := _as_signal(name, body, signal))]
+    if not candidates:
+        return _faulty(name, "neither JSON nor an OTLP protobuf request of spans or log records")
+    return max(candidates, key=_likeness)
+
+
+def _as_signal(name: str, body: bytes, signal: Signal) -> Part | None:
+    try:
+        request = decode(body, signal, Encoding.PROTOBUF)
+    except MalformedRequest:
+        return None
+    if _clashes(request):
+        return None
+    return Part(name, signal, request, reject_invalid(request), None)
+
+
+def _likeness(part: Part) -> int:
+    """Count the items that have no field their signal does not know; protobuf names no signal."""
+    return sum(not _unknown_fields(item) for item in _items(part.request))
+
+
+def _clashes(request: Request) -> bool:
+    """Return whether each item has a known field in a form that it never has: it is a metric."""
+    items = _items(request)
+    return bool(items) and all(
+        _unknown_fields(item) & set(item.DESCRIPTOR.fields_by_number) for item in items
+    )
+
+
+def _items(request: Request | None) -> list[Message]:
+    return [item for group in groups(request) for item in group.items] if request else []
+
+
+def _unknown_fields(item: Message) -> set[int]:
+    fields = UnknownFieldSet(item)
+    return {fields[index].field_number for index in range(len(fields))}
+
+
+def _faulty(place: str, fault: str) -> Part:
+    return Part(place, None, None, [], fault)

@@ -1,0 +1,1 @@
+"""The lander process: from the log to rows in the lake, exactly once."""

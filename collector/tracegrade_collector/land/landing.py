@@ -1,0 +1,269 @@
+"""From sealed log segments to rows of the lake, exactly once: the rounds of one collector's log.
+
+One round: take sealed segments; write their spans and logs as synced Parquet files; commit all of
+them per table, together with the highest sequence number (an application transaction); remove the
+segments. Under load files are written as segments come, and the round itself is short.
+
+A crash anywhere repeats the round: records up to the number that a table's log holds are skipped,
+and files, which are named for their first record, replace those of the first try.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from itertools import accumulate
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import pyarrow as pa
+
+from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.crash_points import reach
+from tracegrade_collector.encoding.otlp import Signal
+from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, Owner, StagedFile, Table
+from tracegrade_collector.land import resent
+from tracegrade_collector.land.dead_letters import keep_refused
+from tracegrade_collector.land.memory import give_back
+from tracegrade_collector.land.quarantine import Quarantine
+from tracegrade_collector.land.resent import LandedRows
+from tracegrade_collector.log.ledger import Ledger, Totals
+from tracegrade_collector.log.wal import Damage, Logged, first_seq, read_at, read_segment
+from tracegrade_collector.log.wal_folder import WalFolder
+from tracegrade_collector.redact.redaction import Redactor
+from tracegrade_collector.rows.rows import log_rows, span_rows
+from tracegrade_collector.rows.sources import Record
+
+MAX_PIECE_BYTES = 16 << 20  # of damage in one file of the quarantine
+
+log = logging.getLogger(__name__)
+
+
+class Landing(NamedTuple):
+    """Where and how one signal lands."""
+
+    table: Table
+    to_rows: Callable[[Iterable[Record], str], pa.Table]
+    resent_by: Callable[[pa.Table], pa.Array]
+
+
+LANDINGS = {
+    Signal.TRACES: Landing(RAW_SPANS, span_rows, resent.place),
+    Signal.LOGS: Landing(RAW_LOGS, log_rows, resent.request),
+}
+
+
+class SignalLander:
+    """Lands the records of one signal in its table, and accounts for each."""
+
+    def __init__(
+        self,
+        lake: Lake,
+        signal_: Signal,
+        quarantine: Quarantine,
+        redactor: Redactor,
+        owner: Owner,
+        config: CollectorConfig,
+    ) -> None:
+        self._lake = lake
+        self._redactor = redactor
+        self._signal = signal_
+        self._quarantine = quarantine
+        self._table, self._to_rows, resent_by = LANDINGS[signal_]
+        self._app_id = f"{quarantine.collector_id}/{signal_}"
+        self._owner = owner
+        self._landed_seq = lake.transaction_version(self._table.name, self._app_id, owner) or 0
+        self._ledger = Ledger(lake.state, quarantine.collector_id, signal_, self._landed_seq)
+        self._new_landed_rows = partial(LandedRows, config.resent_rows, resent_by)
+        self._staged: list[StagedFile] = []
+        self._added = Totals()
+        self._remove_remnants()
+
+    def _remove_remnants(self) -> None:
+        """Remove what a lander that died had staged; the log still has it."""
+        folder = self._lake.storage.table(self._table.name).stage_folder
+        for file in folder.glob(f"*{self._quarantine.collector_id}-*"):
+            file.unlink(missing_ok=True)
+
+    @cached_property
+    def _landed_rows(self) -> LandedRows:
+        """Made when there is something to land: a quiet station holds no rows in memory."""
+        landed_rows = self._new_landed_rows()
+        landed_rows.recall(self._lake.newest_files(self._table.name))
+        return landed_rows
+
+    def stage(self, logged: Sequence[Logged]) -> None:
+        """Write the rows of some records as one file per date, unless they have landed already."""
+        new = [
+            each
+            for each in logged
+            if each.entry.signal is self._signal and each.seq > self._landed_seq
+        ]
+        if not new:
+            return
+        name = f"{self._quarantine.collector_id}-{new[0].seq:020d}"
+        rejected = self._keep_refused(name, [each for each in new if each.entry.has_rejects])
+        rows, quarantined = self._rows(new)
+        reach("rows_made")
+        rows = self._landed_rows.mark(rows)
+        self._staged += self._lake.stage(self._table, rows, name)
+        reach("rows_staged")
+        self._added = self._added.plus(
+            Totals(
+                requests=len(new),
+                items=sum(each.entry.items for each in new),
+                landed=rows.num_rows,
+                rejected=rejected,
+                quarantined_requests=len(quarantined),
+                quarantined_items=sum(each.entry.items for each in quarantined),
+            )
+        )
+
+    def count_damage(self, pieces: int) -> None:
+        """Count stretches of the log that are no records."""
+        self._added = self._added.plus(Totals(damaged_pieces=pieces))
+
+    def _keep_refused(self, name: str, refused: Sequence[Logged]) -> Counter[str]:
+        """Keep refused items as dead letters; return how many there are by reason."""
+        try:
+            records = list(map(_record, refused))
+            return keep_refused(
+                self._lake.state, f"{name}-{self._signal}", records, self._redactor
+            )
+        except OSError:  # the disk, not a record: the round is repeated
+            raise
+        except Exception:  # as below
+            log.exception("what was refused of %d records cannot be kept apart", len(refused))
+            for each in refused:
+                self._quarantine.keep_logged(each.seq, each.entry.body, each.entry.encoding)
+            return Counter()
+
+    def _rows(self, logged: Sequence[Logged]) -> tuple[pa.Table, list[Logged]]:
+        """Return the rows of records, and the records that no rows can be made of."""
+        try:
+            rows = self._to_rows(map(_record, logged), self._quarantine.collector_id)
+            return self._redactor.redact_rows(rows), []
+        except Exception:  # whatever is wrong with one record must not stop all the others
+            log.exception("some of %d records cannot be made rows; trying each", len(logged))
+            if len(logged) > 1:
+                tables, lists = zip(*(self._rows([each]) for each in logged), strict=True)
+                return pa.concat_tables(tables), [each for some in lists for each in some]
+            (each,) = logged
+            self._quarantine.keep_logged(each.seq, each.entry.body, each.entry.encoding)
+            return self._to_rows([], self._quarantine.collector_id), [each]
+
+    def commit(self, last_seq: int) -> None:
+        """Make everything staged visible, and note that records up to this number have landed."""
+        if self._added != Totals() and last_seq > self._landed_seq:
+            self._ledger.prepare(replace(self._added, through_seq=last_seq))
+            reach("ledger_written")
+            self._lake.add_files(self._table, self._staged, self._app_id, last_seq, self._owner)
+            self._ledger.commit()
+            self._landed_seq = last_seq
+        self._staged, self._added = [], Totals()
+
+
+class Lander:
+    """Lands the segments of one collector's folder."""
+
+    def __init__(self, lake: Lake, folder: WalFolder, config: CollectorConfig) -> None:
+        self._folder = folder
+        self._max_round_bytes = config.max_round_bytes
+        self._quarantine_days = config.quarantine_days
+        self._max_batch_bytes = config.max_segment_bytes
+        self._staged: list[Path] = []
+        self._staged_bytes = 0
+        self._quarantine = Quarantine(lake.state, folder.collector_id, config.max_quarantine_bytes)
+        redactor = Redactor.from_options(config, lake.state)
+        owner = Owner(f"{folder.collector_id}/owner", folder.tokens())
+        self._signals = [
+            SignalLander(lake, each, self._quarantine, redactor, owner, config) for each in Signal
+        ]
+
+    def stage_ahead(self) -> None:
+        """Stage segments that make a full batch, so that little is left when a round is due."""
+        waiting = self._waiting()
+        sizes = accumulate(segment.stat().st_size for segment in waiting)
+        count = next((n for n, size in enumerate(sizes, 1) if size >= self._max_batch_bytes), 0)
+        self._stage(waiting[:count])
+
+    @property
+    def is_full(self) -> bool:
+        """Whether as much is staged as one commit may land."""
+        return self._staged_bytes >= self._max_round_bytes
+
+    def land_round(self) -> bool:
+        """Land the oldest sealed segments, as many as fit; return whether there were any."""
+        self._quarantine.remove_older(self._quarantine_days)
+        waiting = self._waiting()
+        sizes = accumulate((segment.stat().st_size for segment in waiting), initial=0)
+        room = self._max_round_bytes - self._staged_bytes
+        self._stage(waiting[: sum(size < room for size in sizes)])
+        if not self._staged:
+            return False
+        self._commit()
+        return True
+
+    def _waiting(self) -> list[Path]:
+        """Return the sealed segments that are not staged yet, oldest first."""
+        return [each for each in self._folder.sealed_segments() if [each] > self._staged[-1:]]
+
+    def _stage(self, segments: Sequence[Path]) -> None:
+        for batch in self._batches(segments):
+            for lander in self._signals:
+                lander.stage(batch)
+        self._staged += segments
+        self._staged_bytes += sum(segment.stat().st_size for segment in segments)
+
+    def _commit(self) -> None:
+        """Make everything staged visible, and remove its segments.
+
+        The records' numbers are below the name of the next segment.
+        """
+        successor = next(each for each in self._folder.segments() if each > self._staged[-1])
+        for lander in self._signals:
+            lander.commit(first_seq(successor) - 1)
+        reach("round_committed")
+        self._folder.remove(self._staged)
+        self._staged, self._staged_bytes = [], 0
+        give_back()
+
+    def _batches(self, segments: Sequence[Path]) -> Iterator[list[Logged]]:
+        """Yield the records in lots of about one full segment, so that files do not get small."""
+        batch: list[Logged] = []
+        batch_bytes = 0
+        for logged in self._records(segments):
+            batch.append(logged)
+            batch_bytes += logged.entry.size
+            if batch_bytes >= self._max_batch_bytes:
+                yield batch
+                batch.clear()  # the caller still holds the list while we read on
+                batch_bytes = 0
+        if batch:
+            yield batch
+
+    def _records(self, segments: Sequence[Path]) -> Iterator[Logged]:
+        """Yield the good records of segments; what is damaged goes to quarantine."""
+        for segment in segments:
+            with open(segment, "rb") as file:
+                for found in read_segment(file):
+                    if isinstance(found, Damage):
+                        self._keep_damage(segment, file, found)
+                    else:
+                        yield found
+            reach("segment_read")
+
+    def _keep_damage(self, segment: Path, file: BinaryIO, damage: Damage) -> None:
+        log.error("%s: bytes %d to %d are %s", segment.name, *damage[1:], damage.kind)
+        for start in range(damage.start, damage.end, MAX_PIECE_BYTES):
+            length = min(MAX_PIECE_BYTES, damage.end - start)
+            self._quarantine.keep_damage(segment, start, read_at(file, start, length))
+        self._signals[0].count_damage(1)
+
+
+def _record(logged: Logged) -> Record:
+    entry = logged.entry
+    return Record(
+        logged.seq, entry.received_ns, entry.signal, entry.encoding, entry.tenant, entry.body
+    )

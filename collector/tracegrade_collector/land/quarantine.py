@@ -1,0 +1,84 @@
+"""Bytes that could not be understood, kept where only the owner reads them: `<lake>/quarantine/`.
+
+A refused request is not sent again, so these files are all that remains of it. They hold content
+nobody has redacted, hence 0700 and 0600, and a lifetime. Their total is limited, however many
+processes and collectors put files there: each counts all of them, again and again.
+"""
+
+import contextlib
+import itertools
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from tracegrade_collector.encoding.otlp import Encoding, Signal
+from tracegrade_collector.files import make_folder, write_whole
+from tracegrade_collector.log.ledger import Undecodable
+from tracegrade_collector.log.wal import SUFFIX
+
+FOLDER = "quarantine"
+COUNT_EVERY_SECS = 1.0  # and at most a twentieth of the time, if there are very many files
+TIDY_EVERY_SECS = 600.0
+SECS_PER_DAY = 86_400
+_FILE_ENDING = {Encoding.PROTOBUF: "pb", Encoding.JSON: "json"}
+
+
+class Quarantine:
+    """The folder, up to a total size."""
+
+    def __init__(self, lake_root: Path, collector_id: str, max_bytes: int) -> None:
+        self._path = lake_root / FOLDER
+        self.collector_id = collector_id
+        self._max_bytes = max_bytes
+        self._numbers = itertools.count()
+        make_folder(self._path)
+        self._undecodable = Undecodable(lake_root, collector_id)
+        self._bytes = 0
+        self._count_at = 0.0
+        self._tidy_at = 0.0
+
+    def keep_request(self, body: bytes, signal: Signal, encoding: Encoding) -> bool:
+        """Keep a request that cannot be decoded; return whether there was room."""
+        name = f"{time.time_ns()}-{next(self._numbers)}-{signal}.{_FILE_ENDING[encoding]}"
+        kept = self._keep(name, body)
+        self._undecodable.add(signal)
+        return kept
+
+    def keep_logged(self, seq: int, body: bytes, encoding: Encoding) -> bool:
+        """Keep a request that was accepted but cannot land; return whether there was room."""
+        return self._keep(f"{seq}.{_FILE_ENDING[encoding]}", body)
+
+    def keep_damage(self, segment: Path, start: int, content: bytes) -> bool:
+        """Keep the damaged bytes of a log segment; return whether there was room."""
+        return self._keep(f"{segment.stem}-{start}{SUFFIX}", content)
+
+    def _keep(self, name: str, content: bytes) -> bool:
+        if self._used_bytes() + len(content) > self._max_bytes:
+            return False
+        write_whole(self._path / f"{self.collector_id}-{name}", content)
+        self._bytes += len(content)
+        return True
+
+    def _used_bytes(self) -> int:
+        started = time.monotonic()
+        if started >= self._count_at:
+            self._bytes = sum(status.st_size for _, status in self._files())
+            ended = time.monotonic()
+            self._count_at = ended + max(COUNT_EVERY_SECS, 20 * (ended - started))
+        return self._bytes
+
+    def remove_older(self, days: float) -> None:
+        """Remove files that have been here for so many days; looks every ten minutes only."""
+        if time.monotonic() < self._tidy_at:
+            return
+        self._tidy_at = time.monotonic() + TIDY_EVERY_SECS
+        oldest = time.time() - days * SECS_PER_DAY
+        for path, status in self._files():
+            if status.st_mtime < oldest:
+                path.unlink(missing_ok=True)
+
+    def _files(self) -> Iterator[tuple[Path, os.stat_result]]:
+        for path in self._path.iterdir():
+            with contextlib.suppress(FileNotFoundError):  # another process removed it
+                yield path, path.stat()

@@ -1,0 +1,200 @@
+"""What happens to one request, whichever way it came: check, count, log; only then is it answered.
+
+HTTP and gRPC are two thin layers over `Intake.accept`, so that both refuse the same things for the
+same reasons. Nothing here knows a status code; each refusal is an error of its own class.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import NamedTuple, Protocol
+
+from tracegrade_collector.encoding import otlp
+from tracegrade_collector.encoding.extent import Extent, check_extent
+from tracegrade_collector.encoding.otlp import Encoding, Rejection, Signal
+from tracegrade_collector.errors import CollectorError, MalformedRequest, Unavailable
+from tracegrade_collector.land.quarantine import Quarantine
+from tracegrade_collector.log.wal import Entry
+from tracegrade_collector.receive import inflate
+from tracegrade_collector.receive.counters import Counters
+from tracegrade_collector.receive.limits import Limits
+
+INLINE_BYTES = 16 << 10  # parsed within 0.1 ms, about what handing it to a thread costs
+DECODERS = 2  # parsing holds the interpreter's lock, so more threads would only hold more memory
+
+logger = logging.getLogger(__name__)
+
+
+class LogFull(Unavailable):
+    """The log holds as much as it may; landing takes its time."""
+
+    retry_after_secs = 3
+
+
+class Log(Protocol):
+    """What makes entries durable."""
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether it could not, a moment ago."""
+
+    async def append(self, entry: Entry) -> int:
+        """Return the entry's number once it is on the disk."""
+
+
+class Checked(NamedTuple):
+    """A decoded request: how many items it holds, and which of them are refused."""
+
+    items: int
+    rejections: list[Rejection]
+
+
+class Intake:
+    """Takes requests in: decides whether there is room, checks them and logs them."""
+
+    def __init__(
+        self, log: Log, quarantine: Quarantine, limits: Limits, counters: Counters, tenant: str
+    ) -> None:
+        self._log = log
+        self._quarantine = quarantine
+        self._limits = limits
+        self._tenant = tenant
+        self._decoders = ThreadPoolExecutor(DECODERS, "decode")
+        self.wal_bytes = 0
+        self.counters = counters
+
+    @contextmanager
+    def room(self) -> Iterator["Room"]:
+        """Return the account of one request's bytes; they are given back at the end.
+
+        Raises:
+            Unavailable: The log has grown to its limit, or cannot be written, or more came than
+                the tenant's bytes per second.
+        """
+        room = Room(self)
+        try:
+            self.check_ready()
+            self._limits.rate.check()
+            yield room
+        except CollectorError as error:
+            self.counters.add("refused_requests", reason=type(error).__name__)
+            raise
+        finally:
+            self._limits.in_flight.release(room.held_bytes)
+
+    def hold(self, size: int) -> None:
+        """Count bytes that came into memory.
+
+        Raises:
+            Overloaded: There would be more than the limit.
+        """
+        self._limits.in_flight.hold(size)
+
+    def check_ready(self) -> None:
+        """Return if requests can be taken in.
+
+        Raises:
+            Unavailable: They cannot at the moment; the text says why.
+        """
+        if self._log.is_failing:
+            msg = "the log could not be written a moment ago"
+            raise Unavailable(msg)
+        if self.wal_bytes >= self._limits.max_wal_bytes:
+            msg = f"{self.wal_bytes} bytes wait for landing, which is the limit; send again later"
+            raise LogFull(msg)
+
+    async def inflate(self, body: bytes, coding: str, max_bytes: int) -> bytes:
+        """Return a decompressed body.
+
+        Raises:
+            TooLarge: It is larger than `max_bytes`.
+            MalformedRequest: It is not compressed like this.
+        """
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._decoders, inflate.inflate, body, coding, max_bytes)
+
+    async def accept(self, body: bytes, signal: Signal, encoding: Encoding) -> list[Rejection]:
+        """Return what was refused in a request, once all the rest of it is durable.
+
+        Raises:
+            TooLarge: It holds more than it may.
+            MalformedRequest: It cannot be decoded; it is in quarantine.
+            Unavailable: It is not durable.
+        """
+        self._limits.rate.spend(len(body))
+        try:
+            checked = await self._check(body, signal, encoding)
+            if checked.items:
+                await self._log.append(_entry(body, signal, encoding, checked, self._tenant))
+        except CollectorError:
+            raise
+        except Exception as error:
+            logger.exception("a request of %d bytes could not be taken in", len(body))
+            msg = "the collector failed on this request and did not keep it"
+            raise Unavailable(msg) from error
+        self._count(checked, signal)
+        self.counters.add("received_bytes", len(body), signal=signal)
+        return checked.rejections
+
+    async def _check(self, body: bytes, signal: Signal, encoding: Encoding) -> Checked:
+        extent = self._limits.extent
+        try:
+            if len(body) <= INLINE_BYTES:
+                return check(body, signal, encoding, extent)
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(
+                self._decoders, check, body, signal, encoding, extent
+            )
+        except MalformedRequest:
+            kept = await asyncio.to_thread(self._quarantine.keep_request, body, signal, encoding)
+            self.counters.add("quarantined_requests", signal=signal, kept=str(kept).lower())
+            raise
+
+    def _count(self, checked: Checked, signal: Signal) -> None:
+        self.counters.add("received_requests", signal=signal)
+        self.counters.add("received_items", checked.items, signal=signal)
+        for reason, count in checked.rejections:
+            self.counters.add("rejected_items", count, signal=signal, reason=reason)
+
+    def close(self) -> None:
+        """End the decoding threads."""
+        self._decoders.shutdown()
+
+
+class Room:
+    """How many bytes one request holds."""
+
+    def __init__(self, intake: Intake) -> None:
+        self._intake = intake
+        self.held_bytes = 0
+
+    def hold(self, size: int) -> None:
+        """Count more bytes of this request.
+
+        Raises:
+            Overloaded: All requests together would hold more than the limit.
+        """
+        self._intake.hold(size)
+        self.held_bytes += size
+
+
+def _entry(
+    body: bytes, signal: Signal, encoding: Encoding, checked: Checked, tenant: str
+) -> Entry:
+    has_rejects = bool(checked.rejections)
+    return Entry(time.time_ns(), signal, encoding, tenant, has_rejects, body, checked.items)
+
+
+def check(body: bytes, signal: Signal, encoding: Encoding, at_most: Extent) -> Checked:
+    """Decode a request and find what is refused in it.
+
+    Raises:
+        TooLarge: It holds more than it may.
+        MalformedRequest: It cannot be decoded.
+    """
+    check_extent(body, signal, encoding, at_most)
+    request = otlp.decode(body, signal, encoding)
+    return Checked(otlp.count_items(request), otlp.reject_invalid(request))

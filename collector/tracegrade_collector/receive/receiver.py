@@ -1,0 +1,177 @@
+"""The process that takes requests in: servers, log, and the lander that it keeps running.
+
+Order of a start: claim the folder, cut a torn tail, open a new segment, listen, and only then
+start the lander: a backlog never delays the first answer. Order of a stop: stop accepting, finish
+what is under way, sync and seal, let the lander land everything.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+from collections.abc import AsyncIterator
+
+import uvloop
+
+from tracegrade_collector.config import OFF, CollectorConfig
+from tracegrade_collector.errors import CollectorError, LakeUnreachable, StoreUnfit
+from tracegrade_collector.lake_root import lake_url, made_root, state_folder, writing_to
+from tracegrade_collector.log_lines import log_to_stderr
+from tracegrade_collector.receive.connections import raise_file_limit
+from tracegrade_collector.receive.http import http_app
+from tracegrade_collector.receive.http_server import serve_http
+from tracegrade_collector.receive.lander_process import LanderProcess
+from tracegrade_collector.receive.maintenance import Maintenance
+from tracegrade_collector.receive.station import Place
+from tracegrade_collector.receive.tenants import Door, Stations
+from tracegrade_collector.receive.tls import Tls, open_tls
+
+WATCH_SECS = 0.5  # how often the lander, the tokens and the size of the logs are looked at
+GIVE_UP_SECS = 5.0  # after a second signal, until the end whatever happens
+SAME_WISH_SECS = 1.0  # Ctrl-C reaches a whole group of processes, and a supervisor adds its own
+PRIVATE_UMASK = 0o077
+
+log = logging.getLogger(__name__)
+
+
+def receive(lake: str, config: CollectorConfig) -> None:
+    """Collect until SIGTERM or SIGINT, then land everything that was accepted.
+
+    Raises:
+        BadLakePath: The lake cannot have this path or URL.
+        BadCredentials: The tokens or the certificate cannot be used.
+        StoreUnfit: An object store could not keep the commits of several writers apart.
+        CollectorError: An address is taken, or not everything could be landed.
+    """
+    log_to_stderr("collector", config.log_format)
+    os.umask(PRIVATE_UMASK)  # also for the lander, and for files that libraries make
+    raise_file_limit()
+    place = _made_place(lake, config.state)
+    with writing_to(place.state), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_receive(place, config))
+
+
+def _made_place(lake: str, state: str) -> Place:
+    """Return where a lake is; its folder on this machine is there by then."""
+    url = lake_url(lake)
+    folder = made_root(lake if url is None else state_folder(lake, state))
+    return Place(url or str(folder), folder)
+
+
+async def _receive(place: Place, config: CollectorConfig) -> None:
+    lander = LanderProcess(config)
+    maintenance = Maintenance(place, config)
+    stop = _stop_signal(lander)
+    with contextlib.closing(Stations(place, config, lander)) as stations:
+        door = Door(stations, config)
+        tls = open_tls(config, stations.counters)
+        async with (
+            _servers(door, tls, config),
+            _in_background(_watch(door, lander, maintenance)),
+            _in_background(_refresh(door, tls)),
+        ):
+            left_over = asyncio.create_task(stations.land_left_over())
+            store = asyncio.create_task(_check_store(place, stop))
+            await stop.wait()
+        await maintenance.stop()
+        await stations.seal()
+        await store
+        await left_over
+        await lander.drain()
+
+
+def _stop_signal(lander: LanderProcess) -> asyncio.Event:
+    """Return an event that a first SIGTERM or SIGINT sets; a second one gives up on landing."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    first: list[float] = []
+
+    def on_signal() -> None:
+        stop.set()
+        first.append(loop.time())
+        if first[-1] - first[0] > SAME_WISH_SECS:
+            lander.give_up()
+            # What hangs in a disk or a store cannot be told to end; what was accepted is durable.
+            loop.call_later(GIVE_UP_SECS, os._exit, CollectorError.exit_code)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, on_signal)
+    return stop
+
+
+@contextlib.asynccontextmanager
+async def _in_background(work: "asyncio._CoroutineLike[None]") -> AsyncIterator[None]:
+    """Run something during the block, and no longer."""
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+async def _check_store(place: Place, stop: asyncio.Event) -> None:
+    """Look whether an object store keeps writers apart; set the event if it does not.
+
+    Raises:
+        StoreUnfit: It does not.
+    """
+    if lake_url(place.lake) is None:
+        return
+    from tracegrade_collector.lake import Lake  # noqa: PLC0415 - 0.3 s, and only here needed
+
+    try:
+        await asyncio.to_thread(Lake.create(place.lake, place.state).check_store)
+    except LakeUnreachable as error:
+        log.warning("%s; the log keeps what arrives", error)
+    except StoreUnfit:
+        stop.set()
+        raise
+
+
+async def _refresh(door: Door, tls: Tls | None) -> None:
+    """Keep tokens and certificate up to date, however the disk and the lander are."""
+    while True:
+        try:
+            door.refresh()
+            if tls:
+                tls.refresh()
+        except Exception:  # else no token could be taken away any more
+            log.exception("cannot look after tokens and certificate")
+        await asyncio.sleep(WATCH_SECS)
+
+
+async def _watch(door: Door, lander: LanderProcess, maintenance: Maintenance) -> None:
+    """Keep the lander alive, maintenance on time, and the size of the logs up to date."""
+    while True:
+        try:
+            await lander.keep_alive()
+            await door.measure()
+            await maintenance.run_if_due()
+        except OSError as error:  # no process to be had, or no file; the next look may do better
+            log.error("cannot look after landing: %s", error)
+        await asyncio.sleep(WATCH_SECS)
+
+
+@contextlib.asynccontextmanager
+async def _servers(door: Door, tls: Tls | None, config: CollectorConfig) -> AsyncIterator[None]:
+    """Run the servers and print where they listen; at the end no request is under way."""
+    addresses = config.addresses()
+    http = grpc = OFF
+    async with contextlib.AsyncExitStack() as stack:
+        if addresses["http"]:
+            app = http_app(door, config)
+            serving = serve_http(app, addresses["http"], config, door.counters, tls)
+            http = await stack.enter_async_context(serving)
+        if addresses["grpc"]:
+            # Our children are new programs, which need no care of gRPC's threads.
+            os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
+            os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # it raises what it would print
+            from tracegrade_collector.receive.grpc_server import serve_grpc  # noqa: PLC0415 - 0.1 s
+
+            serving = serve_grpc(door, addresses["grpc"], config, tls)
+            grpc = await stack.enter_async_context(serving)
+        print(f"http: {http}\ngrpc: {grpc}", flush=True)  # noqa: T201 - what the user asked for
+        yield

@@ -1,0 +1,84 @@
+"""Everything the receiver has for one tenant's lake: a log of its own, quarantine and intake.
+
+Tenants share the process and nothing else: what one sends is in no file of another.
+"""
+
+import asyncio
+from pathlib import Path
+from typing import NamedTuple
+
+from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.files import make_folder
+from tracegrade_collector.land.quarantine import Quarantine
+from tracegrade_collector.log.wal_folder import WalFolder
+from tracegrade_collector.log.wal_writer import WalWriter
+from tracegrade_collector.receive.counters import Counters
+from tracegrade_collector.receive.intake import Intake
+from tracegrade_collector.receive.limits import Limits
+from tracegrade_collector.receive.tokens import DEFAULT_TENANT
+
+TENANTS = "tenants"
+
+
+class Place(NamedTuple):
+    """Where a lake is, and where its files on this machine are."""
+
+    lake: str
+    """A folder or a URL."""
+
+    state: Path
+    """The folder of its log, quarantine and dead letters; for a local lake the lake's own."""
+
+    def of_tenant(self, tenant: str) -> "Place":
+        """Return the place of a tenant's lake, which is a whole one inside this."""
+        if tenant == DEFAULT_TENANT:
+            return self
+        return Place(f"{self.lake.rstrip('/')}/{TENANTS}/{tenant}", self.state / TENANTS / tenant)
+
+    def all_states(self) -> list["Place"]:
+        """Return this place and those of all tenants that have left files on this machine."""
+        tenants = sorted(path.name for path in (self.state / TENANTS).glob("*/"))
+        return [self, *(self.of_tenant(tenant) for tenant in tenants)]
+
+
+class Station:
+    """Takes requests in for one lake."""
+
+    def __init__(
+        self,
+        place: Place,
+        tenant: str,
+        config: CollectorConfig,
+        limits: Limits,
+        counters: Counters,
+    ) -> None:
+        """Claim the log's folder, cut a torn tail, and open a new segment.
+
+        Raises:
+            OSError: The state folder cannot be written.
+        """
+        make_folder(place.state)
+        self.place = place
+        self.limits = limits
+        self.folder = WalFolder.claim(place.state)
+        self._writer = WalWriter(
+            self.folder,
+            self.folder.recover(),
+            max_bytes=config.max_segment_bytes,
+            max_age_secs=config.max_segment_age_secs,
+        )
+        quarantine = Quarantine(place.state, self.folder.collector_id, config.max_quarantine_bytes)
+        self.intake = Intake(self._writer, quarantine, limits, counters, tenant)
+
+    async def measure(self) -> None:
+        """Let the intake know how large the log is."""
+        self.intake.wal_bytes = await asyncio.to_thread(self.folder.pending_bytes)
+
+    async def seal(self) -> None:
+        """Write and seal what was accepted; nothing more may come."""
+        await self._writer.close()
+        self.intake.close()
+
+    def close(self) -> None:
+        """Give the folder back."""
+        self.folder.close()

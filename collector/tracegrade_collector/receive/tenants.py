@@ -1,0 +1,230 @@
+"""Which lake a request goes to: its credential says so, and nothing else that it brings.
+
+A tenant's name comes from the file of tokens. A header such as `X-Scope-OrgID` is only compared
+with it, so no path is ever made from what a client sends.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.encoding.extent import Extent
+from tracegrade_collector.errors import (
+    BadCredentials,
+    CollectorError,
+    Forbidden,
+    Unauthenticated,
+    Unavailable,
+)
+from tracegrade_collector.log.wal_folder import WalFolder
+from tracegrade_collector.receive.counters import Counters
+from tracegrade_collector.receive.intake import Intake
+from tracegrade_collector.receive.lander_process import LanderProcess
+from tracegrade_collector.receive.landing_metrics import landing_text
+from tracegrade_collector.receive.limits import InFlight, Limits, Rate
+from tracegrade_collector.receive.reloaded import Reloaded
+from tracegrade_collector.receive.station import Place, Station
+from tracegrade_collector.receive.tokens import DEFAULT_TENANT, Access, TenantOptions, read_access
+
+log = logging.getLogger(__name__)
+
+
+class Stations:
+    """The station of each tenant, made when it is first needed."""
+
+    def __init__(self, place: Place, config: CollectorConfig, lander: LanderProcess) -> None:
+        self._place = place
+        self._config = config
+        self._lander = lander
+        self.made: dict[str, Station] = {}
+        self._left_over: list[WalFolder] = []
+        self.counters = Counters()
+
+    def of(self, tenant: str, limits: Limits) -> Station:
+        """Return a tenant's station; the limits are for a new one.
+
+        Raises:
+            OSError: Its folder cannot be written.
+        """
+        if tenant not in self.made:
+            counters = self.counters.labelled(tenant=tenant) if tenant else self.counters
+            place = self._place.of_tenant(tenant)
+            station = Station(place, tenant, self._config, limits, counters)
+            self._lander.land(place.lake, place.state, station.folder.collector_id)
+            self.made[tenant] = station
+        return self.made[tenant]
+
+    async def land_left_over(self) -> None:
+        """Land what collectors that died left in their folders, of whatever tenant."""
+        for place in self._place.all_states():
+            try:
+                found = await asyncio.to_thread(list, WalFolder.claim_orphans(place.state))
+            except (CollectorError, OSError) as error:
+                log.error("what was left in %s cannot be landed: %s", place.state, error)
+                continue
+            for folder in found:
+                self._left_over.append(folder)
+                self._lander.land(place.lake, place.state, folder.collector_id)
+
+    def wal_bytes(self) -> int:
+        """Return how many bytes of all logs wait for landing."""
+        return sum(station.intake.wal_bytes for station in self.made.values())
+
+    async def seal(self) -> None:
+        """Write and seal what was accepted; nothing more may come."""
+        await asyncio.gather(*(station.seal() for station in self.made.values()))
+
+    def close(self) -> None:
+        """Give all folders back."""
+        for folder in [*self._left_over, *(each.folder for each in self.made.values())]:
+            folder.close()
+
+
+class Door:
+    """Lets requests in, each to its tenant's intake."""
+
+    def __init__(self, stations: Stations, config: CollectorConfig) -> None:
+        """Read the file of tokens, if there is one; without it everything is the lake's own.
+
+        Raises:
+            BadCredentials: The file cannot be used.
+            OSError: The lake's state folder cannot be written.
+        """
+        self._stations = stations
+        self._config = config
+        self.counters = stations.counters
+        self._in_flight = InFlight(config.max_in_flight_bytes)
+        self.counters.gauge("in_flight_bytes", lambda: self._in_flight.held_bytes)
+        self.counters.gauge("wal_bytes", stations.wal_bytes)
+        self._extent = Extent(config.max_items_per_request, config.max_values_per_request)
+        self._access: Reloaded[Access] | None = None
+        if config.token_file:
+            file = Path(config.token_file)
+            self._access = Reloaded([file], partial(read_access, file))
+        else:
+            stations.of(DEFAULT_TENANT, self._limits(DEFAULT_TENANT))
+
+    def enter(
+        self,
+        authorization: Sequence[str] = (),
+        tenant_headers: Sequence[str] = (),
+        certificate_name: str | None = None,
+    ) -> Intake:
+        """Return where a request goes; it is called before a byte of the body is read.
+
+        Args:
+            authorization: All values of the header `Authorization`.
+            tenant_headers: All values of `X-Scope-OrgID`; they name the credential's tenant, or
+                nothing comes in. Without tokens nothing vouches for them, and they are ignored.
+            certificate_name: The common name of the client's certificate, which was verified.
+
+        Raises:
+            Unauthenticated: No valid credential was shown.
+            Forbidden: A header names another tenant.
+            Unavailable: The tenant's folder cannot be written at the moment.
+        """
+        if self._access is None:
+            return self._intake_of(DEFAULT_TENANT)
+        try:
+            tenant = self._tenant(self._access.current, authorization, certificate_name)
+        except Unauthenticated as error:
+            self.counters.add("unauthenticated_requests", reason=error.reason)
+            raise
+        if any(given != tenant for given in tenant_headers):
+            self.counters.add("forbidden_requests")
+            msg = "the header X-Scope-OrgID names another tenant than the credential; leave it out"
+            raise Forbidden(msg)
+        return self._intake_of(tenant)
+
+    @staticmethod
+    def _tenant(access: Access, authorization: Sequence[str], name: str | None) -> str:
+        if name is not None and not authorization:
+            return access.tenant_of_certificate(name)
+        return access.tenant_of_token(authorization, datetime.now(UTC))
+
+    def _intake_of(self, tenant: str) -> Intake:
+        known = self._stations.made.get(tenant)
+        if known:
+            return known.intake
+        try:
+            return self._stations.of(tenant, self._limits(tenant)).intake
+        except OSError as error:
+            log.error("cannot make the folder of tenant '%s': %s", tenant, error)
+            msg = "the tenant's folder cannot be written"
+            raise Unavailable(msg) from error
+
+    def _limits(self, tenant: str) -> Limits:
+        """Return a tenant's limits: its own, else an equal share of the log and no rate.
+
+        One tenant takes up at most half of the memory, so that another always finds room.
+        """
+        if self._access is None:
+            return Limits(self._in_flight, self._config.max_wal_bytes, self._extent)
+        tenants = self._access.current.tenants
+        own = tenants.get(tenant, TenantOptions())
+        share = self._config.max_wal_bytes // max(1, len(tenants))
+        in_flight = InFlight(self._in_flight.max_bytes // 2, self._in_flight)
+        return Limits(
+            in_flight, own.max_wal_bytes or share, self._extent, Rate(own.max_bytes_per_sec)
+        )
+
+    def refresh(self) -> None:
+        """Read the tokens anew if their file has changed; a broken one leaves all as it was."""
+        if self._access is None:
+            return
+        try:
+            changed = self._access.refresh()
+        except BadCredentials as error:
+            self.counters.add("failed_reloads", file="tokens")
+            log.error("%s; those read before stay valid", error)
+            return
+        if changed:
+            log.warning("read %d tokens anew", len(self._access.current.tokens))
+            for tenant, station in self._stations.made.items():
+                station.limits.adopt(self._limits(tenant))
+
+    async def measure(self) -> None:
+        """Let each intake know how large its log is.
+
+        Raises:
+            OSError: One of them cannot be measured; the others were.
+        """
+        failures: list[OSError] = []
+        for station in [*self._stations.made.values()]:
+            try:
+                await station.measure()
+            except OSError as error:
+                failures.append(error)
+        if failures:
+            raise failures[0]
+
+    def check_ready(self) -> None:
+        """Return if requests can be taken in, of at least one tenant.
+
+        Raises:
+            Unavailable: None can at the moment; the text says why.
+        """
+        refusals: list[Unavailable] = []
+        stations = self._stations.made.values()
+        for station in stations:
+            try:
+                station.intake.check_ready()
+            except Unavailable as error:
+                refusals.append(error)
+        if refusals and len(refusals) == len(stations):
+            raise refusals[0]
+
+    def metrics(self, authorization: Sequence[str] = ()) -> str:
+        """Return the counters of all tenants in Prometheus' text format.
+
+        Raises:
+            Unauthenticated: There are tokens, and none that reads metrics was shown.
+        """
+        if self._access:
+            self._access.current.check_metrics(authorization, datetime.now(UTC))
+        landing = landing_text(each.folder for each in self._stations.made.values())
+        return self.counters.prometheus_text() + landing

@@ -1,0 +1,176 @@
+"""TLS of one HTTP connection: decrypts for the protocol inside, encrypts what it answers.
+
+A server of asyncio would do it too, but with a certificate that is fixed when it starts, and it
+tells nobody of a handshake that fails. It also begins to read before `loop.start_tls` could take
+over. OpenSSL does all the work here; this only carries bytes to and from it.
+"""
+
+import asyncio
+import contextlib
+import ssl
+from typing import Any, cast
+
+from tracegrade_collector.receive.tls import Tls
+
+READ_BYTES = 16 << 10  # a record of TLS; no more comes at once
+MAX_HANDSHAKES = 1000  # at once; each ends within `max_head_secs`
+
+Subject = tuple[tuple[tuple[str, str], ...], ...]
+
+
+class HandshakeEnded(Exception):
+    """The peer went, or took too long, before the handshake was done."""
+
+
+class TlsGate(asyncio.Protocol):
+    """What the bytes of the network go through."""
+
+    def __init__(self, tls: Tls, inside: asyncio.Protocol, max_secs: float) -> None:
+        """Let a connection in to `inside` if the handshake succeeds within so many seconds."""
+        self._tls = tls
+        self.inside = inside
+        self._max_secs = max_secs
+        self._came, self._goes = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self.session = tls.certificate.context.wrap_bio(self._came, self._goes, server_side=True)
+        self.is_open = self.is_paused = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Wait for the handshake, unless too many are under way."""
+        self.outside = cast(asyncio.Transport, transport)
+        self._peer = (transport.get_extra_info("peername") or ("somebody",))[0]
+        self._loop = asyncio.get_running_loop()
+        self._timer = self._loop.call_later(self._max_secs, self._expire)
+        self._tls.handshakes.add(self)
+        if len(self._tls.handshakes) > MAX_HANDSHAKES:
+            self._fail(HandshakeEnded("too many are under way"))
+
+    def data_received(self, data: bytes) -> None:
+        """Go on with the handshake, or hand over what the bytes mean."""
+        self._came.write(data)
+        try:
+            if not self.is_open:
+                self._shake_hands()
+            if self.is_open:
+                self.read()
+        except ssl.SSLWantReadError:
+            pass
+        except ssl.SSLError as error:
+            self._fail(error)
+        finally:
+            self.flush()
+
+    def _shake_hands(self) -> None:
+        self.session.do_handshake()
+        self._end_handshake()
+        self.is_open = True
+        shown = self.session.getpeercert()
+        if shown:  # uvicorn shows this to the application as `scope["state"]`
+            state = {"certificate_name": common_name(cast(Subject, shown["subject"]))}
+            cast(Any, self.inside).app_state = state
+        self.inside.connection_made(TlsTransport(self))
+
+    def read(self) -> None:
+        """Hand over what has been decrypted, until there is no more.
+
+        Raises:
+            ssl.SSLWantReadError: There is no more.
+            ssl.SSLError: The bytes mean nothing.
+        """
+        while not self.is_paused and not self.outside.is_closing():
+            data = self.session.read(READ_BYTES)
+            if not data:  # the peer says that nothing more comes
+                self.outside.close()
+                return
+            self.inside.data_received(data)
+
+    def flush(self) -> None:
+        """Send what has been encrypted."""
+        data = self._goes.read()
+        if data:
+            self.outside.write(data)
+
+    def _expire(self) -> None:
+        self._fail(HandshakeEnded(f"it took more than {self._max_secs:g} s"))
+
+    def _fail(self, error: Exception) -> None:
+        if not self.is_open:
+            self._end_handshake()
+            self._tls.failed(self._peer, error)
+        self.flush()  # why, for the peer
+        self.outside.close()
+
+    def _end_handshake(self) -> None:
+        self._timer.cancel()
+        self._tls.handshakes.discard(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Say so inside."""
+        if self.is_open:
+            self.inside.connection_lost(exc)
+        elif self in self._tls.handshakes:
+            self._end_handshake()
+            self._tls.failed(self._peer, exc or HandshakeEnded("the connection was closed"))
+
+    def pause_writing(self) -> None:
+        """Say so inside."""
+        if self.is_open:
+            self.inside.pause_writing()
+
+    def resume_writing(self) -> None:
+        """Say so inside."""
+        if self.is_open:
+            self.inside.resume_writing()
+
+
+class TlsTransport(asyncio.Transport):
+    """What the protocol inside writes to."""
+
+    def __init__(self, gate: TlsGate) -> None:
+        super().__init__()
+        self._gate = gate
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        """Return something about the connection."""
+        if name == "sslcontext":
+            return self._gate.session.context
+        return self._gate.outside.get_extra_info(name, default)
+
+    def write(self, data: "bytes | bytearray | memoryview[Any]") -> None:
+        """Send some bytes."""
+        rest = memoryview(data)
+        while rest and not self.is_closing():
+            rest = rest[self._gate.session.write(rest) :]
+        self._gate.flush()
+
+    def close(self) -> None:
+        """End the connection once everything is sent."""
+        if self.is_closing():
+            return
+        with contextlib.suppress(ssl.SSLError):  # we do not wait for the peer's good-bye
+            self._gate.session.unwrap()
+        self._gate.flush()
+        self._gate.outside.close()
+
+    def abort(self) -> None:
+        """End the connection at once."""
+        self._gate.outside.abort()
+
+    def is_closing(self) -> bool:
+        """Return whether the connection is being closed."""
+        return self._gate.outside.is_closing()
+
+    def pause_reading(self) -> None:
+        """Hand over no more for now."""
+        self._gate.is_paused = True
+        self._gate.outside.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Go on, first with what was decrypted before."""
+        self._gate.is_paused = False
+        self._gate.outside.resume_reading()
+        asyncio.get_running_loop().call_soon(self._gate.data_received, b"")
+
+
+def common_name(subject: Subject) -> str | None:
+    """Return the common name in a certificate's subject, None if it has none."""
+    return next((value for part in subject for key, value in part if key == "commonName"), None)

@@ -1,0 +1,332 @@
+"""Rows without secrets: column by column over one raw table, before anything of it is written.
+
+Most texts hold none, so `suspicion.py` finds the few that may, of all columns; these are treated
+together, one rule at a time. What was changed is said in the column `redacted`, by path and rule,
+never by value.
+
+Never touched: ids, hashes, times, counts, types. See `redaction_rules.py` for what is found.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracegrade_collector.config import RULES, CollectorConfig
+from tracegrade_collector.redact import capping
+from tracegrade_collector.redact.blobs import replace_blobs
+from tracegrade_collector.redact.pseudonyms import Pseudonyms, load_secret
+from tracegrade_collector.redact.redaction_rules import BLOB, marker, one_by_one, rules
+from tracegrade_collector.redact.secret_names import NameKind, SecretNames, looks_like_key
+from tracegrade_collector.redact.suspicion import NOWHERE, Positions, Suspicion, lengths
+from tracegrade_collector.redact.text_leaves import Leaf, Marks, distinct_lots, readers, set_column
+
+NAMED: Final = "named"
+PSEUDONYM: Final = "pseudonym"
+CAPPED: Final = "capped"
+REDACTED: Final = "redacted"
+HASH: Final = "content_hash"
+KNOWN_KEYS: Final = 10_000
+
+
+class Change(NamedTuple):
+    """Which texts of an array one rule changed."""
+
+    rule: str
+    positions: Positions
+
+
+class Examined(NamedTuple):
+    """An array of texts, and which of them are to be looked at by each rule."""
+
+    texts: pa.Array
+    suspects: Positions
+    indices: pa.Array | None = None
+    """If these are the distinct ones of many texts: which one stands at each place, or NULL."""
+
+
+class Place(NamedTuple):
+    """One place of a table where texts stand, examined."""
+
+    read: Callable[[pa.Table], Leaf]
+    keys: Examined | None
+    values: Examined
+    changes: list[Change]
+    """Those of values that their keys brought about."""
+
+
+class Redactor:
+    """Redacts rows and texts by the rules that the options name."""
+
+    def __init__(
+        self,
+        pseudonyms: Pseudonyms,
+        *,
+        rules_off: Sequence[str] = (),
+        names: Sequence[str] = (),
+        pseudonym_keys: Sequence[str] = (),
+        max_value_bytes: int,
+        max_blob_bytes: int,
+    ) -> None:
+        self._pseudonyms = pseudonyms
+        self._rules = rules(rules_off, names)
+        self._names = SecretNames(names if NAMED not in rules_off else None, pseudonym_keys)
+        self._kind_of = lru_cache(KNOWN_KEYS)(self._names.kind)
+        self._max_value_bytes = max_value_bytes
+        self._max_blob_chars = None if BLOB in rules_off else max_blob_bytes
+        longest = min(max_value_bytes, self._max_blob_chars or max_value_bytes)
+        self._suspicion = Suspicion(self._rules, longest)
+
+    @classmethod
+    def from_options(cls, config: CollectorConfig, state: Path) -> Self:
+        """Return the redactor of a lake whose private folders are in `state`.
+
+        Raises:
+            BadSecret: The file with the secret of pseudonyms cannot be used.
+            LakeUnwritable: The secret cannot be made.
+        """
+        given = Path(config.pseudonym_secret_file) if config.pseudonym_secret_file else None
+        return cls(
+            Pseudonyms(load_secret(state, given)),
+            rules_off=config.redact_rules_off.split() if config.redact else RULES,
+            names=config.redact_keys.split(),
+            pseudonym_keys=config.pseudonym_keys.split(),
+            max_value_bytes=config.max_value_bytes,
+            max_blob_bytes=config.max_blob_bytes,
+        )
+
+    def redact_rows(self, rows: pa.Table) -> pa.Table:
+        """Return the rows of a raw table without secrets, and what was changed in `redacted`.
+
+        The content hash of a changed row becomes a keyed one: whoever has all the rest of a row
+        could find out a short secret by trying.
+        """
+        parts = [pa.Table.from_batches([batch]) for batch in rows.to_batches()]
+        return pa.concat_tables(map(self._redact_part, parts)) if parts else rows
+
+    def redact_texts(self, texts: Sequence[str]) -> list[str]:
+        """Return texts that stand under no name without their secrets, in their order."""
+        ((clean, _),) = self._clean([self._examine(pa.array(texts, pa.string()))])
+        found: list[str] = clean.to_pylist()
+        return found
+
+    def redact_text(self, text: str) -> str:
+        """Return one text without its secrets."""
+        return self.redact_texts([text])[0]
+
+    def instead_of(self, key: str, text: str) -> str | None:
+        """Return what stands under a key instead of a text; None if the key does not decide."""
+        kind = self._kind_of(key)
+        if kind == NameKind.PSEUDONYM:
+            return self._pseudonyms.of(text)
+        is_secret = kind == NameKind.SECRET or (kind == NameKind.WEAK and looks_like_key(text))
+        return marker(NAMED) if is_secret and text else None
+
+    def _redact_part(self, rows: pa.Table) -> pa.Table:
+        places = [self._place(read, read(rows)) for read in readers(rows.schema)]
+        clean = iter(self._clean([each for place in places for each in _examined(place)]))
+        marks = Marks(rows.num_rows)
+        for place in places:
+            rows = _put_back(rows, place, clean, marks)
+        return self._marked(rows, marks) if marks else rows
+
+    def _place(self, read: Callable[[pa.Table], Leaf], leaf: Leaf) -> Place:
+        if leaf.keys is None:
+            examine = self._examine_distinct if leaf.is_shared else self._examine
+            return Place(read, None, examine(leaf.values), [])
+        if leaf.is_shared:
+            place = self._entries(read, distinct_lots(leaf))
+            if not place.changes and not any(len(each.suspects) for each in _examined(place)):
+                return Place(read, None, Examined(leaf.values, NOWHERE), [])
+        return self._entries(read, leaf)
+
+    def _entries(self, read: Callable[[pa.Table], Leaf], leaf: Leaf) -> Place:
+        """Return maps examined, with the values replaced whose keys say what they are."""
+        keys = self._examine_distinct(leaf.keys)
+        kinds = np.array([self._kind_of(key) for key in keys.texts.to_pylist()], np.int8)
+        values = leaf.values
+        changes: list[Change] = []
+        if kinds.any() and keys.indices is not None:
+            values, changes = self._by_kind(kinds[keys.indices.to_numpy()], values)
+        return Place(read, keys, self._examine(values), changes)
+
+    def _by_kind(
+        self, kinds: npt.NDArray[np.int8], values: pa.Array
+    ) -> tuple[pa.Array, list[Change]]:
+        has_text = lengths(values) > 0
+        secret = (kinds == NameKind.SECRET) & has_text
+        weak = np.flatnonzero((kinds == NameKind.WEAK) & has_text)
+        secret[weak] = [looks_like_key(each) for each in values.take(pa.array(weak)).to_pylist()]
+        changes = []
+        if secret.any():
+            values = pc.replace_with_mask(values, pa.array(secret), pa.scalar(marker(NAMED)))
+            changes.append(Change(NAMED, np.flatnonzero(secret)))
+        named = np.flatnonzero((kinds == NameKind.PSEUDONYM) & has_text)
+        if len(named):
+            values = _put(values, named, self._words(values.take(pa.array(named))))
+            changes.append(Change(PSEUDONYM, named))
+        return values, changes
+
+    def _words(self, values: pa.Array) -> pa.Array:
+        """Return the pseudonyms of values."""
+        encoded = values.dictionary_encode()
+        words = [self._pseudonyms.of(each) for each in encoded.dictionary.to_pylist()]
+        return pa.array(words, values.type).take(encoded.indices)
+
+    def _examine(self, texts: pa.Array) -> Examined:
+        return Examined(texts, self._suspicion.suspects(texts))
+
+    def _examine_distinct(self, texts: pa.Array) -> Examined:
+        encoded = texts.dictionary_encode()
+        return self._examine(encoded.dictionary)._replace(indices=encoded.indices)
+
+    def _clean(self, examined: Sequence[Examined]) -> list[tuple[pa.Array, list[Change]]]:
+        """Return each array without secrets, and what changed; all are treated together."""
+        suspects = [each.texts.take(pa.array(each.suspects)) for each in examined]
+        encoded = pa.concat_arrays(suspects).dictionary_encode()  # often one text many times
+        clean, changes = self._apply(encoded.dictionary)
+        if not changes:
+            return [(each.texts, []) for each in examined]
+        ends = np.cumsum([len(each) for each in suspects])
+        codes = np.split(encoded.indices.to_numpy(), ends[:-1])
+        return [_cleaned(*each, clean, changes) for each in zip(examined, codes, strict=True)]
+
+    def _apply(self, texts: pa.Array) -> tuple[pa.Array, list[Change]]:
+        """Apply each rule to the texts it concerns; of too long ones to what is kept of them."""
+        changes = []
+        if self._max_blob_chars is not None:
+            limit = self._max_blob_chars
+            replace = one_by_one(lambda text: replace_blobs(text, limit))
+            texts, changed = _replaced(texts, _longer(texts, limit), replace)
+            changes.append(Change(BLOB, changed))
+        limit = self._max_value_bytes
+        long = _longer(texts, limit)
+        notes = [self._note(each) for each in texts.take(pa.array(long)).to_pylist()]
+        texts, _ = _replaced(texts, long, one_by_one(lambda text: capping.head(text, limit)))
+        for rule in self._rules:
+            found = _true_at(pc.match_substring_regex(texts, rule.find))
+            texts, changed = _replaced(texts, found, rule.replace)
+            changes.append(Change(rule.name, changed))
+        heads = zip(texts.take(pa.array(long)).to_pylist(), notes, strict=True)
+        capped = [capping.cap(text, note, limit) for text, note in heads]
+        texts = _put(texts, long, pa.array(capped, texts.type))
+        changes.append(Change(CAPPED, long))
+        return texts, [change for change in changes if len(change.positions)]
+
+    def _note(self, text: str) -> str:
+        """Return the note of a text that is cut.
+
+        Without a hash if it may hold a secret: who has the rest could find it out by trying.
+        """
+        return capping.note(text, with_hash=not self._suspicion.has_hint(text))
+
+    def _marked(self, rows: pa.Table, marks: Marks) -> pa.Table:
+        rows = set_column(rows, REDACTED, marks.column())
+        changed = marks.rows()
+        hashes = rows[HASH].combine_chunks()
+        plain = hashes.take(pa.array(changed)).to_pylist()
+        keyed = pa.array([self._pseudonyms.keyed_hash(each) for each in plain], hashes.type)
+        return set_column(rows, HASH, _put(hashes, changed, keyed))
+
+
+def _examined(place: Place) -> Iterator[Examined]:
+    """Yield what of a place is examined, in the order of `_put_back`."""
+    if place.keys:
+        yield place.keys
+    yield place.values
+
+
+def _put_back(
+    rows: pa.Table,
+    place: Place,
+    clean: Iterator[tuple[pa.Array, list[Change]]],
+    marks: Marks,
+) -> pa.Table:
+    """Return the rows with what was changed at one place, and note it."""
+    distinct_keys, key_changes = next(clean) if place.keys else (None, [])
+    values, changes = next(clean)
+    if not (place.changes or changes or key_changes):
+        return rows
+    leaf = place.read(rows)
+    keys = leaf.keys
+    if place.keys and key_changes:
+        keys, key_changes = _spread(place.keys, distinct_keys, key_changes)
+        keys = _told_apart(keys, leaf.lots, key_changes)
+    values, changes = _spread(place.values, values, changes)
+    changes = place.changes + changes
+    for rule, positions in changes + key_changes:
+        marks.add(leaf.owners(positions), leaf.paths(positions, keys), rule)
+    touched = [change.positions for change in changes]
+    return leaf.rebuild(rows, keys, values, np.unique(np.concatenate([NOWHERE, *touched])))
+
+
+def _told_apart(keys: pa.Array, lots: Positions, changes: list[Change]) -> pa.Array:
+    """Return keys of which no map has two equal ones: redacted ones end in their place."""
+    if not len(lots):
+        return keys
+    changed = np.unique(np.concatenate([positions for _, positions in changes]))
+    places = changed - lots[np.searchsorted(lots, changed, side="right") - 1]
+    numbered = pc.binary_join_element_wise(
+        keys.take(pa.array(changed)), pa.array(places).cast(pa.string()), "#"
+    )
+    return _put(keys, changed, numbered)
+
+
+def _spread(
+    examined: Examined, texts: pa.Array, changes: list[Change]
+) -> tuple[pa.Array, list[Change]]:
+    """Return all texts and their changes, given those of the distinct ones."""
+    if examined.indices is None:
+        return texts, changes
+    indices = examined.indices.fill_null(-1).to_numpy()
+    spread = [Change(rule, np.flatnonzero(np.isin(indices, at))) for rule, at in changes]
+    return texts.take(examined.indices), spread
+
+
+def _cleaned(
+    examined: Examined, codes: Positions, clean: pa.Array, changes: list[Change]
+) -> tuple[pa.Array, list[Change]]:
+    """Return an array with its suspects cleaned; codes say which of the clean texts each is."""
+    own = [Change(rule, examined.suspects[np.isin(codes, at)]) for rule, at in changes]
+    own = [change for change in own if len(change.positions)]
+    if not own:
+        return examined.texts, []
+    return _put(examined.texts, examined.suspects, clean.take(pa.array(codes))), own
+
+
+def _longer(texts: pa.Array, limit: int) -> Positions:
+    return _true_at(pc.greater(pc.binary_length(texts), limit))
+
+
+def _replaced(
+    texts: pa.Array, positions: Positions, replace: Callable[[pa.Array], pa.Array]
+) -> tuple[pa.Array, Positions]:
+    """Return the texts with some of them replaced, and where that made a difference."""
+    if not len(positions):
+        return texts, positions
+    before = texts.take(pa.array(positions))
+    after = replace(before)
+    differs = _true_at(pc.not_equal(before, after))
+    changed = positions[differs]
+    return _put(texts, changed, after.take(pa.array(differs))), changed
+
+
+def _put(texts: pa.Array, positions: Positions, others: pa.Array) -> pa.Array:
+    """Return the texts with others at these rising positions."""
+    mask = np.zeros(len(texts), bool)
+    mask[positions] = True
+    return pc.replace_with_mask(texts, pa.array(mask), others)
+
+
+def _true_at(mask: pa.BooleanArray) -> Positions:
+    return np.flatnonzero(_mask(mask))
+
+
+def _mask(array: pa.BooleanArray) -> npt.NDArray[np.bool_]:
+    found: npt.NDArray[np.bool_] = array.fill_null(False).to_numpy(zero_copy_only=False)
+    return found

@@ -1,0 +1,89 @@
+"""Which of many texts may hold a secret, found without looking at them one by one.
+
+The texts of an Arrow array lie in one buffer, one behind the other. RE2 runs over the whole of it
+once, for all rules together, at the speed of its automaton; where it finds something, the texts
+there are suspects. Patterns with anchors would not see where a text begins: how texts begin is
+looked up apart, by their first two characters.
+
+Measured on agents' spans, one core: RE2 650 MB/s over the buffer (280 MB/s text by text); Polars'
+Aho-Corasick and the regular expressions of Rust 550 MB/s.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import re2
+
+from tracegrade_collector.redact.redaction_rules import Rule
+
+Positions = npt.NDArray[np.int64]
+NOWHERE: Final[Positions] = np.array([], np.int64)
+MAX_MEMORY: Final = 64 << 20
+"""Bytes for RE2's automaton; without room it gets slow, never wrong."""
+
+LEAST_CHARS: Final = 13
+"""Of a secret that is known by how its text begins: the shortest card number."""
+
+
+class Suspicion:
+    """Finds texts that a rule may concern, or that are longer than a limit."""
+
+    def __init__(self, rules: Sequence[Rule], longest: int) -> None:
+        """Suspect what these rules say, and texts of more than so many bytes."""
+        hints = [hint for rule in rules for hint in rule.hints]
+        options = re2.Options()
+        options.max_mem = MAX_MEMORY
+        self._hints = re2.compile("|".join(hints).encode(), options) if hints else None
+        self._longest = longest
+        self._starts = np.zeros(1 << 16, bool)
+        for start in (start for rule in rules for start in rule.starts):
+            self._starts[ord(start[0]) << 8 | ord(start[1])] = True
+
+    def suspects(self, texts: pa.Array) -> Positions:
+        """Return the positions of suspects, rising; of strings without an offset."""
+        content = texts.buffers()[2] if len(texts) else None
+        if not content:
+            return NOWHERE
+        offsets = np.frombuffer(texts.buffers()[1], np.int32, len(texts) + 1)
+        sizes = np.diff(offsets)
+        suspected = (sizes >= LEAST_CHARS) & self._begins_like_one(offsets, content)
+        suspected |= sizes > self._longest
+        for first, last in self._hinted(offsets, content):
+            suspected[first : last + 1] = True
+        found: Positions = np.flatnonzero(suspected)
+        return found
+
+    def has_hint(self, text: str) -> bool:
+        """Return whether a rule may concern a text because of something inside it."""
+        return self._hints is not None and self._hints.search(text.encode()) is not None
+
+    def _hinted(self, offsets: npt.NDArray[np.int32], content: pa.Buffer) -> npt.NDArray[np.int64]:
+        """Return the first and the last text under each hint; one may span several."""
+        if self._hints is None:
+            return np.empty((0, 2), np.int64)
+        used = memoryview(content)[: offsets[-1]]
+        spans = [match.span() for match in self._hints.finditer(used)]
+        edges = np.array(spans, np.int64).reshape(-1, 2) - [0, 1]
+        found: npt.NDArray[np.int64] = np.searchsorted(offsets, edges, side="right") - 1
+        return found
+
+    def _begins_like_one(
+        self, offsets: npt.NDArray[np.int32], content: pa.Buffer
+    ) -> npt.NDArray[np.bool_]:
+        raw = np.frombuffer(content, np.uint8)
+        if len(raw) < LEAST_CHARS:
+            return np.zeros(len(offsets) - 1, bool)
+        first = np.minimum(offsets[:-1], len(raw) - 2)
+        found: npt.NDArray[np.bool_] = self._starts[
+            raw[first].astype(np.uint16) << 8 | raw[first + 1]
+        ]
+        return found
+
+
+def lengths(texts: pa.Array) -> npt.NDArray[np.int32]:
+    """Return how many bytes each text has; 0 for NULL. Of strings without an offset."""
+    offsets = np.frombuffer(texts.buffers()[1], np.int32, len(texts) + 1)
+    return offsets[1:] - offsets[:-1]

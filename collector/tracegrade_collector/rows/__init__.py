@@ -1,0 +1,1 @@
+"""Requests become rows and rows become requests, and nothing is lost either way."""
