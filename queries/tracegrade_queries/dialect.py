@@ -19,6 +19,7 @@ DIALECTS: Final = (
     "claude_code",
     "otel_genai",
     "otel_events",
+    "logfire",
 )
 
 OPERATIONS: Final = Table(

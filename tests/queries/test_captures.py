@@ -94,18 +94,115 @@ CLAUDE_CODE = {
 }
 # Forms of old: messages as log records or in indexed keys, and nothing records tools.
 OPENAI_OLD = {"": [f"{CALL} ok", "observation 22C in Paris", ANSWER]}
+
+
+# The model's own reasoning, its call and its answer, and what became of the call in between.
+def _told(halluc: list[str], toolerror: list[str]) -> dict[str, list[str]]:
+    end = [LAST_THOUGHT, ANSWER]
+    return {
+        "": [THOUGHT, f"{CALL} ok", "observation 22C in Paris", *end],
+        "__halluc": [THOUGHT, *halluc, *end],
+        "__toolerror": [THOUGHT, *toolerror, *end],
+    }
+
+
+def _unthought(stories: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Return stories without thoughts, as instrumentations tell them that drop reasoning."""
+    return {
+        variant: [step for step in steps if not step.startswith("thought")]
+        for variant, steps in stories.items()
+    }
+
+
+NOPE = 'tool_call nope_tool {"city":"Paris"}'
+# Pydantic AI 1 had a span for a tool that does not exist.
+PYDANTIC_AI_V1 = PYDANTIC_AI | {
+    "__halluc": [
+        THOUGHT,
+        f"{NOPE} error",
+        f"observation {UNKNOWN_NAME}\n\nFix the errors and try again.",
+        LAST_THOUGHT,
+        ANSWER,
+    ]
+}
+LOGFIRE_OPENAI = _told(
+    [f"{NOPE} not_executed", "observation Error: no such tool"],
+    [f"{CALL} error", "observation Error: weather backend down"],
+)
+AGENT_FRAMEWORK = _unthought(
+    _told(
+        [f"{NOPE} not_executed", 'observation Error: Requested function "nope_tool" not found.'],
+        [f"{CALL} error", "observation Error: Function failed."],
+    )
+)
+ANTHROPIC = _told(
+    [f"{NOPE} error", "observation Error: Tool 'nope_tool' not found"],
+    [f"{CALL} error", "observation ValueError('weather backend down')"],
+)
+# AutoGen's own spans hold names alone.
+AUTOGEN = {
+    "": ["tool_call get_weather ok"],
+    "__halluc": [],
+    "__toolerror": ["tool_call get_weather error"],
+}
+AUTOGEN_OPENAI = _unthought(
+    _told(
+        [
+            f"{NOPE} not_executed",
+            "observation Error: tool 'nope_tool' not found in any workbench",
+        ],
+        [f"{CALL} error", "observation weather backend down"],
+    )
+)
+CREWAI = _unthought(
+    _told(
+        [f"{NOPE} not_executed", "observation Tool not found"],
+        [f"{CALL} error", "observation Error executing tool: weather backend down"],
+    )
+)
+LLAMA_INDEX = _unthought(
+    _told(
+        [
+            f"{NOPE} not_executed",
+            "observation Tool nope_tool not found. Please select a tool that is available.",
+        ],
+        [f"{CALL} error", "observation weather backend down"],
+    )
+)
+# A server alone sees which tool was called, and whether that went well.
+MCP_SERVER = {
+    "": ["tool_call get_weather ok"],
+    "__halluc": ["tool_call nope_tool error"],
+    "__toolerror": ["tool_call get_weather error"],
+}
 STORIES = {
+    "agent-framework": AGENT_FRAMEWORK,
+    "anthropic-sdk_native": ANTHROPIC,
+    "autogen_native": AUTOGEN,
+    "autogen_openinference": AUTOGEN_OPENAI,
     "claude-code": CLAUDE_CODE,
+    "crewai_openinference": CREWAI,
     "google-adk_content": ADK,
     "langgraph_openinference": LANGGRAPH,
     "langgraph_langsmith": LANGGRAPH,
     "langgraph_otel": LANGGRAPH,
     "langgraph_traceloop": LANGGRAPH,
+    "llama-index_function": LLAMA_INDEX,
+    "logfire_openai": LOGFIRE_OPENAI,
+    "mcp_server": MCP_SERVER,
     "openai-agents_openinference_responses": OPENAI_AGENTS,
     "openai-agents_otel_responses": OPENAI_AGENTS_OTEL,
     "otel-events_openai-v2": OPENAI_OLD,
+    "pydantic-ai_hybrid": PYDANTIC_AI,
+    "pydantic-ai_v1": PYDANTIC_AI_V1,
+    "pydantic-ai_v2": PYDANTIC_AI,
+    "pydantic-ai_v3": {"": PYDANTIC_AI[""]},
+    "pydantic-ai_v4": {"": PYDANTIC_AI[""]},
     "pydantic-ai_v5": PYDANTIC_AI,
+    "pydantic-ai_v6": {variant: PYDANTIC_AI[variant] for variant in ("", "__halluc")},
+    "strands_default": STRANDS,
     "strands_latest": STRANDS,
+    "strands_openinference": STRANDS,
     "traceloop-openai_0.40_flattened": OPENAI_OLD,
     "vercel-ai_v7_otel": VERCEL,
 }

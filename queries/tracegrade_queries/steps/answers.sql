@@ -10,19 +10,28 @@
 --   said_answer    VARCHAR  Of the last answer span.
 -- Order:
 --   none
+WITH told AS (
+  SELECT
+    runs_of_operations.trajectory_id,
+    operations.key,
+    operations.operation,
+    operations.process_order,
+    operations.start_ns,
+    operations.end_ns,
+    operations.span_id,
+    -- Some end every text with a line break.
+    trim(operations.answer, ' ' || chr(9) || chr(10) || chr(13)) AS answer
+  FROM operations
+  INNER JOIN runs_of_operations USING (key)
+  WHERE operations.operation IN ('agent', 'answer') AND operations.answer IS NOT NULL
+)
+
 SELECT
-  runs_of_operations.trajectory_id,
-  arg_min(
-    trim(operations.answer), (operations.start_ns, -operations.end_ns, operations.span_id)
-  ) FILTER (WHERE operations.operation = 'agent') AS root_answer,
-  arg_min(operations.key, (operations.start_ns, -operations.end_ns, operations.span_id))
-  FILTER (WHERE operations.operation = 'agent') AS root_key,
-  arg_max(
-    trim(operations.answer), (operations.start_ns, operations.process_order, operations.span_id)
-  )
-  FILTER (WHERE operations.operation = 'answer') AS said_answer
-FROM operations
-INNER JOIN runs_of_operations USING (key)
-WHERE
-  nullif(trim(operations.answer), '') IS NOT NULL AND operations.operation IN ('agent', 'answer')
-GROUP BY runs_of_operations.trajectory_id;
+  trajectory_id,
+  arg_min(answer, (start_ns, -end_ns, span_id)) FILTER (WHERE operation = 'agent') AS root_answer,
+  arg_min(key, (start_ns, -end_ns, span_id)) FILTER (WHERE operation = 'agent') AS root_key,
+  arg_max(answer, (start_ns, process_order, span_id)) FILTER (WHERE operation = 'answer')
+    AS said_answer
+FROM told
+WHERE answer <> ''
+GROUP BY trajectory_id;

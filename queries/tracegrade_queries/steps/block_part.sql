@@ -1,9 +1,10 @@
 -- What one content block of a model provider's message is, as a part of ours.
 --
 -- Reads the blocks of OpenAI (`text`, `input_text`, `output_text`), Anthropic (`text`, `thinking`,
--- `tool_use`, `tool_result`), Bedrock (`text`, `reasoningContent`, `toolUse`, `toolResult`) and
--- Google (`text` with `thought`, `function_call`, `function_response`). A STRUCT(part_type, text,
--- tool_name, call_id, arguments, result), all VARCHAR; part_type is NULL for any other block.
+-- `tool_use`, `tool_result`), Bedrock (`text`, `reasoningContent`, `toolUse`, `toolResult`),
+-- Google (`text` with `thought`, `function_call`, `function_response`) and Pydantic AI (`kind`).
+-- A STRUCT(part_type, text, tool_name, call_id, arguments, result), all VARCHAR; part_type is NULL
+-- for any other block.
 CREATE OR REPLACE TEMP MACRO block_part(BLOCK) AS {
   'part_type': CASE
     WHEN json_exists(block, '$.toolUse') THEN 'tool_call'
@@ -16,6 +17,7 @@ CREATE OR REPLACE TEMP MACRO block_part(BLOCK) AS {
     WHEN block ->> '$.type' = 'tool_result' THEN 'tool_call_response'
     WHEN json_exists(block, '$.reasoningContent') THEN 'reasoning'
     WHEN block ->> '$.type' IN ('thinking', 'reasoning') THEN 'reasoning'
+    WHEN block ->> '$.kind' = 'thinking' THEN 'reasoning'
     WHEN block ->> '$.thought' = 'true' THEN 'reasoning'
     WHEN block ->> '$.text' IS NOT NULL THEN 'text'
   END,

@@ -1,0 +1,110 @@
+-- Pydantic AI before its spans followed the GenAI conventions; Logfire's spans of model clients.
+--
+-- Messages are one attribute: a list of the old conventions' events (`events` of a model call), or
+-- OpenAI's own request and response. Later formats say all else in attributes of the conventions.
+--
+-- Reads:
+--   bucket_spans
+-- Order:
+--   none
+CREATE OR REPLACE TEMP TABLE logfire_spans AS
+SELECT
+  key,
+  name,
+  attributes,
+  try_cast(attributes['events'] AS JSON) AS events,
+  try_cast(attributes['request_data'] AS JSON) AS request,
+  try_cast(attributes['response_data'] AS JSON) AS response,
+  try_cast(attributes['model_request_parameters'] AS JSON) AS parameters
+FROM bucket_spans
+WHERE scope_name = 'pydantic-ai' OR starts_with(scope_name, 'logfire.');
+
+CREATE OR REPLACE TEMP VIEW logfire_chat AS
+WITH events AS (
+  SELECT
+    key,
+    generate_subscripts(cast(events AS JSON[]), 1) AS message_position,
+    unnest(cast(events AS JSON[])) AS event
+  FROM logfire_spans
+  WHERE json_type(events) = 'ARRAY'
+),
+
+asked AS (
+  SELECT
+    key,
+    generate_subscripts(cast(request -> '$.messages' AS JSON[]), 1) AS message_position,
+    unnest(cast(request -> '$.messages' AS JSON[])) AS message
+  FROM logfire_spans
+  WHERE json_type(request, '$.messages') = 'ARRAY'
+)
+
+SELECT
+  key,
+  if(json_exists(event, '$.message'), 'out', 'in') AS direction,
+  message_position,
+  coalesce(event -> '$.message', event) AS message
+FROM events
+UNION ALL BY NAME
+SELECT
+  key,
+  'in' AS direction,
+  message_position,
+  message
+FROM asked
+UNION ALL BY NAME
+SELECT
+  key,
+  'out' AS direction,
+  1 AS message_position,
+  response -> '$.message' AS message
+FROM logfire_spans
+WHERE json_type(response, '$.message') = 'OBJECT';
+
+CREATE OR REPLACE TEMP TABLE logfire_messages AS
+FROM chat_parts('logfire_chat');
+
+CREATE OR REPLACE TEMP VIEW logfire_operations AS
+WITH spoken AS (
+  SELECT
+    key,
+    arg_max(text, (message_position, part_position)) FILTER (WHERE role = 'user') AS user_input
+  FROM logfire_messages
+  WHERE part_type = 'text' AND direction = 'in'
+  GROUP BY key
+),
+
+kinds AS (
+  SELECT
+    logfire_spans.*,
+    spoken.user_input,
+    CASE
+      WHEN logfire_spans.attributes['agent_name'] IS NOT NULL THEN 'agent'
+      WHEN logfire_spans.attributes['gen_ai.tool.name'] IS NOT NULL THEN 'tool'
+      WHEN spoken.key IS NOT NULL THEN 'model'
+      ELSE 'other'
+    END AS operation
+  FROM logfire_spans
+  LEFT JOIN spoken USING (key)
+)
+
+SELECT
+  key,
+  operation,
+  attributes['agent_name'] AS agent_name,
+  attributes['gen_ai.tool.name'] AS tool_name,
+  attributes['gen_ai.tool.call.id'] AS call_id,
+  attributes['tool_arguments'] AS arguments,
+  attributes['tool_response'] AS result,
+  user_input,
+  attributes['final_result'] AS answer,
+  coalesce(attributes['gen_ai.response.model'], attributes['gen_ai.request.model']) AS model,
+  try_cast(attributes['gen_ai.usage.input_tokens'] AS BIGINT) AS input_tokens,
+  try_cast(attributes['gen_ai.usage.output_tokens'] AS BIGINT) AS output_tokens,
+  coalesce(
+    try_cast(attributes['gen_ai.usage.details.reasoning_tokens'] AS BIGINT),
+    try_cast(response ->> '$.usage.completion_tokens_details.reasoning_tokens' AS BIGINT)
+  ) AS reasoning_tokens,
+  coalesce(parameters ->> '$.function_tools', request ->> '$.tools') AS offered_tools,
+  attributes['gen_ai.conversation.id'] AS conversation_id
+FROM kinds
+WHERE operation <> 'other';
