@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from tracegrade_collector.encoding import otlp
 from tracegrade_collector.encoding.extent import (
     ITEMS,
     Extent,
@@ -144,3 +145,22 @@ def test_limit_itself_is_allowed() -> None:
 
     with pytest.raises(TooLarge, match="more than 1000"):
         check_extent(spans(999), Signal.TRACES, Encoding.PROTOBUF, at_most)
+
+
+@pytest.mark.parametrize(
+    ("resources", "scopes", "spans", "is_few"),
+    [(1, 1, 8, True), (1, 1, 10, False), (11, 0, 0, False), (1, 11, 0, False), (3, 1, 2, True)],
+)
+def test_few_parts_are_told_from_many(
+    resources: int, scopes: int, spans: int, is_few: bool
+) -> None:
+    """Resources count for themselves, scopes with their spans; only few are checked at once."""
+    request = ExportTraceServiceRequest()
+    for _ in range(resources):
+        resource = request.resource_spans.add()
+        for _ in range(scopes):
+            scope = resource.scope_spans.add()
+            for _ in range(spans):
+                scope.spans.add()
+
+    assert otlp.holds_at_most(request, 10) is is_few

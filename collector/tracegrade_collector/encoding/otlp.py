@@ -120,6 +120,21 @@ def count_items(request: Request) -> int:
     return sum(len(group.items) for group in groups(request))
 
 
+def holds_at_most(request: Request, count: int) -> bool:
+    """Return whether it has so many resources, and scopes and items; stops looking at more."""
+    if isinstance(request, ExportTraceServiceRequest):
+        resources = len(request.resource_spans)
+    else:
+        resources = len(request.resource_logs)
+    if resources > count:
+        return False
+    for group in groups(request):
+        count -= 1 + len(group.items)
+        if count < 0:
+            return False
+    return True
+
+
 def reject_invalid(request: Request) -> list[Rejection]:
     """Take the items with bad ids out of the request, in place; return counts, most first.
 
