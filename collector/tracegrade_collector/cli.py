@@ -59,17 +59,23 @@ def collect(  # noqa: PLR0913, PLR0917 - one parameter per option
 
 
 def import_(
-    files: Annotated[list[Path], typer.Argument(help="OTLP as JSON, JSON lines or protobuf.")],
+    files: Annotated[list[Path], typer.Argument(help="Files; gzipped or not.")],
     lake: LakePath,
-    format_: Annotated[str, typer.Option("--format", help="auto or otlp.")] = "auto",
+    format_: Annotated[
+        str, typer.Option("--format", help="otlp, messages, verdicts, … or auto: by content.")
+    ] = "auto",
+    map_: Annotated[
+        list[str] | None,
+        typer.Option("--map", help="Where fields stand: messages=traj,task=info.task_id,…"),
+    ] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML file, for how to redact.")] = None,
     redact: Annotated[bool | None, typer.Option(help="Whether to replace secrets.")] = None,
 ) -> None:
-    """Add the spans and log records of files to the lake, each once and without secrets."""
+    """Add what files hold to the lake, each span and verdict once and without secrets."""
     from tracegrade_collector.commands import run_import  # noqa: PLC0415 - see above
     from tracegrade_collector.config import CollectorConfig  # noqa: PLC0415
 
-    run_import(files, lake, format_, CollectorConfig.load(config, {"redact": redact}))
+    run_import(files, lake, format_, CollectorConfig.load(config, {"redact": redact}), map_ or ())
 
 
 def export(  # noqa: PLR0913, PLR0917 - one parameter per option

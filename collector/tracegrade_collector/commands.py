@@ -5,6 +5,7 @@ stdout holds what was asked for and nothing else; counts and notes go to stderr.
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,10 +22,13 @@ from tracegrade_collector.errors import NotAllImported, OutUnwritable
 from tracegrade_collector.export import Exported, export_http, export_json
 from tracegrade_collector.files import private_opener
 from tracegrade_collector.importer import Imported, import_files
+from tracegrade_collector.importing.formats import NAMES
+from tracegrade_collector.importing.mapping import parse_map
+from tracegrade_collector.importing.part import Reading
 from tracegrade_collector.lake import Lake
 from tracegrade_collector.rows.messages import REDACTED
+from tracegrade_collector.upkeep.progress import progress
 
-FORMATS = ("auto", "otlp")
 SIGNAL_OF_NAME = {"spans": Signal.TRACES, "logs": Signal.LOGS}
 NAME_OF_SIGNAL = {Signal.TRACES: "spans", Signal.LOGS: "log records"}
 TRACE_ID_DIGITS = 32
@@ -43,19 +47,23 @@ class ExportOptions:
 
 
 def run_import(
-    paths: Sequence[Path], root: str | Path, format_: str, config: CollectorConfig
+    paths: Sequence[Path],
+    root: str | Path,
+    format_: str,
+    config: CollectorConfig,
+    mapped: Sequence[str] = (),
 ) -> None:
     """Import the files, say on stderr what became of them.
 
     Raises:
-        BadInput: The format is unknown.
+        BadInput: The format, or a mapped field, is unknown.
         ImportBusy: Another import into this lake is running.
         NotAllImported: Something could not be read; the rest is in the lake.
     """
-    _check_choice("--format", format_, FORMATS)
-    imported = import_files(
-        Lake.create(root), paths, lambda line: typer.echo(line, err=True), config
-    )
+    _check_choice("--format", format_, NAMES)
+    reading = Reading(format_, parse_map(mapped))
+    with progress() as show:
+        imported = import_files(Lake.create(root), paths, _note, config, reading, show)
     for line in _import_summary(imported):
         typer.echo(line, err=True)
     rejected = imported.rejected.total()
@@ -65,6 +73,10 @@ def run_import(
             f"rejected, see above; all else is in {root}"
         )
         raise NotAllImported(msg)
+
+
+def _note(line: str) -> None:
+    typer.echo(line, err=True)
 
 
 def run_export(root: str | Path, options: ExportOptions) -> None:
@@ -143,8 +155,21 @@ def _import_summary(imported: Imported) -> Iterator[str]:
     for signal in Signal:
         added, known = imported.added[signal], imported.known[signal]
         yield f"{NAME_OF_SIGNAL[signal]}: {added} added, {known} were in the lake already"
+    if imported.verdicts:
+        added, replaced, known = (
+            imported.verdicts[each] for each in ("added", "replaced", "known")
+        )
+        yield f"verdicts: {added} added, {replaced} replaced, {known} were in the lake already"
+    if imported.understood:
+        yield f"understood: {_listed(imported.understood)}"
+    if imported.ignored:
+        yield f"not understood: {_listed(imported.ignored)}"
     for reason, count in imported.rejected.most_common():
         yield f"rejected: {count} because {reason}"
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.most_common())
 
 
 def _export_summary(exported: Exported, signal: Signal) -> str:

@@ -1,7 +1,8 @@
-"""Files of OTLP → the lake, each span once: once more, a file adds what is new.
+"""Files → the lake, each span and verdict once: once more, a file adds what is new.
 
 A span is known by its content hash, which covers its ids, all its fields, resource and scope.
 Log records have no ids, so equal ones are counted: what a file has more than the lake is added.
+`importing/` reads the files of every format as requests and verdicts.
 What is read goes the way of the collector: records with rising sequence numbers, rows, synced
 files, a commit with an application transaction.
 """
@@ -20,9 +21,11 @@ import pyarrow.compute as pc
 
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.encoding.otlp import Encoding, Request, Signal
-from tracegrade_collector.encoding.otlp_files import Part, read_parts
 from tracegrade_collector.errors import ImportBusy, NotRedacted
 from tracegrade_collector.files import FILE_MODE
+from tracegrade_collector.importing.formats import read_file
+from tracegrade_collector.importing.part import Part, Reading
+from tracegrade_collector.importing.verdict_rows import BATCH_ROWS, Verdict, add_verdicts
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, Table
 from tracegrade_collector.lake_root import writing_to
 from tracegrade_collector.redact.redaction import Redactor
@@ -55,20 +58,33 @@ class Imported:
     faults: int = 0
     """Files or lines that could not be read."""
 
+    verdicts: Counter[str] = field(default_factory=Counter)
+    """How many were added, replaced or known."""
+
+    understood: Counter[str] = field(default_factory=Counter)
+    """What the formats read, by what it is: `tool calls`."""
+
+    ignored: Counter[str] = field(default_factory=Counter)
+    """What they did not, by what it is: `content blocks of type 'image'`."""
+
 
 def import_files(
     lake: Lake,
     paths: Iterable[Path],
     note: Callable[[str], None],
     config: CollectorConfig | None = None,
+    reading: Reading | None = None,
+    show: Callable[[str], object] = lambda _: None,
 ) -> Imported:
     """Add what the lake lacks of these files, redacted, and return the counts.
 
     Args:
         lake: Where to.
-        paths: OTLP/JSON, OTLP/protobuf, JSON lines; gzipped or not.
+        paths: Files of a format that `importing/` knows; gzipped or not.
         note: Gets one line for each file or line that cannot be read, or has rejected items.
         config: How to redact; with the default options if absent.
+        reading: In which format, and where fields stand; found by content if absent.
+        show: Gets a line about how far the import is, now and then.
 
     Raises:
         BadSecret: The file with the secret of pseudonyms cannot be used.
@@ -79,15 +95,19 @@ def import_files(
     with _only_import(lake):
         redactor = Redactor.from_options(config or CollectorConfig(), lake.state)
         batches = {signal: _Batch(lake, signal, redactor, imported) for signal in Signal}
+        verdicts = _Verdicts(lake, redactor, imported)
         seq = max(batch.landed_seq for batch in batches.values())
         for path in paths:
-            for part in read_parts(path):
-                _note_losses(part, imported, note)
+            for number, part in enumerate(read_file(path, reading or Reading()), start=1):
+                show(f"importing {path}: {number}")
+                _count(part, imported, note)
+                verdicts.add(part.verdicts)
                 if part.request is not None and part.signal is not None:
                     seq += 1
                     batches[part.signal].add(_record(seq, part.signal, part.request), path)
         for batch in batches.values():
             batch.flush()
+        verdicts.flush()
     return imported
 
 
@@ -107,7 +127,10 @@ def _only_import(lake: Lake) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _note_losses(part: Part, imported: Imported, note: Callable[[str], None]) -> None:
+def _count(part: Part, imported: Imported, note: Callable[[str], None]) -> None:
+    """Count what is in a part, and note what is lost of it."""
+    imported.understood.update(part.understood)
+    imported.ignored.update(part.ignored)
     if part.fault:
         imported.faults += 1
         note(f"{part.place}: {part.fault}")
@@ -195,6 +218,29 @@ class _Batch:
         is_new = wanted > landed[content_hash]
         landed[content_hash] += is_new
         return is_new
+
+
+class _Verdicts:
+    """Verdicts from one file or several that are written together."""
+
+    def __init__(self, lake: Lake, redactor: Redactor, imported: Imported) -> None:
+        self._lake = lake
+        self._redactor = redactor
+        self._imported = imported
+        self._verdicts: list[Verdict] = []
+
+    def add(self, verdicts: Sequence[Verdict]) -> None:
+        """Take verdicts, and write what there is if it is enough."""
+        self._verdicts += verdicts
+        if len(self._verdicts) >= BATCH_ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the verdicts that the lake lacks."""
+        if self._verdicts:
+            done = add_verdicts(self._lake, self._verdicts, self._redactor)
+            self._imported.verdicts.update(done)
+            self._verdicts = []
 
 
 def _counts_in_lake(lake: Lake, table: Table, hashes: Iterable[str]) -> Counter[str]:

@@ -52,3 +52,6 @@ RUN_MODE: Final = "tracegrade.run.mode"
 OUTCOME: Final = "tracegrade.outcome"
 TRUNCATED: Final = "tracegrade.truncated"  # keys of this span whose text was cut
 REDACTED: Final = "tracegrade.redacted"  # keys of this span in which a secret was replaced
+IMPORT_FORMAT: Final = "tracegrade.import.format"  # of the file that an imported run was read from
+IMPORT_PLACE: Final = "tracegrade.import.place"  # that file's name, and the line
+SYNTHETIC_TIME: Final = "tracegrade.synthetic_time"  # the source has no time for this span

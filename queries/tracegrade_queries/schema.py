@@ -1,13 +1,16 @@
-"""The tables that are built from raw spans: steps, trajectories and verdicts, declared once.
+"""The tables that are built from raw spans: steps and trajectories, declared once.
 
 They can be deleted and built again from `raw_spans` at any time. Rows are replaced by trace.
+`verdicts` is the collector's, which takes them in.
 """
 
 from typing import Final
 
 import pyarrow as pa
 
-from tracegrade_collector.lake import Column, Table
+from tracegrade_collector.lake import VERDICTS, Column, Table
+
+__all__ = ["STEPS", "TRAJECTORIES", "VERDICTS"]
 
 TEXT: Final = pa.string()
 INTEGER: Final = pa.int32()
@@ -94,7 +97,8 @@ STEPS: Final = Table(
             "flags",
             TEXTS,
             "Sorted, empty if none: redacted, truncated (the arguments), result_redacted, "
-            "result_truncated, unparsed_arguments, dropped_attributes (by the exporter).",
+            "result_truncated, unparsed_arguments, dropped_attributes (by the exporter), "
+            "synthetic_time (an imported source has none).",
         ),
         _DATE,
     ),
@@ -141,21 +145,5 @@ TRAJECTORIES: Final = Table(
         Column("dialects", TEXTS, "Dialects that named its spans, sorted."),
         Column("sample_weight", DOUBLE, "1 / sampling probability by `ot=th`; 1 if not sampled."),
         _DATE,
-    ),
-)
-
-VERDICTS: Final = Table(
-    name="verdicts",
-    grain="one result from outside the deterministic scorer",
-    columns=(
-        Column("trajectory_id", TEXT, "The run it is about."),
-        Column("subject", TEXT, "success | sub_goal | rollback."),
-        Column("sub_goal", TEXT, "Where subject is sub_goal; else NULL."),
-        Column("injection", TEXT, "early | mid | late, where subject is rollback; else NULL."),
-        Column("value", DOUBLE, "Score as given; NULL if only a label was."),
-        Column("label", TEXT, "Label as given; NULL if only a value was."),
-        Column("source", TEXT, "Who judged."),
-        Column("evidence", TEXT, "Its explanation; NULL if none."),
-        Column("date", pa.date32(), "Date received, UTC. Partition."),
     ),
 )

@@ -1,4 +1,4 @@
-"""The raw tables, declared once: name, type and meaning of each column.
+"""The tables that are taken in, declared once: name, type and meaning of each column.
 
 Written, checked and documented from here. Column order and names of `raw_spans` are a contract;
 columns that it lacks stand at its end.
@@ -176,5 +176,21 @@ RAW_LOGS: Final = Table(
         Column("flags", BIGINT, "32 bits as sent; 0 if not set."),
         *_SOURCE_COLUMNS,
         *_EXTRA_COLUMNS,
+    ),
+)
+
+VERDICTS: Final = Table(
+    name="verdicts",
+    grain="one result from outside the deterministic scorer",
+    columns=(
+        Column("trajectory_id", TEXT, "The run it is about; a trace id alone: its outermost run."),
+        Column("subject", TEXT, "success | sub_goal | rollback."),
+        Column("sub_goal", TEXT, "Where subject is sub_goal; else NULL."),
+        Column("injection", TEXT, "early | mid | late, where subject is rollback; else NULL."),
+        Column("value", pa.float64(), "Score as given; NULL if only a label was."),
+        Column("label", TEXT, "Label as given; NULL if only a value was."),
+        Column("source", TEXT, "Who judged."),
+        Column("evidence", TEXT, "Its explanation; NULL if none."),
+        Column("date", pa.date32(), "Date received, UTC. Partition."),
     ),
 )

@@ -35,6 +35,7 @@ WITH marked_spans AS (
         'tracegrade.run.mode',
         'tracegrade.outcome',
         'tracegrade.redacted',
+        'tracegrade.synthetic_time',
         'tracegrade.truncated'
       ]
     )
@@ -75,7 +76,8 @@ SELECT
       CASE WHEN regexp_matches(attributes['tracegrade.redacted'], own_content) THEN 'redacted' END,
       CASE
         WHEN regexp_matches(attributes['tracegrade.redacted'], own_result) THEN 'result_redacted'
-      END
+      END,
+      CASE WHEN attributes['tracegrade.synthetic_time'] = 'true' THEN 'synthetic_time' END
     ],
     LAMBDA flag: flag IS NOT NULL
   ) AS flags

@@ -131,7 +131,7 @@ SELECT
   judged.execution_ns,
   coalesce(
     (
-      SELECT min(control_tools.kind)
+      SELECT max(control_tools.kind)
       FROM control_tools
       WHERE regexp_full_match(judged.tool_name, control_tools.pattern, 'i')
     ),

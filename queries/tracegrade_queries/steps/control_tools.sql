@@ -1,8 +1,10 @@
 -- Tools by which an agent plans, hands over or answers: no tool calls (metrics.md, rule 0.8).
 --
+-- A person is no agent: a call that passes the user on to one stays a tool call.
+--
 -- Columns:
 --   pattern  VARCHAR  RE2 that the whole tool name matches, in any case; one row each.
---   kind     VARCHAR  plan | handoff | answer: kind of the step.
+--   kind     VARCHAR  plan | handoff | answer | tool_call: kind of the step; the last of several.
 -- Order:
 --   pattern
 WITH control_tools AS (
@@ -12,6 +14,7 @@ WITH control_tools AS (
         { 'pattern': 'TodoWrite', 'kind': 'plan' },
         { 'pattern': 'final_answer', 'kind': 'answer' },
         { 'pattern': 'transfer_(back_)?to_.+', 'kind': 'handoff' },
+        { 'pattern': 'transfer_to_(a_)?(human|person|operator).*', 'kind': 'tool_call' },
         { 'pattern': 'update_plan', 'kind': 'plan' },
         { 'pattern': 'write_todos', 'kind': 'plan' }
       ]

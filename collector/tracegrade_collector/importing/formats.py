@@ -1,0 +1,101 @@
+"""The formats that `tracegrade import` reads, and how each is told by a file's content.
+
+A format is a name, a test of a file's beginning, and a function that yields its parts. A new one
+is a module with that function and a line in `FORMATS`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from tracegrade_collector.encoding.otlp_files import SIGNAL_OF_KEY, read_parts
+from tracegrade_collector.importing import message_format, verdict_format
+from tracegrade_collector.importing.part import Part, Reading
+from tracegrade_collector.importing.records import read_records
+from tracegrade_collector.importing.source import READ_ERRORS, open_plain
+
+HEAD_BYTES: Final = 4096
+PROBED_RECORDS: Final = 20
+"""Broken ones at a file's beginning are passed over."""
+
+
+class Sample(NamedTuple):
+    """The beginning of a file."""
+
+    head: bytes
+    """Its first bytes, without gzip."""
+
+    record: Any
+    """Its first JSON value that could be read; None if it is no JSON."""
+
+    paths: Mapping[str, str]
+    """`--map`."""
+
+
+class Format(NamedTuple):
+    """One format."""
+
+    name: str
+    """As `--format` takes it."""
+
+    fits: Callable[[Sample], bool]
+    """Whether a file that begins so is of this format."""
+
+    read: Callable[[Path, Reading], Iterator[Part]]
+    """Yields the parts of a file in order; may raise what reading a file fails with."""
+
+
+def _read_otlp(path: Path, _: Reading) -> Iterator[Part]:
+    return (Part(*part) for part in read_parts(path))
+
+
+def _is_otlp(sample: Sample) -> bool:
+    return isinstance(sample.record, dict) and any(key in sample.record for key in SIGNAL_OF_KEY)
+
+
+FORMATS: Final = (
+    Format("otlp", _is_otlp, _read_otlp),
+    Format(
+        "verdicts",
+        lambda sample: verdict_format.fits(sample.head, sample.record),
+        verdict_format.read,
+    ),
+    Format(
+        "messages",
+        lambda sample: message_format.fits(sample.record, sample.paths),
+        message_format.read,
+    ),
+)
+"""In the order in which they are tried; what fits none is read as the first, which says why."""
+
+NAMES: Final = ("auto", *(format_.name for format_ in FORMATS))
+
+
+def read_file(path: Path, reading: Reading) -> Iterator[Part]:
+    """Yield the parts of a file in order, and one with a fault for what cannot be read.
+
+    Args:
+        path: The file; gzipped or not.
+        reading: In which format, and where its fields stand.
+    """
+    try:
+        yield from _format(path, reading).read(path, reading)
+    except READ_ERRORS as error:
+        yield Part(str(path), fault=f"cannot be read: {error}")
+
+
+def _format(path: Path, reading: Reading) -> Format:
+    if reading.format == "auto":
+        sample = _sample(path, reading.paths)
+        return next((format_ for format_ in FORMATS if format_.fits(sample)), FORMATS[0])
+    return next(format_ for format_ in FORMATS if format_.name == reading.format)
+
+
+def _sample(path: Path, paths: Mapping[str, str]) -> Sample:
+    with open_plain(path) as file:
+        head = file.peek(HEAD_BYTES)[:HEAD_BYTES]
+        if head.lstrip(b" \t\r\n\xef\xbb\xbf")[:1] not in (b"{", b"["):
+            return Sample(head, None, paths)
+        records = islice(read_records(file), PROBED_RECORDS)
+        return Sample(head, next((each.value for each in records if not each.fault), None), paths)

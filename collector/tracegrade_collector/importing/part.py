@@ -1,0 +1,43 @@
+"""What every format is read as: parts of a file, each a request, verdicts, or a fault."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from tracegrade_collector.encoding.otlp import Rejection, Request, Signal
+
+NONE: Final[Mapping[str, int]] = MappingProxyType({})
+
+
+class Part(NamedTuple):
+    """A piece of a file that was read as one, or what is wrong with it."""
+
+    place: str
+    """`file`, or `file:line`."""
+
+    signal: Signal | None = None
+    request: Request | None = None
+    """Without the items that were rejected; NULL if there is a fault."""
+
+    rejections: Sequence[Rejection] = ()
+    fault: str | None = None
+    verdicts: Sequence[Mapping[str, Any]] = ()
+    """Rows for the table of verdicts."""
+
+    understood: Mapping[str, int] = NONE
+    """What was read, by what it is: `tool calls`."""
+
+    ignored: Mapping[str, int] = NONE
+    """What was not, by what it is: `content blocks of type 'image'`."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are to be read."""
+
+    format: str = "auto"
+    """A name of `formats.NAMES`."""
+
+    paths: Mapping[str, str] = field(default_factory=dict)
+    """`--map`: the path of each field that does not stand where tools usually write it."""

@@ -1,0 +1,166 @@
+"""Files of JSON → their records, one at a time: lines of objects, a list of them, or one object.
+
+A record that is broken, too long or too deeply nested is named by its line, and the next is read.
+A document is cut into its records by brackets alone, so that no more than one is in memory.
+"""
+
+import itertools
+import json
+import re
+from collections.abc import Iterable, Iterator
+from io import BufferedIOBase
+from typing import Any, Final, NamedTuple
+
+MAX_RECORD_BYTES: Final = 64 * 2**20
+"""Of one record. What OTLP allows a request."""
+
+_CHUNK_BYTES: Final = 2**20
+_TOKEN: Final = re.compile(rb'\\.|["{}\[\]\n]', re.DOTALL)
+_BETWEEN: Final = b" \t\r\n,]\xef\xbb\xbf"  # spaces, commas, the list's end, a byte order mark
+_LONE_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+class Record(NamedTuple):
+    """One value of a file, or what is wrong with it."""
+
+    line: int
+    """Where it begins, from 1."""
+
+    value: Any
+    """Parsed JSON; NULL if there is a fault."""
+
+    fault: str | None
+
+
+def read_records(file: BufferedIOBase) -> Iterator[Record]:
+    """Yield the records of a file in order; blank lines are none."""
+    first = file.readline(MAX_RECORD_BYTES + 1)
+    second = file.readline(MAX_RECORD_BYTES + 1)
+    pieces = itertools.chain((first, second), iter(lambda: file.read(_CHUNK_BYTES), b""))
+    if _are_lines(first, second):
+        yield from _line_records(pieces)
+    else:
+        yield from _document_records(pieces)
+
+
+def _are_lines(first: bytes, second: bytes) -> bool:
+    """A document begins with a bracket that its first line does not close, or has that line only.
+
+    Of an object over several lines the second line begins with a member, never with a bracket.
+    """
+    start = first.lstrip(_BETWEEN)[:1]
+    if start not in (b"[", b"{"):
+        return True
+    if second.lstrip().startswith(b"{") and start == b"{":
+        return True
+    return bool(second.strip() or start == b"{") and _parsed(1, first).fault is None
+
+
+def _line_records(pieces: Iterable[bytes]) -> Iterator[Record]:
+    for number, line in enumerate(_lines(pieces), start=1):
+        if line.strip():
+            yield _parsed(number, line)
+
+
+def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines; of one that is too long only its beginning, which is too long as well."""
+    line = b""
+    for piece in pieces:
+        *ended, rest = piece.split(b"\n")
+        for end in ended:
+            yield line + end
+            line = b""
+        if len(line) <= MAX_RECORD_BYTES:
+            line += rest
+    yield line
+
+
+def _document_records(pieces: Iterable[bytes]) -> Iterator[Record]:
+    """Yield the objects of a list, or those that stand one after the other."""
+    cutter = _Cutter()
+    for piece in pieces:
+        yield from cutter.feed(piece)
+    yield from cutter.end()
+
+
+class _Cutter:
+    """Cuts a document into records as its bytes come."""
+
+    def __init__(self) -> None:
+        self._base: int | None = None  # depth of the records: 1 in a list
+        self._depth = 0
+        self._in_string = False
+        self._record = b""
+        self._line = self._start = 1
+        self._kept = b""  # a backslash whose next byte has not come
+
+    def feed(self, piece: bytes) -> Iterator[Record]:
+        piece = self._kept + piece
+        self._kept = piece[-1:] if piece.endswith(b"\\") else b""
+        piece = piece[: len(piece) - len(self._kept)]
+        start = 0
+        for token in _TOKEN.finditer(piece):
+            before = self._depth
+            self._take(token[0])
+            if before == self._depth:
+                continue
+            if self._begins(before):
+                yield from self._strange(piece[start : token.start()])
+                start, self._start = token.start(), self._line
+            elif self._depth == self._base and before > self._depth:
+                yield _parsed(self._start, self._record + piece[start : token.end()])
+                start, self._record = token.end(), b""
+        if len(self._record) <= MAX_RECORD_BYTES:
+            self._record += piece[start:]
+
+    def end(self) -> Iterator[Record]:
+        if self._base is None or self._depth > self._base:
+            yield Record(self._start, None, "the JSON that begins here does not end")
+        else:
+            yield from self._strange(b"")
+
+    def _take(self, token: bytes) -> None:
+        if token == b"\n":
+            self._line += 1
+        elif token == b'"':
+            self._in_string = not self._in_string
+        elif self._in_string or token.startswith(b"\\"):
+            return
+        else:
+            self._depth += 1 if token in b"{[" else -1
+            if self._base is None:
+                self._base = 1 if token == b"[" else 0
+
+    def _begins(self, before: int) -> bool:
+        """Return whether the bracket just taken opened a record, or the list of all."""
+        return self._depth > before and before in (self._base, 0)
+
+    def _strange(self, rest: bytes) -> Iterator[Record]:
+        """Yield a fault if something that is no record stood between two."""
+        between, self._record = self._record + rest, b""
+        if between.strip(_BETWEEN + b"["):
+            yield Record(self._line, None, "something that is no JSON object or list stands here")
+
+
+def _parsed(line: int, text: bytes) -> Record:
+    if len(text) > MAX_RECORD_BYTES:
+        return Record(line, None, f"a record of more than {MAX_RECORD_BYTES} bytes")
+    try:
+        return Record(line, _value(text), None)
+    except UnicodeDecodeError as error:
+        return Record(line, None, f"no UTF-8 at byte {error.start} of the record")
+    except json.JSONDecodeError as error:
+        return Record(line, None, f"no JSON: {error.msg} at character {error.pos} of the record")
+    except RecursionError:
+        return Record(line, None, "no record: it is nested too deeply")
+    except ValueError as error:  # an integer of more than 4,300 digits
+        return Record(line, None, f"no JSON that can be read: {str(error).partition(';')[0]}")
+
+
+def _value(text: bytes) -> Any:
+    """Parse JSON; numbers that JSON does not have become text, halves of characters a mark."""
+    value = json.loads(text.removeprefix(b"\xef\xbb\xbf").decode(), parse_constant=str)
+    if not _LONE_SURROGATE.search(text):
+        return value
+    whole = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
+    return json.loads(whole.decode("utf-16", "replace"))

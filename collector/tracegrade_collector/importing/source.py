@@ -1,0 +1,29 @@
+"""A file that is imported: its bytes without gzip, and the name that ids are made from."""
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedReader
+from pathlib import Path
+from typing import Final
+
+GZIP_MAGIC: Final = b"\x1f\x8b"
+READ_ERRORS: Final = (OSError, EOFError, zlib.error)
+"""What reading a file may fail with."""
+
+
+@contextmanager
+def open_plain(path: Path) -> Iterator[BufferedReader]:
+    """Yield the file, or what is gzipped in it, without inflating more than is asked for."""
+    with path.open("rb") as file:
+        if file.peek(2).startswith(GZIP_MAGIC):
+            yield BufferedReader(gzip.GzipFile(fileobj=file))
+        else:
+            yield file
+
+
+def source_of(path: Path) -> str:
+    """Return what stands for a file in ids: its path from the root, links followed."""
+    return os.path.realpath(path)

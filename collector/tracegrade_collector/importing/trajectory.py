@@ -1,0 +1,341 @@
+"""A run of an agent as other tools keep it → spans of our own dialect.
+
+One `invoke_agent` span with the run's task, trial and outcome, below it a `chat` span for each
+message of the model and an `execute_tool` span for each result. A model call tells what the user
+said since the one before (of earlier messages only that there were some), so that a log that grows
+changes no span but the first. Ids are hashes of where the run stands; times that the source lacks
+rise by a millisecond a message from the year 2000 on, and are marked.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import KeyValue
+from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
+
+from tracegrade import names
+
+SCOPE: Final = "tracegrade.import"
+NO_TIME_NS: Final = 946_684_800_000_000_000  # 2000-01-01: nobody takes it for a real time
+RECORD_NS: Final = 1_000_000_000
+MESSAGE_NS: Final = 1_000_000
+LEAST_NS: Final = 1_000  # what tells two messages of one time apart
+
+
+class Text(NamedTuple):
+    """What was said."""
+
+    text: str
+
+
+class Thought(NamedTuple):
+    """What the model thought."""
+
+    text: str
+
+
+class Call(NamedTuple):
+    """A tool call that the model requested."""
+
+    call_id: str | None
+    name: str
+    arguments: str | None
+    """JSON, as the source has it."""
+
+
+class Result(NamedTuple):
+    """What a tool returned."""
+
+    call_id: str | None
+    name: str | None
+    text: str
+    failed: bool
+    """The source says so, not the text."""
+
+
+Piece: TypeAlias = Text | Thought | Call | Result
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message of a run."""
+
+    role: str
+    """assistant | user | system | tool."""
+
+    pieces: Sequence[Piece]
+    time_ns: int | None = None
+    model: str | None = None
+    usage: dict[str, int] = field(default_factory=dict)
+    """Tokens, by attribute of the GenAI conventions."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a run stands; makes its ids."""
+
+    format: str
+    source: str
+    """The file, or what the tool calls the run."""
+
+    position: str
+    """In the source."""
+
+    number: int
+    """Of the run in its file, for a time that it lacks."""
+
+    def span_id(self, part: str) -> bytes:
+        """Return the id of the span that this part of the run is."""
+        return self._hash("span", part)[:8]
+
+    def trace_id(self) -> bytes:
+        """Return the id of the run's trace."""
+        return self._hash("trace")[:16]
+
+    def _hash(self, *parts: str) -> bytes:
+        key = "\0".join((self.format, self.source, self.position, *parts))
+        return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """A run: its messages in order, and what the source says of it."""
+
+    place: Place
+    shown_place: str
+    """File name and line, for who looks at the spans."""
+
+    messages: Sequence[Message]
+    task: str | None = None
+    category: str | None = None
+    trial: int | None = None
+    outcome: str | None = None
+    release: str | None = None
+    agent: str | None = None
+    conversation: str | None = None
+    user_input: str | None = None
+    time_ns: int | None = None
+    system: str | None = None
+    tools: str | None = None
+    """JSON list of the tools that were offered."""
+
+    answer: str | None = None
+    """NULL where the messages hold it."""
+
+
+def counts(trajectory: Trajectory) -> Counter[str]:
+    """Return how much was understood, by what it is."""
+    pieces = Counter(
+        _COUNTED[type(piece)] for message in trajectory.messages for piece in message.pieces
+    )
+    return Counter({"trajectories": 1, "messages": len(trajectory.messages)}) + pieces
+
+
+_COUNTED: Final = {
+    Text: "texts",
+    Thought: "thoughts",
+    Call: "tool calls",
+    Result: "tool results",
+}
+
+
+def spans_of(trajectory: Trajectory) -> ExportTraceServiceRequest:
+    """Return the run as one request of spans."""
+    request = ExportTraceServiceRequest()
+    group = request.resource_spans.add()
+    _set(group.resource.attributes, names.SERVICE_NAME, trajectory.agent)
+    _set(group.resource.attributes, names.SERVICE_VERSION, trajectory.release)
+    scope = group.scope_spans.add()
+    scope.scope.name = SCOPE
+    scope.spans.extend(_Writer(trajectory).spans())
+    return request
+
+
+class _Writer:
+    """Makes the spans of one run, message by message."""
+
+    def __init__(self, trajectory: Trajectory) -> None:
+        self._run = trajectory
+        self._place = trajectory.place
+        self._trace_id = self._place.trace_id()
+        self._root_id = self._place.span_id("run")
+        self._now = trajectory.time_ns or NO_TIME_NS + self._place.number * RECORD_NS
+        self._open: list[tuple[Call, str, int, bool]] = []  # calls, their part, when, synthetic
+        self._heard: list[dict[str, Any]] = []
+        self._is_first_call = True
+
+    def spans(self) -> Iterator[Span]:
+        start = self._first_time()
+        synthetic = self._run.time_ns is None and not any(m.time_ns for m in self._run.messages)
+        self._now = start
+        for index, message in enumerate(self._run.messages):
+            before, self._now = self._now, self._time_of(message, index)
+            for number, piece in enumerate(message.pieces):
+                if isinstance(piece, Result):
+                    yield self._execution(piece, f"{index}.{number}", message)
+            if message.role == "assistant":
+                yield self._chat(message, index, before)
+            elif message.role == "user":
+                self._hear(message)
+        yield self._root(start, synthetic=synthetic)
+
+    def _first_time(self) -> int:
+        first = next((m.time_ns for m in self._run.messages if m.time_ns), None)
+        known = [time for time in (self._run.time_ns, first) if time]
+        return min(known) if known else self._now
+
+    def _time_of(self, message: Message, index: int) -> int:
+        if index == 0 and not message.time_ns:
+            return self._now
+        if message.time_ns:
+            return max(message.time_ns, self._now + LEAST_NS)
+        return self._now + MESSAGE_NS
+
+    def _hear(self, message: Message) -> None:
+        parts = [_text_part(piece.text) for piece in message.pieces if isinstance(piece, Text)]
+        if parts:
+            self._heard.append({"role": "user", "parts": parts})
+
+    def _chat(self, message: Message, index: int, before: int) -> Span:
+        span = self._span("chat", f"message.{index}", before, self._now)
+        set_ = span.attributes
+        _set(set_, names.OPERATION_NAME, "chat")
+        _set(set_, "gen_ai.request.model", message.model)
+        if self._is_first_call:
+            _set(set_, names.TOOL_DEFINITIONS, self._run.tools)
+            _set(set_, "gen_ai.system_instructions", _system(self._run.system))
+        if self._heard:
+            _set(set_, names.INPUT_MESSAGES, _json(self._heard))
+        parts = [_part(piece) for piece in message.pieces if not isinstance(piece, Result)]
+        said = [{"role": "assistant", "parts": parts}]
+        _set(set_, names.OUTPUT_MESSAGES, _json(said))
+        for key, tokens in message.usage.items():
+            _set(set_, key, tokens)
+        self._mark_synthetic(span, synthetic=message.time_ns is None)
+        self._is_first_call = False
+        self._heard = [_HEARD_BEFORE for _ in self._heard]
+        self._open += [
+            (piece, f"call.{index}.{number}", before, message.time_ns is None)
+            for number, piece in enumerate(message.pieces)
+            if isinstance(piece, Call)
+        ]
+        return span
+
+    def _execution(self, result: Result, part: str, message: Message) -> Span:
+        call, part, start, synthetic = self._answered(result) or (
+            Call(result.call_id, result.name or "", None),
+            f"result.{part}",
+            self._now,
+            message.time_ns is None,
+        )
+        name = call.name or result.name or ""
+        span = self._span(f"{names.EXECUTE_TOOL} {name}".rstrip(), part, start, self._now)
+        _set(span.attributes, names.OPERATION_NAME, names.EXECUTE_TOOL)
+        _set(span.attributes, names.TOOL_NAME, name)
+        _set(span.attributes, names.TOOL_CALL_ID, call.call_id)
+        _set(span.attributes, names.TOOL_CALL_ARGUMENTS, call.arguments)
+        _set(span.attributes, names.TOOL_CALL_RESULT, result.text)
+        if result.failed:
+            span.status.code = Status.STATUS_CODE_ERROR
+        self._mark_synthetic(span, synthetic=synthetic or message.time_ns is None)
+        return span
+
+    def _answered(self, result: Result) -> tuple[Call, str, int, bool] | None:
+        """Return the open call that this is the result of: of its id, else the oldest."""
+        for position, (call, *_) in enumerate(self._open):
+            if result.call_id in (None, call.call_id):
+                return self._open.pop(position)
+        return None
+
+    def _root(self, start: int, *, synthetic: bool) -> Span:
+        run = self._run
+        name = f"{names.INVOKE_AGENT} {run.agent or ''}".rstrip()
+        span = self._span(name, "run", start, self._now)
+        span.parent_span_id = b""
+        asked = run.user_input or next(self._user_texts(), None)
+        found: dict[str, str | int | None] = {
+            names.OPERATION_NAME: names.INVOKE_AGENT,
+            names.AGENT_NAME: run.agent,
+            names.CONVERSATION_ID: run.conversation,
+            names.TASK_ID: run.task,
+            names.TASK_CATEGORY: run.category,
+            names.TRIAL: run.trial,
+            names.OUTCOME: run.outcome,
+            names.INPUT_MESSAGES: _said("user", asked),
+            names.OUTPUT_MESSAGES: _said("assistant", run.answer),
+            names.IMPORT_FORMAT: run.place.format,
+            names.IMPORT_PLACE: run.shown_place,
+        }
+        for key, value in found.items():
+            _set(span.attributes, key, value)
+        self._mark_synthetic(span, synthetic=synthetic)
+        return span
+
+    def _user_texts(self) -> Iterator[str]:
+        for message in self._run.messages:
+            if message.role == "user":
+                yield from (p.text for p in message.pieces if isinstance(p, Text))
+
+    def _span(self, name: str, part: str, start: int, end: int) -> Span:
+        return Span(
+            trace_id=self._trace_id,
+            span_id=self._place.span_id(part),
+            parent_span_id=self._root_id,
+            name=name,
+            start_time_unix_nano=start,
+            end_time_unix_nano=end,
+        )
+
+    @staticmethod
+    def _mark_synthetic(span: Span, *, synthetic: bool) -> None:
+        if synthetic:
+            span.attributes.add(key=names.SYNTHETIC_TIME).value.bool_value = True
+
+
+_HEARD_BEFORE: Final = {"role": "user", "parts": [{"type": "text", "content": "…"}]}
+
+
+def _text_part(text: str) -> dict[str, Any]:
+    return {"type": "text", "content": text}
+
+
+def _part(piece: Piece) -> dict[str, Any]:
+    """Return the piece as a part of a message in the GenAI conventions."""
+    if isinstance(piece, Call):
+        return {
+            "type": "tool_call",
+            "id": piece.call_id,
+            "name": piece.name,
+            "arguments": piece.arguments,
+        }
+    if isinstance(piece, Thought):
+        return {"type": "reasoning", "content": piece.text}
+    return _text_part(piece.text)
+
+
+def _said(role: str, text: str | None) -> str | None:
+    return _json([{"role": role, "parts": [_text_part(text)]}]) if text else None
+
+
+def _system(text: str | None) -> str | None:
+    return _json([_text_part(text)]) if text else None
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _set(attributes: Any, key: str, value: str | int | None) -> None:
+    """Add an attribute; None adds nothing."""
+    if value is None:
+        return
+    entry: KeyValue = attributes.add(key=key)
+    if isinstance(value, int):
+        entry.value.int_value = value
+    else:
+        entry.value.string_value = value

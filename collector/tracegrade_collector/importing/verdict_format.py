@@ -1,0 +1,160 @@
+"""The format `verdicts`: results from outside the scorer, as objects of JSON or rows of CSV.
+
+A verdict names a run by `trajectory_id`, or by `trace_id` for the trace's outermost run, and holds
+a value, a label, or both.
+"""
+
+import csv
+import io
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from io import BufferedReader
+from pathlib import Path
+from typing import Any, Final
+
+from tracegrade_collector.importing.chat import as_text
+from tracegrade_collector.importing.mapping import FieldMap
+from tracegrade_collector.importing.part import Part, Reading
+from tracegrade_collector.importing.records import MAX_RECORD_BYTES, Record, read_records
+from tracegrade_collector.importing.source import open_plain
+
+FORMAT: Final = "verdicts"
+SUBJECTS: Final = ("success", "sub_goal", "rollback")
+INJECTIONS: Final = ("early", "mid", "late")
+SOURCE: Final = "import"
+"""Who judged, if the file does not say."""
+
+_IDS: Final = {
+    "trajectory_id": re.compile(r"[0-9a-f]{32}-[0-9a-f]{16}"),
+    "trace_id": re.compile(r"[0-9a-f]{32}"),
+}
+
+
+class NoVerdict(Exception):
+    """A record is no verdict; the text says why."""
+
+
+def fits(head: bytes, record: Any) -> bool:
+    """Return whether a file that begins so is of this format."""
+    names = record if isinstance(record, dict) else _header(head)
+    return any(key in names for key in _IDS) and any(
+        key in names for key in ("value", "label", "score", "subject", "verdict")
+    )
+
+
+def read(path: Path, reading: Reading) -> Iterator[Part]:
+    """Yield a part for each verdict of a file, and one for each record that is none."""
+    fields = FieldMap(reading.paths)
+    with open_plain(path) as file:
+        for record in _records(file):
+            yield _part(f"{path}:{record.line}", record, fields)
+    for line in fields.unseen():
+        yield Part(str(path), fault=line)
+
+
+def _records(file: BufferedReader) -> Iterator[Record]:
+    if file.peek(1)[:1] and file.peek(64).lstrip(b" \t\r\n\xef\xbb\xbf")[:1] in (b"{", b"["):
+        return read_records(file)
+    return _rows(file)
+
+
+def _rows(file: BufferedReader) -> Iterator[Record]:
+    """Yield the rows of CSV as objects; empty cells are left out."""
+    csv.field_size_limit(MAX_RECORD_BYTES)
+    rows = csv.DictReader(io.TextIOWrapper(file, "utf-8-sig", errors="replace", newline=""))
+    try:
+        for row in rows:
+            given = {key: text for key, text in row.items() if key and isinstance(text, str)}
+            yield Record(rows.line_num, {key: text for key, text in given.items() if text}, None)
+    except csv.Error as error:
+        yield Record(rows.line_num, None, f"no CSV from here on: {error}")
+
+
+def _header(head: bytes) -> list[str]:
+    line = head.split(b"\n", 1)[0].decode("utf-8-sig", "replace")
+    return [name.strip().strip('"') for name in line.split(",")]
+
+
+def _part(place: str, record: Record, fields: FieldMap) -> Part:
+    if record.fault:
+        return Part(place, fault=record.fault)
+    try:
+        verdict = _verdict(record.value, fields)
+    except NoVerdict as error:
+        return Part(place, fault=str(error))
+    return Part(place, verdicts=[verdict], understood=Counter({"verdicts": 1}))
+
+
+def _verdict(record: Any, fields: FieldMap) -> dict[str, Any]:
+    if not isinstance(record, dict):
+        msg = f"a verdict is an object, this is a {type(record).__name__}"
+        raise NoVerdict(msg)
+    value, label = _value(fields.find(record, "value")), _text(fields.find(record, "label"))
+    if value is None and label is None:
+        msg = "a verdict needs a value (a number, true or false) or a label"
+        raise NoVerdict(msg)
+    subject = _choice("subject", fields.find(record, "subject") or "success", SUBJECTS)
+    return {
+        "trajectory_id": _run(record, fields),
+        "subject": subject,
+        "sub_goal": _sub_goal(subject, fields.find(record, "sub_goal")),
+        "injection": _injection(subject, fields.find(record, "injection")),
+        "value": value,
+        "label": label,
+        "source": _text(fields.find(record, "source")) or SOURCE,
+        "evidence": _text(fields.find(record, "evidence")),
+    }
+
+
+def _run(record: dict[str, Any], fields: FieldMap) -> str:
+    for field, pattern in _IDS.items():
+        found = fields.find(record, field)
+        if found is None:
+            continue
+        if isinstance(found, str) and pattern.fullmatch(found.strip().lower()):
+            return found.strip().lower()
+        msg = f"{field} must be {_ID_FORMS[field]}"
+        raise NoVerdict(msg)
+    msg = "a verdict needs a trajectory_id or a trace_id"
+    raise NoVerdict(msg)
+
+
+_ID_FORMS: Final = {
+    "trajectory_id": "32 hex digits, '-' and 16 hex digits",
+    "trace_id": "32 hex digits",
+}
+
+
+def _choice(field: str, found: Any, choices: tuple[str, ...]) -> str:
+    if found not in choices:
+        msg = f"{field} must be one of {', '.join(choices)}"
+        raise NoVerdict(msg)
+    return str(found)
+
+
+def _sub_goal(subject: str, found: Any) -> str | None:
+    if subject != "sub_goal":
+        return None
+    if (text := _text(found)) is None:
+        msg = "a verdict on a sub_goal must name it"
+        raise NoVerdict(msg)
+    return text
+
+
+def _injection(subject: str, found: Any) -> str | None:
+    return _choice("injection", found, INJECTIONS) if subject == "rollback" else None
+
+
+def _value(found: Any) -> float | None:
+    """Return a number; true is 1. A text that is none is no value."""
+    try:
+        value = float(found)
+    except (TypeError, ValueError, OverflowError):
+        return {"true": 1.0, "false": 0.0}.get(str(found).lower())
+    return value if math.isfinite(value) else None
+
+
+def _text(found: Any) -> str | None:
+    return None if found is None or found == "" else as_text(found)

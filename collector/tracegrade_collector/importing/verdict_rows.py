@@ -1,0 +1,81 @@
+"""Verdicts → the table of verdicts, each once; a new one replaces what the same source said.
+
+A verdict is known by its run, subject, sub-goal, injection and source. The same file again changes
+nothing; one whose value, label or evidence differs stands for the earlier.
+"""
+
+import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracegrade_collector.lake import VERDICTS, Lake
+from tracegrade_collector.redact.redaction import Redactor
+
+BATCH_ROWS: Final = 100_000
+KEY: Final = ("trajectory_id", "subject", "sub_goal", "injection", "source")
+SAID: Final = ("value", "label", "evidence")
+
+Verdict: TypeAlias = Mapping[str, Any]
+Key: TypeAlias = tuple[Any, ...]
+
+
+def add_verdicts(lake: Lake, verdicts: Sequence[Verdict], redactor: Redactor) -> dict[str, int]:
+    """Write what the lake lacks of some verdicts; return how many were added, replaced, known."""
+    wanted = {_key(verdict): verdict for verdict in _clean(verdicts, redactor)}
+    found = dict(_found(lake, wanted))
+    known = {key for key, (_, row) in found.items() if _said(row) == _said(wanted[key])}
+    changed = {key: date for key, (date, _) in found.items() if key not in known}
+    for date in sorted(set(changed.values())):
+        _replace(lake, date, {key: wanted[key] for key in changed if changed[key] == date})
+    new = [verdict for key, verdict in wanted.items() if key not in found]
+    if new:
+        lake.append(VERDICTS, _table(new, datetime.datetime.now(datetime.UTC).date()))
+    rest = len(verdicts) - len(new) - len(changed)
+    return {"added": len(new), "replaced": len(changed), "known": rest}
+
+
+def _clean(verdicts: Sequence[Verdict], redactor: Redactor) -> Iterator[Verdict]:
+    """Yield the verdicts without secrets in what was written freely."""
+    texts = [str(verdict[key] or "") for verdict in verdicts for key in ("label", "evidence")]
+    clean = iter(redactor.redact_texts(texts))
+    for verdict in verdicts:
+        yield {**verdict, "label": next(clean) or None, "evidence": next(clean) or None}
+
+
+def _found(lake: Lake, wanted: Mapping[Key, Verdict]) -> Iterator[tuple[Key, tuple[str, Verdict]]]:
+    """Yield the rows of the lake that have a wanted key, with their date; a file at a time."""
+    runs = pa.array({verdict["trajectory_id"] for verdict in wanted.values()}, pa.string())
+    for file in lake.live_files(VERDICTS.name):
+        rows = lake.open_parquet(VERDICTS.name, file.path).read()
+        likely = rows.filter(pc.is_in(rows["trajectory_id"], value_set=runs))
+        for row in likely.to_pylist():
+            if _key(row) in wanted:
+                yield _key(row), (str(file.date), row)
+
+
+def _replace(lake: Lake, date: str, changed: Mapping[Key, Verdict]) -> None:
+    """Let the rows of a date say what is said now."""
+    rows = [
+        row
+        for file in lake.live_files(VERDICTS.name)
+        if file.date == date
+        for row in lake.open_parquet(VERDICTS.name, file.path).read().to_pylist()
+    ]
+    now = [changed.get(_key(row), row) for row in rows]
+    lake.replace_dates(VERDICTS, _table(now, datetime.date.fromisoformat(date)), [date])
+
+
+def _table(verdicts: Sequence[Verdict], date: datetime.date) -> pa.Table:
+    rows = [{**verdict, "date": date} for verdict in verdicts]
+    return pa.Table.from_pylist(rows, VERDICTS.arrow())
+
+
+def _key(verdict: Verdict) -> Key:
+    return tuple(verdict[name] for name in KEY)
+
+
+def _said(verdict: Verdict) -> Key:
+    return tuple(verdict[name] for name in SAID)

@@ -1,0 +1,417 @@
+"""Chats of any provider become spans, each once; what is broken in a file is named by its line."""
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tracegrade_collector.encoding.otlp import Signal
+from tracegrade_collector.importer import Imported, import_files
+from tracegrade_collector.importing.part import Reading
+from tracegrade_collector.lake import Lake
+from tracegrade_queries.build import build
+from tracegrade_queries.connection import connect
+
+Row = dict[str, Any]
+TAU_BENCH = {"messages": "traj", "task": "task_id", "trial": "trial", "success": "reward"}
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    """An empty lake."""
+    return Lake.create(tmp_path / "lake")
+
+
+def add(lake: Lake, *files: Path, **paths: str) -> tuple[Imported, list[str]]:
+    """Import files of chats; return the counts and the notes."""
+    notes: list[str] = []
+    return import_files(lake, files, notes.append, reading=Reading("auto", paths)), notes
+
+
+def rows(lake: Lake, sql: str) -> list[tuple[Any, ...]]:
+    """Return what a query finds in the steps built from the lake."""
+    build(lake)
+    with connect(lake) as con:
+        return con.sql(sql).fetchall()
+
+
+def steps(lake: Lake) -> list[tuple[Any, ...]]:
+    """Return (kind, tool, arguments, text, status) of every step in order."""
+    return rows(
+        lake,
+        "SELECT kind, tool_name, arguments, coalesce(content, result), status FROM steps "
+        "ORDER BY trajectory_id, step_index",
+    )
+
+
+def chat(*, city: str = "Paris", **fields: Any) -> Row:
+    """Return a run in OpenAI's messages: one call, its result, the answer."""
+    call = {"id": "c1", "type": "function"}
+    function = {"name": "get_weather", "arguments": json.dumps({"city": city})}
+    messages = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": f"Weather in {city}?"},
+        {"role": "assistant", "content": None, "tool_calls": [call | {"function": function}]},
+        {"role": "tool", "tool_call_id": "c1", "content": "22C"},
+        {"role": "assistant", "content": "It is 22C."},
+    ]
+    return {"messages": messages, **fields}
+
+
+def lines(*records: Any) -> str:
+    """Return records as JSON lines."""
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+WEATHER_STEPS = [
+    ("tool_call", "get_weather", '{"city":"Paris"}', "22C", "ok"),
+    ("observation", "get_weather", None, "22C", None),
+    ("answer", None, None, "It is 22C.", None),
+]
+
+
+def test_tau_bench_has_its_calls_and_errors(lake: Lake, shared_data: Path) -> None:
+    """200 real runs: 1,164 calls, 73 errors that only the texts tell, 84 successes of 50 tasks."""
+    file = shared_data / "tau-bench" / "gpt-4o-airline.json"
+    imported, notes = add(lake, file, **TAU_BENCH)
+    again, _ = add(lake, file, **TAU_BENCH)
+
+    assert notes == []
+    assert imported.understood["trajectories"] == 200
+    assert again.added == Counter({Signal.TRACES: 0})
+    trajectories = "count(*), sum(tool_call_count), sum(error_count), count(DISTINCT task_id)"
+    assert rows(
+        lake, f"SELECT {trajectories}, count_if(outcome = 'success') FROM trajectories"
+    ) == [(200, 1164, 73, 50, 84)]
+    assert rows(
+        lake, "SELECT status_source, count(*) FROM steps WHERE status = 'error' GROUP BY ALL"
+    ) == [("text", 73)]
+
+
+def openai_items() -> list[Row]:
+    """Return the run as items of OpenAI Responses."""
+    return [
+        {"role": "user", "content": [{"type": "input_text", "text": "Weather in Paris?"}]},
+        {
+            "type": "function_call",
+            "call_id": "c1",
+            "name": "get_weather",
+            "arguments": '{"city": "Paris"}',
+        },
+        {"type": "function_call_output", "call_id": "c1", "output": "22C"},
+        {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": "It is 22C."}],
+        },
+    ]
+
+
+def anthropic() -> list[Row]:
+    """Return the run as Anthropic's messages."""
+    call = {"type": "tool_use", "id": "c1", "name": "get_weather", "input": {"city": "Paris"}}
+    result = {
+        "type": "tool_result",
+        "tool_use_id": "c1",
+        "content": [{"type": "text", "text": "22C"}],
+    }
+    return [
+        {"role": "user", "content": "Weather in Paris?"},
+        {"role": "assistant", "content": [call]},
+        {"role": "user", "content": [result]},
+        {"role": "assistant", "content": [{"type": "text", "text": "It is 22C."}]},
+    ]
+
+
+def google() -> list[Row]:
+    """Return the run as Google's contents."""
+    call = {"name": "get_weather", "args": {"city": "Paris"}}
+    return [
+        {"role": "user", "parts": [{"text": "Weather in Paris?"}]},
+        {"role": "model", "parts": [{"functionCall": call}]},
+        {
+            "role": "user",
+            "parts": [{"functionResponse": {"name": "get_weather", "response": "22C"}}],
+        },
+        {"role": "model", "parts": [{"text": "It is 22C."}]},
+    ]
+
+
+def langchain() -> list[Row]:
+    """Return the run as LangChain's messages."""
+    call = {"id": "c1", "name": "get_weather", "args": {"city": "Paris"}}
+    return [
+        {"type": "human", "content": "Weather in Paris?"},
+        {"type": "ai", "content": "", "tool_calls": [call]},
+        {"type": "tool", "tool_call_id": "c1", "content": "22C"},
+        {"type": "ai", "content": "It is 22C."},
+    ]
+
+
+def old_functions() -> list[Row]:
+    """Return the run as OpenAI wrote it when a call had no id."""
+    call = {"name": "get_weather", "arguments": '{"city": "Paris"}'}
+    return [
+        {"role": "user", "content": "Weather in Paris?"},
+        {"role": "assistant", "content": None, "function_call": call},
+        {"role": "function", "name": "get_weather", "content": "22C"},
+        {"role": "assistant", "content": "It is 22C."},
+    ]
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [openai_items, anthropic, google, langchain, old_functions, lambda: chat()["messages"]],
+)
+def test_every_provider_gives_the_same_steps(lake: Lake, tmp_path: Path, messages: Any) -> None:
+    """The same run, however its messages are written, is the same list of steps."""
+    (tmp_path / "run.json").write_text(json.dumps({"messages": messages()}))
+    imported, notes = add(lake, tmp_path / "run.json")
+
+    assert notes == []
+    assert not imported.ignored
+    assert steps(lake) == WEATHER_STEPS
+
+
+def test_every_layout_of_a_file_gives_the_same_steps(tmp_path: Path) -> None:
+    """A list, lines, one object, a bare list of messages, and lines of messages; or gzipped."""
+    run = chat()
+    layouts = {
+        "list": json.dumps([run], indent=1),
+        "one line": json.dumps([run]),
+        "lines": lines(run),
+        "object": json.dumps(run, indent=2),
+        "bare": json.dumps(run["messages"], indent=2),
+        "bare lines": lines(
+            run["messages"],
+        ),
+        "messages": lines(*run["messages"]),
+    }
+    for name, text in layouts.items():
+        for content in (text.encode(), gzip.compress(text.encode())):
+            file = tmp_path / "file"
+            file.write_bytes(content)
+            lake = Lake.create(tmp_path / f"{name}{len(content)}")
+            add(lake, file)
+
+            assert steps(lake) == WEATHER_STEPS, name
+
+
+def test_fields_stand_where_the_map_says(lake: Lake, tmp_path: Path) -> None:
+    """Dotted paths; a key that holds dots counts as it is; the agent is the service, too."""
+    record = {
+        "log": {"messages": chat()["messages"]},
+        "info": {"task": "t-1", "runs": [{"n": 3}]},
+        "is.good": True,
+        "who": "weather",
+        "v": "2.0",
+        "day": "2026-01-02T03:04:05Z",
+    }
+    (tmp_path / "runs.jsonl").write_text(lines(record))
+    paths = {
+        "messages": "log.messages",
+        "task": "info.task",
+        "trial": "info.runs.0.n",
+        "success": "is.good",
+        "agent": "who",
+        "release": "v",
+        "time": "day",
+    }
+    _, notes = add(lake, tmp_path / "runs.jsonl", **paths)
+
+    assert notes == []
+    assert rows(
+        lake,
+        "SELECT task_id, trial, outcome, agent_name, release, user_input, final_answer, "
+        "start_time::VARCHAR FROM trajectories",
+    ) == [
+        ("t-1", 3, "success", "weather", "2.0", "Weather in Paris?", "It is 22C.",
+         "2026-01-02 03:04:05"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("value", "outcome"),
+    [
+        (True, "success"),
+        (1, "success"),
+        (0.9999999999, "success"),
+        ("passed", "success"),
+        ("1.0", "success"),
+        (False, "failure"),
+        (0, "failure"),
+        (0.5, "failure"),
+        ("no", "failure"),
+        ("invalid", "invalid"),
+        (None, None),
+        ("perhaps", None),
+        ([1], None),
+        (float("nan"), None),
+    ],
+)
+def test_success_is_read_as_a_verifier_says_it(
+    lake: Lake, tmp_path: Path, value: Any, outcome: str | None
+) -> None:
+    """A number is a success from 1 on; what says nothing is unknown, and counted."""
+    (tmp_path / "run.json").write_text(json.dumps(chat(success=value)))
+    imported, _ = add(lake, tmp_path / "run.json")
+
+    assert rows(lake, "SELECT outcome FROM trajectories") == [(outcome,)]
+    counted = imported.ignored["outcomes that say neither success nor failure"]
+    assert counted == (outcome is None and value is not None)
+
+
+def test_a_grown_file_adds_only_what_is_new(lake: Lake, tmp_path: Path) -> None:
+    """Runs that stood in the file stay as they are; one that went on gets its new spans."""
+    file = tmp_path / "runs.jsonl"
+    short = chat()
+    short["messages"] = short["messages"][:4]
+    file.write_text(lines(chat(), short))
+    first, _ = add(lake, file)
+    file.write_text(lines(chat(), chat(), chat(city="Rome")))
+    grown, _ = add(lake, file)
+    again, _ = add(lake, file)
+
+    added = [each.added[Signal.TRACES] for each in (first, grown, again)]
+    assert added == [4 + 3, 2 + 4, 0]  # of the second run its last message, and the run itself
+    assert rows(lake, "SELECT final_answer, count(*) FROM trajectories GROUP BY ALL") == [
+        ("It is 22C.", 3)
+    ]
+
+
+def test_turns_thoughts_failures_and_open_calls(lake: Lake, tmp_path: Path) -> None:
+    """Thoughts stand before what they led to; a flagged error is one; an open call is none."""
+    call = {"type": "tool_use", "id": "c1", "name": "pay", "input": {}}
+    refused = {"type": "tool_result", "tool_use_id": "c1", "content": "card?", "is_error": True}
+    messages = [
+        {"role": "user", "content": "Pay."},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "Now."}, call]},
+        {"role": "user", "content": [refused]},
+        {"role": "assistant", "content": "Which card?"},
+        {"role": "user", "content": "Blue."},
+        {"role": "assistant", "content": [call | {"id": "c2"}]},
+    ]
+    (tmp_path / "run.json").write_text(json.dumps({"messages": messages}))
+    add(lake, tmp_path / "run.json")
+
+    assert rows(
+        lake,
+        "SELECT kind, turn, coalesce(content, tool_name), status FROM steps ORDER BY step_index",
+    ) == [
+        ("thought", 0, "Now.", None),
+        ("tool_call", 0, "pay", "error"),
+        ("observation", 0, "card?", None),
+        ("answer", 0, "Which card?", None),
+        ("message", 1, "Blue.", None),
+        ("tool_call", 1, "pay", "not_executed"),
+    ]
+
+
+def test_hostile_records_are_named_and_the_rest_is_read(lake: Lake, tmp_path: Path) -> None:
+    """Deep, broken, no text, of other types, too many digits: a line each, and nothing is lost."""
+    file = tmp_path / "runs.jsonl"
+    hostile = [
+        b'{"messages": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        b'{"messages": [{"role": "user", "content": "a"}',
+        b'{"messages": 5, "secret": "s"}',
+        b'"only text"',
+        b'{"messages": [1, null, {"no": "role"}]}',
+        b'\xff\xfe{"messages": []}',
+        b'{"n": ' + b"9" * 5000 + b"}",
+        b"null",
+    ]
+    file.write_bytes(lines(chat()).encode() + b"\n".join(hostile) + b"\n" + lines(chat()).encode())
+    imported, notes = add(lake, file)
+
+    assert [note.split(": ")[0] for note in notes] == [f"{file}:{n}" for n in range(2, 10)]
+    assert "nested too deeply" in notes[0]
+    assert notes[2].endswith("no messages in it; found: messages, secret; "
+                             "--map messages=PATH says where they stand")  # fmt: skip
+    assert all(len(note) < 300 for note in notes)
+    assert imported.faults == 8
+    assert imported.understood["trajectories"] == 2
+
+
+def test_a_broken_element_of_a_list_is_passed_over(lake: Lake, tmp_path: Path) -> None:
+    """Brackets in texts count for nothing; a broken object ends where its brackets do."""
+    file = tmp_path / "runs.json"
+    tricky = chat(city='a"]}[{\\')
+    file.write_text(f"[\n{json.dumps(tricky)},\n{{bad}},\n{json.dumps(chat())}\n, 7]")
+    imported, notes = add(lake, file)
+
+    assert [note.split(": ")[0] for note in notes] == [f"{file}:3", f"{file}:5"]
+    assert imported.understood["trajectories"] == 2
+
+
+def test_odd_characters_and_members_are_kept_or_counted(lake: Lake, tmp_path: Path) -> None:
+    """Half a character, NaN, images and unknown blocks: none of them costs the rest of the run."""
+    run = chat()
+    run["messages"][1]["content"] = [
+        {"type": "text", "text": "half \ud800 here"},
+        {"type": "image_url", "image_url": {"url": "x"}},
+        {"type": "<script>"},
+    ]
+    run["messages"][2]["tool_calls"][0]["function"]["arguments"] = {"city": float("nan")}
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    imported, notes = add(lake, tmp_path / "run.json")
+
+    assert notes == []
+    assert imported.ignored == {
+        "content blocks of type 'image_url'": 1,
+        "content blocks of type unknown": 1,
+    }
+    assert steps(lake)[0][2] == '{"city":"NaN"}'
+    assert rows(lake, "SELECT user_input FROM trajectories") == [("half � here",)]
+
+
+def test_a_mapped_path_that_no_record_has_is_told(lake: Lake, tmp_path: Path) -> None:
+    """A slip in --map must not pass for a source without tasks."""
+    (tmp_path / "run.json").write_text(json.dumps(chat(task_id="t")))
+    imported, notes = add(lake, tmp_path / "run.json", task="taskid")
+
+    assert notes == [
+        f"{tmp_path / 'run.json'}: no record has anything at 'taskid', which is mapped to task"
+    ]
+    assert imported.understood["trajectories"] == 1
+
+
+def test_secrets_are_redacted_in_what_is_imported(lake: Lake, tmp_path: Path) -> None:
+    """An import goes the way of every span."""
+    run = chat(city="AKIAIOSFODNN7EXAMPLE")
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    add(lake, tmp_path / "run.json")
+
+    assert "AKIAIOSFODNN7EXAMPLE" not in str(rows(lake, "FROM raw_spans"))
+    assert "[redacted:api_key]" in str(steps(lake))
+
+
+def test_react_steps_become_thoughts_calls_and_observations(lake: Lake, tmp_path: Path) -> None:
+    """A list of thought, action, action_input and observation is a trajectory as well."""
+    record = {
+        "question": "Weather in Paris?",
+        "steps": [
+            {
+                "thought": "I look.",
+                "action": "get_weather",
+                "action_input": {"city": "Paris"},
+                "observation": "22C",
+            }
+        ],
+        "final_answer": "It is 22C.",
+    }
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    add(lake, tmp_path / "run.json")
+
+    assert steps(lake) == [("thought", None, None, "I look.", None), *WEATHER_STEPS]
+
+
+def test_real_react_runs_are_read(lake: Lake, shared_data: Path) -> None:
+    """WorkBench: 388 of 400 runs have steps; those without are named."""
+    file = shared_data / "workbench" / "runs.jsonl.gz"
+    imported, notes = add(lake, file)
+
+    assert (imported.understood["trajectories"], imported.faults) == (388, 12)
+    assert len(notes) == 12
