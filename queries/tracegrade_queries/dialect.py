@@ -20,6 +20,8 @@ DIALECTS: Final = (
     "otel_genai",
     "otel_events",
     "logfire",
+    "vercel_ai",
+    "google_adk",
 )
 
 OPERATIONS: Final = Table(

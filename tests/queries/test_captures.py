@@ -86,6 +86,45 @@ ADK = {
     "": [SAID, f"{CALL} ok", 'observation {"report":"22C in Paris"}', ANSWER],
     "__toolerror": [SAID, f"{CALL} error"],
 }
+# What an unknown tool's span says is what the model gets to see, and a long text.
+NOT_AVAILABLE = (
+    "Invoking `nope_tool()` failed as no tool with that name is available. The tools you can call "
+    "are: get_weather. You could retry, but it is IMPORTANT that you only call a tool from "
+    "that list."
+)
+ADK_LEGACY = {
+    "": [THOUGHT, f"{CALL} ok", 'observation {"result":"22C in Paris"}', LAST_THOUGHT, ANSWER],
+    "__halluc": [
+        THOUGHT,
+        'tool_call nope_tool {"city":"Paris"} error',
+        f'observation {{"error":"{NOT_AVAILABLE}"}}',
+        LAST_THOUGHT,
+        ANSWER,
+    ],
+    "__toolerror": [THOUGHT, f"{CALL} error"],
+}
+# Both schemas without content: names and ends of tools.
+ADK_BARE = {
+    "": ["tool_call get_weather ok"],
+    "__halluc": ["tool_call nope_tool error"],
+    "__toolerror": ["tool_call get_weather error"],
+}
+VERCEL_V6 = VERCEL | {
+    "__halluc": [
+        THOUGHT,
+        'tool_call nope_tool {"city":"Paris"} not_executed',
+        f"observation {NO_SUCH_TOOL.removeprefix('AI_NoSuchToolError: ')}",
+        LAST_THOUGHT,
+        ANSWER,
+    ],
+    "__toolerror": [
+        THOUGHT,
+        f"{CALL} error",
+        "observation weather backend down",
+        LAST_THOUGHT,
+        ANSWER,
+    ],
+}
 # Its own file tools; what the model asked for is told by nothing but the tools that ran.
 CLAUDE_CODE = {
     "": [SAID, f"{READ} ok", "observation Paris: 22C\n", ANSWER],
@@ -183,6 +222,9 @@ STORIES = {
     "claude-code": CLAUDE_CODE,
     "crewai_openinference": CREWAI,
     "google-adk_content": ADK,
+    "google-adk_default": ADK_BARE,
+    "google-adk_legacy": ADK_LEGACY,
+    "google-adk_schema1": ADK_BARE,
     "langgraph_openinference": LANGGRAPH,
     "langgraph_langsmith": LANGGRAPH,
     "langgraph_otel": LANGGRAPH,
@@ -204,6 +246,9 @@ STORIES = {
     "strands_latest": STRANDS,
     "strands_openinference": STRANDS,
     "traceloop-openai_0.40_flattened": OPENAI_OLD,
+    "vercel-ai_v6": VERCEL_V6,
+    "vercel-ai_v6_stream": {"": VERCEL[""]},
+    "vercel-ai_v7_legacy": VERCEL,
     "vercel-ai_v7_otel": VERCEL,
 }
 CASES = [(name, variant) for name, variants in STORIES.items() for variant in variants]

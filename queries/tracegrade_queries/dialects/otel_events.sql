@@ -1,7 +1,8 @@
 -- OpenTelemetry GenAI conventions before 1.37: each message is an event of its own.
 --
 -- Log records hold it in their body (openai-v2, agent-framework, Google ADK), span events in
--- attributes (Strands, where it is a list of Bedrock's content blocks).
+-- attributes (Strands, where it is a list of Bedrock's content blocks). Google ADK writes
+-- `<elided>` for what it may not tell.
 --
 -- Reads:
 --   bucket_events
@@ -47,7 +48,8 @@ SELECT
       )
     END
   ) AS message
-FROM told;
+FROM told
+WHERE body ->> '$.content' IS DISTINCT FROM '<elided>';
 
 CREATE OR REPLACE TEMP TABLE otel_events_messages AS
 FROM chat_parts('otel_events_chat');

@@ -155,7 +155,7 @@ SELECT
   END AS operation,
   attributes['gen_ai.agent.name'] AS agent_name,
   attributes['gen_ai.tool.name'] AS tool_name,
-  attributes['gen_ai.tool.call.id'] AS call_id,
+  nullif(attributes['gen_ai.tool.call.id'], '<not specified>') AS call_id,
   attributes['gen_ai.tool.call.arguments'] AS arguments,
   result_text(attributes['gen_ai.tool.call.result']) AS result,
   user_input,

@@ -1,8 +1,9 @@
 -- What one content block of a model provider's message is, as a part of ours.
 --
 -- Reads the blocks of OpenAI (`text`, `input_text`, `output_text`), Anthropic (`text`, `thinking`,
--- `tool_use`, `tool_result`), Bedrock (`text`, `reasoningContent`, `toolUse`, `toolResult`),
--- Google (`text` with `thought`, `function_call`, `function_response`) and Pydantic AI (`kind`).
+-- `tool_use`, `tool_result`), Vercel's AI SDK (`text`, `reasoning`, `tool-call`, `tool-result`),
+-- Bedrock (`text`, `reasoningContent`, `toolUse`, `toolResult`), Google (`text` with `thought`,
+-- `function_call`, `function_response`) and Pydantic AI (`kind`).
 -- A STRUCT(part_type, text, tool_name, call_id, arguments, result), all VARCHAR; part_type is NULL
 -- for any other block.
 CREATE OR REPLACE TEMP MACRO block_part(BLOCK) AS {
@@ -10,11 +11,11 @@ CREATE OR REPLACE TEMP MACRO block_part(BLOCK) AS {
     WHEN json_exists(block, '$.toolUse') THEN 'tool_call'
     WHEN json_exists(block, '$.function_call') THEN 'tool_call'
     WHEN json_exists(block, '$.functionCall') THEN 'tool_call'
-    WHEN block ->> '$.type' = 'tool_use' THEN 'tool_call'
+    WHEN block ->> '$.type' IN ('tool_use', 'tool-call') THEN 'tool_call'
     WHEN json_exists(block, '$.toolResult') THEN 'tool_call_response'
     WHEN json_exists(block, '$.function_response') THEN 'tool_call_response'
     WHEN json_exists(block, '$.functionResponse') THEN 'tool_call_response'
-    WHEN block ->> '$.type' = 'tool_result' THEN 'tool_call_response'
+    WHEN block ->> '$.type' IN ('tool_result', 'tool-result') THEN 'tool_call_response'
     WHEN json_exists(block, '$.reasoningContent') THEN 'reasoning'
     WHEN block ->> '$.type' IN ('thinking', 'reasoning') THEN 'reasoning'
     WHEN block ->> '$.kind' = 'thinking' THEN 'reasoning'
@@ -30,6 +31,7 @@ CREATE OR REPLACE TEMP MACRO block_part(BLOCK) AS {
   'tool_name': coalesce(
     block ->> '$.toolUse.name',
     block ->> '$.name',
+    block ->> '$.toolName',
     block ->> '$.function_call.name',
     block ->> '$.functionCall.name',
     block ->> '$.function_response.name',
@@ -39,6 +41,7 @@ CREATE OR REPLACE TEMP MACRO block_part(BLOCK) AS {
     block ->> '$.toolUse.toolUseId',
     block ->> '$.toolResult.toolUseId',
     block ->> '$.tool_use_id',
+    block ->> '$.toolCallId',
     block ->> '$.id',
     block ->> '$.function_call.id',
     block ->> '$.function_response.id'
@@ -46,11 +49,14 @@ CREATE OR REPLACE TEMP MACRO block_part(BLOCK) AS {
   'arguments': coalesce(
     block ->> '$.toolUse.input',
     block ->> '$.input',
+    block ->> '$.args',
     block ->> '$.function_call.args',
     block ->> '$.functionCall.args'
   ),
   'result': coalesce(
     block ->> '$.toolResult.content',
+    block ->> '$.output.value',
+    block ->> '$.result',
     block ->> '$.content',
     block ->> '$.function_response.response',
     block ->> '$.functionResponse.response'

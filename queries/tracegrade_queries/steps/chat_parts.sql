@@ -18,13 +18,15 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
         ELSE coalesce(message ->> '$.role', message ->> '$.type')
       END AS role,
       message,
-      json_type(message, '$.content') AS content_type
+      json_type(message, '$.content') AS content_type,
+      -- A tool's message is one result, or with Vercel's AI SDK a list of results.
+      json_exists(message, '$.content[0].toolCallId') AS is_blocks
     FROM query_table(relation)
   ),
 
   thoughts AS (
     SELECT
-      * EXCLUDE (content_type),
+      * EXCLUDE (content_type, is_blocks),
       0 AS part_position,
       {
         'part_type': 'reasoning',
@@ -45,7 +47,7 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
 
   texts AS (
     SELECT
-      * EXCLUDE (content_type),
+      * EXCLUDE (content_type, is_blocks),
       1 AS part_position,
       { 'part_type': 'text', 'text': message ->> '$.content' } AS part
     FROM messages
@@ -54,7 +56,7 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
 
   results AS (
     SELECT
-      * EXCLUDE (content_type),
+      * EXCLUDE (content_type, is_blocks),
       1 AS part_position,
       {
         'part_type': 'tool_call_response',
@@ -63,21 +65,21 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
         'result': message ->> '$.content'
       } AS part
     FROM messages
-    WHERE role = 'tool' AND content_type IS NOT NULL
+    WHERE role = 'tool' AND content_type IS NOT NULL AND NOT is_blocks
   ),
 
   blocks AS (
     SELECT
-      * EXCLUDE (content_type),
+      * EXCLUDE (content_type, is_blocks),
       1 + generate_subscripts(cast(message -> '$.content' AS JSON[]), 1) AS part_position,
       unnest(cast(message -> '$.content' AS JSON[])) AS block
     FROM messages
-    WHERE role <> 'tool' AND content_type = 'ARRAY'
+    WHERE content_type = 'ARRAY' AND (role <> 'tool' OR is_blocks)
   ),
 
   requests AS (
     SELECT
-      * EXCLUDE (content_type),
+      * EXCLUDE (content_type, is_blocks),
       1_000_000
       + generate_subscripts(cast(message -> '$.tool_calls' AS JSON[]), 1) AS part_position,
       unnest(cast(message -> '$.tool_calls' AS JSON[])) AS request

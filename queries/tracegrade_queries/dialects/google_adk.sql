@@ -1,0 +1,88 @@
+-- Google's Agent Development Kit, its own attributes: what schema 1 says beside the conventions.
+--
+-- The request and the response of a model call are those of Google's API, as JSON.
+--
+-- Reads:
+--   bucket_spans
+-- Order:
+--   none
+CREATE OR REPLACE TEMP TABLE google_adk_spans AS
+SELECT
+  key,
+  attributes,
+  attributes['gcp.vertex.agent.tool_call_args'] AS arguments,
+  attributes['gcp.vertex.agent.tool_response'] AS result,
+  -- Both are {} where content is not captured.
+  arguments = '{}' AND result = '{}' AS is_empty,
+  try_cast(attributes['gcp.vertex.agent.llm_request'] AS JSON) AS request,
+  try_cast(attributes['gcp.vertex.agent.llm_response'] AS JSON) AS response
+FROM bucket_spans
+WHERE
+  attributes['gcp.vertex.agent.llm_request'] IS NOT NULL
+  OR attributes['gcp.vertex.agent.tool_call_args'] IS NOT NULL;
+
+CREATE OR REPLACE TEMP VIEW google_adk_chat AS
+WITH contents AS (
+  SELECT
+    key,
+    'in' AS direction,
+    generate_subscripts(cast(request -> '$.contents' AS JSON[]), 1) AS message_position,
+    unnest(cast(request -> '$.contents' AS JSON[])) AS content
+  FROM google_adk_spans
+  WHERE json_type(request, '$.contents') = 'ARRAY'
+  UNION ALL BY NAME
+  SELECT
+    key,
+    'out' AS direction,
+    1 AS message_position,
+    response -> '$.content' AS content
+  FROM google_adk_spans
+  WHERE json_type(response, '$.content') = 'OBJECT'
+)
+
+SELECT
+  key,
+  direction,
+  message_position,
+  json_object('role', content ->> '$.role', 'content', content -> '$.parts') AS message
+FROM contents;
+
+CREATE OR REPLACE TEMP TABLE google_adk_messages AS
+FROM chat_parts('google_adk_chat');
+
+CREATE OR REPLACE TEMP VIEW google_adk_operations AS
+WITH spoken AS (
+  SELECT
+    key,
+    arg_max(text, (message_position, part_position)) FILTER (WHERE role = 'user') AS user_input
+  FROM google_adk_messages
+  WHERE part_type = 'text' AND direction = 'in'
+  GROUP BY key
+)
+
+SELECT
+  google_adk_spans.key,
+  CASE WHEN json_exists(google_adk_spans.request, '$.model') THEN 'model' ELSE 'other' END
+    AS operation,
+  CASE WHEN NOT google_adk_spans.is_empty THEN google_adk_spans.arguments END AS arguments,
+  CASE
+    WHEN NOT google_adk_spans.is_empty
+      THEN nullif(google_adk_spans.result, '{"result": "<not specified>"}')
+  END AS result,
+  spoken.user_input,
+  google_adk_spans.request ->> '$.model' AS model,
+  try_cast(google_adk_spans.attributes['gen_ai.usage.input_tokens'] AS BIGINT) AS input_tokens,
+  try_cast(google_adk_spans.attributes['gen_ai.usage.output_tokens'] AS BIGINT)
+    AS output_tokens,
+  CASE
+    WHEN json_type(google_adk_spans.request, '$.config.tools') = 'ARRAY'
+      THEN
+        '['
+        || array_to_string(
+          google_adk_spans.request ->> '$.config.tools[*].function_declarations[*]', ','
+        )
+        || ']'
+  END AS offered_tools,
+  google_adk_spans.attributes['gcp.vertex.agent.session_id'] AS conversation_id
+FROM google_adk_spans
+LEFT JOIN spoken USING (key);

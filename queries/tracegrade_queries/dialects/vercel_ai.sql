@@ -1,0 +1,78 @@
+-- Vercel AI SDK: version 6, and 7 with its legacy telemetry. ai.operationId tells the kind.
+--
+-- Reads:
+--   bucket_spans
+-- Order:
+--   none
+CREATE OR REPLACE TEMP TABLE vercel_ai_spans AS
+SELECT
+  key,
+  attributes,
+  attributes['ai.operationId'] AS operation_id,
+  try_cast(attributes['ai.prompt'] AS JSON) AS prompt,
+  try_cast(attributes['ai.prompt.messages'] AS JSON) AS heard,
+  try_cast(attributes['ai.prompt.tools'] AS JSON) AS tools
+FROM bucket_spans
+WHERE attributes['ai.operationId'] IS NOT NULL;
+
+CREATE OR REPLACE TEMP VIEW vercel_ai_chat AS
+SELECT
+  key,
+  'in' AS direction,
+  generate_subscripts(cast(heard AS JSON[]), 1) AS message_position,
+  unnest(cast(heard AS JSON[])) AS message
+FROM vercel_ai_spans
+WHERE json_type(heard) = 'ARRAY'
+UNION ALL BY NAME
+SELECT
+  key,
+  'out' AS direction,
+  1 AS message_position,
+  json_object(
+    'role', 'assistant',
+    'reasoning', attributes['ai.response.reasoning'],
+    'content', coalesce(attributes['ai.response.text'], attributes['ai.response.object']),
+    'tool_calls', try_cast(attributes['ai.response.toolCalls'] AS JSON)
+  ) AS message
+FROM vercel_ai_spans;
+
+CREATE OR REPLACE TEMP TABLE vercel_ai_messages AS
+FROM chat_parts('vercel_ai_chat');
+
+CREATE OR REPLACE TEMP VIEW vercel_ai_operations AS
+SELECT
+  key,
+  CASE
+    WHEN regexp_matches(operation_id, '\.do(Generate|Stream)$') THEN 'model'
+    WHEN operation_id = 'ai.toolCall' THEN 'tool'
+    WHEN regexp_matches(operation_id, '^ai\.(generate|stream)') THEN 'agent'
+    ELSE 'other'
+  END AS operation,
+  attributes['ai.telemetry.functionId'] AS agent_name,
+  attributes['ai.toolCall.name'] AS tool_name,
+  attributes['ai.toolCall.id'] AS call_id,
+  attributes['ai.toolCall.args'] AS arguments,
+  result_text(attributes['ai.toolCall.result']) AS result,
+  CASE WHEN json_type(prompt, '$.prompt') = 'VARCHAR' THEN prompt ->> '$.prompt' END AS user_input,
+  coalesce(attributes['ai.response.text'], attributes['ai.response.object']) AS answer,
+  coalesce(attributes['ai.response.model'], attributes['ai.model.id']) AS model,
+  try_cast(
+    coalesce(attributes['ai.usage.inputTokens'], attributes['ai.usage.promptTokens']) AS BIGINT
+  ) AS input_tokens,
+  try_cast(
+    coalesce(attributes['ai.usage.outputTokens'], attributes['ai.usage.completionTokens'])
+    AS BIGINT
+  ) AS output_tokens,
+  try_cast(attributes['ai.usage.cachedInputTokens'] AS BIGINT) AS cache_read_tokens,
+  try_cast(attributes['ai.usage.reasoningTokens'] AS BIGINT) AS reasoning_tokens,
+  -- Each definition is a JSON text in the list.
+  CASE
+    WHEN json_type(tools) = 'ARRAY' THEN '[' || array_to_string(tools ->> '$[*]', ',') || ']'
+  END AS offered_tools,
+  coalesce(
+    attributes['ai.telemetry.metadata.sessionId'],
+    attributes['ai.telemetry.metadata.session_id'],
+    attributes['ai.telemetry.metadata.conversationId'],
+    attributes['ai.telemetry.metadata.threadId']
+  ) AS conversation_id
+FROM vercel_ai_spans;
