@@ -32,8 +32,12 @@ _BUCKET: Final[Mapping[str, str]] = {
     "ON lake.trace_id = bucket_traces.trace_id",
     "steps": "SELECT lake.* FROM memory.main.steps AS lake SEMI JOIN bucket_traces "
     "ON lake.trace_id = bucket_traces.trace_id",
-    "verdicts": "SELECT lake.* FROM memory.main.verdicts AS lake SEMI JOIN trajectories "
-    "ON lake.trajectory_id = trajectories.trajectory_id",
+    # A verdict that names the trace alone is about its outermost runs.
+    "verdicts": "SELECT lake.* REPLACE (trajectories.trajectory_id AS trajectory_id) "
+    "FROM memory.main.verdicts AS lake INNER JOIN trajectories "
+    "ON lake.trajectory_id = trajectories.trajectory_id "
+    "OR (lake.trajectory_id = trajectories.trace_id "
+    "AND trajectories.parent_trajectory_id IS NULL)",
 }
 
 

@@ -58,7 +58,7 @@ FORMATS: Final = (
     Format("otlp", _is_otlp, _read_otlp),
     Format(
         "verdicts",
-        lambda sample: verdict_format.fits(sample.head, sample.record),
+        lambda sample: verdict_format.fits(sample.head, sample.record, sample.paths),
         verdict_format.read,
     ),
     Format(

@@ -9,7 +9,7 @@ import io
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, Final
@@ -36,8 +36,10 @@ class NoVerdict(Exception):
     """A record is no verdict; the text says why."""
 
 
-def fits(head: bytes, record: Any) -> bool:
-    """Return whether a file that begins so is of this format."""
+def fits(head: bytes, record: Any, paths: Mapping[str, str]) -> bool:
+    """Return whether a file that begins so, or whose fields are mapped so, is of this format."""
+    if any(field in paths for field in _IDS):
+        return True
     names = record if isinstance(record, dict) else _header(head)
     return any(key in names for key in _IDS) and any(
         key in names for key in ("value", "label", "score", "subject", "verdict")
@@ -63,13 +65,16 @@ def _records(file: BufferedReader) -> Iterator[Record]:
 def _rows(file: BufferedReader) -> Iterator[Record]:
     """Yield the rows of CSV as objects; empty cells are left out."""
     csv.field_size_limit(MAX_RECORD_BYTES)
-    rows = csv.DictReader(io.TextIOWrapper(file, "utf-8-sig", errors="replace", newline=""))
+    text = io.TextIOWrapper(file, "utf-8-sig", errors="replace", newline="")
+    rows = csv.DictReader(text)
     try:
         for row in rows:
             given = {key: text for key, text in row.items() if key and isinstance(text, str)}
             yield Record(rows.line_num, {key: text for key, text in given.items() if text}, None)
     except csv.Error as error:
         yield Record(rows.line_num, None, f"no CSV from here on: {error}")
+    finally:
+        text.detach()  # it would close the file, which is another's
 
 
 def _header(head: bytes) -> list[str]:
@@ -95,7 +100,8 @@ def _verdict(record: Any, fields: FieldMap) -> dict[str, Any]:
     if value is None and label is None:
         msg = "a verdict needs a value (a number, true or false) or a label"
         raise NoVerdict(msg)
-    subject = _choice("subject", fields.find(record, "subject") or "success", SUBJECTS)
+    named = fields.find(record, "subject")
+    subject = "success" if named is None else _choice("subject", named, SUBJECTS)
     return {
         "trajectory_id": _run(record, fields),
         "subject": subject,
