@@ -1,26 +1,39 @@
 """Builds steps and trajectories from the raw spans of every trace that got new ones.
 
-Traces are independent, so they are worked off in buckets (hashes of the trace id) that bound the
-memory of the engine. What has been built is noted in the commit that writes the trajectories,
-which comes last: a crash before it repeats work and changes nothing else.
+Traces are independent, so they are worked off in buckets that bound the memory of the engine, two
+at a time. A bucket holds traces that arrived after one another, so that it reads only the row
+groups of its time. Its rows are staged as files at once, and one commit for each table takes them
+all. What has been built is noted in the commit that writes the trajectories, which comes last: a
+crash before it repeats work and changes nothing else.
 """
 
 import datetime
+import uuid
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import duckdb
 import pyarrow as pa
 
-from tracegrade_collector.lake import Lake, Table
-from tracegrade_queries.connection import connect
+from tracegrade_collector.lake import Lake, StagedFile, Table
+from tracegrade_queries.connection import DEDUPLICATED, connect
 from tracegrade_queries.passes import split_into_steps
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 from tracegrade_queries.sql import query
 
-BUCKET_SPANS: Final = 500_000
-"""Spans that one bucket aims at."""
+BUCKET_SPANS: Final = 250_000
+"""Spans that one bucket aims at; a trace is never split."""
 
+WORKERS: Final = 2
+"""Buckets at a time: the engine uses one core for rows of one bucket's size."""
+
+PART_ROWS: Final = 50_000
+"""Rows that are held at a time of those that a rewrite keeps."""
+
+MEMORY_LIMIT: Final = "4GB"
+"""Of the engine; it spills beyond."""
 
 _RAW: Final = {"traces": "raw_spans", "logs": "raw_logs"}
 
@@ -51,6 +64,21 @@ class BuildSummary(NamedTuple):
     """Steps of those trajectories."""
 
 
+@dataclass
+class Built:
+    """Files with the new rows of one table, staged but not yet committed."""
+
+    table: Table
+    files: list[StagedFile] = field(default_factory=list)
+    rows: int = 0
+
+    def stage(self, lake: Lake, rows: duckdb.DuckDBPyRelation) -> None:
+        """Write the rows of one bucket."""
+        made = _as(self.table, rows)
+        self.files.extend(lake.stage(self.table, made, uuid.uuid4().hex))
+        self.rows += made.num_rows
+
+
 def build(lake: Lake, *, full: bool = False) -> BuildSummary:
     """Bring `steps` and `trajectories` up to date with `raw_spans`, and say what was done.
 
@@ -58,18 +86,18 @@ def build(lake: Lake, *, full: bool = False) -> BuildSummary:
         lake: The lake to read and write. One build at a time.
         full: Build every trace, not just those with new spans.
     """
-    with connect(lake) as con:
+    with connect(lake, memory_limit=MEMORY_LIMIT) as con:
         received = _received(con)
         seen = {} if full else _seen(lake, received)
         new_spans = _find_new(con, seen)
         if not new_spans and not full:
             return BuildSummary(0, 0, 0, 0)
-        built = [pa.concat_tables(tables) for tables in zip(*_buckets(con), strict=True)]
-        steps, trajectories = built
-        _write(lake, con, STEPS, steps, {}, full=full)
-        _write(lake, con, TRAJECTORIES, trajectories, _transactions(received), full=full)
+        steps, trajectories = Built(STEPS), Built(TRAJECTORIES)
+        _build_buckets(lake, con, steps, trajectories)
+        _write(lake, con, steps, {}, full=full)
+        _write(lake, con, trajectories, _transactions(received), full=full)
         traces = _count(con, "affected_traces")
-        return BuildSummary(new_spans, traces, trajectories.num_rows, steps.num_rows)
+        return BuildSummary(new_spans, traces, trajectories.rows, steps.rows)
 
 
 def _received(con: duckdb.DuckDBPyConnection) -> dict[Source, int]:
@@ -105,52 +133,60 @@ def _find_new(con: duckdb.DuckDBPyConnection, seen: dict[Source, int]) -> int:
         }
     )
     con.register("watermarks", marks)
-    con.execute(f"CREATE TEMP TABLE affected_traces AS {query('affected_traces')}")
+    con.execute(f"CREATE TABLE affected_traces AS {query('affected_traces')}")
     new = con.sql("SELECT coalesce(sum(new), 0) FROM affected_traces").fetchall()[0][0]
     return int(new)
 
 
-def _buckets(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[pa.Table, pa.Table]]:
-    """Yield the steps and the trajectories of each bucket of affected traces."""
-    spans = con.sql("SELECT coalesce(sum(spans), 0) FROM affected_traces").fetchall()[0][0]
-    buckets = 1 + int(spans) // BUCKET_SPANS
-    for bucket in range(buckets):
+def _build_buckets(
+    lake: Lake, con: duckdb.DuckDBPyConnection, steps: Built, trajectories: Built
+) -> None:
+    """Stage the rows of all affected traces."""
+    con.execute(f"CREATE TABLE buckets AS {query('buckets')}", {"bucket_spans": BUCKET_SPANS})
+    buckets = con.sql("SELECT DISTINCT bucket FROM buckets ORDER BY bucket").fetchall()
+
+    def work_off(bucket: int) -> None:
+        # A cursor does not see the datasets that are registered for an object store.
+        reader = con.cursor() if lake.is_local else con
+        _choose_bucket(reader, bucket)
+        split_into_steps(reader)
+        steps.stage(lake, reader.table("built_steps"))
+        trajectories.stage(lake, reader.table("built_trajectories"))
+        if lake.is_local:
+            reader.close()
+
+    with ThreadPoolExecutor(WORKERS if lake.is_local else 1) as pool:
+        for _ in pool.map(work_off, [bucket for (bucket,) in buckets]):
+            pass
+
+
+def _choose_bucket(con: duckdb.DuckDBPyConnection, bucket: int) -> None:
+    """Make `bucket_traces`, and `spans` and `logs` of no other time than theirs."""
+    con.execute(
+        "CREATE OR REPLACE TEMP TABLE bucket_traces AS "
+        "SELECT trace_id, date, first_ns, last_ns FROM buckets WHERE bucket = $bucket",
+        {"bucket": bucket},
+    )
+    first, last = con.sql("SELECT min(first_ns), max(last_ns) FROM bucket_traces").fetchall()[0]
+    for table in DEDUPLICATED:
         con.execute(
-            "CREATE OR REPLACE TEMP TABLE bucket_traces AS SELECT trace_id, date "
-            "FROM affected_traces WHERE hash(trace_id) % $buckets = $bucket",
-            {"buckets": buckets, "bucket": bucket},
-        )
-        split_into_steps(con)
-        yield (
-            _as(STEPS, con.table("built_steps")),
-            _as(TRAJECTORIES, con.table("built_trajectories")),
+            f"CREATE OR REPLACE TEMP VIEW {table} AS SELECT * FROM memory.main.{table} "
+            f"WHERE received_ns BETWEEN {first} AND {last}"
         )
 
 
 def _write(
     lake: Lake,
     con: duckdb.DuckDBPyConnection,
-    table: Table,
-    rows: pa.Table,
+    built: Built,
     transactions: dict[str, int],
     *,
     full: bool,
 ) -> None:
-    """Replace the rows of the affected traces; rewrite only dates that hold older rows of them.
-
-    Rewritten dates are one commit, new rows of other dates a second one: after a crash between the
-    two the next build finds the same traces affected and does both again.
-    """
-    dates = _dates_to_rewrite(con, table, full=full)
-    con.register("new_rows", rows)
-    within = "FROM new_rows WHERE list_contains($dates, date)"
-    beside = "FROM new_rows WHERE NOT list_contains($dates, date)"
-    if dates:
-        kept = _rows_of_other_traces(con, table, dates, full=full)
-        rewritten = _as(table, con.sql(within, params={"dates": dates}))
-        lake.replace_dates(table, pa.concat_tables([kept, rewritten]), list(map(str, dates)))
-    lake.append(table, _as(table, con.sql(beside, params={"dates": dates})), transactions)
-    con.unregister("new_rows")
+    """Commit the new rows of the affected traces; rewrite only dates that hold older ones."""
+    dates = _dates_to_rewrite(con, built.table, full=full)
+    kept = [] if full else _stage_rows_of_other_traces(lake, con, built.table, dates)
+    lake.put_files(built.table, [*kept, *built.files], list(map(str, dates)), transactions)
 
 
 def _dates_to_rewrite(
@@ -162,21 +198,34 @@ def _dates_to_rewrite(
     return [date for (date,) in found.fetchall()]
 
 
-def _rows_of_other_traces(
-    con: duckdb.DuckDBPyConnection, table: Table, dates: list[datetime.date], *, full: bool
-) -> pa.Table:
-    """Return the rows of these dates that stay as they are; none for a full build."""
-    kept = con.sql(
-        f"SELECT {table.name}.* FROM {table.name} ANTI JOIN affected_traces USING (trace_id) "
-        "WHERE NOT $full AND list_contains($dates, date)",
-        params={"dates": dates, "full": full},
-    )
-    return _as(table, kept)
+def _stage_rows_of_other_traces(
+    lake: Lake, con: duckdb.DuckDBPyConnection, table: Table, dates: list[datetime.date]
+) -> list[StagedFile]:
+    """Write the rows of these dates that stay as they are, a part at a time."""
+    staged = []
+    for date in dates:
+        kept = con.sql(
+            f"SELECT * FROM {table.name} ANTI JOIN affected_traces USING (trace_id) "
+            "WHERE date = $date",
+            params={"date": date},
+        )
+        partition = {"date": str(date)}
+        staged.append(lake.stage_batches(table, partition, _parts(table, kept), uuid.uuid4().hex))
+    return [file for file in staged if file]
+
+
+def _parts(table: Table, rows: duckdb.DuckDBPyRelation) -> Iterator[pa.Table]:
+    """Yield the rows, typed as declared, in parts that fit into memory."""
+    for batch in rows.to_arrow_reader(PART_ROWS):
+        yield _typed(table, pa.Table.from_batches([batch])).drop_columns(["date"])
 
 
 def _as(table: Table, rows: duckdb.DuckDBPyRelation) -> pa.Table:
-    made: pa.Table = rows.to_arrow_table()
-    return made.select(table.arrow().names).cast(table.arrow())
+    return _typed(table, rows.to_arrow_table())
+
+
+def _typed(table: Table, rows: pa.Table) -> pa.Table:
+    return rows.select(table.arrow().names).cast(table.arrow())
 
 
 def _count(con: duckdb.DuckDBPyConnection, table: str) -> int:

@@ -48,12 +48,15 @@ def open_lake(place: str | Path, note: Callable[[str], object]) -> Lake:
     return lake
 
 
-def connect(lake: Lake, *, tables: Sequence[Table] = ()) -> duckdb.DuckDBPyConnection:
+def connect(
+    lake: Lake, *, tables: Sequence[Table] = (), memory_limit: str | None = None
+) -> duckdb.DuckDBPyConnection:
     """Return a connection that reads the lake as it is now, and keeps reading that.
 
     Args:
         lake: The lake; its tables are seen at the versions they have at this moment.
         tables: Tables of higher layers, beside those of this one.
+        memory_limit: What the engine may use before it spills; None for most of the machine's.
 
     Returns:
         An in-memory DuckDB with a view for each table (empty if the lake has no such table yet),
@@ -62,7 +65,7 @@ def connect(lake: Lake, *, tables: Sequence[Table] = ()) -> duckdb.DuckDBPyConne
     """
     declared = {table.name: table for table in (*TABLES, *tables)}
     found = _found_tables(lake, declared.keys())
-    con = _open_engine(lake, found)
+    con = _open_engine(lake, found, memory_limit)
     for name, table in declared.items():
         _create_view(con, table, found.get(name))
     for name, raw in DEDUPLICATED.items():
@@ -105,15 +108,18 @@ def _found_table(lake: Lake, name: str) -> Found | None:
     return Found(f"_{name}_objects", [], dataset)
 
 
-def _open_engine(lake: Lake, found: Mapping[str, Found]) -> duckdb.DuckDBPyConnection:
+def _open_engine(
+    lake: Lake, found: Mapping[str, Found], memory_limit: str | None
+) -> duckdb.DuckDBPyConnection:
     """Return an in-memory DuckDB that reads only these tables; its settings are locked.
 
     What does not fit into memory is spilled into the lake's state, which is its owner's alone.
     """
     spill = str(lake.state / "_spill")
-    con = duckdb.connect(config={**_SETTINGS, "temp_directory": spill})
+    limits = {"memory_limit": memory_limit} if memory_limit else {}
+    con = duckdb.connect(config={**_SETTINGS, **limits, "temp_directory": spill})
     con.execute("LOAD icu")  # part of the wheel; without it there are no time zones
-    con.execute("SET TimeZone = 'UTC'")
+    con.execute("SET GLOBAL TimeZone = 'UTC'")  # of every cursor
     datasets = {table.relation: table.dataset for table in found.values() if table.dataset}
     for name, dataset in datasets.items():
         con.register(name, dataset)

@@ -38,8 +38,10 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     """
     for macro in _MACROS:
         con.execute(query(macro))
-    _make(con, "repeated_spans", "bucket_spans", "surplus_spans")
-    con.execute("DELETE FROM bucket_spans WHERE key IN (FROM surplus_spans)")
+    _make(con, "repeated_spans", "span_rows")
+    con.execute(f"CREATE OR REPLACE TEMP VIEW bucket_spans AS {query('bucket_spans')}")
+    _make(con, "surplus_spans")
+    con.execute("DELETE FROM span_rows WHERE rowid IN (FROM surplus_spans)")
     _make(con, "bucket_events")
     _read_dialects(con)
     _make(con, "operations")

@@ -96,7 +96,8 @@ def test_log_records_that_land_late_make_their_trace_new(lake: Lake) -> None:
 def test_failure_between_the_commits_repeats_the_work(lake: Lake) -> None:
     """If only the steps were written, the next build writes both tables, and no row twice."""
     land(lake, *map(capture, CAPTURES))
-    in_the_way = lake.root / TRAJECTORIES.name
+    in_the_way = lake.root / TRAJECTORIES.name / "_delta_log"
+    in_the_way.parent.mkdir()
     in_the_way.touch()
     with pytest.raises(LakeUnwritable, match=TRAJECTORIES.name):
         build(lake)

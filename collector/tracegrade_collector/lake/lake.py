@@ -323,8 +323,22 @@ class Lake:
             _discard(staged)
             msg = f"rows for {table.name} are of dates {sorted(outside)}, not of {sorted(dates)}"
             raise SchemaDiffers(msg)
+        self.put_files(table, staged, dates, transactions or {})
+
+    def put_files(
+        self,
+        table: Table,
+        staged: Sequence[StagedFile],
+        dates: Sequence[str],
+        transactions: Mapping[str, int],
+    ) -> None:
+        """Add staged files, and let nothing else be of these dates, in one commit.
+
+        Raises:
+            LakeUnwritable: The disk refused; nothing changed.
+        """
         leaves = set(dates).__contains__ if dates else None
-        self._commit(table, staged, leaves, transactions or {})
+        self._commit(table, staged, leaves, transactions)
 
     def replace(self, table: Table, rows: pa.Table) -> None:
         """Let the whole table hold exactly these rows, in one commit."""

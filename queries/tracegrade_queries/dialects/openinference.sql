@@ -213,11 +213,14 @@ WITH marked AS (
     attributes['openinference.span.kind'] AS span_kind,
     attributes['input.value'] AS input_value,
     attributes['output.value'] AS output_value,
-    try_cast(attributes['metadata'] AS JSON) AS metadata,
-    metadata ->> '$.lc_agent_name' AS lc_agent_name,
-    metadata ->> '$.langgraph_node' AS graph_node,
-    coalesce(metadata ->> '$.ls_integration', '') IN ('langgraph', 'langchain_create_agent')
-      AS in_graph
+    json_extract_string(
+      try_cast(attributes['metadata'] AS JSON),
+      ['$.lc_agent_name', '$.langgraph_node', '$.ls_integration', '$.thread_id']
+    ) AS metadata,
+    metadata[1] AS lc_agent_name,
+    metadata[2] AS graph_node,
+    coalesce(metadata[3], '') IN ('langgraph', 'langchain_create_agent') AS in_graph,
+    metadata[4] AS thread_id
   FROM bucket_spans
   WHERE attributes['openinference.span.kind'] IS NOT NULL
 ),
@@ -259,8 +262,8 @@ tool_entries AS (
         LAMBDA entry: starts_with(entry.key, 'llm.tools.')
       )
     ) AS entry
-  FROM spans
-  WHERE operation = 'model'
+  FROM bucket_spans
+  WHERE attributes['openinference.span.kind'] = 'LLM'
 ),
 
 tools AS (
@@ -382,7 +385,7 @@ SELECT
   try_cast(attributes['llm.token_count.completion_details.reasoning'] AS BIGINT)
     AS reasoning_tokens,
   offered_tools,
-  coalesce(attributes['session.id'], metadata ->> '$.thread_id') AS conversation_id,
+  coalesce(attributes['session.id'], thread_id) AS conversation_id,
   CASE WHEN input_value = '__REDACTED__' THEN ['redacted'] ELSE [] END
   || CASE WHEN output_value = '__REDACTED__' THEN ['result_redacted'] ELSE [] END AS flags
 FROM described;

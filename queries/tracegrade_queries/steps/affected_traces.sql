@@ -10,6 +10,8 @@
 --   trace_id  VARCHAR  One row each.
 --   date      DATE     Date the trace's first span was received, UTC.
 --   spans     BIGINT   All its spans.
+--   first_ns  BIGINT   When the first of its spans and log records was received.
+--   last_ns   BIGINT   When the last of them was.
 --   new       BIGINT   Its spans and log records past their watermarks; at least 1.
 -- Order:
 --   none
@@ -18,6 +20,8 @@ WITH span_counts AS (
     spans.trace_id,
     min(spans.date) AS date,
     count(*) AS spans,
+    min(spans.received_ns) AS first_ns,
+    max(spans.received_ns) AS last_ns,
     count(*) FILTER (WHERE spans.wal_seq > coalesce(watermarks.wal_seq, -1)) AS new
   FROM spans
   LEFT JOIN watermarks
@@ -28,11 +32,13 @@ WITH span_counts AS (
 log_counts AS (
   SELECT
     logs.trace_id,
-    count(*) AS new
+    min(logs.received_ns) AS first_ns,
+    max(logs.received_ns) AS last_ns,
+    count(*) FILTER (WHERE logs.wal_seq > coalesce(watermarks.wal_seq, -1)) AS new
   FROM logs
   LEFT JOIN watermarks
     ON watermarks.signal = 'logs' AND logs.collector_id = watermarks.collector_id
-  WHERE logs.trace_id IS NOT NULL AND logs.wal_seq > coalesce(watermarks.wal_seq, -1)
+  WHERE logs.trace_id IS NOT NULL
   GROUP BY logs.trace_id
 )
 
@@ -40,6 +46,8 @@ SELECT
   span_counts.trace_id,
   span_counts.date,
   span_counts.spans,
+  least(span_counts.first_ns, log_counts.first_ns) AS first_ns,
+  greatest(span_counts.last_ns, log_counts.last_ns) AS last_ns,
   span_counts.new + coalesce(log_counts.new, 0) AS new
 FROM span_counts
 LEFT JOIN log_counts USING (trace_id)

@@ -1,11 +1,11 @@
 -- Spans of the traces of this bucket, numbered.
 --
+-- A view, since giving numbers to wide rows would copy them.
+--
 -- Reads:
---   spans
---   bucket_traces
---   repeated_spans
+--   span_rows
 -- Columns:
---   key              BIGINT  One row each, but for spans that one request held twice.
+--   key              BIGINT   One row each.
 --   trace_id         VARCHAR
 --   span_id          VARCHAR
 --   parent_span_id   VARCHAR  NULL at a root.
@@ -27,68 +27,25 @@
 --   environment      VARCHAR
 -- Order:
 --   none
-WITH counted_spans AS (
-  SELECT spans.*
-  FROM spans
-  INNER JOIN bucket_traces USING (trace_id)
-  LEFT JOIN repeated_spans USING (trace_id, span_id)
-  WHERE
-    repeated_spans.newest IS NULL
-    OR repeated_spans.newest = {
-      'received_ns': spans.received_ns,
-      'wal_seq': spans.wal_seq,
-      'end_ns': coalesce(spans.end_ns, 0),
-      'content_hash': spans.content_hash
-    }
-)
-
 SELECT
-  row_number() OVER () AS key,
+  rowid AS key,
   trace_id,
   span_id,
   parent_span_id,
   trace_state,
   name,
-  coalesce(start_ns, 0) AS start_ns,
-  greatest(coalesce(end_ns, 0), coalesce(start_ns, 0)) AS end_ns,
-  coalesce(status_code = 2, FALSE) AS failed,
-  nullif(status_message, '') AS status_message,
+  start_ns,
+  end_ns,
+  failed,
+  status_message,
   attributes,
-  list_filter(events, LAMBDA event: event.name = 'exception')[-1].attributes AS exception,
-  list_transform(
-    list_filter(
-      events, LAMBDA event: starts_with(event.name, 'gen_ai.') OR event.name = 'tool.output'
-    ),
-    LAMBDA event: { 'time_ns': event.time_ns, 'name': event.name, 'attributes': event.attributes }
-  ) AS told,
-  links[1].span_id AS linked_span_id,
-  dropped_attributes_count > 0 AS dropped,
-  CASE
-    WHEN redacted IS NOT NULL
-      THEN list_transform(
-        list_filter(
-          redacted,
-          LAMBDA mark: regexp_matches(
-            mark.path,
-            '^attributes\..*(arguments|parameters|plan|content|result|(input|output)(\.value)?)$'
-          )
-        ),
-        LAMBDA mark:
-        CASE
-          WHEN regexp_matches(mark.path, '(result|output|output\.value)$') THEN 'result_'
-          ELSE ''
-        END
-        || CASE mark.rule WHEN 'capped' THEN 'truncated' ELSE 'redacted' END
-      )
-  END AS marks,
+  exception,
+  told,
+  linked_span_id,
+  dropped,
+  marks,
   scope_name,
   service_name,
-  nullif(resource_attributes['service.version'], '') AS release,
-  nullif(
-    coalesce(
-      resource_attributes['deployment.environment.name'],
-      resource_attributes['deployment.environment']
-    ),
-    ''
-  ) AS environment
-FROM counted_spans;
+  release,
+  environment
+FROM span_rows;

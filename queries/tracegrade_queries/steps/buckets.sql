@@ -1,0 +1,29 @@
+-- Which bucket each affected trace is built in.
+--
+-- A bucket holds traces that arrived one after the other, so that its rows lie close together;
+-- traces that arrived over more than an hour come last, since each makes its bucket read more.
+--
+-- Reads:
+--   affected_traces
+-- Parameters:
+--   bucket_spans  BIGINT  Spans that one bucket aims at.
+-- Columns:
+--   trace_id  VARCHAR  One row each.
+--   date      DATE     Date the trace's first span was received, UTC.
+--   first_ns  BIGINT   When its first row was received.
+--   last_ns   BIGINT   When its last row was received.
+--   bucket    BIGINT   From 0.
+-- Order:
+--   none
+SELECT
+  trace_id,
+  date,
+  first_ns,
+  last_ns,
+  (
+    sum(spans) OVER (
+      ORDER BY last_ns - first_ns > 3_600_000_000_000, first_ns, trace_id
+      ROWS UNBOUNDED PRECEDING
+    ) - spans
+  )::BIGINT // $bucket_spans AS bucket
+FROM affected_traces;
