@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.encoding.otlp_files import SIGNAL_OF_KEY, read_parts
-from tracegrade_collector.importing import message_format, verdict_format
+from tracegrade_collector.importing import claude_code_format, message_format, verdict_format
 from tracegrade_collector.importing.part import Part, Reading
 from tracegrade_collector.importing.records import read_records
 from tracegrade_collector.importing.source import READ_ERRORS, open_plain
@@ -60,6 +60,11 @@ FORMATS: Final = (
         "verdicts",
         lambda sample: verdict_format.fits(sample.head, sample.record, sample.paths),
         verdict_format.read,
+    ),
+    Format(
+        "claude-code",
+        lambda sample: claude_code_format.fits(sample.record),
+        claude_code_format.read,
     ),
     Format(
         "messages",

@@ -190,8 +190,8 @@ class _Writer:
         return min(known) if known else self._now
 
     def _time_of(self, message: Message, index: int) -> int:
-        if index == 0 and not message.time_ns:
-            return self._now
+        if index == 0:
+            return max(message.time_ns or 0, self._now)
         if message.time_ns:
             return max(message.time_ns, self._now + LEAST_NS)
         return self._now + MESSAGE_NS
@@ -211,7 +211,7 @@ class _Writer:
             _set(set_, "gen_ai.system_instructions", _system(self._run.system))
         if self._heard:
             _set(set_, names.INPUT_MESSAGES, _json(self._heard))
-        parts = [_part(piece) for piece in message.pieces if not isinstance(piece, Result)]
+        parts = [as_part(piece) for piece in message.pieces if not isinstance(piece, Result)]
         said = [{"role": "assistant", "parts": parts}]
         _set(set_, names.OUTPUT_MESSAGES, _json(said))
         for key, tokens in message.usage.items():
@@ -220,7 +220,7 @@ class _Writer:
         self._is_first_call = False
         self._heard = [_HEARD_BEFORE for _ in self._heard]
         self._open += [
-            (piece, f"call.{index}.{number}", before, message.time_ns is None)
+            (piece, f"call.{index}.{number}", self._now, message.time_ns is None)
             for number, piece in enumerate(message.pieces)
             if isinstance(piece, Call)
         ]
@@ -304,7 +304,7 @@ def _text_part(text: str) -> dict[str, Any]:
     return {"type": "text", "content": text}
 
 
-def _part(piece: Piece) -> dict[str, Any]:
+def as_part(piece: Piece) -> dict[str, Any]:
     """Return the piece as a part of a message in the GenAI conventions."""
     if isinstance(piece, Call):
         return {

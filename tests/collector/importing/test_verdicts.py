@@ -15,7 +15,7 @@ from tracegrade_queries.connection import connect
 from tracegrade_scoring.job import score
 from tracegrade_scoring.schema import SCORE_TABLES
 
-from ..scoring.build import specification
+from ...scoring.build import specification
 
 TRACE = "1" * 32
 RUN = f"{TRACE}-{'2' * 16}"
