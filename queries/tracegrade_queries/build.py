@@ -32,6 +32,9 @@ WORKERS: Final = 2
 PART_ROWS: Final = 50_000
 """Rows that are held at a time of those that a rewrite keeps."""
 
+BUILDS: Final = "builds"
+"""Under which the last commit of a build notes how many there were."""
+
 MEMORY_LIMIT: Final = "4GB"
 """Of the engine; it spills beyond."""
 
@@ -95,7 +98,7 @@ def build(lake: Lake, *, full: bool = False) -> BuildSummary:
         steps, trajectories = Built(STEPS), Built(TRAJECTORIES)
         _build_buckets(lake, con, steps, trajectories)
         _write(lake, con, steps, {}, full=full)
-        _write(lake, con, trajectories, _transactions(received), full=full)
+        _write(lake, con, trajectories, _transactions(lake, received), full=full)
         traces = _count(con, "affected_traces")
         return BuildSummary(new_spans, traces, trajectories.rows, steps.rows)
 
@@ -119,8 +122,13 @@ def _seen(lake: Lake, sources: Iterable[Source]) -> dict[Source, int]:
     return {source: version for source, version in versions.items() if version is not None}
 
 
-def _transactions(received: dict[Source, int]) -> dict[str, int]:
-    return {source.app_id: seq for source, seq in received.items()}
+def _transactions(lake: Lake, received: dict[Source, int]) -> dict[str, int]:
+    """Return what the last commit of a build notes: what is built, and the build's own number.
+
+    By its number it is told from earlier ones, which may have built as much.
+    """
+    number = lake.transaction_version(TRAJECTORIES.name, BUILDS) or 0
+    return {source.app_id: seq for source, seq in received.items()} | {BUILDS: number + 1}
 
 
 def _find_new(con: duckdb.DuckDBPyConnection, seen: dict[Source, int]) -> int:

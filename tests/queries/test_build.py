@@ -45,6 +45,18 @@ def test_incremental_build_equals_full_build(lake: Lake) -> None:
     assert summary.steps == len(piecewise[0])
 
 
+def test_full_build_makes_lost_rows_again(lake: Lake) -> None:
+    """Though it builds no more than the build before, it is not taken for that one."""
+    land(lake, capture("langgraph_otel"))
+    build(lake)
+    built = contents(lake)
+    for table in (STEPS, TRAJECTORIES):
+        lake.replace(table, table.arrow().empty_table())
+    build(lake, full=True)
+
+    assert contents(lake) == built
+
+
 def test_buckets_give_the_same_rows(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     """A build in many buckets gives the same rows as one in a single bucket."""
     land(lake, *map(capture, CAPTURES))
