@@ -18,7 +18,7 @@ LakePath = Annotated[
 ]
 
 tasks = typer.Typer(
-    help="Check task files: what agents were expected to do.",
+    help="Check and make task files: what agents were expected to do.",
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -27,7 +27,7 @@ tasks = typer.Typer(
 
 @tasks.callback()
 def _tasks() -> None:
-    """Keep `check` a subcommand although it is the only one."""
+    """Commands about task files."""
 
 
 @tasks.command()
@@ -53,6 +53,25 @@ def check(
         raise TaskCheckFailed(msg)
     found = loaded.specification
     typer.echo(f"{len(found.tasks)} tasks and {len(found.tools)} tools are well-formed", err=True)
+
+
+@tasks.command("from")
+def from_(
+    files: Annotated[list[Path], typer.Argument(help="JSON or JSON lines.", metavar="FILE...")],
+    map_: Annotated[
+        list[str] | None,
+        typer.Option("--map", help="Where fields stand: task=task_id,expected=info.actions"),
+    ] = None,
+    complete: Annotated[
+        str, typer.Option(help="Whether other calls are wrong: true, false or writes.")
+    ] = "false",
+) -> None:
+    """Write to stdout a task file with the expected actions that a data set holds."""
+    from tracegrade_collector.importing.mapping import parse_map  # noqa: PLC0415 - see above
+    from tracegrade_scoring.tasks.ground_truth import task_file  # noqa: PLC0415
+
+    note = partial(typer.echo, err=True)
+    typer.echo(task_file(files, parse_map(map_ or ()), complete, note), nl=False)
 
 
 def score(

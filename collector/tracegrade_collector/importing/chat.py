@@ -60,6 +60,19 @@ def read_messages(values: Iterable[Any], ignored: Counter[str]) -> list[Message]
     return messages
 
 
+def read_call(call: Mapping[str, Any]) -> Call:
+    """Return a call in any provider's spelling; one without a name has an empty one."""
+    function = call.get("function")
+    inner = {**call, **function} if isinstance(function, dict) else call
+    name = _first(inner, "name", "toolName", "tool_name")
+    arguments = _first(inner, "arguments", "args", "input", "parameters", "kwargs")
+    return Call(
+        _id(_first(inner, "call_id", "id", "toolUseId", "toolCallId")),
+        "" if name is None else as_text(name),
+        None if arguments is None else as_text(arguments),
+    )
+
+
 def as_text(value: Any) -> str:
     """Return a text as it is, anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -129,24 +142,11 @@ def _requests(value: dict[str, Any], ignored: Counter[str]) -> Iterator[Call]:
     calls = value.get("tool_calls")
     for call in calls if isinstance(calls, list) else []:
         if isinstance(call, dict):
-            yield _call(call)
+            yield read_call(call)
         else:
             ignored["tool calls that are no objects"] += 1
     if isinstance(value.get("function_call"), dict):
-        yield _call(value["function_call"])
-
-
-def _call(call: Mapping[str, Any]) -> Call:
-    """Return a call in any of the spellings."""
-    function = call.get("function")
-    inner = {**call, **function} if isinstance(function, dict) else call
-    name = _first(inner, "name", "toolName", "tool_name")
-    arguments = _first(inner, "arguments", "args", "input", "parameters", "kwargs")
-    return Call(
-        _id(_first(inner, "call_id", "id", "toolUseId", "toolCallId")),
-        "" if name is None else as_text(name),
-        None if arguments is None else as_text(arguments),
-    )
+        yield read_call(value["function_call"])
 
 
 def _result(value: Mapping[str, Any]) -> Result:
@@ -174,7 +174,7 @@ def _first(value: Mapping[str, Any], *keys: str) -> Any:
 def _block(block: dict[str, Any], ignored: Counter[str]) -> Iterator[Piece]:
     """Yield what a content block is."""
     if (call := _inner(block, _CALL_KEYS, _CALL_TYPES)) is not None:
-        yield _call(call)
+        yield read_call(call)
     elif (result := _inner(block, _RESULT_KEYS, _RESULT_TYPES)) is not None:
         yield _result(result)
     elif thought := _thought(block):

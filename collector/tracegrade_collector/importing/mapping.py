@@ -37,6 +37,7 @@ GUESSES: Final[dict[str, tuple[str, ...]]] = {
     "tools": ("tools", "functions"),
     "steps": ("steps", "intermediate_steps"),
     "answer": ("final_answer", "answer", "output"),
+    "expected": ("expected", "expected_actions", "ground_truth", "info.task.actions"),
     # Of verdicts.
     "trajectory_id": ("trajectory_id",),
     "trace_id": ("trace_id",),
