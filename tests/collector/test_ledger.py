@@ -141,3 +141,20 @@ def test_what_is_staged_ahead_lands_once(tmp_path: Path) -> None:
     assert (staged, remnants, before) == (1, 0, None)
     assert landed_ids(tmp_path) == [1, 2, 3]
     assert accounts(lake)[Signal.TRACES].totals.landed == 3
+
+
+def test_damage_of_the_log_is_counted_once(tmp_path: Path) -> None:
+    """Also if the lander dies after it committed the spans of a segment, and before its logs."""
+    lake, config = Lake.create(tmp_path), CollectorConfig(max_segment_bytes=1)
+    with closing(WalFolder.claim(tmp_path)) as folder:
+        asyncio.run(log_three(folder))
+        for segment in folder.sealed_segments()[:2]:
+            segment.write_bytes(segment.read_bytes()[:-1] + b"\xff")
+        dead = Lander(lake, folder, config)
+        dead.stage_ahead()
+        dead._signals[0].commit(1)
+        while Lander(lake, folder, config).land_round():
+            pass
+
+    assert accounts(lake)[Signal.TRACES].totals.damaged_pieces == 2
+    assert landed_ids(tmp_path) == [3]

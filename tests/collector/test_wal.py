@@ -120,6 +120,20 @@ def test_body_that_looks_like_a_record_is_not_read_as_one() -> None:
     assert [seq for seq, _ in good(bytes(content))] == [8]
 
 
+@pytest.mark.parametrize("is_finished", [True, False])
+def test_record_in_a_body_is_not_read_as_one(folder: WalFolder, *, is_finished: bool) -> None:
+    """A hostile body holds a whole record; the one around it is damaged, or was not finished."""
+    hostile = record(ENTRIES[0], 99) + bytes(50)
+    outer = record(ENTRIES[0]._replace(body=hostile), 7)
+    damaged = outer[:-1] + b"\1"
+    content = damaged + RECORDS[1] if is_finished else outer[:-1]
+    (folder.path / segment_name(7)).write_bytes(content)
+
+    assert [seq for seq, _ in good(content)] == ([8] if is_finished else [])
+    assert [each.seq for each in glance_over(BytesIO(content))] == ([7, 8] if is_finished else [])
+    assert folder.recover() == (9 if is_finished else 7)
+
+
 def test_flipped_bit_in_the_last_record_is_not_cut(folder: WalFolder) -> None:
     """A whole record with a wrong checksum was acknowledged, so its bytes are kept."""
     content = bytearray(SEGMENT)

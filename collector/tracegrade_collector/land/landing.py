@@ -120,9 +120,10 @@ class SignalLander:
             )
         )
 
-    def count_damage(self, pieces: int) -> None:
-        """Count stretches of the log that are no records."""
-        self._added = self._added.plus(Totals(damaged_pieces=pieces))
+    def count_damage(self, segment: Path) -> None:
+        """Count a stretch of the log that is no record, unless an earlier commit counted it."""
+        if first_seq(segment) > self._landed_seq:
+            self._added = self._added.plus(Totals(damaged_pieces=1))
 
     def _keep_refused(self, name: str, refused: Sequence[Logged]) -> Counter[str]:
         """Keep refused items as dead letters; return how many there are by reason."""
@@ -259,7 +260,7 @@ class Lander:
         for start in range(damage.start, damage.end, MAX_PIECE_BYTES):
             length = min(MAX_PIECE_BYTES, damage.end - start)
             self._quarantine.keep_damage(segment, start, read_at(file, start, length))
-        self._signals[0].count_damage(1)
+        self._signals[0].count_damage(segment)
 
 
 def _record(logged: Logged) -> Record:

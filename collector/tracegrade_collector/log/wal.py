@@ -158,7 +158,7 @@ def read_segment(file: BinaryIO) -> Iterator[Logged | Damage]:
     while start < size:
         logged = _record_at(file, start, size)
         if logged is None:
-            end = _next_record(file, start + 1, size)
+            end = _end_of_damage(file, start, size)
             yield Damage(_damage_kind(file, start, end, size), start, end)
             start = end
         else:
@@ -179,7 +179,7 @@ def glance_over(file: BinaryIO) -> Iterator[Glance]:
             yield Glance(logged.seq, entry.received_ns, entry.signal, entry.items)
             start = logged.end
         else:
-            start = _next_record(file, start + 1, size)
+            start = _end_of_damage(file, start, size)
 
 
 def read_at(file: BinaryIO, start: int, length: int) -> bytes:
@@ -243,6 +243,18 @@ def _record_1_at(file: BinaryIO, start: int, size: int) -> Logged | None:
     tenant, body = content[:tenant_length].decode(), content[tenant_length:]
     items = otlp.count_items(otlp.decode(body, *kinds))
     return Logged(seq, Entry(received_ns, *kinds, tenant, has_rejects, body, items), end)
+
+
+def _end_of_damage(file: BinaryIO, start: int, size: int) -> int:
+    """Return where reading goes on after something that is no good record.
+
+    A good header says how long its record is; what a client sent in it is not searched, so nobody
+    can get records of their own making into the log.
+    """
+    header = _header_at(file, start)
+    if header:
+        return min(start + header.record_bytes, size)
+    return _next_record(file, start + 1, size)
 
 
 def _next_record(file: BinaryIO, start: int, size: int) -> int:
