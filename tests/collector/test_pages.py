@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tracegrade_collector.receive.counters import Counters
+
 from .running import Collector, collecting, trace_body, trace_request
 from .transports import transports
 
@@ -63,11 +65,31 @@ def test_durations_and_what_is_held_can_be_watched(collector: Collector) -> None
 
 
 def test_counters_are_in_prometheus_text_format(collector: Collector) -> None:
-    """Each line is a name, perhaps labels, and a number."""
-    collector.post("/v1/traces", trace_body(1))
-    line = re.compile(r'(# .*|[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? -?[0-9.e+-]+)')
+    """Each line is a name, perhaps labels, and a number, under the type of its name."""
+    for transport in transports(collector).values():
+        transport.send(transport.encode(trace_request(1)))
+    answer = collector.request("GET", "/metrics")
+    families = re.split(r"^# TYPE (?=\S)", answer.body.decode(), flags=re.MULTILINE)
+    heads = [family.splitlines()[0].split() for family in families[1:]]
+    parts = {"histogram": "(_bucket|_sum|_count)", "counter": "", "gauge": ""}
+    sample = r'(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? [0-9.e+-]+'
 
-    assert [each for each in counters(collector).splitlines() if not line.fullmatch(each)] == []
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    assert families[0] == ""
+    assert len({name for name, _ in heads}) == len(heads)
+    for (name, kind), family in zip(heads, families[1:], strict=True):
+        assert kind == "counter" if name.endswith("_total") else kind != "counter"
+        for line in family.splitlines()[1:]:
+            assert re.fullmatch(name + parts[kind] + sample, line)
+    assert {kind for _, kind in heads} == parts.keys()
+
+
+def test_gauges_are_exact() -> None:
+    """Ten gigabytes of log are not rounded to six digits."""
+    counters = Counters()
+    counters.gauge("wal_bytes", lambda: 10_737_418_241)
+
+    assert counters.prometheus_text().endswith("wal_bytes 10737418241\n")
 
 
 def test_files_are_private(collector: Collector) -> None:

@@ -6,21 +6,25 @@ Labels come from our own code, never from a client, so their number is bounded.
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable
-from itertools import accumulate
+from itertools import accumulate, groupby
+from operator import itemgetter
 
 PREFIX = "tracegrade_collector_"
 BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 """Upper bounds of what a duration in seconds is counted under."""
+
+Labels = tuple[tuple[str, str], ...]
+Key = tuple[str, Labels]
 
 
 class Counters:
     """Named counts; each name may have labels."""
 
     def __init__(self) -> None:
-        self._counts: Counter[tuple[str, tuple[tuple[str, str], ...]]] = Counter()
+        self._counts: Counter[Key] = Counter()
         self._labels: dict[str, str] = {}
         self._gauges: dict[str, Callable[[], float]] = {}
-        self._durations: dict[tuple[str, tuple[tuple[str, str], ...]], _Durations] = {}
+        self._durations: dict[Key, _Durations] = {}
 
     def labelled(self, **labels: str) -> "Counters":
         """Return a view of these counts that adds labels to each count made through it."""
@@ -47,15 +51,25 @@ class Counters:
         self._durations[key].add(secs)
 
     def prometheus_text(self) -> str:
-        """Return all of them in Prometheus' text format."""
-        lines = [
-            f"{PREFIX}{name}_total{_label_text(labels)} {count}"
-            for (name, labels), count in sorted(self._counts.items())
-        ]
-        lines += [f"{PREFIX}{name} {read():g}" for name, read in sorted(self._gauges.items())]
-        for (name, labels), durations in sorted(self._durations.items()):
-            lines += durations.lines(f"{PREFIX}{name}", labels)
+        """Return all of them in Prometheus' text format, each name with its type."""
+        lines = []
+        for name, counts in groupby(sorted(self._counts.items()), _name_of):
+            lines.append(f"# TYPE {PREFIX}{name}_total counter")
+            lines += [
+                f"{PREFIX}{name}_total{_label_text(labels)} {count}"
+                for (_, labels), count in counts
+            ]
+        for name, read in sorted(self._gauges.items()):
+            lines += [f"# TYPE {PREFIX}{name} gauge", f"{PREFIX}{name} {read():.12g}"]
+        for name, each in groupby(sorted(self._durations.items(), key=itemgetter(0)), _name_of):
+            lines.append(f"# TYPE {PREFIX}{name} histogram")
+            for (_, labels), durations in each:
+                lines += durations.lines(f"{PREFIX}{name}", labels)
         return "".join(f"{line}\n" for line in lines)
+
+
+def _name_of(item: tuple[Key, object]) -> str:
+    return item[0][0]
 
 
 class _Durations:
@@ -69,7 +83,7 @@ class _Durations:
         self._counts[bisect_left(BUCKETS, secs)] += 1
         self._secs += secs
 
-    def lines(self, name: str, labels: tuple[tuple[str, str], ...]) -> list[str]:
+    def lines(self, name: str, labels: Labels) -> list[str]:
         bounds = [*(f"{bound:g}" for bound in BUCKETS), "+Inf"]
         sums = list(accumulate(self._counts))
         return [
@@ -82,7 +96,7 @@ class _Durations:
         ]
 
 
-def _label_text(labels: tuple[tuple[str, str], ...]) -> str:
+def _label_text(labels: Labels) -> str:
     if not labels:
         return ""
     return "{" + ",".join(f'{name}="{value}"' for name, value in labels) + "}"

@@ -40,6 +40,7 @@ from tracegrade_collector.receive.tenants import Door
 LINGER_SECS = 2.0
 UNREAD_BYTES = 64 << 10  # of a body that nobody wants: more costs more than a new connection
 GZIP_FROM_BYTES = 1400  # below it an answer is one packet anyway
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 CORS_SECS = 7200  # how long a browser may remember; more than this none does
 
 logger = logging.getLogger(__name__)
@@ -72,7 +73,8 @@ def http_app(door: Door, config: CollectorConfig) -> ASGIApp:
         return PlainTextResponse("ready\n")
 
     async def metrics(request: Request) -> Response:
-        return PlainTextResponse(door.metrics(request.headers.getlist("authorization")))
+        text = door.metrics(request.headers.getlist("authorization"))
+        return Response(text, media_type=METRICS_TYPE)
 
     endpoints = {f"/v1/{signal}": OtlpEndpoint(door, signal, config) for signal in Signal}
     pages = {"/healthz": health, "/readyz": readiness, "/metrics": metrics}

@@ -5,52 +5,51 @@ lag by one commit while it is under way.
 """
 
 import time
-from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.log.ledger import Shown, shown
 from tracegrade_collector.log.wal_folder import WalFolder
-from tracegrade_collector.receive.counters import PREFIX
+from tracegrade_collector.receive.counters import Counters
 
 
 def landing_text(folders: Iterable[WalFolder]) -> str:
     """Return counts and gauges of all these logs together in Prometheus' text format."""
     found = list(folders)
-    ledgers = {
-        (folder.collector_id, signal): shown(
-            folder.path.parent.parent, folder.collector_id, signal
-        )
+    ledgers = [
+        (signal, shown(folder.path.parent.parent, folder.collector_id, signal))
         for folder in found
         for signal in Signal
-    }
-    counts: Counter[str] = Counter()
-    for (_, signal), ledger in ledgers.items():
-        counts.update(_counts(signal, ledger))
-    lines = [f"{PREFIX}{name} {count}" for name, count in sorted(counts.items())]
-    lines += [f"{PREFIX}{name} {value:.12g}" for name, value in _gauges(found, ledgers.values())]
-    return "".join(f"{line}\n" for line in lines)
+    ]
+    counters = Counters()
+    for signal, ledger in ledgers:
+        for name, count in _counts(ledger).items():
+            counters.add(name, count, signal=signal)
+    for name, value in _gauges(found, [ledger for _, ledger in ledgers]).items():
+        counters.gauge(name, partial(float, value))
+    return counters.prometheus_text()
 
 
-def _counts(signal: Signal, ledger: Shown) -> dict[str, int]:
-    totals, label = ledger.totals, f'{{signal="{signal}"}}'
+def _counts(ledger: Shown) -> dict[str, int]:
+    totals = ledger.totals
     return {
-        f"landed_requests_total{label}": totals.requests,
-        f"landed_rows_total{label}": totals.landed,
-        f"dead_letters_total{label}": sum(totals.rejected.values()),
-        f"quarantined_items_total{label}": totals.quarantined_items,
-        f"unaccounted_items_total{label}": totals.unaccounted,
-        f"damaged_log_pieces_total{label}": totals.damaged_pieces,
+        "landed_requests": totals.requests,
+        "landed_rows": totals.landed,
+        "dead_letters": sum(totals.rejected.values()),
+        "quarantined_items": totals.quarantined_items,
+        "unaccounted_items": totals.unaccounted,
+        "damaged_log_pieces": totals.damaged_pieces,
     }
 
 
-def _gauges(folders: list[WalFolder], ledgers: Iterable[Shown]) -> list[tuple[str, float]]:
+def _gauges(folders: list[WalFolder], ledgers: list[Shown]) -> dict[str, float]:
     waiting = [oldest for folder in folders if (oldest := folder.oldest_ns())]
     lag_ns = time.time_ns() - min(waiting) if waiting else 0
     commits = [(ledger.committed_ns, ledger.commit_secs) for ledger in ledgers]
     committed_ns, commit_secs = max(commits, default=(0, 0.0))
-    return [
-        ("landing_lag_secs", max(0, lag_ns) / 1e9),
-        ("last_commit_timestamp_secs", committed_ns / 1e9),
-        ("last_commit_secs", commit_secs),
-    ]
+    return {
+        "landing_lag_secs": max(0, lag_ns) / 1e9,
+        "last_commit_timestamp_secs": committed_ns / 1e9,
+        "last_commit_secs": commit_secs,
+    }
