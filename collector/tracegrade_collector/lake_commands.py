@@ -49,13 +49,12 @@ class LakeOptions:
         """
         return Lake.open(self.place, self.state)
 
-    def chosen_tables(self, lake: Lake) -> tuple[str, ...]:
-        """Return the names of the tables that were asked for; none for all.
+    def chosen_tables(self, found: Sequence[str]) -> tuple[str, ...]:
+        """Return the names of the tables that were asked for, of those found; none for all.
 
         Raises:
             BadInput: The lake has no such table.
         """
-        found = lake.tables()
         chosen = tuple(TABLE_OF_NAME.get(name, name) for name in self.tables)
         for name in chosen:
             if name not in found:
@@ -72,7 +71,7 @@ def print_files(options: LakeOptions) -> None:
         BadInput: There is no such lake or table.
     """
     lake = options.lake()
-    for name in options.chosen_tables(lake):
+    for name in options.chosen_tables(lake.tables()):
         for path in lake.files(name):
             typer.echo(path)
 
@@ -147,7 +146,7 @@ def compact(options: LakeOptions, target_bytes: int | None) -> None:
         MaintenanceBusy: Another process maintains the lake.
     """
     lake = options.lake()
-    chosen = CompactOptions(options.chosen_tables(lake))
+    chosen = CompactOptions(options.chosen_tables(lake.tables()))
     if target_bytes is not None:
         chosen = replace(chosen, target_bytes=target_bytes)
     with progress() as note:
@@ -169,7 +168,7 @@ def expire(options: LakeOptions, older_than: str, *, keep_built: bool) -> None:
             days,
             note,
             keep_built=keep_built,
-            tables=options.chosen_tables(lake),
+            tables=options.chosen_tables(lake.tables()),
             dry_run=options.dry_run,
         )
     _tell(options, done._asdict())
@@ -179,15 +178,14 @@ def repair(options: LakeOptions, *, rebuild: bool) -> None:
     """Put right what is wrong with the tables, and say each finding.
 
     Raises:
-        BadInput: There is no such lake.
+        BadInput: There is no such lake or table.
         MaintenanceBusy: Another process maintains the lake.
     """
     lake = options.lake()
-    names = tuple(TABLE_OF_NAME.get(name, name) for name in options.tables)  # its log may be lost
     done = repairing.repair(
         lake,
         lambda line: typer.echo(line, err=True),
-        tables=names,
+        tables=options.chosen_tables(repairing.repairable_tables(lake)),
         dry_run=options.dry_run,
         rebuild=rebuild,
     )

@@ -52,6 +52,8 @@ def test_files_prints_the_live_files(lake: Path) -> None:
         (["expire", "--older-than", "soon"], "such as 30d, got 'soon'"),
         (["expire", "--older-than", "30d", "--table", "spams"], "has no table 'spams'"),
         (["expire"], "--older-than"),
+        (["repair", "--table", "wal"], "has no table 'wal'; found: raw_spans"),
+        (["repair", "--table", "../lake"], "has no table '../lake'; found: raw_spans"),
         (["delete"], "give --trace ID or --where CONDITION"),
         (["delete", "--trace", "x"], "--trace must be 32 hex digits, got 'x'"),
         (["verify", "--fast"], "--fast"),

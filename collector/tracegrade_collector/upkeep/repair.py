@@ -90,7 +90,7 @@ def repair(
     Args:
         lake: Its tables.
         note: Gets one line for each finding.
-        tables: Which ones; none named: all, and raw tables whose log is gone.
+        tables: Which ones of `repairable_tables`; none named: all of them.
         dry_run: Only say what is wrong.
         rebuild: Make the logs of the raw tables again even if they can be read.
 
@@ -101,13 +101,14 @@ def repair(
     """
     total = Repaired()
     with only_maintainer(lake.state):
-        for name in tables or _all_tables(lake):
+        for name in tables or repairable_tables(lake):
             done = _Table(lake, name, note, dry_run=dry_run).repair(rebuild=rebuild)
             total = _plus(total, done)
     return total
 
 
-def _all_tables(lake: Lake) -> list[str]:
+def repairable_tables(lake: Lake) -> list[str]:
+    """Return the names of all tables, and of raw ones whose log is gone; of no other folder."""
     lost = [
         name
         for name, (_, signal) in RAW.items()
