@@ -240,13 +240,17 @@ def _from_file(file: Path | None) -> dict[str, Any]:
     try:
         content = tomllib.loads(file.read_text())
     except (OSError, ValueError) as error:
-        msg = f"cannot read the options in {file}: {error}"
+        msg = f"cannot read the options in {file}: {getattr(error, 'strerror', None) or error}"
         raise BadConfig(msg) from error
     others = sorted(content.keys() - {TABLE})
     if others:
         msg = f"unknown table {', '.join(others)} in {file}; options stand in [{TABLE}]"
         raise BadConfig(msg)
-    return dict(content.get(TABLE, {}))
+    options = content.get(TABLE, {})
+    if not isinstance(options, dict):
+        msg = f"options stand in a table [{TABLE}], and {file} has {TABLE} = {options!r}"
+        raise BadConfig(msg)
+    return options
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:

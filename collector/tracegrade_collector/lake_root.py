@@ -111,6 +111,9 @@ def _cause(error: OSError) -> str:
 
 
 def _checked(root: str | Path) -> Path:
+    if not str(root):  # `--lake "$UNSET"`
+        msg = "the lake's path is empty; name a folder, such as lake, or . for this one"
+        raise BadLakePath(msg)
     if unquote(str(root)) != str(root):
         msg = f"the lake's path must hold no escape such as %20, got {root}"
         raise BadLakePath(msg)

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import duckdb
@@ -120,6 +120,13 @@ def test_an_escape_in_a_path_is_refused(tmp_path: Path) -> None:
     """The Delta library takes `%20` for a space whatever it is given."""
     with pytest.raises(BadLakePath, match="%20"):
         Lake.create(tmp_path / "a%20b")
+
+
+@pytest.mark.parametrize("find", [Lake.create, Lake.open])
+def test_empty_path_is_no_lake(find: Callable[[str], Lake]) -> None:
+    """`--lake "$UNSET"` means nothing; it does not mean the folder that one stands in."""
+    with pytest.raises(BadLakePath, match="path is empty"):
+        find("")
 
 
 def test_a_file_is_no_lake(tmp_path: Path) -> None:
