@@ -146,7 +146,7 @@ def _object_parts(place: str, body: bytes) -> Iterator[Part]:
     try:
         for signal in signals or SIGNAL_OF_KEY.values():
             request = empty_request(signal)
-            read_json(body, request, _from_protobuf_mapping)
+            read_json(body, request, from_protobuf_mapping)
             if signals:
                 yield Part(place, signal, request, reject_invalid(request), None)
     except MalformedRequest as error:
@@ -160,7 +160,7 @@ def _keys(body: bytes) -> str:
     return ", ".join(shown_key(key).strip("'") for key in list(json.loads(body))[:5]) or "nothing"
 
 
-def _from_protobuf_mapping(key: str, value: Any) -> Any:
+def from_protobuf_mapping(key: str, value: Any) -> Any:
     """Return a member's value as OTLP/JSON writes it, if it is as protobuf's mapping writes it."""
     if not isinstance(value, str):
         return value

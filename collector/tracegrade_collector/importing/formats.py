@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.encoding.otlp_files import SIGNAL_OF_KEY, read_parts
-from tracegrade_collector.importing import claude_code_format, message_format, verdict_format
+from tracegrade_collector.importing import (
+    claude_code_format,
+    jaeger_format,
+    langfuse_format,
+    message_format,
+    tempo_format,
+    verdict_format,
+)
 from tracegrade_collector.importing.part import Part, Reading
 from tracegrade_collector.importing.records import read_records
 from tracegrade_collector.importing.source import READ_ERRORS, open_plain
@@ -51,11 +58,19 @@ def _read_otlp(path: Path, _: Reading) -> Iterator[Part]:
 
 
 def _is_otlp(sample: Sample) -> bool:
-    return isinstance(sample.record, dict) and any(key in sample.record for key in SIGNAL_OF_KEY)
+    record = sample.record
+    return (
+        isinstance(record, dict)
+        and any(key in record for key in SIGNAL_OF_KEY)
+        and not tempo_format.fits(record)
+    )
 
 
 FORMATS: Final = (
     Format("otlp", _is_otlp, _read_otlp),
+    Format("tempo", lambda sample: tempo_format.fits(sample.record), tempo_format.read),
+    Format("langfuse", lambda sample: langfuse_format.fits(sample.record), langfuse_format.read),
+    Format("jaeger", lambda sample: jaeger_format.fits(sample.record), jaeger_format.read),
     Format(
         "verdicts",
         lambda sample: verdict_format.fits(sample.head, sample.record, sample.paths),

@@ -1,0 +1,190 @@
+"""What a model or an agent was told and said, as other tools keep it → GenAI messages.
+
+Tools keep inputs and outputs as they got them: a text, a message, a list of messages, or what the
+provider's interface takes and answers, in JSON or as JSON in a text.
+"""
+
+import ast
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from tracegrade_collector.importing.chat import is_message, read_messages
+from tracegrade_collector.importing.span_parts import as_json
+from tracegrade_collector.importing.trajectory import Message, Result, as_part
+
+_INNER: Final = ("messages", "choices", "generations", "output", "message", "new_message", "text")
+"""Where an input or an output holds its messages; the first of these that is there counts."""
+
+_REPR: Final = "role='"
+"""How a message begins that a tool has written as Python shows it."""
+
+_MAX_REPR: Final = 100_000
+"""Characters of Python's notation that are read; more is kept as text."""
+
+_LANGCHAIN_ROLES: Final = {
+    "AIMessage": "assistant",
+    "AIMessageChunk": "assistant",
+    "ChatMessage": "user",
+    "HumanMessage": "user",
+    "SystemMessage": "system",
+    "ToolMessage": "tool",
+}
+
+
+class Spoken(NamedTuple):
+    """What was said, and the tools that were offered with it."""
+
+    messages: list[dict[str, Any]]
+    """As the GenAI conventions have them."""
+
+    tools: list[Any]
+
+
+def read_spoken(value: Any, role: str, ignored: Counter[str]) -> Spoken:
+    """Return what an input or output holds.
+
+    Args:
+        value: In any of the shapes.
+        role: Whose it is, if it does not say.
+        ignored: Counts what is in it that is not understood.
+    """
+    value = unpacked(value)
+    tools = [each for each in _listed(value, "tools") if isinstance(each, dict)]
+    messages: list[dict[str, Any]] = []
+    for each in _messages(value, role):
+        if tool := _offered(each):
+            tools.append(tool)
+        else:
+            messages += _genai(each, ignored)
+    return Spoken(messages, tools)
+
+
+def unpacked(value: Any) -> Any:
+    """Return what JSON in a text says; other texts, and values, as they are."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(value, parse_constant=str)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def unpacked_arguments(value: Any) -> Any:
+    """Return the arguments of a call, which a tool may have written as Python shows them."""
+    value = unpacked(value)
+    if isinstance(value, str) and value.startswith("{") and len(value) < _MAX_REPR:
+        try:
+            found = ast.literal_eval(value)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return value
+        return found if isinstance(found, dict) else value
+    return value
+
+
+def plain(value: Any) -> Any:
+    """Return a message that LangChain wrote as its constructor without the wrapping."""
+    if not isinstance(value, dict) or not isinstance(value.get("kwargs"), dict):
+        return value
+    names = value.get("id")
+    name = names[-1] if isinstance(names, list) and names else None
+    role = _LANGCHAIN_ROLES.get(str(name))
+    return {"role": role, **value["kwargs"]} if role else value
+
+
+def _messages(value: Any, role: str) -> Iterator[Any]:
+    value = plain(value)
+    if value is None or value == "":
+        return
+    if isinstance(value, str):
+        yield {"role": role, "content": value}
+    elif isinstance(value, list):
+        yield from _of_list(value, role)
+    elif isinstance(value, dict):
+        yield from _of_object(value, role)
+
+
+def _of_list(values: list[Any], role: str) -> Iterator[Any]:
+    """Yield the messages of a list: of messages, of lists of them, of calls, or of texts."""
+    if values and all(_is_call(each) for each in values):
+        yield {"role": role, "tool_calls": values}
+        return
+    if values and all(_is_block(each) for each in values):
+        yield {"role": role, "content": values}
+        return
+    for each in values:
+        yield from _messages(each, role)
+
+
+def _of_object(value: dict[str, Any], role: str) -> Iterator[Any]:
+    has_parts = isinstance(value.get("parts"), list) and isinstance(value.get("role"), str)
+    if has_parts or (is_message(value) and not isinstance(value.get("message"), dict)):
+        yield value
+    elif isinstance(value.get("content"), dict) and is_message(value["content"]):
+        yield value["content"]
+    elif inner := next((key for key in _INNER if value.get(key) not in (None, "")), None):
+        if isinstance(value.get("system"), str):
+            yield {"role": "system", "content": value["system"]}
+        yield from _messages(value[inner], role)
+    elif "content" in value or "tool_calls" in value:
+        yield {**value, **_whose(value.get("role"), role)}
+    else:
+        yield {"role": role, "content": as_json(_asked(value))}
+
+
+def _whose(named: Any, role: str) -> dict[str, Any]:
+    """Return whose a message is: a role that nobody has is the name of the tool that answered."""
+    return {"role": "tool", "name": named} if isinstance(named, str) else {"role": role}
+
+
+def _asked(value: dict[str, Any]) -> Any:
+    """Return the one text of an object that has no other, such as a prompt's; else all of it."""
+    for key in ("prompt", "input", "question", "query"):
+        if isinstance(value.get(key), str):
+            return value[key]
+    texts = [each for each in value.values() if isinstance(each, str)]
+    return texts[0] if len(texts) == len(value) == 1 else value
+
+
+def _is_call(value: Any) -> bool:
+    return isinstance(value, dict) and "toolName" in value and "role" not in value
+
+
+def _is_block(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("type") in ("text", "tool_use", "thinking")
+
+
+def _offered(message: Any) -> Any:
+    """Return the tool that a message tells of: LangChain's tools come as messages of tools."""
+    content = message.get("content")
+    is_tool = isinstance(content, dict) and isinstance(content.get("function"), dict)
+    return content if is_tool and message.get("role") == "tool" else None
+
+
+def _genai(message: dict[str, Any], ignored: Counter[str]) -> list[dict[str, Any]]:
+    parts = message.get("parts")
+    if isinstance(parts, list) and any(isinstance(p, dict) and "type" in p for p in parts):
+        return [message]
+    if str(message.get("content")).startswith(_REPR):
+        ignored["messages in Python's notation"] += 1
+        return []
+    found = read_messages([plain(message)], ignored)
+    return [_written(each) for each in found if each.pieces]
+
+
+def _written(message: Message) -> dict[str, Any]:
+    return {
+        "role": message.role,
+        "parts": [
+            {"type": "tool_call_response", "id": piece.call_id, "response": piece.text}
+            if isinstance(piece, Result)
+            else as_part(piece)
+            for piece in message.pieces
+        ],
+    }
+
+
+def _listed(value: Any, key: str) -> list[Any]:
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, list) else []

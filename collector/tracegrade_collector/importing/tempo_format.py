@@ -1,0 +1,78 @@
+"""The format `tempo`: a trace as Tempo's HTTP interface and Grafana write it → spans.
+
+It is OTLP under other names: `batches` (or `trace`) for `resourceSpans`, in old ones
+`instrumentationLibrarySpans` for `scopeSpans`; ids in base64 or hex, enums by name or number.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from tracegrade_collector.encoding.otlp_files import from_protobuf_mapping
+from tracegrade_collector.encoding.otlp_json import read_json
+from tracegrade_collector.errors import MalformedRequest
+from tracegrade_collector.importing.part import Part, Reading
+from tracegrade_collector.importing.records import Record, read_records
+from tracegrade_collector.importing.source import open_plain
+from tracegrade_collector.importing.span_parts import part_of
+
+FORMAT: Final = "tempo"
+
+_GROUPS: Final = "scopeSpans"
+_OLD_GROUPS: Final = "instrumentationLibrarySpans"
+_OLD_SCOPE: Final = "instrumentationLibrary"
+
+
+def fits(record: Any) -> bool:
+    """Return whether a file that begins with this record is of this format."""
+    batches = _batches(record)
+    if not batches or not isinstance(batches[0], dict):
+        return False
+    return _OLD_GROUPS in batches[0] or ("resourceSpans" not in record and _GROUPS in batches[0])
+
+
+def read(path: Path, _: Reading) -> Iterator[Part]:
+    """Yield a part for each batch of a file, and one for each record that has none."""
+    with open_plain(path) as file:
+        for record in read_records(file):
+            yield from _parts(f"{path}:{record.line}", record)
+
+
+def _parts(place: str, record: Record) -> Iterator[Part]:
+    batches = _batches(record.value)
+    if record.fault or not batches:
+        yield Part(place, fault=record.fault or "no trace of Tempo: it has no batches")
+    for batch in batches:
+        yield _part(place, batch)
+
+
+def _part(place: str, batch: Any) -> Part:
+    request = ExportTraceServiceRequest()
+    try:
+        read_json(_as_otlp(batch), request, from_protobuf_mapping)
+    except MalformedRequest as error:
+        return Part(place, fault=str(error))
+    return part_of(place, request, {})
+
+
+def _batches(record: Any) -> list[Any]:
+    """Return what OTLP calls resource spans, wherever the answer has them."""
+    inner = record.get("trace", record) if isinstance(record, dict) else None
+    if not isinstance(inner, dict):
+        return []
+    batches = inner.get("batches", inner.get("resourceSpans"))
+    return batches if isinstance(batches, list) else []
+
+
+def _as_otlp(batch: Any) -> bytes:
+    if isinstance(batch, dict) and isinstance(batch.get(_OLD_GROUPS), list):
+        batch = {_GROUPS: [_renamed(group) for group in batch[_OLD_GROUPS]], **batch}
+    return json.dumps({"resourceSpans": [batch]}).encode()
+
+
+def _renamed(group: Any) -> Any:
+    old = isinstance(group, dict) and _OLD_SCOPE in group
+    return {"scope": group[_OLD_SCOPE], **group} if old else group

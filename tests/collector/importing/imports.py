@@ -1,0 +1,77 @@
+"""Files written, imported into a lake and built: what the tests of all formats share."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tracegrade_collector.importer import Imported, import_files
+from tracegrade_collector.importing.part import Reading
+from tracegrade_collector.lake import Lake
+from tracegrade_queries.build import build
+from tracegrade_queries.connection import connect
+
+Row = dict[str, Any]
+
+
+class Outcome(NamedTuple):
+    """What became of an import."""
+
+    lake: Lake
+    imported: Imported
+    notes: list[str]
+
+    def spans(self) -> list[Row]:
+        """Return the spans of the lake as they were imported."""
+        files = self.lake.newest_files("raw_spans")
+        return [row for file in files for row in file.read().to_pylist()]
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return what a query finds in the tables built from the lake."""
+        build(self.lake)
+        with connect(self.lake) as con:
+            return con.sql(sql).fetchall()
+
+    def steps(self) -> list[tuple[Any, ...]]:
+        """Return (kind, tool, arguments, text, status) of every step in order."""
+        return self.rows(
+            "SELECT kind, tool_name, arguments, coalesce(content, result), status FROM steps "
+            "ORDER BY trajectory_id, step_index"
+        )
+
+    def calls(self) -> list[tuple[Any, ...]]:
+        """Return (tool, arguments, status) of every tool call in order."""
+        return [
+            (tool, args, status) for kind, tool, args, _, status in self.steps() if tool_call(kind)
+        ]
+
+    def again(self, *files: Path) -> int:
+        """Return how many spans the same files add once more."""
+        return import_files(self.lake, files, self.notes.append).added.total()
+
+
+def tool_call(kind: str) -> bool:
+    """Return whether a step of this kind is a call."""
+    return kind == "tool_call"
+
+
+def imported(folder: Path, *files: Path, format_: str = "auto") -> Outcome:
+    """Import files into a new lake in a folder."""
+    notes: list[str] = []
+    lake = Lake.create(folder / "lake")
+    return Outcome(lake, import_files(lake, files, notes.append, reading=Reading(format_)), notes)
+
+
+def written(folder: Path, value: Any, name: str = "export.json") -> Path:
+    """Write a value as a JSON document."""
+    path = folder / name
+    path.write_text(json.dumps(value))
+    return path
+
+
+def written_lines(folder: Path, values: Sequence[Any], name: str = "export.jsonl") -> Path:
+    """Write values as JSON lines; texts as they are."""
+    path = folder / name
+    lines = [value if isinstance(value, str) else json.dumps(value) for value in values]
+    path.write_text("".join(line + "\n" for line in lines))
+    return path
