@@ -26,6 +26,7 @@ from tracegrade_collector.errors import BadCondition
 from tracegrade_collector.files import private_opener, write_whole
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, Table
 from tracegrade_collector.lake.condition import Condition
+from tracegrade_collector.lake.maintaining import LOCK_NAME as MAINTENANCE_LOCK
 from tracegrade_collector.lake.removals import note_removal
 from tracegrade_collector.lake.row_removal import (
     Doomed,
@@ -44,8 +45,9 @@ from tracegrade_collector.upkeep import leftovers
 from tracegrade_collector.upkeep.settling import settle
 
 RAW: Final = (RAW_SPANS, RAW_LOGS)
-LOCK_NAMES: Final = ("delete.lock", "import.lock", "score.lock")
-"""Held during an erasure: an import or a scoring run would write again what it read before."""
+LOCK_NAMES: Final = ("delete.lock", "import.lock", "score.lock", MAINTENANCE_LOCK)
+"""Held during an erasure: an import, a scoring run or a compaction would write again what it read
+before; killed, it would leave that in a file that nobody names."""
 
 BEGUN_NAME: Final = "erasing.json"
 """The ids of the traces that are being erased; gone when they are."""
