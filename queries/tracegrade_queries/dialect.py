@@ -43,7 +43,7 @@ OPERATIONS: Final = Table(
         Column("arguments", TEXT, "JSON as sent, of a tool span."),
         Column("result", TEXT, "What the tool returned."),
         Column("content", TEXT, "Text of a thought or an observation."),
-        Column("plan", TEXT, "JSON, of a plan span."),
+        Column("plan", TEXT, "JSON, of a plan span; the text of a model span that only plans."),
         Column("user_input", TEXT, "First text of the user, of an agent or a model span."),
         Column("answer", TEXT, "Last text of an agent or answer span."),
         Column("failed", BOOLEAN, "The operation ended in an error."),

@@ -11,6 +11,7 @@ import duckdb
 from tracegrade_collector.lake import Table
 from tracegrade_queries.ancestry import break_cycles, follow
 from tracegrade_queries.canonical import canonical_texts
+from tracegrade_queries.code_calls import code_calls
 from tracegrade_queries.connection import duckdb_type
 from tracegrade_queries.dialect import DIALECTS, MESSAGES, OPERATIONS
 from tracegrade_queries.sql import query
@@ -46,6 +47,8 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _read_dialects(con)
     _make(con, "operations")
     _place_in_runs(con)
+    _make(con, "code_texts")
+    _read_code(con)
     _make(con, "spoken_parts")
     _canonicalise(con, _ARGUMENTS)
     _group_model_spans(con)
@@ -109,6 +112,14 @@ def _union(relation: Table) -> str:
         for precedence, dialect in enumerate(DIALECTS)
     ]
     return " UNION ALL BY NAME ".join(parts)
+
+
+def _read_code(con: duckdb.DuckDBPyConnection) -> None:
+    """Make `code_calls` (code, position, tool_name, arguments): what code agents call."""
+    codes = con.sql("SELECT DISTINCT code FROM code_texts").to_arrow_table().column(0)
+    con.register("code_calls_made", code_calls(codes))
+    con.execute("CREATE OR REPLACE TEMP TABLE code_calls AS FROM code_calls_made")
+    con.unregister("code_calls_made")
 
 
 def _canonicalise(con: duckdb.DuckDBPyConnection, texts: str) -> None:

@@ -175,7 +175,7 @@ AGENT_FRAMEWORK = _unthought(
     )
 )
 ANTHROPIC = _told(
-    [f"{NOPE} error", "observation Error: Tool 'nope_tool' not found"],
+    [f"{NOPE} not_executed", "observation Error: Tool 'nope_tool' not found"],
     [f"{CALL} error", "observation ValueError('weather backend down')"],
 )
 # AutoGen's own spans hold names alone.
@@ -208,6 +208,80 @@ LLAMA_INDEX = _unthought(
         [f"{CALL} error", "observation weather backend down"],
     )
 )
+# ReAct: the thought before the answer is text of LlamaIndex's own prompt.
+LLAMA_INDEX_REACT = {
+    variant: [
+        THOUGHT,
+        *steps[:-1],
+        "thought I can answer without using any more tools. I'll use the user's language to "
+        "answer",
+        ANSWER,
+    ]
+    for variant, steps in LLAMA_INDEX.items()
+}
+ANSWER_TOOL = 'answer final_answer {"answer":"It is 22C in Paris."} It is 22C in Paris.'
+# After its last step smolagents asks for an answer in words of its own.
+GIVING_UP = [
+    "message Based on the above, please provide an answer to the following user task:\n"
+    "What is the weather in Paris?",
+    THOUGHT,
+    ANSWER,
+]
+RETRY = (
+    "\nNow let's retry: take care not to repeat previous errors! If you have retried several "
+    "times, try a completely different approach.\n"
+)
+FROM_TOOL = [f"{CALL} ok", "observation 22C in Paris"]
+SMOLAGENTS = {
+    "": [THOUGHT, *FROM_TOOL, LAST_THOUGHT, ANSWER_TOOL],
+    "__halluc": [
+        THOUGHT,
+        f"{NOPE} not_executed",
+        "observation Error:\nUnknown tool nope_tool, should be one of: get_weather, final_answer."
+        + RETRY,
+        *GIVING_UP,
+    ],
+    "__toolerror": [
+        THOUGHT,
+        f"{CALL} error",
+        "observation Error:\nError executing tool 'get_weather' with arguments {'city': 'Paris'}: "
+        "ValueError: weather backend down\nPlease try again or use another tool" + RETRY,
+        *GIVING_UP,
+    ],
+}
+# The model of a code agent sees what its code printed.
+SMOLAGENTS_CODE = {
+    "": [
+        THOUGHT,
+        f"{CALL} ok",
+        "observation Execution logs:\n22C in Paris\nLast output from code snippet:\nNone",
+        LAST_THOUGHT,
+        ANSWER_TOOL,
+    ],
+    "__halluc": [
+        THOUGHT,
+        f"{NOPE} not_executed",
+        "observation Error:\nCode execution failed at line 'report = nope_tool(city=\"Paris\")' "
+        "due to: InterpreterError: Forbidden function evaluation: 'nope_tool' is not among the "
+        "explicitly allowed tools or defined/imported in the preceding code" + RETRY,
+        *GIVING_UP,
+    ],
+    "__toolerror": [
+        THOUGHT,
+        f"{CALL} error",
+        "observation Error:\nCode execution failed at line 'report = get_weather(city=\"Paris\")' "
+        "due to: ValueError: weather backend down" + RETRY,
+        *GIVING_UP,
+    ],
+}
+SMOLAGENTS_PLAN = {
+    "": [
+        THOUGHT,
+        "plan 1. Call get_weather for Paris.\n2. Tell the answer.",
+        "message Now proceed and carry out this plan.",
+        *SMOLAGENTS[""],
+    ]
+}
 # A server alone sees which tool was called, and whether that went well.
 MCP_SERVER = {
     "": ["tool_call get_weather ok"],
@@ -230,6 +304,7 @@ STORIES = {
     "langgraph_otel": LANGGRAPH,
     "langgraph_traceloop": LANGGRAPH,
     "llama-index_function": LLAMA_INDEX,
+    "llama-index_react": LLAMA_INDEX_REACT,
     "logfire_openai": LOGFIRE_OPENAI,
     "mcp_server": MCP_SERVER,
     "openai-agents_openinference_responses": OPENAI_AGENTS,
@@ -242,6 +317,9 @@ STORIES = {
     "pydantic-ai_v4": {"": PYDANTIC_AI[""]},
     "pydantic-ai_v5": PYDANTIC_AI,
     "pydantic-ai_v6": {variant: PYDANTIC_AI[variant] for variant in ("", "__halluc")},
+    "smolagents_code": SMOLAGENTS_CODE,
+    "smolagents_plan": SMOLAGENTS_PLAN,
+    "smolagents_tool": SMOLAGENTS,
     "strands_default": STRANDS,
     "strands_latest": STRANDS,
     "strands_openinference": STRANDS,

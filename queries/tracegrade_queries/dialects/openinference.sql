@@ -48,10 +48,12 @@ messages AS (
     key,
     direction,
     message_position,
+    -- The role `tool-call` of smolagents repeats what the model requested.
     CASE any_value(value) FILTER (WHERE field = 'role')
       WHEN 'ai' THEN 'assistant'
       WHEN 'human' THEN 'user'
       WHEN 'function' THEN 'tool'
+      WHEN 'tool-response' THEN 'tool'
       ELSE any_value(value) FILTER (WHERE field = 'role')
     END AS role,
     any_value(value) FILTER (WHERE field = 'content' AND item IS NULL) AS content,
@@ -112,6 +114,24 @@ raw_items AS (
   ANTI JOIN messages ON raw_outputs.key = messages.key AND messages.direction = 'out'
 ),
 
+-- smolagents tells a result as text, `Call id: …` before it. What its code agents see are results
+-- of whole pieces of code; calls in them have no id.
+coding AS (
+  SELECT DISTINCT itemised.key
+  FROM itemised
+  INNER JOIN messages USING (key, direction, message_position)
+  WHERE messages.role = 'tool-call' AND contains(itemised.text, '''python_interpreter''')
+),
+
+-- smolagents writes reasoning as one more text; what the model said is in the raw output.
+smolagents AS (
+  SELECT
+    key,
+    coalesce(try_cast(attributes['output.value'] AS JSON) ->> '$.content', '') AS content
+  FROM bucket_spans
+  WHERE scope_name = 'openinference.instrumentation.smolagents'
+),
+
 -- These leave out arguments that are empty; elsewhere what was not sent is not known.
 terse AS (
   SELECT key
@@ -131,10 +151,19 @@ SELECT
   messages.role,
   'tool_call_response' AS part_type,
   messages.name AS tool_name,
-  messages.call_id,
-  coalesce(messages.content, itemised.text) AS result
+  coalesce(
+    messages.call_id,
+    CASE
+      WHEN coding.key IS NULL
+        THEN nullif(regexp_extract(itemised.text, '^Call id: (\S+)', 1), '')
+    END
+  ) AS call_id,
+  regexp_replace(
+    coalesce(messages.content, itemised.text), '^(Call id: \S*\s*)?(Observation:\s*)?', ''
+  ) AS result
 FROM messages
 LEFT JOIN itemised USING (key, direction, message_position)
+LEFT JOIN coding USING (key)
 WHERE messages.role = 'tool'
 UNION ALL BY NAME
 SELECT
@@ -147,19 +176,26 @@ SELECT
   messages.content AS text
 FROM messages
 ANTI JOIN itemised USING (key, direction, message_position)
-WHERE messages.content IS NOT NULL AND messages.role IS DISTINCT FROM 'tool'
+WHERE messages.content IS NOT NULL AND coalesce(messages.role, '') NOT IN ('tool', 'tool-call')
 UNION ALL BY NAME
 SELECT
   items.key,
   items.direction,
   items.message_position,
-  1 + items.item AS part_position,
+  CASE
+    WHEN items.direction = 'out' AND items.text <> smolagents.content THEN -1
+    ELSE 1 + items.item
+  END AS part_position,
   messages.role,
-  items.type AS part_type,
+  CASE
+    WHEN items.direction = 'out' AND items.text <> smolagents.content THEN 'reasoning'
+    ELSE items.type
+  END AS part_type,
   items.text
 FROM items
 INNER JOIN messages USING (key, direction, message_position)
-WHERE items.field = 'contents' AND messages.role IS DISTINCT FROM 'tool'
+LEFT JOIN smolagents USING (key)
+WHERE items.field = 'contents' AND coalesce(messages.role, '') NOT IN ('tool', 'tool-call')
 UNION ALL BY NAME
 SELECT
   items.key,
@@ -231,7 +267,15 @@ kinds AS (
   SELECT
     *,
     CASE
+      -- LlamaIndex: no model is called there.
+      WHEN span_kind = 'LLM' AND name LIKE '%.\_prepare\_chat\_with\_tools' ESCAPE '\'
+        THEN 'other'
       WHEN span_kind = 'LLM' THEN 'model'
+      WHEN
+        span_kind = 'CHAIN'
+        AND scope_name = 'openinference.instrumentation.llama_index'
+        AND regexp_matches(name, '^\w*(Agent|AgentWorkflow)\.run$')
+        THEN 'agent'
       WHEN span_kind = 'TOOL' AND attributes['tool.name'] IS NULL AND name LIKE 'handoff to %'
         THEN 'handoff'
       WHEN span_kind = 'TOOL' THEN 'tool'
@@ -249,7 +293,9 @@ spans AS (
   SELECT
     *,
     CASE WHEN operation IN ('agent', 'tool') THEN try_cast(input_value AS JSON) END AS input,
-    CASE WHEN operation IN ('agent', 'tool') THEN try_cast(output_value AS JSON) END AS output
+    CASE WHEN operation IN ('agent', 'tool') THEN try_cast(output_value AS JSON) END AS output,
+    CASE WHEN operation = 'tool' THEN try_cast(attributes['tool.parameters'] AS JSON) END
+      AS parameters
   FROM kinds
 ),
 
@@ -297,9 +343,26 @@ offers AS (
 user_texts AS (
   SELECT
     key,
-    arg_max(text, (message_position, part_position)) AS user_input
+    arg_max(text, (message_position, part_position)) AS user_input,
+    bool_or(contains(text, '<end_plan>')) AS is_for_plan
   FROM openinference_messages
   WHERE direction = 'in' AND role = 'user' AND part_type = 'text'
+  GROUP BY key
+),
+
+-- smolagents asks for a plan with a prompt of its own, and no tools.
+plans AS (
+  SELECT
+    key,
+    arg_min(text, (message_position, part_position)) AS plan
+  FROM openinference_messages
+  WHERE
+    direction = 'out'
+    AND part_type = 'text'
+    AND key IN (
+      SELECT user_texts.key FROM user_texts
+      WHERE user_texts.is_for_plan
+    )
   GROUP BY key
 ),
 
@@ -307,20 +370,24 @@ described AS (
   SELECT
     spans.*,
     offers.offered_tools,
-    user_texts.user_input AS user_text
+    user_texts.user_input AS user_text,
+    plans.plan
   FROM spans
   LEFT JOIN offers USING (key)
   LEFT JOIN user_texts USING (key)
+  LEFT JOIN plans USING (key)
 )
 
 SELECT
   key,
   operation,
   coalesce(
-    attributes['agent.name'], CASE WHEN operation = 'agent' AND name = lc_agent_name THEN name END
+    attributes['agent.name'],
+    CASE WHEN operation = 'agent' AND name = lc_agent_name THEN name END
   ) AS agent_name,
   CASE
-    WHEN operation = 'agent' AND name NOT IN ('LangGraph', coalesce(graph_node, '')) THEN name
+    WHEN operation = 'agent' AND name NOT IN ('LangGraph', coalesce(graph_node, ''))
+      THEN regexp_replace(name, '\.(run|_execute_core)$', '')
   END AS agent_label,
   CASE
     WHEN operation IN ('tool', 'handoff') THEN coalesce(attributes['tool.name'], name)
@@ -335,6 +402,19 @@ SELECT
   CASE
     WHEN operation <> 'tool' THEN NULL
     -- Wrappers write the Python call: {"args": [], "kwargs": {…}}.
+    WHEN
+      json_array_length(input, '$.args') > 0
+      AND json_type(input, '$.kwargs') = 'OBJECT'
+      AND json_type(parameters) = 'OBJECT'
+      THEN
+        json_merge_patch(
+          to_json(
+            map_from_entries(
+              list_zip(json_keys(parameters), (input -> '$.args')::JSON[], TRUE)
+            )
+          ),
+          input -> '$.kwargs'
+        )::VARCHAR
     WHEN
       json_type(input, '$.kwargs') = 'OBJECT'
       AND (json_keys(input) = ['kwargs'] OR json_type(input, '$.args') = 'ARRAY')
@@ -356,12 +436,15 @@ SELECT
           attributes['llm.input_messages.0.message.content'],
           input ->> '$.messages[#-1][1]',
           input ->> '$.messages[#-1].content',
+          input ->> '$.task',
           CASE WHEN json_type(input) = 'VARCHAR' THEN input ->> '$' END
         )
     ELSE user_text
   END AS user_input,
   CASE
     WHEN operation <> 'agent' THEN NULL
+    -- What LlamaIndex writes there is a cut Python text.
+    WHEN scope_name = 'openinference.instrumentation.llama_index' THEN NULL
     WHEN output IS NULL THEN output_value
     WHEN output ->> '$.messages[#-1].type' <> 'ai' THEN NULL
     WHEN json_type(output, '$.messages[#-1].data.content') = 'ARRAY'
@@ -384,7 +467,8 @@ SELECT
     AS cache_read_tokens,
   try_cast(attributes['llm.token_count.completion_details.reasoning'] AS BIGINT)
     AS reasoning_tokens,
-  offered_tools,
+  coalesce(offered_tools, attributes['smolagents.tools_names']) AS offered_tools,
+  plan,
   coalesce(attributes['session.id'], thread_id) AS conversation_id,
   CASE WHEN input_value = '__REDACTED__' THEN ['redacted'] ELSE [] END
   || CASE WHEN output_value = '__REDACTED__' THEN ['result_redacted'] ELSE [] END AS flags

@@ -80,7 +80,10 @@ refusals AS (
   WHERE
     failed
     AND operation IN ('agent', 'other')
-    AND regexp_matches(error_message, '(?i)tool.* not found|unknown tool|no such tool')
+    AND regexp_matches(
+      error_message,
+      '(?i)tool.* not found|unknown tool|no such tool|not among the explicitly allowed tools'
+    )
   GROUP BY trace_id
 ),
 
@@ -112,6 +115,13 @@ judged AS (
       WHEN execution IS NOT NULL THEN { 'status': 'ok', 'source': 'span' }
       WHEN executions_recorded OR NOT coalesce(offered, TRUE)
         THEN { 'status': 'not_executed', 'source': 'request' }
+      WHEN
+        answered
+        AND contains(observed, tool_name)
+        AND regexp_matches(
+          observed, '(?i)^\W*(error\W+)?(tool|function)\b.{0,100} not found\b|^\W*unknown tool\b'
+        )
+        THEN { 'status': 'not_executed', 'source': 'text' }
       WHEN answered AND result_is_error(observed) THEN { 'status': 'error', 'source': 'text' }
       WHEN answered THEN { 'status': 'ok', 'source': 'response' }
       WHEN refused THEN { 'status': 'not_executed', 'source': 'text' }

@@ -19,8 +19,9 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
       END AS role,
       message,
       json_type(message, '$.content') AS content_type,
-      -- A tool's message is one result, or with Vercel's AI SDK a list of results.
-      json_exists(message, '$.content[0].toolCallId') AS is_blocks
+      -- A tool's message is one result, or with Vercel's AI SDK and Bedrock a list of results.
+      json_exists(message, '$.content[0].toolCallId')
+      OR json_exists(message, '$.content[0].toolResult') AS is_blocks
     FROM query_table(relation)
   ),
 

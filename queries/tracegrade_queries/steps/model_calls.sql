@@ -50,7 +50,8 @@ SELECT
   arg_min(members.cache_read_tokens, members.inside_out) AS cache_read_tokens,
   arg_min(members.reasoning_tokens, members.inside_out) AS reasoning_tokens,
   arg_min(members.offered_tools, members.inside_out) AS offered_tools,
-  coalesce(bool_or(members.parent_operation = 'plan'), FALSE) AS below_plan
+  coalesce(bool_or(members.parent_operation = 'plan' OR members.plan IS NOT NULL), FALSE)
+    AS below_plan
 FROM members
 INNER JOIN runs_of_operations USING (key)
 GROUP BY members.model_call;

@@ -57,7 +57,7 @@ unnamed_requests AS (
       AS from_end
   FROM requests
   INNER JOIN next_calls USING (model_call)
-  WHERE requests.call_id IS NULL
+  ANTI JOIN by_id USING (request)
 ),
 
 unnamed_responses AS (

@@ -1,10 +1,13 @@
 -- Parts of the messages that each model span received and sent.
 --
 -- Where several dialects tell the messages of one span, the one that tells most parts is taken,
--- of equals the strongest. Text in the ReAct form (`Thought: … Action: … Action Input: …`) of a
--- span that requests no tool otherwise is split into the thought, request and answer it holds.
+-- of equals the strongest. Text in the ReAct form (`Thought: … Action: … Action Input: …`, then
+-- `Observation: …`) or with the code of a code agent is split into the thought, requests and
+-- answer it holds, unless its span requests tools otherwise. Code that calls no tool stays text.
 --
 -- Reads:
+--   code_calls
+--   code_texts
 --   dialect_messages
 --   operations
 --   runs_of_operations
@@ -56,7 +59,7 @@ told AS (
     parts.key,
     parts.direction,
     parts.message_position,
-    4 * parts.part_position AS part_position,
+    1_000 * parts.part_position AS part_position,
     parts.role,
     parts.part_type,
     parts.text,
@@ -75,17 +78,40 @@ requesting AS (
   WHERE direction = 'out' AND part_type = 'tool_call'
 ),
 
+codes AS (
+  SELECT
+    text,
+    thought,
+    code
+  FROM code_texts
+  WHERE code IN (SELECT code_calls.code FROM code_calls)
+),
+
 forms AS (
   SELECT
     told.*,
+    codes.thought,
+    codes.code,
     CASE
+      WHEN
+        told.direction = 'in'
+        AND told.role = 'user'
+        AND told.part_type = 'text'
+        AND starts_with(told.text, 'Observation:')
+        THEN 'observation'
       WHEN NOT told.is_said OR requesting.key IS NOT NULL THEN 'plain'
+      WHEN codes.text IS NOT NULL THEN 'code'
       WHEN regexp_matches(told.text, 'Action:[^\n]*\n\s*Action Input:') THEN 'action'
-      WHEN regexp_matches(told.text, '(?s)^\s*(Thought:.*)?Final Answer:') THEN 'answer'
+      WHEN
+        regexp_matches(
+          told.text, '(?s)^\s*(Thought:.*)?Final Answer:|^\s*Thought:.*\n\s*Answer:'
+        )
+        THEN 'answer'
       ELSE 'plain'
     END AS form
   FROM told
   LEFT JOIN requesting USING (key)
+  LEFT JOIN codes ON told.is_said AND told.text = codes.text
 ),
 
 actions AS (
@@ -106,7 +132,7 @@ answers AS (
     *,
     regexp_extract(
       text,
-      '(?s)^\s*(?:Thought:\s*)?(.*?)\s*Final Answer:\s*(.*?)\s*$',
+      '(?s)^\s*(?:Thought:\s*)?(.*?)\s*(?:Final Answer|\n\s*Answer):\s*(.*?)\s*$',
       ['thought', 'answer']
     ) AS said
   FROM forms
@@ -167,4 +193,39 @@ SELECT
   role,
   'text' AS part_type,
   said.answer AS text
-FROM answers;
+FROM answers
+UNION ALL BY NAME
+SELECT
+  key,
+  direction,
+  message_position,
+  part_position,
+  role,
+  'tool_call_response' AS part_type,
+  regexp_extract(text, '(?s)^Observation:\s*(.*?)\s*$', 1) AS result
+FROM forms
+WHERE form = 'observation'
+UNION ALL BY NAME
+SELECT
+  key,
+  direction,
+  message_position,
+  part_position,
+  role,
+  'reasoning' AS part_type,
+  thought AS text
+FROM forms
+WHERE form = 'code'
+UNION ALL BY NAME
+SELECT
+  forms.key,
+  forms.direction,
+  forms.message_position,
+  forms.part_position + code_calls.position AS part_position,
+  forms.role,
+  'tool_call' AS part_type,
+  code_calls.tool_name,
+  code_calls.arguments
+FROM forms
+INNER JOIN code_calls USING (code)
+WHERE forms.form = 'code';

@@ -32,7 +32,8 @@ named AS (
       item ->> '$.name',
       item ->> '$.function.name',
       item ->> '$.tool.name',
-      item ->> '$.toolSpec.name'
+      item ->> '$.toolSpec.name',
+      CASE WHEN json_type(item) = 'VARCHAR' THEN item ->> '$' END
     ) AS name,
     coalesce(item ->> '$.description', item ->> '$.function.description') AS description,
     coalesce(
