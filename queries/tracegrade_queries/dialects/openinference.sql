@@ -299,33 +299,43 @@ spans AS (
   FROM kinds
 ),
 
-tool_entries AS (
+offered AS (
   SELECT
     key,
-    unnest(
-      list_filter(
-        map_entries(attributes),
-        LAMBDA entry: starts_with(entry.key, 'llm.tools.')
-      )
-    ) AS entry
+    list_filter(
+      map_entries(attributes), LAMBDA entry: starts_with(entry.key, 'llm.tools.')
+    ) AS entries
   FROM bucket_spans
   WHERE attributes['openinference.span.kind'] = 'LLM'
 ),
 
+-- Model calls mostly offer what others did: each such offer is read once.
+distinct_offers AS (
+  SELECT DISTINCT entries
+  FROM offered
+),
+
+tool_entries AS (
+  SELECT
+    entries,
+    unnest(entries) AS entry
+  FROM distinct_offers
+),
+
 tools AS (
   SELECT
-    key,
+    entries,
     try_cast(string_split(entry.key, '.')[3] AS BIGINT) AS position,
     any_value(entry.value) FILTER (WHERE ends_with(entry.key, '.json_schema')) AS json_schema,
     any_value(entry.value) FILTER (WHERE ends_with(entry.key, '.tool.name')) AS name
   FROM tool_entries
-  GROUP BY key, position
+  GROUP BY entries, position
 ),
 
 -- The schema is the whole definition, or just the parameters with the name beside it.
-offers AS (
+read_offers AS (
   SELECT
-    key,
+    entries,
     '['
     || string_agg(
       CASE
@@ -337,7 +347,15 @@ offers AS (
     || ']' AS offered_tools
   FROM tools
   WHERE json_valid(json_schema)
-  GROUP BY key
+  GROUP BY entries
+),
+
+offers AS (
+  SELECT
+    offered.key,
+    read_offers.offered_tools
+  FROM offered
+  INNER JOIN read_offers USING (entries)
 ),
 
 user_texts AS (

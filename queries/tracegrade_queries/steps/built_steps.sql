@@ -21,20 +21,39 @@ WITH called AS (
   WHERE call IS NOT NULL
 ),
 
-placed AS (
+turned AS (
   SELECT
-    step_rows.*,
+    step_rows.trajectory_id,
+    step_rows.step_index,
     -- A step that no model call produced is of the turn of the last model call before it.
     last(turns.turn IGNORE NULLS) OVER (
       PARTITION BY step_rows.trajectory_id ORDER BY step_rows.step_index
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS turn,
-    step_rows.model_call IS NOT NULL
-    AND row_number() OVER (
-      PARTITION BY step_rows.model_call ORDER BY step_rows.step_index
-    ) = 1 AS opens_model_call
+    ) AS turn
   FROM step_rows
   LEFT JOIN turns ON coalesce(step_rows.model_call, step_rows.heard_by) = turns.model_call
+),
+
+opening AS (
+  SELECT
+    model_call,
+    min(step_index) AS step_index
+  FROM step_rows
+  WHERE model_call IS NOT NULL
+  GROUP BY model_call
+),
+
+placed AS (
+  SELECT
+    step_rows.*,
+    turned.turn,
+    opening.step_index IS NOT NULL AS opens_model_call
+  FROM step_rows
+  INNER JOIN turned USING (trajectory_id, step_index)
+  LEFT JOIN opening
+    ON
+      step_rows.model_call = opening.model_call
+      AND step_rows.step_index = opening.step_index
 )
 
 SELECT

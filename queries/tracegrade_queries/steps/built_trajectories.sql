@@ -24,11 +24,11 @@ WITH members AS (
     operations.*,
     tops.parent_span_id IS NULL AS is_rooted,
     -- The root comes first, whatever its clock says; then those that start earliest and end last.
-    (
-      operations.key <> coalesce(runs_of_operations.root, -1),
-      operations.start_ns,
-      -operations.end_ns,
-      operations.span_id
+    create_sort_key(
+      operations.key <> coalesce(runs_of_operations.root, -1), 'ASC NULLS LAST',
+      operations.start_ns, 'ASC NULLS LAST',
+      operations.end_ns, 'DESC NULLS LAST',
+      operations.span_id, 'ASC NULLS LAST'
     ) AS place
   FROM runs_of_operations
   INNER JOIN operations USING (key)

@@ -26,7 +26,14 @@
 WITH members AS (
   SELECT
     coalesce(tool_ends.last, tool_spans.key) AS execution,
-    (tool_spans.start_ns, -tool_spans.end_ns, tool_spans.span_id) AS outside_in,
+    create_sort_key(
+      tool_spans.start_ns,
+      'ASC NULLS LAST',
+      tool_spans.end_ns,
+      'DESC NULLS LAST',
+      tool_spans.span_id,
+      'ASC NULLS LAST'
+    ) AS outside_in,
     tool_spans.*
   FROM tool_spans
   LEFT JOIN tool_ends USING (key)

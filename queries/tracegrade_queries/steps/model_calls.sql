@@ -32,7 +32,14 @@ members AS (
     model_members.model_call,
     operations.*,
     known_parents.parent_operation,
-    (outer_spans.key IS NOT NULL, operations.start_ns, operations.span_id) AS inside_out
+    create_sort_key(
+      outer_spans.key IS NOT NULL,
+      'ASC NULLS LAST',
+      operations.start_ns,
+      'ASC NULLS LAST',
+      operations.span_id,
+      'ASC NULLS LAST'
+    ) AS inside_out
   FROM model_members
   INNER JOIN operations USING (key)
   INNER JOIN known_parents USING (key)

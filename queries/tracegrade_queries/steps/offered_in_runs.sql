@@ -1,5 +1,7 @@
 -- Tools that were offered in each run, by its agents and its model calls.
 --
+-- Runs mostly offer the same texts in the same order, so each such offer is merged once.
+--
 -- Reads:
 --   operations
 --   runs_of_operations
@@ -10,41 +12,71 @@
 --   offered_tools  VARCHAR    JSON list of their definitions, the first of each name.
 -- Order:
 --   none
-WITH offers AS (
+WITH texts AS (
   SELECT
     runs_of_operations.trajectory_id,
     operations.offered_tools,
     min((operations.start_ns, operations.span_id)) AS first_offered
   FROM operations
   INNER JOIN runs_of_operations USING (key)
-  WHERE operations.offered_tools IS NOT NULL
+  SEMI JOIN tool_lists USING (offered_tools)
   GROUP BY runs_of_operations.trajectory_id, operations.offered_tools
+),
+
+run_offers AS (
+  SELECT
+    trajectory_id,
+    list(offered_tools ORDER BY first_offered) AS offer
+  FROM texts
+  GROUP BY trajectory_id
+),
+
+offers AS (
+  SELECT DISTINCT offer
+  FROM run_offers
+),
+
+offered_texts AS (
+  SELECT
+    offer,
+    unnest(offer) AS offered_tools,
+    generate_subscripts(offer, 1) AS text_position
+  FROM offers
 ),
 
 tools AS (
   SELECT
-    offers.trajectory_id,
-    offers.first_offered,
+    offered_texts.offer,
+    offered_texts.text_position,
     unnest(tool_lists.names) AS name,
     unnest(tool_lists.tools) AS tool,
     generate_subscripts(tool_lists.names, 1) AS position
-  FROM offers
+  FROM offered_texts
   INNER JOIN tool_lists USING (offered_tools)
 ),
 
 first_tools AS (
   SELECT
-    trajectory_id,
+    offer,
     name,
-    min((first_offered, position)) AS first_place,
-    arg_min(tool, (first_offered, position)) AS tool
+    min((text_position, position)) AS first_place,
+    arg_min(tool, (text_position, position)) AS tool
   FROM tools
-  GROUP BY trajectory_id, name
+  GROUP BY offer, name
+),
+
+merged AS (
+  SELECT
+    offer,
+    list(name ORDER BY first_place) AS names,
+    '[' || string_agg(tool::VARCHAR, ',' ORDER BY first_place) || ']' AS offered_tools
+  FROM first_tools
+  GROUP BY offer
 )
 
 SELECT
-  trajectory_id,
-  list(name ORDER BY first_place) AS names,
-  '[' || string_agg(tool::VARCHAR, ',' ORDER BY first_place) || ']' AS offered_tools
-FROM first_tools
-GROUP BY trajectory_id;
+  run_offers.trajectory_id,
+  merged.names,
+  merged.offered_tools
+FROM run_offers
+INNER JOIN merged USING (offer);

@@ -8,12 +8,17 @@
 --   tools          JSON[]     {name, description, parameters} of each; missing ones NULL.
 -- Order:
 --   none
-WITH lists AS (
-  SELECT DISTINCT
-    offered_tools,
-    json_transform(try_cast(offered_tools AS JSON), '["JSON"]') AS items
+WITH texts AS (
+  SELECT DISTINCT offered_tools
   FROM operations
   WHERE offered_tools IS NOT NULL
+),
+
+lists AS (
+  SELECT
+    offered_tools,
+    json_transform(try_cast(offered_tools AS JSON), '["JSON"]') AS items
+  FROM texts
 ),
 
 tools AS (
