@@ -17,6 +17,20 @@ FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 
 
+def folders_in(folder: Path) -> list[Path]:
+    """Return the folders in a folder, sorted; none if it is absent.
+
+    Not `Path.glob`: some versions of Python find nothing where a folder cannot be read.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    try:
+        return sorted(path for path in folder.iterdir() if path.is_dir())
+    except FileNotFoundError:
+        return []
+
+
 def make_folder(path: Path) -> None:
     """Make the folder and what is missing above it, for their owner alone, and sync them."""
     if path.is_dir():

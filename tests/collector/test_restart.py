@@ -214,6 +214,25 @@ def test_log_of_a_collector_that_never_returns_lands(tmp_path: Path) -> None:
     assert landed_ids(tmp_path) == [1, 2]
 
 
+def test_log_that_cannot_be_claimed_lands_later(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What the system refuses at the start, of whatever tenant, is tried again."""
+    tenant = tmp_path / "tenants" / "acme"
+    with collecting(tenant) as collector:
+        collector.post("/v1/traces", trace_body(1))
+        collector.kill()
+    (lock,) = tenant.glob("wal/*/lock")
+    lock.unlink()
+    lock.mkdir()
+    with collecting(tmp_path) as collector:
+        wait_until(lambda: "cannot be landed" in capfd.readouterr().err)
+        lock.rmdir()
+
+        wait_until(lambda: landed_ids(tenant) == [1])
+        assert collector.stop() == 0
+
+
 @only_linux
 def test_killed_lander_is_started_again(tmp_path: Path) -> None:
     """The receiver goes on meanwhile, and nothing lands twice."""

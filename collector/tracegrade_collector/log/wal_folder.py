@@ -10,13 +10,14 @@ import os
 import secrets
 import uuid
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Self
 
 from tracegrade_collector.crash_points import reach
 from tracegrade_collector.files import (
     FILE_MODE,
+    folders_in,
     make_folder,
     sync_data,
     sync_folder,
@@ -49,7 +50,7 @@ class WalFolder:
         """Return a folder that no running collector owns: the first free one, else a new one."""
         parent = lake_root / "wal"
         make_folder(parent)
-        for path in sorted(parent.glob("*/")):
+        for path in cls.all_in(lake_root):
             claimed = cls._try_claim(path)
             if claimed:
                 break
@@ -64,16 +65,32 @@ class WalFolder:
             sync_folder(folder)
         return claimed
 
+    @staticmethod
+    def all_in(lake_root: Path) -> list[Path]:
+        """Return the folders of all collectors, sorted."""
+        return folders_in(lake_root / "wal")
+
     @classmethod
     def claim_orphans(cls, lake_root: Path) -> Iterator[Self]:
         """Yield folders of collectors that died with records to land, each sealed and claimed."""
-        for path in sorted((lake_root / "wal").glob("*/")):
-            claimed = cls._try_claim(path)
-            if claimed and claimed.seal():
-                claimed.add_token()
+        for path in cls.all_in(lake_root):
+            claimed = cls.claim_orphan(path)
+            if claimed:
                 yield claimed
-            elif claimed:
-                claimed.close()
+
+    @classmethod
+    def claim_orphan(cls, path: Path) -> Self | None:
+        """Return the folder of a collector that died with records to land, sealed; else None."""
+        claimed = cls._try_claim(path)
+        if claimed is None:
+            return None
+        with ExitStack() as unless_kept:
+            unless_kept.callback(claimed.close)
+            if not claimed.seal():
+                return None
+            claimed.add_token()
+            unless_kept.pop_all()
+        return claimed
 
     def tokens(self) -> tuple[int, ...]:
         """Return the random numbers of the last starts, the newest last; see `Owner`."""

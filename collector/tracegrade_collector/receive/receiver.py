@@ -71,7 +71,7 @@ async def _receive(place: Place, config: CollectorConfig) -> None:
             _in_background(_watch(door, lander, maintenance)),
             _in_background(_refresh(door, tls)),
         ):
-            left_over = asyncio.create_task(stations.land_left_over())
+            left_over = asyncio.create_task(stations.land_left_over(stop))
             store = asyncio.create_task(_check_store(place, stop))
             await stop.wait()
         await maintenance.stop()

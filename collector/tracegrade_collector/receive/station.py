@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tracegrade_collector.config import CollectorConfig
-from tracegrade_collector.files import make_folder
+from tracegrade_collector.files import folders_in, make_folder
 from tracegrade_collector.land.quarantine import Quarantine
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.log.wal_writer import WalWriter
@@ -37,8 +37,8 @@ class Place(NamedTuple):
 
     def all_states(self) -> list["Place"]:
         """Return this place and those of all tenants that have left files on this machine."""
-        tenants = sorted(path.name for path in (self.state / TENANTS).glob("*/"))
-        return [self, *(self.of_tenant(tenant) for tenant in tenants)]
+        tenants = folders_in(self.state / TENANTS)
+        return [self, *(self.of_tenant(tenant.name) for tenant in tenants)]
 
 
 class Station:

@@ -5,6 +5,7 @@ with it, so no path is ever made from what a client sends.
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -29,6 +30,8 @@ from tracegrade_collector.receive.limits import InFlight, Limits, Rate
 from tracegrade_collector.receive.reloaded import Reloaded
 from tracegrade_collector.receive.station import Place, Station
 from tracegrade_collector.receive.tokens import DEFAULT_TENANT, Access, TenantOptions, read_access
+
+CLAIM_AGAIN_SECS = 5.0  # between two tries to claim what was left over
 
 log = logging.getLogger(__name__)
 
@@ -58,17 +61,39 @@ class Stations:
             self.made[tenant] = station
         return self.made[tenant]
 
-    async def land_left_over(self) -> None:
-        """Land what collectors that died left in their folders, of whatever tenant."""
-        for place in self._place.all_states():
-            try:
-                found = await asyncio.to_thread(list, WalFolder.claim_orphans(place.state))
-            except (CollectorError, OSError) as error:
-                log.error("what was left in %s cannot be landed: %s", place.state, error)
-                continue
-            for folder in found:
-                self._left_over.append(folder)
-                self._lander.land(place.lake, place.state, folder.collector_id)
+    async def land_left_over(self, stop: asyncio.Event) -> None:
+        """Land what collectors that died left in their folders, of whatever tenant.
+
+        What the system refuses, for lack of files perhaps, is tried again until the event is set.
+        """
+        while not await self._claim_left_over():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), CLAIM_AGAIN_SECS)
+                return
+
+    async def _claim_left_over(self) -> bool:
+        """Return whether nothing is left that another try might claim."""
+        is_done = True
+        try:
+            for place in await asyncio.to_thread(self._place.all_states):
+                for path in await asyncio.to_thread(WalFolder.all_in, place.state):
+                    is_done &= await self._claim_orphan(place, path)
+        except OSError as error:
+            log.error("what was left in %s cannot be found: %s", self._place.state, error)
+            return False
+        return is_done
+
+    async def _claim_orphan(self, place: Place, path: Path) -> bool:
+        """Land a folder if it is an orphan; return False if another try may do better."""
+        try:
+            folder = await asyncio.to_thread(WalFolder.claim_orphan, path)
+        except (CollectorError, OSError) as error:
+            log.error("what was left in %s cannot be landed: %s", path, error)
+            return isinstance(error, CollectorError)
+        if folder:
+            self._left_over.append(folder)
+            self._lander.land(place.lake, place.state, folder.collector_id)
+        return True
 
     def wal_bytes(self) -> int:
         """Return how many bytes of all logs wait for landing."""
