@@ -114,7 +114,7 @@ def _pieces(role: str, value: dict[str, Any], ignored: Counter[str]) -> Iterator
             break
     if role == "tool":
         yield _result(value)
-    elif value.get("type") in _ITEM_ROLES:
+    elif str(value.get("type")) in _ITEM_ROLES:
         yield from _block(value, ignored)
     else:
         yield from _content(_content_of(value), ignored)

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.importing.chat import read_messages
 from tracegrade_collector.importing.part import Part, Reading
-from tracegrade_collector.importing.records import read_records
+from tracegrade_collector.importing.records import TOO_DEEP, read_records
 from tracegrade_collector.importing.source import open_plain
 from tracegrade_collector.importing.trajectory import (
     Message,
@@ -57,7 +57,10 @@ def read(path: Path, _: Reading) -> Iterator[Part]:
     with open_plain(path) as file:
         yield from _read_lines(path, file, chains, ignored)
     for number, lines in enumerate(chains.values()):
-        yield _part(path, number, lines, ignored)
+        try:
+            yield _part(path, number, lines, ignored)
+        except RecursionError:
+            yield Part(f"{path}:{lines[0].number}", fault=TOO_DEEP)
         ignored = Counter()
     if not chains:
         yield Part(str(path), fault="no message of a session is in it", ignored=ignored)
@@ -85,7 +88,7 @@ def _is_message(entry: dict[str, Any]) -> bool:
 
 
 def _left_out(entry: dict[str, Any]) -> str:
-    kind = entry.get("type")
+    kind = str(entry.get("type"))
     if entry.get("isMeta") is True:
         return "messages that the user did not write"
     return f"lines of type '{kind}'" if kind in _BOOKKEEPING else "lines without a message"

@@ -17,7 +17,7 @@ from tracegrade_collector.importing.chat import as_text, is_message, read_messag
 from tracegrade_collector.importing.mapping import FieldMap
 from tracegrade_collector.importing.part import Part, Reading
 from tracegrade_collector.importing.react import is_step, read_steps
-from tracegrade_collector.importing.records import Record, read_records
+from tracegrade_collector.importing.records import TOO_DEEP, Record, read_records
 from tracegrade_collector.importing.source import open_plain, source_of
 from tracegrade_collector.importing.times import nanoseconds
 from tracegrade_collector.importing.trajectory import (
@@ -81,6 +81,13 @@ def _part(path: Path, number: int, record: Record, fields: FieldMap) -> Part:
     place = f"{path}:{record.line}"
     if record.fault:
         return Part(place, fault=record.fault)
+    try:
+        return _run_part(path, place, number, record, fields)
+    except RecursionError:
+        return Part(place, fault=TOO_DEEP)
+
+
+def _run_part(path: Path, place: str, number: int, record: Record, fields: FieldMap) -> Part:
     ignored: Counter[str] = Counter()
     messages = _messages(record.value, fields, ignored)
     if messages is None:

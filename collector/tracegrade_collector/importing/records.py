@@ -14,6 +14,8 @@ from typing import Any, Final, NamedTuple
 MAX_RECORD_BYTES: Final = 64 * 2**20
 """Of one record. What OTLP allows a request."""
 
+TOO_DEEP: Final = "no record: it is nested too deeply"
+
 _CHUNK_BYTES: Final = 2**20
 _TOKEN: Final = re.compile(rb'\\.|["{}\[\]\n]', re.DOTALL)
 _BETWEEN: Final = b" \t\r\n,]\xef\xbb\xbf"  # spaces, commas, the list's end, a byte order mark
@@ -152,7 +154,7 @@ def _parsed(line: int, text: bytes) -> Record:
     except json.JSONDecodeError as error:
         return Record(line, None, f"no JSON: {error.msg} at character {error.pos} of the record")
     except RecursionError:
-        return Record(line, None, "no record: it is nested too deeply")
+        return Record(line, None, TOO_DEEP)
     except ValueError as error:  # an integer of more than 4,300 digits
         return Record(line, None, f"no JSON that can be read: {str(error).partition(';')[0]}")
 

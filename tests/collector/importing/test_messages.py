@@ -4,12 +4,15 @@ import gzip
 import json
 from collections import Counter
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
+from tracegrade import names
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.importer import Imported, import_files
+from tracegrade_collector.importing.formats import read_file
 from tracegrade_collector.importing.part import Reading
 from tracegrade_collector.lake import Lake
 from tracegrade_queries.build import build
@@ -176,7 +179,18 @@ def test_every_provider_gives_the_same_steps(lake: Lake, tmp_path: Path, message
     assert steps(lake) == WEATHER_STEPS
 
 
-def test_every_layout_of_a_file_gives_the_same_steps(tmp_path: Path) -> None:
+def requests(file: Path) -> list[Any]:
+    """Return the requests of spans that a file is; their places in it may differ."""
+    found = [part.request for part in read_file(file, Reading())]
+    for request in found:
+        for span in request.resource_spans[0].scope_spans[0].spans if request else ():
+            for attribute in span.attributes:
+                if attribute.key == names.IMPORT_PLACE:
+                    attribute.value.string_value = ""
+    return found
+
+
+def test_every_layout_of_a_file_gives_the_same_spans(tmp_path: Path) -> None:
     """A list, lines, one object, a bare list of messages, and lines of messages; or gzipped."""
     run = chat()
     layouts = {
@@ -190,14 +204,15 @@ def test_every_layout_of_a_file_gives_the_same_steps(tmp_path: Path) -> None:
         ),
         "messages": lines(*run["messages"]),
     }
+    file = tmp_path / "file"
+    file.write_text(layouts.pop("list"))
+    first = requests(file)
+    assert len(first[0].resource_spans[0].scope_spans[0].spans) == 4
     for name, text in layouts.items():
         for content in (text.encode(), gzip.compress(text.encode())):
-            file = tmp_path / "file"
             file.write_bytes(content)
-            lake = Lake.create(tmp_path / f"{name}{len(content)}")
-            add(lake, file)
 
-            assert steps(lake) == WEATHER_STEPS, name
+            assert requests(file) == first, name
 
 
 def test_fields_stand_where_the_map_says(lake: Lake, tmp_path: Path) -> None:
@@ -333,6 +348,58 @@ def test_hostile_records_are_named_and_the_rest_is_read(lake: Lake, tmp_path: Pa
     assert all(len(note) < 300 for note in notes)
     assert imported.faults == 8
     assert imported.understood["trajectories"] == 2
+
+
+def test_a_line_that_is_too_long_is_passed_over(lake: Lake, tmp_path: Path) -> None:
+    """It is never in memory as a whole."""
+    file = tmp_path / "runs.jsonl"
+    with file.open("w") as out:
+        out.write(lines(chat()) + '{"messages": "')
+        for _ in range(65):
+            out.write("x" * 2**20)
+        out.write('"}\n' + lines(chat()))
+    imported, notes = add(lake, file)
+
+    assert notes == [f"{file}:2: a record of more than 67108864 bytes"]
+    assert imported.understood["trajectories"] == 2
+
+
+WORDS = [
+    *("messages", "role", "content", "type", "text", "tool_calls", "function", "name", "id"),
+    *("arguments", "parts", "functionCall", "toolResult", "thinking", "summary", "reasoning"),
+    *("steps", "thought", "action", "observation", "task_id", "trial", "success", "time"),
+    *("usage", "input_tokens", "message", "sessionId", "isSidechain", "tool_use", "tool_result"),
+    *("user", "assistant", "tool", "ai", "", "1e400", "9" * 400, "\x00", "\ud800", "[1]"),
+]
+
+
+def anything(random: Random, depth: int = 0) -> Any:
+    """Return a value made of what formats know, in places where it does not belong."""
+    kind = random.random()
+    if depth > 4 or kind < 0.4:
+        numbers = [0, -9, 10**30, 1e308, float("nan"), float("inf")]
+        return random.choice([*WORDS, *numbers, None, True])
+    if kind < 0.6:
+        return [anything(random, depth + 1) for _ in range(random.randint(0, 4))]
+    return {random.choice(WORDS): anything(random, depth + 1) for _ in range(random.randint(0, 6))}
+
+
+@pytest.mark.parametrize("format_", ["auto", "messages", "claude-code", "verdicts"])
+def test_nothing_stops_an_import(tmp_path: Path, format_: str) -> None:
+    """Known names in the wrong places, values of any type: read or named, never an exception."""
+    random = Random(1)  # noqa: S311 - no secret
+    file = tmp_path / "file"
+    for _ in range(150):
+        messages = [{"role": random.choice(WORDS), **{random.choice(WORDS): anything(random)}}]
+        records = [
+            {"messages": messages, random.choice(WORDS): anything(random)},
+            anything(random),
+        ]
+        file.write_text(lines(*records))
+        parts = list(read_file(file, Reading(format_)))
+
+        assert parts
+        assert all(part.fault or part.request or part.verdicts for part in parts)
 
 
 def test_a_broken_element_of_a_list_is_passed_over(lake: Lake, tmp_path: Path) -> None:
