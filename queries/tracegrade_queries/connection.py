@@ -7,7 +7,7 @@ pyarrow datasets, so that no extension of the engine has to be downloaded.
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -65,6 +65,23 @@ def connect(
     """
     declared = {table.name: table for table in (*TABLES, *tables)}
     found = _found_tables(lake, declared.keys())
+    while True:
+        try:
+            return _connected(lake, declared, found, memory_limit)
+        except duckdb.Error:  # an erasure may have removed files at once
+            gone = {file for file in _files(found) if not Path(file).exists()}
+            found = _found_tables(lake, declared.keys())
+            if not gone or gone.intersection(_files(found)):
+                raise
+
+
+def _connected(
+    lake: Lake,
+    declared: Mapping[str, Table],
+    found: Mapping[str, "Found"],
+    memory_limit: str | None,
+) -> duckdb.DuckDBPyConnection:
+    """Return a connection with a view for each declared and each found table."""
     con = _open_engine(lake, found, memory_limit)
     for name, table in declared.items():
         _create_view(con, table, found.get(name))
@@ -88,6 +105,10 @@ class Found(NamedTuple):
 
     dataset: ds.Dataset | None
     """What reads an object store's; it is registered under the relation's name."""
+
+
+def _files(found: Mapping[str, Found]) -> Iterator[str]:
+    return itertools.chain.from_iterable(table.files for table in found.values())
 
 
 def _found_tables(lake: Lake, declared: Set[str]) -> dict[str, Found]:
@@ -125,8 +146,7 @@ def _open_engine(
         con.register(name, dataset)
     if datasets:  # its scans of Arrow refuse a kind of filter that joins hand down
         con.execute("SET disabled_optimizers = 'join_filter_pushdown'")
-    readable = itertools.chain.from_iterable(table.files for table in found.values())
-    con.execute(f"SET allowed_paths = {_list(readable)}")
+    con.execute(f"SET allowed_paths = {_list(_files(found))}")
     con.execute("SET enable_external_access = false")
     con.execute("SET lock_configuration = true")
     return con

@@ -1,5 +1,6 @@
 """A connection reads one version of the lake, and nothing else of the machine."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
@@ -11,6 +12,8 @@ from tracegrade_queries.connection import connect
 from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
 
 from .traces import agent, land, request_of, tool
+
+ERASURES = 30
 
 
 @pytest.mark.parametrize(
@@ -70,6 +73,25 @@ def test_connection_keeps_reading_its_version(lake: Lake) -> None:
         land(lake, request_of([tool(2, 1)]), seq=2)
 
         assert con.sql("SELECT count(*) FROM spans").fetchall() == [(1,)]
+
+
+def test_connection_opens_beside_an_erasure(lake: Lake) -> None:
+    """A file that is removed after it was listed has a successor, which is read instead."""
+    land(lake, request_of([agent(1)]))
+    with connect(lake) as con:
+        rows = con.table(RAW_SPANS.name).to_arrow_table().cast(RAW_SPANS.arrow())
+
+    def erase() -> None:
+        for _ in range(ERASURES):
+            (file,) = lake.files(RAW_SPANS.name)
+            lake.replace(RAW_SPANS, rows)
+            Path(file).unlink()
+
+    with ThreadPoolExecutor() as pool:
+        erasing = pool.submit(erase)
+        while not erasing.done():
+            connect(lake).close()
+        erasing.result()
 
 
 def test_table_of_an_earlier_version_is_read(lake: Lake) -> None:
