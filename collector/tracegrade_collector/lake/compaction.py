@@ -243,10 +243,9 @@ class _Rewrite:
         """Return what the files replaced when they were written."""
         names: frozenset[str] = frozenset()
         for file in self._group.files:
-            if _base_name(file).startswith((SORTED, MERGED, "erased")):
-                with self._open(file) as parquet:
-                    lineage = lineage_of(parquet)
-                names |= lineage.names if lineage else frozenset()
+            with self._open(file) as parquet:
+                lineage = lineage_of(parquet)
+            names |= lineage.names if lineage else frozenset()
         return names
 
     def _open(self, file: LiveFile) -> pq.ParquetFile:
