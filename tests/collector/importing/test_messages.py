@@ -181,7 +181,7 @@ def test_every_provider_gives_the_same_steps(lake: Lake, tmp_path: Path, message
 
 def requests(file: Path) -> list[Any]:
     """Return the requests of spans that a file is; their places in it may differ."""
-    found = [part.request for part in read_file(file, Reading())]
+    found: list[Any] = [part.request for part in read_file(file, Reading())]
     for request in found:
         for span in request.resource_spans[0].scope_spans[0].spans if request else ():
             for attribute in span.attributes:
