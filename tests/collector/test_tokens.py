@@ -17,6 +17,7 @@ import pytest
 from google.rpc.code_pb2 import Code
 
 from tracegrade_collector.errors import BadCredentials, Unauthenticated
+from tracegrade_collector.receive.reloaded import Reloaded
 from tracegrade_collector.receive.tokens import add_token, read_access
 
 from .running import (
@@ -72,6 +73,7 @@ def bearer(token: str) -> dict[str, str]:
 BAD: dict[str, Callable[[dict[str, str]], list[str]]] = {
     "none": lambda tokens: [],
     "unknown": lambda tokens: ["Bearer " + tokens["valid"] + "x"],
+    "other case": lambda tokens: ["Bearer " + tokens["valid"].swapcase()],
     "shortened": lambda tokens: ["Bearer " + tokens["valid"][:-1]],
     "hash": lambda tokens: ["Bearer " + hashlib.sha256(tokens["valid"].encode()).hexdigest()],
     "expired": lambda tokens: ["Bearer " + tokens["expired"]],
@@ -123,6 +125,39 @@ def test_bad_credentials_are_refused_over_grpc(
     assert refused.value.code() is grpc.StatusCode.UNAUTHENTICATED
 
 
+@pytest.mark.parametrize(
+    ("name", "scheme"), [("AUTHORIZATION", "bearer"), ("authorization", "BEARER")]
+)
+def test_case_of_header_and_scheme_means_nothing(
+    collector: Collector, tokens: dict[str, str], name: str, scheme: str
+) -> None:
+    """Both are the same in any case, as HTTP says; a token is not."""
+    headers = PROTOBUF | {name: f"{scheme} {tokens['valid']}"}
+
+    assert collector.post("/v1/traces", b"", headers).status == 200
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/v1/traces", {401, 405}),
+        ("/v1/logs", {401, 405}),
+        ("/metrics", {401, 405}),
+        ("/v1/Traces", {404}),
+        ("/V1/traces", {404}),
+        ("/v1/traces/", {404}),
+        ("/v1/%74races", {404}),
+        ("/Metrics", {404}),
+    ],
+)
+def test_no_spelling_of_a_path_goes_round_the_door(
+    collector: Collector, method: str, path: str, expected: set[int]
+) -> None:
+    """Without a token nothing is taken in or told, however the path is written."""
+    assert collector.request(method, path, b"", PROTOBUF).status in expected
+
+
 def test_token_in_the_query_is_none(collector: Collector, tokens: dict[str, str]) -> None:
     """Queries stand in the logs of everything on the way."""
     answer = collector.post(f"/v1/traces?access_token={tokens['valid']}", trace_body(1))
@@ -155,9 +190,11 @@ def test_refusal_does_not_wait_for_the_body(collector: Collector) -> None:
         assert sender.recv(12) == b"HTTP/1.1 401"
 
 
-def test_refusal_comes_in_place_of_100_continue(collector: Collector) -> None:
+@pytest.mark.parametrize("shown", [b"", b"Authorization: Bearer wrong\r\n"], ids=["none", "wrong"])
+def test_refusal_comes_in_place_of_100_continue(collector: Collector, shown: bytes) -> None:
     """Bad input 48: the client need not send its body at all."""
     head = b"POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-protobuf\r\n"
+    head += shown
     with socket.create_connection(("127.0.0.1", collector.port), timeout=5) as sender:
         sender.sendall(head + b"Content-Length: 1000\r\nExpect: 100-continue\r\n\r\n")
 
@@ -225,11 +262,24 @@ class TestChanges:
                 call(trace_body(3), timeout=20, metadata=[("authorization", f"Bearer {old}")])
             assert refused.value.code() is grpc.StatusCode.UNAUTHENTICATED
 
-    @pytest.mark.parametrize("content", ["", "[[token]]\n", "not toml", None])
+    def test_empty_file_lets_nobody_in(self, tmp_path: Path) -> None:
+        """So the last token can be taken away too."""
+        file = tmp_path / "tokens.toml"
+        token = add_token(file, "", None)
+        with collecting(tmp_path / "lake", token_file=str(file)) as collector:
+            before = status_with(collector, token)
+            file.write_text("")
+
+            wait_until(lambda: status_with(collector, token) == 401)
+            token = add_token(file, "", None)
+            wait_until(lambda: status_with(collector, token) == 200)
+        assert before == 200
+
+    @pytest.mark.parametrize("content", ["[[token]]\n", "not toml", None])
     def test_broken_file_changes_nothing(
         self, tmp_path: Path, content: str | None, capfd: pytest.CaptureFixture[str]
     ) -> None:
-        """Half-written, emptied or gone: who was let in still is; a counter and a line tell."""
+        """Half-written or gone: who was let in still is; a counter and a line tell."""
         file = tmp_path / "tokens.toml"
         token, metrics = add_token(file, "", None), add_token(file, None, None)
         with collecting(tmp_path / "lake", token_file=str(file)) as collector:
@@ -241,6 +291,21 @@ class TestChanges:
             assert status_with(collector, token) == 200
             assert status_with(collector, "stranger") == 401
         assert "those read before stay valid" in capfd.readouterr().err
+
+
+def test_file_that_is_being_written_is_not_read(tmp_path: Path) -> None:
+    """Editors empty it first; a look in between changes nothing."""
+    file = tmp_path / "tokens.toml"
+    file.write_text("old")
+    reloaded = Reloaded([file], file.read_text)
+    seen = []
+    for content in ("", "new, one", "new, two"):
+        file.write_text(content)
+        seen.append((reloaded.refresh(), reloaded.current))
+    seen.append((reloaded.refresh(), reloaded.current))
+
+    assert seen == [(False, "old")] * 3 + [(True, "new, two")]
+    assert not reloaded.refresh()
 
 
 def status_with(collector: Collector, token: str) -> int:
@@ -256,7 +321,6 @@ def counters(collector: Collector, token: str) -> str:
 @pytest.mark.parametrize(
     ("content", "text"),
     [
-        ("", "holds no [[token]]"),
         ("[[token", "cannot read the tokens"),
         ("tokens = 1", "unknown table 'tokens'"),
         ("token = 1", "tokens stand in [[token]]"),

@@ -1,4 +1,7 @@
-"""What files say, read anew when they change; while they are broken, what they said before."""
+"""What files say, read anew when they change; while they are broken, what they said before.
+
+A change counts when two looks find the same: some editors empty a file before they write it.
+"""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,19 +21,21 @@ class Reloaded(Generic[Content]):
         """
         self._files = files
         self._read = read
-        self._seen = _signature(files)
+        self._read_at = self._last_look = _signature(files)
         self.current = read()
 
     def refresh(self) -> bool:
-        """Read the files again if they have changed; return whether a change could be used.
+        """Read the files if they have changed and rest; return whether that could be used.
 
         Raises:
             CollectorError: It could not, said once for each change; `current` is as before.
         """
         seen = _signature(self._files)
-        if seen == self._seen:
+        rests = seen == self._last_look
+        self._last_look = seen
+        if seen == self._read_at or not rests:
             return False
-        self._seen = seen
+        self._read_at = seen
         self.current = self._read()
         return True
 

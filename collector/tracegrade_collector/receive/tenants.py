@@ -116,7 +116,7 @@ class Door:
         """Read the file of tokens, if there is one; without it everything is the lake's own.
 
         Raises:
-            BadCredentials: The file cannot be used.
+            BadCredentials: The file cannot be used, or holds no token.
             OSError: The lake's state folder cannot be written.
         """
         self._stations = stations
@@ -130,6 +130,9 @@ class Door:
         if config.token_file:
             file = Path(config.token_file)
             self._access = Reloaded([file], partial(read_access, file))
+            if not self._access.current.tokens:
+                msg = f"{file} holds no token; `tracegrade token new --file {file}` makes one"
+                raise BadCredentials(msg)
         else:
             stations.of(DEFAULT_TENANT, self._limits(DEFAULT_TENANT))
 

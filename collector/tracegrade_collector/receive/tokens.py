@@ -174,25 +174,23 @@ def add_token(file: Path, tenant: str | None, expires: date | None) -> str:
 
 
 def read_access(file: Path) -> Access:
-    """Return what a file of tokens says.
+    """Return what a file of tokens says; an empty one lets nobody in.
 
     Raises:
-        BadCredentials: It is missing, readable by every user of the machine, holds no token, or
-            something is wrong in it; all of that in one line.
+        BadCredentials: It is missing, readable by every user of the machine, or something is
+            wrong in it; all of that in one line.
     """
     try:
         open_to_all = is_open_to_all(file)
         content = tomllib.loads(file.read_text())
     except (OSError, ValueError) as error:
-        msg = f"cannot read the tokens in {file}: {error}"
+        msg = f"cannot read the tokens in {file}: {getattr(error, 'strerror', None) or error}"
         raise BadCredentials(msg) from error
     problems: list[str] = []
     if open_to_all:
         problems.append(f"every user can read it; chmod 600 {file}")
     problems += [f"unknown table '{name}'" for name in content.keys() - {"token", "tenant"}]
     access = _access(content, problems)
-    if not access.tokens and not problems:
-        problems.append("it holds no [[token]]; `tracegrade token new` makes one")
     if problems:
         msg = f"cannot use the tokens in {file}: {'; '.join(problems)}"
         raise BadCredentials(msg)
