@@ -1,5 +1,7 @@
 """Traces of real frameworks become the same steps under every instrumentation."""
 
+import os
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from tracegrade_collector.lake import Lake
 from tracegrade_queries.build import build
 
-from .traces import capture, land, land_logs, line, logs_of, rows, story
+from .traces import Row, capture, land, land_logs, line, logs_of, rows, story
 
 CALL = 'tool_call get_weather {"city":"Paris"}'
 MASKED = "An error occurred while running the tool. Please try again."
@@ -333,6 +335,12 @@ CASES = [(name, variant) for name, variants in STORIES.items() for variant in va
 BOTH = ["nested", "siblings", "below_http"]
 
 
+README = Path(__file__).parents[2] / "queries" / "README.md"
+TABLE_START = "<!-- what each way of writing spans gives: written by test_captures.py -->\n"
+TABLE_END = "<!-- end -->\n"
+GIVES = ("thought", "observation", "call ids", "offered tools", "answer", "tokens")
+
+
 class Told(NamedTuple):
     """What became of one capture."""
 
@@ -340,27 +348,75 @@ class Told(NamedTuple):
     trajectories: int
 
 
+class Built(NamedTuple):
+    """What became of all captures: the rows of both tables, and each capture's traces."""
+
+    steps: list[Row]
+    trajectories: list[Row]
+    traces: dict[str, list[str]]
+
+
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Told]:
-    """What all captures, landed together and built at once, tell by name."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """All captures, landed together and built at once."""
     lake = Lake.create(tmp_path_factory.mktemp("captures") / "lake")
     names = [name + variant for name, variant in CASES]
     for seq, name in enumerate(names):
         land(lake, capture(name), seq=seq)
         land_logs(lake, *logs_of(name), seq=seq)
     build(lake)
-    steps = rows(lake, "SELECT * FROM steps ORDER BY trajectory_id, step_index")
-    traces = dict.fromkeys(names, ())
-    for row in rows(lake, "SELECT wal_seq, list(DISTINCT trace_id) AS ids FROM spans GROUP BY 1"):
-        traces[names[row["wal_seq"]]] = row["ids"]
-    runs = [row["trace_id"] for row in rows(lake, "SELECT trace_id FROM trajectories")]
+    ids = rows(lake, "SELECT wal_seq, list(DISTINCT trace_id) AS ids FROM spans GROUP BY 1")
+    return Built(
+        rows(lake, "SELECT * FROM steps ORDER BY trajectory_id, step_index"),
+        rows(lake, "SELECT * FROM trajectories"),
+        {names[row["wal_seq"]]: row["ids"] for row in ids},
+    )
+
+
+@pytest.fixture(scope="module")
+def told(built: Built) -> dict[str, Told]:
+    """What each capture tells, by its name."""
     return {
         name: Told(
-            [line(step) for step in steps if step["trace_id"] in ids],
-            sum(run in ids for run in runs),
+            [line(step) for step in built.steps if step["trace_id"] in ids],
+            sum(run["trace_id"] in ids for run in built.trajectories),
         )
-        for name, ids in traces.items()
+        for name, ids in built.traces.items()
     }
+
+
+def _gives(steps: list[Row], run: Row) -> list[bool]:
+    """Return which of GIVES one run has."""
+    calls = [step for step in steps if step["kind"] == "tool_call"]
+    kinds = {step["kind"] for step in steps}
+    return [
+        "thought" in kinds,
+        "observation" in kinds,
+        any(call["tool_call_id"] for call in calls),
+        bool(run["offered_tools"]),
+        bool(run["final_answer"]),
+        run["input_tokens"] is not None,
+    ]
+
+
+def _table(built: Built) -> str:
+    lines = [f"| captured | {' | '.join(GIVES)} |", f"|---|{'---|' * len(GIVES)}"]
+    for name in sorted(STORIES):
+        (run,) = [each for each in built.trajectories if each["trace_id"] in built.traces[name]]
+        steps = [step for step in built.steps if step["trace_id"] in built.traces[name]]
+        cells = ["yes" if given else "–" for given in _gives(steps, run)]  # noqa: RUF001
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def test_readme_says_what_each_way_of_writing_spans_gives(built: Built) -> None:
+    """The table of the README is the captures' own; WRITE_TABLE=1 writes it anew."""
+    before, rest = README.read_text("utf-8").split(TABLE_START)
+    table, after = rest.split(TABLE_END, 1)
+    if os.environ.get("WRITE_TABLE"):
+        README.write_text(before + TABLE_START + _table(built) + TABLE_END + after, "utf-8")
+        return
+    assert table == _table(built)
 
 
 @pytest.mark.parametrize(("name", "variant"), CASES)

@@ -405,3 +405,28 @@ def test_cut_and_cleaned_texts_are_flagged(
 
     found = rows(lake, "SELECT flags FROM steps WHERE kind <> 'observation' ORDER BY step_index")
     assert [row["flags"] for row in found] == [flags, []]
+
+
+def test_mcp_spans_of_a_tool_call_are_that_call(lake: Lake) -> None:
+    """A GenAI tool span, the MCP client's below it and the server's below that are one call."""
+    asked: Row = {
+        "gen_ai__tool__call__id": "c1",
+        "gen_ai__tool__call__arguments": '{"city": "Paris"}',
+    }
+    mcp: Row = {"mcp__method__name": "tools/call", "tool_name": "get_weather", "ms": 5}
+    said = message("assistant", request("get_weather", "c1", city="Paris"))
+    land(
+        lake,
+        request_of(
+            [
+                agent(1),
+                model(2, 1, at=1, said=[said]),
+                tool(3, 1, at=5, ms=9, tool_name="get_weather", **asked),
+                tool(4, 3, at=6, scope="mcp.client", name="tools/call get_weather", **mcp),
+                tool(5, 4, at=6.5, scope="mcp.server", name="tools/call get_weather", **mcp),
+            ]
+        ),
+    )
+    build(lake)
+
+    assert story(lake) == ['tool_call get_weather {"city":"Paris"} ok']

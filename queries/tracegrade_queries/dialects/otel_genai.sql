@@ -185,6 +185,7 @@ SELECT
       attributes['gen_ai.usage.reasoning_tokens']
     ) AS BIGINT
   ) AS reasoning_tokens,
-  attributes['gen_ai.tool.definitions'] AS offered_tools,
+  coalesce(attributes['gen_ai.tool.definitions'], attributes['gen_ai.agent.tools'])
+    AS offered_tools,
   attributes['gen_ai.conversation.id'] AS conversation_id
 FROM described;
