@@ -12,15 +12,19 @@ from typing import Any, Final, NamedTuple
 from tracegrade_collector.encoding.otlp_files import SIGNAL_OF_KEY, read_parts
 from tracegrade_collector.importing import (
     claude_code_format,
+    inspect_format,
     jaeger_format,
     langfuse_format,
+    langsmith_format,
     message_format,
+    phoenix_format,
     tempo_format,
     verdict_format,
 )
 from tracegrade_collector.importing.part import Part, Reading
 from tracegrade_collector.importing.records import read_records
 from tracegrade_collector.importing.source import READ_ERRORS, open_plain
+from tracegrade_collector.importing.tables import PARQUET_MAGIC, first_row
 
 HEAD_BYTES: Final = 4096
 PROBED_RECORDS: Final = 20
@@ -34,7 +38,7 @@ class Sample(NamedTuple):
     """Its first bytes, without gzip."""
 
     record: Any
-    """Its first JSON value that could be read; None if it is no JSON."""
+    """Its first JSON value, or row of Parquet, that could be read; None if it is neither."""
 
     paths: Mapping[str, str]
     """`--map`."""
@@ -70,6 +74,15 @@ FORMATS: Final = (
     Format("otlp", _is_otlp, _read_otlp),
     Format("tempo", lambda sample: tempo_format.fits(sample.record), tempo_format.read),
     Format("langfuse", lambda sample: langfuse_format.fits(sample.record), langfuse_format.read),
+    Format(
+        "langsmith", lambda sample: langsmith_format.fits(sample.record), langsmith_format.read
+    ),
+    Format("phoenix", lambda sample: phoenix_format.fits(sample.record), phoenix_format.read),
+    Format(
+        "inspect",
+        lambda sample: inspect_format.fits(sample.head, sample.record),
+        inspect_format.read,
+    ),
     Format("jaeger", lambda sample: jaeger_format.fits(sample.record), jaeger_format.read),
     Format(
         "verdicts",
@@ -115,6 +128,8 @@ def _format(path: Path, reading: Reading) -> Format:
 def _sample(path: Path, paths: Mapping[str, str]) -> Sample:
     with open_plain(path) as file:
         head = file.peek(HEAD_BYTES)[:HEAD_BYTES]
+        if head.startswith(PARQUET_MAGIC):
+            return Sample(head, first_row(path), paths)
         if head.lstrip(b" \t\r\n\xef\xbb\xbf")[:1] not in (b"{", b"["):
             return Sample(head, None, paths)
         records = islice(read_records(file), PROBED_RECORDS)

@@ -1,0 +1,238 @@
+"""The format `inspect`: logs of Inspect, as one JSON document or as an `.eval` archive → spans.
+
+Each sample and epoch is a run: its messages, the times and tokens of its model calls, its score.
+The archive is read a sample at a time.
+"""
+
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Final
+
+from tracegrade_collector.encoding.otlp import Signal
+from tracegrade_collector.importing.chat import as_text, read_messages
+from tracegrade_collector.importing.part import Part, Reading
+from tracegrade_collector.importing.records import MAX_RECORD_BYTES, Record, read_records
+from tracegrade_collector.importing.source import open_plain, source_of
+from tracegrade_collector.importing.times import nanoseconds
+from tracegrade_collector.importing.trajectory import (
+    Message,
+    Place,
+    Trajectory,
+    counts,
+    spans_of,
+)
+
+FORMAT: Final = "inspect"
+ZIP_MAGIC: Final = b"PK\x03\x04"
+
+_HEADERS: Final = ("header.json", "_journal/start.json")
+_SAMPLES: Final = "samples/"
+_ATTACHMENT: Final = "attachment://"
+_VERDICTS: Final = {"C": True, "I": False, "N": False, 1: True, 0: False}
+"""Correct, incorrect, no answer; true and false are 1 and 0. Between is neither."""
+
+Row = Mapping[str, Any]
+
+
+def fits(head: bytes, record: Any) -> bool:
+    """Return whether a file that begins so is of this format."""
+    return head.startswith(ZIP_MAGIC) or (
+        isinstance(record, dict)
+        and isinstance(record.get("eval"), dict)
+        and ("samples" in record or "plan" in record or "status" in record)
+    )
+
+
+def read(path: Path, _: Reading) -> Iterator[Part]:
+    """Yield a part for each sample of a log, and one for each that is none."""
+    with open_plain(path) as file:
+        is_archive = file.peek(4).startswith(ZIP_MAGIC)
+        records = None if is_archive else list(read_records(file))
+    if records is None:
+        with _archive(path) as archive:
+            yield from _archived(path, archive)
+    else:
+        for record in records:
+            yield from _document(path, record)
+
+
+def _document(path: Path, record: Record) -> Iterator[Part]:
+    log = record.value
+    if record.fault or not fits(b"", log):
+        yield Part(f"{path}:{record.line}", fault=record.fault or "no log of Inspect")
+        return
+    for number, sample in enumerate(_list(log.get("samples"))):
+        yield _part(path, f"samples[{number}]", number, sample, log["eval"])
+
+
+@contextmanager
+def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open the archive; what is wrong with it is said as of any file that cannot be read."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except (zipfile.BadZipFile, NotImplementedError) as error:
+        raise OSError(str(error)) from error
+
+
+def _archived(path: Path, archive: zipfile.ZipFile) -> Iterator[Part]:
+    names = archive.namelist()
+    header = next((name for name in _HEADERS if name in names), None)
+    if header is None:
+        yield Part(str(path), fault=f"no log of Inspect: it has no {_HEADERS[0]}")
+        return
+    log = _member(archive, header).value
+    eval_ = _object(_object(log).get("eval"))
+    samples = sorted(
+        name for name in names if name.startswith(_SAMPLES) and name.endswith(".json")
+    )
+    for number, name in enumerate(samples):
+        record = _member(archive, name)
+        if record.fault:
+            yield Part(f"{path}:{name}", fault=record.fault)
+        else:
+            yield _part(path, name, number, record.value, eval_)
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> Record:
+    """Return the one JSON value of a member."""
+    with archive.open(name) as file:
+        body = file.read(MAX_RECORD_BYTES + 1)
+    if len(body) > MAX_RECORD_BYTES:
+        return Record(1, None, f"a sample of more than {MAX_RECORD_BYTES} bytes")
+    return next(read_records(BytesIO(body)), Record(1, None, "the sample is empty"))
+
+
+def _part(path: Path, position: str, number: int, sample: Any, eval_: Row) -> Part:
+    place = f"{path}:{position}"
+    if not isinstance(sample, dict) or not isinstance(sample.get("messages"), list):
+        return Part(place, fault="no sample of Inspect: it has no messages")
+    ignored: Counter[str] = Counter()
+    run = _trajectory(path, number, sample, eval_, ignored)
+    return Part(place, Signal.TRACES, spans_of(run), understood=counts(run), ignored=dict(ignored))
+
+
+def _trajectory(
+    path: Path, number: int, sample: Row, eval_: Row, ignored: Counter[str]
+) -> Trajectory:
+    task, sample_id, epoch = eval_.get("task"), sample.get("id"), sample.get("epoch")
+    run_name = sample.get("uuid") or f"{sample_id}/{epoch}"
+    eval_name = eval_.get("eval_id") or eval_.get("run_id")
+    source = as_text(eval_name) if eval_name not in (None, "...") else source_of(path)
+    return Trajectory(
+        place=Place(FORMAT, source, as_text(run_name), number),
+        shown_place=f"{Path(source).name}:{sample_id}/{epoch}",
+        messages=_messages(sample, ignored),
+        task=f"{task}/{sample_id}",
+        category=as_text(task) if task else None,
+        trial=epoch if type(epoch) is int and 0 <= epoch < 2**31 else None,
+        outcome=_outcome(sample, ignored),
+        agent=as_text(eval_["solver"]) if eval_.get("solver") else None,
+        time_ns=nanoseconds(sample.get("started_at") or eval_.get("created")),
+        tools=_tools(sample),
+    )
+
+
+def _messages(sample: Row, ignored: Counter[str]) -> list[Message]:
+    """Return the messages as chats have them, with the time and tokens of their events."""
+    attachments = _object(sample.get("attachments"))
+    times, usages = _told_by_events(sample)
+    found = []
+    for each in _list(sample["messages"]):
+        message = _plain(each, attachments) if isinstance(each, dict) else each
+        key = _object(message).get("tool_call_id") or _object(message).get("id")
+        found += [
+            Message(m.role, m.pieces, times.get(key) or m.time_ns, m.model, usages.get(key, {}))
+            for m in read_messages([message], ignored)
+        ]
+    return found
+
+
+def _plain(message: dict[str, Any], attachments: Row) -> dict[str, Any]:
+    """Return a message with the names that chats have for the function and the error of a tool."""
+    plain = _attached(message, attachments)
+    plain["tool_calls"] = [
+        {"id": call.get("id"), "name": call.get("function"), "arguments": call.get("arguments")}
+        for call in _list(plain.get("tool_calls"))
+        if isinstance(call, dict)
+    ]
+    if plain.get("role") == "tool":
+        error = _object(plain.get("error"))
+        plain |= {"name": plain.get("function"), "is_error": bool(error)}
+        plain["content"] = plain.get("content") or error.get("message")
+    return dict(plain)
+
+
+def _attached(value: Any, attachments: Row) -> Any:
+    """Return a value with the texts that it only names."""
+    if isinstance(value, str) and value.startswith(_ATTACHMENT):
+        return attachments.get(value.removeprefix(_ATTACHMENT), value)
+    if isinstance(value, list):
+        return [_attached(each, attachments) for each in value]
+    if isinstance(value, dict):
+        return {key: _attached(value[key], attachments) for key in value}
+    return value
+
+
+def _told_by_events(sample: Row) -> tuple[dict[Any, int], dict[Any, dict[str, int]]]:
+    """Return the time of messages and of results, by their ids, and the tokens of messages."""
+    times: dict[Any, int] = {}
+    usages: dict[Any, dict[str, int]] = {}
+    for event in map(_object, _list(sample.get("events"))):
+        output = _object(event.get("output"))
+        key = event.get("id") if event.get("event") == "tool" else _message_id(output)
+        time = nanoseconds(event.get("completed") or event.get("timestamp"))
+        if key and time:
+            times[key] = time
+        if key and output:
+            usages[key] = _usage(_object(output.get("usage")))
+    return times, usages
+
+
+def _message_id(output: Row) -> Any:
+    choices = _list(output.get("choices"))
+    return _object(_object(choices[0]).get("message")).get("id") if choices else None
+
+
+def _usage(usage: Row) -> dict[str, int]:
+    tokens = {
+        "gen_ai.usage.input_tokens": usage.get("input_tokens"),
+        "gen_ai.usage.output_tokens": usage.get("output_tokens"),
+        "gen_ai.usage.cache_read.input_tokens": usage.get("input_tokens_cache_read"),
+        "gen_ai.usage.reasoning.output_tokens": usage.get("reasoning_tokens"),
+    }
+    return {name: count for name, count in tokens.items() if type(count) is int}
+
+
+def _tools(sample: Row) -> str | None:
+    """Return the tools that the first model call was offered."""
+    events = map(_object, _list(sample.get("events")))
+    tools = next((each["tools"] for each in events if each.get("tools")), None)
+    return as_text(tools) if isinstance(tools, list) else None
+
+
+def _outcome(sample: Row, ignored: Counter[str]) -> str | None:
+    """Return what all the scores say; nothing if they differ or say neither right nor wrong."""
+    if sample.get("error"):
+        return "invalid"
+    scores = [_object(score).get("value") for score in _object(sample.get("scores")).values()]
+    verdicts = {
+        _VERDICTS.get(score) if isinstance(score, str | int | float) else None for score in scores
+    }
+    if len(verdicts) == 1 and None not in verdicts:
+        return "success" if verdicts.pop() else "failure"
+    if scores:
+        ignored["scores that are no common verdict"] += len(scores)
+    return None
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()

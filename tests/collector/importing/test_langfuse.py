@@ -1,0 +1,125 @@
+"""Langfuse's observations become spans: what OpenTelemetry told it, and what it knows itself."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.collector.importing.imports import imported, written, written_lines
+
+TRACE = "1b72c51fabed12ae7df83bfd4a09f545"
+STEPS = [
+    ("tool_call", "get_weather", '{"city":"Paris"}', "22C", "ok"),
+    ("observation", "get_weather", None, "22C", None),
+    ("answer", None, None, "It is 22C.", None),
+]
+
+
+def observation(number: int, type_: str, name: str, said: Any, answer: Any) -> dict[str, Any]:
+    """Return an observation as the interface gives it; the first is the parent of the others."""
+    return {
+        "id": f"{number:016x}",
+        "traceId": TRACE,
+        "parentObservationId": f"{1:016x}" if number > 1 else None,
+        "type": type_,
+        "name": name,
+        "startTime": f"2026-01-05T10:00:0{number}.000Z",
+        "endTime": f"2026-01-05T10:00:0{number}.500Z",
+        "level": "DEFAULT",
+        "statusMessage": None,
+        "input": said,
+        "output": answer,
+        "metadata": "{}",
+        "usageDetails": {"input": 10, "output": 5},
+    }
+
+
+def observations() -> list[dict[str, Any]]:
+    """Return a run with one call, the model's messages in Chat Completions' shape."""
+    asked = [{"role": "user", "content": "Weather in Paris?"}]
+    function = {"name": "get_weather", "arguments": '{"city":"Paris"}'}
+    call = {"id": "c1", "type": "function", "function": function}
+    requested = {"role": "assistant", "content": "", "tool_calls": [call]}
+    heard = [*asked, requested, {"role": "tool", "tool_call_id": "c1", "content": "22C"}]
+    answer = {"role": "assistant", "content": "It is 22C."}
+    return [
+        observation(1, "SPAN", "run", "Weather in Paris?", "It is 22C."),
+        observation(2, "GENERATION", "chat", asked, requested),
+        observation(3, "TOOL", "get_weather", {"city": "Paris"}, "22C"),
+        observation(4, "GENERATION", "chat", json.dumps(heard), json.dumps(answer)),
+    ]
+
+
+def test_trace_with_observations_gives_its_steps(tmp_path: Path) -> None:
+    """The session is the conversation; scores are counted; once more, it adds nothing."""
+    trace = {"id": TRACE, "sessionId": "s1", "scores": [{"name": "q", "value": 1}]}
+    file = written(tmp_path, {"trace": trace, "observations": observations()})
+    outcome = imported(tmp_path, file)
+    assert outcome.imported.understood == {"spans": 4}
+    assert outcome.imported.ignored == {"scores": 1}
+    assert outcome.again(file) == 0
+    assert outcome.steps() == STEPS
+    found = outcome.rows("SELECT trace_id, conversation_id, agent_name FROM trajectories")
+    assert found == [(TRACE, "s1", "run")]
+
+
+def test_observations_a_line_in_snake_case(tmp_path: Path) -> None:
+    """As the export to a bucket writes them, a tool of LangChain's as a span of no type."""
+    lines = observations()
+    lines[2]["type"] = "SPAN"
+    lines[2]["input"] = "{'city': 'Paris'}"
+    lines[2]["output"] = {"type": "tool", "content": "22C", "tool_call_id": "c1", "name": None}
+    names = {"traceId": "trace_id", "parentObservationId": "parent_observation_id"}
+    names |= {"startTime": "start_time", "endTime": "end_time"}
+    rows = [{names.get(key, key): each[key] for key in each} for each in lines]
+    assert imported(tmp_path, written_lines(tmp_path, rows)).steps() == STEPS
+
+
+def test_kept_attributes_and_errors_are_given_back(tmp_path: Path) -> None:
+    """Scope, attributes and resource of the span that was sent; the level as its status."""
+    found = observation(7, "TOOL", "execute_tool x", {}, None) | {"level": "ERROR"}
+    found["statusMessage"] = "down"
+    kept = {"gen_ai.tool.name": "x", "gen_ai.tool.call.id": "c9", "mine": 3}
+    told = {"attributes": kept, "scope": {"name": "adk"}, "resourceAttributes": {"a.b": "c"}}
+    found["metadata"] = json.dumps(told)
+    outcome = imported(tmp_path, written(tmp_path, [found]))
+    [row] = outcome.spans()
+    attributes = dict(row["attributes"])
+    assert (row["scope_name"], row["status_message"]) == ("adk", "down")
+    assert (attributes["gen_ai.tool.name"], attributes["mine"]) == ("x", "3")
+
+
+def test_what_is_no_observation_is_told(tmp_path: Path) -> None:
+    """A trace that only names its observations, and a line that is neither."""
+    whole = {"id": TRACE, "observations": [*observations()[:1], {"id": "x"}]}
+    file = written_lines(tmp_path, [whole, {"id": TRACE, "observations": ["1"]}, {"a": 1}])
+    outcome = imported(tmp_path, file)
+    assert outcome.imported.added.total() == 1
+    assert outcome.imported.ignored == {
+        "observations without an id, a trace or a type": 2,
+        "traces without their observations": 1,
+    }
+    assert outcome.notes == [f"{file}:3: neither a trace nor an observation of Langfuse"]
+
+
+def test_framework_traces_give_their_calls(tmp_path: Path, shared_data: Path) -> None:
+    """Fifteen real traces of twelve frameworks."""
+    folder = shared_data / "otlp-fixtures" / "langfuse-framework-traces"
+    outcome = imported(tmp_path, *sorted(folder.glob("*.trace.json")))
+    assert outcome.imported.faults == 0
+    found = outcome.rows(
+        "SELECT tool_name, arguments, status FROM steps WHERE kind = 'tool_call' ORDER BY ALL"
+    )
+    assert [row for row in found if row[0] != "final_result"] == [
+        ("Web-Search", '{"query":"example"}', "ok"),
+        ("duckduckgo_search", '{"query":"currently trending on Twitter"}', "ok"),
+        ("getWeather", '{"location":"San Francisco"}', "ok"),
+        ("get_dad_joke_suggestion", '{"topic":"programming"}', "ok"),
+        ("get_one_liner_suggestion", '{"topic":"programming"}', "ok"),
+        ("get_pun_suggestion", '{"topic":"programming"}', "ok"),
+        ("get_weather", '{"city":"San Francisco"}', "ok"),
+        ("get_weather", '{"city":"Tokyo"}', "ok"),
+        ("get_weather", '{"location":"Tokyo, Japan"}', "ok"),
+        ("mcp__weather__get_weather", '{"city":"Berlin"}', "ok"),
+        ("mcp__weather__get_weather", '{"city":"New York"}', "ok"),
+        ("say_hello", "{}", "ok"),
+    ]

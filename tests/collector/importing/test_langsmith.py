@@ -1,0 +1,104 @@
+"""LangSmith's runs become the spans that its own exporter would send, from lines and Parquet."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from tests.collector.importing.imports import imported, written, written_lines
+
+ROOT, MODEL, TOOL, LAST = (f"0197e4f1-0000-7000-8000-00000000000{n}" for n in range(4))
+TIMES = {"start_time": "2026-01-05T10:00:0{}Z", "end_time": "2026-01-05T10:00:0{}.500000Z"}
+STEPS = [
+    ("tool_call", "get_weather", '{"city":"Paris"}', "22C", "ok"),
+    ("observation", "get_weather", None, "22C", None),
+    ("answer", None, None, "It is 22C.", None),
+]
+
+
+def run(id_: str, second: int, type_: str, name: str, inputs: Any, outputs: Any) -> dict[str, Any]:
+    """Return a run of the trace; all but the root are its children."""
+    times = {key: TIMES[key].format(second) for key in TIMES}
+    ids = {"id": id_, "trace_id": ROOT, "parent_run_id": None if id_ == ROOT else ROOT}
+    extra = {"metadata": {"ls_model_name": "gpt-4o", "thread_id": "t1"}}
+    said = {"inputs": inputs, "outputs": outputs, "extra": extra, "error": None}
+    return {**ids, **times, "run_type": type_, "name": name, **said}
+
+
+def said(**fields: Any) -> dict[str, Any]:
+    """Return what a chat model answers."""
+    kwargs = {"type": "ai", "content": "", **fields}
+    message = {"lc": 1, "type": "constructor", "id": ["AIMessage"], "kwargs": kwargs}
+    return {"generations": [[{"text": "", "message": message}]]}
+
+
+def runs() -> list[dict[str, Any]]:
+    """Return a run of LangGraph's: a call, its result, the answer."""
+    asked = {"messages": [{"role": "user", "content": "Weather in Paris?"}]}
+    call = {"name": "get_weather", "args": {"city": "Paris"}, "id": "c1", "type": "tool_call"}
+    result = {"type": "tool", "content": "22C", "tool_call_id": "c1", "name": "get_weather"}
+    heard = [*asked["messages"], {"role": "tool", "content": "22C", "tool_call_id": "c1"}]
+    answer = {"messages": [{"type": "ai", "content": "It is 22C."}]}
+    return [
+        run(ROOT, 0, "chain", "LangGraph", asked, answer),
+        run(MODEL, 1, "llm", "ChatOpenAI", asked, said(tool_calls=[call])),
+        run(TOOL, 2, "tool", "get_weather", {"city": "Paris"}, {"output": result}),
+        run(LAST, 3, "llm", "ChatOpenAI", {"messages": heard}, said(content="It is 22C.")),
+    ]
+
+
+def test_runs_a_line_give_their_steps(tmp_path: Path) -> None:
+    """A run of a graph; once more, it adds nothing; UUIDs of traces stay readable."""
+    file = written_lines(tmp_path, runs())
+    outcome = imported(tmp_path, file)
+    assert outcome.imported.understood == {"spans": 4}
+    assert outcome.again(file) == 0
+    assert {row["trace_id"] for row in outcome.spans()} == {ROOT.replace("-", "")}
+    assert outcome.steps() == STEPS
+
+
+def test_parquet_gives_the_same_steps(tmp_path: Path) -> None:
+    """As the bulk export writes it: JSON in texts, times as timestamps."""
+    texts = ("inputs", "outputs", "extra")
+    rows = [{**each, **{key: json.dumps(each[key]) for key in texts}} for each in runs()]
+    table = pa.Table.from_pylist(rows)
+    for name in TIMES:
+        times = table[name].cast(pa.timestamp("us", "UTC"))
+        table = table.set_column(table.schema.get_field_index(name), name, times)
+    pq.write_table(table, tmp_path / "runs.parquet")
+    outcome = imported(tmp_path, tmp_path / "runs.parquet")
+    assert outcome.imported.faults == 0
+    assert min(row["start_ns"] for row in outcome.spans()) == 1_767_607_200_000_000_000
+    assert outcome.steps() == STEPS
+
+
+def test_children_in_their_run_are_read(tmp_path: Path) -> None:
+    """A root with its children inside tells their trace and parent."""
+    root, *others = runs()
+    for each in others:
+        del each["trace_id"], each["parent_run_id"]
+    outcome = imported(tmp_path, written(tmp_path, {**root, "child_runs": others}))
+    parents = {row["parent_span_id"] for row in outcome.spans()}
+    assert len(outcome.spans()) == 4
+    assert len(parents) == 2
+
+
+def test_broken_runs_are_named(tmp_path: Path) -> None:
+    """A line without a type is one note; a run's error is its span's."""
+    failed = {**runs()[2], "error": "ValueError('down')"}
+    file = written_lines(tmp_path, [failed, {"id": "x"}, "nonsense"])
+    outcome = imported(tmp_path, file, format_="langsmith")
+    assert [row["status_message"] for row in outcome.spans()] == ["ValueError('down')"]
+    assert [note.removeprefix(f"{file}:")[0] for note in outcome.notes] == ["2", "3"]
+    assert "lacks an id or a run_type" in outcome.notes[0]
+
+
+def test_damaged_parquet_is_told(tmp_path: Path) -> None:
+    """A cut file is one line, not a traceback."""
+    pq.write_table(pa.Table.from_pylist([{"id": ROOT}]), tmp_path / "runs.parquet")
+    whole = (tmp_path / "runs.parquet").read_bytes()
+    (tmp_path / "cut.parquet").write_bytes(whole[: len(whole) // 2])
+    outcome = imported(tmp_path, tmp_path / "cut.parquet", format_="langsmith")
+    assert outcome.imported.faults == 1
+    assert "after 0 rows" in outcome.notes[0]
