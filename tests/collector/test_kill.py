@@ -108,15 +108,17 @@ class Lives:
             assert account.totals.unaccounted == 0, account
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def seed() -> int:
-    """A new seed each time, printed for a failed test; set KILL_SEED to repeat one."""
+    """A new seed for each run, printed for a failed test; set KILL_SEED to repeat one."""
     chosen = int(os.environ.get("KILL_SEED", "0")) or secrets.randbits(32)
     sys.stdout.write(f"KILL_SEED={chosen}\n")
     return chosen
 
 
-def kill_again_and_again(lives: Lives, client: Client, moments: random.Random) -> Counter[str]:
+def kill_again_and_again(
+    lives: Lives, client: Client, moments: random.Random, name: str
+) -> Counter[str]:
     """Kill some process at some moment, many times; return how often each was killed where."""
     kills: Counter[str] = Counter()
     while kills.total() < KILLS // LAKES:
@@ -125,8 +127,9 @@ def kill_again_and_again(lives: Lives, client: Client, moments: random.Random) -
         else:
             kills[kill_at_a_moment(lives, client, moments)] += 1
         lives.check()
-        if kills.total() % 50 == 0:
-            sys.stderr.write(f"{kills.total()} kills, {len(client.acknowledged)} acknowledged\n")
+        if kills.total() % 25 == 0:
+            told = len(client.acknowledged)
+            sys.stdout.write(f"{name}: {kills.total()} kills, {told} spans acknowledged\n")
     return kills
 
 
@@ -195,7 +198,8 @@ def test_nothing_acknowledged_is_lost_or_doubled(
     hasty, patient = clients
     lives = Lives(tmp_path, hasty.port)
     moments = random.Random(seed + lake)  # noqa: S311 - no secret
-    kills = kill_again_and_again(lives, hasty, moments)
+    name = f"lake {lake} of {LAKES}"
+    kills = kill_again_and_again(lives, hasty, moments, name)
     lives.start()
     for client in clients:
         client.stopping.set()
@@ -205,9 +209,11 @@ def test_nothing_acknowledged_is_lost_or_doubled(
 
     assert lives.processes.wait(PATIENCE_SECS) == 0
     told = len(hasty.acknowledged) + len(patient.acknowledged)
-    sys.stdout.write(f"lake {lake}: {told} acknowledged, {dict(kills)}\n")
+    places = ", ".join(f"{place} {count}" for place, count in kills.most_common())
+    sys.stdout.write(f"{name}: killed: {places}\n")
     check_rows(tmp_path, hasty, patient)
     check_ledger(lives.lake, hasty, patient)
+    sys.stdout.write(f"{name}: {told} spans acknowledged to both, each landed once\n")
     assert len(hasty.acknowledged) > 5 * kills.total()  # there was traffic
 
 
