@@ -1,18 +1,21 @@
-# Six commands, each of which sets up what it needs in .venv (Python >= 3.11 and make are enough).
+# Seven commands, each of which sets up what it needs in .venv (Python >= 3.11 and make are enough).
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint bench chaos clean help
+.PHONY: demo test test-frameworks lint bench chaos clean help
 
 help:  ## Say what each command does.
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 8
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 17
 
 demo: .venv/demo  ## Run real agents, land their spans, score them and show the report.
 	@$(BIN)/python -m demo
 
 test: .venv/demo .venv/test  ## Run the test suite.
 	@$(BIN)/pytest -q
+
+test-frameworks: .venv/demo .venv/test .frameworks/current/complete .frameworks/earlier/complete  ## Run one agent on real frameworks and compare its steps.
+	@$(BIN)/pytest -q tests/frameworks
 
 lint: .venv/demo .venv/test .venv/lint  ## Check style, types, layers and SQL.
 	$(BIN)/ruff check
@@ -29,7 +32,7 @@ chaos: .venv/demo .venv/test  ## Kill the collector 1,000 times, and model every
 	@KILLS=$${KILLS:-1000} POWER_CUTS=all $(BIN)/pytest -q -s tests/collector/test_kill.py tests/collector/test_power_cut.py
 
 clean:  ## Remove everything that these commands made.
-	rm -rf .venv .demo .peers dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .frameworks .demo .peers dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 # A stamp is made anew when what it installs changed.
 .venv/all: pyproject.toml tests/constraints.txt
@@ -44,4 +47,11 @@ clean:  ## Remove everything that these commands made.
 .venv/demo .venv/test .venv/lint: .venv/all
 	@echo "installing the $(@F) dependencies into .venv ..."
 	@$(PIP) install --constraint tests/constraints.txt --group $(@F)
+	@touch $@
+
+# Every package of these environments is pinned, so nothing is resolved.
+.frameworks/%/complete: tests/frameworks/%.txt
+	@echo "installing agent frameworks into .frameworks/$* ..."
+	@$(PYTHON) -m venv --clear .frameworks/$*
+	@.frameworks/$*/bin/pip --disable-pip-version-check --quiet install --no-deps --requirement $<
 	@touch $@
