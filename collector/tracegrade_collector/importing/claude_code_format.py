@@ -20,6 +20,7 @@ from tracegrade_collector.importing.trajectory import (
     Place,
     Trajectory,
     counts,
+    left_out,
     spans_of,
 )
 
@@ -121,7 +122,7 @@ def _part(path: Path, number: int, lines: Sequence[Line], ignored: Counter[str])
         Signal.TRACES,
         spans_of(trajectory),
         understood=counts(trajectory),
-        ignored=ignored,
+        ignored=ignored + left_out(trajectory),
     )
 
 

@@ -26,6 +26,7 @@ from tracegrade_collector.importing.trajectory import (
     Text,
     Trajectory,
     counts,
+    left_out,
     spans_of,
 )
 
@@ -100,7 +101,7 @@ def _run_part(path: Path, place: str, number: int, record: Record, fields: Field
         Signal.TRACES,
         spans_of(trajectory),
         understood=counts(trajectory),
-        ignored=ignored,
+        ignored=ignored + left_out(trajectory),
     )
 
 

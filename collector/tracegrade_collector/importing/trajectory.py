@@ -136,6 +136,17 @@ def counts(trajectory: Trajectory) -> Counter[str]:
     return Counter({"trajectories": 1, "messages": len(trajectory.messages)}) + pieces
 
 
+def left_out(trajectory: Trajectory) -> Counter[str]:
+    """Return how much is understood but stands on no span: nothing of the model follows it."""
+    unheard = 0
+    for message in trajectory.messages:
+        if message.role == "assistant":
+            unheard = 0
+        elif message.role == "user":
+            unheard += any(isinstance(piece, Text) for piece in message.pieces)
+    return +Counter({"messages of the user that no model call follows": unheard})
+
+
 _COUNTED: Final = {
     Text: "texts",
     Thought: "thoughts",

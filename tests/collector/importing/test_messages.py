@@ -84,6 +84,7 @@ def test_tau_bench_has_its_calls_and_errors(lake: Lake, shared_data: Path) -> No
 
     assert notes == []
     assert imported.understood["trajectories"] == 200
+    assert imported.ignored == {"messages of the user that no model call follows": 149}
     assert again.added == Counter({Signal.TRACES: 0})
     trajectories = "count(*), sum(tool_call_count), sum(error_count), count(DISTINCT task_id)"
     assert rows(
