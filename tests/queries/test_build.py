@@ -11,7 +11,20 @@ from tracegrade_queries import build as building
 from tracegrade_queries.build import build
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 
-from .traces import agent, capture, land, land_logs, logs_of, request_of, rows, story, tool
+from .traces import (
+    agent,
+    capture,
+    land,
+    land_logs,
+    logs_of,
+    message,
+    model,
+    request,
+    request_of,
+    rows,
+    story,
+    tool,
+)
 
 CAPTURES = ("langgraph_otel", "langgraph_openinference", "openai-agents_both_siblings")
 
@@ -66,6 +79,30 @@ def test_buckets_give_the_same_rows(lake: Lake, monkeypatch: pytest.MonkeyPatch)
     build(lake, full=True)
 
     assert contents(lake) == at_once
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)], ids=str)
+def test_trace_that_arrives_over_three_days_is_one_run(
+    lake: Lake, order: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root, model and tool span on three days, in any order, beside traces of one day each."""
+    monkeypatch.setattr(building, "BUCKET_SPANS", 2)
+    said = [message("assistant", request("t", "1", x=1))]
+    call: dict[str, Any] = {"at": 2, "gen_ai__tool__call__id": "1"}
+    parts = [agent(1), model(2, 1, at=1, said=said), tool(3, 1, **call)]
+    for day, part in enumerate(order):
+        other = [agent(8, trace=9 - day), tool(9, 8, trace=9 - day, at=1)]
+        land(lake, request_of([parts[part], *other]), seq=day + 1, day=day)
+        build(lake)
+    piecewise = contents(lake)
+    build(lake, full=True)
+
+    assert contents(lake) == piecewise
+    found = "SELECT root_span_id, tool_call_count, date::VARCHAR AS day FROM trajectories"
+    assert rows(lake, f"{found} WHERE trace_id LIKE '%1'") == [
+        {"root_span_id": f"{1:016x}", "tool_call_count": 1, "day": "2026-09-21"}
+    ]
+    assert len(piecewise[1]) == 4
 
 
 def test_late_span_rebuilds_its_trace_on_its_first_date(lake: Lake) -> None:

@@ -1,11 +1,14 @@
 """Odd traces: lost, doubled, circular and nested spans give steps, and never break a build."""
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
-from tracegrade_collector.lake import Lake
+from tracegrade_collector.lake import RAW_SPANS, Lake
 from tracegrade_queries.build import build
 
 from .traces import (
+    MS,
     Row,
     agent,
     land,
@@ -147,6 +150,29 @@ def test_ten_thousand_nested_agents_are_one_run(lake: Lake) -> None:
     build(lake)
 
     assert trajectories(lake) == [("1", "")]
+
+
+def test_trace_of_two_hundred_thousand_spans_is_one_run(lake: Lake) -> None:
+    """An agent with a hundred times 1,999 tool calls is built as one run."""
+    spans = [agent(1, ms=500_000), *(tool(number, 1, at=number) for number in range(2, 2001))]
+    land(lake, request_of(spans))
+    landed = lake.dataset(RAW_SPANS.name)
+    assert landed is not None
+    tools = landed.to_table(filter=pc.field("parent_span_id").is_valid())
+    copies = []
+    for copy in range(1, 100):
+        ids = pc.binary_replace_slice(tools["span_id"], 0, 4, f"{copy:04x}")
+        starts = pc.add(tools["start_ns"], copy * 2000 * MS)
+        ends = pc.add(tools["end_ns"], copy * 2000 * MS)
+        made = {"span_id": ids, "start_ns": starts, "end_ns": ends}
+        columns = [made.get(name, tools[name]) for name in RAW_SPANS.arrow().names]
+        copies.append(pa.table(columns, schema=RAW_SPANS.arrow()))
+    lake.append(RAW_SPANS, pa.concat_tables(copies))
+    build(lake)
+
+    assert rows(lake, "SELECT root_span_id, tool_call_count FROM trajectories") == [
+        {"root_span_id": f"{1:016x}", "tool_call_count": 100 * 1999}
+    ]
 
 
 def test_nested_tool_spans_are_one_call(lake: Lake) -> None:
