@@ -41,6 +41,7 @@ def print_rows(question: Question, *, lake: str | None, output: str) -> None:
     Raises:
         QueryFailed: The SQL, a parameter or the format cannot be used.
         LakeMissing: There is no lake at this path.
+        LakeUnreachable: Its object store does not answer.
     """
     if output not in FORMATS:
         msg = f"unknown format '{output}'; known: {', '.join(FORMATS)}"
@@ -48,8 +49,13 @@ def print_rows(question: Question, *, lake: str | None, output: str) -> None:
     if lake is None:
         msg = "no lake is given; pass --lake DIR or set TRACEGRADE_LAKE"
         raise QueryFailed(msg)
-    with connect(open_lake(lake, _note)) as con:
-        _print(_ask(con, question), output)
+    opened = open_lake(lake, _note)
+    with connect(opened) as con:
+        try:
+            _print(_ask(con, question), output)
+        except QueryFailed:
+            opened.tables()  # fails too, and says why, if it was a store that went away
+            raise
 
 
 def _note(line: str) -> None:

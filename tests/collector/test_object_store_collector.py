@@ -1,5 +1,6 @@
 """A real collector whose lake is on an S3 server: outages, lost answers, all other commands."""
 
+import io
 import json
 import re
 import subprocess
@@ -11,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from tracegrade_collector.errors import LakeUnreachable
 from tracegrade_collector.lake import Lake
+from tracegrade_queries.answer import Question, print_rows
 
 from .running import (
     PROTOBUF,
@@ -248,6 +251,34 @@ def test_every_command_reads_and_writes_it(
     assert json.loads(scored.stdout) == [{"scored": 1}]
     report = json.loads(run("report", "--format=json").stdout)
     assert len(report["releases"]) == 1
+
+
+class _Outage(io.StringIO):
+    """A query to be read, after which the store is down."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__("SELECT max(name) FROM spans")
+        self._store = store
+
+    def read(self, size: int | None = -1, /) -> str:
+        """Return the query."""
+        self._store.fault("*", "/", times=10**6)
+        return super().read(size)
+
+
+def test_an_outage_during_a_query_is_no_mistake_in_it(
+    url: str, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error names the lake, and its exit code says that trying again may help."""
+    monkeypatch.setenv("TRACEGRADE_STATE", str(tmp_path))
+    collector = collector_on(url, tmp_path)
+    send(collector, 1)
+    assert collector.stop() == 0
+    monkeypatch.setattr(sys, "stdin", _Outage(store))
+
+    with pytest.raises(LakeUnreachable, match="cannot be reached") as failed:
+        print_rows(Question("-", None), lake=url, output="json")
+    assert failed.value.exit_code == 3
 
 
 def test_sql_reaches_nothing_but_the_tables(
