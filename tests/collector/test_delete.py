@@ -29,6 +29,7 @@ from tracegrade_collector.lake import Column, Lake, Table
 from tracegrade_collector.lake.compaction import CompactOptions, compact
 from tracegrade_collector.lake_cli import lake as commands
 from tracegrade_collector.locks import FolderLock
+from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.upkeep.erasure import LOCK_NAMES, Erasure
 from tracegrade_collector.upkeep.repair import repair
 from tracegrade_collector.upkeep.verify import verify
@@ -156,6 +157,8 @@ def full_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for trace, text in ((TRACE, CANARY), (OTHER_TRACE, OTHER)):
             send(collector, trace, text)
         wait_until(lambda: landed(lake).num_rows == 4 and landed(lake, "raw_logs").num_rows == 2)
+        (log,) = map(WalFolder, lake.glob("wal/*/"))
+        wait_until(lambda: log.pending_bytes() == 0)
         os.kill(collector.lander_pid(), 9)
         for trace, text in ((TRACE, CANARY), (OTHER_TRACE, OTHER)):
             collector.post("/v1/traces", spans(5, trace=trace, text=text))

@@ -22,11 +22,10 @@ import pyarrow.parquet as pq
 
 from tracegrade_collector.errors import LakeDamaged
 from tracegrade_collector.lake.lake import Lake
-from tracegrade_collector.lake.rewriting import Lineage, lineage_of
+from tracegrade_collector.lake.rewriting import ERASED_FROM, Lineage, lineage_of
 from tracegrade_collector.lake.staging import FileStats
 from tracegrade_collector.lake.storage import StoredFile
 
-ERASED_FROM = b"tracegrade.erased_from"
 REQUEST = ("collector_id", "wal_seq")
 Requests = Mapping[str, np.ndarray]
 """Sequence numbers, ascending and each once, by collector id."""

@@ -20,6 +20,8 @@ from tracegrade_collector.files import make_folder, private_opener, sync_data, s
 from tracegrade_collector.lake.staging import FileStats, StagedFile, parquet_options
 
 LINEAGE = b"tracegrade.replaces"
+ERASED_FROM = b"tracegrade.erased_from"
+"""In a footer: JSON list of the files whose rows these were, one after the other; all are gone."""
 
 
 class Lineage(NamedTuple):

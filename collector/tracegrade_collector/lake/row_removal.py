@@ -1,61 +1,44 @@
-"""Files of a table without some of their rows: found, written anew, and the old ones removed.
+"""Files of a table without some of their rows: written anew, and the old ones removed.
 
-Nothing is held in memory but a batch of rows. Files never change, so one that was found to hold
-none of the rows is not read again.
+Files never change, so one that was found to hold none of the rows (`doomed.py`) is not read again.
 """
 
 import json
 import uuid
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from tracegrade_collector.crash_points import reach
 from tracegrade_collector.errors import FilesReplaced, LakeDamaged
 from tracegrade_collector.lake.commit import LiveFile
-from tracegrade_collector.lake.condition import Condition
+from tracegrade_collector.lake.doomed import (
+    BATCH_ROWS,
+    UNREADABLE,
+    Doomed,
+    count_rows,
+    is_torn_or_holds,
+    reading,
+    rows_of_traces,
+    stored_parquet,
+    with_columns,
+)
 from tracegrade_collector.lake.lake import Lake
 from tracegrade_collector.lake.removals import collectors, recording
-from tracegrade_collector.lake.rewriting import LINEAGE
+from tracegrade_collector.lake.rewriting import ERASED_FROM, LINEAGE
 from tracegrade_collector.lake.schema import Column, Table
 from tracegrade_collector.lake.snapshot import Snapshot, snapshot
 from tracegrade_collector.lake.staging import StagedFile
 from tracegrade_collector.lake.storage import LOG_FOLDER, PUT_ASIDE_FOLDER
 
-BATCH_ROWS: Final = 8_192
 FILES_PER_COMMIT: Final = 64
 ATTEMPTS: Final = 20
 """Times that a table is begun anew because other writers replaced its files meanwhile."""
-
-TRACE_ID_DIGITS: Final = 32
-ID_COLUMNS: Final = ("trace_id", "trajectory_id")
-"""Columns that begin with the id of a row's trace; the first one that a table has counts."""
-
-ERASED_FROM: Final = b"tracegrade.erased_from"
-"""In a footer: JSON list of the files whose rows these were, one after the other; all are gone."""
-
-_UNREADABLE: Final = (OSError, pa.ArrowException)
-
-
-class Doomed(NamedTuple):
-    """Which rows of one table have to go."""
-
-    expression: Any
-    """True for such a row, false for any other; never NULL."""
-
-    columns: pa.Schema
-    """What the expression reads."""
-
-    trace_ids: tuple[str, ...] | None
-    """Sorted; rows of no other traces are doomed. None: any row may be."""
 
 
 @dataclass
@@ -71,59 +54,6 @@ class Removed:
 
     unreadable: list[str] = field(default_factory=list)
     """Leftovers that cannot be read, so nobody knows what they hold."""
-
-
-def rows_of_traces(
-    table: Table, trace_ids: Sequence[str], also: Condition | None = None
-) -> Doomed | None:
-    """Return the rows of some traces; None if the table has no column that says whose they are.
-
-    Args:
-        table: It.
-        trace_ids: Sorted, lower case.
-        also: A condition for rows that belong to no trace.
-    """
-    schema, ids = table.arrow(), pa.array(trace_ids, pa.string())
-    column = next((name for name in ID_COLUMNS if name in schema.names), None)
-    if column is None:
-        return None
-    trace_id = pc.utf8_slice_codeunits(pc.field(column), start=0, stop=TRACE_ID_DIGITS)
-    expression = _surely(trace_id.isin(ids))
-    if also is None:
-        return Doomed(expression, pa.schema([schema.field(column)]), tuple(trace_ids))
-    expression |= trace_id.is_null() & _surely(also.expression)
-    return Doomed(expression, pa.schema(map(schema.field, {column, *also.columns})), None)
-
-
-def matching_values(lake: Lake, table: Table, condition: Condition, column: str) -> set[str]:
-    """Return what rows that fulfil a condition have in a text column; NULL left out.
-
-    Rows of files that are no part of the table any more count, too.
-
-    Raises:
-        LakeDamaged: A file of the table cannot be read.
-    """
-    schema = table.arrow()
-    columns = pa.schema(map(schema.field, sorted({column, *condition.columns})))
-    wanted = Doomed(_surely(condition.expression), columns, None)
-    now = snapshot(lake, table.name)
-    live = {file.path for file in now.files} if now else set()
-    found: set[str] = set()
-    for path in {*live, *_stored(lake, table.name)}:
-        try:
-            with _reading(lake, table.name, path):
-                for rows in _matches(lake.open_parquet(table.name, path), wanted):
-                    found.update(pc.unique(rows[column].drop_null()).to_pylist())
-        except LakeDamaged:
-            if path in live:
-                raise
-    return found
-
-
-def _stored(lake: Lake, name: str) -> Iterator[str]:
-    for file in lake.stored_files(name):
-        if _is_parquet(file.path):
-            yield file.path
 
 
 def remove_rows(
@@ -168,10 +98,9 @@ def remove_leftovers(
         `rows` and `files` are 0.
     """
     removed = Removed()
-    stored = [each for each in lake.stored_files(name) if each.modified_ms < before_ms]
+    stored = [each.path for each in stored_parquet(lake, name) if each.modified_ms < before_ms]
     live = {file.path for file in lake.live_files(name)}
-    paths = [each.path for each in stored if each.path not in live and _is_parquet(each.path)]
-    for path in paths:
+    for path in (each for each in stored if each not in live):
         _remove_leftover(lake, name, path, doomed, removed, dry_run=dry_run)
     return removed
 
@@ -202,7 +131,7 @@ def remove_staged(
         for path in storage.stage_folder.glob("*.parquet")
         if path.stat().st_mtime_ns // 1_000_000 < before_ms
     ]
-    doomed_files = [path for path in old if _is_torn_or_holds(path, doomed)]
+    doomed_files = [path for path in old if is_torn_or_holds(path, doomed)]
     for path in doomed_files:
         if not dry_run:
             path.unlink(missing_ok=True)
@@ -224,31 +153,10 @@ def put_aside(lake: Lake, trace_ids: Sequence[str]) -> list[Path]:
 def _is_of_traces(path: Path, trace_ids: Sequence[str]) -> bool:
     try:
         columns = [Column(each.name, each.type, "") for each in pq.read_schema(path)]
-    except _UNREADABLE:
+    except UNREADABLE:
         return True
     doomed = rows_of_traces(Table(path.name, "", tuple(columns)), trace_ids)
-    return doomed is not None and _is_torn_or_holds(path, doomed)
-
-
-def _is_torn_or_holds(path: Path, doomed: Doomed) -> bool:
-    try:
-        return any(rows.num_rows for rows in _matches(pq.ParquetFile(path), doomed))
-    except _UNREADABLE:
-        return True
-
-
-def _is_parquet(path: str) -> bool:
-    return path.endswith(".parquet")
-
-
-def count_rows(lake: Lake, name: str, path: str, doomed: Doomed) -> int:
-    """Return how many doomed rows a file has.
-
-    Raises:
-        LakeDamaged: It cannot be read.
-    """
-    with _reading(lake, name, path):
-        return sum(rows.num_rows for rows in _matches(lake.open_parquet(name, path), doomed))
+    return doomed is not None and is_torn_or_holds(path, doomed)
 
 
 class _Progress(NamedTuple):
@@ -310,7 +218,7 @@ def _stage_survivors(
     None if there are no others, unless the file's footer says which other files it stands for.
     """
     partition = {column: text for column, text in file.partition.items() if text is not None}
-    with _reading(lake, table.name, file.path):
+    with reading(lake, table.name, file.path):
         source = lake.open_parquet(table.name, file.path)
         survivors = _survivors(source, table, doomed, gone)
         return lake.stage_batches(
@@ -332,68 +240,6 @@ def _survivors(
 ) -> Iterator[pa.Table]:
     columns = pa.schema([each for each in table.arrow() if each.name not in table.partition_by])
     for batch in file.iter_batches(BATCH_ROWS):
-        rows = _with_columns(pa.Table.from_batches([batch]), columns)
+        rows = with_columns(pa.Table.from_batches([batch]), columns)
         gone.update(collectors(rows.filter(doomed.expression)))
         yield rows.filter(~doomed.expression)
-
-
-@contextmanager
-def _reading(lake: Lake, name: str, path: str) -> Iterator[None]:
-    """Say in one line which file cannot be read.
-
-    Raises:
-        LakeDamaged: The block could not read it.
-    """
-    try:
-        yield
-    except _UNREADABLE as error:
-        fact = str(error).splitlines()[0]
-        msg = f"{lake.place}/{name}/{path} cannot be read ({fact}); see `tracegrade lake repair`"
-        raise LakeDamaged(msg) from error
-
-
-def _matches(file: pq.ParquetFile, doomed: Doomed) -> Iterator[pa.Table]:
-    """Yield the doomed rows of a file, with the columns that say so, batch by batch."""
-    groups = _possible_groups(file, doomed)
-    present = [name for name in doomed.columns.names if name in file.schema_arrow.names]
-    if groups and present:
-        for batch in file.iter_batches(BATCH_ROWS, row_groups=groups, columns=present):
-            rows = _with_columns(pa.Table.from_batches([batch]), doomed.columns)
-            yield rows.filter(doomed.expression)
-
-
-def _with_columns(rows: pa.Table, columns: pa.Schema) -> pa.Table:
-    """Return these columns, NULL in each that is younger than the file."""
-    arrays = [
-        rows[column.name] if column.name in rows.column_names else pa.nulls(len(rows), column.type)
-        for column in columns
-    ]
-    return pa.table(arrays, names=columns.names)
-
-
-def _possible_groups(file: pq.ParquetFile, doomed: Doomed) -> list[int]:
-    """Return the row groups whose range of ids includes one of the traces."""
-    every = range(file.metadata.num_row_groups)
-    if doomed.trace_ids is None:
-        return list(every)
-    (column,) = doomed.columns.names
-    paths = {file.metadata.schema.column(n).path: n for n in range(file.metadata.num_columns)}
-    if column not in paths:
-        return []
-    return [
-        number
-        for number in every
-        if _may_hold(file.metadata.row_group(number).column(paths[column]), doomed.trace_ids)
-    ]
-
-
-def _may_hold(column: pq.ColumnChunkMetaData, trace_ids: Sequence[str]) -> bool:
-    stats = column.statistics
-    if stats is None or not stats.has_min_max:
-        return True
-    first = bisect_left(trace_ids, stats.min[:TRACE_ID_DIGITS])
-    return first < len(trace_ids) and trace_ids[first] <= stats.max[:TRACE_ID_DIGITS]
-
-
-def _surely(expression: Any) -> Any:
-    return pc.coalesce(expression, pa.scalar(False))

@@ -26,17 +26,15 @@ from tracegrade_collector.errors import BadCondition
 from tracegrade_collector.files import private_opener, write_whole
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, Table
 from tracegrade_collector.lake.condition import Condition
+from tracegrade_collector.lake.doomed import Doomed, matching_values, rows_of_traces
 from tracegrade_collector.lake.maintaining import LOCK_NAME as MAINTENANCE_LOCK
 from tracegrade_collector.lake.removals import note_removal
 from tracegrade_collector.lake.row_removal import (
-    Doomed,
     Removed,
-    matching_values,
     put_aside,
     remove_leftovers,
     remove_rows,
     remove_staged,
-    rows_of_traces,
 )
 from tracegrade_collector.lake.snapshot import snapshot
 from tracegrade_collector.land.dead_letters import FOLDER as DEAD_LETTERS
