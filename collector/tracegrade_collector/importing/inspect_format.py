@@ -144,7 +144,7 @@ def _messages(sample: Row, ignored: Counter[str]) -> list[Message]:
     found = []
     for each in _list(sample["messages"]):
         message = _plain(each, attachments) if isinstance(each, dict) else each
-        key = _object(message).get("tool_call_id") or _object(message).get("id")
+        key = str(_object(message).get("tool_call_id") or _object(message).get("id"))
         found += [
             Message(m.role, m.pieces, times.get(key) or m.time_ns, m.model, usages.get(key, {}))
             for m in read_messages([message], ignored)
@@ -178,13 +178,14 @@ def _attached(value: Any, attachments: Row) -> Any:
     return value
 
 
-def _told_by_events(sample: Row) -> tuple[dict[Any, int], dict[Any, dict[str, int]]]:
+def _told_by_events(sample: Row) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
     """Return the time of messages and of results, by their ids, and the tokens of messages."""
-    times: dict[Any, int] = {}
-    usages: dict[Any, dict[str, int]] = {}
+    times: dict[str, int] = {}
+    usages: dict[str, dict[str, int]] = {}
     for event in map(_object, _list(sample.get("events"))):
         output = _object(event.get("output"))
-        key = event.get("id") if event.get("event") == "tool" else _message_id(output)
+        told = event.get("id") if event.get("event") == "tool" else _message_id(output)
+        key = str(told) if told else None
         time = nanoseconds(event.get("completed") or event.get("timestamp"))
         if key and time:
             times[key] = time

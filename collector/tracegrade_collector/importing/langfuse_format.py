@@ -119,7 +119,7 @@ def _camel_case(value: Any) -> Row:
 
 
 def _is_observation(value: Row) -> bool:
-    return bool(value.get("id") and value.get("traceId")) and value.get("type") in _TYPES
+    return bool(value.get("id") and value.get("traceId")) and str(value.get("type")) in _TYPES
 
 
 def _request(found: Row, trace: Row, ignored: Counter[str]) -> ExportTraceServiceRequest:

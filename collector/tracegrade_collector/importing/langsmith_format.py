@@ -71,7 +71,9 @@ def _runs(record: Any) -> list[Any]:
 
 
 def _is_run(value: Any) -> bool:
-    return isinstance(value, dict) and bool(value.get("id")) and value.get("run_type") in _TYPES
+    return (
+        isinstance(value, dict) and bool(value.get("id")) and str(value.get("run_type")) in _TYPES
+    )
 
 
 def _ignored(run: Row) -> Counter[str]:

@@ -101,7 +101,8 @@ def _span(row: Row) -> Span:
     span.status.code = _STATUS.get(status, Status.STATUS_CODE_UNSET)
     span.status.message = as_json(row.get("status_message") or "")
     add_attributes(span.attributes, _attributes(row))
-    for event in row.get("events") or ():
+    events = row.get("events")
+    for event in events if isinstance(events, list) else ():
         if isinstance(event, dict):
             added = span.events.add(name=as_json(event.get("name") or ""))
             added.time_unix_nano = time_ns(event.get("timestamp") or event.get("time"))
