@@ -14,6 +14,7 @@ from tracegrade_queries.canonical import canonical_texts
 from tracegrade_queries.code_calls import code_calls
 from tracegrade_queries.connection import duckdb_type
 from tracegrade_queries.dialect import DIALECTS, MESSAGES, OPERATIONS
+from tracegrade_queries.salvage import whole_prefixes
 from tracegrade_queries.sql import query
 
 _MACROS: Final = (  # each may use those before it
@@ -24,6 +25,24 @@ _MACROS: Final = (  # each may use those before it
     "half_shared",
     "plan_in",
 )
+# What is left of a cut attribute takes its place, and its span says so.
+_SALVAGE: Final = """
+WITH salvaged AS (
+  SELECT
+    cut_texts.key,
+    map_from_entries(list((cut_texts.name, whole_prefixes.prefix))) AS attributes
+  FROM cut_texts
+  INNER JOIN whole_prefixes USING (text)
+  WHERE whole_prefixes.prefix IS NOT NULL
+  GROUP BY cut_texts.key
+)
+
+UPDATE span_rows SET
+  attributes = map_concat(span_rows.attributes, salvaged.attributes),
+  marks = coalesce(span_rows.marks, []) || ['salvaged']
+FROM salvaged
+WHERE span_rows.rowid = salvaged.key
+"""
 _ARGUMENTS: Final = """
 SELECT arguments FROM operations WHERE arguments IS NOT NULL
 UNION
@@ -43,6 +62,8 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     con.execute(f"CREATE OR REPLACE TEMP VIEW bucket_spans AS {query('bucket_spans')}")
     _make(con, "surplus_spans")
     con.execute("DELETE FROM span_rows WHERE rowid IN (FROM surplus_spans)")
+    _make(con, "cut_texts")
+    _salvage(con)
     _make(con, "bucket_events")
     _read_dialects(con)
     _make(con, "operations")
@@ -112,6 +133,17 @@ def _union(relation: Table) -> str:
         for precedence, dialect in enumerate(DIALECTS)
     ]
     return " UNION ALL BY NAME ".join(parts)
+
+
+def _salvage(con: duckdb.DuckDBPyConnection) -> None:
+    """Put the longest whole prefix in the place of each attribute that was cut."""
+    texts = con.sql("SELECT DISTINCT text FROM cut_texts").to_arrow_table()
+    if not texts.num_rows:
+        return
+    made = texts.append_column("prefix", whole_prefixes(texts.column(0)))
+    con.register("whole_prefixes", made)
+    con.execute(_SALVAGE)
+    con.unregister("whole_prefixes")
 
 
 def _read_code(con: duckdb.DuckDBPyConnection) -> None:

@@ -97,7 +97,8 @@ STEPS: Final = Table(
             "flags",
             TEXTS,
             "Sorted, empty if none: redacted, truncated (the arguments), result_redacted, "
-            "result_truncated, unparsed_arguments, dropped_attributes (by the exporter), "
+            "result_truncated, unparsed_arguments, salvaged (of cut arguments or messages, what "
+            "is whole), dropped_attributes (by the exporter), "
             "synthetic_time (an imported source has none).",
         ),
         _DATE,

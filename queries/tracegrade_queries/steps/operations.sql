@@ -179,6 +179,7 @@ SELECT
   || CASE
     WHEN coalesced.operation IN ('tool', 'plan', 'thought', 'observation', 'answer')
       THEN coalesce(bucket_spans.marks, [])
+    WHEN list_contains(bucket_spans.marks, 'salvaged') THEN ['salvaged']
     ELSE []
   END AS flags
 FROM coalesced

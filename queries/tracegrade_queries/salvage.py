@@ -1,0 +1,52 @@
+"""The longest whole prefix of JSON that was cut: exporters cut values by length, not at their end.
+
+What is whole before the cut is closed and read; the value in which the cut lies is lost. A text of
+which nothing whole is left stays as it is.
+"""
+
+import json
+import re
+from typing import Any
+
+import pyarrow as pa
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],"]', re.DOTALL)
+_CLOSING = {"{": "}", "[": "]"}
+
+
+def whole_prefix(text: str) -> str | None:
+    """Return the longest prefix of a cut JSON text that can be closed, closed; else None."""
+    opened: list[str] = []
+    best = ""
+    for token in _TOKEN.finditer(text):
+        match token[0]:
+            case "{" | "[":
+                opened.append(_CLOSING[token[0]])
+                best = text[: token.end()] + "".join(reversed(opened))
+            case "}" | "]":
+                if not opened or opened.pop() != token[0] or not opened:
+                    return None  # it ends, or never was JSON
+                best = text[: token.end()] + "".join(reversed(opened))
+            case ",":
+                best = text[: token.start()] + "".join(reversed(opened))
+            case '"':
+                break  # a string that does not end
+    return best if _holds_something(best) else None
+
+
+def whole_prefixes(texts: pa.ChunkedArray) -> pa.Array:
+    """Return the whole prefix of each text, in the same order."""
+    return pa.array(map(whole_prefix, texts.to_pylist()), pa.string())
+
+
+def _holds_something(text: str) -> bool:
+    try:
+        return _has_leaf(json.loads(text))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _has_leaf(value: Any) -> bool:
+    if isinstance(value, dict):
+        value = list(value.values())
+    return any(map(_has_leaf, value)) if isinstance(value, list) else True

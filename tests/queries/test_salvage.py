@@ -1,0 +1,59 @@
+"""Of JSON that an exporter cut, what is whole is read."""
+
+import json
+
+import pytest
+
+from tracegrade_collector.lake import Lake
+from tracegrade_queries.build import build
+from tracegrade_queries.salvage import whole_prefix
+
+from .traces import agent, land, message, model, request, request_of, rows, story, tool
+
+
+@pytest.mark.parametrize(
+    ("cut", "whole"),
+    [
+        ('{"city": "Paris", "days": 1', '{"city": "Paris"}'),
+        ('[{"a": 1}, {"b": [2, 3], "c": "x\\", ', '[{"a": 1}, {"b": [2, 3]}]'),
+        ('[{"role": "user"}, {"ro', '[{"role": "user"}, {}]'),
+        ('{"city": "Par', None),
+        ("[", None),
+        ("[INFO] started", None),
+        ("{not json, at all", None),
+        ("no JSON", None),
+    ],
+)
+def test_prefix_ends_before_the_value_that_was_cut(cut: str, whole: str | None) -> None:
+    """Whole values stay; a text without any stays as it is."""
+    assert whole_prefix(cut) == whole
+
+
+@pytest.mark.parametrize("length", range(0, 60, 7))
+def test_every_prefix_is_json_or_nothing(length: int) -> None:
+    """Wherever the cut lies, what is left can be read."""
+    text = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "a\\b"}]}])
+    left = whole_prefix(text[:length])
+    assert left is None or json.loads(left)
+
+
+def test_cut_messages_and_arguments_become_steps_that_say_so(lake: Lake) -> None:
+    """A call in whole messages before the cut is a step, flagged as salvaged."""
+    said = message("assistant", request("get_weather", "c1", city="Paris"), "Let me look, and")
+    cut = json.dumps([said])[:-10]
+    sent = '{"city": "Paris", "note": "a very long'
+    land(
+        lake,
+        request_of(
+            [
+                agent(1),
+                model(2, 1, at=1, gen_ai__output__messages=cut),
+                tool(3, 1, at=5, tool_name="b", gen_ai__tool__call__arguments=sent),
+            ]
+        ),
+    )
+    build(lake)
+
+    assert story(lake)[0] == 'tool_call get_weather {"city":"Paris"} not_executed'
+    assert 'tool_call b {"city":"Paris"} ok' in story(lake)
+    assert rows(lake, "SELECT DISTINCT flags FROM steps") == [{"flags": ["salvaged"]}]
