@@ -27,7 +27,22 @@ EXPORTS = {
     "phoenix": test_phoenix.frame(),
     "tempo": {"batches": [test_tempo.batch(base64=True, old=True)]},
 }
-STRANGE = [None, True, -1, 1.5, 1e300, 10**30, "", "x", "\ud800", [], {}, [1], [[]], {"a": [None]}]
+STRANGE: list[Any] = [
+    None,
+    True,
+    -1,
+    1.5,
+    1e300,
+    10**30,
+    "",
+    "x",
+    "\ud800",
+    [],
+    {},
+    [1],
+    [[]],
+    {"a": [None]},
+]
 
 
 def broken(value: Any, source: random.Random) -> Any:
