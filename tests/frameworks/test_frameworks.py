@@ -87,7 +87,13 @@ ENDS_EARLY = {
     ("langgraph", "toolerror"): STORY["toolerror"][:1],
     ("pydantic_ai", "toolerror"): STORY["toolerror"][:1],
 }
-RUN_ANYWAY = {("strands", "native", "halluc"): _story("nope_tool", "error")}
+# Two run a tool that does not exist. The events tell neither offers nor executions, so
+# that the call is judged by the text of its result.
+JUDGED_OTHERWISE = {
+    ("openai", "events", "halluc"): _story("nope_tool", "error"),
+    ("strands", "native", "halluc"): _story("nope_tool", "error"),
+    ("pydantic_ai", "v1", "halluc"): _story("nope_tool", "error"),
+}
 
 
 SAID = {"thought": list(THOUGHTS), "observation": ["22C in Paris"], "answer": [ANSWER]}
@@ -95,7 +101,7 @@ SAID = {"thought": list(THOUGHTS), "observation": ["22C in Paris"], "answer": [A
 
 def expected(program: Program, variant: str) -> list[tuple[str | None, ...]]:
     """Return the steps that a run has besides its thoughts."""
-    own = RUN_ANYWAY.get((program.framework, program.instrumentation, variant))
+    own = JUDGED_OTHERWISE.get((program.framework, program.instrumentation, variant))
     return own or ENDS_EARLY.get((program.framework, variant), STORY[variant])
 
 
@@ -177,7 +183,11 @@ def test_run_tells_the_one_story(
     """A run is one trajectory with the steps of every other framework's, but for its thoughts."""
     (steps,) = told[f"{program}_{variant}"]
 
-    compared = [step[:4] for step in steps if step.kind != "thought"]
+    compared = [
+        ("answer", None, None, None) if step.kind == "answer" else step[:4]  # some through a tool
+        for step in steps
+        if step.kind != "thought"
+    ]
     assert compared == expected(program, variant)
 
 

@@ -5,10 +5,11 @@ import asyncio
 from autogen_agentchat.agents import AssistantAgent
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 from opentelemetry.instrumentation.openai_v2 import OpenAIInstrumentor
+from opentelemetry.sdk._events import EventLoggerProvider
 from weather import API_KEY, QUESTION, SYSTEM_PROMPT, export, get_weather, model_url
 
 export()
-OpenAIInstrumentor().instrument()
+OpenAIInstrumentor().instrument(event_logger_provider=EventLoggerProvider())
 abilities = {
     "vision": False,
     "function_calling": True,

@@ -14,12 +14,16 @@ from weather import (
     model_url,
 )
 
-tracers = export()
+export()
 if INSTRUMENTATION == "events":
     from opentelemetry.instrumentation.openai_v2 import OpenAIInstrumentor
+    from opentelemetry.sdk._events import EventLoggerProvider
+
+    OpenAIInstrumentor().instrument(event_logger_provider=EventLoggerProvider())
 else:
     from opentelemetry.instrumentation.openai import OpenAIInstrumentor
-OpenAIInstrumentor().instrument()
+
+    OpenAIInstrumentor().instrument()
 
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}}
 TOOL = {
