@@ -26,6 +26,10 @@ class LakeMissing(CollectorError, BadInput):
     """There is no lake at this path."""
 
 
+class LakeForbidden(CollectorError):
+    """The lake may not be read by the user who asks."""
+
+
 class BadLakePath(CollectorError, BadInput):
     """A lake cannot have this path."""
 

@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from urllib.parse import unquote
 
-from tracegrade_collector.errors import BadLakePath, LakeMissing, LakeUnwritable
+from tracegrade_collector.errors import BadLakePath, LakeForbidden, LakeMissing, LakeUnwritable
 from tracegrade_collector.files import make_folder
 
 URL = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9!_.*'()=-]+)*")
@@ -64,11 +65,16 @@ def existing_root(root: str | Path) -> Path:
     Raises:
         BadLakePath: The Delta library would read the path as another one.
         LakeMissing: There is no such folder.
+        LakeForbidden: Its owner keeps it from this user.
     """
     path = _checked(root)
     if not path.is_dir():
-        msg = f"there is no lake at {root}; `tracegrade collect --lake {root}` makes one"
+        command = f"tracegrade collect --lake {quote(str(root))}"
+        msg = f"there is no lake at {root}; `{command}` makes one"
         raise LakeMissing(msg)
+    if not os.access(path, os.R_OK | os.X_OK):
+        msg = f"the lake {root} may not be read by this user; run this as its owner"
+        raise LakeForbidden(msg)
     return path
 
 

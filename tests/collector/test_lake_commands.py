@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import select
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -90,6 +91,26 @@ def test_a_missing_lake_is_exit_code_2(tmp_path: Path, command: list[str]) -> No
     assert done.returncode == 2
     assert "there is no lake at" in done.stderr
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.skipif(not shutil.which("setpriv"), reason="takes root's rights away on Linux")
+def test_a_lake_of_somebody_else_is_one_line(lake: Path, tmp_path: Path) -> None:
+    """It says whose it is to read."""
+    shut = tmp_path / "shut"
+    shutil.copytree(lake, shut)
+    shut.chmod(0)
+    rights = "--bounding-set=-dac_override,-dac_read_search"
+    command = [TRACEGRADE, "lake", "verify", "--lake", str(shut)]
+    done = subprocess.run(
+        command if os.geteuid() else ["setpriv", rights, "--", *command],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    shut.chmod(0o700)
+
+    said = f"the lake {shut} may not be read by this user; run this as its owner"
+    assert (done.returncode, done.stderr) == (3, f"tracegrade: {said}\n")
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tracegrade_collector.errors import MaintenanceBusy
+from tracegrade_collector.lake_root import writing_to
 from tracegrade_collector.locks import FolderLock
 
 LOCK_NAME = "maintenance.lock"
@@ -16,8 +17,10 @@ def only_maintainer(state: Path) -> Iterator[None]:
 
     Raises:
         MaintenanceBusy: Another process holds it.
+        LakeUnwritable: The disk refused.
     """
-    lock = FolderLock(state / LOCK_NAME)
+    with writing_to(state):
+        lock = FolderLock(state / LOCK_NAME)
     try:
         if not lock.try_acquire():
             msg = f"the lake's maintenance is running already ({state / LOCK_NAME}); wait for it"
