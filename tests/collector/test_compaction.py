@@ -260,6 +260,15 @@ def test_a_row_of_today_is_merged_a_few_times_only(lake: Lake) -> None:
     assert written <= 60 * 6
 
 
+def test_a_few_smaller_files_keep_no_larger_ones_from_being_merged(lake: Lake) -> None:
+    """They wait for others of their size; four files of about one size are merged."""
+    for seq, count in enumerate([1, 3, 10, 11, 12, 13], start=1):
+        land(lake, [span(seq * 100 + n, seq, date=TODAY) for n in range(count)])
+
+    (group,) = plan(lake.live_files("raw_spans"), NOW, datetime.now(UTC))
+    assert [file.rows for file in group.files] == [10, 11, 12, 13]
+
+
 def test_late_files_of_a_date_wait_until_they_are_much(lake: Lake) -> None:
     """A whole date is not sorted again for each small file; a day later it is."""
     for seq in (1, 2):

@@ -169,12 +169,17 @@ def _is_worth(files: Sequence[LiveFile], new: Sequence[LiveFile], now: datetime)
 
 
 def _of_about_one_size(files: Sequence[LiveFile]) -> list[LiveFile]:
-    """Return the smallest files up to one with more rows than all before it; none if few."""
+    """Return small files up to one with more rows than all before it; none if few.
+
+    Fewer that are smaller still wait for others of their size.
+    """
     chosen: list[LiveFile] = []
     for file in sorted(files, key=lambda file: (file.rows, file.path)):
         before = sum(each.rows for each in chosen)
         if chosen and file.rows > max(before, 2 * chosen[0].rows):
-            break
+            if len(chosen) >= MERGED_AT_ONCE:
+                break
+            chosen = []
         chosen.append(file)
     return chosen if len(chosen) >= MERGED_AT_ONCE else []
 
