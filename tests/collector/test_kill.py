@@ -2,7 +2,8 @@
 
 Whatever was acknowledged must be in the lake exactly once. Two clients send at the same time: one
 never sends anything twice, the other sends each request until it is answered. Some of what they
-send is refused or garbage, and every item is accounted for after each kill.
+send is refused or garbage, and every item is accounted for after each kill. All the time the lake
+is compacted, and in the end `lake verify` must find nothing wrong.
 
 `KILLS=1000` kills so often (`make chaos`), `KILL_SEED` repeats a run's choices.
 """
@@ -13,9 +14,12 @@ import secrets
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -25,7 +29,9 @@ from deltalake import DeltaTable
 from tracegrade_collector.crash_points import LANDING, POINTS, VARIABLE
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.lake import Lake
+from tracegrade_collector.lake.compaction import CompactOptions, compact
 from tracegrade_collector.log.ledger import read_ledger
+from tracegrade_collector.upkeep.verify import verify
 
 from .clients import FIRST_ID_OF_PATIENT, Client, expected_name, free_port
 from .running import COMMAND, PATIENCE_SECS, landed, landed_ids, wait_until
@@ -37,6 +43,7 @@ OFTEN = {"max_segment_age_secs": 0.03, "land_every_secs": 0.03}  # so that kills
 LONGEST_START_SECS = 0.4
 LONGEST_RECEIPT_SECS = 0.3  # after the first answer; the lander is still starting
 LONGEST_LANDING_SECS = 0.2  # after the first commit; a few rounds
+COMPACT_EVERY_SECS = 1.0
 ARMED_SECS = 1.5  # a point that is not reached by then is left
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
@@ -91,9 +98,9 @@ class Lives:
         assert self.processes
         return self.processes.poll() is not None or self.lander_pids() != landers
 
-    def file_count(self) -> int:
-        """Return how many files have landed."""
-        return len(self.lake.files("raw_spans"))
+    def row_count(self) -> int:
+        """Return how many spans have landed."""
+        return sum(file.rows for file in self.lake.live_files("raw_spans"))
 
     def check(self) -> None:
         """Each table is readable, by our reader and by the Delta library; all is accounted for."""
@@ -114,6 +121,26 @@ def seed() -> int:
     chosen = int(os.environ.get("KILL_SEED", "0")) or secrets.randbits(32)
     sys.stdout.write(f"KILL_SEED={chosen}\n")
     return chosen
+
+
+@contextmanager
+def compacting(lake: Lake) -> Iterator[None]:
+    """Compact what landed just now, again and again during the block."""
+    stop = threading.Event()
+
+    def run() -> int:
+        replaced = 0
+        while not stop.wait(COMPACT_EVERY_SECS):
+            replaced += compact(lake, CompactOptions(settle_secs=0), lambda _: None).files_before
+        return replaced
+
+    with ThreadPoolExecutor() as pool:
+        work = pool.submit(run)
+        try:
+            yield
+        finally:
+            stop.set()
+    assert work.result() > 0
 
 
 def kill_again_and_again(
@@ -162,8 +189,8 @@ def kill_at_a_moment(lives: Lives, client: Client, moments: random.Random) -> st
         wait_until(lambda: len(client.acknowledged) > before)
         time.sleep(moments.uniform(0, LONGEST_RECEIPT_SECS))
     else:
-        files = lives.file_count()
-        wait_until(lambda: lives.file_count() > files)
+        rows = lives.row_count()
+        wait_until(lambda: lives.row_count() > rows)
         time.sleep(moments.uniform(0, LONGEST_LANDING_SECS))
     victim = moments.choice(["all", "receiver", "lander"])
     landers = lives.lander_pids()
@@ -199,7 +226,8 @@ def test_nothing_acknowledged_is_lost_or_doubled(
     lives = Lives(tmp_path, hasty.port)
     moments = random.Random(seed + lake)  # noqa: S311 - no secret
     name = f"lake {lake} of {LAKES}"
-    kills = kill_again_and_again(lives, hasty, moments, name)
+    with compacting(lives.lake):
+        kills = kill_again_and_again(lives, hasty, moments, name)
     lives.start()
     for client in clients:
         client.stopping.set()
@@ -213,6 +241,7 @@ def test_nothing_acknowledged_is_lost_or_doubled(
     sys.stdout.write(f"{name}: killed: {places}\n")
     check_rows(tmp_path, hasty, patient)
     check_ledger(lives.lake, hasty, patient)
+    assert verify(lives.lake, lambda _: None, deep=True).wrong == []
     sys.stdout.write(f"{name}: {told} spans acknowledged to both, each landed once\n")
     assert len(hasty.acknowledged) > 5 * kills.total()  # there was traffic
 
