@@ -23,6 +23,7 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS
+from tracegrade_collector.receive.counters import PREFIX
 
 RAW_TABLES = {"raw_spans": RAW_SPANS, "raw_logs": RAW_LOGS}
 COMMAND = [str(Path(sys.executable).with_name("tracegrade")), "collect"]
@@ -95,6 +96,12 @@ class Collector:
                 connection.putheader(name, value)
             connection.endheaders(bytes(size))
             yield
+
+    def numbers(self) -> dict[str, float]:
+        """Return what /metrics tells, by name with labels, without the common prefix."""
+        lines = self.request("GET", "/metrics").body.decode().splitlines()
+        pairs = (line.rpartition(" ") for line in lines if not line.startswith("#"))
+        return {name.removeprefix(PREFIX): float(value) for name, _, value in pairs}
 
     def stop(self) -> int:
         """Ask it to end, and return its exit code."""

@@ -46,9 +46,8 @@ def collector(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
 
 def counter(collector: Collector, name: str) -> float:
     """Return a number of /metrics, 0 if it is not there yet."""
-    text = collector.request("GET", "/metrics").body.decode()
-    found = [line.rpartition(" ")[2] for line in text.splitlines() if name in line]
-    return float(found[0]) if found else 0.0
+    found = [value for key, value in collector.numbers().items() if name in key]
+    return found[0] if found else 0.0
 
 
 @pytest.mark.parametrize(

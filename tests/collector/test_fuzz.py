@@ -124,13 +124,13 @@ def received_for(collector: Collector, sent: bytes) -> bytes:
 
 def test_collector_is_as_it_was(collector: Collector) -> None:
     """It runs, holds nothing, has kept what it refused as bad data, and stops as asked."""
-    before = counters(collector)
+    before = collector.numbers()
     memory = resident_bytes(collector)
     for number in range(100):
         collector.post(
             "/v1/traces", bytes([255, number % 256]) * 50, JSON if number % 2 else PROTOBUF
         )
-    after = counters(collector)
+    after = collector.numbers()
 
     kept = len(list((collector.lake / "quarantine").glob("[!.]*")))
     assert quarantined(after) - quarantined(before) == 100
@@ -138,13 +138,6 @@ def test_collector_is_as_it_was(collector: Collector) -> None:
     assert after["in_flight_bytes"] == 0
     assert resident_bytes(collector) - memory < MORE_MEMORY
     assert collector.stop() == 0
-
-
-def counters(collector: Collector) -> dict[str, float]:
-    """Return all counters by their name with labels, without the prefix."""
-    lines = collector.request("GET", "/metrics").body.decode().splitlines()
-    pairs = (line.removeprefix("tracegrade_collector_").rpartition(" ") for line in lines)
-    return {name: float(value) for name, _, value in pairs}
 
 
 def quarantined(counts: dict[str, float]) -> float:
