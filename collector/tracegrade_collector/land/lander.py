@@ -31,7 +31,7 @@ POLL_SECS = 0.1  # listing a folder costs microseconds
 FIRST_PAUSE_SECS = 0.5
 LONGEST_PAUSE_SECS = 30.0
 READ_BYTES = 1 << 16
-NICENESS = 10  # answers come first; the log holds a burst, and a lasting load leaves time
+NICENESS = 4  # answers come first; the log holds a burst, and a lasting load leaves time
 
 log = logging.getLogger(__name__)
 
