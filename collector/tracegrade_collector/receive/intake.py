@@ -23,7 +23,7 @@ from tracegrade_collector.receive.counters import Counters
 from tracegrade_collector.receive.limits import Limits
 
 INLINE_BYTES = {Encoding.PROTOBUF: 480 << 10, Encoding.JSON: 16 << 10}
-"""Decoded at once, within 0.5 ms (a hostile one within 15): handing it to a thread costs as much,
+"""Decoded at once, in 0.5 ms (a hostile one in 16): handing it to a thread costs as much,
 and the threads take turns all the same."""
 
 INLINE_ITEMS = 2_000  # checked at once, within 1 ms
