@@ -98,18 +98,6 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
         yield running
 
 
-@pytest.fixture(scope="module")
-def all_transports(collector: Collector) -> dict[str, Transport]:
-    """Each transport to the collector."""
-    return transports(collector)
-
-
-@pytest.fixture(params=["http-protobuf", "http-json", "grpc"])
-def transport(request: pytest.FixtureRequest, all_transports: dict[str, Transport]) -> Transport:
-    """One after the other."""
-    return all_transports[request.param]
-
-
 @pytest.fixture(params=["http-protobuf", "grpc"])
 def wire(request: pytest.FixtureRequest, all_transports: dict[str, Transport]) -> Transport:
     """Those that carry protobuf."""

@@ -57,7 +57,6 @@ else:
 
 LIMIT = 1 << 20
 LANDS_SOON = {"land_every_secs": 0.3, "max_segment_age_secs": 0.1}
-WAYS = ["http-protobuf", "http-json", "grpc"]
 
 
 @pytest.fixture(scope="module")
@@ -66,18 +65,6 @@ def collector(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
     lake = tmp_path_factory.mktemp("lake")
     with collecting(lake, max_request_bytes=LIMIT, **LANDS_SOON) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def all_transports(collector: Collector) -> dict[str, Transport]:
-    """Each transport to the collector."""
-    return transports(collector)
-
-
-@pytest.fixture(params=WAYS)
-def transport(request: pytest.FixtureRequest, all_transports: dict[str, Transport]) -> Transport:
-    """One after the other."""
-    return all_transports[request.param]
 
 
 NEW_IDS = itertools.count(1000)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from .otlp_samples import log_requests, span_requests
 from .running import JSON, PROTOBUF, Collector, collecting, trace_body
-from .transports import ACCEPTED, BAD_DATA, TOO_LARGE, Transport, answers, head, raw, transports
+from .transports import ACCEPTED, BAD_DATA, TOO_LARGE, Transport, answers, head, raw
 
 LIMIT = 64 << 10
 ALLOWED = {ACCEPTED, BAD_DATA, TOO_LARGE}
@@ -34,18 +34,6 @@ def collector(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
         max_body_secs=1,
     ) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def all_transports(collector: Collector) -> dict[str, Transport]:
-    """Each transport to the collector."""
-    return transports(collector)
-
-
-@pytest.fixture(params=["http-protobuf", "http-json", "grpc"])
-def transport(request: pytest.FixtureRequest, all_transports: dict[str, Transport]) -> Transport:
-    """One after the other."""
-    return all_transports[request.param]
 
 
 @st.composite

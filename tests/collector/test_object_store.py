@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from tracegrade_collector.errors import (
 from tracegrade_collector.lake import Column, Lake, Table
 from tracegrade_collector.lake_root import state_folder
 
-from .s3_server import BUCKET, SECRET, Reply, Store, put_environment, s3_server
+from .s3_server import BUCKET, SECRET, Reply, Store
 from .test_lake import NOTES, notes
 
 DATA = r"/notes/date"
@@ -32,20 +31,10 @@ EXISTS = Reply(412, "PreconditionFailed")
 INTERNAL = Reply(500, "InternalError")
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Store]:
-    """An S3 server that the tests of this module share."""
-    with s3_server() as store:
-        yield store
-
-
-@pytest.fixture
-def store(server: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Store]:
-    """The server without faults, known to all clients of this process."""
-    put_environment(server, monkeypatch.setenv)
+@pytest.fixture(autouse=True)
+def state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The folder of what a lake on the store keeps on this machine."""
     monkeypatch.setenv("TRACEGRADE_STATE", str(tmp_path / "state"))
-    yield server
-    server.heal()
 
 
 @pytest.fixture

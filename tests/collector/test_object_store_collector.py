@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,26 +24,11 @@ from .running import (
     trace_request,
     wait_until,
 )
-from .s3_server import BUCKET, SECRET, Reply, Store, put_environment, s3_server
+from .s3_server import BUCKET, SECRET, Reply, Store
 
 TRACEGRADE = str(Path(sys.executable).with_name("tracegrade"))
 EXPIRED = Reply(403, "ExpiredToken", f"The token {SECRET} has expired")
 SKEWED = Reply(403, "RequestTimeTooSkewed", "The difference is too large")
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Store]:
-    """An S3 server that the tests of this module share."""
-    with s3_server() as store:
-        yield store
-
-
-@pytest.fixture
-def store(server: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    """The server without faults, known to all clients that are started."""
-    put_environment(server, monkeypatch.setenv)
-    yield server
-    server.heal()
 
 
 @pytest.fixture

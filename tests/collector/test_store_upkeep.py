@@ -1,7 +1,6 @@
 """Compaction, expiry and repair of a lake on an object store: a real S3 server on loopback."""
 
 import hashlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,24 +11,9 @@ from tracegrade_collector.lake.expiry import Expired, clean, expire
 from tracegrade_collector.upkeep.repair import Repaired, repair
 
 from .lake_rows import LONG_AGO, TODAY, land, silent, span
-from .s3_server import BUCKET, Fault, Reply, Store, put_environment, s3_server
+from .s3_server import BUCKET, Fault, Reply, Store
 
 NOW = CompactOptions(settle_secs=0)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Store]:
-    """An S3 server that the tests of this module share."""
-    with s3_server() as store:
-        yield store
-
-
-@pytest.fixture
-def store(server: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    """The server without faults, known to all clients of this process."""
-    put_environment(server, monkeypatch.setenv)
-    yield server
-    server.heal()
 
 
 @pytest.fixture
