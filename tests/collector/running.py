@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -115,9 +115,12 @@ class Collector:
 
     def lander_pid(self) -> int:
         """Return the process id of its lander, which runs by then; Linux only."""
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        wait_until(lambda: any(map(_is_lander, children.read_text().split())))
-        return int(next(filter(_is_lander, children.read_text().split())))
+        wait_until(self.lander_pids)
+        return self.lander_pids()[0]
+
+    def lander_pids(self) -> list[int]:
+        """Return the process ids of running landers, of which there is one or none; Linux only."""
+        return [pid for pid in child_pids(self.process.pid) if _is_lander(pid)]
 
     @property
     def is_running(self) -> bool:
@@ -125,9 +128,19 @@ class Collector:
         return self.process.poll() is None
 
 
-def _is_lander(pid: str) -> bool:
+def child_pids(pid: int) -> list[int]:
+    """Return the process ids of a process's children; none once it has ended."""
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    with suppress(OSError):
+        return [int(child) for child in children.read_text().split()]
+    return []
+
+
+def _is_lander(pid: int) -> bool:
     """Return whether a child has become the lander; before that it is a copy of the receiver."""
-    return b"tracegrade_collector.land.lander" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    with suppress(OSError):  # it has ended meanwhile
+        return b"tracegrade_collector.land.lander" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return False
 
 
 @contextmanager

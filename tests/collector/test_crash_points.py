@@ -26,8 +26,14 @@ def let_die(collector: Collector, point: str) -> None:
     if point in RECEIVING:
         assert collector.process.wait(60) == EXIT_CODE
         return
-    lander = collector.lander_pid()
-    wait_until(lambda: not collector.is_running or not Path(f"/proc/{lander}").exists())
+    seen: set[int] = set()
+
+    def has_died() -> bool:
+        running = collector.lander_pids()
+        seen.update(running)
+        return not collector.is_running or not seen.issubset(running)
+
+    wait_until(has_died)
 
 
 @pytest.mark.parametrize("point", POINTS)

@@ -34,7 +34,7 @@ from tracegrade_collector.log.ledger import read_ledger
 from tracegrade_collector.upkeep.verify import verify
 
 from .clients import FIRST_ID_OF_PATIENT, Client, expected_name, free_port
-from .running import COMMAND, PATIENCE_SECS, landed, landed_ids, wait_until
+from .running import COMMAND, PATIENCE_SECS, child_pids, landed, landed_ids, wait_until
 
 KILLS = int(os.environ.get("KILLS", "50"))
 KILLS_PER_LAKE = 100  # a table of thousands of tiny files would only slow the test down
@@ -87,11 +87,7 @@ class Lives:
     def lander_pids(self) -> list[int]:
         """Return the process ids of running landers, of which there is one or none."""
         assert self.processes
-        children = Path(f"/proc/{self.processes.pid}/task/{self.processes.pid}/children")
-        try:
-            return [int(pid) for pid in children.read_text().split()]
-        except FileNotFoundError:
-            return []
+        return child_pids(self.processes.pid)
 
     def has_died(self, landers: list[int]) -> bool:
         """Return whether the receiver, or the lander of some time ago, has ended."""
