@@ -54,20 +54,27 @@ def bootstrap(numerators: Sequence[float], denominators: Sequence[float]) -> Int
     Returns:
         None for fewer than 5 tasks.
     """
-    tasks = len(numerators)
-    if tasks < MIN_TASKS:
+    if len(numerators) < MIN_TASKS:
         return None
-    top, bottom = (
-        pl.Series(numerators, dtype=pl.Float64),
-        pl.Series(denominators, dtype=pl.Float64),
-    )
-    picks = _picks(tasks)
-    top_sums, bottom_sums = top.gather(picks[0]), bottom.gather(picks[0])
-    for column in picks[1:]:
-        top_sums, bottom_sums = top_sums + top.gather(column), bottom_sums + bottom.gather(column)
-    rates = (top_sums / bottom_sums).sort().to_list()
+    rates = (resampled_sums(numerators) / resampled_sums(denominators)).sort().to_list()
     tail = (1 - LEVEL) / 2
     return Interval(percentile(rates, tail), percentile(rates, 1 - tail), "bootstrap")
+
+
+def resampled_sums(numbers: Sequence[float]) -> pl.Series:
+    """Return the sum of the drawn tasks' numbers for each resample, added in the order drawn.
+
+    The draws depend on how many tasks there are alone, so sums of several columns belong together.
+
+    Args:
+        numbers: One for each task, in the order of task ids; at least one.
+    """
+    given = pl.Series(numbers, dtype=pl.Float64)
+    first, *others = _picks(len(numbers))
+    sums = given.gather(first)
+    for draw in others:
+        sums = sums + given.gather(draw)
+    return sums
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
