@@ -5,6 +5,9 @@ at a time. A bucket holds traces that arrived after one another, so that it read
 groups of its time. Its rows are staged as files at once, and one commit for each table takes them
 all. What has been built is noted in the commit that writes the trajectories, which comes last: a
 crash before it repeats work and changes nothing else.
+
+Evaluation results that came with the traces are added to the verdicts, which are not replaced by
+trace: those of an import stand there too.
 """
 
 import datetime
@@ -17,6 +20,7 @@ from typing import Final, NamedTuple
 import duckdb
 import pyarrow as pa
 
+from tracegrade_collector.importing.verdict_rows import Verdict, add_clean_verdicts
 from tracegrade_collector.lake import Lake, StagedFile, Table
 from tracegrade_queries.connection import DEDUPLICATED, connect
 from tracegrade_queries.passes import split_into_steps
@@ -96,8 +100,10 @@ def build(lake: Lake, *, full: bool = False) -> BuildSummary:
         if not new_spans and not full:
             return BuildSummary(0, 0, 0, 0)
         steps, trajectories = Built(STEPS), Built(TRAJECTORIES)
-        _build_buckets(lake, con, steps, trajectories)
+        evaluations = _build_buckets(lake, con, steps, trajectories)
         _write(lake, con, steps, {}, full=full)
+        if evaluations:
+            add_clean_verdicts(lake, evaluations)  # they were redacted on arrival
         _write(lake, con, trajectories, _transactions(lake, received), full=full)
         traces = _count(con, "affected_traces")
         return BuildSummary(new_spans, traces, trajectories.rows, steps.rows)
@@ -148,10 +154,11 @@ def _find_new(con: duckdb.DuckDBPyConnection, seen: dict[Source, int]) -> int:
 
 def _build_buckets(
     lake: Lake, con: duckdb.DuckDBPyConnection, steps: Built, trajectories: Built
-) -> None:
-    """Stage the rows of all affected traces."""
+) -> list[Verdict]:
+    """Stage the rows of all affected traces, and return what evaluators say of them."""
     con.execute(f"CREATE TABLE buckets AS {query('buckets')}", {"bucket_spans": BUCKET_SPANS})
     buckets = con.sql("SELECT DISTINCT bucket FROM buckets ORDER BY bucket").fetchall()
+    evaluations: list[Verdict] = []
 
     def work_off(bucket: int) -> None:
         # A cursor does not see the datasets that are registered for an object store.
@@ -160,12 +167,14 @@ def _build_buckets(
         split_into_steps(reader)
         steps.stage(lake, reader.table("built_steps"))
         trajectories.stage(lake, reader.table("built_trajectories"))
+        evaluations.extend(reader.table("evaluations").to_arrow_table().to_pylist())
         if lake.is_local:
             reader.close()
 
     with ThreadPoolExecutor(WORKERS if lake.is_local else 1) as pool:
         for _ in pool.map(work_off, [bucket for (bucket,) in buckets]):
             pass
+    return evaluations
 
 
 def _choose_bucket(con: duckdb.DuckDBPyConnection, bucket: int) -> None:

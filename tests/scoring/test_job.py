@@ -18,6 +18,7 @@ from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.schema import SCORE_TABLES
 from tracegrade_scoring.tasks import Specification
 
+from ..queries.test_evaluations import land_results, result
 from ..queries.traces import agent, land, message, model, request, request_of, tool
 from .build import arrow, specification
 
@@ -188,6 +189,18 @@ def test_verdict_scores_its_trajectory_again(lake: Lake, spec: Specification) ->
     assert values(
         lake, "SELECT value, status FROM scores WHERE metric = 'success' ORDER BY trajectory_id"
     ) == [(1.0, "scored"), (None, "not_applicable")]
+
+
+def test_evaluation_result_scores_its_run_again(lake: Lake, spec: Specification) -> None:
+    """An evaluation that arrives after scoring, as a log record, decides success."""
+    land(lake, run(1, "look"), run(2, "look"))
+    score(lake, spec)
+    land_results(lake, result(1, label="fail"))
+
+    assert score(lake, spec).trajectories == 1
+    assert values(
+        lake, "SELECT value, source FROM scores WHERE metric = 'success' ORDER BY trajectory_id"
+    ) == [(0.0, "evaluation"), (None, None)]
 
 
 def test_changed_task_file_scores_again(lake: Lake, spec: Specification) -> None:

@@ -24,7 +24,12 @@ Key: TypeAlias = tuple[Any, ...]
 
 def add_verdicts(lake: Lake, verdicts: Sequence[Verdict], redactor: Redactor) -> dict[str, int]:
     """Write what the lake lacks of some verdicts; return how many were added, replaced, known."""
-    wanted = {_key(verdict): verdict for verdict in _clean(verdicts, redactor)}
+    return add_clean_verdicts(lake, list(_clean(verdicts, redactor)))
+
+
+def add_clean_verdicts(lake: Lake, verdicts: Sequence[Verdict]) -> dict[str, int]:
+    """Do as `add_verdicts`, with verdicts in which nothing is to be redacted."""
+    wanted = {_key(verdict): verdict for verdict in verdicts}
     found = dict(_found(lake, wanted))
     known = {key for key, (_, row) in found.items() if _said(row) == _said(wanted[key])}
     changed = {key: date for key, (date, _) in found.items() if key not in known}

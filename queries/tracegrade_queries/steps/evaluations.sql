@@ -1,0 +1,93 @@
+-- What evaluators say of the bucket's runs in `gen_ai.evaluation.result` events, as verdicts.
+--
+-- An evaluation named success is about the run, one named sub_goal about the sub-goal that it or
+-- else the evaluated span names; evaluations of other names are about neither. It is of the run
+-- that its span belongs to, by the nearest operation above; of the whole trace if there is none.
+-- Of several, the last counts, and one of the agent itself more than one of a span below.
+--
+-- Reads:
+--   bucket_events
+--   bucket_spans
+--   bucket_traces
+--   logs
+--   operations
+--   runs_of_operations
+--   unknown_ends
+-- Columns:
+--   trajectory_id  VARCHAR  One row for each trajectory_id, subject and sub_goal; or a trace id.
+--   subject        VARCHAR  success | sub_goal.
+--   sub_goal       VARCHAR  Where subject is sub_goal; else NULL.
+--   injection      VARCHAR  NULL.
+--   value          DOUBLE   NULL if only a label was given.
+--   label          VARCHAR  NULL if only a value was given; error if the evaluator failed.
+--   source         VARCHAR  gen_ai.evaluation.result.
+--   evidence       VARCHAR  Its explanation, else its error; NULL if none.
+-- Order:
+--   trajectory_id, subject, sub_goal
+WITH told AS (
+  SELECT
+    bucket_spans.trace_id,
+    bucket_events.key,
+    bucket_events.time_ns,
+    bucket_events.attributes
+  FROM bucket_events
+  INNER JOIN bucket_spans USING (key)
+  WHERE bucket_events.name = 'gen_ai.evaluation.result'
+  UNION ALL
+  -- Of a span that is not here, or of none.
+  SELECT
+    logs.trace_id,
+    NULL AS key,
+    coalesce(nullif(logs.time_ns, 0), logs.observed_time_ns) AS time_ns,
+    logs.attributes
+  FROM logs
+  INNER JOIN bucket_traces USING (trace_id)
+  ANTI JOIN bucket_spans
+    ON logs.trace_id = bucket_spans.trace_id AND logs.span_id = bucket_spans.span_id
+  WHERE
+    coalesce(nullif(logs.event_name, ''), logs.attributes['event.name'], logs.body)
+    = 'gen_ai.evaluation.result'
+),
+
+placed AS (
+  SELECT
+    coalesce(runs.trajectory_id, runs_above.trajectory_id, told.trace_id) AS trajectory_id,
+    coalesce(operations.operation = 'agent', FALSE) AS is_of_agent,
+    told.time_ns,
+    lower(told.attributes['gen_ai.evaluation.name']) AS subject,
+    coalesce(told.attributes['tracegrade.sub_goal.id'], operations.sub_goal) AS sub_goal,
+    try_cast(told.attributes['gen_ai.evaluation.score.value'] AS DOUBLE) AS value,
+    coalesce(
+      nullif(told.attributes['gen_ai.evaluation.score.label'], ''),
+      if(told.attributes['error.type'] IS NOT NULL, 'error', NULL)
+    ) AS label,
+    coalesce(told.attributes['gen_ai.evaluation.explanation'], told.attributes['error.type'])
+      AS evidence
+  FROM told
+  LEFT JOIN operations USING (key)
+  LEFT JOIN runs_of_operations AS runs USING (key)
+  LEFT JOIN unknown_ends USING (key)
+  LEFT JOIN runs_of_operations AS runs_above ON unknown_ends.last = runs_above.key
+)
+
+SELECT
+  trajectory_id,
+  subject,
+  if(subject = 'sub_goal', sub_goal, NULL) AS sub_goal,
+  NULL::VARCHAR AS injection,
+  value,
+  label,
+  'gen_ai.evaluation.result' AS source,
+  evidence
+FROM placed
+WHERE
+  (value IS NOT NULL OR label IS NOT NULL)
+  AND (subject = 'success' OR (subject = 'sub_goal' AND sub_goal IS NOT NULL))
+QUALIFY
+  row_number() OVER (
+    PARTITION BY placed.trajectory_id, placed.subject, if(subject = 'sub_goal', sub_goal, NULL)
+    ORDER BY
+      placed.is_of_agent DESC, placed.time_ns DESC, placed.value DESC, placed.label DESC,
+      placed.evidence DESC
+  ) = 1
+ORDER BY trajectory_id, subject, sub_goal;

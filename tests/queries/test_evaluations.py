@@ -1,0 +1,149 @@
+"""What evaluators say of a run, in events of the GenAI conventions, becomes verdicts."""
+
+import json
+from collections.abc import Mapping
+
+import pytest
+
+from tracegrade_collector.lake import Lake
+from tracegrade_queries.build import build
+
+from .traces import NOON_NS, Row, agent, land, land_logs, request_of, rows, span, tool
+
+RUN, CHILD = f"{1:016x}", f"{4:016x}"
+
+
+def spans(trace: int) -> list[Row]:
+    """Return a run that calls an agent as a tool."""
+    return [
+        agent(1, trace=trace),
+        tool(2, 1, trace=trace, at=1, ms=50, tracegrade__sub_goal__id="find"),
+        span(3, 2, trace=trace, at=2),
+        agent(4, 3, trace=trace, at=3),
+        span(5, 4, trace=trace, at=4, name="HTTP POST"),
+    ]
+
+
+def attributes(values: Mapping[str, object]) -> list[Row]:
+    """Return the attributes of one evaluation result."""
+    typed = {float: "doubleValue", str: "stringValue"}
+    return [{"key": key, "value": {typed[type(value)]: value}} for key, value in values.items()]
+
+
+def result(
+    number: int | None,
+    *,
+    name: str = "success",
+    at: int = 0,
+    score: float | None = None,
+    label: str | None = None,
+    **more: object,
+) -> Row:
+    """Return the log record of an evaluation of a span of the trace."""
+    said = {
+        "gen_ai.evaluation.name": name,
+        "gen_ai.evaluation.score.value": score,
+        "gen_ai.evaluation.score.label": label,
+        **{key.replace("__", "."): value for key, value in more.items()},
+    }
+    return {
+        "eventName": "gen_ai.evaluation.result",
+        "timeUnixNano": str(NOON_NS + at),
+        "traceId": f"{1:032x}",
+        "spanId": "" if number is None else f"{number:016x}",
+        "attributes": attributes({k: v for k, v in said.items() if v is not None}),
+    }
+
+
+def land_results(lake: Lake, *records: Row, seq: int = 1) -> None:
+    """Land evaluation results as log records."""
+    body = {"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]}
+    land_logs(lake, json.dumps(body).encode(), seq=seq)
+
+
+def verdicts(lake: Lake) -> dict[int, list[tuple[object, ...]]]:
+    """Return what is said of which run of each trace; None is the trace as a whole."""
+    told: dict[int, list[tuple[object, ...]]] = {}
+    for row in rows(lake, "SELECT * FROM verdicts ORDER BY ALL"):
+        trace, _, run = row["trajectory_id"].partition("-")
+        said = [row[name] for name in ("subject", "sub_goal", "value", "label", "evidence")]
+        told.setdefault(int(trace, 16), []).append((run or None, *said))
+        assert row["source"] == "gen_ai.evaluation.result"
+    return told
+
+
+CASES: dict[str, tuple[Row, list[tuple[object, ...]]]] = {
+    "of the run": (
+        result(1, score=0.9, label="pass", gen_ai__evaluation__explanation="It did."),
+        [(RUN, "success", None, 0.9, "pass", "It did.")],
+    ),
+    "of a called run, by a span without meaning": (
+        result(5, name="Success", label="fail"),
+        [(CHILD, "success", None, None, "fail", None)],
+    ),
+    "of no span": (result(None, score=1.0), [(None, "success", None, 1.0, None, None)]),
+    "of a span that never came": (
+        result(77, score=1.0),
+        [(None, "success", None, 1.0, None, None)],
+    ),
+    "that failed": (
+        result(1, error__type="timeout"),
+        [(RUN, "success", None, None, "error", "timeout")],
+    ),
+    "of the sub-goal of a span": (
+        result(2, name="sub_goal", score=1.0),
+        [(RUN, "sub_goal", "find", 1.0, None, None)],
+    ),
+    "of a sub-goal that it names": (
+        result(1, name="sub_goal", score=0.0, tracegrade__sub_goal__id="pay"),
+        [(RUN, "sub_goal", "pay", 0.0, None, None)],
+    ),
+    "of a sub-goal that nothing names": (result(1, name="sub_goal", score=0.0), []),
+    "of something else": (result(1, name="relevance", score=0.5), []),
+    "that says nothing": (result(1), []),
+}
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[int, list[tuple[object, ...]]]:
+    """The verdicts of all cases, each a trace of its own; built at once."""
+    lake = Lake.create(tmp_path_factory.mktemp("evaluations") / "lake")
+    land(lake, *(request_of(spans(trace)) for trace, _ in enumerate(CASES, 1)))
+    records = [record for record, _ in CASES.values()]
+    land_results(lake, *(r | {"traceId": f"{trace:032x}"} for trace, r in enumerate(records, 1)))
+    build(lake)
+    return verdicts(lake)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_result_is_a_verdict(told: dict[int, list[tuple[object, ...]]], case: str) -> None:
+    """An evaluation of success or of a sub-goal is about the run that its span belongs to."""
+    assert told.get(1 + list(CASES).index(case), []) == CASES[case][1]
+
+
+def test_result_may_be_an_event_of_the_span(lake: Lake) -> None:
+    """A span event says the same as a log record."""
+    said = {"gen_ai.evaluation.name": "success", "gen_ai.evaluation.score.label": "pass"}
+    event = {
+        "name": "gen_ai.evaluation.result",
+        "timeUnixNano": str(NOON_NS),
+        "attributes": attributes(said),
+    }
+    land(lake, request_of([agent(1) | {"events": [event]}]))
+    build(lake)
+
+    assert verdicts(lake) == {1: [(RUN, "success", None, None, "pass", None)]}
+
+
+def test_later_result_replaces_the_earlier(lake: Lake) -> None:
+    """The last evaluation of the agent counts, whichever arrived first; a build adds it once."""
+    land(lake, request_of(spans(1)))
+    land_results(lake, result(1, at=5, score=1.0), result(2, at=9, score=0.25))
+    build(lake)
+    first = verdicts(lake)
+    land_results(lake, result(1, at=7, score=0.5), result(1, at=6, score=0.75), seq=2)
+    build(lake)
+    build(lake, full=True)
+
+    assert first == {1: [(RUN, "success", None, 1.0, None, None)]}
+    assert verdicts(lake) == {1: [(RUN, "success", None, 0.5, None, None)]}
