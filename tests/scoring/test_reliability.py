@@ -1,39 +1,75 @@
-"""pass@k and pass^k agree with their definition and with the published numbers."""
+"""pass@k and pass^k agree with their definitions and with the published numbers."""
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from itertools import combinations
+from math import comb, isclose, lgamma
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracegrade_scoring.reliability import Attempts, unbiased_passes
+from tracegrade_scoring import beta
+from tracegrade_scoring.reliability import ESTIMATORS, Attempts, Pass, count_attempts, passes
+from tracegrade_scoring.tiers import classify, tier_of
 
 outcomes = st.lists(st.booleans(), min_size=1, max_size=6)
+counted = st.integers(1, 8).flatmap(
+    lambda n: st.builds(Attempts, st.just(n), st.integers(0, n), st.integers(0, 2))
+)
+cohorts = st.lists(counted, min_size=1, max_size=6)
 
 
-def test_tau_bench_gives_the_published_numbers(shared_data: Path) -> None:
-    """200 airline runs of gpt-4o, 50 tasks x 4 trials, give tau-bench's own table."""
+@pytest.fixture(scope="module")
+def tau_bench(shared_data: Path) -> list[Attempts]:
+    """200 airline runs of gpt-4o, 50 tasks x 4 trials."""
     runs = json.loads((shared_data / "tau-bench" / "gpt-4o-airline.json").read_text())
     rewards = defaultdict(list)
     for run in runs:
         rewards[run["task_id"]].append(run["reward"] == 1.0)
+    return [Attempts(len(r), sum(r)) for _, r in sorted(rewards.items())]
 
-    passes = unbiased_passes([Attempts(len(r), sum(r)) for r in rewards.values()])
 
-    assert [round(p.pass_hat_k, 3) for p in passes] == [0.420, 0.273, 0.220, 0.200]
-    assert [round(p.pass_at_k, 3) for p in passes] == [0.420, 0.567, 0.660, 0.720]
+@pytest.mark.parametrize(
+    ("estimator", "k", "at", "hat"),
+    [
+        ("unbiased", 1, 0.420, 0.420),
+        ("unbiased", 2, 0.567, 0.273),
+        ("unbiased", 3, 0.660, 0.220),
+        ("unbiased", 4, 0.720, 0.200),
+        ("plug_in", 3, None, 0.2625),
+        ("plug_in", 4, None, 0.2388),
+        ("pooled", 3, None, 0.0741),
+        ("pooled", 4, None, 0.0311),
+        ("bayes_hierarchical", 4, None, 0.1700),
+    ],
+)
+def test_tau_bench_gives_the_published_numbers(
+    tau_bench: list[Attempts], estimator: str, k: int, at: float | None, hat: float
+) -> None:
+    """Each estimator gives tau-bench's own table, or what the definition says of it."""
+    found = passes(tau_bench, estimator)[k - 1]
+
+    half = 0.00051 if estimator == "unbiased" else 0.000051
+    assert found.pass_hat_k == pytest.approx(hat, abs=half)
+    assert at is None or found.pass_at_k == pytest.approx(at, abs=half)
+
+
+def test_tau_bench_teaches_the_prior(tau_bench: list[Attempts]) -> None:
+    """The prior of its tasks is Beta(.642, .858)."""
+    a, b = beta.fit(Counter((task.valid, task.correct) for task in tau_bench))
+
+    assert (round(a, 3), round(b, 3)) == (0.642, 0.858)
 
 
 @given(st.lists(outcomes, min_size=1, max_size=5))
 def test_equals_the_share_of_all_choices_of_k_attempts(tasks: list[list[bool]]) -> None:
     """The closed form is the share among all ways to choose k of a task's attempts."""
-    passes = unbiased_passes([Attempts(len(task), sum(task)) for task in tasks])
+    found = passes([Attempts(len(task), sum(task)) for task in tasks])
 
-    assert [p.k for p in passes] == list(range(1, min(map(len, tasks)) + 1))
-    for p in passes:
+    assert [p.k for p in found] == list(range(1, min(map(len, tasks)) + 1))
+    for p in found:
         choices = [list(combinations(task, p.k)) for task in tasks]
         at_least_one = [sum(map(any, chosen)) / len(chosen) for chosen in choices]
         every_one = [sum(map(all, chosen)) / len(chosen) for chosen in choices]
@@ -41,13 +77,149 @@ def test_equals_the_share_of_all_choices_of_k_attempts(tasks: list[list[bool]]) 
         assert p.pass_hat_k == pytest.approx(sum(every_one) / len(tasks), abs=1e-12)
 
 
+@given(cohorts, st.integers(1, 6))
+@settings(max_examples=60, deadline=None)
+def test_other_estimators_equal_their_definitions(tasks: list[Attempts], k: int) -> None:
+    """Powers of each task's rate, of the pooled rate, and the mean over the pooled posterior."""
+    c, n = sum(task.correct for task in tasks), sum(task.valid for task in tasks)
+    grid = [(i + 0.5) / 2000 for i in range(2000)]
+    weights = [p**c * (1 - p) ** (n - c) for p in grid]
+    wanted = {
+        "plug_in": [
+            sum(1 - (1 - t.correct / t.valid) ** k for t in tasks) / len(tasks),
+            sum((t.correct / t.valid) ** k for t in tasks) / len(tasks),
+        ],
+        "pooled": [1 - (1 - c / n) ** k, (c / n) ** k],
+        "bayes_pooled": [
+            sum(w * (1 - (1 - p) ** k) for w, p in zip(weights, grid, strict=True)) / sum(weights),
+            sum(w * p**k for w, p in zip(weights, grid, strict=True)) / sum(weights),
+        ],
+    }
+
+    for estimator, values in wanted.items():
+        found = passes(tasks, estimator)[k - 1]
+        assert [found.pass_at_k, found.pass_hat_k] == pytest.approx(values, abs=1e-5)
+        assert found.extrapolated == (k > min(task.valid for task in tasks))
+        assert found.small_sample == (n < 20)
+
+
+@given(st.lists(counted, min_size=2, max_size=6).filter(lambda t: max(t).valid > 1))
+@settings(max_examples=12, deadline=None)
+def test_hierarchical_prior_is_the_likeliest(tasks: list[Attempts]) -> None:
+    """No prior of a fine grid makes the counts likelier than the one that is fitted."""
+    counts = Counter((task.valid, task.correct) for task in tasks)
+    a, b = beta.fit(counts)
+
+    def likelihood(a: float, b: float) -> float:
+        return sum(
+            lgamma(a + t.correct) + lgamma(b + t.valid - t.correct) - lgamma(a + b + t.valid)
+            - lgamma(a) - lgamma(b) + lgamma(a + b)
+            for t in tasks
+        )  # fmt: skip
+
+    sums = [0.1 * 10 ** (i / 10) for i in range(41)]
+    grid = [likelihood(s * m / 100, s * (1 - m / 100)) for s in sums for m in range(1, 100)]
+    assert 0.1 - 1e-9 <= a + b <= 1000 + 1e-6
+    assert likelihood(a, b) >= max(grid) - 1e-9
+    found = passes(tasks, "bayes_hierarchical", 3)[2]
+    means = [(a + t.correct, b + t.valid - t.correct) for t in tasks]
+    wanted = [x * (x + 1) * (x + 2) / ((x + y) * (x + y + 1) * (x + y + 2)) for x, y in means]
+    assert found.pass_hat_k == pytest.approx(sum(wanted) / len(tasks), abs=1e-12)
+
+
+@given(st.integers(1, 40), st.integers(1, 40), st.floats(0.01, 0.99))
+def test_beta_distribution_is_that_of_binomial_counts(a: int, b: int, p: float) -> None:
+    """For whole a and b it is the chance of at least a hits in a + b - 1 tries."""
+    n = a + b - 1
+    tail = sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(a, n + 1))
+
+    assert beta.distribution(a, b, p) == pytest.approx(tail, abs=1e-12)
+    assert isclose(beta.distribution(a, b, beta.quantile(a, b, p)), p, abs_tol=1e-9)
+
+
+@given(cohorts)
+@settings(max_examples=25, deadline=None)
+def test_intervals_hold_their_value_and_chances_are_chances(tasks: list[Attempts]) -> None:
+    """Every estimate lies in [0, 1]; pass^k falls and pass@k rises with k."""
+    for estimator in ESTIMATORS:
+        found = passes(tasks, estimator)
+        for p in found:
+            assert 0 <= p.pass_hat_k <= p.pass_at_k + 1e-12 <= 1 + 1e-9
+            ends = (p.at_low, p.at_high, p.hat_low, p.hat_high)
+            assert all(e is None or -1e-12 <= e <= 1 + 1e-12 for e in ends)
+            assert (None in ends) == (set(ends) == {None})
+        hats, ats = [p.pass_hat_k for p in found], [p.pass_at_k for p in found]
+        assert hats == pytest.approx(sorted(hats, reverse=True), abs=1e-12)
+        assert ats == pytest.approx(sorted(ats), abs=1e-12)
+
+
 def test_task_without_a_valid_attempt_is_left_out() -> None:
     """It neither counts as a failure nor lowers the largest k."""
-    (once,) = unbiased_passes([Attempts(0, 0), Attempts(1, 1)])
+    (once,) = passes([Attempts(0, 0, 3), Attempts(1, 1)])
 
-    assert once == (1, 1.0, 1.0, "unbiased", 1)
+    assert once[:7] == (1, 1.0, 1.0, "unbiased", 1, False, True)
 
 
 def test_nothing_tried_gives_no_pass() -> None:
-    """Without attempts there is no k to speak of."""
-    assert unbiased_passes([]) == []
+    """Without attempts there is no k to speak of; tries of one each teach no prior of tasks."""
+    assert [passes([], estimator) for estimator in ESTIMATORS] == [[]] * 5
+    assert passes([Attempts(1, 1), Attempts(1, 0)], "bayes_hierarchical") == []
+
+
+def test_single_attempts_have_wilson_s_interval() -> None:
+    """With one attempt for each task the tasks are independent observations."""
+    (found,) = passes([Attempts(1, i % 2) for i in range(10)])
+
+    assert (found.hat_low, found.hat_high) == pytest.approx((0.2366, 0.7634), abs=1e-4)
+
+
+def test_min_trials_and_missing_attempts_are_counted() -> None:
+    """Tasks tried too rarely are dropped for every k; missing attempts may be failures."""
+    tasks = [Attempts(3, 3), Attempts(2, 1, 1), Attempts(1, 1)]
+
+    assert count_attempts(tasks, min_trials=3) == ([Attempts(3, 3)], 2)
+    failures = count_attempts(tasks, missing="as-failure", trials=4)
+    assert failures.tasks == [Attempts(4, 3), Attempts(4, 1), Attempts(4, 1)]
+
+
+@pytest.mark.parametrize(
+    ("once", "thrice", "tier"),
+    [
+        (0.95, 0.75, "Production-ready"),
+        (0.95, 0.70, "Functional but inconsistent"),
+        (0.95, 0.30, "Functional but inconsistent"),
+        (0.95, 0.29, "Needs improvement"),
+        (0.95, None, None),
+        (0.9 + 1e-12, None, "Needs improvement"),
+        (0.90, 0.90, "Needs improvement"),
+        (0.70, 0.10, "Needs improvement"),
+        (2 / 3, 0.296, "Not ready"),
+    ],
+)
+def test_tier(once: float, thrice: float | None, tier: str | None) -> None:
+    """The table of the Agentic text, bounds as it writes them; 2 of 3 is its own example."""
+    assert tier_of(once, thrice) == tier
+
+
+def test_tier_goes_by_tasks_of_three_attempts() -> None:
+    """Others say nothing of pass^3; without any, pass@1 alone can still be too low."""
+    ready = [Attempts(3, 3)] * 9
+
+    assert classify([*ready, Attempts(1, 0)])[:2] == ("Production-ready", "Production-ready")
+    assert classify([Attempts(2, 2)] * 9).reason == "too_few_attempts"
+    assert classify([Attempts(2, 1)] * 9).tier == "Not ready"
+    assert classify([]).reason == "no_attempts"
+
+
+def test_conservative_tier_reaches_the_second_row() -> None:
+    """37 of 40 tasks without a fault are ready by their mean, inconsistent by its lower end."""
+    tasks = [Attempts(3, 3)] * 16 + [Attempts(3, 2)] * 4
+
+    found = classify(tasks)
+    assert (found.tier, found.pass_hat_3) == ("Production-ready", 0.8)
+    assert found.tier_conservative == "Functional but inconsistent"
+
+
+def test_pass_names_what_a_report_writes() -> None:
+    """The names of the four numbers of design.md are fields of a pass."""
+    assert {"k", "pass_at_k", "pass_hat_k", "estimator"} <= set(Pass._fields)
