@@ -11,7 +11,7 @@ import fcntl
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,7 @@ from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.encoding.otlp import Encoding, Request, Signal
 from tracegrade_collector.errors import ImportBusy, NotRedacted
 from tracegrade_collector.files import FILE_MODE
+from tracegrade_collector.importing.addresses import runs_of
 from tracegrade_collector.importing.formats import read_file
 from tracegrade_collector.importing.part import Part, Reading
 from tracegrade_collector.importing.verdict_rows import BATCH_ROWS, Verdict, add_verdicts
@@ -95,20 +96,27 @@ def import_files(
     with _only_import(lake):
         redactor = Redactor.from_options(config or CollectorConfig(), lake.state)
         batches = {signal: _Batch(lake, signal, redactor, imported) for signal in Signal}
-        verdicts = _Verdicts(lake, redactor, imported)
+        verdicts = _Verdicts(lake, redactor, imported, note)
         seq = max(batch.landed_seq for batch in batches.values())
         for path in paths:
             for number, part in enumerate(read_file(path, reading or Reading()), start=1):
                 show(f"importing {path}: {number}")
                 _count(part, imported, note)
-                verdicts.add(part.verdicts)
+                verdicts.add(part)
+                if verdicts.count >= BATCH_ROWS:
+                    _flush(batches, verdicts)
                 if part.request is not None and part.signal is not None:
                     seq += 1
                     batches[part.signal].add(_record(seq, part.signal, part.request), path)
-        for batch in batches.values():
-            batch.flush()
-        verdicts.flush()
+        _flush(batches, verdicts)
     return imported
+
+
+def _flush(batches: Mapping[Signal, "_Batch"], verdicts: "_Verdicts") -> None:
+    """Write everything; spans come first, since verdicts may name them by their task."""
+    for batch in batches.values():
+        batch.flush()
+    verdicts.flush()
 
 
 @contextmanager
@@ -223,24 +231,41 @@ class _Batch:
 class _Verdicts:
     """Verdicts from one file or several that are written together."""
 
-    def __init__(self, lake: Lake, redactor: Redactor, imported: Imported) -> None:
+    def __init__(
+        self, lake: Lake, redactor: Redactor, imported: Imported, note: Callable[[str], None]
+    ) -> None:
         self._lake = lake
         self._redactor = redactor
         self._imported = imported
-        self._verdicts: list[Verdict] = []
+        self._note = note
+        self._parts: list[Part] = []
+        self.count = 0
 
-    def add(self, verdicts: Sequence[Verdict]) -> None:
-        """Take verdicts, and write what there is if it is enough."""
-        self._verdicts += verdicts
-        if len(self._verdicts) >= BATCH_ROWS:
-            self.flush()
+    def add(self, part: Part) -> None:
+        """Take the verdicts of a part."""
+        if part.verdicts:
+            self._parts.append(part)
+            self.count += len(part.verdicts)
 
     def flush(self) -> None:
-        """Write the verdicts that the lake lacks."""
-        if self._verdicts:
-            done = add_verdicts(self._lake, self._verdicts, self._redactor)
-            self._imported.verdicts.update(done)
-            self._verdicts = []
+        """Write the verdicts that the lake lacks; those whose run is not found are noted."""
+        if not self._parts:
+            return
+        found = runs_of(self._lake, (part.address for part in self._parts if part.address))
+        verdicts: list[Verdict] = []
+        for part in self._parts:
+            runs = found[part.address] if part.address else None
+            if isinstance(runs, str):
+                self._imported.faults += 1
+                self._note(f"{part.place}: {runs}")
+            elif runs is None:
+                verdicts += part.verdicts
+            else:
+                verdicts += [
+                    {**each, "trajectory_id": run} for each in part.verdicts for run in runs
+                ]
+        self._imported.verdicts.update(add_verdicts(self._lake, verdicts, self._redactor))
+        self._parts, self.count = [], 0
 
 
 def _counts_in_lake(lake: Lake, table: Table, hashes: Iterable[str]) -> Counter[str]:

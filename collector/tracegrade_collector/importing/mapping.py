@@ -39,6 +39,7 @@ GUESSES: Final[dict[str, tuple[str, ...]]] = {
     "answer": ("final_answer", "answer", "output"),
     "expected": ("expected", "expected_actions", "ground_truth", "info.task.actions"),
     # Of verdicts.
+    "verdicts": ("verdicts",),
     "trajectory_id": ("trajectory_id",),
     "trace_id": ("trace_id",),
     "subject": ("subject",),

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.encoding.otlp import Rejection, Request, Signal
+from tracegrade_collector.importing.addresses import Address
 
 NONE: Final[Mapping[str, int]] = MappingProxyType({})
 
@@ -24,6 +25,9 @@ class Part(NamedTuple):
     fault: str | None = None
     verdicts: Sequence[Mapping[str, Any]] = ()
     """Rows for the table of verdicts."""
+
+    address: Address | None = None
+    """Where the verdicts name their run by task and trial; their `trajectory_id` is then NULL."""
 
     understood: Mapping[str, int] = NONE
     """What was read, by what it is: `tool calls`."""

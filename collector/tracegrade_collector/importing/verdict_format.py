@@ -1,7 +1,8 @@
 """The format `verdicts`: results from outside the scorer, as objects of JSON or rows of CSV.
 
-A verdict names a run by `trajectory_id`, or by `trace_id` for the trace's outermost run, and holds
-a value, a label, or both.
+A verdict names a run by `trajectory_id`, by `trace_id` for the trace's outermost run, or by task
+and what else tells its runs apart (trial, agent, release, conversation), and holds a value, a
+label, or both. A record may hold a list of verdicts, which share what it says beside them.
 """
 
 import csv
@@ -14,8 +15,9 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, Final
 
+from tracegrade_collector.importing.addresses import Address
 from tracegrade_collector.importing.chat import as_text
-from tracegrade_collector.importing.mapping import FieldMap
+from tracegrade_collector.importing.mapping import GUESSES, FieldMap
 from tracegrade_collector.importing.part import Part, Reading
 from tracegrade_collector.importing.records import MAX_RECORD_BYTES, Record, read_records
 from tracegrade_collector.importing.source import open_plain
@@ -38,20 +40,24 @@ class NoVerdict(Exception):
 
 def fits(head: bytes, record: Any, paths: Mapping[str, str]) -> bool:
     """Return whether a file that begins so, or whose fields are mapped so, is of this format."""
-    if any(field in paths for field in _IDS):
+    if any(field in paths for field in (*_IDS, "value", "label", "subject", "verdicts")):
         return True
     names = record if isinstance(record, dict) else _header(head)
-    return any(key in names for key in _IDS) and any(
-        key in names for key in ("value", "label", "score", "subject", "verdict")
+    named = any(key in names for key in _IDS) or (
+        any(key in names for key in GUESSES["task"])
+        and not any(key in names for key in (*GUESSES["messages"], *GUESSES["steps"]))
+    )
+    return named and any(
+        key in names for key in ("value", "label", "score", "subject", "verdict", "verdicts")
     )
 
 
 def read(path: Path, reading: Reading) -> Iterator[Part]:
-    """Yield a part for each verdict of a file, and one for each record that is none."""
+    """Yield a part for each verdict of a file, and one for each that is none."""
     fields = FieldMap(reading.paths)
     with open_plain(path) as file:
         for record in _records(file):
-            yield _part(f"{path}:{record.line}", record, fields)
+            yield from _parts(f"{path}:{record.line}", record, fields)
     for line in fields.unseen():
         yield Part(str(path), fault=line)
 
@@ -82,26 +88,39 @@ def _header(head: bytes) -> list[str]:
     return [name.strip().strip('"') for name in line.split(",")]
 
 
-def _part(place: str, record: Record, fields: FieldMap) -> Part:
-    if record.fault:
-        return Part(place, fault=record.fault)
+def _parts(place: str, record: Record, fields: FieldMap) -> Iterator[Part]:
+    """Yield a part for the verdict that a record is, or for each that it holds."""
+    held = fields.find(record.value, "verdicts")
+    if record.fault or not isinstance(held, list):
+        yield _part(place, record.value, record.fault, fields)
+        return
+    for number, verdict in enumerate(held):
+        if isinstance(verdict, dict):
+            yield _part(f"{place}[{number}]", {**record.value, **verdict}, None, fields)
+        else:
+            yield Part(f"{place}[{number}]", fault=_no_object(verdict))
+
+
+def _part(place: str, record: Any, fault: str | None, fields: FieldMap) -> Part:
+    if fault:
+        return Part(place, fault=fault)
     try:
-        verdict = _verdict(record.value, fields)
+        verdict = _verdict(record, fields)
+        address = None if verdict["trajectory_id"] else _address(record, fields)
     except NoVerdict as error:
         return Part(place, fault=str(error))
-    return Part(place, verdicts=[verdict], understood=Counter({"verdicts": 1}))
+    understood = Counter({"verdicts": 1})
+    return Part(place, verdicts=[verdict], address=address, understood=understood)
 
 
 def _verdict(record: Any, fields: FieldMap) -> dict[str, Any]:
     if not isinstance(record, dict):
-        msg = f"a verdict is an object, this is a {type(record).__name__}"
-        raise NoVerdict(msg)
+        raise NoVerdict(_no_object(record))
     value, label = _value(fields.find(record, "value")), _text(fields.find(record, "label"))
     if value is None and label is None:
         msg = "a verdict needs a value (a number, true or false) or a label"
         raise NoVerdict(msg)
-    named = fields.find(record, "subject")
-    subject = "success" if named is None else _choice("subject", named, SUBJECTS)
+    subject = _subject(record, fields)
     return {
         "trajectory_id": _run(record, fields),
         "subject": subject,
@@ -114,7 +133,20 @@ def _verdict(record: Any, fields: FieldMap) -> dict[str, Any]:
     }
 
 
-def _run(record: dict[str, Any], fields: FieldMap) -> str:
+def _no_object(value: Any) -> str:
+    return f"a verdict is an object, this is a {type(value).__name__}"
+
+
+def _subject(record: dict[str, Any], fields: FieldMap) -> str:
+    """Return what is judged; without a word about it a sub-goal if one is named."""
+    named = fields.find(record, "subject")
+    if named is None:
+        return "success" if fields.find(record, "sub_goal") is None else "sub_goal"
+    return _choice("subject", named, SUBJECTS)
+
+
+def _run(record: dict[str, Any], fields: FieldMap) -> str | None:
+    """Return the run's id, or its trace's; None if the record has neither."""
     for field, pattern in _IDS.items():
         found = fields.find(record, field)
         if found is None:
@@ -123,8 +155,16 @@ def _run(record: dict[str, Any], fields: FieldMap) -> str:
             return found.strip().lower()
         msg = f"{field} must be {_ID_FORMS[field]}"
         raise NoVerdict(msg)
-    msg = "a verdict needs a trajectory_id or a trace_id"
-    raise NoVerdict(msg)
+    return None
+
+
+def _address(record: dict[str, Any], fields: FieldMap) -> Address:
+    found = {field: _text(fields.find(record, field)) for field in Address._fields}
+    task = found.pop("task")
+    if task is None:
+        msg = "a verdict needs a trajectory_id, a trace_id or a task"
+        raise NoVerdict(msg)
+    return Address(task, **found)
 
 
 _ID_FORMS: Final = {

@@ -11,6 +11,7 @@ import pytest
 from tracegrade_collector.importer import Imported, import_files
 from tracegrade_collector.importing.part import Reading
 from tracegrade_collector.lake import Lake
+from tracegrade_queries.build import build
 from tracegrade_queries.connection import connect
 from tracegrade_scoring.job import score
 from tracegrade_scoring.schema import SCORE_TABLES
@@ -102,7 +103,8 @@ def test_fields_of_verdicts_can_be_mapped(lake: Lake, tmp_path: Path) -> None:
     [
         ({"trajectory_id": "x", "value": 1}, "trajectory_id must be 32 hex digits, '-' and 16"),
         ({"trace_id": 5, "value": 1}, "trace_id must be 32 hex digits"),
-        ({"value": 1}, "a verdict needs a trajectory_id or a trace_id"),
+        ({"value": 1}, "a verdict needs a trajectory_id, a trace_id or a task"),
+        ({"verdicts": [3]}, "a verdict is an object, this is a int"),
         (verdict(value=None), "a verdict needs a value"),
         (verdict(value=[1]), "a verdict needs a value"),
         (verdict(value=float("inf")), "a verdict needs a value"),
@@ -119,7 +121,9 @@ def test_what_is_no_verdict_is_named_by_its_line(
     file = tmp_path / "verdicts.jsonl"
     imported, notes = add(lake, file, verdict(), record, verdict(source="b"))
 
-    assert [note[: len(f"{file}:2: {fault}")] for note in notes] == [f"{file}:2: {fault}"]
+    assert len(notes) == 1
+    assert notes[0].startswith(f"{file}:2")
+    assert fault in notes[0]
     assert imported.verdicts["added"] == 2
 
 
@@ -152,6 +156,91 @@ def test_a_verdict_scores_its_run_anew(lake: Lake, tmp_path: Path, field: str) -
 
     assert before == [(0.0, "trace")]
     assert successes(lake) == [(1.0, "verifier")]
+
+
+def run(**fields: Any) -> Row:
+    """Return a run of a few words."""
+    said = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    return {"messages": said, **fields}
+
+
+RUNS: list[Row] = [
+    *({"task": "t", "trial": trial, "agent": "a"} for trial in range(2)),
+    *({"task": "t", "trial": 0, "agent": "b", "release": release} for release in ("1", "2")),
+    *({"task": "talk", "conversation_id": "c"} for _ in range(2)),
+    *({"task": "alone"} for _ in range(2)),
+]
+
+
+JUDGED: list[tuple[Row, list[int] | str]] = [
+    ({"task_id": "t", "trial": 1}, [1]),
+    ({"task": "t", "trial": "1"}, [1]),
+    ({"task": "t", "trial": 0, "agent": "a"}, [0]),
+    ({"task": "t", "agent": "b", "release": "2"}, [3]),
+    ({"task": "talk"}, [4, 5]),
+    ({"task": "t", "trial": 0}, "3 runs have task 't', trial '0'; tell them apart"),
+    ({"task": "alone"}, "2 runs have task 'alone'; tell them apart by trial, agent"),
+    ({"task": "t", "trial": 2}, "no run in the lake has task 't', trial '2'; import the"),
+    ({"task": "x"}, "no run in the lake has task 'x'; import the runs before"),
+]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of the runs above."""
+    file = tmp_path_factory.mktemp("runs") / "runs.jsonl"
+    file.write_text("".join(json.dumps(run(**each)) + "\n" for each in RUNS))
+    return file
+
+
+def test_a_verdict_can_name_its_task(lake: Lake, tmp_path: Path, runs: Path) -> None:
+    """With what tells its runs apart; of a conversation it judges all turns, else one run."""
+    file, notes = tmp_path / "verdicts.jsonl", list[str]()
+    named = [{**each, "value": 1, "source": str(i)} for i, (each, _) in enumerate(JUDGED)]
+    file.write_text("".join(json.dumps(each) + "\n" for each in named))
+    imported = import_files(lake, [file, runs], notes.append)  # spans are written first
+    build(lake)
+    with connect(lake) as con:
+        at = con.sql("SELECT trajectory_id FROM trajectories ORDER BY start_time").fetchall()
+    judged: dict[str, list[int]] = {}
+    for run_id, *_, source, _ in verdicts(lake):
+        judged.setdefault(source, []).append(at.index((run_id,)))
+
+    found = {str(i): runs for i, (_, runs) in enumerate(JUDGED) if isinstance(runs, list)}
+    assert {source: sorted(runs) for source, runs in judged.items()} == found
+    said = [(i, text) for i, (_, text) in enumerate(JUDGED, start=1) if isinstance(text, str)]
+    expected = [f"{file}:{line}: {text}" for line, text in said]
+    assert [note[: len(text)] for note, text in zip(notes, expected, strict=True)] == expected
+    assert imported.faults == len(expected)
+    assert import_files(lake, [file], print).verdicts == {"added": 0, "replaced": 0, "known": 6}
+
+
+def test_a_record_may_hold_a_list_of_verdicts(lake: Lake, tmp_path: Path, runs: Path) -> None:
+    """Each has what its record says; one that names a sub-goal is on that."""
+    import_files(lake, [runs], print)
+    needs = [{"requirement_id": 0, "satisfied": True}, {"requirement_id": 1, "satisfied": False}]
+    file = tmp_path / "judged.json"
+    file.write_text(json.dumps({"name": "t", "run": 1, "requirements": needs}))
+    paths = {"verdicts": "requirements", "task": "name", "trial": "run"}
+    paths |= {"sub_goal": "requirement_id", "value": "satisfied"}
+    _, notes = add(lake, file, **paths)
+
+    assert notes == []
+    assert [row[1:5] for row in verdicts(lake)] == [
+        ("sub_goal", "0", None, 1.0),
+        ("sub_goal", "1", None, 0.0),
+    ]
+
+
+def test_real_labels_find_their_runs(lake: Lake, shared_data: Path) -> None:
+    """WorkBench: 388 of 400 labels have a run with steps, 159 of them say correct."""
+    workbench = shared_data / "workbench"
+    paths = {"task": "query", "agent": "model"}
+    import_files(lake, [workbench / "runs.jsonl.gz"], print, reading=Reading("auto", paths))
+    imported, notes = add(lake, workbench / "labels.jsonl.gz", **paths, value="correct")
+
+    assert (imported.verdicts["added"], len(notes)) == (388, 12)
+    assert sum(row[4] for row in verdicts(lake)) == 159
 
 
 def test_the_command_ends_with_2_if_something_was_not_read(tmp_path: Path) -> None:
