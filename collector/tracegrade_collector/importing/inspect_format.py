@@ -1,7 +1,7 @@
 """The format `inspect`: logs of Inspect, as one JSON document or as an `.eval` archive → spans.
 
-Each sample and epoch is a run: its messages, the times and tokens of its model calls, its score.
-The archive is read a sample at a time.
+Each sample and epoch is a run: its messages, the times and tokens of its model calls. Its scores
+are verdicts on its success. The archive is read a sample at a time.
 """
 
 import zipfile
@@ -10,12 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.importing.chat import as_text, read_messages
 from tracegrade_collector.importing.part import Part, Reading
 from tracegrade_collector.importing.records import MAX_RECORD_BYTES, Record, read_records
+from tracegrade_collector.importing.scores import JUDGE, Verdict, success_verdict
 from tracegrade_collector.importing.source import open_plain, source_of
 from tracegrade_collector.importing.times import nanoseconds
 from tracegrade_collector.importing.trajectory import (
@@ -32,8 +34,11 @@ ZIP_MAGIC: Final = b"PK\x03\x04"
 _HEADERS: Final = ("header.json", "_journal/start.json")
 _SAMPLES: Final = "samples/"
 _ATTACHMENT: Final = "attachment://"
-_VERDICTS: Final = {"C": True, "I": False, "N": False, 1: True, 0: False}
-"""Correct, incorrect, no answer; true and false are 1 and 0. Between is neither."""
+_GRADES: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+"""Correct, partly, incorrect, no answer; as Inspect's own metrics count them."""
+
+_GRADER: Final = "model_graded"
+"""How the names of scorers begin that ask a model."""
 
 Row = Mapping[str, Any]
 
@@ -47,26 +52,42 @@ def fits(head: bytes, record: Any) -> bool:
     )
 
 
-def read(path: Path, _: Reading) -> Iterator[Part]:
-    """Yield a part for each sample of a log, and one for each that is none."""
+def read(path: Path, reading: Reading) -> Iterator[Part]:
+    """Yield a part for each sample of a log, and one for each that is none.
+
+    `--map success=SCORER` names the one scorer whose scores are verdicts; without it all are.
+    """
+    log = _Log(path, reading.paths.get("success"))
     with open_plain(path) as file:
         is_archive = file.peek(4).startswith(ZIP_MAGIC)
         records = None if is_archive else list(read_records(file))
     if records is None:
         with _archive(path) as archive:
-            yield from _archived(path, archive)
+            yield from _archived(log, archive)
     else:
         for record in records:
-            yield from _document(path, record)
+            yield from _document(log, record)
 
 
-def _document(path: Path, record: Record) -> Iterator[Part]:
-    log = record.value
-    if record.fault or not fits(b"", log):
-        yield Part(f"{path}:{record.line}", fault=record.fault or "no log of Inspect")
+class _Log(NamedTuple):
+    """What all samples of a log share."""
+
+    path: Path
+    scorer: str | None
+    """Whose scores are verdicts; None: everyone's."""
+
+    eval: Row = MappingProxyType({})
+    """The log's member of this name: task, solver, ids."""
+
+
+def _document(log: _Log, record: Record) -> Iterator[Part]:
+    found = record.value
+    if record.fault or not fits(b"", found):
+        yield Part(f"{log.path}:{record.line}", fault=record.fault or "no log of Inspect")
         return
-    for number, sample in enumerate(_list(log.get("samples"))):
-        yield _part(path, f"samples[{number}]", number, sample, log["eval"])
+    log = log._replace(eval=found["eval"])
+    for number, sample in enumerate(_list(found.get("samples"))):
+        yield _part(log, f"samples[{number}]", number, sample)
 
 
 @contextmanager
@@ -79,23 +100,22 @@ def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
         raise OSError(str(error)) from error
 
 
-def _archived(path: Path, archive: zipfile.ZipFile) -> Iterator[Part]:
+def _archived(log: _Log, archive: zipfile.ZipFile) -> Iterator[Part]:
     names = archive.namelist()
     header = next((name for name in _HEADERS if name in names), None)
     if header is None:
-        yield Part(str(path), fault=f"no log of Inspect: it has no {_HEADERS[0]}")
+        yield Part(str(log.path), fault=f"no log of Inspect: it has no {_HEADERS[0]}")
         return
-    log = _member(archive, header).value
-    eval_ = _object(_object(log).get("eval"))
+    log = log._replace(eval=_object(_object(_member(archive, header).value).get("eval")))
     samples = sorted(
         name for name in names if name.startswith(_SAMPLES) and name.endswith(".json")
     )
     for number, name in enumerate(samples):
         record = _member(archive, name)
         if record.fault:
-            yield Part(f"{path}:{name}", fault=record.fault)
+            yield Part(f"{log.path}:{name}", fault=record.fault)
         else:
-            yield _part(path, name, number, record.value, eval_)
+            yield _part(log, name, number, record.value)
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> Record:
@@ -107,34 +127,85 @@ def _member(archive: zipfile.ZipFile, name: str) -> Record:
     return next(read_records(BytesIO(body)), Record(1, None, "the sample is empty"))
 
 
-def _part(path: Path, position: str, number: int, sample: Any, eval_: Row) -> Part:
-    place = f"{path}:{position}"
+def _part(log: _Log, position: str, number: int, sample: Any) -> Part:
+    place = f"{log.path}:{position}"
     if not isinstance(sample, dict) or not isinstance(sample.get("messages"), list):
         return Part(place, fault="no sample of Inspect: it has no messages")
     ignored: Counter[str] = Counter()
-    run = _trajectory(path, number, sample, eval_, ignored)
-    return Part(place, Signal.TRACES, spans_of(run), understood=counts(run), ignored=dict(ignored))
+    where = _place(log, number, sample)
+    verdicts = list(_verdicts(log, where, sample, ignored))
+    run = _trajectory(log, where, sample, _outcome(sample, verdicts), ignored)
+    understood = counts(run) + Counter({"scores": len(verdicts)})
+    return Part(
+        place,
+        Signal.TRACES,
+        spans_of(run),
+        verdicts=verdicts,
+        understood=understood,
+        ignored=dict(ignored),
+    )
+
+
+def _place(log: _Log, number: int, sample: Row) -> Place:
+    run_name = sample.get("uuid") or f"{sample.get('id')}/{sample.get('epoch')}"
+    eval_name = log.eval.get("eval_id") or log.eval.get("run_id")
+    source = as_text(eval_name) if eval_name not in (None, "...") else source_of(log.path)
+    return Place(FORMAT, source, as_text(run_name), number)
 
 
 def _trajectory(
-    path: Path, number: int, sample: Row, eval_: Row, ignored: Counter[str]
+    log: _Log, where: Place, sample: Row, outcome: str | None, ignored: Counter[str]
 ) -> Trajectory:
-    task, sample_id, epoch = eval_.get("task"), sample.get("id"), sample.get("epoch")
-    run_name = sample.get("uuid") or f"{sample_id}/{epoch}"
-    eval_name = eval_.get("eval_id") or eval_.get("run_id")
-    source = as_text(eval_name) if eval_name not in (None, "...") else source_of(path)
+    task, sample_id, epoch = log.eval.get("task"), sample.get("id"), sample.get("epoch")
     return Trajectory(
-        place=Place(FORMAT, source, as_text(run_name), number),
-        shown_place=f"{Path(source).name}:{sample_id}/{epoch}",
+        place=where,
+        shown_place=f"{Path(where.source).name}:{sample_id}/{epoch}",
         messages=_messages(sample, ignored),
         task=f"{task}/{sample_id}",
         category=as_text(task) if task else None,
         trial=epoch if type(epoch) is int and 0 <= epoch < 2**31 else None,
-        outcome=_outcome(sample, ignored),
-        agent=as_text(eval_["solver"]) if eval_.get("solver") else None,
-        time_ns=nanoseconds(sample.get("started_at") or eval_.get("created")),
+        outcome=outcome,
+        agent=as_text(log.eval["solver"]) if log.eval.get("solver") else None,
+        time_ns=nanoseconds(sample.get("started_at") or log.eval.get("created")),
         tools=_tools(sample),
     )
+
+
+def _verdicts(log: _Log, where: Place, sample: Row, ignored: Counter[str]) -> Iterator[Verdict]:
+    """Yield a verdict for each score that says how right the sample is."""
+    for name, score in _scores(sample).items():
+        value = score.get("value")
+        grade = _GRADES.get(value) if isinstance(value, str) else None
+        judge = f"{JUDGE} " if name.startswith(_GRADER) else ""
+        verdict = success_verdict(
+            where.trajectory_id(),
+            f"{FORMAT} {judge}{name}",
+            value if grade is None else grade,
+            label=value if isinstance(value, str) else None,
+            evidence=score.get("explanation"),
+        )
+        if log.scorer not in (None, name):
+            ignored[f"scores of scorers other than '{log.scorer}'"] += 1
+        elif verdict is None:
+            ignored["scores that are no number from 0 to 1"] += 1
+        else:
+            yield verdict
+
+
+def _scores(sample: Row) -> dict[str, Row]:
+    """Return the scores by scorer; logs of the first version have one without a name."""
+    scores = _object(sample.get("scores"))
+    if not scores and sample.get("score"):
+        scores = {"score": sample["score"]}
+    return {name: _object(score) for name, score in scores.items()}
+
+
+def _outcome(sample: Row, verdicts: Sequence[Verdict]) -> str | None:
+    """Return what all verdicts say; nothing if they differ or one is between right and wrong."""
+    if sample.get("error"):
+        return "invalid"
+    values = {verdict["value"] for verdict in verdicts}
+    return {1.0: "success", 0.0: "failure"}.get(*values) if len(values) == 1 else None
 
 
 def _messages(sample: Row, ignored: Counter[str]) -> list[Message]:
@@ -214,21 +285,6 @@ def _tools(sample: Row) -> str | None:
     events = map(_object, _list(sample.get("events")))
     tools = next((each["tools"] for each in events if each.get("tools")), None)
     return as_text(tools) if isinstance(tools, list) else None
-
-
-def _outcome(sample: Row, ignored: Counter[str]) -> str | None:
-    """Return what all the scores say; nothing if they differ or say neither right nor wrong."""
-    if sample.get("error"):
-        return "invalid"
-    scores = [_object(score).get("value") for score in _object(sample.get("scores")).values()]
-    verdicts = {
-        _VERDICTS.get(score) if isinstance(score, str | int | float) else None for score in scores
-    }
-    if len(verdicts) == 1 and None not in verdicts:
-        return "success" if verdicts.pop() else "failure"
-    if scores:
-        ignored["scores that are no common verdict"] += len(scores)
-    return None
 
 
 def _object(value: Any) -> dict[str, Any]:

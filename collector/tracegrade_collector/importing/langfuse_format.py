@@ -1,8 +1,9 @@
 """The format `langfuse`: traces with observations, or observations alone, → spans.
 
-A file is an export of observations (a list, or one a line; in camelCase or snake_case), or of
-traces that hold theirs. What Langfuse kept of a span of OpenTelemetry (ids, attributes, scope)
-is given back; inputs and outputs become messages, arguments and results of the GenAI conventions.
+A file is an export of observations (a list, or one a line; in camelCase or snake_case), of traces
+that hold theirs, or of scores. What Langfuse kept of a span of OpenTelemetry (ids, attributes,
+scope) is given back; inputs and outputs become messages, arguments and results of the GenAI
+conventions.
 """
 
 import re
@@ -15,8 +16,10 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from tracegrade import names
+from tracegrade_collector.importing.langfuse_scores import FORMAT, is_score, verdicts_of
 from tracegrade_collector.importing.part import Part, Reading
 from tracegrade_collector.importing.records import Record, read_records
+from tracegrade_collector.importing.scores import Verdict
 from tracegrade_collector.importing.source import open_plain
 from tracegrade_collector.importing.span_parts import (
     add_attributes,
@@ -29,8 +32,6 @@ from tracegrade_collector.importing.span_parts import (
 from tracegrade_collector.importing.spoken import plain, read_spoken, unpacked, unpacked_arguments
 from tracegrade_collector.importing.times import nanoseconds
 from tracegrade_collector.importing.trajectory import SCOPE
-
-FORMAT: Final = "langfuse"
 
 _MODEL: Final = "chat"
 _OPERATIONS: Final = {
@@ -52,6 +53,9 @@ _TOKENS: Final = {
     "gen_ai.usage.cache_read.input_tokens": ("input_cached_tokens", "cache_read_input_tokens"),
     "gen_ai.usage.reasoning.output_tokens": ("output_reasoning_tokens", "output_reasoning"),
 }
+_COST: Final = "gen_ai.usage.cost"
+"""In US dollars. No attribute of the conventions, but what Langfuse reads it from itself."""
+
 _TOOL_NAMES: Final = (names.TOOL_NAME, "tool.name", "ai.toolCall.name")
 _CALL_IDS: Final = (names.TOOL_CALL_ID, "tool_call.id", "ai.toolCall.id")
 _NAME_PREFIX: Final = re.compile(r"(?:execute_tool|running tool:) +")
@@ -62,27 +66,41 @@ Row = Mapping[str, Any]
 def fits(record: Any) -> bool:
     """Return whether a file that begins with this record is of this format."""
     return any(
-        _is_observation(each) for trace in _traces(record) for each in _observations(trace)[:1]
+        is_score(trace) or any(map(_is_observation, _observations(trace)[:1]))
+        for trace in _traces(record)
     )
 
 
-def read(path: Path, _: Reading) -> Iterator[Part]:
-    """Yield a part for each trace, or observation, of a file, and one for each faulty record."""
+def read(path: Path, reading: Reading) -> Iterator[Part]:
+    """Yield a part for each trace, observation or score, and one for each faulty record.
+
+    `--map success=NAME` names the scores that are verdicts.
+    """
     with open_plain(path) as file:
         for record in read_records(file):
-            yield from _parts(f"{path}:{record.line}", record)
+            yield from _parts(f"{path}:{record.line}", record, reading.paths.get("success"))
 
 
-def _parts(place: str, record: Record) -> Iterator[Part]:
+def _parts(place: str, record: Record, score: str | None) -> Iterator[Part]:
     traces = _traces(record.value)
     if record.fault or not traces:
-        yield Part(place, fault=record.fault or "neither a trace nor an observation of Langfuse")
+        lacks = "neither a trace, an observation nor a score of Langfuse"
+        yield Part(place, fault=record.fault or lacks)
     for trace in traces:
-        yield _part(place, trace)
+        yield _of_score(place, trace, score) if is_score(trace) else _part(place, trace, score)
 
 
-def _part(place: str, trace: Row) -> Part:
-    ignored = Counter({"scores": len(_list(trace.get("scores")))})
+def _of_score(place: str, found: Row, score: str | None) -> Part:
+    ignored: Counter[str] = Counter()
+    verdicts = list(verdicts_of([found], score, ignored))
+    return Part(place, verdicts=verdicts, understood=_scores(verdicts), ignored=ignored)
+
+
+def _part(place: str, trace: Row, score: str | None) -> Part:
+    ignored: Counter[str] = Counter()
+    scores = [_camel_case(each) for each in _list(trace.get("scores"))]
+    of_trace = ({"traceId": trace.get("id"), **each} for each in scores)
+    verdicts = list(verdicts_of(of_trace, score, ignored))
     request = ExportTraceServiceRequest()
     for found in _observations(trace):
         if _is_observation(found):
@@ -91,11 +109,17 @@ def _part(place: str, trace: Row) -> Part:
             ignored["observations without an id, a trace or a type"] += 1
     if not request.resource_spans:
         ignored["traces without their observations"] += 1
-    return part_of(place, request, +ignored)
+    part = part_of(place, request, +ignored)
+    understood = Counter(part.understood) + _scores(verdicts)
+    return part._replace(verdicts=verdicts, understood=understood)
+
+
+def _scores(verdicts: Sequence[Verdict]) -> Counter[str]:
+    return +Counter({"scores": len(verdicts)})
 
 
 def _traces(record: Any) -> Sequence[Row]:
-    """Return the traces in a record; an observation alone is one."""
+    """Return the traces in a record; an observation alone is one, a score stands for itself."""
     if not isinstance(record, dict):
         return ()
     data = record.get("data")
@@ -105,7 +129,10 @@ def _traces(record: Any) -> Sequence[Row]:
         return [{**record["trace"], "observations": record.get("observations")}]
     if isinstance(record.get("observations"), list):
         return [record]
-    return [{"observations": [record]}] if _is_observation(_camel_case(record)) else []
+    found = _camel_case(record)
+    if is_score(found):
+        return [found]
+    return [{"observations": [found]}] if _is_observation(found) else []
 
 
 def _observations(trace: Row) -> Sequence[Row]:
@@ -175,6 +202,7 @@ def _told(found: Row, kept: Row, ignored: Counter[str]) -> dict[str, Any]:
         told[names.AGENT_NAME] = kept.get(names.AGENT_NAME) or found.get("name")
     if operation == _MODEL:
         told |= {"gen_ai.request.model": found.get("model"), **_tokens(found)}
+        told[_COST] = _cost(found)
     return told
 
 
@@ -232,6 +260,13 @@ def _tokens(found: Row) -> dict[str, Any]:
     usage = _object(found.get("usage")) | _object(found.get("usageDetails"))
     tokens = {name: _first(usage, keys) for name, keys in _TOKENS.items()}
     return {name: count for name, count in tokens.items() if isinstance(count, int)}
+
+
+def _cost(found: Row) -> float | None:
+    """Return what a model call cost, as it was told or as Langfuse worked it out."""
+    details = _object(found.get("providedCostDetails")) or _object(found.get("costDetails"))
+    cost = _first({**found, **details}, ("total", "totalCost", "calculatedTotalCost"))
+    return float(cost) if isinstance(cost, int | float) and cost >= 0 else None
 
 
 def _first(values: Row, keys: Sequence[str]) -> Any:

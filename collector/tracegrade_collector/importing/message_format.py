@@ -18,6 +18,7 @@ from tracegrade_collector.importing.mapping import FieldMap
 from tracegrade_collector.importing.part import Part, Reading
 from tracegrade_collector.importing.react import is_step, read_steps
 from tracegrade_collector.importing.records import TOO_DEEP, Record, read_records
+from tracegrade_collector.importing.scores import FAILURES, SUCCESSES
 from tracegrade_collector.importing.source import open_plain, source_of
 from tracegrade_collector.importing.times import nanoseconds
 from tracegrade_collector.importing.trajectory import (
@@ -33,8 +34,6 @@ from tracegrade_collector.importing.trajectory import (
 FORMAT: Final = "messages"
 MAX_TRIAL: Final = 2**31 - 1
 
-_SUCCESSES: Final = {"success", "pass", "passed", "true", "correct", "yes", "resolved"}
-_FAILURES: Final = {"failure", "fail", "failed", "false", "incorrect", "no", "unresolved"}
 _INVALID: Final = {"invalid", "error"}
 
 
@@ -204,9 +203,9 @@ def _outcome(value: Any, ignored: Counter[str]) -> str | None:
     """
     word = value.strip().lower() if isinstance(value, str) else None
     number = _number(value)
-    if value is True or word in _SUCCESSES:
+    if value is True or word in SUCCESSES:
         return "success"
-    if value is False or word in _FAILURES:
+    if value is False or word in FAILURES:
         return "failure"
     if word in _INVALID:
         return "invalid"

@@ -97,6 +97,14 @@ class Place:
         """Return the id of the run's trace."""
         return self._hash("trace")[:16]
 
+    def root_id(self) -> bytes:
+        """Return the id of the span that is the run."""
+        return self.span_id("run")
+
+    def trajectory_id(self) -> str:
+        """Return the id of the trajectory that the run becomes."""
+        return f"{self.trace_id().hex()}-{self.root_id().hex()}"
+
     def _hash(self, *parts: str) -> bytes:
         key = "\0".join((self.format, self.source, self.position, *parts))
         return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
@@ -174,7 +182,7 @@ class _Writer:
         self._run = trajectory
         self._place = trajectory.place
         self._trace_id = self._place.trace_id()
-        self._root_id = self._place.span_id("run")
+        self._root_id = self._place.root_id()
         self._now = trajectory.time_ns or NO_TIME_NS + self._place.number * RECORD_NS
         self._open: list[tuple[Call, str, int, bool]] = []  # calls, their part, when, synthetic
         self._heard: list[dict[str, Any]] = []

@@ -1,7 +1,7 @@
 """Files written, imported into a lake and built: what the tests of all formats share."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,11 +55,13 @@ def tool_call(kind: str) -> bool:
     return kind == "tool_call"
 
 
-def imported(folder: Path, *files: Path, format_: str = "auto") -> Outcome:
+def imported(
+    folder: Path, *files: Path, format_: str = "auto", paths: Mapping[str, str] | None = None
+) -> Outcome:
     """Import files into a new lake in a folder."""
     notes: list[str] = []
-    lake = Lake.create(folder / "lake")
-    return Outcome(lake, import_files(lake, files, notes.append, reading=Reading(format_)), notes)
+    lake, reading = Lake.create(folder / "lake"), Reading(format_, paths or {})
+    return Outcome(lake, import_files(lake, files, notes.append, reading=reading), notes)
 
 
 def written(folder: Path, value: Any, name: str = "export.json") -> Path:

@@ -5,7 +5,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from tests.collector.importing.imports import imported, written
+from tests.collector.importing.imports import Outcome, imported, written
 
 EVAL = {"eval_id": "e1", "task": "weather", "created": "2026-01-05T10:00:00+00:00"}
 STEPS = [
@@ -72,19 +72,50 @@ def test_archive_holds_the_same_runs(tmp_path: Path) -> None:
     assert [note.split("/")[-1].partition(":")[0] for note in outcome.notes] == ["broken.json"]
 
 
-def test_scores_between_right_and_wrong_are_no_outcome(tmp_path: Path) -> None:
-    """They are counted; a sample that broke off is invalid; one without messages is a note."""
+def verdicts(outcome: Outcome) -> list[tuple[Any, ...]]:
+    """Return (value, label, source, evidence) of all verdicts."""
+    return outcome.rows("SELECT value, label, source, evidence FROM verdicts ORDER BY ALL")
+
+
+def test_scores_are_verdicts_on_success(tmp_path: Path) -> None:
+    """Of each scorer one; a model's is a judge's. Together they are the outcome if they agree."""
+    scores = {
+        "match": {"value": "C"},
+        "model_graded_qa": {"value": "P", "explanation": "half"},
+        "all_of_it": {"value": {"a": 1}},
+        "seconds": {"value": 12.5},
+    }
     samples = [
-        sample(scores={"a": {"value": 0.3}, "b": {"value": "C"}}),
-        sample(2, error={"message": "x"}),
+        sample(scores=scores),
+        sample(2, scores={"match": {"value": "N"}, "f1": {"value": 0}}),
+        sample(3, error={"message": "x"}, scores=None),
         {"id": 3},
     ]
     file = written(tmp_path, {"eval": EVAL, "status": "error", "samples": samples})
     outcome = imported(tmp_path, file)
-    assert outcome.imported.ignored == {"scores that are no common verdict": 2}
-    assert outcome.notes == [f"{file}:samples[2]: no sample of Inspect: it has no messages"]
+    assert outcome.imported.understood["scores"] == 4
+    assert outcome.imported.ignored == {"scores that are no number from 0 to 1": 2}
+    assert outcome.notes == [f"{file}:samples[3]: no sample of Inspect: it has no messages"]
+    assert verdicts(outcome) == [
+        (0.0, "N", "inspect match", None),
+        (0.0, None, "inspect f1", None),
+        (0.5, "P", "inspect judge model_graded_qa", "half"),
+        (1.0, "C", "inspect match", None),
+    ]
+    runs = "FROM trajectories JOIN verdicts USING (trajectory_id) WHERE trial = 1"
+    assert outcome.rows(f"SELECT count(*) {runs}") == [(2,)]
     found = outcome.rows("SELECT outcome FROM trajectories ORDER BY trial")
-    assert found == [(None,), ("invalid",)]
+    assert found == [(None,), ("failure",), ("invalid",)]
+
+
+def test_one_scorer_can_be_named(tmp_path: Path) -> None:
+    """The scores of the others are counted; so is what stood in logs before scorers had names."""
+    samples = [sample(scores={"a": {"value": 0.3}, "b": {"value": "C"}})]
+    old = {"id": "old", "score": {"value": True}}
+    file = written(tmp_path, {"eval": EVAL, "plan": {}, "samples": [*samples, sample() | old]})
+    outcome = imported(tmp_path, file, paths={"success": "b"})
+    assert outcome.imported.ignored == {"scores of scorers other than 'b'": 2}
+    assert verdicts(outcome) == [(1.0, "C", "inspect b", None)]
 
 
 def test_other_archives_are_told(tmp_path: Path) -> None:

@@ -50,12 +50,12 @@ def observations() -> list[dict[str, Any]]:
 
 
 def test_trace_with_observations_gives_its_steps(tmp_path: Path) -> None:
-    """The session is the conversation; scores are counted; once more, it adds nothing."""
-    trace = {"id": TRACE, "sessionId": "s1", "scores": [{"name": "q", "value": 1}]}
+    """The session is the conversation; once more, it adds nothing."""
+    trace = {"id": TRACE, "sessionId": "s1", "scores": ["a score's id"]}
     file = written(tmp_path, {"trace": trace, "observations": observations()})
     outcome = imported(tmp_path, file)
     assert outcome.imported.understood == {"spans": 4}
-    assert outcome.imported.ignored == {"scores": 1}
+    assert outcome.imported.ignored == {"scores without a name, a source or a value": 1}
     assert outcome.again(file) == 0
     assert outcome.steps() == STEPS
     found = outcome.rows("SELECT trace_id, conversation_id, agent_name FROM trajectories")
@@ -98,7 +98,59 @@ def test_what_is_no_observation_is_told(tmp_path: Path) -> None:
         "observations without an id, a trace or a type": 2,
         "traces without their observations": 1,
     }
-    assert outcome.notes == [f"{file}:3: neither a trace nor an observation of Langfuse"]
+    lacks = "neither a trace, an observation nor a score of Langfuse"
+    assert outcome.notes == [f"{file}:3: {lacks}"]
+
+
+def score(name: str, value: Any = None, source: str = "API", **fields: Any) -> dict[str, Any]:
+    """Return a score as the interface gives it."""
+    return {"id": "s", "name": name, "value": value, "source": source, **fields}
+
+
+def test_scores_of_success_are_verdicts(tmp_path: Path) -> None:
+    """By name, or by the name that is given; on whole traces; an evaluator's is a judge's."""
+    scores = [
+        score("Correctness", 0.8, "EVAL", comment="nearly"),
+        score("passed", 1, "ANNOTATION", dataType="BOOLEAN", stringValue="True"),
+        score("correct", 0, dataType="CATEGORICAL", stringValue="yes"),
+        score("correct", 7),
+        score("toxicity", 1),
+        score("success", 1, observationId=f"{2:016x}"),
+    ]
+    trace = {"id": TRACE, "scores": scores}
+    whole = written(tmp_path, {"trace": trace, "observations": observations()})
+    alone = {"trace_id": TRACE, "data_type": "NUMERIC"}
+    lines = written_lines(tmp_path, [score("passed", 0, **alone), score("mine", 1, **alone)])
+    outcome = imported(tmp_path, whole, lines)
+    said = "SELECT trajectory_id, value, label, source, evidence FROM verdicts ORDER BY ALL"
+
+    assert outcome.imported.ignored == {
+        "scores named 'mine'": 1,
+        "scores named 'toxicity'": 1,
+        "scores of a session, or of one observation": 1,
+        "scores that are no number from 0 to 1": 1,
+    }
+    assert outcome.rows(said) == [
+        (TRACE, 0.0, None, "langfuse api passed", None),
+        (TRACE, 0.8, None, "langfuse judge Correctness", "nearly"),
+        (TRACE, 1.0, "True", "langfuse annotation passed", None),
+        (TRACE, 1.0, "yes", "langfuse api correct", None),
+    ]
+    named = imported(tmp_path / "named", lines, paths={"success": "mine"})
+    assert named.rows("SELECT source FROM verdicts") == [("langfuse api mine",)]
+
+
+def test_costs_stand_on_their_model_calls(tmp_path: Path) -> None:
+    """What was told comes before what Langfuse worked out; older exports name it otherwise."""
+    lines = observations()
+    lines[1] |= {"costDetails": {"total": 0.5}, "providedCostDetails": {"total": 0.25}}
+    lines[3]["calculated_total_cost"] = 2
+    cost = "attributes['gen_ai.usage.cost']"
+    outcome = imported(tmp_path, written_lines(tmp_path, lines))
+    assert outcome.rows(f"SELECT {cost} FROM spans WHERE {cost} IS NOT NULL ORDER BY 1") == [
+        ("0.25",),
+        ("2.0",),
+    ]
 
 
 def test_framework_traces_give_their_calls(tmp_path: Path, shared_data: Path) -> None:

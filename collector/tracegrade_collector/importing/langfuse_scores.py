@@ -1,0 +1,75 @@
+"""Langfuse's scores → verdicts on the success of the traces that they are about.
+
+A score says by its name what it measures. One named for success is a verdict (`correctness`,
+`passed`), or the one that `--map success=NAME` names; other scores are counted by name.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from tracegrade_collector.importing.mapping import GUESSES
+from tracegrade_collector.importing.scores import JUDGE, Verdict, success_verdict
+from tracegrade_collector.importing.span_parts import trace_id_of
+
+FORMAT: Final = "langfuse"
+
+_NAMES: Final = {*GUESSES["success"], "correctness", "task_success"}
+_SOURCES: Final = {"EVAL": JUDGE, "ANNOTATION": "annotation", "API": "api"}
+"""Who scored: Langfuse's own evaluators, which ask a model; a person; a program."""
+
+
+def is_score(value: Any) -> bool:
+    """Return whether a record, its members in camelCase, is a score."""
+    return (
+        isinstance(value, dict)
+        and bool(value.get("name"))
+        and str(value.get("source")) in _SOURCES
+        and ("value" in value or "stringValue" in value)
+    )
+
+
+def verdicts_of(
+    scores: Iterable[Any], wanted: str | None, ignored: Counter[str]
+) -> Iterator[Verdict]:
+    """Yield the verdicts among some scores.
+
+    Args:
+        scores: Members in camelCase.
+        wanted: The name of those that tell success; None: those named for it.
+        ignored: Counts the others.
+    """
+    for score in scores:
+        if not is_score(score):
+            ignored["scores without a name, a source or a value"] += 1
+        elif not _is_wanted(str(score["name"]), wanted):
+            ignored[f"scores named {_shown(score['name'])}"] += 1
+        elif not score.get("traceId") or score.get("observationId"):
+            ignored["scores of a session, or of one observation"] += 1
+        elif verdict := _verdict(score):
+            yield verdict
+        else:
+            ignored["scores that are no number from 0 to 1"] += 1
+
+
+def _is_wanted(name: str, wanted: str | None) -> bool:
+    plain = name.strip().lower().replace("-", "_").replace(" ", "_")
+    return name == wanted if wanted else plain in _NAMES
+
+
+def _verdict(score: dict[str, Any]) -> Verdict | None:
+    label = score.get("stringValue") or None
+    value = score.get("value")
+    return success_verdict(
+        trace_id_of(FORMAT, score["traceId"]).hex(),
+        f"{FORMAT} {_SOURCES[str(score['source'])]} {score['name']}",
+        label if value is None or score.get("dataType") == "CATEGORICAL" else value,
+        label=None if label is None else str(label),
+        evidence=score.get("comment"),
+    )
+
+
+def _shown(name: Any) -> str:
+    """Return a score's name for a message; one that is long, or odd, is not repeated."""
+    text = str(name)
+    return f"'{text}'" if text.isprintable() and len(text) <= 40 else "otherwise"

@@ -1,0 +1,60 @@
+"""Scores that other tools keep beside a run → verdicts on its success.
+
+Tools score many things. One that all call success, or that `--map success=NAME` names, is a
+verdict; others are counted.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+
+SUCCESSES: Final = ("success", "pass", "passed", "true", "correct", "yes", "resolved")
+FAILURES: Final = ("failure", "fail", "failed", "false", "incorrect", "no", "unresolved")
+
+JUDGE: Final = "judge"
+"""In a source: a model judged. Its verdict succeeds from 0.7 on, others from 1 on."""
+
+Verdict: TypeAlias = dict[str, Any]
+
+
+def success_verdict(
+    run: str, source: str, value: Any, *, label: str | None = None, evidence: Any = None
+) -> Verdict | None:
+    """Return the row of a score, or None if it says neither success nor failure.
+
+    Args:
+        run: The trajectory, or its trace.
+        source: Who scored.
+        value: True, false, a number in [0, 1], or a word for one of them.
+        label: As the tool shows it.
+        evidence: Why, in the words of who scored.
+    """
+    number = _number(value)
+    if number is None:
+        return None
+    return {
+        "trajectory_id": run,
+        "subject": "success",
+        "sub_goal": None,
+        "injection": None,
+        "value": number,
+        "label": label,
+        "source": source,
+        "evidence": evidence if isinstance(evidence, str) and evidence else None,
+    }
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, str):
+        value = _OF_WORDS.get(value.strip().lower(), value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) and 0 <= number <= 1 else None
+
+
+_OF_WORDS: Final[Mapping[str, float]] = {
+    **dict.fromkeys(SUCCESSES, 1.0),
+    **dict.fromkeys(FAILURES, 0.0),
+}
