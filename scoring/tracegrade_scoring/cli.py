@@ -9,9 +9,10 @@ from typing import Annotated
 
 import typer
 
+from tracegrade_scoring.compare.cli import compare
 from tracegrade_scoring.report.cli import report
 
-__all__ = ["report", "score", "tasks"]
+__all__ = ["compare", "report", "score", "tasks"]
 
 LakePath = Annotated[
     str, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder or URL.", metavar="LAKE")

@@ -25,3 +25,15 @@ class ScoringBusy(ScoringError):
 
 class ReportNotWritten(ScoringError):
     """The file that a report should go to cannot be written."""
+
+
+class NothingToCompare(ScoringError, BadInput):
+    """No agent has scored runs of both releases."""
+
+
+class BadRule(ScoringError, BadInput):
+    """A rule of `--fail-on` cannot be understood."""
+
+
+class RuleBroken(ScoringError, CheckFailed):
+    """A rule of `--fail-on` does not hold, or nothing was there to judge it by."""

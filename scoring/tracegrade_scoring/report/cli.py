@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracegrade_scoring.errors import ReportNotWritten
+from tracegrade_scoring.report.output import print_text, write_text
 
 if TYPE_CHECKING:
     from tracegrade_scoring.report.model import Report
@@ -45,9 +45,9 @@ def report(
     found = read_lake(lake, partial(typer.echo, err=True))
     text = _render(found, format_, on_terminal=out is None and sys.stdout.isatty())
     if out is None:
-        _print(text)
+        print_text(text)
     else:
-        _write(out, text)
+        write_text(out, text)
         typer.echo(f"report: {out}", err=True)
 
 
@@ -71,25 +71,3 @@ def _render(found: "Report", format_: Format, *, on_terminal: bool) -> str:
             from tracegrade_scoring.report.as_json import render_json  # noqa: PLC0415
 
             return render_json(found)
-
-
-def _print(text: str) -> None:
-    """Write to stdout; what its encoding lacks becomes a question mark, not an error."""
-    encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all.
-
-    Raises:
-        ReportNotWritten: It cannot be written.
-    """
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(path)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        msg = f"cannot write the report to {path}: {error.strerror}; name another file with --out"
-        raise ReportNotWritten(msg) from error

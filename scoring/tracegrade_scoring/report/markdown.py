@@ -4,11 +4,11 @@ Names out of traces stand in code spans, where neither markup nor links work; se
 escaped. No HTML is written and none gets through.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 
 from tracegrade_scoring.report import words
 from tracegrade_scoring.report.findings import expected, findings, picked, why
+from tracegrade_scoring.report.markup import bullets, code, codes, escape, table
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report
 from tracegrade_scoring.report.view import (
@@ -19,7 +19,6 @@ from tracegrade_scoring.report.view import (
     agent_views,
     release_label,
 )
-from tracegrade_scoring.report.visible import visible
 
 EVIDENCE_ROWS = 50
 """Rows of evidence for each release; the HTML report has them all."""
@@ -28,23 +27,6 @@ EVIDENCE_ROWS = 50
 def render_markdown(report: Report) -> str:
     """Return the report as GitHub-flavoured Markdown."""
     return "\n".join(_lines(report)) + "\n"
-
-
-def escape(text: str) -> str:
-    """Return a sentence that Markdown shows as it stands: no markup, no HTML, no links."""
-    shown = re.sub(r"([\\`*_{}\[\]()#+!|~$^])", r"\\\1", visible(text))
-    shown = shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return re.sub(r"(?i)(:(?=//)|@|(?<=www)\.)", r"\\\1", shown)
-
-
-def code(text: str) -> str:
-    """Return a name as a code span, also if it holds backticks."""
-    # A table would split its cell at a bar, whatever stands before it.
-    shown = visible(text).replace("|", "\\x7c")
-    longest = max(map(len, re.findall("`+", shown)), default=0)
-    fence = "`" * (longest + 1)
-    space = " " if longest else ""
-    return f"{fence}{space}{shown}{space}{fence}"
 
 
 def _lines(report: Report) -> Iterator[str]:
@@ -58,9 +40,9 @@ def _lines(report: Report) -> Iterator[str]:
 
 def _agent_lines(agent: AgentView) -> Iterator[str]:
     yield from ("", f"## {code(agent.name)}")
-    yield from _bullets("What stands out", findings(agent))
-    yield from _table("Scores", _metric_headings(agent), map(_metric_cells, agent.rows))
-    yield from _table(
+    yield from bullets("What stands out", findings(agent))
+    yield from table("Scores", _metric_headings(agent), map(_metric_cells, agent.rows))
+    yield from table(
         "Reliability over repeated attempts",
         ("release", "mode", "k", "at least one of k works", "all k work", "from"),
         [
@@ -71,9 +53,9 @@ def _agent_lines(agent: AgentView) -> Iterator[str]:
     )  # fmt: skip
     for release in agent.releases:
         yield from _evidence(release)
-    yield from _table("More metrics", _metric_headings(agent), map(_metric_cells, agent.more_rows))
-    yield from _bullets("Small samples", agent.cautions)
-    yield from _table(
+    yield from table("More metrics", _metric_headings(agent), map(_metric_cells, agent.more_rows))
+    yield from bullets("Small samples", agent.cautions)
+    yield from table(
         "Not scored, and why",
         ("release", "runs", "why", "metrics"),
         [(code(row.release), row.runs, escape(row.why), row.metrics) for row in agent.unmeasured],
@@ -103,51 +85,31 @@ def _cell(cell: Cell) -> str:
 
 def _evidence(release: Release) -> Iterator[str]:
     label = code(release_label(release))
-    yield from _table(
+    yield from table(
         f"Wrong decisions, {label}",
         ("task", "decision", "picked", "expected", "why", "times"),
         [
-            (*_codes(row.task_id, row.decision), code(picked(row)), code(expected(row)),
+            (*codes(row.task_id, row.decision), code(picked(row)), code(expected(row)),
              escape(why(row)), words.number(row.times))
             for row in release.wrong_decisions[:EVIDENCE_ROWS]
         ],
     )  # fmt: skip
-    yield from _table(
+    yield from table(
         f"Critical sub-goals skipped, {label}",
         ("task", "sub-goal", "skipped in", "example"),
         [
-            (*_codes(goal.task_id, goal.sub_goal),
+            (*codes(goal.task_id, goal.sub_goal),
              f"{goal.skipped:,} of {words.count(goal.attempts, 'run')}",
-             *_codes(goal.trajectory_id))
+             *codes(goal.trajectory_id))
             for goal in release.skipped_critical[:EVIDENCE_ROWS]
         ],
     )  # fmt: skip
-    yield from _table(
+    yield from table(
         f"Failures and replans, {label}",
         ("task", "runs with a plan", "failed calls", "replanned at once", "replans"),
         [
-            (*_codes(row.task_id), *map(words.number, (row.planned_runs, row.failures,
+            (*codes(row.task_id), *map(words.number, (row.planned_runs, row.failures,
                                                        row.answered, row.replans)))
             for row in release.eventful_replanning[:EVIDENCE_ROWS]
         ],
     )  # fmt: skip
-
-
-def _codes(*names: str | None) -> tuple[str, ...]:
-    return tuple(code(words.name(name)) for name in names)
-
-
-def _bullets(title: str, sentences: Sequence[str]) -> Iterator[str]:
-    if sentences:
-        yield from ("", f"### {title}", "", *(f"- {escape(sentence)}" for sentence in sentences))
-
-
-def _table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    found = list(rows)
-    if found:
-        yield from ("", f"### {title}", "", _row(headings), _row(["---"] * len(headings)))
-        yield from map(_row, found)
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"

@@ -4,12 +4,11 @@ Every text goes through rich as `Text`, never as markup, and was made visible be
 in a trace can move the cursor, colour the screen or close a tag.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from io import StringIO
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
@@ -19,6 +18,7 @@ from tracegrade_scoring.report import words
 from tracegrade_scoring.report.findings import expected, findings, picked, why
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report
+from tracegrade_scoring.report.screen import bullets, capture, plain_table, section, texts
 from tracegrade_scoring.report.view import (
     VERDICT_WORDS,
     AgentView,
@@ -38,18 +38,7 @@ VERDICT_STYLES = {"better": "green", "worse": "red"}
 
 def render_terminal(report: Report, *, width: int, colour: bool) -> str:
     """Return the report as text, at most `width` columns wide, with colours or plain."""
-    console = Console(
-        file=StringIO(),
-        width=max(width, 40),
-        force_terminal=colour,
-        color_system="standard" if colour else None,
-        legacy_windows=False,
-        highlight=False,
-    )
-    with console.capture() as captured:
-        for part in _parts(report, console.width):
-            console.print(part)
-    return "\n".join(line.rstrip() for line in captured.get().split("\n"))
+    return capture(lambda width: _parts(report, width), width=width, colour=colour)
 
 
 def _parts(report: Report, width: int) -> Iterator[RenderableType]:
@@ -65,36 +54,20 @@ def _parts(report: Report, width: int) -> Iterator[RenderableType]:
 def _agent_parts(agent: AgentView, width: int) -> Iterator[RenderableType]:
     yield Text()
     yield Rule(Text(agent.name, style="bold"), align="left", style="dim")
-    if (found := _bullets(findings(agent))) is not None:
+    if (found := bullets(findings(agent))) is not None:
         yield found
     yield Text()
     for columns in _columns_that_fit(agent, width):
         yield _metric_table(agent, columns, _widths(agent, width))
         yield Text()
-    yield from _section("Reliability over repeated attempts", _pass_table(agent))
+    yield from section("Reliability over repeated attempts", _pass_table(agent))
     for release in agent.releases:
         yield from _evidence(release)
-    yield from _section("Small samples", _bullets(agent.cautions))
-    yield from _section("Not scored, and why", _unmeasured_lines(agent))
+    yield from section("Small samples", bullets(agent.cautions))
+    yield from section("Not scored, and why", _unmeasured_lines(agent))
     if agent.more_rows:
         more = words.count(len(agent.more_rows), "more metric")
         yield Text(f"{more}: --format html", style="dim")
-
-
-def _section(title: str, content: RenderableType | None) -> Iterator[RenderableType]:
-    if content is not None:
-        yield Text(title, style="bold")
-        yield content
-        yield Text()
-
-
-def _bullets(sentences: Sequence[str]) -> Table | None:
-    if not sentences:
-        return None
-    grid = Table.grid(padding=(0, 1))
-    for sentence in sentences:
-        grid.add_row(Text("•", style="dim"), Text(sentence, overflow="fold"))
-    return grid
 
 
 class Widths(NamedTuple):
@@ -162,10 +135,10 @@ def _difference(row: MetricRow) -> Text:
 def _pass_table(agent: AgentView) -> Table | None:
     if not agent.passes:
         return None
-    table = _plain_table("release", "mode", "k", "one of k works", "all k work", "from")
+    table = plain_table("release", "mode", "k", "one of k works", "all k work", "from")
     for row in agent.passes:
         table.add_row(
-            *_texts(
+            *texts(
                 (row.release, row.run_mode, str(row.k), row.at_least_one, row.every_one, row.basis)
             )
         )
@@ -174,9 +147,9 @@ def _pass_table(agent: AgentView) -> Table | None:
 
 def _evidence(release: Release) -> Iterator[RenderableType]:
     label = release_label(release)
-    yield from _section(f"Wrong decisions, {label}", _decision_table(release))
-    yield from _section(f"Critical sub-goals skipped, {label}", _skipped_table(release))
-    yield from _section(f"Failures and replans, {label}", _replanning_table(release))
+    yield from section(f"Wrong decisions, {label}", _decision_table(release))
+    yield from section(f"Critical sub-goals skipped, {label}", _skipped_table(release))
+    yield from section(f"Failures and replans, {label}", _replanning_table(release))
 
 
 def _decision_table(release: Release) -> RenderableType | None:
@@ -196,12 +169,12 @@ def _skipped_table(release: Release) -> RenderableType | None:
     skipped = release.skipped_critical
     if not skipped:
         return None
-    table = _plain_table("task", "sub-goal", "skipped in", "example")
+    table = plain_table("task", "sub-goal", "skipped in", "example")
     for goal in skipped[:EVIDENCE_ROWS]:
         runs = f"{goal.skipped:,} of {words.count(goal.attempts, 'run')}"
         example = words.name(goal.trajectory_id)
         task = words.name(goal.task_id)
-        table.add_row(*_texts((task, words.name(goal.sub_goal), runs, example)))
+        table.add_row(*texts((task, words.name(goal.sub_goal), runs, example)))
     return _with_rest(table, len(skipped))
 
 
@@ -209,12 +182,10 @@ def _replanning_table(release: Release) -> RenderableType | None:
     rows = release.eventful_replanning
     if not rows:
         return None
-    table = _plain_table(
-        "task", "runs with a plan", "failed calls", "replanned at once", "replans"
-    )
+    table = plain_table("task", "runs with a plan", "failed calls", "replanned at once", "replans")
     for row in rows[:EVIDENCE_ROWS]:
         numbers = (row.planned_runs, row.failures, row.answered, row.replans)
-        table.add_row(*_texts((words.name(row.task_id), *(f"{n:,}" for n in numbers))))
+        table.add_row(*texts((words.name(row.task_id), *(f"{n:,}" for n in numbers))))
     return _with_rest(table, len(rows))
 
 
@@ -225,18 +196,7 @@ def _with_rest(table: Table, total: int) -> RenderableType:
     return Group(table, Text(f"… and {left:,} more; --format html has them.", style="dim"))
 
 
-def _plain_table(*headings: str) -> Table:
-    table = Table(box=box.SIMPLE, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0))
-    for heading in headings:
-        table.add_column(heading, overflow="fold", header_style="dim")
-    return table
-
-
-def _texts(values: Iterable[str]) -> list[Text]:
-    return [Text(value, overflow="fold") for value in values]
-
-
 def _unmeasured_lines(agent: AgentView) -> Table | None:
-    return _bullets(
+    return bullets(
         [f"{row.release}, {row.runs}: {row.why} ({row.metrics})" for row in agent.unmeasured]
     )

@@ -1,0 +1,42 @@
+-- How many runs and tasks each cohort of the compared releases has, and how many tasks both ran.
+--
+-- Reads:
+--   compared_runs
+-- Columns:
+--   agent_name               VARCHAR  One row for each agent_name and run_mode; NULL if not named.
+--   run_mode                 VARCHAR  NULL if the trace does not say.
+--   base_runs                BIGINT   Runs of the base, sub-agents' not counted.
+--   candidate_runs           BIGINT   Likewise of the candidate.
+--   base_runs_of_no_task     BIGINT   Of these, without a known task: in no pair.
+--   candidate_runs_of_no_task  BIGINT   Likewise.
+--   tasks                    BIGINT   Tasks that both ran.
+--   base_only_tasks          BIGINT   Tasks that the base alone ran.
+--   candidate_only_tasks     BIGINT   Tasks that the candidate alone ran.
+-- Order:
+--   agent_name, run_mode
+WITH tasks AS (
+  SELECT
+    agent_name,
+    run_mode,
+    task_id,
+    count_if(side = 'base' AND is_root) AS base_runs,
+    count_if(side = 'candidate' AND is_root) AS candidate_runs
+  FROM compared_runs
+  GROUP BY agent_name, run_mode, task_id
+)
+
+SELECT
+  agent_name,
+  run_mode,
+  sum(base_runs)::BIGINT AS base_runs,
+  sum(candidate_runs)::BIGINT AS candidate_runs,
+  coalesce(sum(base_runs) FILTER (WHERE task_id IS NULL), 0)::BIGINT AS base_runs_of_no_task,
+  coalesce(sum(candidate_runs) FILTER (WHERE task_id IS NULL), 0)::BIGINT
+    AS candidate_runs_of_no_task,
+  count(task_id) FILTER (WHERE base_runs > 0 AND candidate_runs > 0) AS tasks,
+  count(task_id) FILTER (WHERE base_runs > 0 AND candidate_runs = 0) AS base_only_tasks,
+  count(task_id) FILTER (WHERE base_runs = 0 AND candidate_runs > 0) AS candidate_only_tasks
+FROM tasks
+GROUP BY agent_name, run_mode
+HAVING sum(base_runs) + sum(candidate_runs) > 0
+ORDER BY agent_name, run_mode;

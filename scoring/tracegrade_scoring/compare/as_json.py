@@ -1,0 +1,72 @@
+"""A comparison for programs: every number unrounded, every name as the trace spells it."""
+
+import json
+from typing import Any
+
+from tracegrade_scoring.compare.judgement import Judgement
+from tracegrade_scoring.compare.model import Compared, Comparison, FailureMode, TaskChange
+from tracegrade_scoring.compare.rules import Outcome
+
+
+def render_json(judgement: Judgement) -> str:
+    r"""Return the comparison as one JSON object; beyond ASCII as `\uXXXX`, inert on a terminal."""
+    found = judgement.comparisons
+    document = {
+        "lake": found.lake,
+        "base": found.base,
+        "candidate": found.candidate,
+        "comparisons": [_comparison(*pair) for pair in judgement.cohorts],
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _comparison(comparison: Comparison, outcomes: tuple[Outcome, ...]) -> dict[str, Any]:
+    return {
+        **comparison.cohort._asdict(),
+        "rules": [outcome._asdict() for outcome in outcomes],
+        "metrics": {name: _compared(found) for name, found in comparison.metrics.items()},
+        "failure_modes": [_mode(mode) for mode in comparison.failure_modes],
+        "trade_off": comparison.trade_off,
+        "ranked_oppositely": comparison.ranked_oppositely,
+        "success_by_category": [
+            {"task_category": change.category, **change.found._asdict()}
+            for change in comparison.categories
+        ],
+        "by_task": [_task(task) for task in comparison.tasks],
+        "mock_live_divergence": [
+            {
+                **tool._asdict(),
+                "divergence": (tool.other_shape + tool.other_values) / tool.matched
+                if tool.matched
+                else None,
+            }
+            for tool in comparison.mocked_tools
+        ],
+    }
+
+
+def _compared(compared: Compared) -> dict[str, Any]:
+    return {
+        **compared.found._asdict(),
+        "base_scored": compared.base_scored,
+        "base_runs": compared.base_runs,
+        "candidate_scored": compared.candidate_scored,
+        "candidate_runs": compared.candidate_runs,
+        "flags": compared.flags,
+    }
+
+
+def _mode(mode: FailureMode) -> dict[str, Any]:
+    return {
+        "mode": mode.mode,
+        **_compared(mode.compared),
+        "p_holm": mode.p_holm,
+        "is_new": mode.is_new,
+        "rose": mode.rose,
+        "trajectory_id": mode.trajectory_id,
+        "span_id": mode.span_id,
+    }
+
+
+def _task(task: TaskChange) -> dict[str, Any]:
+    return {**task._asdict(), "ranked_oppositely": task.ranked_oppositely}

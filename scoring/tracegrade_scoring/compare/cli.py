@@ -1,0 +1,88 @@
+"""`tracegrade compare`: is the new release better, and what broke?"""
+
+import os
+import shutil
+import sys
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tracegrade_scoring.report.output import print_text, write_text
+
+if TYPE_CHECKING:
+    from tracegrade_scoring.compare.judgement import Judgement
+
+
+class Format(StrEnum):
+    """How a comparison is written."""
+
+    TERMINAL = "terminal"
+    MARKDOWN = "markdown"
+    JSON = "json"
+    CSV = "csv"
+
+
+def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
+    base: Annotated[str, typer.Argument(help="The release before.", metavar="BASE")],
+    candidate: Annotated[str, typer.Argument(help="The release after.", metavar="CANDIDATE")],
+    lake: Annotated[
+        str, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder or URL.", metavar="LAKE")
+    ],
+    agent: Annotated[
+        str | None, typer.Option(help="Only this agent; else every one with both.")
+    ] = None,
+    format_: Annotated[
+        Format, typer.Option("--format", help="How to write it.")
+    ] = Format.TERMINAL,
+    out: Annotated[
+        Path | None, typer.Option(help="File to write; else stdout.", metavar="FILE")
+    ] = None,
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What must not happen, such as 'tsa<-0.02' or new-failure-mode; exit 1 if it "
+            "does, or if nobody can tell.",
+            metavar="RULE",
+        ),
+    ] = None,
+) -> None:
+    """Compare two releases on the tasks that both ran: is the new one better, what broke?"""
+    from tracegrade_scoring.compare.judgement import judge  # noqa: PLC0415 - keeps --help quick
+    from tracegrade_scoring.compare.lake import read_lake  # noqa: PLC0415
+    from tracegrade_scoring.compare.rules import parse_rules  # noqa: PLC0415
+
+    rules = parse_rules(fail_on or ())
+    found = read_lake(lake, partial(typer.echo, err=True), base, candidate, agent)
+    judgement = judge(found, rules)
+    text = _render(judgement, format_, on_terminal=out is None and sys.stdout.isatty())
+    if out is None:
+        print_text(text)
+    else:
+        write_text(out, text)
+        typer.echo(f"comparison: {out}", err=True)
+    judgement.raise_broken()
+
+
+def _render(found: "Judgement", format_: Format, *, on_terminal: bool) -> str:
+    match format_:
+        case Format.TERMINAL:
+            from tracegrade_scoring.compare.terminal import render_terminal  # noqa: PLC0415
+
+            width = shutil.get_terminal_size(fallback=(100, 24)).columns
+            colour = on_terminal and "NO_COLOR" not in os.environ
+            return render_terminal(found, width=width, colour=colour)
+        case Format.MARKDOWN:
+            from tracegrade_scoring.compare.markdown import render_markdown  # noqa: PLC0415
+
+            return render_markdown(found)
+        case Format.JSON:
+            from tracegrade_scoring.compare.as_json import render_json  # noqa: PLC0415
+
+            return render_json(found)
+        case Format.CSV:
+            from tracegrade_scoring.compare.as_csv import render_csv  # noqa: PLC0415
+
+            return render_csv(found)

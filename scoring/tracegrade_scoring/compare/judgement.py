@@ -1,0 +1,47 @@
+"""A comparison with what the rules of `--fail-on` say about it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tracegrade_scoring.compare.model import Comparison, Comparisons
+from tracegrade_scoring.compare.rules import Outcome, Rule, judged
+from tracegrade_scoring.errors import RuleBroken
+from tracegrade_scoring.report import words
+from tracegrade_scoring.report.visible import visible
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Both releases and, cohort by cohort, the outcome of each rule."""
+
+    comparisons: Comparisons
+    outcomes: tuple[tuple[Outcome, ...], ...]
+    """One tuple for each cohort, in order."""
+
+    @property
+    def cohorts(self) -> Iterator[tuple[Comparison, tuple[Outcome, ...]]]:
+        """Each cohort with the outcomes of the rules on it."""
+        return zip(self.comparisons.cohorts, self.outcomes, strict=True)
+
+    def raise_broken(self) -> None:
+        """Do nothing if every rule holds for every cohort.
+
+        Raises:
+            RuleBroken: One does not, or could not be judged; the text says which, and where.
+        """
+        stops = [
+            f"{visible(outcome.rule)} ({words.name(comparison.cohort.agent_name, 'no agent')}: "
+            f"{outcome.fact})"
+            for comparison, outcomes in self.cohorts
+            for outcome in outcomes
+            if outcome.verdict != "held"
+        ]
+        if stops:
+            msg = f"stopped by --fail-on: {'; '.join(stops)}"
+            raise RuleBroken(msg)
+
+
+def judge(comparisons: Comparisons, rules: Sequence[Rule]) -> Judgement:
+    """Return the comparison with the outcome of each rule for each cohort."""
+    outcomes = (tuple(judged(rules, comparison)) for comparison in comparisons.cohorts)
+    return Judgement(comparisons, tuple(outcomes))

@@ -1,0 +1,26 @@
+"""Opens a lake for a comparison, all its tables as one scoring run left them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tracegrade_queries.connection import connect, open_lake
+from tracegrade_scoring.compare.model import Comparisons
+from tracegrade_scoring.compare.read import read_comparisons
+from tracegrade_scoring.schema import SCORE_TABLES
+
+
+def read_lake(
+    place: str | Path,
+    note: Callable[[str], object],
+    base: str,
+    candidate: str,
+    agent: str | None = None,
+) -> Comparisons:
+    """Return both releases as the lake is now; `note` gets a line if reading it is slow.
+
+    Raises:
+        LakeMissing: There is no lake.
+        NothingToCompare: No agent, or not this one, has both releases.
+    """
+    with connect(open_lake(place, note), tables=SCORE_TABLES) as con:
+        return read_comparisons(con, str(place), base, candidate, agent)

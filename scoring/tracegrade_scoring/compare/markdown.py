@@ -1,0 +1,51 @@
+"""A comparison as Markdown, for a pull request."""
+
+from collections.abc import Iterator, Sequence
+
+from tracegrade_scoring.compare.judgement import Judgement
+from tracegrade_scoring.compare.rules import Outcome
+from tracegrade_scoring.compare.view import (
+    CATEGORY_HEADINGS,
+    MODE_HEADINGS,
+    CohortView,
+    cohort_view,
+    metric_headings,
+    mocked_headings,
+    rule_rows,
+    task_headings,
+)
+from tracegrade_scoring.report import words
+from tracegrade_scoring.report.markup import bullets, code, escape, table
+
+
+def render_markdown(judgement: Judgement) -> str:
+    """Return the comparison as GitHub-flavoured Markdown."""
+    return "\n".join(_lines(judgement)) + "\n"
+
+
+def _lines(judgement: Judgement) -> Iterator[str]:
+    found = judgement.comparisons
+    base, candidate = words.name(found.base), words.name(found.candidate)
+    yield f"# {code(base)} → {code(candidate)}"
+    for comparison, outcomes in judgement.cohorts:
+        yield from _cohort(cohort_view(comparison, found.base, found.candidate), outcomes)
+
+
+def _cohort(view: CohortView, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    yield from ("", f"## {code(view.title)}", "", f"**{escape(view.answer)}**")
+    if view.findings:
+        yield from ("", *(f"- {escape(sentence)}" for sentence in view.findings))
+    yield from _table("Rules", ("rule", "", "found"), rule_rows(outcomes))
+    yield from _table("Scores on the tasks that both ran", metric_headings(view), view.rows)
+    yield from _table("Failure modes", MODE_HEADINGS, view.modes)
+    yield from _table("Success by task category", CATEGORY_HEADINGS, view.categories)
+    yield from _table("Tasks that changed most", task_headings(view), view.tasks)
+    yield from _table("Mocked calls beside live ones", mocked_headings(), view.mocked)
+    yield from bullets("Bear in mind", view.cautions)
+    yield from _table("More metrics", metric_headings(view), view.more_rows)
+
+
+def _table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield a table whose first column holds names."""
+    named = ((code(first), *map(escape, others)) for first, *others in rows)
+    return table(title, tuple(map(escape, headings)), named)

@@ -1,0 +1,166 @@
+"""What a comparison holds: numbers unrounded, names as the traces spell them."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from tracegrade_scoring.compare.paired import Difference
+
+
+class Cohort(NamedTuple):
+    """What both releases of one agent in one run mode have; cohorts are never pooled."""
+
+    agent_name: str | None
+    run_mode: str | None
+    base_runs: int
+    """Runs of the base, sub-agents' not counted."""
+    candidate_runs: int
+    base_runs_of_no_task: int
+    """Of these, without a known task: in no pair."""
+    candidate_runs_of_no_task: int
+    tasks: int
+    """Tasks that both ran."""
+    base_only_tasks: int
+    candidate_only_tasks: int
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One metric on the tasks where both releases have a value of it."""
+
+    metric: str
+    found: Difference
+    base_scored: int
+    """Runs with a value, of the tasks that both ran."""
+    base_runs: int
+    candidate_scored: int
+    candidate_runs: int
+    flags: tuple[str, ...] = ()
+    """insufficient_sample (fewer than 50 decision points or 10 tasks), few_tasks (under 5)."""
+
+    @property
+    def direction(self) -> int:
+        """1 if the candidate is surely higher, -1 if surely lower, 0 if it may be chance."""
+        low, high = self.found.low, self.found.high
+        if low is None or high is None:
+            return 0
+        return int(low > 0) - int(high < 0)
+
+
+class FailureMode(NamedTuple):
+    """One failure mode as a share of the runs in which it can be told."""
+
+    mode: str
+    compared: Compared
+    p_holm: float | None
+    """p-value that holds for all modes together; None if there is none for this one."""
+    is_new: bool
+    """The candidate shows it, the base never does, on the tasks that both ran."""
+    rose: bool
+    """The candidate's rate is higher."""
+    trajectory_id: str | None
+    """The candidate's first run that shows it; None if none does."""
+    span_id: str | None
+    """The span that shows it there."""
+
+
+class CategoryChange(NamedTuple):
+    """Success on the tasks of one category."""
+
+    category: str | None
+    found: Difference
+
+
+class TaskChange(NamedTuple):
+    """One task on both sides; None where a side has no value."""
+
+    task_id: str
+    base_success: float | None
+    """Share of its valid attempts that succeeded."""
+    candidate_success: float | None
+    base_attempts: int
+    """Attempts of known success."""
+    candidate_attempts: int
+    base_completion: float | None
+    """Sub-goal completion."""
+    candidate_completion: float | None
+    base_steps: float | None
+    """Mean steps of a run."""
+    candidate_steps: float | None
+
+    @property
+    def success_change(self) -> float | None:
+        """Candidate less base; None without both."""
+        return _change(self.base_success, self.candidate_success)
+
+    @property
+    def ranked_oppositely(self) -> bool:
+        """Success says one release is better on this task, sub-goal completion the other."""
+        return opposite(
+            self.success_change, _change(self.base_completion, self.candidate_completion)
+        )
+
+
+def _change(base: float | None, candidate: float | None) -> float | None:
+    return None if base is None or candidate is None else candidate - base
+
+
+def opposite(one: float | None, other: float | None) -> bool:
+    """Return whether two differences point apart; a missing or zero one points nowhere."""
+    return one is not None and other is not None and one * other < 0
+
+
+class MockedTool(NamedTuple):
+    """Mocked calls of a tool beside live calls with equal arguments."""
+
+    tool_name: str | None
+    calls: int
+    content_missing: int
+    misses: int
+    """Without a live call of equal arguments."""
+    matched: int
+    other_shape: int
+    """Matched, but no live result has the same keys and types."""
+    other_values: int
+    """Matched, of the same shape, but no live result is equal."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Both releases of one agent in one run mode."""
+
+    cohort: Cohort
+    metrics: dict[str, Compared] = field(default_factory=dict)
+    """By name; only those that some task has on both sides."""
+    failure_modes: tuple[FailureMode, ...] = ()
+    categories: tuple[CategoryChange, ...] = ()
+    tasks: tuple[TaskChange, ...] = ()
+    """By task id."""
+    mocked_tools: tuple[MockedTool, ...] = ()
+    """Of this agent, all run modes of both releases."""
+
+    @property
+    def ranked_oppositely(self) -> bool:
+        """Success ranks the releases one way, sub-goal completion the other."""
+        return opposite(self._change("success"), self._change("sub_goal_completion"))
+
+    @property
+    def trade_off(self) -> str | None:
+        """`tsa_up_pq_down`, `tsa_down_pq_up`, or None (Triangle)."""
+        tsa, pq = self._change("tsa"), self._change("pq")
+        if tsa is None or not opposite(tsa, pq):
+            return None
+        return "tsa_up_pq_down" if tsa > 0 else "tsa_down_pq_up"
+
+    def _change(self, metric: str) -> float | None:
+        compared = self.metrics.get(metric)
+        return None if compared is None else compared.found.difference
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """Two releases, agent by agent and run mode by run mode."""
+
+    lake: str
+    base: str
+    candidate: str
+    cohorts: tuple[Comparison, ...] = ()

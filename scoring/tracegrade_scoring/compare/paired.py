@@ -1,0 +1,116 @@
+"""How far apart two releases are on the same tasks, and how sure that is.
+
+Source: metrics.md, section 10 and rule 0.6: a paired bootstrap over tasks with the same resamples
+on both sides; McNemar's exact test where each task has one attempt in both; Holm over several.
+"""
+
+from collections.abc import Sequence
+from math import comb
+from typing import NamedTuple
+
+from tracegrade_scoring.intervals import LEVEL, MIN_TASKS, RESAMPLES, percentile, resampled_sums
+
+
+class Pair(NamedTuple):
+    """One task on both sides: what a rate is made of."""
+
+    base: tuple[float, float]
+    """Numerator and denominator; the denominator is greater than 0."""
+    candidate: tuple[float, float]
+
+
+class Difference(NamedTuple):
+    """A rate on both sides, and how far apart they are."""
+
+    base: float | None
+    """Σ numerators / Σ denominators over the tasks; None without a task."""
+    candidate: float | None
+    difference: float | None
+    """Candidate less base."""
+    low: float | None
+    """Lower end of the 95 % interval of the difference; None for fewer than 5 tasks."""
+    high: float | None
+    interval_method: str | None
+    """paired_bootstrap; None without an interval."""
+    p_value: float | None
+    """Two-sided: how surprising the difference were if the releases were equal."""
+    p_method: str | None
+    """mcnemar | paired_bootstrap; None without a value."""
+    tasks: int
+    """Tasks with a value on both sides."""
+
+
+def difference(pairs: Sequence[Pair], *, of_attempts: bool = False) -> Difference:
+    """Return how far the candidate is from the base.
+
+    Args:
+        pairs: One for each task, in the order of task ids.
+        of_attempts: Denominators count attempts that each did or did not do something, so that
+            McNemar's test applies where all of them are 1.
+    """
+    if not pairs:
+        return Difference(None, None, None, None, None, None, None, None, 0)
+    base = _rate([pair.base for pair in pairs])
+    candidate = _rate([pair.candidate for pair in pairs])
+    found = Difference(base, candidate, candidate - base, None, None, None, None, None, len(pairs))
+    if len(pairs) >= MIN_TASKS:
+        found = _with_interval(found, pairs)
+    if of_attempts and all(_is_single(*side) for pair in pairs for side in pair):
+        found = found._replace(p_value=_mcnemar(pairs), p_method="mcnemar")
+    return found
+
+
+def _rate(sides: Sequence[tuple[float, float]]) -> float:
+    return sum((top for top, _ in sides), 0.0) / sum((bottom for _, bottom in sides), 0.0)
+
+
+def _with_interval(found: Difference, pairs: Sequence[Pair]) -> Difference:
+    """Return the difference with its percentile interval and p-value over resampled tasks."""
+    base, candidate = (
+        resampled_sums([side[0] for side in sides]) / resampled_sums([side[1] for side in sides])
+        for sides in (
+            [pair.base for pair in pairs],
+            [pair.candidate for pair in pairs],
+        )
+    )
+    differences = (candidate - base).sort().to_list()
+    tail = (1 - LEVEL) / 2
+    return found._replace(
+        low=percentile(differences, tail),
+        high=percentile(differences, 1 - tail),
+        interval_method="paired_bootstrap",
+        p_value=_bootstrap_p(differences),
+        p_method="paired_bootstrap",
+    )
+
+
+def _bootstrap_p(differences: Sequence[float]) -> float:
+    """Return twice the share of resamples on the rarer side of 0, never 0 itself."""
+    below = sum(value <= 0 for value in differences)
+    above = sum(value >= 0 for value in differences)
+    return min(1.0, 2 * (min(below, above) + 1) / (RESAMPLES + 1))
+
+
+def _is_single(numerator: float, denominator: float) -> bool:
+    return denominator == 1 and numerator in (0, 1)
+
+
+def _mcnemar(pairs: Sequence[Pair]) -> float:
+    """Return McNemar's exact test of as many tasks changing one way as the other (1947)."""
+    fell = sum(pair.base[0] > pair.candidate[0] for pair in pairs)
+    rose = sum(pair.base[0] < pair.candidate[0] for pair in pairs)
+    changed = fell + rose
+    tail = sum(comb(changed, count) for count in range(min(fell, rose) + 1))
+    return min(1.0, 2 * tail / 2.0**changed)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p-values that hold for all of several tests together, in the order given.
+
+    Source: Holm (1979), step-down; adjusted values never fall along the order of the given ones.
+    """
+    adjusted, least = [0.0] * len(p_values), 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=lambda i: (p_values[i], i))):
+        least = max(least, min(1.0, p_values[place] * (len(p_values) - rank)))
+        adjusted[place] = least
+    return adjusted

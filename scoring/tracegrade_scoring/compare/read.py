@@ -1,0 +1,277 @@
+"""Reads what two releases did on the tasks that both ran, and compares it metric by metric.
+
+Everything is added up in SQL, so what arrives here grows with tasks and metrics, not with runs.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, Final, TypeAlias
+
+from duckdb import DuckDBPyConnection
+
+from tracegrade_queries.sql import query
+from tracegrade_scoring.compare.model import (
+    CategoryChange,
+    Cohort,
+    Compared,
+    Comparison,
+    Comparisons,
+    FailureMode,
+    MockedTool,
+    TaskChange,
+)
+from tracegrade_scoring.compare.paired import Pair, difference, holm
+from tracegrade_scoring.errors import NothingToCompare
+from tracegrade_scoring.intervals import MIN_TASKS
+from tracegrade_scoring.metrics import DECISION_POINT_METRICS
+from tracegrade_scoring.relations import materialise
+from tracegrade_scoring.release import MIN_DECISION_POINTS, MIN_TASK_TYPES
+from tracegrade_scoring.reliability import Attempts, unbiased_passes
+
+Row: TypeAlias = dict[str, Any]
+Agent: TypeAlias = tuple[str | None, str | None]
+"""Agent and run mode."""
+
+FAILURE_MODES: Final = (
+    "loop_trap",
+    "tool_hallucination",
+    "premature_commitment",
+    "cascading_error",
+    "goal_drift",
+)
+"""Metrics, section 9."""
+
+
+def read_comparisons(
+    con: DuckDBPyConnection, lake: str, base: str, candidate: str, agent: str | None = None
+) -> Comparisons:
+    """Return both releases of every agent and run mode that has both.
+
+    Args:
+        con: Holds the tables of a scored lake.
+        lake: The lake's name for the reader.
+        base: The release before.
+        candidate: The release after.
+        agent: The only agent to compare; None for all.
+
+    Raises:
+        NothingToCompare: No agent, or not this one, has scored runs of both in one run mode.
+    """
+    releases = {"base": base, "candidate": candidate}
+    _create(con, "compared_runs", **releases)
+    materialise(con, "attempt_successes")
+    cohorts = [Cohort(**row) for row in _rows(con, "compared_cohorts")]
+    both = [cohort for cohort in cohorts if cohort.base_runs and cohort.candidate_runs]
+    both = [cohort for cohort in both if agent in {None, cohort.agent_name}]
+    if not both or base == candidate:
+        raise NothingToCompare(_nothing(con, base, candidate, agent))
+    facts = {
+        "scores": _by_agent(_rows(con, "score_pairs")),
+        "usage": _by_agent(_rows(con, "usage_pairs")),
+        "attempts": _by_agent(_rows(con, "attempt_pairs", **releases)),
+    }
+    mocked = _rows(con, "mock_live_calls", **releases)
+    return Comparisons(
+        lake, base, candidate, tuple(_comparison(cohort, facts, mocked) for cohort in both)
+    )
+
+
+def _create(con: DuckDBPyConnection, name: str, **parameters: object) -> None:
+    con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query(name)}", parameters)
+
+
+def _rows(con: DuckDBPyConnection, name: str, **parameters: object) -> list[Row]:
+    result = con.execute(query(name), parameters)
+    names = [column[0] for column in result.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+def _by_agent(rows: Iterable[Row]) -> Mapping[Agent, list[Row]]:
+    found: dict[Agent, list[Row]] = defaultdict(list)
+    for row in rows:
+        found[row["agent_name"], row["run_mode"]].append(row)
+    return found
+
+
+def _nothing(con: DuckDBPyConnection, base: str, candidate: str, agent: str | None) -> str:
+    if base == candidate:
+        return f"'{base}' is both base and candidate; name two releases"
+    names = con.sql("SELECT DISTINCT release FROM trajectory_scores ORDER BY ALL").fetchall()
+    known = ", ".join(f"'{name}'" for (name,) in names if name is not None) or "none"
+    who = "no agent" if agent is None else f"no agent named '{agent}'"
+    return (
+        f"{who} has scored runs of both '{base}' and '{candidate}' in one run mode; "
+        f"scored releases: {known}"
+    )
+
+
+def _comparison(
+    cohort: Cohort, facts: Mapping[str, Mapping[Agent, list[Row]]], mocked: Sequence[Row]
+) -> Comparison:
+    agent = (cohort.agent_name, cohort.run_mode)
+    scores, usage, attempts = (
+        facts[name].get(agent, []) for name in ("scores", "usage", "attempts")
+    )
+    metrics = {
+        **{name: _compared(name, list(rows)) for name, rows in _by_metric(scores)},
+        **_reliability(attempts),
+        **{name: _compared(name, list(rows)) for name, rows in _by_metric(usage)},
+    }
+    found = {name: compared for name, compared in metrics.items() if compared.found.tasks}
+    return Comparison(
+        cohort,
+        found,
+        tuple(_failure_modes(found)),
+        tuple(_categories(attempts)),
+        tuple(_task_changes(attempts, scores, usage)),
+        tuple(_mocked_tools(mocked, cohort.agent_name)),
+    )
+
+
+def _by_metric(rows: Iterable[Row]) -> Iterator[tuple[str, Iterator[Row]]]:
+    return groupby(rows, key=lambda row: row["metric"])
+
+
+def _compared(metric: str, rows: Sequence[Row]) -> Compared:
+    """Return one metric over the tasks with a value on both sides; the rows are its tasks."""
+    pairs = [pair for row in rows if (pair := _pair(row))]
+    counts = {
+        f"{side}_{count}": int(sum(row.get(f"{side}_{column}") or 0 for row in rows))
+        for side in ("base", "candidate")
+        for count, column in (("scored", _scored_column(rows)), ("runs", "runs"))
+    }
+    found = difference(pairs, of_attempts=metric in FAILURE_MODES)
+    return Compared(metric, found, **counts, flags=_flags(metric, pairs))
+
+
+def _scored_column(rows: Sequence[Row]) -> str:
+    """Return what says how many runs have a value: of what runs use, that is the denominator."""
+    return "scored" if "base_scored" in rows[0] else "denominator"
+
+
+def _pair(row: Row) -> Pair | None:
+    values = [
+        row[f"{side}_{part}"]
+        for side in ("base", "candidate")
+        for part in ("numerator", "denominator")
+    ]
+    if None in values or not values[1] or not values[3]:
+        return None
+    return Pair((values[0], values[1]), (values[2], values[3]))
+
+
+def _flags(metric: str, pairs: Sequence[Pair]) -> tuple[str, ...]:
+    if not pairs:
+        return ()
+    points = min(sum(pair.base[1] for pair in pairs), sum(pair.candidate[1] for pair in pairs))
+    few_points = metric in DECISION_POINT_METRICS and points < MIN_DECISION_POINTS
+    insufficient = few_points or len(pairs) < MIN_TASK_TYPES
+    return ("insufficient_sample",) * insufficient + ("few_tasks",) * (len(pairs) < MIN_TASKS)
+
+
+def _reliability(attempts: Sequence[Row]) -> dict[str, Compared]:
+    """Return success over attempts, then pass@k and pass^k for every k that each task allows."""
+    known = [row for row in attempts if row["base_valid"] and row["candidate_valid"]]
+    counts = {
+        f"{side}_{count}": sum(sum(row[f"{side}_{name}"] for name in names) for row in attempts)
+        for side in ("base", "candidate")
+        for count, names in (("scored", ("valid",)), ("runs", ("valid", "invalid")))
+    }
+    rates = {"success": [_success(row) for row in known], **_passes(known)}
+    return {
+        name: Compared(
+            name,
+            difference(pairs, of_attempts=name == "success"),
+            **counts,
+            flags=_flags(name, pairs),
+        )
+        for name, pairs in rates.items()
+    }
+
+
+def _success(row: Row) -> Pair:
+    return Pair(
+        (float(row["base_correct"]), float(row["base_valid"])),
+        (float(row["candidate_correct"]), float(row["candidate_valid"])),
+    )
+
+
+def _passes(known: Sequence[Row]) -> dict[str, list[Pair]]:
+    """Return each task's unbiased pass@k and pass^k on both sides, of which they are means."""
+    smallest = min((min(row["base_valid"], row["candidate_valid"]) for row in known), default=0)
+    rates: dict[str, list[Pair]] = defaultdict(list)
+    for row in known:
+        base, candidate = (
+            unbiased_passes([Attempts(row[f"{side}_valid"], row[f"{side}_correct"])])[:smallest]
+            for side in ("base", "candidate")
+        )
+        for old, new in zip(base, candidate, strict=True):
+            rates[f"pass@{old.k}"].append(Pair((old.pass_at_k, 1.0), (new.pass_at_k, 1.0)))
+            rates[f"pass^{old.k}"].append(Pair((old.pass_hat_k, 1.0), (new.pass_hat_k, 1.0)))
+    return rates
+
+
+def _failure_modes(metrics: Mapping[str, Compared]) -> Iterator[FailureMode]:
+    """Yield the modes that could be told on both sides, adjusted for their number."""
+    found = [metrics[mode] for mode in FAILURE_MODES if mode in metrics]
+    tested = [compared for compared in found if compared.found.p_value is not None]
+    adjusted = dict(
+        zip(
+            (compared.metric for compared in tested),
+            holm([compared.found.p_value or 0.0 for compared in tested]),
+            strict=True,
+        )
+    )
+    for compared in found:
+        base, candidate = compared.found.base or 0.0, compared.found.candidate or 0.0
+        yield FailureMode(
+            compared.metric,
+            compared,
+            adjusted.get(compared.metric),
+            is_new=base == 0 < candidate,
+            rose=candidate > base,
+            trajectory_id=None,
+            span_id=None,
+        )
+
+
+def _categories(attempts: Sequence[Row]) -> Iterator[CategoryChange]:
+    by_category: dict[str | None, list[Pair]] = defaultdict(list)
+    for row in attempts:
+        if row["base_valid"] and row["candidate_valid"]:
+            by_category[row["task_category"]].append(_success(row))
+    for category in sorted(by_category, key=lambda name: (name is None, name or "")):
+        yield CategoryChange(category, difference(by_category[category], of_attempts=True))
+
+
+def _task_changes(
+    attempts: Sequence[Row], scores: Sequence[Row], usage: Sequence[Row]
+) -> Iterator[TaskChange]:
+    completion = {r["task_id"]: r for r in scores if r["metric"] == "sub_goal_completion"}
+    steps = {row["task_id"]: row for row in usage if row["metric"] == "steps_per_run"}
+    for row in attempts:
+        task = row["task_id"]
+        yield TaskChange(
+            task,
+            _share(row, "base_correct", "base_valid"),
+            _share(row, "candidate_correct", "candidate_valid"),
+            row["base_valid"],
+            row["candidate_valid"],
+            *(_rate(completion.get(task), side) for side in ("base", "candidate")),
+            *(_rate(steps.get(task), side) for side in ("base", "candidate")),
+        )
+
+
+def _share(row: Row, part: str, whole: str) -> float | None:
+    return row[part] / row[whole] if row[whole] and row[part] is not None else None
+
+
+def _rate(row: Row | None, side: str) -> float | None:
+    return None if row is None else _share(row, f"{side}_numerator", f"{side}_denominator")
+
+
+def _mocked_tools(rows: Iterable[Row], agent_name: str | None) -> Iterator[MockedTool]:
+    for row in rows:
+        if row["agent_name"] == agent_name:
+            yield MockedTool(**{name: row[name] for name in MockedTool._fields})

@@ -1,0 +1,137 @@
+"""`--fail-on`: what must not happen between two releases, for a pipeline that should stop then.
+
+`METRIC<NUMBER` and `METRIC>NUMBER` (also `<=`, `>=`) look at the difference, candidate less base:
+`tsa<-0.02` breaks if tool-selection accuracy fell by more than 2 points. `METRIC.FIELD` looks at
+something else of the metric: `low` and `high` (ends of the difference's interval), `base`,
+`candidate` (the values) or `ratio` (candidate / base). `new-failure-mode` breaks if the candidate
+shows a mode that the base never did, `failure-mode-rose` if one rose by more than chance explains.
+"""
+
+import operator
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from tracegrade_scoring.compare.model import Comparison, FailureMode
+from tracegrade_scoring.errors import BadRule
+from tracegrade_scoring.metrics import METRICS
+
+SIGNIFICANT: Final = 0.05
+"""A failure mode rose if its p-value, adjusted for all modes, is below."""
+USAGE: Final = ("tokens_per_run", "cost_usd_per_run", "steps_per_run")
+"""What runs use: compared beside the metrics."""
+
+_OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_LIMIT: Final = re.compile(
+    r"(?P<metric>[a-z][a-z0-9_]*|pass[@^]\d+)(?:\.(?P<field>[a-z]+))?\s*"
+    r"(?P<sign><=|>=|<|>)\s*(?P<limit>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
+)
+_FIELDS: Final = ("difference", "low", "high", "base", "candidate", "ratio")
+
+
+class Outcome(NamedTuple):
+    """What a rule says about one cohort."""
+
+    rule: str
+    verdict: str
+    """held | broken | unjudged (a value is missing, which stops a pipeline too)."""
+    fact: str
+    """What was found, in words."""
+
+
+class Limit(NamedTuple):
+    """A bound on a number of a metric."""
+
+    text: str
+    metric: str
+    field: str
+    sign: str
+    limit: float
+
+    def judge(self, comparison: Comparison) -> Outcome:
+        """Return whether the number is on the wrong side, rounded half-even to 9 decimals."""
+        value = self._value(comparison)
+        if value is None:
+            return Outcome(self.text, "unjudged", f"there is no {self.field} of {self.metric}")
+        rounded = round(value, 9)
+        broken = _OPERATORS[self.sign](rounded, self.limit)
+        fact = f"{self.field} of {self.metric} is {rounded:.9g}"
+        return Outcome(self.text, "broken" if broken else "held", fact)
+
+    def _value(self, comparison: Comparison) -> float | None:
+        compared = comparison.metrics.get(self.metric)
+        if compared is None:
+            return None
+        found = compared.found
+        if self.field == "ratio":
+            return _ratio(found.candidate, found.base)
+        value: float | None = getattr(found, self.field)
+        return value
+
+
+def _ratio(candidate: float | None, base: float | None) -> float | None:
+    return candidate / base if candidate is not None and base else None
+
+
+class ModeRule(NamedTuple):
+    """A condition on failure modes."""
+
+    text: str
+    applies: Callable[[FailureMode], bool]
+
+    def judge(self, comparison: Comparison) -> Outcome:
+        """Return whether a failure mode meets the condition; without any mode nobody knows."""
+        modes = comparison.failure_modes
+        if not modes:
+            return Outcome(self.text, "unjudged", "no failure mode could be told on both sides")
+        found = ", ".join(mode.mode for mode in modes if self.applies(mode))
+        return Outcome(self.text, "broken" if found else "held", found or "none")
+
+
+Rule = Limit | ModeRule
+
+_MODE_RULES: Final[dict[str, Callable[[FailureMode], bool]]] = {
+    "new-failure-mode": lambda mode: mode.is_new,
+    "failure-mode-rose": lambda mode: (
+        mode.rose and mode.p_holm is not None and mode.p_holm < SIGNIFICANT
+    ),
+}
+
+
+def parse_rules(texts: Sequence[str]) -> list[Rule]:
+    """Return the rules of `--fail-on`.
+
+    Raises:
+        BadRule: One has another form, or names a metric or field that does not exist.
+    """
+    return [_parse(text.strip()) for text in texts]
+
+
+def judged(rules: Sequence[Rule], comparison: Comparison) -> Iterator[Outcome]:
+    """Yield what each rule says about a cohort."""
+    return (rule.judge(comparison) for rule in rules)
+
+
+def _parse(text: str) -> Rule:
+    if text in _MODE_RULES:
+        return ModeRule(text, _MODE_RULES[text])
+    match = _LIMIT.fullmatch(text)
+    if match is None:
+        msg = (
+            f"the rule '{text}' has no known form; write METRIC<NUMBER, METRIC.FIELD>NUMBER, "
+            f"{' or '.join(_MODE_RULES)}"
+        )
+        raise BadRule(msg)
+    metric, field = match["metric"], match["field"] or "difference"
+    if metric not in METRICS and metric not in USAGE and not metric.startswith("pass"):
+        msg = f"the rule '{text}' names no metric; known: {', '.join((*METRICS, *USAGE))}"
+        raise BadRule(msg)
+    if field not in _FIELDS:
+        msg = f"the rule '{text}' looks at '{field}'; known: {', '.join(_FIELDS)}"
+        raise BadRule(msg)
+    return Limit(text, metric, field, match["sign"], float(match["limit"]))

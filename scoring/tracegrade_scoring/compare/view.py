@@ -1,0 +1,347 @@
+"""A comparison as a reader meets it: the answer first, then every number put into words.
+
+One view for the terminal and Markdown, so that both say the same. All texts are on one line and
+free of control characters (`visible`); markup is escaped by who writes it.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from tracegrade_scoring.compare.model import (
+    Cohort,
+    Compared,
+    Comparison,
+    FailureMode,
+    TaskChange,
+)
+from tracegrade_scoring.compare.paired import Difference
+from tracegrade_scoring.compare.rules import SIGNIFICANT, Outcome
+from tracegrade_scoring.report import words
+from tracegrade_scoring.report.catalogue import Metric, Scale, main_metrics, more_metrics
+from tracegrade_scoring.report.visible import visible
+
+RELIABILITY, USAGE = "Reliability", "Cost"
+_USAGE_METRICS: Final = (
+    Metric("tokens_per_run", "Tokens per run", USAGE, "", Scale.NUMBER, better=-1),
+    Metric("cost_usd_per_run", "Cost per run, USD", USAGE, "", Scale.NUMBER, better=-1),
+    Metric("steps_per_run", "Steps per run", USAGE, "", Scale.NUMBER, better=-1),
+)
+TASK_ROWS: Final = 10
+"""Tasks shown: those whose success changed most."""
+TRADE_OFFS: Final = {
+    "tsa_up_pq_down": "picks tools better but plans worse",
+    "tsa_down_pq_up": "plans better but picks tools worse",
+}
+
+
+class Row(NamedTuple):
+    """One metric on both sides."""
+
+    label: str
+    base: str
+    candidate: str
+    change: str
+    interval: str
+    """Of the change, 95 %; '' without one."""
+    verdict: str
+    """better | worse | changed | may be chance | too few tasks | ''."""
+    basis: str
+    """Tasks behind it, and runs where they lack a value."""
+
+
+class ModeRow(NamedTuple):
+    """One failure mode on both sides."""
+
+    mode: str
+    base: str
+    candidate: str
+    change: str
+    interval: str
+    verdict: str
+    """new, rose | rose | may be chance | ..."""
+    example: str
+
+
+@dataclass(frozen=True)
+class CohortView:
+    """Both releases of one agent in one run mode, in words."""
+
+    title: str
+    base: str
+    candidate: str
+    answer: str
+    """Is the candidate better? One sentence."""
+    findings: tuple[str, ...]
+    rows: tuple[Row, ...]
+    more_rows: tuple[Row, ...]
+    modes: tuple[ModeRow, ...]
+    categories: tuple[Row, ...]
+    tasks: tuple[tuple[str, ...], ...]
+    """Task, success before and after, steps before and after, a remark."""
+    mocked: tuple[tuple[str, ...], ...]
+    cautions: tuple[str, ...]
+
+
+def cohort_view(comparison: Comparison, base: str, candidate: str) -> CohortView:
+    """Return one cohort in words. `base`, `candidate`: names of the releases."""
+    main = [*main_metrics(comparison.metrics), *_passes(comparison), *_used(comparison)]
+    # Of one attempt, both are the rate of success.
+    shown = {*(metric.name for metric in main), "pass@1", "pass^1"}
+    more = more_metrics([name for name in comparison.metrics if name not in shown])
+    old, new = words.name(base), words.name(candidate)
+    return CohortView(
+        title=_title(comparison.cohort),
+        base=old,
+        candidate=new,
+        answer=_answer(comparison, main, old, new),
+        findings=tuple(_findings(comparison, new)),
+        rows=tuple(_row(metric, comparison.metrics[metric.name]) for metric in main),
+        more_rows=tuple(_row(metric, comparison.metrics[metric.name]) for metric in more),
+        modes=tuple(map(_mode_row, comparison.failure_modes)),
+        categories=tuple(_category_rows(comparison)),
+        tasks=tuple(map(_task_row, _most_changed(comparison.tasks))),
+        mocked=tuple(_mocked_rows(comparison)),
+        cautions=tuple(_cautions(comparison, old, new)),
+    )
+
+
+def _title(cohort: Cohort) -> str:
+    agent = words.name(cohort.agent_name, "(no agent name)")
+    return f"{agent}, {words.name(cohort.run_mode)}" if cohort.run_mode else agent
+
+
+def _passes(comparison: Comparison) -> list[Metric]:
+    """Return pass@k and pass^k for every k above 1: for 1 both are the rate of success."""
+    names = [n for n in comparison.metrics if n[:5] in {"pass@", "pass^"} and n[5:] != "1"]
+    return [Metric(name, name, RELIABILITY, "") for name in sorted(names, key=_pass_order)]
+
+
+def _pass_order(name: str) -> tuple[str, int]:
+    return name[:5], int(name[5:])
+
+
+def _used(comparison: Comparison) -> list[Metric]:
+    return [metric for metric in _USAGE_METRICS if metric.name in comparison.metrics]
+
+
+def _row(metric: Metric, compared: Compared) -> Row:
+    found = compared.found
+    return Row(
+        metric.label,
+        words.amount(found.base, metric.scale),
+        words.amount(found.candidate, metric.scale),
+        words.difference(found.difference or 0.0, metric.scale),
+        _interval(found, metric.scale),
+        _verdict(metric, compared),
+        _basis(compared),
+    )
+
+
+def _interval(found: Difference, scale: Scale) -> str:
+    if found.low is None or found.high is None:
+        return ""
+    if scale is Scale.SHARE:
+        return f"{found.low * 100:+.1f} to {found.high * 100:+.1f}"
+    return f"{found.low:+,.2f} to {found.high:+,.2f}"
+
+
+def _verdict(metric: Metric, compared: Compared) -> str:
+    if not compared.found.difference:
+        return ""
+    if compared.found.low is None:
+        return "too few tasks"
+    if not compared.direction:
+        return "may be chance"
+    return {1: "better", -1: "worse", 0: "changed"}[compared.direction * metric.better]
+
+
+def _basis(compared: Compared) -> str:
+    tasks = words.count(compared.found.tasks, "task")
+    scored, runs = (
+        compared.base_scored + compared.candidate_scored,
+        compared.base_runs + compared.candidate_runs,
+    )
+    return tasks if scored == runs else f"{tasks}, {scored:,} of {words.count(runs, 'run')} scored"
+
+
+def _answer(comparison: Comparison, metrics: Sequence[Metric], old: str, new: str) -> str:
+    """Return whether the candidate is better: by what surely changed, chance aside."""
+    verdicts = {
+        metric.label: _verdict(metric, comparison.metrics[metric.name]) for metric in metrics
+    }
+    better, worse = (
+        ", ".join(label for label, verdict in verdicts.items() if verdict == wanted)
+        for wanted in ("better", "worse")
+    )
+    if not comparison.metrics:
+        return f"{old} and {new} cannot be compared: they ran no task in common."
+    few = any("insufficient_sample" in comparison.metrics[m.name].flags for m in metrics)
+    hedge = "As far as few samples tell, " if few else ""
+    if better and worse:
+        return (
+            f"{hedge}{new} is better than {old} in some ways and worse in others. "
+            f"Better: {better}. Worse: {worse}."
+        )
+    if better or worse:
+        return f"{hedge}{new} is {'better' if better else 'worse'} than {old}: {better or worse}."
+    if set(verdicts.values()) <= {"", "too few tasks"} and "too few tasks" in verdicts.values():
+        return f"Too few tasks to say whether {new} is better than {old}."
+    return f"Between {old} and {new} nothing changed that chance does not explain."
+
+
+def _findings(comparison: Comparison, new: str) -> Iterator[str]:
+    """Yield what broke or turned, one sentence each."""
+    if comparison.ranked_oppositely:
+        yield (
+            "Success and sub-goal completion rank the two releases oppositely: look at what the "
+            "runs reach on the way, not at their end alone."
+        )
+    if comparison.trade_off:
+        sure = all(comparison.metrics[axis].direction for axis in ("tsa", "pq"))
+        chance = "" if sure else "; either may be chance"
+        yield f"Trade-off: {new} {TRADE_OFFS[comparison.trade_off]}{chance}."
+    for mode in comparison.failure_modes:
+        if mode.is_new or (mode.rose and _is_sure(mode)):
+            yield _mode_sentence(mode)
+    fell = [task for task in comparison.tasks if (task.success_change or 0) < 0]
+    if fell:
+        worst = min(fell, key=lambda task: task.success_change or 0)
+        yield (
+            f"{words.count(len(fell), 'task')} succeeded less often, the worst "
+            f"{words.name(worst.task_id)}: {_share(worst.base_success)} to "
+            f"{_share(worst.candidate_success)}."
+        )
+
+
+def _mode_sentence(mode: FailureMode) -> str:
+    found = mode.compared.found
+    what = "New failure mode" if mode.is_new else "Failure mode that rose"
+    example = f", first in {words.name(mode.trajectory_id)}" if mode.trajectory_id else ""
+    return f"{what}: {_mode_name(mode.mode)}, in {_share(found.candidate)} of runs{example}."
+
+
+def _mode_name(mode: str) -> str:
+    return mode.replace("_", " ")
+
+
+def _is_sure(mode: FailureMode) -> bool:
+    return mode.p_holm is not None and mode.p_holm < SIGNIFICANT
+
+
+def _mode_row(mode: FailureMode) -> ModeRow:
+    found = mode.compared.found
+    return ModeRow(
+        _mode_name(mode.mode),
+        _share(found.base),
+        _share(found.candidate),
+        words.difference(found.difference or 0.0, Scale.SHARE),
+        _interval(found, Scale.SHARE),
+        _mode_verdict(mode),
+        words.name(mode.trajectory_id, ""),
+    )
+
+
+def _mode_verdict(mode: FailureMode) -> str:
+    if not mode.compared.found.difference:
+        return ""
+    way = "new" if mode.is_new else "rose" if mode.rose else "fell"
+    if mode.p_holm is None:
+        return f"{way}, too few tasks to tell from chance"
+    return f"{way}, p = {mode.p_holm:.3g}" + ("" if _is_sure(mode) else ": may be chance")
+
+
+def _share(value: float | None) -> str:
+    return words.amount(value, Scale.SHARE)
+
+
+def _category_rows(comparison: Comparison) -> Iterator[Row]:
+    for change in comparison.categories:
+        found = change.found
+        label = words.name(change.category, "(no category)")
+        yield _row(Metric("success", label, "", ""), Compared("success", found, 0, 0, 0, 0))
+
+
+def _most_changed(tasks: Iterable[TaskChange]) -> list[TaskChange]:
+    """Return the tasks whose success changed most, those that fell first."""
+    changed = [task for task in tasks if task.success_change or task.ranked_oppositely]
+    return sorted(changed, key=lambda task: (task.success_change or 0.0, task.task_id))[:TASK_ROWS]
+
+
+def _task_row(task: TaskChange) -> tuple[str, ...]:
+    return (
+        words.name(task.task_id),
+        _share(task.base_success),
+        _share(task.candidate_success),
+        words.number(task.base_steps),
+        words.number(task.candidate_steps),
+        "sub-goal completion says the opposite" if task.ranked_oppositely else "",
+    )
+
+
+def _mocked_rows(comparison: Comparison) -> Iterator[tuple[str, ...]]:
+    for tool in comparison.mocked_tools:
+        differ = tool.other_shape + tool.other_values
+        share = differ / tool.matched if tool.matched else None
+        counts = (tool.matched, tool.other_shape, tool.other_values, tool.misses)
+        yield (
+            words.name(tool.tool_name),
+            _share(share),
+            *(f"{count:,}" for count in counts),
+            f"{tool.content_missing:,}",
+        )
+
+
+def _cautions(comparison: Comparison, old: str, new: str) -> Iterator[str]:
+    """Yield what to bear in mind, small samples first."""
+    cohort, metrics = comparison.cohort, comparison.metrics
+    few = [name for name, found in metrics.items() if "insufficient_sample" in found.flags]
+    if few:
+        yield (
+            f"Few samples ({len(few):,} of {words.count(len(metrics), 'metric')} stand on fewer "
+            "than 10 tasks or 50 decision points): read them as hints, not as measurements."
+        )
+    if cohort.base_only_tasks or cohort.candidate_only_tasks:
+        yield (
+            f"Left out: {words.count(cohort.base_only_tasks, 'task')} that {old} alone ran and "
+            f"{words.count(cohort.candidate_only_tasks, 'task')} that {new} alone ran."
+        )
+    if cohort.base_runs_of_no_task or cohort.candidate_runs_of_no_task:
+        yield (
+            f"Left out: runs of no known task, {cohort.base_runs_of_no_task:,} of "
+            f"{cohort.base_runs:,} ({old}) and {cohort.candidate_runs_of_no_task:,} of "
+            f"{cohort.candidate_runs:,} ({new}); describe their tasks in a file, with `match`."
+        )
+    surely = sum(found.found.low is not None for found in metrics.values())
+    if surely >= 20:
+        yield (
+            f"{surely:,} intervals of 95%: about {round(surely / 20):,} would leave out zero "
+            "if nothing had changed."
+        )
+
+
+_SIDES: Final = ("before", "after", "change", "95 % interval", "")
+MODE_HEADINGS: Final = ("failure mode", *_SIDES, "e.g. run")
+CATEGORY_HEADINGS: Final = ("category", *_SIDES, "from")
+
+
+def metric_headings(view: CohortView) -> tuple[str, ...]:
+    """Return what stands above `rows`."""
+    return ("metric", view.base, view.candidate, "change", "95 % interval", "", "from")
+
+
+def task_headings(view: CohortView) -> tuple[str, ...]:
+    """Return what stands above `tasks`."""
+    sides = (view.base, view.candidate)
+    return ("task", *(f"success, {side}" for side in sides), *(f"steps, {s}" for s in sides), "")
+
+
+def mocked_headings() -> tuple[str, ...]:
+    """Return what stands above `mocked`."""
+    counts = ("matched", "other shape", "other values", "no live call", "content missing")
+    return ("tool", "divergence", *counts)
+
+
+def rule_rows(outcomes: Iterable[Outcome]) -> list[tuple[str, ...]]:
+    """Return what each rule says."""
+    return [(visible(o.rule), o.verdict, visible(o.fact)) for o in outcomes]

@@ -1,0 +1,105 @@
+"""Differences between releases and their certainty are those of the definitions."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracegrade_scoring.compare.paired import Pair, difference, holm
+from tracegrade_scoring.intervals import percentile
+from tracegrade_scoring.pcg64 import pcg64
+
+TASKS = [
+    Pair((0.0, 5.0), (1.0, 4.0)),
+    Pair((3.0, 6.0), (5.0, 6.0)),
+    Pair((1.0, 5.0), (0.0, 5.0)),
+    Pair((5.0, 5.0), (5.0, 8.0)),
+    Pair((2.0, 9.0), (7.0, 9.0)),
+    Pair((2.5, 7.0), (4.0, 5.0)),
+]
+
+
+def test_interval_is_the_plain_loop_over_both_sides() -> None:
+    """Each resample draws the same tasks for base and candidate: metrics.md, rule 0.6."""
+    outputs, found = pcg64(0), []
+    for _ in range(2_000):
+        drawn = [TASKS[next(outputs) % 6] for _ in range(6)]
+        rates = [
+            sum(side[0] for side in sides) / sum(side[1] for side in sides)
+            for sides in ([pair.base for pair in drawn], [pair.candidate for pair in drawn])
+        ]
+        found.append(rates[1] - rates[0])
+    below, above = sum(d <= 0 for d in found), sum(d >= 0 for d in found)
+
+    result = difference(TASKS)
+    assert (result.low, result.high) == pytest.approx(
+        (percentile(sorted(found), 0.025), percentile(sorted(found), 0.975)), abs=1e-12
+    )
+    assert result.p_value == min(1.0, 2 * (min(below, above) + 1) / 2_001)
+    assert result.difference == pytest.approx(22 / 37 - 13.5 / 37)
+
+
+def test_equal_releases_do_not_differ() -> None:
+    """The same runs on both sides give no change, an interval of one point, and no surprise."""
+    result = difference([Pair(pair.base, pair.base) for pair in TASKS])
+
+    assert result[2:5] == (0.0, 0.0, 0.0)
+    assert result.p_value == 1.0
+
+
+def test_four_tasks_give_no_interval() -> None:
+    """A bootstrap over fewer than five tasks says nothing."""
+    result = difference(TASKS[:4])
+
+    assert (result.low, result.high, result.p_value, result.tasks) == (None, None, None, 4)
+    assert difference([]).base is None
+
+
+def attempts(both: int, fell: int, rose: int, neither: int) -> list[Pair]:
+    """Return tasks with one attempt on each side, so many of each kind."""
+    kinds = [((1, 1), both), ((1, 0), fell), ((0, 1), rose), ((0, 0), neither)]
+    return [
+        Pair((float(base), 1.0), (float(candidate), 1.0))
+        for (base, candidate), count in kinds
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fell", "rose", "p"),
+    [(1, 1, 1.0), (0, 5, 0.0625), (5, 0, 0.0625), (2, 8, 0.109375), (6, 16, 0.052479)],
+)
+def test_single_attempts_are_tested_by_mcnemar(fell: int, rose: int, p: float) -> None:
+    """Two-sided exact binomial tails of 1/2: 112/1024 for 2 of 10, R's binom.test for the last."""
+    result = difference(attempts(7, fell, rose, 3), of_attempts=True)
+
+    assert result.p_method == "mcnemar"
+    assert result.p_value == pytest.approx(p, abs=1e-6)
+
+
+def test_mcnemar_needs_one_attempt_each() -> None:
+    """Two attempts of one task are not independent: the bootstrap over tasks judges."""
+    pairs = [*attempts(3, 1, 1, 1), Pair((1.0, 2.0), (2.0, 2.0))]
+
+    assert difference(pairs, of_attempts=True).p_method == "paired_bootstrap"
+    assert difference(attempts(3, 1, 1, 1)).p_method == "paired_bootstrap"
+
+
+def test_holm_agrees_with_a_published_example() -> None:
+    """Four tests: .01, .04, .03, .005 become .03, .06, .06, .02."""
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+
+
+@settings(max_examples=200)
+@given(st.lists(st.floats(0, 1), max_size=8))
+def test_holm_is_between_nothing_and_bonferroni(p_values: list[float]) -> None:
+    """Adjusted values keep the order of the given ones, are no smaller, and no larger than n p."""
+    adjusted = holm(p_values)
+
+    assert all(
+        p <= a <= min(1.0, p * len(p_values)) + 1e-12
+        for p, a in zip(p_values, adjusted, strict=True)
+    )
+    ordered = [a for _, a in sorted(zip(p_values, adjusted, strict=True))]
+    assert all(one <= other for one, other in pairwise(ordered))
