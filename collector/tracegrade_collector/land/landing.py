@@ -2,7 +2,8 @@
 
 One round: take sealed segments; write their spans and logs as synced Parquet files; commit all of
 them per table, together with the highest sequence number (an application transaction); remove the
-segments. Under load files are written as segments come, and the round itself is short.
+segments. Under load files are written as segments come, while the next rows are made, and the
+round itself is short.
 
 A crash anywhere repeats the round: records up to the number that a table's log holds are skipped,
 and files, which are named for their first record, replace those of the first try.
@@ -11,6 +12,7 @@ and files, which are named for their first record, replace those of the first tr
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import accumulate
@@ -24,6 +26,7 @@ from tracegrade_collector.crash_points import reach
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, Owner, StagedFile, Table
 from tracegrade_collector.land import resent
+from tracegrade_collector.land.behind import behind
 from tracegrade_collector.land.dead_letters import keep_refused
 from tracegrade_collector.land.memory import give_back
 from tracegrade_collector.land.quarantine import Quarantine
@@ -76,9 +79,9 @@ class SignalLander:
         self._landed_seq = lake.transaction_version(self._table.name, self._app_id, owner) or 0
         self._ledger = Ledger(lake.state, quarantine.collector_id, signal_, self._landed_seq)
         self._new_landed_rows = partial(LandedRows, config.resent_rows, resent_by)
-        self._staged: list[StagedFile] = []
+        self._staged: list[Future[list[StagedFile]]] = []
         self._added = Totals()
-        self._remove_remnants()
+        behind(self._remove_remnants).result()
 
     def _remove_remnants(self) -> None:
         """Remove what a lander that died had staged; the log still has it."""
@@ -94,7 +97,10 @@ class SignalLander:
         return landed_rows
 
     def stage(self, logged: Sequence[Logged]) -> None:
-        """Write the rows of some records as one file per date, unless they have landed already."""
+        """Write the rows of some records as one file per date, unless they have landed already.
+
+        It returns while they are being written; `commit` waits, and raises what went wrong.
+        """
         new = [
             each
             for each in logged
@@ -107,8 +113,7 @@ class SignalLander:
         rows, quarantined = self._rows(new)
         reach("rows_made")
         rows = self._landed_rows.mark(rows)
-        self._staged += self._lake.stage(self._table, rows, name)
-        reach("rows_staged")
+        self._staged.append(behind(partial(self._write, rows, name)))
         self._added = self._added.plus(
             Totals(
                 requests=len(new),
@@ -119,6 +124,11 @@ class SignalLander:
                 quarantined_items=sum(each.entry.items for each in quarantined),
             )
         )
+
+    def _write(self, rows: pa.Table, name: str) -> list[StagedFile]:
+        files = self._lake.stage(self._table, rows, name)
+        reach("rows_staged")
+        return files
 
     def count_damage(self, segment: Path) -> None:
         """Count a stretch of the log that is no record, unless an earlier commit counted it."""
@@ -156,10 +166,11 @@ class SignalLander:
 
     def commit(self, last_seq: int) -> None:
         """Make everything staged visible, and note that records up to this number have landed."""
+        files = [file for staged in self._staged for file in staged.result()]
         if self._added != Totals() and last_seq > self._landed_seq:
             self._ledger.prepare(replace(self._added, through_seq=last_seq))
             reach("ledger_written")
-            self._lake.add_files(self._table, self._staged, self._app_id, last_seq, self._owner)
+            self._lake.add_files(self._table, files, self._app_id, last_seq, self._owner)
             self._ledger.commit()
             self._landed_seq = last_seq
         self._staged, self._added = [], Totals()
