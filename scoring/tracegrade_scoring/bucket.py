@@ -11,12 +11,13 @@ import duckdb
 
 from tracegrade_collector.lake import Table
 from tracegrade_queries.connection import duckdb_type
-from tracegrade_scoring import plan_graph, replanning, tool_selection
+from tracegrade_scoring import conduct, plan_graph, replanning, tool_selection
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.prepare import create_relations
 from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.schema import (
     DECISIONS,
+    FAILURES,
     SCORE,
     SCORER_VERSION,
     SUB_GOALS,
@@ -24,8 +25,15 @@ from tracegrade_scoring.schema import (
 )
 from tracegrade_scoring.tasks import Specification
 
-STAGED: Final = (DECISIONS, SUB_GOALS, TRAJECTORY_SCORES)
+STAGED: Final = (DECISIONS, SUB_GOALS, FAILURES, TRAJECTORY_SCORES)
 """The tables whose new rows are collected bucket by bucket, as `new_<name>`."""
+
+_EVIDENCE: Final = {
+    DECISIONS: "decision_rows",
+    SUB_GOALS: "sub_goal_rows",
+    FAILURES: "failure_rows",
+}
+"""The rows of attempts behind each table of evidence."""
 
 _BUCKET: Final[Mapping[str, str]] = {
     "trajectories": "SELECT lake.* FROM memory.main.trajectories AS lake SEMI JOIN bucket_traces "
@@ -61,12 +69,14 @@ def score_bucket(con: duckdb.DuckDBPyConnection, specification: Specification) -
     materialise(con, "endings")
     tool_selection.score(con, specification)
     materialise(con, "step_scores")
+    conduct.score(con)
     plan_graph.score(con)
     replanning.score(con)
     materialise(con, "metric_rows")
     materialise(con, "scored_trajectories")
     con.execute(f"INSERT INTO new_trajectory_scores BY NAME {_WIDE}", _constants(specification))
-    for table, rows in ((DECISIONS, "decision_rows"), (SUB_GOALS, "sub_goal_rows")):
+    materialise(con, "failure_rows")
+    for table, rows in _EVIDENCE.items():
         con.execute(f"INSERT INTO new_{table.name} {_described(table, rows)}")
 
 

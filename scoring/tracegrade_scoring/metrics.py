@@ -22,7 +22,18 @@ STEPS: Final[Mapping[str, str]] = {
     "actual_steps": "Steps of the attempt, a count (tool calls unless the task counts all).",
     "step_efficiency": "Optimal steps / actual steps of a successful attempt, at most 1.",
     "step_ratio": "Actual steps / optimal steps of a successful attempt, unclipped.",
+    "redundant_calls": "Calls equal to one before with no change between, a count.",
+    "recovery_rate": "Failed calls that were recovered from / failed calls, 0..1.",
+    "termination": "1 if the agent stopped at success, else 0. Label: how it ended.",
 }
+
+FAILURE_MODE_METRICS: Final[Mapping[str, str]] = {
+    "loop_trap": "1 if calls went round in circles, else 0.",
+    "tool_hallucination": "1 if a call's tool was not offered or broke its schema, else 0.",
+}
+
+FAILURE_MODES: Final = tuple(FAILURE_MODE_METRICS)
+"""Failure modes; each is a metric, and evidence for it stands in `failures`."""
 
 PLAN_GRAPH: Final[Mapping[str, str]] = {
     "sub_goal_coverage": "Sub-goals attempted / sub-goals, 0..1.",
@@ -52,7 +63,13 @@ REPLANNING: Final[Mapping[str, str]] = {
     "replans_source_text": "Inequalities of the whole list of steps: the text's literal count.",
 }
 
-METRICS: Final[Mapping[str, str]] = {**TOOL_SELECTION, **STEPS, **PLAN_GRAPH, **REPLANNING}
+METRICS: Final[Mapping[str, str]] = {
+    **TOOL_SELECTION,
+    **STEPS,
+    **FAILURE_MODE_METRICS,
+    **PLAN_GRAPH,
+    **REPLANNING,
+}
 
 DECISION_POINT_METRICS: Final = frozenset({"tsa", "tsa_source_text"})
 """Metrics whose denominator counts decision points."""
@@ -62,6 +79,7 @@ SHARES: Final = METRICS.keys() - {
     *("sub_goals_skipped", "sub_goals_failed_inside", "sub_goals_regressed"),
     *("sub_goals_pre_satisfied", "replans", "replans_reactive", "replans_spontaneous"),
     *("replans_source_text", "replans_per_100_calls", "step_efficiency", "step_ratio"),
+    "redundant_calls",
     *("sub_goal_coverage_weighted", "sub_goal_completion_weighted"),
 }
 """Metrics whose denominator counts observations that are each 0 or 1: not counts and ratios."""

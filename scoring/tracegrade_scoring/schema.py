@@ -17,7 +17,7 @@ BOOLEAN: Final = pa.bool_()
 INTEGER: Final = pa.int32()
 BIGINT: Final = pa.int64()
 
-SCORER_VERSION: Final = "1"
+SCORER_VERSION: Final = "2"
 """Rises when a definition changes: every trajectory is then scored again."""
 
 SCORE: Final = pa.struct(
@@ -101,6 +101,24 @@ SUB_GOALS: Final = Table(
     ),
 )
 
+FAILURES: Final = Table(
+    name="failures",
+    grain="one failure mode that an attempt shows; a failed one that shows none is unclassified",
+    columns=(
+        _TRAJECTORY,
+        Column("mode", TEXT, "Name of the mode, as its metric's, or unclassified."),
+        Column("step_trajectory_id", TEXT, "Whose step it is: the root or a sub-agent."),
+        Column("step_index", INTEGER, "The first step that shows it, in that trajectory."),
+        Column("span_id", TEXT, "Of that step."),
+        Column("source", TEXT, "static | judge."),
+        Column("detail", TEXT, "What it shows; NULL if unclassified."),
+        Column("success", BOOLEAN, "Whether the attempt succeeded; NULL if not known."),
+        _TASK,
+        _RELEASE,
+        _DATE,
+    ),
+)
+
 RELEASE_SCORES: Final = Table(
     name="release_scores",
     grain="one metric of a release, agent and task category",
@@ -126,4 +144,4 @@ RELEASE_SCORES: Final = Table(
     partition_by=(),
 )
 
-SCORE_TABLES: Final = (TRAJECTORY_SCORES, DECISIONS, SUB_GOALS, RELEASE_SCORES)
+SCORE_TABLES: Final = (TRAJECTORY_SCORES, DECISIONS, SUB_GOALS, FAILURES, RELEASE_SCORES)

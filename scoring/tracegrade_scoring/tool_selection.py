@@ -36,14 +36,19 @@ def score(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
     Needs what `create_relations` makes, and `endings`.
     """
     validate_arguments(con)
-    for name in ("decision_points", "expectation_pairs", "decision_matches", "alignment_problems"):
+    for name in (
+        "call_points",
+        "decision_points",
+        "expectation_pairs",
+        "decision_matches",
+        "alignment_problems",
+    ):
         materialise(con, name)
     _align(con)
     for name in ("expectation_matches", "better_alternatives", "decision_rows"):
         materialise(con, name)
-    materialise(con, "tool_selection_scores")
-    materialise(con, "call_scores")
-    materialise(con, "tool_uses")
+    for name in ("tool_selection_scores", "call_totals", "call_scores", "tool_uses"):
+        materialise(con, name)
     _count_overlaps(con, specification)
     materialise(con, "tool_overlap_scores")
 

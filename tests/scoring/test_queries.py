@@ -37,7 +37,7 @@ PARAMETERS = {
 
 
 def refund(trace: int, error: str | None) -> list[Row]:
-    """Return the spans of one run that plans, looks for an order and refunds it."""
+    """Return the spans of one run that plans, looks for an order in vain, and refunds it."""
     offered = [{"name": "scan_orders"}, {"name": "issue_refund", "parameters": {"type": "object"}}]
     told: dict[str, Any] = {
         "gen_ai__input__messages": json.dumps([message("user", "refund c-7")]),
@@ -45,11 +45,17 @@ def refund(trace: int, error: str | None) -> list[Row]:
     }
     plan: dict[str, Any] = {"tracegrade__step__kind": "plan", "tracegrade__plan": '[{"id": "a"}]'}
     found: dict[str, Any] = {"gen_ai__tool__call__arguments": '{"customer": "c-7"}'}
+    nothing: dict[str, Any] = {"gen_ai__tool__call__result": "no such order"}
     return [
         agent(1, trace=trace, agent_name="support", error=error, **told),
         span(2, 1, trace=trace, **plan),
-        tool(3, 1, tool_name="scan_orders", trace=trace, at=1, **found),
-        tool(4, 1, tool_name="issue_refund", trace=trace, at=2, **found),
+        *(
+            tool(3 + i, 1, tool_name="scan_orders", trace=trace, at=1 + i, **found, **nothing)
+            for i in range(3)
+        ),
+        tool(6, 1, tool_name="issue_refund", trace=trace, at=5, **found),
+        tool(7, 1, tool_name="send_message", trace=trace, at=6),
+        tool(8, 1, tool_name="send_message", trace=trace, at=7),
     ]
 
 
@@ -82,6 +88,9 @@ def test_header_is_true(con: duckdb.DuckDBPyConnection, path: Path) -> None:
     assert said.columns == columns_of(result)
     assert said.parameters == used
     assert said.reads == relations_read(sql)
+    if said.order == ["none"]:
+        assert result.fetchall() or path.stem in EMPTY
+        return
     key = [result.columns.index(name) for name in said.order]
     keys = [tuple(row[i] for i in key) for row in result.fetchall()]
     assert len(set(keys)) == len(keys)

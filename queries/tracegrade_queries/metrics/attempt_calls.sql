@@ -12,6 +12,7 @@
 --   call_index       INTEGER    Dense from 0; one row for each attempt_id and call_index.
 --   trajectory_id    VARCHAR    The trajectory that made the call: the root or a sub-agent.
 --   step_index       INTEGER    Of the call in that trajectory.
+--   own_index        INTEGER    Dense from 0 in that trajectory.
 --   tool_name        VARCHAR    NULL if the trace does not say.
 --   arguments        VARCHAR    Canonical JSON; raw text if it is no JSON; NULL if not captured.
 --   parsed           BOOLEAN    Arguments were captured and are JSON.
@@ -46,6 +47,7 @@ made AS (
   SELECT
     attempt_order.attempt_id,
     attempt_order.calls_before AS call_index,
+    attempt_order.own_before AS own_index,
     steps.*,
     coalesce(steps.result, observed.content) AS returned,
     task_tools.effect AS known_effect,
@@ -84,6 +86,7 @@ SELECT
   call_index,
   trajectory_id,
   step_index,
+  own_index,
   tool_name,
   arguments,
   coalesce(json_valid(arguments), FALSE) AS parsed,

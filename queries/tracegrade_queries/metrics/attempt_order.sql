@@ -12,6 +12,7 @@
 --   step_index     INTEGER  One row for each attempt_id, trajectory_id and step_index.
 --   kind           VARCHAR  tool_call | plan.
 --   calls_before   INTEGER  Tool calls of the attempt that stand before it; of a call: its index.
+--   own_before     INTEGER  Likewise, of its trajectory.
 -- Order:
 --   attempt_id, calls_before, trajectory_id, step_index
 WITH timed AS (
@@ -22,13 +23,14 @@ WITH timed AS (
     steps.step_index,
     steps.kind,
     -- A clock that never runs backwards, so that merging by time keeps the order of steps.
-    max(steps.start_time) OVER (
-      PARTITION BY steps.trajectory_id
-      ORDER BY steps.step_index
-    ) AS reached
+    max(steps.start_time) OVER so_far AS reached,
+    (
+      count_if(steps.kind = 'tool_call') OVER so_far - (steps.kind = 'tool_call')::INTEGER
+    )::INTEGER AS own_before
   FROM steps
   INNER JOIN attempt_members USING (trajectory_id)
   WHERE steps.kind IN ('tool_call', 'plan')
+  WINDOW so_far AS (PARTITION BY steps.trajectory_id ORDER BY steps.step_index)
 )
 
 SELECT
@@ -45,6 +47,7 @@ SELECT
       ),
       0
     )
-  )::INTEGER AS calls_before
+  )::INTEGER AS calls_before,
+  own_before
 FROM timed
 ORDER BY attempt_id, calls_before, trajectory_id, step_index;

@@ -4,8 +4,7 @@
 -- Source: Triangle, "Measuring TSA" (its shortcut without an expert trace); metrics.md, section 1.
 --
 -- Reads:
---   call_validity
---   calls
+--   call_totals
 --   task_tools
 --   trajectories
 -- Columns:
@@ -24,51 +23,6 @@
 WITH registry AS (
   SELECT count(*) > 0 AS known
   FROM task_tools
-),
-
--- Destructive tools with an alternative that is not.
-avoidable AS (
-  SELECT DISTINCT destructive.tool_name
-  FROM (
-    SELECT
-      tool_name,
-      unnest(alternatives) AS alternative
-    FROM task_tools
-  ) AS destructive
-  INNER JOIN task_tools AS safe ON destructive.alternative = safe.tool_name
-  WHERE safe.effect IN ('read', 'write')
-),
-
-judged AS (
-  SELECT
-    calls.trajectory_id,
-    CASE
-      WHEN calls.offered IS NOT NULL THEN calls.offered
-      WHEN registry.known THEN task_tools.tool_name IS NOT NULL
-    END AS allowed,
-    validity.attempt_id IS NOT NULL AS has_schema,
-    validity.valid,
-    calls.effect = 'destructive' AND avoidable.tool_name IS NOT NULL AS avoidable
-  FROM calls
-  CROSS JOIN registry
-  LEFT JOIN task_tools ON calls.tool_name = task_tools.tool_name
-  LEFT JOIN avoidable ON calls.tool_name = avoidable.tool_name
-  LEFT JOIN call_validity AS validity
-    ON calls.attempt_id = validity.attempt_id AND calls.call_index = validity.call_index
-),
-
-totals AS (
-  SELECT
-    trajectory_id,
-    count(*) AS calls,
-    count(allowed) AS known,
-    count_if(allowed) AS allowed,
-    count_if(has_schema) AS with_schema,
-    count_if(valid) AS valid,
-    count_if(has_schema AND valid IS NULL) AS unreadable,
-    count_if(avoidable) AS avoidable
-  FROM judged
-  GROUP BY trajectory_id
 ),
 
 metrics AS (
@@ -99,7 +53,7 @@ metrics AS (
     ]) AS score
   FROM trajectories
   CROSS JOIN registry
-  LEFT JOIN totals ON trajectories.trajectory_id = totals.trajectory_id
+  LEFT JOIN call_totals AS totals ON trajectories.trajectory_id = totals.trajectory_id
 ),
 
 scored AS (

@@ -2,6 +2,8 @@
 --
 -- Reads:
 --   call_scores
+--   conduct_scores
+--   failure_scores
 --   plan_graph_scores
 --   replanning_scores
 --   step_scores
@@ -21,6 +23,10 @@
 --   trajectory_id, metric
 WITH all_rows AS (
   FROM call_scores
+  UNION ALL BY NAME
+  FROM conduct_scores
+  UNION ALL BY NAME
+  FROM failure_scores
   UNION ALL BY NAME
   FROM plan_graph_scores
   UNION ALL BY NAME

@@ -1,0 +1,84 @@
+-- What each call was for, and the call that opened its decision point.
+--
+-- After a failed call, later calls up to the first success that serve the same sub-goal (where the
+-- call serves none: that use the same tool) join its point, also across other calls.
+-- Source: Triangle, "Measuring TSA"; metrics.md, section 1.
+--
+-- Reads:
+--   calls
+--   task_matches
+--   task_serves
+--   task_sub_goals
+-- Columns:
+--   attempt_id  VARCHAR  The root trajectory.
+--   call_index  INTEGER  One row for each attempt_id and call_index.
+--   sub_goal    VARCHAR  Named on the span, else by the task's rules; NULL if it serves none.
+--   first_call  INTEGER  The first call of its decision point; its own index where it opens one.
+-- Order:
+--   none
+WITH served AS (
+  SELECT
+    calls.attempt_id,
+    calls.call_index,
+    -- Of several sub-goals that a tool may serve, the first of the file.
+    arg_min(task_serves.sub_goal, task_sub_goals.position) AS sub_goal
+  FROM calls
+  INNER JOIN task_matches USING (attempt_id)
+  INNER JOIN task_serves
+    ON
+      task_matches.task_id = task_serves.task_id
+      AND calls.tool_name = task_serves.tool_name
+      AND coalesce(
+        regexp_matches(calls.arguments, task_serves.arguments), task_serves.arguments IS NULL
+      )
+  INNER JOIN task_sub_goals
+    ON
+      task_serves.task_id = task_sub_goals.task_id
+      AND task_serves.sub_goal = task_sub_goals.sub_goal
+  GROUP BY calls.attempt_id, calls.call_index
+),
+
+purposes AS (
+  SELECT
+    calls.attempt_id,
+    calls.call_index,
+    calls.failed,
+    coalesce(calls.sub_goal, served.sub_goal) AS sub_goal,
+    if(coalesce(calls.sub_goal, served.sub_goal) IS NULL, calls.tool_name, NULL) AS tool_name
+  FROM calls
+  LEFT JOIN served USING (attempt_id, call_index)
+),
+
+-- Where nothing failed, every call is a point of its own.
+with_failures AS (
+  SELECT DISTINCT attempt_id
+  FROM calls
+  WHERE failed
+),
+
+openings AS (
+  SELECT
+    *,
+    coalesce(lag(failed) OVER same_purpose, FALSE) AS follows_up
+  FROM purposes
+  WHERE attempt_id IN (FROM with_failures)
+  WINDOW same_purpose AS (PARTITION BY attempt_id, sub_goal, tool_name ORDER BY call_index)
+)
+
+SELECT
+  attempt_id,
+  call_index,
+  sub_goal,
+  call_index AS first_call
+FROM purposes
+WHERE attempt_id NOT IN (FROM with_failures)
+UNION ALL
+SELECT
+  attempt_id,
+  call_index,
+  sub_goal,
+  max(if(follows_up, NULL, call_index)) OVER (
+    PARTITION BY attempt_id, sub_goal, tool_name
+    ORDER BY call_index
+  ) AS first_call
+FROM openings;

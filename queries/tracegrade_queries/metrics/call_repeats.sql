@@ -1,0 +1,101 @@
+-- Calls of which the same attempt has another with the same tool and arguments.
+--
+-- A call is redundant if it equals the most recent equal call that went well (tool, arguments, and
+-- result where both are known) and no call that may have changed something stands between.
+-- Arguments that were not captured equal nothing. Source: metrics.md, section 3 and rule 0.5.
+--
+-- Reads:
+--   calls
+-- Columns:
+--   attempt_id      VARCHAR  The root trajectory.
+--   call_index      INTEGER  One row for each attempt_id and call_index.
+--   trajectory_id   VARCHAR  The trajectory that made the call.
+--   own_index       INTEGER  Of the call among those of its trajectory.
+--   tool_name       VARCHAR  Never NULL.
+--   identity        INTEGER  Index of the first call with this tool and these arguments.
+--   result          VARCHAR  NULL if it was not captured as a whole.
+--   redundant       BOOLEAN  Never NULL.
+-- Order:
+--   none
+WITH sets AS (
+  SELECT
+    attempt_id,
+    hash(tool_name, arguments) AS text_hash
+  FROM calls
+  WHERE
+    NOT content_missing
+    AND tool_name IS NOT NULL
+  GROUP BY ALL
+  HAVING count(*) > 1
+),
+
+-- What is not known to read may have changed something.
+watched AS (
+  SELECT
+    attempt_id,
+    call_index,
+    trajectory_id,
+    own_index,
+    tool_name,
+    arguments,
+    if(result_missing, NULL, result) AS result,
+    failed,
+    content_missing,
+    effect IS NULL OR effect <> 'read' AS may_change,
+    count_if(effect IS NULL OR effect <> 'read') OVER (
+      PARTITION BY attempt_id
+      ORDER BY call_index
+    ) AS changes
+  FROM calls
+  WHERE attempt_id IN (SELECT sets.attempt_id FROM sets)
+),
+
+repeated AS (
+  SELECT
+    watched.*,
+    min(watched.call_index) OVER (
+      PARTITION BY watched.attempt_id, watched.tool_name, watched.arguments
+    ) AS identity
+  FROM watched
+  INNER JOIN sets
+    ON
+      watched.attempt_id = sets.attempt_id
+      AND hash(watched.tool_name, watched.arguments) = sets.text_hash
+  WHERE
+    NOT watched.content_missing
+    AND watched.tool_name IS NOT NULL
+),
+
+-- Changes up to the most recent equal call that went well: the more, the more recent.
+compared AS (
+  SELECT
+    *,
+    max(changes) FILTER (WHERE NOT failed) OVER earlier AS at_any,
+    max(changes) FILTER (WHERE NOT failed AND result IS NULL) OVER earlier AS at_unknown,
+    max(changes) FILTER (WHERE NOT failed) OVER (
+      PARTITION BY attempt_id, identity, result
+      ORDER BY call_index
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ) AS at_same
+  FROM repeated
+  WINDOW earlier AS (
+    PARTITION BY attempt_id, identity
+    ORDER BY call_index
+    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+  )
+)
+
+SELECT
+  attempt_id,
+  call_index,
+  trajectory_id,
+  own_index,
+  tool_name,
+  identity,
+  result,
+  coalesce(
+    changes - may_change::INTEGER
+    = if(result IS NULL, at_any, greatest(at_same, at_unknown)),
+    FALSE
+  ) AS redundant
+FROM compared;

@@ -1,0 +1,111 @@
+-- Attempts in which an agent went round in circles, and the call that shows it first.
+--
+-- Either the same tool, arguments and result three times anywhere in a trajectory, or two or three
+-- calls in turn (not all equal in tool and arguments), three times in direct succession.
+-- Source: Harness, "Failure-mode taxonomy"; metrics.md, section 9.
+--
+-- Reads:
+--   call_repeats
+-- Columns:
+--   attempt_id  VARCHAR  One row each.
+--   call_index  INTEGER  The third occurrence; of calls in turn: where the third round begins.
+--   last_call   INTEGER  The last call that a loop covers.
+--   detail      VARCHAR  What is repeated.
+-- Order:
+--   none
+WITH counted AS (
+  SELECT
+    attempt_id,
+    call_index,
+    tool_name,
+    row_number() OVER so_far AS occurrence,
+    count(*) OVER (PARTITION BY attempt_id, trajectory_id, identity, result) AS occurrences
+  FROM call_repeats
+  WHERE result IS NOT NULL
+  WINDOW so_far AS (
+    PARTITION BY attempt_id, trajectory_id, identity, result
+    ORDER BY call_index
+  )
+),
+
+-- Calls that stand in no loop are not here, so what is before a call need not be next to it.
+neighbours AS (
+  SELECT
+    *,
+    lag(tool_name, 1) OVER own_calls AS tool_1,
+    lag(tool_name, 2) OVER own_calls AS tool_2,
+    lag(call_index, 1) OVER own_calls AS call_1,
+    lag(call_index, 2) OVER own_calls AS call_2,
+    lag(identity, 1) OVER own_calls AS identity_1,
+    lag(identity, 2) OVER own_calls AS identity_2,
+    coalesce(
+      own_index - lag(own_index, 2) OVER own_calls = 2
+      AND identity = lag(identity, 2) OVER own_calls,
+      FALSE
+    ) AS like_second,
+    coalesce(
+      own_index - lag(own_index, 3) OVER own_calls = 3
+      AND identity = lag(identity, 3) OVER own_calls,
+      FALSE
+    ) AS like_third
+  FROM call_repeats
+  WINDOW own_calls AS (PARTITION BY attempt_id, trajectory_id ORDER BY own_index)
+),
+
+rounds AS (
+  SELECT
+    *,
+    identity <> identity_1
+    AND count_if(like_second) OVER (
+      PARTITION BY attempt_id, trajectory_id
+      ORDER BY own_index
+      ROWS BETWEEN 3 PRECEDING AND CURRENT ROW
+    ) = 4 AS ends_pairs,
+    NOT (identity = identity_1 AND identity = identity_2)
+    AND count_if(like_third) OVER (
+      PARTITION BY attempt_id, trajectory_id
+      ORDER BY own_index
+      ROWS BETWEEN 5 PRECEDING AND CURRENT ROW
+    ) = 6 AS ends_triples
+  FROM neighbours
+),
+
+found AS (
+  SELECT
+    attempt_id,
+    min(call_index) FILTER (WHERE occurrence = 3) AS call_index,
+    max(call_index) AS last_call,
+    arg_min(
+      concat(tool_name, ' ', occurrences, ' times with the same arguments and result'), call_index
+    ) FILTER (WHERE occurrence = 3) AS detail
+  FROM counted
+  WHERE occurrences >= 3
+  GROUP BY attempt_id
+  UNION ALL
+  SELECT
+    attempt_id,
+    min(call_1) AS call_index,
+    max(call_index) AS last_call,
+    arg_min(concat(tool_1, ', ', tool_name, ' in turn, 3 times'), call_index) AS detail
+  FROM rounds
+  WHERE ends_pairs
+  GROUP BY attempt_id
+  UNION ALL
+  SELECT
+    attempt_id,
+    min(call_2) AS call_index,
+    max(call_index) AS last_call,
+    arg_min(concat(tool_2, ', ', tool_1, ', ', tool_name, ' in turn, 3 times'), call_index)
+      AS detail
+  FROM rounds
+  WHERE ends_triples
+  GROUP BY attempt_id
+)
+
+SELECT
+  attempt_id,
+  min(call_index) AS call_index,
+  max(last_call) AS last_call,
+  arg_min(detail, (call_index, detail)) AS detail
+FROM found
+GROUP BY attempt_id;

@@ -1,0 +1,107 @@
+-- Failed calls, and whether the agent recovered from them within its next five calls.
+--
+-- Recovered: a later call went well that serves the same sub-goal by another tool or with other
+-- arguments; where the failed call serves none, a call of its tool with a changed argument and, if
+-- it had two or more, an unchanged one. Each failed call is judged alone.
+-- Source: Harness, "Trajectory scoring"; metrics.md, section 3.
+--
+-- Reads:
+--   call_points
+--   calls
+-- Columns:
+--   attempt_id  VARCHAR  The root trajectory.
+--   call_index  INTEGER  The failed call; one row for each attempt_id and call_index.
+--   recovered   BOOLEAN  NULL where arguments that were not captured decide it.
+--   retried     BOOLEAN  The same call went well, and nothing else did.
+-- Order:
+--   none
+WITH failures AS (
+  SELECT
+    calls.attempt_id,
+    calls.call_index,
+    calls.tool_name,
+    calls.arguments,
+    calls.parsed,
+    calls.content_missing,
+    call_points.sub_goal
+  FROM calls
+  INNER JOIN call_points USING (attempt_id, call_index)
+  WHERE calls.failed
+),
+
+chances AS (
+  SELECT
+    *,
+    call_index + unnest([1, 2, 3, 4, 5]) AS next_index
+  FROM failures
+),
+
+successes_after AS (
+  SELECT
+    chances.attempt_id,
+    chances.call_index,
+    chances.sub_goal IS NOT NULL AS by_sub_goal,
+    if(
+      chances.sub_goal IS NULL,
+      chances.tool_name = later.tool_name,
+      chances.sub_goal = later_points.sub_goal
+    ) AS same_purpose,
+    coalesce(chances.tool_name = later.tool_name, FALSE) AS same_tool,
+    chances.content_missing OR later.content_missing AS hidden,
+    chances.arguments = later.arguments AS same_arguments,
+    CASE
+      WHEN chances.arguments = later.arguments OR chances.tool_name <> later.tool_name THEN TRUE
+      WHEN NOT (chances.parsed AND later.parsed) THEN TRUE
+      ELSE
+        len(json_keys(chances.arguments)) < 2
+        OR list_has_any(
+          list_zip(json_keys(chances.arguments), json_extract(chances.arguments, '$.*')),
+          list_zip(json_keys(later.arguments), json_extract(later.arguments, '$.*'))
+        )
+    END AS one_kept
+  FROM chances
+  INNER JOIN calls AS later
+    ON chances.attempt_id = later.attempt_id AND chances.next_index = later.call_index
+  INNER JOIN call_points AS later_points
+    ON
+      chances.attempt_id = later_points.attempt_id
+      AND chances.next_index = later_points.call_index
+  WHERE NOT later.failed
+),
+
+judged AS (
+  SELECT
+    attempt_id,
+    call_index,
+    CASE
+      WHEN by_sub_goal AND NOT same_tool THEN TRUE
+      WHEN hidden THEN NULL
+      WHEN same_arguments THEN FALSE
+      ELSE by_sub_goal OR one_kept
+    END AS recovered,
+    same_tool AND same_arguments AND NOT hidden AS retried
+  FROM successes_after
+  WHERE same_purpose
+),
+
+outcomes AS (
+  SELECT
+    attempt_id,
+    call_index,
+    bool_or(recovered) AS recovered,
+    count(*) > count(recovered) AS hidden,
+    bool_or(retried) AS retried
+  FROM judged
+  GROUP BY attempt_id, call_index
+)
+
+SELECT
+  failures.attempt_id,
+  failures.call_index,
+  CASE
+    WHEN outcomes.recovered THEN TRUE
+    WHEN NOT coalesce(outcomes.hidden, FALSE) THEN FALSE
+  END AS recovered,
+  coalesce(outcomes.retried AND NOT coalesce(outcomes.recovered, FALSE), FALSE) AS retried
+FROM failures
+LEFT JOIN outcomes USING (attempt_id, call_index);

@@ -1,0 +1,56 @@
+-- Attempts of which it cannot be known whether calls were repeated: content was not captured.
+--
+-- Source: metrics.md, rule 0.5.
+--
+-- Reads:
+--   call_repeats
+--   calls
+-- Columns:
+--   attempt_id  VARCHAR  One row each.
+--   twice       BOOLEAN  Two calls of a tool may be equal.
+--   thrice      BOOLEAN  Three calls of a tool by one trajectory may be, with their results.
+-- Order:
+--   none
+WITH hidden AS (
+  SELECT DISTINCT
+    attempt_id,
+    tool_name
+  FROM calls
+  WHERE content_missing
+),
+
+uses AS (
+  SELECT
+    calls.attempt_id,
+    calls.tool_name,
+    calls.trajectory_id,
+    count(*) AS calls
+  FROM calls
+  SEMI JOIN hidden
+    ON calls.attempt_id = hidden.attempt_id AND calls.tool_name = hidden.tool_name
+  GROUP BY calls.attempt_id, calls.tool_name, calls.trajectory_id
+),
+
+tools AS (
+  SELECT
+    attempt_id,
+    sum(calls) >= 2 AS twice,
+    max(calls) >= 3 AS thrice
+  FROM uses
+  GROUP BY attempt_id, tool_name
+  UNION ALL
+  SELECT
+    attempt_id,
+    FALSE AS twice,
+    TRUE AS thrice
+  FROM call_repeats
+  GROUP BY attempt_id, trajectory_id, identity
+  HAVING count(*) >= 3 AND count(*) > count(result)
+)
+
+SELECT
+  attempt_id,
+  bool_or(twice) AS twice,
+  bool_or(thrice) AS thrice
+FROM tools
+GROUP BY attempt_id;

@@ -1,0 +1,35 @@
+"""Scores how each attempt went about it: repeats, recovery from failures, ending, failure modes.
+
+All of it is SQL; most needs no task. Source: Harness, "Trajectory scoring" and
+"Failure-mode taxonomy"; metrics.md, sections 3 and 9.
+"""
+
+from typing import Final
+
+import duckdb
+
+from tracegrade_scoring.relations import materialise
+
+_STAGES: Final = (
+    "call_repeats",
+    "unread_repeats",
+    "loop_traps",
+    "recoveries",
+    "last_needed_calls",
+    "conduct_scores",
+    "failure_modes",
+    "failure_scores",
+)
+
+
+def score(con: duckdb.DuckDBPyConnection) -> None:
+    """Create `conduct_scores`, `failure_scores` and `failure_modes`, as temporary tables.
+
+    The scores have one row for each attempt and metric, `failure_modes` one for each attempt and
+    mode that it shows.
+
+    Args:
+        con: Holds what `create_relations` and tool selection make, and `endings`.
+    """
+    for name in _STAGES:
+        materialise(con, name)
