@@ -290,6 +290,49 @@ MCP_SERVER = {
     "__halluc": ["tool_call nope_tool error"],
     "__toolerror": ["tool_call get_weather error"],
 }
+# Traceloop's MCP spans hold what was called with what, and what it returned.
+MCP_TRACELOOP = {
+    "": FROM_TOOL,
+    "__halluc": [f"{NOPE} error", "observation Unknown tool: nope_tool"],
+    "__toolerror": [
+        f"{CALL} error",
+        "observation Error executing tool get_weather: weather backend down",
+    ],
+}
+# That the tool failed, only the spans of MCP below the SDK's own say.
+MCP_OPENAI_AGENTS = {
+    "": [THOUGHT, *FROM_TOOL, LAST_THOUGHT, ANSWER],
+    "__toolerror": [
+        THOUGHT,
+        f"{CALL} error",
+        "observation Error calling tool 'get_weather': weather backend down",
+        LAST_THOUGHT,
+        ANSWER,
+    ],
+}
+# The name that a model is offered is that of a plugin and its function.
+SEMANTIC_KERNEL = _unthought(
+    _told(
+        [
+            f"{NOPE} not_executed",
+            "observation The tool call with name `nope_tool` is not part of the provided tools, "
+            "please try again with a supplied tool call name and make sure to validate the name.",
+        ],
+        [
+            f"{CALL} error",
+            "observation An error occurred while invoking the function Weather-get_weather: "
+            "weather backend down",
+        ],
+    )
+)
+SEMANTIC_KERNEL = {
+    variant: [step.replace("call get_", "call Weather-get_") for step in steps]
+    for variant, steps in SEMANTIC_KERNEL.items()
+}
+TRACELOOP_SDK = _told(
+    [f"{NOPE} not_executed", "observation Error: no tool nope_tool"],
+    [f"{CALL} error", "observation Error: weather backend down"],
+)
 STORIES = {
     "agent-framework": AGENT_FRAMEWORK,
     "anthropic-sdk_native": ANTHROPIC,
@@ -308,7 +351,10 @@ STORIES = {
     "llama-index_function": LLAMA_INDEX,
     "llama-index_react": LLAMA_INDEX_REACT,
     "logfire_openai": LOGFIRE_OPENAI,
+    "mcp_fastmcp": MCP_SERVER,
+    "mcp_openai-agents": MCP_OPENAI_AGENTS,
     "mcp_server": MCP_SERVER,
+    "mcp_traceloop": MCP_TRACELOOP,
     "openai-agents_openinference_responses": OPENAI_AGENTS,
     "openai-agents_otel_responses": OPENAI_AGENTS_OTEL,
     "otel-events_openai-v2": OPENAI_OLD,
@@ -319,6 +365,7 @@ STORIES = {
     "pydantic-ai_v4": {"": PYDANTIC_AI[""]},
     "pydantic-ai_v5": PYDANTIC_AI,
     "pydantic-ai_v6": {variant: PYDANTIC_AI[variant] for variant in ("", "__halluc")},
+    "semantic-kernel": SEMANTIC_KERNEL,
     "smolagents_code": SMOLAGENTS_CODE,
     "smolagents_plan": SMOLAGENTS_PLAN,
     "smolagents_tool": SMOLAGENTS,
@@ -326,6 +373,7 @@ STORIES = {
     "strands_latest": STRANDS,
     "strands_openinference": STRANDS,
     "traceloop-openai_0.40_flattened": OPENAI_OLD,
+    "traceloop-sdk": TRACELOOP_SDK,
     "vercel-ai_v6": VERCEL_V6,
     "vercel-ai_v6_stream": {"": VERCEL[""]},
     "vercel-ai_v7_legacy": VERCEL,

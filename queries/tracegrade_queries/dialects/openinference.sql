@@ -158,8 +158,10 @@ SELECT
         THEN nullif(regexp_extract(itemised.text, '^Call id: (\S+)', 1), '')
     END
   ) AS call_id,
-  regexp_replace(
-    coalesce(messages.content, itemised.text), '^(Call id: \S*\s*)?(Observation:\s*)?', ''
+  result_text(
+    regexp_replace(
+      coalesce(messages.content, itemised.text), '^(Call id: \S*\s*)?(Observation:\s*)?', ''
+    )
   ) AS result
 FROM messages
 LEFT JOIN itemised USING (key, direction, message_position)
@@ -444,7 +446,7 @@ SELECT
     WHEN json_type(output, '$.data.content') IS NOT NULL THEN output ->> '$.data.content'
     WHEN json_type(output, '$.blocks') = 'ARRAY'
       THEN array_to_string(output ->> '$.blocks[*].text', '\n')
-    ELSE output_value
+    ELSE result_text(output_value)
   END AS result,
   CASE
     WHEN operation = 'agent' AND input IS NULL THEN input_value

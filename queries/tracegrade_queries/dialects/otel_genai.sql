@@ -1,5 +1,6 @@
 -- OpenTelemetry GenAI conventions, as written since 1.37: messages as JSON attributes of the span,
--- or of an event of it.
+-- or of an event of it. MCP's conventions are part of them: a call of a tool that only its method
+-- names may be told by the tool's name in the span's name alone.
 --
 -- Reads:
 --   bucket_events
@@ -76,7 +77,8 @@ parts AS (
     message_position,
     message.role,
     unnest(message.parts) AS part,
-    generate_subscripts(message.parts, 1) AS part_position
+    generate_subscripts(message.parts, 1) AS part_position,
+    len(message.parts) AS part_count
   FROM messages
   WHERE len(message.parts) > 0
   UNION ALL BY NAME
@@ -98,13 +100,16 @@ SELECT
   direction,
   message_position,
   -- This one writes calls before the text; in Chat Completions, where both are fields, text leads.
+  -- Where reasoning is one too, some write it last, but nothing is said without a cause.
   CASE
     WHEN
       part.type = 'tool_call'
       AND scope_name = 'opentelemetry.instrumentation.genai.openai'
-      THEN 1_000_000
-    ELSE 0
-  END + part_position AS part_position,
+      THEN 1_000_000 + part_position
+    WHEN part.type IN ('reasoning', 'thinking', 'reasoningContent') AND part_position = part_count
+      THEN 0
+    ELSE part_position
+  END AS part_position,
   role,
   CASE part.type
     WHEN 'thinking' THEN 'reasoning'
@@ -138,23 +143,33 @@ described AS (
     spoken.answer
   FROM bucket_spans
   LEFT JOIN spoken USING (key)
-  WHERE bucket_spans.attributes['gen_ai.operation.name'] IS NOT NULL OR spoken.key IS NOT NULL
+  WHERE
+    bucket_spans.attributes['gen_ai.operation.name'] IS NOT NULL
+    OR bucket_spans.attributes['mcp.method.name'] = 'tools/call'
+    OR spoken.key IS NOT NULL
 )
 
 SELECT
   key,
-  CASE attributes['gen_ai.operation.name']
+  CASE coalesce(attributes['gen_ai.operation.name'], attributes['mcp.method.name'])
     WHEN 'invoke_workflow' THEN 'agent'
     WHEN 'invoke_agent' THEN 'agent'
     WHEN 'chat' THEN 'model'
     WHEN 'generate_content' THEN 'model'
     WHEN 'text_completion' THEN 'model'
     WHEN 'execute_tool' THEN 'tool'
+    WHEN 'tools/call' THEN 'tool'
     WHEN 'plan' THEN 'plan'
     ELSE 'other'
   END AS operation,
   attributes['gen_ai.agent.name'] AS agent_name,
-  attributes['gen_ai.tool.name'] AS tool_name,
+  coalesce(
+    attributes['gen_ai.tool.name'],
+    CASE
+      WHEN attributes['mcp.method.name'] = 'tools/call'
+        THEN nullif(regexp_extract(name, 'tools/call (.+)$', 1), '')
+    END
+  ) AS tool_name,
   nullif(attributes['gen_ai.tool.call.id'], '<not specified>') AS call_id,
   attributes['gen_ai.tool.call.arguments'] AS arguments,
   result_text(attributes['gen_ai.tool.call.result']) AS result,

@@ -135,7 +135,8 @@ marked AS (
     spoken.user_input,
     spoken.key IS NOT NULL AS has_messages,
     bucket_spans.attributes['traceloop.span.kind'] AS kind,
-    -- What LangChain's instrumentation writes of a tool: its input and output in wrappings.
+    -- What instrumentations write of a tool, and decorators of any function: its input and output
+    -- in wrappings.
     try_cast(
       coalesce(
         bucket_spans.attributes['gen_ai.tool.call.arguments'],
@@ -216,11 +217,38 @@ SELECT
   coalesce(
     marked.input ->> '$.kwargs.tool_call_id', marked.output ->> '$.output.kwargs.tool_call_id'
   ) AS call_id,
-  marked.input ->> '$.inputs' AS arguments,
-  marked.output ->> '$.output.kwargs.content' AS result,
-  marked.user_input,
+  CASE
+    WHEN marked.kind <> 'tool' THEN NULL
+    WHEN json_exists(marked.input, '$.inputs') THEN marked.input ->> '$.inputs'
+    WHEN json_exists(marked.input, '$.tool_name') THEN marked.input ->> '$.arguments'
+    WHEN json_type(marked.input, '$.args') = 'ARRAY' AND marked.input ->> '$.args' <> '[]'
+      THEN marked.input ->> '$.args'
+    WHEN json_type(marked.input, '$.kwargs') = 'OBJECT' THEN marked.input ->> '$.kwargs'
+    ELSE marked.attributes['traceloop.entity.input']
+  END AS arguments,
+  CASE
+    WHEN marked.kind <> 'tool' THEN NULL
+    WHEN json_exists(marked.output, '$.output') THEN marked.output ->> '$.output.kwargs.content'
+    WHEN json_exists(marked.input, '$.tool_name') THEN marked.output ->> '$.result'
+    ELSE result_text(marked.attributes['traceloop.entity.output'])
+  END AS result,
+  coalesce(
+    marked.user_input,
+    CASE
+      WHEN marked.kind <> 'tool' AND json_type(marked.input, '$.args[0]') = 'VARCHAR'
+        THEN marked.input ->> '$.args[0]'
+    END
+  ) AS user_input,
+  CASE
+    WHEN marked.kind IN ('agent', 'workflow') AND json_type(marked.output) = 'VARCHAR'
+      THEN marked.output ->> '$'
+  END AS answer,
   marked.failed
-  OR coalesce(marked.output ->> '$.output.kwargs.status' = 'error', FALSE) AS failed,
+  OR coalesce(
+    marked.output ->> '$.output.kwargs.status' = 'error'
+    OR marked.kind = 'tool' AND marked.output ->> '$.is_error' = 'true',
+    FALSE
+  ) AS failed,
   coalesce(
     marked.attributes['gen_ai.response.model'], marked.attributes['gen_ai.request.model']
   ) AS model,

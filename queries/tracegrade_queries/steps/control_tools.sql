@@ -13,8 +13,11 @@ WITH control_tools AS (
       [
         { 'pattern': 'TodoWrite', 'kind': 'plan' },
         { 'pattern': 'final_answer', 'kind': 'answer' },
-        { 'pattern': 'transfer_(back_)?to_.+', 'kind': 'handoff' },
-        { 'pattern': 'transfer_to_(a_)?(human|person|operator).*', 'kind': 'tool_call' },
+        { 'pattern': '(handoff-)?(transfer|hand_?off)_(back_)?to_.+', 'kind': 'handoff' },
+        {
+          'pattern': '(transfer|hand_?off)_to_(a_)?(human|person|operator|user).*',
+          'kind': 'tool_call'
+        },
         { 'pattern': 'update_plan', 'kind': 'plan' },
         { 'pattern': 'write_todos', 'kind': 'plan' }
       ]

@@ -1,17 +1,22 @@
 -- A tool's result as text: `"22C"` and `[{"text": "22C"}]` are 22C; all else is as it was sent.
 --
 -- Some instrumentations write a text as JSON, some frameworks pass it on as content blocks
--- (objects with a `text` and, where they have one, the type `text`). NULL for NULL.
+-- (objects with a `text` and, where they have one, the type `text`, of OpenAI's also `input_text`
+-- and `output_text`), or just the one there is. NULL for NULL.
 CREATE OR REPLACE TEMP MACRO result_text(RESULT) AS
 CASE
   WHEN regexp_matches(result, '(?s)^\s*".*"\s*$')
     THEN coalesce(try_cast(result AS JSON) ->> '$', result)
+  WHEN regexp_matches(result, '^\s*\{\s*"type":\s*"text",\s*"text":')
+    THEN coalesce(try_cast(result AS JSON) ->> '$.text', result)
   WHEN regexp_matches(result, '^\s*\[\s*\{') AND contains(result, '"text"')
     THEN if(
       len(
         list_filter(
           json_transform(try_cast(result AS JSON), '[{"type": "VARCHAR", "text": "VARCHAR"}]'),
-          LAMBDA block: block.text IS NULL OR coalesce(block.type, 'text') <> 'text'
+          LAMBDA block:
+          block.text IS NULL
+          OR coalesce(block.type, 'text') NOT IN ('text', 'input_text', 'output_text')
         )
       ) = 0,
       array_to_string(
