@@ -1,9 +1,11 @@
 """The format `phoenix`: Phoenix's data frame of OpenInference spans, as Parquet or JSON lines.
 
 Columns are `context.trace_id`, `attributes.llm.model_name` and so on; in them, lists of messages
-become the numbered attributes (`llm.input_messages.0.message.role`) that they were made from.
+become the numbered attributes (`llm.input_messages.0.message.role`) that they were made from. The
+spans of its interface have all attributes so already, and JSON in attributes taken apart as well.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -22,7 +24,7 @@ from tracegrade_collector.importing.span_parts import (
 from tracegrade_collector.importing.tables import read_table, time_ns
 
 FORMAT: Final = "phoenix"
-SCOPE: Final = "openinference"
+SCOPE: Final = "openinference.instrumentation"
 
 _PREFIX: Final = "attributes."
 _JSON: Final = (
@@ -57,7 +59,7 @@ def read(path: Path, _: Reading) -> Iterator[Part]:
             continue
         unknown = [key for key in row if key not in _KNOWN and not key.startswith(_PREFIX)]
         ignored = {f"columns '{key}'": 1 for key in unknown if row[key] is not None}
-        yield part_of(place, one_scope([_span(row)], {}, SCOPE), ignored)
+        yield part_of(place, one_scope([_span(row)], {}, _scope(row)), ignored)
 
 
 _KNOWN: Final = (
@@ -111,12 +113,53 @@ def _span(row: Row) -> Span:
     return span
 
 
+def _scope(row: Row) -> str:
+    """Return who wrote a span, which Phoenix does not keep: its name and kind tell it of some."""
+    kind, name = str(row.get("span_kind")), str(row.get("name"))
+    for instrumentation, pattern in _SCOPES:
+        if pattern.fullmatch(f"{kind} {name}"):
+            return f"{SCOPE}.{instrumentation}"
+    return SCOPE
+
+
+_SCOPES: Final = tuple(
+    (instrumentation, re.compile(pattern))
+    for instrumentation, pattern in (
+        ("smolagents", r"LLM \w*Model\.(generate|generate_stream|__call__)"),
+        ("llama_index", r"CHAIN \w*(Agent|AgentWorkflow)\.\w+|TOOL FunctionTool\.a?call"),
+        ("llama_index", r"LLM \w+\.(_prepare_chat_with_tools|a?(stream_)?(chat|complete)\w*)"),
+        ("openai_agents", r"LLM (response|generation)|CHAIN (turn|Agent workflow)"),
+    )
+)
+"""Of those whose spans are read otherwise than what OpenInference says of all."""
+
+
 def _attributes(row: Row) -> dict[str, Any]:
-    found = {"openinference.span.kind": row.get("span_kind")}
-    for column in row:
-        if column.startswith(_PREFIX):
-            found |= _flattened(column.removeprefix(_PREFIX), row[column])
-    return found
+    found: dict[str, Any] = {"openinference.span.kind": row.get("span_kind")}
+    apart: dict[str, dict[str, Any]] = {}
+    for column, value in row.items():
+        name = column.removeprefix(_PREFIX)
+        whole = next((each for each in _JSON if name.startswith(f"{each}.")), None)
+        if column == name or value is None:
+            continue
+        if whole:
+            apart.setdefault(whole, {})[name.removeprefix(f"{whole}.")] = value
+        else:
+            found |= _flattened(name, value)
+    return found | {name: _put_together(members) for name, members in apart.items()}
+
+
+def _put_together(members: Row) -> Any:
+    """Return the JSON value that was taken apart into dotted names, and places in lists."""
+    inner: dict[str, dict[str, Any]] = {}
+    for name, value in members.items():
+        head, _, rest = name.partition(".")
+        inner.setdefault(head, {})[rest] = value
+    found = {
+        head: rest[""] if [*rest] == [""] else _put_together(rest) for head, rest in inner.items()
+    }
+    is_list = [*found] == [str(place) for place in range(len(found))]
+    return list(found.values()) if is_list else found
 
 
 def _flattened(name: str, value: Any) -> dict[str, Any]:

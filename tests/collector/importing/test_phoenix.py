@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from tests.collector.importing.imports import imported, written_lines
+from tests.queries.traces import CAPTURES
 
 TRACE = "0f" * 16
 STEPS = [
@@ -94,3 +95,26 @@ def test_nested_json_and_broken_rows(tmp_path: Path) -> None:
     assert (attributes["tool.name"], attributes["metadata"]) == ("x", '{"a":1}')
     assert outcome.imported.ignored == {"columns 'cost'": 1}
     assert "lacks context.trace_id" in outcome.notes[0]
+
+
+COMPARED = """
+SELECT
+  steps.trajectory_id, step_index, kind, tool_name, tool_call_id, arguments, result, content, plan,
+  status, error_message, offered, model, steps.input_tokens, steps.output_tokens,
+  trajectories.agent_name, user_input, final_answer, conversation_id, offered_tools, complete
+FROM steps INNER JOIN trajectories USING (trajectory_id)
+ORDER BY ALL
+"""
+
+
+def test_exports_of_phoenix_give_the_steps_of_the_spans_that_it_got(tmp_path: Path) -> None:
+    """A frame as Parquet and as lines, and spans of its interface, of version 20.26."""
+    exports = sorted((Path(__file__).parent / "exports").glob("phoenix_*"))
+    names = [file.stem.removeprefix("phoenix_") for file in exports]
+    sent = imported(tmp_path / "sent", *(CAPTURES / f"{name}.json" for name in names))
+    kept = imported(tmp_path / "kept", *exports)
+
+    assert len(names) == 3
+    assert kept.imported.ignored == {}
+    assert kept.notes == []
+    assert kept.rows(COMPARED) == sent.rows(COMPARED)
