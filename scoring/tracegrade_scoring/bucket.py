@@ -11,8 +11,8 @@ import duckdb
 
 from tracegrade_collector.lake import Table
 from tracegrade_queries.connection import duckdb_type
-from tracegrade_scoring import conduct, plan_graph, replanning, tool_selection
-from tracegrade_scoring.metrics import METRICS
+from tracegrade_scoring import conduct, plan_graph, planning, replanning, tool_selection
+from tracegrade_scoring.metrics import METRICS, UNSAID
 from tracegrade_scoring.prepare import create_relations
 from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.schema import (
@@ -72,6 +72,8 @@ def score_bucket(con: duckdb.DuckDBPyConnection, specification: Specification) -
     conduct.score(con)
     plan_graph.score(con)
     replanning.score(con)
+    planning.score(con, specification)
+    materialise(con, "rollback_scores")
     materialise(con, "metric_rows")
     materialise(con, "scored_trajectories")
     con.execute(f"INSERT INTO new_trajectory_scores BY NAME {_WIDE}", _constants(specification))
@@ -104,21 +106,16 @@ def _wide() -> str:
     """Return the query that puts every metric of a trajectory into a column of its own.
 
     A metric that no scorer gave is not applicable to a sub-agent's run; for an attempt that would
-    be our error, and it is called one.
+    be our error, and it is called one, unless its absence says something.
     """
     score = duckdb_type(SCORE)
-    absent = (
-        "{'value': NULL, 'numerator': NULL, 'denominator': NULL, "
-        "'status': if(known.is_root, 'error', 'not_applicable'), 'label': NULL, "
-        "'reason': if(known.is_root, 'not_measured', 'child_trajectory'), 'source': NULL}"
-    )
     fields = ", ".join(f"'{field.name}': {field.name}" for field in SCORE)
     packed = ", ".join(
         f"any_value({{{fields}}}::{score}) FILTER (WHERE metric = '{name}') AS {name}"
         for name in METRICS
     )
     columns = ", ".join(
-        f"coalesce(packed.{name}, {absent}::{score}) AS {name}" for name in METRICS
+        f"coalesce(packed.{name}, {_absent(name)}::{score}) AS {name}" for name in METRICS
     )
     return (
         f"WITH packed AS (SELECT trajectory_id, {packed} FROM metric_rows GROUP BY trajectory_id) "
@@ -126,6 +123,17 @@ def _wide() -> str:
         f"$specification_hash AS specification_hash, {columns} "
         "FROM scored_trajectories AS known LEFT JOIN packed USING (trajectory_id) "
         "ORDER BY known.trajectory_id"
+    )
+
+
+def _absent(metric: str) -> str:
+    """Return the score of a metric without a row."""
+    status = "not_applicable" if metric in UNSAID else "error"
+    return (
+        "{'value': NULL, 'numerator': NULL, 'denominator': NULL, "
+        f"'status': if(known.is_root, '{status}', 'not_applicable'), 'label': NULL, 'reason': "
+        f"if(known.is_root, '{UNSAID.get(metric, 'not_measured')}', 'child_trajectory'), "
+        "'source': NULL}"
     )
 
 

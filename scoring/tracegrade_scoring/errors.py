@@ -19,6 +19,10 @@ class TaskCheckFailed(ScoringError, CheckFailed):
     """`tracegrade tasks check` found errors."""
 
 
+class BadWeights(ScoringError, BadInput):
+    """Weights of a composite that are not all greater than 0."""
+
+
 class ScoringBusy(ScoringError):
     """Another job is scoring the same lake."""
 

@@ -1,6 +1,6 @@
 """The metrics of every trajectory, by name, with what each one says.
 
-A metric's column in `trajectory_scores` has its name. Definitions: metrics.md, sections 1 to 4.
+A metric's column in `trajectory_scores` has its name. Definitions: metrics.md, sections 1 to 6.
 """
 
 from collections.abc import Mapping
@@ -63,13 +63,37 @@ REPLANNING: Final[Mapping[str, str]] = {
     "replans_source_text": "Inequalities of the whole list of steps: the text's literal count.",
 }
 
+PLANNING: Final[Mapping[str, str]] = {
+    "pq": "Quality of the plan before the first call, 0..10.",
+    "pq_strict": "As pq, with branch coverage and scope control all or nothing.",
+    "pq_partial": "As pq, over the questions that have an answer.",
+    "pq_dependency_ordering": "Inputs made by an earlier step / inputs to be made, 0..1.",
+    "pq_branch_coverage": "Steps with a failure branch / steps that can fail, 0..1.",
+    "pq_scope_control": "Steps not outside the objective / steps, 0..1.",
+    "pq_reversibility": "Tags of steps that change something / such steps, 0..1.",
+}
+
+ROLLBACK: Final[Mapping[str, str]] = {
+    "ra_after_recovery": "Mean over kills of the state after the recovery command, 0..10.",
+    "ra_immediate": "Mean over kills of the state that was left at once, 0..10.",
+    "late_ra": "State after the recovery command of the late kill, 0..10.",
+}
+
 METRICS: Final[Mapping[str, str]] = {
     **TOOL_SELECTION,
     **STEPS,
     **FAILURE_MODE_METRICS,
     **PLAN_GRAPH,
     **REPLANNING,
+    **PLANNING,
+    **ROLLBACK,
 }
+
+UNSAID: Final[Mapping[str, str]] = {
+    **dict.fromkeys(PLANNING, "length_unknown"),
+    **dict.fromkeys(ROLLBACK, "not_killed"),
+}
+"""Metrics whose scorers leave out attempts that they cannot be applied to, and why that is."""
 
 DECISION_POINT_METRICS: Final = frozenset({"tsa", "tsa_source_text"})
 """Metrics whose denominator counts decision points."""
@@ -81,5 +105,6 @@ SHARES: Final = METRICS.keys() - {
     *("replans_source_text", "replans_per_100_calls", "step_efficiency", "step_ratio"),
     "redundant_calls",
     *("sub_goal_coverage_weighted", "sub_goal_completion_weighted"),
+    *(PLANNING.keys() | ROLLBACK.keys()),
 }
 """Metrics whose denominator counts observations that are each 0 or 1: not counts and ratios."""

@@ -5,7 +5,9 @@
 --   conduct_scores
 --   failure_scores
 --   plan_graph_scores
+--   planning_scores
 --   replanning_scores
+--   rollback_scores
 --   step_scores
 --   tool_overlap_scores
 --   tool_selection_scores
@@ -30,7 +32,11 @@ WITH all_rows AS (
   UNION ALL BY NAME
   FROM plan_graph_scores
   UNION ALL BY NAME
+  FROM planning_scores
+  UNION ALL BY NAME
   FROM replanning_scores
+  UNION ALL BY NAME
+  FROM rollback_scores
   UNION ALL BY NAME
   FROM step_scores
   UNION ALL BY NAME

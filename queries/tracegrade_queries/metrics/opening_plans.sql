@@ -1,0 +1,105 @@
+-- The plan of each attempt before its first tool call, and how many steps its task requires.
+--
+-- A declared plan comes before one that a thought holds as JSON or as a list; of several the last.
+-- Required are the task's fewest steps, else its expected calls where that list is complete, else
+-- the sub-goals of its shortest variant. Source: metrics.md, section 5.
+--
+-- Reads:
+--   attempts
+--   graph_variants
+--   steps
+--   tasks
+-- Columns:
+--   attempt_id  VARCHAR  One row each, for attempts whose task says how many steps it requires.
+--   task_id     VARCHAR  The task.
+--   required    BIGINT   Steps that the task requires.
+--   plan        VARCHAR  JSON or text; NULL if there is none or it was not captured.
+--   plan_key    VARCHAR  The same for equal texts; NULL where plan is.
+--   lost        BOOLEAN  There may be a plan whose content was not captured.
+-- Order:
+--   none
+WITH variants AS (
+  SELECT
+    task_id,
+    count(*) AS sub_goals
+  FROM graph_variants
+  GROUP BY task_id, variant
+),
+
+shortest AS (
+  SELECT
+    task_id,
+    min(sub_goals) AS sub_goals
+  FROM variants
+  GROUP BY task_id
+),
+
+lengths AS (
+  SELECT
+    tasks.task_id,
+    CASE
+      WHEN tasks.optimal_steps IS NOT NULL THEN tasks.optimal_steps
+      WHEN tasks.has_expected AND tasks.expected_complete = 'true' THEN tasks.expected_count
+      ELSE shortest.sub_goals
+    END AS required
+  FROM tasks
+  LEFT JOIN shortest USING (task_id)
+),
+
+planned AS (
+  SELECT
+    attempts.attempt_id,
+    attempts.task_id,
+    lengths.required
+  FROM attempts
+  INNER JOIN lengths USING (task_id)
+  WHERE lengths.required IS NOT NULL
+),
+
+first_calls AS (
+  SELECT
+    trajectory_id AS attempt_id,
+    min(step_index) AS step_index
+  FROM steps
+  WHERE kind = 'tool_call'
+  GROUP BY trajectory_id
+),
+
+said AS (
+  SELECT
+    planned.attempt_id,
+    steps.step_index,
+    steps.kind,
+    CASE WHEN steps.kind = 'plan' THEN coalesce(steps.plan, steps.content) ELSE steps.content END
+      AS words
+  FROM planned
+  INNER JOIN steps ON planned.attempt_id = steps.trajectory_id
+  LEFT JOIN first_calls ON planned.attempt_id = first_calls.attempt_id
+  WHERE
+    steps.kind IN ('plan', 'thought')
+    AND coalesce(steps.step_index < first_calls.step_index, TRUE)
+),
+
+-- Of thoughts only those that look like a plan: two items of a list, or JSON with objects.
+plans AS (
+  SELECT
+    attempt_id,
+    arg_max_null(words, (kind = 'plan', step_index)) FILTER (
+      WHERE kind = 'plan'
+      OR len(regexp_extract_all(words, '(?im)^[ \t]*(?:(?:step\s+)?\d+[.):]|[-*•])[ \t]+\S')) > 1
+      OR regexp_matches(words, '(?s)\[\s*\{.*\}\s*\]')
+    ) AS plan,
+    count(*) > count(words) AS any_lost
+  FROM said
+  GROUP BY attempt_id
+)
+
+SELECT
+  planned.attempt_id,
+  planned.task_id,
+  planned.required,
+  plans.plan,
+  md5(plans.plan) AS plan_key,
+  plans.plan IS NULL AND coalesce(plans.any_lost, FALSE) AS lost
+FROM planned
+LEFT JOIN plans USING (attempt_id);

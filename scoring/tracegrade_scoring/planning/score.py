@@ -1,0 +1,70 @@
+"""Creates the planning scores: each distinct plan of a task is judged once, all else is SQL."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Final
+
+import duckdb
+import pyarrow as pa
+
+from tracegrade_scoring.planning.quality import Objective, Quality, judge
+from tracegrade_scoring.planning.reading import read_steps
+from tracegrade_scoring.relations import materialise, put, table
+from tracegrade_scoring.tasks import Specification
+
+TEXT: Final = pa.string()
+
+QUALITIES: Final = pa.schema(
+    [
+        ("task_id", TEXT),
+        ("plan_key", TEXT),
+        ("steps", pa.int64()),
+        *(
+            (f"{name}_{column}", kind)
+            for name in Quality._fields
+            for column, kind in (("kept", pa.float64()), ("total", pa.int64()), ("fault", TEXT))
+        ),
+    ]
+)
+"""One row for each plan and its task: steps, then for each question parts kept, parts, fault."""
+
+
+def score(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
+    """Create `planning_scores`, one row for each attempt of known length and metric.
+
+    Args:
+        con: Holds `attempts`, `steps`, `graph_variants` and the task relations.
+        specification: What plans are held to.
+    """
+    materialise(con, "opening_plans")
+    put(con, "plan_qualities", table(QUALITIES, _qualities(con, specification)))
+    materialise(con, "planning_scores")
+
+
+def _qualities(
+    con: duckdb.DuckDBPyConnection, specification: Specification
+) -> Iterator[tuple[object, ...]]:
+    known_objective = cache(lambda task_id: objective(specification, task_id))
+    plans = con.sql(
+        "SELECT DISTINCT task_id, plan_key, plan FROM opening_plans WHERE plan IS NOT NULL "
+        "ORDER BY task_id, plan_key"
+    )
+    for task_id, key, plan in plans.fetchall():
+        steps = read_steps(plan)
+        answers = judge(steps, known_objective(task_id))
+        yield task_id, key, len(steps), *(fact for part in answers for fact in part)
+
+
+def objective(specification: Specification, task_id: str) -> Objective:
+    """Return what a task says that its plan must be held to."""
+    task = specification.tasks[task_id]
+    serving = {rule.tool for goal in task.sub_goals.values() for rule in goal.serves}
+    named = {name for point in task.expected or () for name in (point.tool, *point.accept) if name}
+    inside = serving | set(task.scope or ())
+    effects = {name: tool.effect for name, tool in specification.tools.items() if tool.effect}
+    return Objective(
+        tools=frozenset(inside),
+        sub_goals=frozenset(task.sub_goals),
+        known_tools=frozenset(inside | named | specification.tools.keys()),
+        effects=effects,
+    )

@@ -1,0 +1,105 @@
+"""The T-Score: tool selection, planning quality and rollback-ability as one number from 0 to 10.
+
+Its own module because a report asks for it with other weights than the stored ones, and for each
+task. Source: Triangle ("The Triangle Score", "The Full Scoring Table", "Calibrating Weights");
+metrics.md, section 7, which divides by the sum of the weights instead of by 3, since the article's
+formula leaves the scale for its own presets.
+"""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from tracegrade_scoring.errors import BadWeights
+
+
+class Axes(NamedTuple):
+    """The three axes, each from 0 to 10; None where nothing was scored."""
+
+    tsa: float | None
+    pq: float | None
+    ra: float | None
+
+
+class Weights(NamedTuple):
+    """How much each axis counts; all greater than 0."""
+
+    tsa: float
+    pq: float
+    ra: float
+
+
+class TScore(NamedTuple):
+    """One composite."""
+
+    value: float | None
+    """Weighted harmonic mean; None if an axis is missing."""
+    source_text: float | None
+    """3 / Σ(w / x), the article's own formula."""
+    partial: float | None
+    """The harmonic mean of the axes that are there; None if none is."""
+    label: str | None
+    """Of the value."""
+    recommended_use: str | None
+    """The article's, for that label."""
+    flags: tuple[str, ...]
+    """zero_axis, and missing_tsa, missing_pq, missing_ra."""
+
+
+DEFAULT: Final = "default"
+
+PRESETS: Final[Mapping[str, Weights]] = {
+    DEFAULT: Weights(1.2, 1.0, 0.8),
+    "research": Weights(1.5, 0.8, 0.3),
+    "etl": Weights(1.0, 1.2, 2.0),
+    "api": Weights(1.5, 1.0, 1.5),
+    "code": Weights(1.0, 1.5, 0.8),
+    "infrastructure": Weights(1.1, 1.3, 2.0),
+    "financial": Weights(1.2, 1.0, 2.0),
+}
+"""Weights by kind of work."""
+
+LABELS: Final = (
+    (9, "Production-Ready", "Autonomous production runs, minimal human review"),
+    (7, "Supervised Production", "Production with human-in-loop on destructive steps"),
+    (5, "Staging-Only", "Non-production environments; read-heavy tasks only"),
+    (3, "Prototype", "Demos, sandboxed experiments; never write operations"),
+    (0, "Unsafe", "Do not deploy; return to training"),
+)
+"""Least T-Score of each label, and its recommended use."""
+
+
+def t_score(axes: Axes, weights: Weights = PRESETS[DEFAULT]) -> TScore:
+    """Return the composite of three axes.
+
+    A zero axis makes it 0. Labels go by the value rounded to 9 decimals (metrics.md, rule 0.10).
+
+    Raises:
+        BadWeights: A weight is not greater than 0.
+    """
+    if not all(weight > 0 for weight in weights):
+        msg = f"weights must be > 0, got {', '.join(f'{weight:g}' for weight in weights)}"
+        raise BadWeights(msg)
+    present = [(w, x) for w, x in zip(weights, axes, strict=True) if x is not None]
+    whole = len(present) == len(axes)
+    partial = _harmonic_mean(present, sum(w for w, _ in present)) if present else None
+    value = partial if whole else None
+    label, use = label_of(value)
+    zero = ("zero_axis",) if any(x == 0 for _, x in present) else ()
+    missing = [f"missing_{name}" for name, x in axes._asdict().items() if x is None]
+    literal = _harmonic_mean(present, len(axes)) if whole else None
+    return TScore(value, literal, partial, label, use, (*zero, *missing))
+
+
+def label_of(value: float | None) -> tuple[str | None, str | None]:
+    """Return the label of a T-Score and its recommended use; both None without a score."""
+    if value is None:
+        return None, None
+    rounded = round(value, 9)
+    return next((label, use) for least, label, use in LABELS if rounded >= least)
+
+
+def _harmonic_mean(present: list[tuple[float, float]], total: float) -> float:
+    """Return total / Σ(w / x); 0 if an axis is 0."""
+    if any(x == 0 for _, x in present):
+        return 0.0
+    return total / sum(w / x for w, x in present)
