@@ -19,7 +19,7 @@ from tracegrade import names
 from tracegrade_collector.importing.langfuse_scores import FORMAT, is_score, verdicts_of
 from tracegrade_collector.importing.part import Part, Reading
 from tracegrade_collector.importing.records import Record, read_records
-from tracegrade_collector.importing.scores import Verdict
+from tracegrade_collector.importing.scores import COST, Verdict
 from tracegrade_collector.importing.source import open_plain
 from tracegrade_collector.importing.span_parts import (
     add_attributes,
@@ -53,9 +53,6 @@ _TOKENS: Final = {
     "gen_ai.usage.cache_read.input_tokens": ("input_cached_tokens", "cache_read_input_tokens"),
     "gen_ai.usage.reasoning.output_tokens": ("output_reasoning_tokens", "output_reasoning"),
 }
-_COST: Final = "gen_ai.usage.cost"
-"""In US dollars. No attribute of the conventions, but what Langfuse reads it from itself."""
-
 _TOOL_NAMES: Final = (names.TOOL_NAME, "tool.name", "ai.toolCall.name")
 _CALL_IDS: Final = (names.TOOL_CALL_ID, "tool_call.id", "ai.toolCall.id")
 _NAME_PREFIX: Final = re.compile(r"(?:execute_tool|running tool:) +")
@@ -202,7 +199,7 @@ def _told(found: Row, kept: Row, ignored: Counter[str]) -> dict[str, Any]:
         told[names.AGENT_NAME] = kept.get(names.AGENT_NAME) or found.get("name")
     if operation == _MODEL:
         told |= {"gen_ai.request.model": found.get("model"), **_tokens(found)}
-        told[_COST] = _cost(found)
+        told[COST] = _cost(found)
     return told
 
 

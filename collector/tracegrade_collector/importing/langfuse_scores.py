@@ -8,13 +8,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from tracegrade_collector.importing.mapping import GUESSES
-from tracegrade_collector.importing.scores import JUDGE, Verdict, success_verdict
+from tracegrade_collector.importing.scores import (
+    JUDGE,
+    Verdict,
+    is_success,
+    shown_name,
+    success_verdict,
+)
 from tracegrade_collector.importing.span_parts import trace_id_of
 
 FORMAT: Final = "langfuse"
 
-_NAMES: Final = {*GUESSES["success"], "correctness", "task_success"}
 _SOURCES: Final = {"EVAL": JUDGE, "ANNOTATION": "annotation", "API": "api"}
 """Who scored: Langfuse's own evaluators, which ask a model; a person; a program."""
 
@@ -42,19 +46,14 @@ def verdicts_of(
     for score in scores:
         if not is_score(score):
             ignored["scores without a name, a source or a value"] += 1
-        elif not _is_wanted(str(score["name"]), wanted):
-            ignored[f"scores named {_shown(score['name'])}"] += 1
+        elif not is_success(score["name"], wanted):
+            ignored[f"scores named {shown_name(score['name'])}"] += 1
         elif not score.get("traceId") or score.get("observationId"):
             ignored["scores of a session, or of one observation"] += 1
         elif verdict := _verdict(score):
             yield verdict
         else:
             ignored["scores that are no number from 0 to 1"] += 1
-
-
-def _is_wanted(name: str, wanted: str | None) -> bool:
-    plain = name.strip().lower().replace("-", "_").replace(" ", "_")
-    return name == wanted if wanted else plain in _NAMES
 
 
 def _verdict(score: dict[str, Any]) -> Verdict | None:
@@ -67,9 +66,3 @@ def _verdict(score: dict[str, Any]) -> Verdict | None:
         label=None if label is None else str(label),
         evidence=score.get("comment"),
     )
-
-
-def _shown(name: Any) -> str:
-    """Return a score's name for a message; one that is long, or odd, is not repeated."""
-    text = str(name)
-    return f"'{text}'" if text.isprintable() and len(text) <= 40 else "otherwise"

@@ -14,6 +14,13 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from tracegrade import names
 from tracegrade_collector.importing.part import Part, Reading
 from tracegrade_collector.importing.records import Record
+from tracegrade_collector.importing.scores import (
+    COST,
+    Verdict,
+    is_success,
+    shown_name,
+    success_verdict,
+)
 from tracegrade_collector.importing.span_parts import (
     add_attributes,
     as_json,
@@ -45,20 +52,27 @@ def fits(record: Any) -> bool:
     return any(_is_run(run) for run in _runs(record))
 
 
-def read(path: Path, _: Reading) -> Iterator[Part]:
-    """Yield a part for each run of a file with its children, and one for each faulty record."""
+def read(path: Path, reading: Reading) -> Iterator[Part]:
+    """Yield a part for each run of a file with its children, and one for each faulty record.
+
+    `--map success=KEY` names the feedback that is a verdict.
+    """
     for record in read_table(path):
-        yield from _parts(f"{path}:{record.line}", record)
+        yield from _parts(f"{path}:{record.line}", record, reading.paths.get("success"))
 
 
-def _parts(place: str, record: Record) -> Iterator[Part]:
+def _parts(place: str, record: Record, feedback: str | None) -> Iterator[Part]:
     runs = _runs(record.value)
     if record.fault or not runs:
         yield Part(place, fault=record.fault or "no run of LangSmith: it is no object")
     for run in runs:
         if _is_run(run):
+            ignored: Counter[str] = Counter()
+            verdicts = list(_verdicts(run, feedback, ignored))
             spans = list(_spans(run, None, None))
-            yield part_of(place, one_scope(spans, {}, SCOPE), _ignored(run))
+            part = part_of(place, one_scope(spans, {}, SCOPE), ignored)
+            understood = Counter(part.understood) + Counter({"scores": len(verdicts)})
+            yield part._replace(verdicts=verdicts, understood=understood)
         else:
             yield Part(place, fault="no run of LangSmith: it lacks an id or a run_type")
 
@@ -76,14 +90,18 @@ def _is_run(value: Any) -> bool:
     )
 
 
-def _ignored(run: Row) -> Counter[str]:
-    """Return what a run has that no span holds."""
-    feedback = unpacked(run.get("feedback_stats"))
-    return (
-        Counter({"feedback": len(feedback)})
-        if isinstance(feedback, dict) and feedback
-        else Counter()
-    )
+def _verdicts(run: Row, wanted: str | None, ignored: Counter[str]) -> Iterator[Verdict]:
+    """Yield a verdict for each feedback on success that a whole trace got: the mean of it."""
+    for key, stats in _object(run.get("feedback_stats")).items():
+        if run.get("parent_run_id") or not is_success(key, wanted):
+            ignored[f"feedback {shown_name(key)}"] += 1
+            continue
+        trace = trace_id_of(FORMAT, run.get("trace_id") or _trace_of(run)).hex()
+        verdict = success_verdict(trace, f"{FORMAT} {key}", _object(stats).get("avg"))
+        if verdict:
+            yield verdict
+        else:
+            ignored["scores that are no number from 0 to 1"] += 1
 
 
 def _spans(run: Row, trace: Any, parent: Any) -> Iterator[Span]:
@@ -139,8 +157,9 @@ def _attributes(run: Row) -> dict[str, Any]:
         "gen_ai.request.model": metadata.get("ls_model_name") or asked.get("model"),
         "gen_ai.prompt": _json(run.get("inputs")),
         "gen_ai.completion": _json(run.get("outputs")),
-        "gen_ai.usage.input_tokens": _count(run.get("prompt_tokens")),
-        "gen_ai.usage.output_tokens": _count(run.get("completion_tokens")),
+        "gen_ai.usage.input_tokens": _tokens(run, "prompt_tokens", "input_tokens"),
+        "gen_ai.usage.output_tokens": _tokens(run, "completion_tokens", "output_tokens"),
+        COST: _cost(run.get("total_cost")) if kind == "llm" else None,
         names.TOOL_DEFINITIONS: _json(asked.get("tools") or metadata.get("tools")),
         **{f"langsmith.metadata.{key}": value for key, value in metadata.items()},
     }
@@ -151,8 +170,26 @@ def _json(value: Any) -> str | None:
     return None if value in (None, "", {}) else as_json(value)
 
 
+def _tokens(run: Row, name: str, told: str) -> int | None:
+    """Return what LangSmith counted, else what the model told; it counts none as zero."""
+    outputs = _object(run.get("outputs"))
+    usage = _object(outputs.get("usage_metadata")) or _object(
+        _object(_object(run.get("extra")).get("metadata")).get("usage_metadata")
+    )
+    return _count(run.get(name)) or _count(usage.get(told))
+
+
 def _count(value: Any) -> int | None:
     return int(value) if isinstance(value, int | float) and 0 <= value < 2**62 else None
+
+
+def _cost(value: Any) -> float | None:
+    """Return what a model call cost; decimals are written as text."""
+    try:
+        cost = float(value)
+    except (TypeError, ValueError):
+        return None
+    return cost if cost >= 0 else None
 
 
 def _object(value: Any) -> dict[str, Any]:

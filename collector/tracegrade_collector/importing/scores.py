@@ -8,13 +8,32 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
+from tracegrade_collector.importing.mapping import GUESSES
+
 SUCCESSES: Final = ("success", "pass", "passed", "true", "correct", "yes", "resolved")
 FAILURES: Final = ("failure", "fail", "failed", "false", "incorrect", "no", "unresolved")
 
 JUDGE: Final = "judge"
 """In a source: a model judged. Its verdict succeeds from 0.7 on, others from 1 on."""
 
+COST: Final = "gen_ai.usage.cost"
+"""Of a model call, in US dollars. No attribute of the conventions, but what other tools read."""
+
+_NAMES: Final = {*GUESSES["success"], "correctness", "task_success"}
+
 Verdict: TypeAlias = dict[str, Any]
+
+
+def is_success(name: Any, wanted: str | None) -> bool:
+    """Return whether a score of this name tells success: the one wanted, else those named so."""
+    plain = str(name).strip().lower().replace("-", "_").replace(" ", "_")
+    return str(name) == wanted if wanted else plain in _NAMES
+
+
+def shown_name(name: Any) -> str:
+    """Return a score's name for a message; one that is long, or odd, is not repeated."""
+    text = str(name)
+    return f"'{text}'" if text.isprintable() and len(text) <= 40 else "of another name"
 
 
 def success_verdict(

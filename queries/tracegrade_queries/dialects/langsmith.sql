@@ -31,8 +31,9 @@ lists AS (
     key,
     'out' AS direction,
     coalesce(
-      completion -> '$.generations[0][*].message',
-      completion -> '$.choices[*].message',
+      -- What a wildcard does not find is an empty list, not NULL.
+      nullif(completion -> '$.generations[0][*].message', []),
+      nullif(completion -> '$.choices[*].message', []),
       completion -> '$.messages',
       json_array(completion -> '$.message')
     ) AS messages
@@ -93,6 +94,7 @@ runs AS (
     coalesce(
       attributes['langsmith.trace.name'] = attributes['langsmith.metadata.lc_agent_name'], FALSE
     ) AS is_agent,
+    try_cast(attributes['gen_ai.prompt'] AS JSON) AS prompt,
     try_cast(attributes['gen_ai.completion'] AS JSON) AS completion,
     try_cast(attributes['langsmith.metadata.usage_metadata'] AS JSON) AS usage
   FROM bucket_spans
@@ -129,18 +131,27 @@ SELECT
       coalesce(
         completion ->> '$.output.content',
         completion ->> '$.output',
-        nullif(attributes['gen_ai.completion'], '{}')
+        -- A function that failed has the output null.
+        CASE
+          WHEN NOT coalesce(json_exists(completion, '$.output'), FALSE)
+            THEN nullif(attributes['gen_ai.completion'], '{}')
+        END
       )
     ),
     NULL
   ) AS result,
   if(kind = 'chain', user_input, NULL) AS user_input,
-  if(kind = 'chain', answer, NULL) AS answer,
+  CASE
+    WHEN kind <> 'chain' THEN NULL
+    WHEN answer IS NULL AND json_type(completion, '$.output') = 'VARCHAR'
+      THEN completion ->> '$.output'
+    ELSE answer
+  END AS answer,
   failed OR coalesce(completion ->> '$.output.status' = 'error', FALSE) AS failed,
-  -- LangChain writes an error as its repr, and the traceback after it.
+  -- An error is written as its repr, and the traceback after it.
   nullif(
     regexp_extract(
-      exception['exception.message'], '(?s)^\w+\([\x27"](.*)[\x27"],?\)Traceback', 1
+      exception['exception.message'], '(?s)^\w+\([\x27"](.*)[\x27"],?\)\s*Traceback', 1
     ),
     ''
   ) AS error_message,
@@ -149,7 +160,8 @@ SELECT
   try_cast(attributes['gen_ai.usage.output_tokens'] AS BIGINT) AS output_tokens,
   try_cast(usage ->> '$.input_token_details.cache_read' AS BIGINT) AS cache_read_tokens,
   try_cast(usage ->> '$.output_token_details.reasoning' AS BIGINT) AS reasoning_tokens,
-  attributes['gen_ai.tool.definitions'] AS offered_tools,
+  coalesce(attributes['gen_ai.tool.definitions'], nullif(prompt ->> '$.tools', 'null'))
+    AS offered_tools,
   coalesce(
     attributes['langsmith.metadata.thread_id'], attributes['langsmith.metadata.session_id']
   ) AS conversation_id

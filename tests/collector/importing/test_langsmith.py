@@ -102,3 +102,77 @@ def test_damaged_parquet_is_told(tmp_path: Path) -> None:
     outcome = imported(tmp_path, tmp_path / "cut.parquet", format_="langsmith")
     assert outcome.imported.faults == 1
     assert "after 0 rows" in outcome.notes[0]
+
+
+def test_feedback_on_success_is_a_verdict(tmp_path: Path) -> None:
+    """On the trace that got it; other feedback is counted, a model call's cost stands on it."""
+    root, model, *_ = runs()
+    root["feedback_stats"] = {"correctness": {"n": 2, "avg": 0.5}, "toxicity": {"n": 1, "avg": 0}}
+    model |= {"feedback_stats": {"correctness": {"avg": 1}}, "total_cost": "0.25"}
+    outcome = imported(tmp_path, written_lines(tmp_path, [root, model]))
+
+    assert outcome.imported.understood == {"spans": 2, "scores": 1}
+    assert outcome.imported.ignored == {"feedback 'correctness'": 1, "feedback 'toxicity'": 1}
+    trace = ROOT.replace("-", "")
+    said = outcome.rows("SELECT trajectory_id, subject, value, source FROM verdicts")
+    assert said == [(trace, "success", 0.5, "langsmith correctness")]
+    cost = "attributes['gen_ai.usage.cost']"
+    assert outcome.rows(f"SELECT {cost} FROM spans WHERE {cost} IS NOT NULL") == [("0.25",)]
+
+
+WEATHER = '{"city":"Paris"}'
+FAILED = "Error: weather backend down"
+UNKNOWN = "Error: nope_tool is not a valid tool, try one of [get_weather]."
+REAL = {
+    "langgraph_normal": [
+        ("tool_call", "get_weather", WEATHER, "22C in Paris", "ok"),
+        ("observation", "get_weather", None, "22C in Paris", None),
+        ("answer", None, None, "It is 22C in Paris.", None),
+    ],
+    "langgraph_halluc": [
+        ("tool_call", "nope_tool", WEATHER, None, "not_executed"),
+        ("observation", "nope_tool", None, UNKNOWN, None),
+        ("answer", None, None, "It is 22C in Paris.", None),
+    ],
+    "sdk_toolerror": [
+        ("thought", None, None, "I should look this up.", None),
+        ("tool_call", "get_weather", WEATHER, FAILED, "error"),
+        ("observation", "get_weather", None, FAILED, None),
+        ("thought", None, None, "I have the answer now.", None),
+        ("answer", None, None, "It is 22C in Paris.", None),
+    ],
+}
+
+
+def as_parquet(folder: Path, lines: Path) -> Path:
+    """Write an export as the bulk export does: what is nested as JSON in texts."""
+    rows = [
+        {
+            key: json.dumps(value) if isinstance(value, dict | list) else value
+            for key, value in json.loads(line).items()
+        }
+        for line in lines.read_text().splitlines()
+    ]
+    columns = dict.fromkeys(key for row in rows for key in row)
+    path = folder / "runs.parquet"
+    pq.write_table(pa.Table.from_pylist([columns | row for row in rows]), path)
+    return path
+
+
+def test_what_the_sdk_sent_gives_its_steps(tmp_path: Path) -> None:
+    """Of version 0.15, from LangGraph and a wrapped OpenAI client; as Parquet, the same spans."""
+    lines = [Path(__file__).parent / "exports" / f"langsmith_{name}.jsonl" for name in REAL]
+    outcome = imported(tmp_path, *lines)
+    found = outcome.rows(
+        "SELECT list((kind, tool_name, arguments, coalesce(content, result), steps.status) "
+        "ORDER BY step_index), any_value((agent_name, trajectories.input_tokens, final_answer)) "
+        "FROM trajectories INNER JOIN steps USING (trajectory_id, agent_name) "
+        "GROUP BY trajectory_id ORDER BY trajectory_id"
+    )
+    traces = [json.loads(each.read_text().splitlines()[0])["trace_id"] for each in lines]
+    expected = [steps for _, steps in sorted(zip(traces, REAL.values(), strict=True))]
+
+    assert (outcome.notes, outcome.imported.ignored) == ([], {})
+    assert [steps for steps, _ in found] == expected
+    assert {said for _, said in found} == {("weather_agent", 100, "It is 22C in Paris.")}
+    assert [outcome.again(as_parquet(tmp_path, each)) for each in lines] == [0, 0, 0]
