@@ -41,3 +41,7 @@ class BadRule(ScoringError, BadInput):
 
 class RuleBroken(ScoringError, CheckFailed):
     """A rule of `--fail-on` does not hold, or nothing was there to judge it by."""
+
+
+class TrajectoryUnknown(ScoringError, BadInput):
+    """No trajectory has the id that was given, or several begin so."""

@@ -1,9 +1,8 @@
 """A comparison as CSV: one row for each agent, run mode and metric, numbers unrounded."""
 
-import csv
-from io import StringIO
-
+from tracegrade_scoring.compare.as_json import compared_fields
 from tracegrade_scoring.compare.judgement import Judgement
+from tracegrade_scoring.report.sheet import csv_text
 
 _COLUMNS = (
     *("agent_name", "run_mode", "metric", "base", "candidate", "difference", "low", "high"),
@@ -13,23 +12,15 @@ _COLUMNS = (
 
 
 def render_csv(judgement: Judgement) -> str:
-    """Return the metrics as CSV with a header; the unknown is empty, flags are joined by `|`."""
-    text = StringIO()
-    writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    for comparison in judgement.comparisons.cohorts:
-        for name, compared in comparison.metrics.items():
-            writer.writerow(
-                {
-                    "agent_name": comparison.cohort.agent_name,
-                    "run_mode": comparison.cohort.run_mode,
-                    "metric": name,
-                    **compared.found._asdict(),
-                    "base_scored": compared.base_scored,
-                    "base_runs": compared.base_runs,
-                    "candidate_scored": compared.candidate_scored,
-                    "candidate_runs": compared.candidate_runs,
-                    "flags": "|".join(compared.flags),
-                }
-            )
-    return text.getvalue()
+    """Return the metrics as CSV with a header."""
+    rows = (
+        {
+            "agent_name": comparison.cohort.agent_name,
+            "run_mode": comparison.cohort.run_mode,
+            "metric": name,
+            **compared_fields(compared),
+        }
+        for comparison in judgement.comparisons.cohorts
+        for name, compared in comparison.metrics.items()
+    )
+    return csv_text(_COLUMNS, rows)

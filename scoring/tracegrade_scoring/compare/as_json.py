@@ -24,7 +24,7 @@ def _comparison(comparison: Comparison, outcomes: tuple[Outcome, ...]) -> dict[s
     return {
         **comparison.cohort._asdict(),
         "rules": [outcome._asdict() for outcome in outcomes],
-        "metrics": {name: _compared(found) for name, found in comparison.metrics.items()},
+        "metrics": {name: compared_fields(found) for name, found in comparison.metrics.items()},
         "failure_modes": [_mode(mode) for mode in comparison.failure_modes],
         "trade_off": comparison.trade_off,
         "ranked_oppositely": comparison.ranked_oppositely,
@@ -45,7 +45,8 @@ def _comparison(comparison: Comparison, outcomes: tuple[Outcome, ...]) -> dict[s
     }
 
 
-def _compared(compared: Compared) -> dict[str, Any]:
+def compared_fields(compared: Compared) -> dict[str, Any]:
+    """Return one metric on both sides as flat fields."""
     return {
         **compared.found._asdict(),
         "base_scored": compared.base_scored,
@@ -59,7 +60,7 @@ def _compared(compared: Compared) -> dict[str, Any]:
 def _mode(mode: FailureMode) -> dict[str, Any]:
     return {
         "mode": mode.mode,
-        **_compared(mode.compared),
+        **compared_fields(mode.compared),
         "p_holm": mode.p_holm,
         "is_new": mode.is_new,
         "rose": mode.rose,

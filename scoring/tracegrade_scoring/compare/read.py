@@ -6,7 +6,7 @@ Everything is added up in SQL, so what arrives here grows with tasks and metrics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from duckdb import DuckDBPyConnection
 
@@ -28,8 +28,8 @@ from tracegrade_scoring.metrics import DECISION_POINT_METRICS
 from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.release import MIN_DECISION_POINTS, MIN_TASK_TYPES
 from tracegrade_scoring.reliability import Attempts, unbiased_passes
+from tracegrade_scoring.report.rows import Row, read_rows
 
-Row: TypeAlias = dict[str, Any]
 Agent: TypeAlias = tuple[str | None, str | None]
 """Agent and run mode."""
 
@@ -61,17 +61,17 @@ def read_comparisons(
     releases = {"base": base, "candidate": candidate}
     _create(con, "compared_runs", **releases)
     materialise(con, "attempt_successes")
-    cohorts = [Cohort(**row) for row in _rows(con, "compared_cohorts")]
+    cohorts = [Cohort(**row) for row in read_rows(con, "compared_cohorts")]
     both = [cohort for cohort in cohorts if cohort.base_runs and cohort.candidate_runs]
     both = [cohort for cohort in both if agent in {None, cohort.agent_name}]
     if not both or base == candidate:
         raise NothingToCompare(_nothing(con, base, candidate, agent))
     facts = {
-        "scores": _by_agent(_rows(con, "score_pairs")),
-        "usage": _by_agent(_rows(con, "usage_pairs")),
-        "attempts": _by_agent(_rows(con, "attempt_pairs", **releases)),
+        "scores": _by_agent(read_rows(con, "score_pairs")),
+        "usage": _by_agent(read_rows(con, "usage_pairs")),
+        "attempts": _by_agent(read_rows(con, "attempt_pairs", **releases)),
     }
-    mocked = _rows(con, "mock_live_calls", **releases)
+    mocked = read_rows(con, "mock_live_calls", **releases)
     return Comparisons(
         lake, base, candidate, tuple(_comparison(cohort, facts, mocked) for cohort in both)
     )
@@ -79,12 +79,6 @@ def read_comparisons(
 
 def _create(con: DuckDBPyConnection, name: str, **parameters: object) -> None:
     con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query(name)}", parameters)
-
-
-def _rows(con: DuckDBPyConnection, name: str, **parameters: object) -> list[Row]:
-    result = con.execute(query(name), parameters)
-    names = [column[0] for column in result.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
 def _by_agent(rows: Iterable[Row]) -> Mapping[Agent, list[Row]]:

@@ -17,6 +17,7 @@ from tracegrade_scoring.report.output import print_text, write_text
 
 if TYPE_CHECKING:
     from tracegrade_scoring.report.model import Report
+    from tracegrade_scoring.report.timeline.model import Timeline
 
 
 class Format(StrEnum):
@@ -26,6 +27,7 @@ class Format(StrEnum):
     HTML = "html"
     MARKDOWN = "markdown"
     JSON = "json"
+    CSV = "csv"
 
 
 def report(
@@ -38,12 +40,22 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="File to write; else stdout.", metavar="FILE")
     ] = None,
+    trajectory: Annotated[
+        str | None,
+        typer.Option(help="One run, step by step: its id or the beginning.", metavar="ID"),
+    ] = None,
 ) -> None:
-    """Show the scores of each release of each agent, with the evidence behind them."""
-    from tracegrade_scoring.report.lake import read_lake  # noqa: PLC0415 - keeps --help quick
+    """Show the scores of each release of each agent, or one run, with the evidence."""
+    from tracegrade_scoring.report import lake as opened  # noqa: PLC0415 - keeps --help quick
 
-    found = read_lake(lake, partial(typer.echo, err=True))
-    text = _render(found, format_, on_terminal=out is None and sys.stdout.isatty())
+    note = partial(typer.echo, err=True)
+    on_terminal = out is None and sys.stdout.isatty()
+    if trajectory is None:
+        text = _render(opened.read_lake(lake, note), format_, on_terminal=on_terminal)
+    else:
+        whole = format_ in {Format.JSON, Format.CSV}
+        run = opened.read_run(lake, note, trajectory, whole=whole)
+        text = _render_run(run, format_, on_terminal=on_terminal)
     if out is None:
         print_text(text)
     else:
@@ -51,13 +63,18 @@ def report(
         typer.echo(f"report: {out}", err=True)
 
 
+def _screen(*, on_terminal: bool) -> tuple[int, bool]:
+    """Return the width of the terminal, and whether it takes colours."""
+    width = shutil.get_terminal_size(fallback=(100, 24)).columns
+    return width, on_terminal and "NO_COLOR" not in os.environ
+
+
 def _render(found: "Report", format_: Format, *, on_terminal: bool) -> str:
     match format_:
         case Format.TERMINAL:
             from tracegrade_scoring.report.terminal import render_terminal  # noqa: PLC0415
 
-            width = shutil.get_terminal_size(fallback=(100, 24)).columns
-            colour = on_terminal and "NO_COLOR" not in os.environ
+            width, colour = _screen(on_terminal=on_terminal)
             return render_terminal(found, width=width, colour=colour)
         case Format.HTML:
             from tracegrade_scoring.report.html import render_html  # noqa: PLC0415
@@ -71,3 +88,36 @@ def _render(found: "Report", format_: Format, *, on_terminal: bool) -> str:
             from tracegrade_scoring.report.as_json import render_json  # noqa: PLC0415
 
             return render_json(found)
+        case Format.CSV:
+            from tracegrade_scoring.report.as_csv import render_csv  # noqa: PLC0415
+
+            return render_csv(found)
+
+
+def _render_run(found: "Timeline", format_: Format, *, on_terminal: bool) -> str:
+    match format_:
+        case Format.TERMINAL:
+            from tracegrade_scoring.report.timeline.terminal import (  # noqa: PLC0415
+                render_terminal,
+            )
+
+            width, colour = _screen(on_terminal=on_terminal)
+            return render_terminal(found, width=width, colour=colour)
+        case Format.HTML:
+            from tracegrade_scoring.report.timeline.html import render_html  # noqa: PLC0415
+
+            return render_html(found)
+        case Format.MARKDOWN:
+            from tracegrade_scoring.report.timeline.markdown import (  # noqa: PLC0415
+                render_markdown,
+            )
+
+            return render_markdown(found)
+        case Format.JSON:
+            from tracegrade_scoring.report.timeline.as_json import render_json  # noqa: PLC0415
+
+            return render_json(found)
+        case Format.CSV:
+            from tracegrade_scoring.report.timeline.as_csv import render_csv  # noqa: PLC0415
+
+            return render_csv(found)

@@ -24,7 +24,7 @@ GOAL_ROWS = 200
 def render_html(report: Report) -> str:
     """Return the report as the text of one HTML file."""
     page = files("tracegrade_scoring.report")
-    template = _environment().from_string((page / "page.html.j2").read_text("utf-8"))
+    template = environment().from_string((page / "page.html.j2").read_text("utf-8"))
     style = Markup((page / "page.css").read_text("utf-8"))  # noqa: S704 - our own file
     return template.render(
         agents=[_agent(agent) for agent in agent_views(report)],
@@ -36,8 +36,9 @@ def render_html(report: Report) -> str:
     )
 
 
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """Return what renders templates so that nothing in a trace acts: escaped and visible."""
+    made = Environment(
         autoescape=True,
         finalize=_finalize,
         keep_trailing_newline=True,
@@ -45,15 +46,15 @@ def _environment() -> Environment:
         trim_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.globals.update(
+    made.globals.update(
         expected=expected,
         picked=picked,
         release_label=release_label,
         verdicts=VERDICT_WORDS,
         why=why,
     )
-    environment.filters.update(count=words.count, name=words.name, number=words.number)
-    return environment
+    made.filters.update(count=words.count, name=words.name, number=words.number)
+    return made
 
 
 def _finalize(value: object) -> object:

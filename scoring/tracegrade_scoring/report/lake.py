@@ -6,7 +6,12 @@ from pathlib import Path
 from tracegrade_queries.connection import connect, open_lake
 from tracegrade_scoring.report.model import Report
 from tracegrade_scoring.report.read import read_report
+from tracegrade_scoring.report.timeline.model import Timeline
+from tracegrade_scoring.report.timeline.read import CHARACTERS, STEP_ROWS, read_timeline
 from tracegrade_scoring.schema import SCORE_TABLES
+
+UNLIMITED = 2**31
+"""More than a run has steps, or a text characters."""
 
 
 def read_lake(place: str | Path, note: Callable[[str], object]) -> Report:
@@ -17,3 +22,23 @@ def read_lake(place: str | Path, note: Callable[[str], object]) -> Report:
     """
     with connect(open_lake(place, note), tables=SCORE_TABLES) as con:
         return read_report(con, str(place))
+
+
+def read_run(
+    place: str | Path, note: Callable[[str], object], name: str, *, whole: bool
+) -> Timeline:
+    """Return one run of a lake as it is now.
+
+    Args:
+        place: Path or URL of the lake.
+        note: Gets a line if reading it is slow.
+        name: Id of the trajectory, or enough of its beginning.
+        whole: Read every step and text, not just what a page can hold.
+
+    Raises:
+        LakeMissing: There is no lake.
+        TrajectoryUnknown: No trajectory has this id, or several begin so.
+    """
+    rows, characters = (UNLIMITED, UNLIMITED) if whole else (STEP_ROWS, CHARACTERS)
+    with connect(open_lake(place, note), tables=SCORE_TABLES) as con:
+        return read_timeline(con, str(place), name, rows=rows, characters=characters)

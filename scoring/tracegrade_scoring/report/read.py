@@ -7,11 +7,9 @@ trajectories.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import groupby
-from typing import Any
 
 from duckdb import DuckDBPyConnection
 
-from tracegrade_queries.sql import query
 from tracegrade_scoring.reliability import Attempts, unbiased_passes
 from tracegrade_scoring.report.model import (
     CohortPass,
@@ -28,11 +26,11 @@ from tracegrade_scoring.report.model import (
     Unscored,
     WrongDecision,
 )
+from tracegrade_scoring.report.rows import Row, read_rows
 
 EVIDENCE_ROWS = 200
 """Rows of wrong decisions of one release: as many as a page still scrolls well."""
 
-Row = dict[str, Any]
 Rows = Mapping[Key, list[Row]]
 
 
@@ -43,10 +41,10 @@ def read_report(con: DuckDBPyConnection, lake: str) -> Report:
         con: Holds the tables that the queries under `tracegrade_queries/report` read.
         lake: The lake's name for the reader.
     """
-    (contents,) = _rows(con, "lake_contents")
-    facts = {name: _by_release(_rows(con, name)) for name in _PLAIN_FACTS}
-    facts["wrong_decisions"] = _by_release(_rows(con, "wrong_decisions", rows=EVIDENCE_ROWS))
-    runs = _by_release(_rows(con, "release_runs"))
+    (contents,) = read_rows(con, "lake_contents")
+    facts = {name: _by_release(read_rows(con, name)) for name in _PLAIN_FACTS}
+    facts["wrong_decisions"] = _by_release(read_rows(con, "wrong_decisions", rows=EVIDENCE_ROWS))
+    runs = _by_release(read_rows(con, "release_runs"))
     releases = tuple(_release(key, row, facts) for key, (row,) in runs.items())
     return Report(lake, LakeContents(**contents), releases)
 
@@ -60,12 +58,6 @@ _PLAIN_FACTS = (
     "task_replanning",
     "replans_by_failures",
 )
-
-
-def _rows(con: DuckDBPyConnection, name: str, **params: object) -> list[Row]:
-    result = con.execute(query(name), params)
-    names = [column[0] for column in result.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
 def _by_release(rows: Iterable[Row]) -> dict[Key, list[Row]]:

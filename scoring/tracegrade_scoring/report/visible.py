@@ -14,6 +14,11 @@ def visible(text: str) -> str:
     return "".join(c if _shows(c) else _spelled(c) for c in text)
 
 
+def visible_text(text: str) -> str:
+    """Return a text of several lines in which all but its line ends is visible."""
+    return "\n".join(visible(line) for line in text.replace("\r\n", "\n").split("\n"))
+
+
 def _shows(character: str) -> bool:
     category = unicodedata.category(character)
     return character == " " or category[0] not in "CZ"

@@ -113,3 +113,26 @@ def flag(code: str) -> str:
 def count(amount: int, noun: str) -> str:
     """Return a number of things, the noun in the right form."""
     return f"{amount:,} {noun if amount == 1 else noun + 's'}"
+
+
+def line(text: str) -> str:
+    """Return a sentence out of a trace on one line, cut where it is too long for a table."""
+    return clip(visible(text), 400)
+
+
+def mode(code: str) -> str:
+    """Return the name of a failure mode."""
+    return clip(visible(code), 120).replace("_", " ")
+
+
+def duration(milliseconds: float) -> str:
+    """Return how long something took, in the largest unit that leaves a number above 1."""
+    if milliseconds < 10:
+        return f"{milliseconds:.1f} ms"
+    if milliseconds < 1_000:
+        return f"{milliseconds:.0f} ms"
+    seconds = milliseconds / 1_000
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes:,} min {rest} s"

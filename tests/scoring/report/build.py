@@ -8,7 +8,7 @@ import duckdb
 
 from tracegrade_collector.lake import RAW_SPANS
 from tracegrade_queries.connection import view_sql
-from tracegrade_queries.schema import TRAJECTORIES
+from tracegrade_queries.schema import STEPS, TRAJECTORIES
 from tracegrade_queries.sql import query
 from tracegrade_scoring.report.model import Report
 from tracegrade_scoring.report.read import read_report
@@ -25,7 +25,7 @@ class Tables:
     runs: int = 0
 
     def __post_init__(self) -> None:
-        for table in (RAW_SPANS, TRAJECTORIES, *SCORE_TABLES):
+        for table in (RAW_SPANS, STEPS, TRAJECTORIES, *SCORE_TABLES):
             self.con.execute(view_sql(table, None).replace("CREATE VIEW", "CREATE TABLE", 1))
         self.con.execute(f"CREATE VIEW scores AS {query('scores')}")
 

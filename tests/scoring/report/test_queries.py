@@ -10,6 +10,7 @@ import tracegrade_queries
 
 FOLDER = Path(tracegrade_queries.__file__).parent / "report"
 QUERIES = sorted(FOLDER.glob("*.sql"))
+PARAMETERS = {"rows": 5, "name": "t", "trajectory_id": "t1", "characters": 100}
 
 
 @pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)
@@ -17,7 +18,8 @@ def test_header_is_true(sample: Tables, path: Path) -> None:
     """It names the columns with their types, the parameters that are used, and what is read."""
     sql = path.read_text()
     said = header(sql)
-    result = sample.con.sql(bare(sql), params={"rows": 5} if parameters_used(sql) else None)
+    given = {name[1:]: PARAMETERS[name[1:]] for name in parameters_used(sql)}
+    result = sample.con.sql(bare(sql), params=given or None)
 
     assert said.columns == columns_of(result)
     assert said.parameters == parameters_used(sql)

@@ -1,0 +1,57 @@
+-- What scoring found at the steps of one trajectory: wrong decisions and failure modes.
+--
+-- Reads:
+--   decisions
+--   failures
+-- Parameters:
+--   $trajectory_id  VARCHAR  The trajectory.
+-- Columns:
+--   step_index     INTEGER    NULL where it belongs to no step: a call that was not made.
+--   what           VARCHAR    wrong_decision | missed_decision | a failure mode.
+--   name           VARCHAR    The task's name for the decision; NULL for a failure mode.
+--   picked_tool    VARCHAR    Of a decision.
+--   expected_tool  VARCHAR    Of a decision.
+--   criteria       VARCHAR[]  Of a decision: those that failed.
+--   detail         VARCHAR    Why, in a sentence; NULL if nothing was recorded.
+--   place          BIGINT     Order among those of one step.
+-- Order:
+--   step_index (NULL last), place, what
+WITH marks AS (
+  SELECT
+    step_index,
+    CASE WHEN missed THEN 'missed_decision' ELSE 'wrong_decision' END AS what,
+    decision AS name,
+    picked_tool,
+    expected_tool,
+    coalesce(failed_criteria, []) AS criteria,
+    reason AS detail,
+    decision_index::BIGINT AS place
+  FROM decisions
+  WHERE trajectory_id = $trajectory_id AND counted AND NOT correct
+  UNION ALL
+  SELECT
+    step_index,
+    mode AS what,
+    NULL AS name,
+    NULL AS picked_tool,
+    NULL AS expected_tool,
+    [] AS criteria,
+    detail,
+    -1 AS place
+  FROM failures
+  WHERE
+    coalesce(step_trajectory_id, trajectory_id) = $trajectory_id
+    AND step_index IS NOT NULL
+)
+
+SELECT
+  step_index,
+  what,
+  name,
+  picked_tool,
+  expected_tool,
+  criteria,
+  detail,
+  place
+FROM marks
+ORDER BY step_index NULLS LAST, place, what;

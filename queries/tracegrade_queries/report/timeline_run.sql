@@ -1,0 +1,80 @@
+-- What is known of one trajectory as a whole.
+--
+-- Reads:
+--   trajectories
+--   trajectory_scores
+-- Parameters:
+--   $trajectory_id  VARCHAR  The trajectory.
+--   $characters     BIGINT   Keep so many characters of each text.
+-- Columns:
+--   trajectory_id         VARCHAR    One row.
+--   parent_trajectory_id  VARCHAR    Run whose tool call this is; NULL for a root.
+--   agent_name            VARCHAR    NULL if none is named.
+--   release               VARCHAR    NULL if not sent.
+--   run_mode              VARCHAR    NULL if not declared.
+--   conversation_id       VARCHAR    NULL if not sent.
+--   task_id               VARCHAR    Scoring's, else the trace's; NULL if not known.
+--   trial                 INTEGER    NULL if not declared.
+--   user_input            VARCHAR    NULL if not captured.
+--   final_answer          VARCHAR    NULL if there is none.
+--   step_count            INTEGER    Steps of every kind.
+--   tool_call_count       INTEGER    Tool calls.
+--   error_count           INTEGER    Tool calls with status error or not_executed.
+--   input_tokens          BIGINT     NULL if none were recorded.
+--   output_tokens         BIGINT     NULL if none were recorded.
+--   cost_usd              DOUBLE     NULL without prices.
+--   start_time            TIMESTAMP  UTC.
+--   duration_ms           DOUBLE     End less start.
+--   complete              BOOLEAN    Its root arrived.
+--   children              VARCHAR[]  Trajectories of its sub-agents, sorted.
+-- Order:
+--   one row
+WITH run AS (
+  SELECT
+    * REPLACE (
+      left(user_input, $characters) AS user_input,
+      left(final_answer, $characters) AS final_answer
+    )
+  FROM trajectories
+  WHERE trajectory_id = $trajectory_id
+),
+
+children AS (
+  SELECT list(trajectory_id ORDER BY trajectory_id) AS ids
+  FROM trajectories
+  WHERE parent_trajectory_id = $trajectory_id
+),
+
+scored AS (
+  SELECT
+    trajectory_id,
+    task_id
+  FROM trajectory_scores
+  WHERE trajectory_id = $trajectory_id
+)
+
+SELECT
+  run.trajectory_id,
+  run.parent_trajectory_id,
+  run.agent_name,
+  run.release,
+  run.run_mode,
+  run.conversation_id,
+  coalesce(scored.task_id, run.task_id) AS task_id,
+  run.trial,
+  run.user_input,
+  run.final_answer,
+  run.step_count,
+  run.tool_call_count,
+  run.error_count,
+  run.input_tokens,
+  run.output_tokens,
+  run.cost_usd,
+  run.start_time,
+  run.duration_ms,
+  run.complete,
+  coalesce(children.ids, []) AS children
+FROM run
+LEFT JOIN scored USING (trajectory_id)
+CROSS JOIN children
+ORDER BY run.trajectory_id;

@@ -1,0 +1,76 @@
+-- The steps of one trajectory in order, each text cut to a length that a page can hold.
+--
+-- Reads:
+--   steps
+-- Parameters:
+--   $trajectory_id  VARCHAR  The trajectory.
+--   $rows           BIGINT   Keep the first so many steps.
+--   $characters     BIGINT   Keep so many characters of each text.
+-- Columns:
+--   step_index     INTEGER    One row each.
+--   turn           INTEGER    User messages before it; NULL if not known.
+--   kind           VARCHAR    plan | thought | tool_call | observation | message | answer |
+--                             handoff.
+--   role           VARCHAR    Who said it.
+--   agent_name     VARCHAR    NULL if none is named.
+--   tool_name      VARCHAR    Of calls and observations; else NULL.
+--   arguments      VARCHAR    Canonical JSON; NULL if not captured.
+--   result         VARCHAR    What the tool returned; NULL if not captured.
+--   content        VARCHAR    Thought, message, answer, plan or what the model saw; else NULL.
+--   call_step      INTEGER    Of an observation: its call's step_index; else NULL.
+--   status         VARCHAR    Of a call: ok | error | not_executed | unknown; else NULL.
+--   error          VARCHAR    Class and message of the error; NULL without one.
+--   sub_goal       VARCHAR    As declared on the span; NULL if none.
+--   decision       VARCHAR    As declared on the span; NULL if none.
+--   effect         VARCHAR    As declared on the span; NULL if none.
+--   model          VARCHAR    NULL if no model call produced it.
+--   input_tokens   BIGINT     On the first step of a model call; else NULL.
+--   output_tokens  BIGINT     Likewise.
+--   offset_ms      DOUBLE     Start, from the earliest step's; NULL if not known.
+--   duration_ms    DOUBLE     NULL if not known.
+--   span_id        VARCHAR    Span that executed it, else that requested it.
+--   flags          VARCHAR[]  What was cut or redacted; empty if nothing.
+--   longest        BIGINT     Characters of its longest text before it was cut.
+--   total          BIGINT     Steps before $rows was applied.
+-- Order:
+--   step_index
+WITH run_steps AS (
+  SELECT
+    *,
+    coalesce(content, plan) AS said,
+    count(*) OVER () AS total,
+    min(start_time) OVER () AS first_start
+  FROM steps
+  WHERE trajectory_id = $trajectory_id
+)
+
+SELECT
+  step_index,
+  turn,
+  kind,
+  role,
+  agent_name,
+  tool_name,
+  left(arguments, $characters) AS arguments,
+  left(result, $characters) AS result,
+  left(said, $characters) AS content,
+  call_step,
+  status,
+  left(concat_ws(': ', error_type, error_message), $characters) AS error,
+  sub_goal,
+  decision,
+  effect,
+  model,
+  input_tokens,
+  output_tokens,
+  epoch_us(start_time - first_start) / 1000 AS offset_ms,
+  duration_ms,
+  span_id,
+  coalesce(flags, []) AS flags,
+  greatest(
+    coalesce(length(arguments), 0), coalesce(length(result), 0), coalesce(length(said), 0)
+  ) AS longest,
+  total
+FROM run_steps
+ORDER BY step_index
+LIMIT $rows;

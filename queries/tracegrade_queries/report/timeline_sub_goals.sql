@@ -1,0 +1,25 @@
+-- The sub-goals of one trajectory's task, and how far it got with each.
+--
+-- Reads:
+--   sub_goals
+-- Parameters:
+--   $trajectory_id  VARCHAR  The trajectory.
+-- Columns:
+--   sub_goal              VARCHAR  One row each.
+--   critical              BOOLEAN  The task cannot succeed without it.
+--   attempted             BOOLEAN  NULL if unknown.
+--   completed             BOOLEAN  NULL if unknown.
+--   regressed             BOOLEAN  NULL if unknown.
+--   dependency_violation  BOOLEAN  First completed before a prerequisite was.
+-- Order:
+--   sub_goal
+SELECT
+  sub_goal,
+  critical,
+  attempted,
+  completed,
+  regressed,
+  dependency_violation
+FROM sub_goals
+WHERE trajectory_id = $trajectory_id
+ORDER BY sub_goal;

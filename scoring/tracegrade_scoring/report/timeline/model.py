@@ -1,0 +1,128 @@
+"""What a timeline holds, as read from the lake: numbers unrounded, texts as the traces spell them.
+
+Texts may be cut to a length that a page can hold; `longest` says of which length they were.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+
+@dataclass(frozen=True)
+class Run:
+    """One trajectory as a whole."""
+
+    trajectory_id: str
+    parent_trajectory_id: str | None
+    agent_name: str | None
+    release: str | None
+    run_mode: str | None
+    conversation_id: str | None
+    task_id: str | None
+    trial: int | None
+    user_input: str | None
+    final_answer: str | None
+    step_count: int | None
+    tool_call_count: int | None
+    error_count: int | None
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+    start_time: datetime | None
+    duration_ms: float | None
+    complete: bool | None
+    children: list[str]
+    """Trajectories of its sub-agents."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step."""
+
+    step_index: int
+    turn: int | None
+    kind: str
+    role: str | None
+    agent_name: str | None
+    tool_name: str | None
+    arguments: str | None
+    result: str | None
+    content: str | None
+    call_step: int | None
+    """Of an observation: its call."""
+    status: str | None
+    error: str | None
+    """Class and message; '' without one."""
+    sub_goal: str | None
+    decision: str | None
+    effect: str | None
+    model: str | None
+    input_tokens: int | None
+    output_tokens: int | None
+    offset_ms: float | None
+    """Start, from the earliest step's."""
+    duration_ms: float | None
+    span_id: str | None
+    flags: list[str]
+    longest: int
+    """Characters of its longest text before it was cut."""
+
+
+class Mark(NamedTuple):
+    """What scoring found at a step."""
+
+    step_index: int | None
+    """None where it belongs to no step: a call that was not made."""
+    what: str
+    """wrong_decision | missed_decision | a failure mode."""
+    name: str | None
+    picked_tool: str | None
+    expected_tool: str | None
+    criteria: list[str]
+    detail: str | None
+
+
+class RunScore(NamedTuple):
+    """One metric of the run."""
+
+    metric: str
+    value: float | None
+    numerator: float | None
+    denominator: float | None
+    status: str
+    label: str | None
+    reason: str | None
+    source: str | None
+
+
+class RunSubGoal(NamedTuple):
+    """One sub-goal of the run's task."""
+
+    sub_goal: str
+    critical: bool | None
+    attempted: bool | None
+    completed: bool | None
+    regressed: bool | None
+    dependency_violation: bool | None
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """One run with everything that is shown of it."""
+
+    lake: str
+    run: Run
+    steps: tuple[Step, ...]
+    total_steps: int
+    """Steps there are, of which `steps` holds the first."""
+    marks: tuple[Mark, ...]
+    scores: tuple[RunScore, ...]
+    sub_goals: tuple[RunSubGoal, ...]
+
+    def marks_at(self, step_index: int | None) -> list[Mark]:
+        """Return what was found at one step, or at none."""
+        return [mark for mark in self.marks if mark.step_index == step_index]
+
+    def score(self, metric: str) -> RunScore | None:
+        """Return one score; None if the run has not been scored."""
+        return next((score for score in self.scores if score.metric == metric), None)

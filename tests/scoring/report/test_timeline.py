@@ -1,0 +1,159 @@
+"""One run, step by step, as `tracegrade report --trajectory` shows it."""
+
+import csv
+import io
+import json
+
+import pytest
+from tests.scoring.report.build import START, Tables
+
+from tracegrade_scoring.errors import TrajectoryUnknown
+from tracegrade_scoring.report.timeline.as_csv import render_csv
+from tracegrade_scoring.report.timeline.as_json import render_json
+from tracegrade_scoring.report.timeline.html import render_html
+from tracegrade_scoring.report.timeline.markdown import render_markdown
+from tracegrade_scoring.report.timeline.model import Timeline
+from tracegrade_scoring.report.timeline.read import read_timeline
+from tracegrade_scoring.report.timeline.terminal import render_terminal
+
+
+def refund(tables: Tables, said: str = "The refund is done.") -> str:
+    """Insert a run that fails once, takes the wrong tool once, and misses a decision."""
+    run = tables.run(task_id="refund", trial=2, user_input="refund c-7", duration_ms=2_500.0)
+    tables.scored(run, "refund")
+    tables.score(run, "success", 0.0, source="task", numerator=0.0, denominator=1.0)
+    tables.score(run, "step_efficiency", None, reason="failed")
+    steps = (
+        {"kind": "thought", "role": "assistant", "content": "I look the order up."},
+        {"kind": "tool_call", "tool_name": "scan_orders", "arguments": '{"customer":"c-7"}',
+         "result": said, "status": "ok", "effect": "read"},
+        {"kind": "observation", "tool_name": "scan_orders", "content": said, "call_step": 1},
+        {"kind": "tool_call", "tool_name": "issue_refund", "arguments": "{}", "status": "error",
+         "error_type": "Declined", "error_message": "no funds"},
+        {"kind": "answer", "role": "assistant", "content": said},
+    )  # fmt: skip
+    for index, step in enumerate(steps):
+        tables.insert(
+            "steps", trajectory_id=run, step_index=index, start_time=START, duration_ms=500.0,
+            span_id=f"s{index}", flags=["redacted"] if index == 1 else [], **step,
+        )  # fmt: skip
+    tables.insert(
+        "decisions", trajectory_id=run, decision_index=0, decision="find", step_index=1,
+        picked_tool="scan_orders", expected_tool="search_orders", correct=False, counted=True,
+        missed=False, failed_criteria=["c"], reason="search_orders costs 1, not 20",
+    )  # fmt: skip
+    tables.insert(
+        "decisions", trajectory_id=run, decision_index=1, decision="tell", correct=False,
+        counted=True, missed=True, expected_tool="send_message",
+    )  # fmt: skip
+    tables.insert(
+        "failures", trajectory_id=run, step_trajectory_id=run, step_index=3, mode="goal_drift",
+        source="static", detail="three calls off the plan",
+    )  # fmt: skip
+    tables.insert("sub_goals", trajectory_id=run, sub_goal="pay", critical=True, attempted=True,
+                  completed=False)  # fmt: skip
+    return run
+
+
+def timeline(tables: Tables, name: str, **limits: int) -> Timeline:
+    """Return the run of that name."""
+    return read_timeline(tables.con, "lake", name, **limits)
+
+
+def test_every_format_shows_steps_and_what_was_found_there(tables: Tables) -> None:
+    """Calls, the error, the wrong and the missed decision, the failure mode, the open sub-goal."""
+    found = timeline(tables, refund(tables))
+    texts = (
+        render_terminal(found, width=200, colour=False),
+        render_html(found),
+        render_markdown(found).replace("\\", ""),
+    )
+
+    for text in texts:
+        for fact in (
+            "issue_refund",
+            "Declined: no funds",
+            "wrong decision (find): search_orders costs 1, not 20",
+            "missed (tell): no call where send_message was expected",
+            "failure mode goal drift: three calls off the plan",
+            "worked on, not completed",
+            "failed (task)",
+            "the run failed, and only successful ones count here",
+            "redacted",
+            "as returned",
+        ):
+            assert fact in text
+
+
+def test_marks_stand_at_their_steps(tables: Tables) -> None:
+    """A program finds each piece of evidence beside the step that shows it."""
+    document = json.loads(render_json(timeline(tables, refund(tables))))
+
+    found = [[mark["what"] for mark in step["found"]] for step in document["steps"]]
+    assert found == [[], ["wrong_decision"], [], ["goal_drift"], []]
+    assert [mark["name"] for mark in document["missed"]] == ["tell"]
+    assert document["scores"]["success"]["value"] == 0.0
+
+
+def test_csv_has_one_row_for_each_step(tables: Tables) -> None:
+    """In the order of steps, with unrounded numbers."""
+    rows = list(csv.DictReader(io.StringIO(render_csv(timeline(tables, refund(tables))))))
+
+    assert [row["kind"] for row in rows] == [
+        *("thought", "tool_call", "observation", "tool_call", "answer"),
+    ]
+    assert rows[1]["duration_ms"] == "500.0"
+    assert rows[1]["flags"] == "redacted"
+
+
+def test_beginning_of_an_id_is_enough(tables: Tables) -> None:
+    """One that begins so is meant, an equal id before longer ones, several are refused."""
+    tables.runs = 11
+    for _ in range(3):
+        tables.run()  # t12, t13, t14
+    tables.runs = 119
+    tables.run()  # t120
+
+    assert timeline(tables, "t13").run.trajectory_id == "t13"
+    assert timeline(tables, "t12").run.trajectory_id == "t12"
+    with pytest.raises(TrajectoryUnknown, match="several trajectories begin with 't1': t12, t120"):
+        timeline(tables, "t1")
+    with pytest.raises(TrajectoryUnknown, match="no trajectory has the id 'x'"):
+        timeline(tables, "x")
+
+
+def test_run_without_scores_or_times_is_still_told(tables: Tables) -> None:
+    """An unscored run of which nothing was captured shows its steps and what is not known."""
+    run = tables.run(complete=False)
+    tables.insert("steps", trajectory_id=run, step_index=0, kind="tool_call", status="unknown")
+    found = timeline(tables, run)
+
+    text = render_terminal(found, width=100, colour=False)
+    assert "not scored" in text
+    assert "its root span has not arrived" in text
+    assert "tool call" in render_html(found)
+
+
+def test_long_runs_and_texts_are_cut_and_say_so(tables: Tables) -> None:
+    """A page holds the first steps and the beginning of a text; both say how much there is."""
+    run = refund(tables, said="x" * 1_000_000)
+    found = timeline(tables, run, rows=3, characters=1_000)
+
+    page = render_html(found)
+    assert len(page) < 60_000
+    assert "2 more steps are not shown" in page
+    assert "the longest text of this step has 1,000,000 characters" in page
+
+
+def test_step_of_a_sub_agent_is_marked_in_its_own_run(tables: Tables) -> None:
+    """A failure mode of the attempt stands at the step that shows it, whosever it is."""
+    parent = tables.run()
+    child = tables.run(agent="helper", parent_trajectory_id=parent)
+    for run in (parent, child):
+        tables.insert("steps", trajectory_id=run, step_index=0, kind="tool_call", status="ok")
+    tables.insert("failures", trajectory_id=parent, step_trajectory_id=child, step_index=0,
+                  mode="loop_trap", source="static")  # fmt: skip
+
+    assert timeline(tables, parent).marks == ()
+    assert timeline(tables, parent).run.children == [child]
+    assert [mark.what for mark in timeline(tables, child).marks] == ["loop_trap"]
