@@ -24,6 +24,21 @@ DIALECTS: Final = (
     "google_adk",
 )
 
+MARKS: Final = {
+    "tracegrade": r"^tracegrade\.",
+    "openinference": r"^openinference\.",
+    "traceloop": r"^(traceloop\.|llm\.request\.type$|gen_ai\.(prompt|completion)\.)",
+    "langsmith": r"^langsmith\.",
+    "claude_code": r"^com\.anthropic\.claude_code",
+    "otel_genai": r"^(gen_ai|mcp)\.",
+    "otel_events": r"^gen_ai\.(\w+\.message|choice)$",
+    "logfire": r"^(pydantic-ai$|logfire\.)",
+    "vercel_ai": r"^ai\.",
+    "google_adk": r"^gcp\.vertex\.agent\.",
+}
+"""What a dialect's spans bear: RE2 found in the name of their scope, of one of their attributes or
+of an event beside them. A dialect sees no other spans; one without an entry sees all."""
+
 OPERATIONS: Final = Table(
     name="operations",
     grain="one span that the dialect recognises",

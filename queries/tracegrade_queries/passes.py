@@ -7,13 +7,14 @@ resolves chains of parents in between.
 from typing import Final
 
 import duckdb
+import pyarrow as pa
 
 from tracegrade_collector.lake import Table
 from tracegrade_queries.ancestry import break_cycles, follow
 from tracegrade_queries.canonical import canonical_texts
 from tracegrade_queries.code_calls import code_calls
 from tracegrade_queries.connection import duckdb_type
-from tracegrade_queries.dialect import DIALECTS, MESSAGES, OPERATIONS
+from tracegrade_queries.dialect import DIALECTS, MARKS, MESSAGES, OPERATIONS
 from tracegrade_queries.salvage import whole_prefixes
 from tracegrade_queries.sql import query
 
@@ -43,6 +44,7 @@ UPDATE span_rows SET
 FROM salvaged
 WHERE span_rows.rowid = salvaged.key
 """
+_MARKS: Final = pa.table({"dialect": list(MARKS), "mark": list(MARKS.values())})
 _ARGUMENTS: Final = """
 SELECT arguments FROM operations WHERE arguments IS NOT NULL
 UNION
@@ -59,10 +61,11 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     for macro in _MACROS:
         con.execute(query(macro))
     _make(con, "repeated_spans", "span_rows")
-    con.execute(f"CREATE OR REPLACE TEMP VIEW bucket_spans AS {query('bucket_spans')}")
+    con.execute(f"CREATE OR REPLACE TEMP VIEW all_spans AS {query('bucket_spans')}")
+    con.execute("CREATE OR REPLACE TEMP VIEW bucket_spans AS FROM all_spans")
     _make(con, "surplus_spans")
     con.execute("DELETE FROM span_rows WHERE rowid IN (FROM surplus_spans)")
-    _make(con, "cut_texts")
+    _make(con, "span_shapes", "shapes", "cut_texts")
     _salvage(con)
     _make(con, "bucket_events")
     _read_dialects(con)
@@ -117,22 +120,43 @@ def _make(con: duckdb.DuckDBPyConnection, *names: str) -> None:
 
 
 def _read_dialects(con: duckdb.DuckDBPyConnection) -> None:
-    for dialect in DIALECTS:
+    """Make `dialect_operations` and `dialect_messages`: what all dialects say.
+
+    Each is shown its own spans alone, as `bucket_spans`; one that has none here is left out.
+    """
+    con.register("marks", _MARKS)
+    _make(con, "claims")
+    con.unregister("marks")
+    claimed = {name for (name,) in con.sql("SELECT DISTINCT dialect FROM claims").fetchall()}
+    told = [name for name in DIALECTS if name in claimed or name not in MARKS]
+    con.execute(f"CREATE OR REPLACE TEMP TABLE dialect_operations AS {_no_rows(OPERATIONS)}")
+    for dialect in told:
+        own = f"SEMI JOIN (FROM claims WHERE dialect = '{dialect}') USING (key)"
+        _show_spans(con, own if dialect in MARKS else "")
         con.execute(query(dialect))
-    con.execute(f"CREATE OR REPLACE TEMP TABLE dialect_operations AS {_union(OPERATIONS)}")
-    con.execute(f"CREATE OR REPLACE TEMP VIEW dialect_messages AS {_union(MESSAGES)}")
+        con.execute(f"INSERT INTO dialect_operations BY NAME {_said(dialect, OPERATIONS)}")
+    _show_spans(con, "")
+    messages = [_no_rows(MESSAGES), *(_said(dialect, MESSAGES) for dialect in told)]
+    con.execute(
+        f"CREATE OR REPLACE TEMP VIEW dialect_messages AS {' UNION ALL BY NAME '.join(messages)}"
+    )
 
 
-def _union(relation: Table) -> str:
-    """Return the query for what all dialects say, with `dialect` and its `precedence`."""
-    columns = ", ".join(f"NULL::{duckdb_type(c.type)} AS {c.name}" for c in relation.columns)
-    parts = [f"SELECT {columns}, 0 AS precedence, '' AS dialect WHERE false"]
-    parts += [
-        f"SELECT *, {precedence} AS precedence, '{dialect}' AS dialect "
+def _show_spans(con: duckdb.DuckDBPyConnection, restriction: str) -> None:
+    con.execute(f"CREATE OR REPLACE TEMP VIEW bucket_spans AS FROM all_spans {restriction}")
+
+
+def _said(dialect: str, relation: Table) -> str:
+    """Return the query for what one dialect says, with `dialect` and its `precedence`."""
+    return (
+        f"SELECT *, {DIALECTS.index(dialect)} AS precedence, '{dialect}' AS dialect "
         f"FROM {dialect}_{relation.name}"
-        for precedence, dialect in enumerate(DIALECTS)
-    ]
-    return " UNION ALL BY NAME ".join(parts)
+    )
+
+
+def _no_rows(relation: Table) -> str:
+    columns = ", ".join(f"NULL::{duckdb_type(c.type)} AS {c.name}" for c in relation.columns)
+    return f"SELECT {columns}, 0 AS precedence, '' AS dialect WHERE false"
 
 
 def _salvage(con: duckdb.DuckDBPyConnection) -> None:

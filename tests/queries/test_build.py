@@ -8,9 +8,11 @@ import pytest
 from tracegrade_collector.errors import LakeUnwritable
 from tracegrade_collector.lake import Lake
 from tracegrade_queries import build as building
+from tracegrade_queries import passes
 from tracegrade_queries.build import build
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 
+from . import traces
 from .traces import (
     agent,
     capture,
@@ -79,6 +81,21 @@ def test_buckets_give_the_same_rows(lake: Lake, monkeypatch: pytest.MonkeyPatch)
     build(lake, full=True)
 
     assert contents(lake) == at_once
+
+
+def test_marks_hide_no_span_that_its_dialect_knows(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dialects that are shown the spans with their marks say what they say of all spans."""
+    names = [path.stem for path in sorted(traces.CAPTURES.glob("*.json"))]
+    land(lake, *map(capture, names))
+    land_logs(lake, *(log for name in names for log in logs_of(name)))
+    build(lake)
+    of_their_own = contents(lake)
+    monkeypatch.setattr(passes, "MARKS", {})
+    build(lake, full=True)
+
+    assert contents(lake) == of_their_own
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)], ids=str)

@@ -4,33 +4,45 @@
 --
 -- Reads:
 --   bucket_spans
+--   shapes
+--   span_shapes
 -- Columns:
 --   key   BIGINT   Of the span in bucket_spans.
 --   name  VARCHAR  Of the attribute.
 --   text  VARCHAR
 -- Order:
 --   none
-WITH entries AS (
+WITH places AS (
   SELECT
-    key,
-    unnest(
-      list_filter(
-        map_entries(attributes),
-        LAMBDA entry:
-        entry.value[1] IN ('[', '{')
-        AND entry.value[-1] NOT IN (']', '}')
-        AND regexp_matches(
-          entry.key,
-          '(messages|arguments|args|definitions|prompt|completion|llm_request|llm_response'
-          '|request_data|response_data|events|toolCalls|entity\.input)$'
-        )
+    shape,
+    list_filter(
+      generate_series(1, len(names)),
+      LAMBDA place:
+      regexp_matches(
+        names[place],
+        '(messages|arguments|args|definitions|prompt|completion|llm_request|llm_response'
+        '|request_data|response_data|events|toolCalls|entity\.input)$'
       )
-    ) AS entry
+    ) AS places
+  FROM shapes
+),
+
+entries AS (
+  SELECT
+    bucket_spans.key,
+    unnest(list_select(map_keys(bucket_spans.attributes), places.places)) AS name,
+    unnest(list_select(map_values(bucket_spans.attributes), places.places)) AS text
   FROM bucket_spans
+  INNER JOIN span_shapes USING (key)
+  INNER JOIN places USING (shape)
+  WHERE len(places.places) > 0
 )
 
 SELECT
   key,
-  entry.key AS name,
-  entry.value AS text
-FROM entries;
+  name,
+  text
+FROM entries
+WHERE
+  (starts_with(text, '[') OR starts_with(text, '{'))
+  AND NOT (ends_with(text, ']') OR ends_with(text, '}'));

@@ -11,6 +11,16 @@
 --   newest    STRUCT(received_ns BIGINT, wal_seq BIGINT, end_ns BIGINT, content_hash VARCHAR)
 -- Order:
 --   none
+WITH repeated AS (
+  SELECT
+    spans.trace_id,
+    spans.span_id
+  FROM spans
+  SEMI JOIN bucket_traces USING (trace_id)
+  GROUP BY spans.trace_id, spans.span_id
+  HAVING count(*) > 1
+)
+
 SELECT
   spans.trace_id,
   spans.span_id,
@@ -23,6 +33,5 @@ SELECT
     }
   ) AS newest
 FROM spans
-INNER JOIN bucket_traces USING (trace_id)
-GROUP BY spans.trace_id, spans.span_id
-HAVING count(*) > 1;
+INNER JOIN repeated USING (trace_id, span_id)
+GROUP BY spans.trace_id, spans.span_id;

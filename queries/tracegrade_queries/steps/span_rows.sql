@@ -29,7 +29,7 @@
 WITH counted_spans AS (
   SELECT spans.*
   FROM spans
-  INNER JOIN bucket_traces USING (trace_id)
+  SEMI JOIN bucket_traces USING (trace_id)
   LEFT JOIN repeated_spans USING (trace_id, span_id)
   WHERE
     repeated_spans.newest IS NULL
@@ -52,13 +52,21 @@ SELECT
   coalesce(status_code = 2, FALSE) AS failed,
   nullif(status_message, '') AS status_message,
   attributes,
-  list_filter(events, LAMBDA event: event.name = 'exception')[-1].attributes AS exception,
-  list_transform(
-    list_filter(
-      events, LAMBDA event: starts_with(event.name, 'gen_ai.') OR event.name = 'tool.output'
-    ),
-    LAMBDA event: { 'time_ns': event.time_ns, 'name': event.name, 'attributes': event.attributes }
-  ) AS told,
+  CASE
+    WHEN len(events) > 0
+      THEN list_filter(events, LAMBDA event: event.name = 'exception')[-1].attributes
+  END AS exception,
+  CASE
+    WHEN len(events) > 0
+      THEN list_transform(
+        list_filter(
+          events, LAMBDA event: starts_with(event.name, 'gen_ai.') OR event.name = 'tool.output'
+        ),
+        LAMBDA event: {
+          'time_ns': event.time_ns, 'name': event.name, 'attributes': event.attributes
+        }
+      )
+  END AS told,
   links[1].span_id AS linked_span_id,
   dropped_attributes_count > 0 AS dropped,
   CASE
