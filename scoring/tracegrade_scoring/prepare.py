@@ -26,5 +26,5 @@ def create_relations(con: duckdb.DuckDBPyConnection, specification: Specificatio
     materialise(con, "calls", "attempt_calls")
     materialise(con, "plans", "attempt_plans")
     match_tasks(con, specification)
-    judge_success(con, specification)
+    judge_success(con)
     materialise(con, "attempts")

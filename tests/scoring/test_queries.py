@@ -105,5 +105,5 @@ def _sortable(value: object) -> tuple[bool, str | float]:
     return (value is None, value if isinstance(value, (int, float)) else str(value))
 
 
-EMPTY = {"decision_matches", "rollback_scores"}
-"""Queries that find nothing in these two runs: no span names its decision, none was killed."""
+EMPTY = {"decision_matches", "rollback_scores", "verdict_opinions"}
+"""Queries that find nothing in these two runs: no span names its decision, nobody judged them."""

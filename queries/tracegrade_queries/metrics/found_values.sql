@@ -1,62 +1,44 @@
--- What stands in the results at the places that each attempt's success criterion names.
---
--- For `result` every call that could fulfil the criterion is read; for `state` the last call that
--- did not fail and has the path in its result.
+-- What each call returned at the JSON paths that criteria of its attempt's task ask about.
 --
 -- Reads:
+--   attempt_bindings
 --   calls
+--   criterion_values
 --   task_matches
---   task_success
---   wanted_values
 -- Columns:
---   attempt_id  VARCHAR  One row for each attempt_id, place, path and call_index.
---   place       VARCHAR  result | state.
---   path        VARCHAR  JSON path.
---   call_index  INTEGER  The call whose result was read.
---   captured    BOOLEAN  The call's result was captured, whole.
---   wanted      VARCHAR  JSON; NULL if it refers to a value that is not bound.
---   found       VARCHAR  JSON; NULL if the result has nothing there or is no JSON.
+--   attempt_id  VARCHAR  One row for each attempt_id, call_index, sub_goal, condition and path.
+--   call_index  INTEGER  A call that the condition is about, by tool and status.
+--   sub_goal    VARCHAR  The sub-goal that the criterion belongs to; '' for the task itself.
+--   condition   INTEGER  Which condition of that criterion, from 0.
+--   path        VARCHAR  JSON path into the result.
+--   captured    BOOLEAN  The result is there as the tool gave it; else nothing can be said of it.
+--   found       VARCHAR  JSON text at the path; NULL if the result has none there.
+--   wanted      VARCHAR  JSON text that is asked for; NULL if it stands for a value not bound.
 -- Order:
---   attempt_id, place, path, call_index
-WITH read_results AS (
-  SELECT
-    wanted_values.attempt_id,
-    wanted_values.place,
-    wanted_values.path,
-    calls.call_index,
-    NOT calls.result_missing AS captured,
-    wanted_values.value AS wanted,
-    CASE
-      WHEN json_valid(calls.result)
-        THEN json_extract(calls.result, wanted_values.path)::VARCHAR
-    END AS found
-  FROM wanted_values
-  INNER JOIN task_matches USING (attempt_id)
-  INNER JOIN task_success USING (task_id)
-  INNER JOIN calls
-    ON
-      wanted_values.attempt_id = calls.attempt_id
-      AND CASE wanted_values.place
-        WHEN 'state' THEN NOT calls.failed
-        ELSE
-          task_success.failed = calls.failed
-          AND coalesce(task_success.tool_name = calls.tool_name, task_success.tool_name IS NULL)
-      END
-)
-
+--   none
 SELECT
-  attempt_id,
-  place,
-  path,
-  call_index,
-  captured,
-  wanted,
-  found
-FROM read_results
+  calls.attempt_id,
+  calls.call_index,
+  asked.sub_goal,
+  asked.condition,
+  asked.path,
+  NOT calls.result_missing AS captured,
+  CASE
+    WHEN json_valid(calls.result)
+      THEN json_extract(calls.result, asked.path)::VARCHAR
+  END AS found,
+  CASE
+    WHEN asked.input IS NULL THEN asked.value
+    WHEN asked.input_type = 'text' THEN to_json(bound.value)::VARCHAR
+    WHEN regexp_full_match(bound.value, '-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?') THEN bound.value
+  END AS wanted
+FROM calls
+INNER JOIN task_matches USING (attempt_id)
+INNER JOIN criterion_values AS asked USING (task_id)
+LEFT JOIN attempt_bindings AS bound
+  ON
+    calls.attempt_id = bound.attempt_id
+    AND asked.input = bound.name
 WHERE
-  place = 'result'
-  OR found IS NOT NULL
-QUALIFY
-  place = 'result'
-  OR row_number() OVER (PARTITION BY attempt_id, place, path ORDER BY call_index DESC) = 1
-ORDER BY attempt_id, place, path, call_index;
+  (asked.tool_name IS NULL OR asked.tool_name = calls.tool_name)
+  AND calls.failed = asked.failed;

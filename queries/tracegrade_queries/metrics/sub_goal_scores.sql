@@ -7,11 +7,11 @@
 -- Reads:
 --   attempts
 --   calls
+--   expression_results
 --   graph_faults
 --   graph_nodes
 --   sub_goal_attribution
 --   sub_goal_rows
---   sub_goal_sql
 --   sub_goal_variants
 -- Columns:
 --   trajectory_id  VARCHAR  The attempt; one row for each trajectory_id and metric.
@@ -94,8 +94,10 @@ described AS (
 -- A criterion's expression can fail on the steps of one attempt.
 failed_expressions AS (
   SELECT DISTINCT attempt_id
-  FROM sub_goal_sql
-  WHERE holds IS NULL
+  FROM expression_results
+  WHERE
+    sub_goal <> ''
+    AND holds IS NULL
 ),
 
 problems AS (

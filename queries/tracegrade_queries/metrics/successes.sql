@@ -9,7 +9,7 @@
 --   attempt_members
 --   criterion_results
 --   trajectories
---   verdicts
+--   verdict_opinions
 -- Columns:
 --   attempt_id       VARCHAR  One row each.
 --   success          BOOLEAN  NULL if not known or in error.
@@ -17,44 +17,15 @@
 --   verifier_failed  BOOLEAN  A verifier gave no usable result.
 -- Order:
 --   attempt_id
-WITH read_verdicts AS (
-  SELECT
-    trajectory_id AS attempt_id,
-    CASE
-      WHEN source = 'gen_ai.evaluation.result' THEN 'evaluation'
-      WHEN contains(lower(source), 'judge') THEN 'judge'
-      ELSE 'verifier'
-    END AS rank,
-    CASE
-      WHEN lower(label) IN ('success', 'pass', 'passed', 'true', 'correct', 'yes') THEN TRUE
-      WHEN lower(label) IN ('failure', 'fail', 'failed', 'false', 'incorrect', 'no') THEN FALSE
-      WHEN lower(label) = 'error' THEN NULL
-      WHEN contains(lower(source), 'judge') OR source = 'gen_ai.evaluation.result'
-        THEN round_even(value, 9) >= 0.7
-      ELSE round_even(value, 9) >= 1
-    END AS success
-  FROM verdicts
-  WHERE subject = 'success'
-),
-
--- One row per attempt and rank; NULL if any of its verdicts says nothing.
-ranked_verdicts AS (
-  SELECT
-    attempt_id,
-    rank,
-    CASE WHEN count(success) = count(*) THEN bool_and(success) END AS success
-  FROM read_verdicts
-  GROUP BY attempt_id, rank
-),
-
-opinions AS (
+WITH opinions AS (
   SELECT
     attempt_id,
     max(success) FILTER (WHERE rank = 'verifier') AS by_verifier,
     coalesce(bool_or(rank = 'verifier' AND success IS NULL), FALSE) AS verifier_failed,
     max(success) FILTER (WHERE rank = 'evaluation') AS by_evaluation,
     max(success) FILTER (WHERE rank = 'judge') AS by_judge
-  FROM ranked_verdicts
+  FROM verdict_opinions
+  WHERE sub_goal = ''
   GROUP BY attempt_id
 ),
 

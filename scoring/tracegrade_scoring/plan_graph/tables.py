@@ -6,8 +6,6 @@ everything about calls stays in SQL. The tables:
     graph_faults         task_id, fault                 tasks whose graph cannot be used, and why
     graph_nodes          task_id, sub_goal, place, …    all sub-goals of the other tasks
     graph_serves         task_id, sub_goal, tool_name, arguments
-    graph_conditions     task_id, sub_goal, condition, kind, …    all must hold together
-    graph_values         task_id, sub_goal, condition, …          values asked for in results
     graph_variants       task_id, variant, sub_goal     counted sub-goals of each variant
     graph_prerequisites  task_id, variant, sub_goal, prerequisite, direct
 """
@@ -20,7 +18,12 @@ from typing import Any, Final, NamedTuple
 import duckdb
 import pyarrow as pa
 
-from tracegrade_scoring.plan_graph.criteria import Condition, conditions, serves_by_answer, values
+from tracegrade_scoring.criteria.conditions import (
+    AT_END,
+    Condition,
+    conditions,
+    serves_by_answer,
+)
 from tracegrade_scoring.relations import put, table
 from tracegrade_scoring.tasks.graph import (
     Graph,
@@ -53,32 +56,6 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
     ),
     "graph_serves": pa.schema(
         [("task_id", TEXT), ("sub_goal", TEXT), ("tool_name", TEXT), ("arguments", TEXT)]
-    ),
-    "graph_conditions": pa.schema(
-        [
-            ("task_id", TEXT),
-            ("sub_goal", TEXT),
-            ("condition", INTEGER),
-            ("kind", TEXT),
-            ("tool_name", TEXT),
-            ("failed", BOOLEAN),
-            ("pattern", TEXT),
-            ("input", TEXT),
-            ("expression", TEXT),
-        ]
-    ),
-    "graph_values": pa.schema(
-        [
-            ("task_id", TEXT),
-            ("sub_goal", TEXT),
-            ("condition", INTEGER),
-            ("tool_name", TEXT),
-            ("failed", BOOLEAN),
-            ("path", TEXT),
-            ("value", TEXT),
-            ("input", TEXT),
-            ("input_type", TEXT),
-        ]
     ),
     "graph_variants": pa.schema([("task_id", TEXT), ("variant", INTEGER), ("sub_goal", TEXT)]),
     "graph_prerequisites": pa.schema(
@@ -169,23 +146,18 @@ def _add_goals(rows: Rows, goals: Iterable[Goal], serves: Sequence[Row]) -> None
     rows["graph_serves"] += serves
     for goal in goals:
         has_rules = goal.name in served
-        found = conditions(goal.success) if goal.success or has_rules else ()
+        found = conditions(goal.success) if goal.success else ()
         rows["graph_nodes"].append(
             (
                 *goal[:5],
-                bool(found),
+                bool(found) or has_rules,
                 goal.success is not None,
-                all(condition.kind != "sql" for condition in found),
+                all(condition.kind not in AT_END for condition in found),
                 not has_rules and serves_by_answer(goal.success),
-                len(found),
+                len(found) or 1,
             )
         )
         rows["graph_serves"] += () if has_rules else _implied_rules(goal, found)
-        for i, condition in enumerate(found):
-            key = (goal.task_id, goal.name, i)
-            rows["graph_conditions"].append((*key, *condition.columns))
-            asked = (condition.tool_name, condition.failed)
-            rows["graph_values"] += ((*key, *asked, *value) for value in values(condition))
 
 
 def _implied_rules(goal: Goal, found: Iterable[Condition]) -> Iterator[Row]:

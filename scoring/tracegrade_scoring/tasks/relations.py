@@ -113,28 +113,6 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
             ("member", TEXT),
         ]
     ),
-    # A task's success criterion: `answer` is RE2, or `answer_input` names the bound value that the
-    # answer holds; tool and failed are of a call. NULL: not given.
-    "task_success": pa.schema(
-        [
-            ("task_id", TEXT),
-            ("answer", TEXT),
-            ("answer_input", TEXT),
-            ("tool_name", TEXT),
-            ("failed", BOOLEAN),
-        ]
-    ),
-    # One row per value that it asks for; `place` is result | state, `path` a JSON path.
-    "task_success_values": pa.schema(
-        [
-            ("task_id", TEXT),
-            ("place", TEXT),
-            ("path", TEXT),
-            ("value", TEXT),
-            ("input", TEXT),
-            ("input_type", TEXT),
-        ]
-    ),
 }
 """The columns of each relation."""
 
@@ -250,21 +228,6 @@ def _groups(specification: Specification) -> Iterator[Row]:
                 yield task_id, name, 0, path_index, member
 
 
-def _success(specification: Specification) -> Iterator[Row]:
-    for task_id, task in specification.tasks.items():
-        if task.success:
-            call = (task.success.tool, task.success.status == "error")
-            yield task_id, *pattern_or_input(task.success.answer), *call
-
-
-def _success_values(specification: Specification) -> Iterator[Row]:
-    for task_id, task in specification.tasks.items():
-        for place in ("result", "state") if task.success else ():
-            values: Mapping[str, Any] = getattr(task.success, place) or {}
-            for path, value in values.items():
-                yield task_id, place, path, *_value(value)
-
-
 _ROWS: Final[Mapping[str, Callable[[Specification], Iterable[Row]]]] = {
     "task_tools": _tools,
     "tasks": _tasks,
@@ -274,6 +237,4 @@ _ROWS: Final[Mapping[str, Callable[[Specification], Iterable[Row]]]] = {
     "task_serves": _serves,
     "task_deps": _deps,
     "task_groups": _groups,
-    "task_success": _success,
-    "task_success_values": _success_values,
 }

@@ -46,11 +46,14 @@ def test_header_is_true(con: duckdb.DuckDBPyConnection, path: Path) -> None:
 
     assert said.columns == columns_of(result)
     assert said.reads == relations_read(sql)
+    if said.order == ["none"]:
+        assert result.fetchall() or path.stem in EMPTY
+        return
     key = [result.columns.index(name) for name in said.order]
     keys = [tuple(row[i] for i in key) for row in result.fetchall()]
     assert keys == sorted(set(keys))
     assert keys or path.stem in EMPTY
 
 
-EMPTY = {"sub_goal_values"}
-"""Queries that find nothing in these two attempts, whose task asks for no value in a result."""
+EMPTY = {"sub_goal_verdicts"}
+"""Queries that find nothing in these two attempts, on which nobody passed a verdict."""

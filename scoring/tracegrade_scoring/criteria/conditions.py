@@ -1,27 +1,30 @@
-"""A sub-goal's success criterion as conditions that SQL can look for one by one.
+"""A success criterion as conditions that SQL can look for one by one.
 
     {tool: issue_refund, state: {$.state: refunded}}  ->  a call of the tool, and a state
 
 Kinds of conditions, all of which must hold at once:
 
-    served  a call that serves the sub-goal succeeded; where the task gives no criterion
     call    a call of the tool was made that succeeded (`status: error`: that failed)
     result  such a call returned the given values
     state   the last successful result that has the path holds the given value there
     answer  the final answer matches, or holds a bound value
     sql     a boolean over the attempt's steps is true; known at the end only
+    judge   a verdict says so; known at the end only
 
 Only a state (and an expression) can cease to hold, so only these let a sub-goal regress.
 Source: metrics.md, section 4, `completed`; the keys of a criterion are those of the task file.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from tracegrade_scoring.tasks.model import bound_name
 from tracegrade_scoring.tasks.relations import canonical, pattern_or_input
 
 Criterion = Mapping[str, Any]
+
+AT_END: Final = frozenset({"sql", "judge"})
+"""Kinds of which only the end is known."""
 
 
 class Condition(NamedTuple):
@@ -45,10 +48,8 @@ class Condition(NamedTuple):
         return self[:-1]
 
 
-def conditions(criterion: Criterion | None) -> tuple[Condition, ...]:
+def conditions(criterion: Criterion) -> tuple[Condition, ...]:
     """Return the conditions of a criterion, in the order of the kinds above."""
-    if criterion is None:
-        return (Condition("served"),)
     return tuple(_conditions(criterion))
 
 
@@ -58,7 +59,7 @@ def serves_by_answer(criterion: Criterion | None) -> bool:
 
 
 def values(condition: Condition) -> Iterator[tuple[str, str | None, str | None, str | None]]:
-    """Yield (path, value, input, input_type) of each value, as in `task_success_values`."""
+    """Yield (path, value, input, input_type) of each value that is asked for."""
     for path, value in (condition.asked or {}).items():
         name = bound_name(value)
         if name is None:
@@ -80,3 +81,5 @@ def _conditions(criterion: Criterion) -> Iterator[Condition]:
         yield Condition("answer", pattern=pattern, input=name)
     if "sql" in criterion:
         yield Condition("sql", expression=criterion["sql"])
+    if "judge" in criterion:
+        yield Condition("judge")

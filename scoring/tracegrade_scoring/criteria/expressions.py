@@ -7,8 +7,8 @@ loaded, but some errors show only on real steps, and must spoil no other attempt
 import duckdb
 
 _ASKED = """
-  SELECT attempts.attempt_id, sub_goal, condition
-  FROM attempts INNER JOIN graph_conditions USING (task_id)
+  SELECT task_matches.attempt_id, sub_goal, condition
+  FROM task_matches INNER JOIN criterion_conditions USING (task_id)
   WHERE expression = $expression
 """
 
@@ -34,18 +34,17 @@ _EVALUATED = """
 
 
 def evaluate(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `sub_goal_sql` (attempt_id, sub_goal, condition, at_end, holds).
+    """Create `expression_results` (attempt_id, sub_goal, condition, at_end, holds).
 
     Two rows for each expression that an attempt's task asks: before its steps and after them.
     Where an expression cannot be run over the steps there is one row, `holds` NULL.
     """
     con.execute(
-        "CREATE OR REPLACE TEMP TABLE sub_goal_sql "
+        "CREATE OR REPLACE TEMP TABLE expression_results "
         "(attempt_id TEXT, sub_goal TEXT, condition INTEGER, at_end BOOLEAN, holds BOOLEAN)"
     )
-    for (expression,) in con.execute(
-        "SELECT DISTINCT expression FROM graph_conditions WHERE kind = 'sql' ORDER BY expression"
-    ).fetchall():
+    asked = "SELECT DISTINCT expression FROM criterion_conditions WHERE kind = 'sql'"
+    for (expression,) in con.execute(f"{asked} ORDER BY expression").fetchall():
         if not _add(con, expression, "(SELECT attempt_id FROM asked)"):
             _add_one_by_one(con, expression)
 
@@ -56,7 +55,9 @@ def _add(
     """Add the rows of one expression for some attempts; False, and none, if it cannot be run."""
     rows = _EVALUATED.format(asked=_ASKED, expression=expression, attempts=attempts)
     try:
-        con.execute(f"INSERT INTO sub_goal_sql {rows}", {"expression": expression, **parameters})
+        con.execute(
+            f"INSERT INTO expression_results {rows}", {"expression": expression, **parameters}
+        )
     except duckdb.Error:
         return False
     return True
@@ -67,7 +68,8 @@ def _add_one_by_one(con: duckdb.DuckDBPyConnection, expression: str) -> None:
     for (attempt_id,) in asked.fetchall():
         if not _add(con, expression, "($attempt_id)", attempt_id=attempt_id):
             con.execute(
-                "INSERT INTO sub_goal_sql SELECT attempt_id, sub_goal, condition, TRUE, NULL "
+                "INSERT INTO expression_results "
+                "SELECT attempt_id, sub_goal, condition, TRUE, NULL "
                 f"FROM ({_ASKED}) WHERE attempt_id = $attempt_id",
                 {"expression": expression, "attempt_id": attempt_id},
             )

@@ -1,0 +1,19 @@
+-- What the first that says anything says of each sub-goal: verifier, evaluation result, judge.
+--
+-- Source: metrics.md, section 4, `completion_source`, in the order of section 8.
+--
+-- Reads:
+--   verdict_opinions
+-- Columns:
+--   attempt_id  VARCHAR  One row for each attempt_id and sub_goal.
+--   sub_goal    VARCHAR  As the verdicts name it.
+--   holds       BOOLEAN  Whether it was completed at the end; NULL if the first could not tell.
+-- Order:
+--   none
+SELECT
+  attempt_id,
+  sub_goal,
+  arg_min_null(success, list_position(['verifier', 'evaluation', 'judge'], rank)) AS holds
+FROM verdict_opinions
+WHERE sub_goal <> ''
+GROUP BY attempt_id, sub_goal;
