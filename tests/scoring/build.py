@@ -1,5 +1,6 @@
 """Small lakes in memory: steps and trajectories with the declared columns, the rest left NULL."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -7,12 +8,15 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_collector.lake import Table
+from tracegrade_queries.canonical import canonical_json
 from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
-from tracegrade_scoring import tool_selection
+from tracegrade_scoring import conduct, tool_selection
 from tracegrade_scoring.prepare import create_relations
 from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.source import read
+
+from .plain import Attempt
 
 Row = Mapping[str, Any]
 
@@ -47,11 +51,16 @@ def prepared(con: duckdb.DuckDBPyConnection, spec: Specification) -> duckdb.Duck
 
 
 def scored(con: duckdb.DuckDBPyConnection, spec: Specification) -> duckdb.DuckDBPyConnection:
-    """Return the connection after tool selection and steps were scored; no run ended early."""
+    """Return the connection after tool selection, steps and conduct were scored.
+
+    No run ended early, unless `endings` says so.
+    """
     prepared(con, spec)
     con.execute("CREATE TEMP TABLE IF NOT EXISTS endings (trajectory_id TEXT, ending TEXT)")
     tool_selection.score(con, spec)
     materialise(con, "step_scores")
+    conduct.score(con)
+    materialise(con, "failure_rows")
     return con
 
 
@@ -67,7 +76,14 @@ class Score(NamedTuple):
     source: str | None
 
 
-SCORES = ("call_scores", "step_scores", "tool_overlap_scores", "tool_selection_scores")
+SCORES = (
+    "call_scores",
+    "conduct_scores",
+    "failure_scores",
+    "step_scores",
+    "tool_overlap_scores",
+    "tool_selection_scores",
+)
 
 
 def scores(con: duckdb.DuckDBPyConnection, trajectory_id: str = "t1") -> dict[str, Score]:
@@ -104,3 +120,34 @@ def call(trajectory_id: str, step_index: int, tool_name: str, **columns: Any) ->
         "tool_name": tool_name,
         **given,
     }
+
+
+def rows_of(attempts: Sequence[Attempt]) -> tuple[list[Row], list[Row]]:
+    """Return the attempts as steps and trajectories."""
+    steps = [
+        call(
+            f"t{i}", j, made.tool,
+            arguments=_written(made.arguments),
+            status="error" if made.failed else "ok",
+            result=made.result, offered=made.offered,
+            sub_goal=made.sub_goal, decision=made.decision,
+        )
+        for i, attempt in enumerate(attempts)
+        for j, made in enumerate(attempt.calls)
+    ]  # fmt: skip
+    runs = [
+        trajectory(
+            f"t{i}",
+            task_id=attempt.task,
+            outcome=attempt.outcome,
+            offered_tools=attempt.offered and json.dumps([{"name": n} for n in attempt.offered]),
+        )
+        for i, attempt in enumerate(attempts)
+    ]
+    return steps, runs
+
+
+def _written(arguments: Any) -> str | None:
+    return (
+        arguments if isinstance(arguments, str | None) else canonical_json(json.dumps(arguments))
+    )

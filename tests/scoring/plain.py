@@ -20,6 +20,7 @@ class Call:
     sub_goal: str | None = None
     decision: str | None = None
     offered: bool | None = None
+    result: str | None = None
 
 
 @dataclass
@@ -30,6 +31,8 @@ class Attempt:
     calls: list[Call]
     offered: list[str] | None = None
     outcome: str | None = None
+    ending: str | None = None
+    """`budget` or `crashed`, if it did not end by itself."""
 
 
 @dataclass
@@ -64,7 +67,7 @@ def points(attempt: Attempt, sub_goals: Mapping[str, Any]) -> list[list[Call]]:
     found: list[list[Call]] = []
     last_point: dict[tuple[str, str], list[Call]] = {}
     for call in attempt.calls:
-        purpose = _purpose(call, sub_goals)
+        purpose = purpose_of(call, sub_goals)
         point = last_point.get(purpose)
         if point and point[-1].failed:
             point.append(call)
@@ -74,7 +77,8 @@ def points(attempt: Attempt, sub_goals: Mapping[str, Any]) -> list[list[Call]]:
     return found
 
 
-def _purpose(call: Call, sub_goals: Mapping[str, Any]) -> tuple[str, str]:
+def purpose_of(call: Call, sub_goals: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the sub-goal that a call serves, else its tool, each with the word for it."""
     if call.sub_goal:
         return "goal", call.sub_goal
     for name, sub_goal in sub_goals.items():
@@ -87,10 +91,11 @@ def fits_tool(call: Call, expected: Mapping[str, Any], tools: Mapping[str, Any])
     """Return whether the tool is the expected one, an accepted one, or of the expected effect."""
     if call.tool in (expected.get("tool"), *expected.get("accept", [])):
         return True
-    return "tool" not in expected and _effect(call.tool, tools) == expected["effect"]
+    return "tool" not in expected and effect_of(call.tool, tools) == expected["effect"]
 
 
-def _effect(tool: str, tools: Mapping[str, Any]) -> Any:
+def effect_of(tool: str, tools: Mapping[str, Any]) -> Any:
+    """Return what the registry knows of the tool's effect."""
     return tools.get(tool, {}).get("effect")
 
 
@@ -222,7 +227,7 @@ def _criterion_a(call: Call, expected: Any, task: Mapping[str, Any], tools: Any)
         closed = task.get("expected") is not None and task.get("expected_complete", True) is True
         return False if closed else None
     effect = expected.get("effect")
-    return fits_tool(call, expected, tools) and effect in (None, _effect(call.tool, tools))
+    return fits_tool(call, expected, tools) and effect in (None, effect_of(call.tool, tools))
 
 
 def _criterion_b(call: Call, expected: Any, tools: Any) -> bool | str | None:
@@ -281,16 +286,12 @@ def jaccard(attempt: Attempt, task: Mapping[str, Any], tools: Any) -> Value:
     complete = task.get("expected_complete", True)
     if complete == "writes":
         expected = [
-            e for e in expected if (e.get("effect") or _effect(e.get("tool"), tools)) != "read"
+            e for e in expected if (e.get("effect") or effect_of(e.get("tool"), tools)) != "read"
         ]
-        calls = [c for c in calls if _effect(c.tool, tools) != "read"]
+        calls = [c for c in calls if effect_of(c.tool, tools) != "read"]
     matched = _best_matching(expected, calls, tools)
     total = len(expected) if complete is False else len(expected) + len(calls) - matched
     return Fraction(matched, total) if total else "not_applicable"
-
-
-def _expected_effect(expected: Mapping[str, Any], tools: Any) -> Any:
-    return expected.get("effect") or _effect(expected.get("tool", ""), tools)
 
 
 def _best_matching(expected: Sequence[Any], calls: Sequence[Call], tools: Any) -> int:
@@ -311,9 +312,9 @@ def call_scores(attempt: Attempt, tools: Mapping[str, Any]) -> dict[str, Value]:
     safe = {
         name
         for name, tool in tools.items()
-        if any(_effect(a, tools) in ("read", "write") for a in tool.get("alternatives", []))
+        if any(effect_of(a, tools) in ("read", "write") for a in tool.get("alternatives", []))
     }
-    destructive = [c for c in attempt.calls if _effect(c.tool, tools) == "destructive"]
+    destructive = [c for c in attempt.calls if effect_of(c.tool, tools) == "destructive"]
     return {
         "tool_allowed_rate": _share(allowed),
         "parameter_validity": "error" if None in valid else _share(valid),

@@ -9,10 +9,8 @@ import duckdb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracegrade_queries.canonical import canonical_json
-
-from . import plain
-from .build import SCORES, Row, call, connection, scored, specification, trajectory
+from . import plain, plain_conduct
+from .build import SCORES, connection, rows_of, scored, specification
 
 TASKS = 40
 ATTEMPTS = 250
@@ -98,36 +96,6 @@ def random_attempt(random: Random, tasks: list[str]) -> plain.Attempt:
     )
 
 
-def rows_of(attempts: list[plain.Attempt]) -> tuple[list[Row], list[Row]]:
-    """Return the attempts as steps and trajectories."""
-    steps = [
-        call(
-            f"t{i}", j, made.tool,
-            arguments=_written(made.arguments),
-            status="error" if made.failed else "ok",
-            sub_goal=made.sub_goal, decision=made.decision, offered=made.offered,
-        )
-        for i, attempt in enumerate(attempts)
-        for j, made in enumerate(attempt.calls)
-    ]  # fmt: skip
-    runs = [
-        trajectory(
-            f"t{i}",
-            task_id=attempt.task,
-            outcome=attempt.outcome,
-            offered_tools=attempt.offered and json.dumps([{"name": n} for n in attempt.offered]),
-        )
-        for i, attempt in enumerate(attempts)
-    ]
-    return steps, runs
-
-
-def _written(arguments: Any) -> str | None:
-    return (
-        arguments if isinstance(arguments, str | None) else canonical_json(json.dumps(arguments))
-    )
-
-
 def plain_scores(
     attempt: plain.Attempt, tasks: dict[str, Any], tools: dict[str, Any]
 ) -> dict[str, plain.Value]:
@@ -140,6 +108,7 @@ def plain_scores(
         "tool_selection_jaccard": plain.jaccard(attempt, task, tools),
         **plain.call_scores(attempt, tools),
         **steps,
+        **plain_conduct.scores(attempt, task, tools),
     }
 
 
