@@ -91,6 +91,7 @@ SUB_GOALS: Final = Table(
         Column("completed", BOOLEAN, "Attempted and held at the end; NULL if unknown."),
         Column("ever_completed", BOOLEAN, "Held after some step; NULL if unknown."),
         Column("regressed", BOOLEAN, "Ever completed, not at the end; NULL if unknown."),
+        Column("deps", TEXTS, "Its direct prerequisites, sorted; empty if it has none."),
         Column("deps_met", BOOLEAN, "Its direct prerequisites were completed."),
         Column("all_deps_met", BOOLEAN, "All its prerequisites were completed."),
         Column("dependency_violation", BOOLEAN, "First completed before a prerequisite was."),

@@ -21,6 +21,7 @@
 --   completed             BOOLEAN  Attempted, and its criterion held at the end; NULL if unknown.
 --   ever_completed        BOOLEAN  Attempted, and its criterion held from then on or later.
 --   regressed             BOOLEAN  Ever completed, but not at the end; NULL if unknown.
+--   deps                  VARCHAR[]  Its direct prerequisites, sorted; empty if it has none.
 --   deps_met              BOOLEAN  Its direct prerequisites were met; true if it has none.
 --   all_deps_met          BOOLEAN  All of its prerequisites were met; true if it has none.
 --   dependency_violation  BOOLEAN  First completed before a direct prerequisite was.
@@ -53,6 +54,7 @@ pairs AS (
   SELECT
     chosen.attempt_id,
     chosen.sub_goal,
+    graph_prerequisites.prerequisite,
     graph_prerequisites.direct,
     required.met,
     CASE
@@ -74,6 +76,7 @@ dependencies AS (
   SELECT
     attempt_id,
     sub_goal,
+    list(prerequisite ORDER BY prerequisite) FILTER (WHERE direct) AS deps,
     CASE
       WHEN bool_or(direct AND NOT met) THEN FALSE
       WHEN bool_and(met IS NOT NULL OR NOT direct) THEN TRUE
@@ -125,6 +128,7 @@ SELECT  -- noqa: ST06
   chosen.completed,
   chosen.ever_completed,
   chosen.regressed,
+  coalesce(dependencies.deps, []) AS deps,
   CASE WHEN dependencies.attempt_id IS NULL THEN TRUE ELSE dependencies.deps_met END AS deps_met,
   CASE WHEN dependencies.attempt_id IS NULL THEN TRUE ELSE dependencies.all_deps_met END
     AS all_deps_met,

@@ -94,6 +94,7 @@ def test_row_of_a_sub_goal(support: Scored) -> None:
         "completed": True,
         "ever_completed": True,
         "regressed": False,
+        "deps": ["order", "policy"],
         "deps_met": False,
         "all_deps_met": False,
         "dependency_violation": True,
