@@ -148,7 +148,7 @@ def test_error_names_line_and_way_out(tmp_path: Path, text: str, problem: str) -
         (
             "success: {status: ok}",
             "7: tasks.refund.success: the criterion is empty; "
-            "give answer, tool, result, state or sql",
+            "give answer, tool, result, state, sql or judge",
         ),
         (
             "success: {state: {balance: 0}}",

@@ -27,7 +27,10 @@
 --   dependency_violation  BOOLEAN  First completed before a direct prerequisite was.
 --   attribution           VARCHAR  span | rule | ambiguous (all of its calls serve others too).
 --                                  NULL if not attempted.
---   completion_source     VARCHAR  rule (its criterion) | status (of a call that serves it).
+--   completion_source     VARCHAR  rule (its criterion) | status (of a call that serves it) |
+--                                  judge (a verdict).
+--   first_completed       INTEGER  Call after which it was first completed, from 0; the number of
+--                                  calls: at the end. NULL if never or unknown.
 --   pre_satisfied         BOOLEAN  Its criterion held before the first call.
 --   dependent             BOOLEAN  It has a prerequisite and was once completed.
 --   place                 INTEGER  Its place in the task file, from 0.
@@ -41,7 +44,6 @@ WITH chosen AS (
     sub_goal_variants.variant,
     graph_nodes.critical,
     graph_nodes.weight,
-    graph_nodes.by_step,
     graph_nodes.has_criterion,
     sub_goal_states.completed OR (sub_goal_states.pre_satisfied AND sub_goal_states.holds) AS met
   FROM sub_goal_states
@@ -135,7 +137,12 @@ SELECT  -- noqa: ST06
   CASE WHEN dependencies.attempt_id IS NULL THEN FALSE ELSE dependencies.dependency_violation END
     AS dependency_violation,
   CASE WHEN chosen.attempted THEN coalesce(attributions.attribution, 'rule') END AS attribution,
-  CASE WHEN chosen.has_criterion THEN 'rule' ELSE 'status' END AS completion_source,
+  CASE
+    WHEN chosen.judged THEN 'judge'
+    WHEN chosen.has_criterion THEN 'rule'
+    ELSE 'status'
+  END AS completion_source,
+  chosen.first_completed,
   chosen.pre_satisfied,
   dependencies.attempt_id IS NOT NULL AND chosen.ever_completed AS dependent,
   chosen.place,

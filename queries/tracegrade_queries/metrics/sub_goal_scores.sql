@@ -42,6 +42,7 @@ WITH totals AS (
     count_if(dependency_violation) AS violations,
     count_if(regressed) AS regressed,
     bool_and(attempted IS NOT NULL) AS attempts_known,
+    bool_or(completion_source = 'judge' AND (attempted IS NULL OR completed IS NULL)) AS unjudged,
     bool_and(
       completed IS NOT NULL
       AND ever_completed IS NOT NULL
@@ -128,8 +129,7 @@ measured AS (
     coalesce(off_plan.calls, 0) AS off_plan_calls,
     coalesce(off_plan.known, TRUE) AS off_plan_known,
     sub_goal_variants.settled AND totals.attempts_known AS coverage_known,
-    sub_goal_variants.settled AND totals.attempts_known AND totals.completions_known
-      AS completion_known
+    sub_goal_variants.settled AND totals.completions_known AS completion_known
   FROM problems
   LEFT JOIN totals ON problems.attempt_id = totals.trajectory_id
   LEFT JOIN sub_goal_variants ON problems.attempt_id = sub_goal_variants.attempt_id
@@ -141,6 +141,7 @@ metrics AS (
     attempt_id,
     problem,
     problem_reason,
+    unjudged,
     unnest([  -- noqa: AL03
       {
         'metric': 'sub_goal_coverage',
@@ -226,7 +227,7 @@ metrics AS (
         'metric': 'sub_goals_failed_inside',
         'numerator': (attempted - completed)::DOUBLE,
         'denominator': 1,
-        'known': completion_known,
+        'known': coverage_known AND completion_known,
         'nothing': NULL,
         'label': failed_inside
       },
@@ -263,13 +264,14 @@ judged AS (
     *,
     CASE
       WHEN problem IS NOT NULL THEN problem
-      WHEN NOT known THEN 'error'
+      WHEN NOT known THEN if(unjudged AND metric <> 'off_plan_calls', 'not_applicable', 'error')
       WHEN denominator = 0 THEN 'not_applicable'
       ELSE 'scored'
     END AS status,
     CASE
       WHEN problem IS NOT NULL THEN problem_reason
-      WHEN NOT known THEN 'content_missing'
+      WHEN NOT known
+        THEN if(unjudged AND metric <> 'off_plan_calls', 'not_judged', 'content_missing')
       WHEN denominator = 0 THEN nothing
     END AS reason
   FROM metrics

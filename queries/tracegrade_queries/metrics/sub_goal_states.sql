@@ -10,6 +10,7 @@
 --   graph_nodes
 --   sub_goal_attribution
 --   sub_goal_evidence
+--   sub_goal_verdicts
 -- Columns:
 --   attempt_id       VARCHAR  One row for each attempt_id and sub_goal.
 --   task_id          VARCHAR  The task whose graph it is.
@@ -22,6 +23,8 @@
 --   regressed        BOOLEAN  Ever completed, but not at the end; NULL if unknown.
 --   pre_satisfied    BOOLEAN  Its criterion held before the first call.
 --   first_completed  INTEGER  First moment at which it was completed; NULL if never or unknown.
+--   judged           BOOLEAN  A verdict decides whether it was completed.
+--   by_step          BOOLEAN  There is evidence for each step, not for the end alone.
 -- Order:
 --   attempt_id, place
 WITH attempt_nodes AS (
@@ -32,9 +35,15 @@ WITH attempt_nodes AS (
     graph_nodes.sub_goal,
     graph_nodes.place,
     graph_nodes.condition_count,
-    graph_nodes.served_by_answer
+    graph_nodes.served_by_answer,
+    graph_nodes.served_by_judge,
+    graph_nodes.asks_judge
+    OR (NOT graph_nodes.has_criterion AND sub_goal_verdicts.attempt_id IS NOT NULL) AS judged,
+    graph_nodes.by_step,
+    sub_goal_verdicts.holds AS verdict
   FROM attempts
   INNER JOIN graph_nodes USING (task_id)
+  LEFT JOIN sub_goal_verdicts USING (attempt_id, sub_goal)
   WHERE graph_nodes.counted
 ),
 
@@ -56,7 +65,8 @@ served AS (
   GROUP BY attempt_id, sub_goal
 ),
 
--- An answer is an action too: it serves a sub-goal whose criterion asks for it and for no call.
+-- An answer is an action too: it serves a sub-goal whose criterion asks for it and for no call. So
+-- is whatever a judge saw who says that it was completed.
 actions AS (
   SELECT
     attempt_nodes.*,
@@ -64,8 +74,9 @@ actions AS (
       WHEN served.first_at IS NOT NULL THEN served.first_at
       WHEN attempt_nodes.served_by_answer AND attempt_nodes.final_answer IS NOT NULL
         THEN ends.moment
+      WHEN attempt_nodes.judged AND attempt_nodes.verdict THEN ends.moment
     END AS first_attempted,
-    served.attempt_id IS NOT NULL AS may_be_served
+    served.attempt_id IS NOT NULL OR attempt_nodes.served_by_judge AS may_be_served
   FROM attempt_nodes
   INNER JOIN ends USING (attempt_id)
   LEFT JOIN served USING (attempt_id, sub_goal)
@@ -157,6 +168,8 @@ SELECT  -- noqa: ST06
   attempted AND held_ever AS ever_completed,
   attempted AND held_ever AND NOT holds AS regressed,
   pre_satisfied,
-  first_completed
+  first_completed,
+  judged,
+  by_step AND NOT judged AS by_step
 FROM judged
 ORDER BY attempt_id, place;

@@ -51,6 +51,8 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
             ("has_criterion", BOOLEAN),
             ("by_step", BOOLEAN),
             ("served_by_answer", BOOLEAN),
+            ("asks_judge", BOOLEAN),
+            ("served_by_judge", BOOLEAN),
             ("condition_count", INTEGER),
         ]
     ),
@@ -147,17 +149,22 @@ def _add_goals(rows: Rows, goals: Iterable[Goal], serves: Sequence[Row]) -> None
     for goal in goals:
         has_rules = goal.name in served
         found = conditions(goal.success) if goal.success else ()
+        implied = () if has_rules else list(_implied_rules(goal, found))
+        asks_judge = any(condition.kind == "judge" for condition in found)
+        by_answer = not has_rules and serves_by_answer(goal.success)
         rows["graph_nodes"].append(
             (
                 *goal[:5],
                 bool(found) or has_rules,
                 goal.success is not None,
                 all(condition.kind not in AT_END for condition in found),
-                not has_rules and serves_by_answer(goal.success),
+                by_answer,
+                asks_judge,
+                asks_judge and not (has_rules or implied or by_answer),
                 len(found) or 1,
             )
         )
-        rows["graph_serves"] += () if has_rules else _implied_rules(goal, found)
+        rows["graph_serves"] += implied
 
 
 def _implied_rules(goal: Goal, found: Iterable[Condition]) -> Iterator[Row]:

@@ -11,6 +11,7 @@ from tracegrade_scoring.planning.quality import Objective, Quality, judge
 from tracegrade_scoring.planning.reading import read_steps
 from tracegrade_scoring.relations import materialise, put, table
 from tracegrade_scoring.tasks import Specification
+from tracegrade_scoring.tasks.check import pattern_groups
 
 TEXT: Final = pa.string()
 
@@ -61,10 +62,13 @@ def objective(specification: Specification, task_id: str) -> Objective:
     serving = {rule.tool for goal in task.sub_goals.values() for rule in goal.serves}
     named = {name for point in task.expected or () for name in (point.tool, *point.accept) if name}
     inside = serving | set(task.scope or ())
+    groups = pattern_groups(task.match.user_input) if task.match and task.match.user_input else ()
     effects = {name: tool.effect for name, tool in specification.tools.items() if tool.effect}
     return Objective(
         tools=frozenset(inside),
         sub_goals=frozenset(task.sub_goals),
         known_tools=frozenset(inside | named | specification.tools.keys()),
         effects=effects,
+        given=frozenset({*task.given, *groups}),
+        can_fail=None if task.can_fail is None else frozenset(task.can_fail),
     )

@@ -96,13 +96,15 @@ class Criterion(_Strict):
     """JSON path to value, in that call's result (without `tool`: any call's)."""
     state: dict[Name, Any] | None = None
     """JSON path to value, in the last successful result that has the path."""
+    judge: Name | None = None
+    """What a judge is asked, of a sub-goal that no rule can settle: a verdict says if it holds."""
     sql: Name | None = None
     """A boolean SQL expression aggregated over the trajectory's rows of `steps`."""
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
-        if not any((self.answer, self.tool, self.result, self.state, self.sql)):
-            msg = "the criterion is empty; give answer, tool, result, state or sql"
+        if not any((self.answer, self.tool, self.result, self.state, self.sql, self.judge)):
+            msg = "the criterion is empty; give answer, tool, result, state, sql or judge"
             raise ValueError(msg)
         return self
 
@@ -151,6 +153,10 @@ class Task(_Strict):
     """What `optimal_steps` counts."""
     scope: list[Name] | None = None
     """Tools inside the objective."""
+    given: list[Name] = Field(default_factory=list)
+    """Inputs that a plan has without making them, beside the groups of `match.user_input`."""
+    can_fail: list[Name] | None = None
+    """Tools, or ids of planned steps, whose failure a plan must provide for. None: all tools."""
     sub_goals: dict[Name, SubGoal] = Field(default_factory=dict)
     success: Criterion | None = None
 

@@ -390,7 +390,7 @@ def _scores(rows: Goals, *, settled: bool) -> dict[str, Result]:
     nodes = list(rows.values())
     attempts_known = settled and all(row["attempted"] is not None for row in nodes)
     judged = ("completed", "ever_completed", "dependency_violation")
-    known = attempts_known and all(row[key] is not None for row in nodes for key in judged)
+    known = settled and all(row[key] is not None for row in nodes for key in judged)
     to_do = [row for row in nodes if not row["pre_satisfied"]]
     done = [row for row in to_do if row["completed"]]
     critical = [row for row in nodes if row["critical"]]
@@ -425,12 +425,10 @@ def _scores(rows: Goals, *, settled: bool) -> dict[str, Result]:
         "sub_goals_regressed": (sum(bool(row["regressed"]) for row in nodes), 1),
         "sub_goals_pre_satisfied": (len(nodes) - len(to_do), 1),
     }
+    needs = dict.fromkeys((*COVERAGE, "sub_goals_skipped"), attempts_known)
+    needs["sub_goals_failed_inside"] = attempts_known and known
     return {
-        metric: score(
-            numerator,
-            denominator,
-            attempts_known if metric in (*COVERAGE, "sub_goals_skipped") else known,
-        )
+        metric: score(numerator, denominator, needs.get(metric, known))
         for metric, (numerator, denominator) in fractions.items()
     }
 

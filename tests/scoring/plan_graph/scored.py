@@ -39,14 +39,23 @@ class Scored:
         return self.sub_goals["t1", name]
 
 
-def score(tasks: str, steps: Sequence[Row], trajectories: Sequence[Row]) -> Scored:
+def score(
+    tasks: str,
+    steps: Sequence[Row],
+    trajectories: Sequence[Row],
+    verdicts: Sequence[Row] = (),
+) -> Scored:
     """Return the scores of these trajectories against a task file's text."""
-    with connection(steps, trajectories) as con:
-        prepared(con, specification(tasks))
-        plan_graph.score(con)
-        replanning.score(con)
-        score_rows = _rows(con, "FROM plan_graph_scores UNION ALL BY NAME FROM replanning_scores")
-        goal_rows = _rows(con, "FROM sub_goal_rows")
+    with connection(steps, trajectories, verdicts) as con:
+        return graph_scores(prepared(con, specification(tasks)))
+
+
+def graph_scores(con: duckdb.DuckDBPyConnection) -> Scored:
+    """Return the scores of the attempts that were prepared on a connection."""
+    plan_graph.score(con)
+    replanning.score(con)
+    score_rows = _rows(con, "FROM plan_graph_scores UNION ALL BY NAME FROM replanning_scores")
+    goal_rows = _rows(con, "FROM sub_goal_rows")
     return Scored(
         {
             (row["trajectory_id"], row["metric"]): Score(*(row[name] for name in Score._fields))

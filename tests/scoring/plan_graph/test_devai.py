@@ -1,4 +1,4 @@
-"""Completion with prerequisites, on human verdicts over 55 real tasks (DevAI).
+"""Completion with prerequisites, from imported human verdicts over 55 real tasks (DevAI).
 
 Zhuge et al., "Agent-as-a-Judge", 2024: requirements met, met with their direct prerequisites, and
 met with all ancestors, of OpenHands.
@@ -6,29 +6,60 @@ met with all ancestors, of OpenHands.
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
-from ..build import call, trajectory
-from .scored import Scored, score
+from tracegrade_collector.importer import import_files
+from tracegrade_collector.importing.part import Reading
+from tracegrade_collector.lake import Lake
+from tracegrade_queries.build import build
+from tracegrade_queries.connection import connect
+
+from ..build import prepared, specification
+from .scored import Scored, graph_scores
+
+PATHS: Final = {
+    "verdicts": "requirements",
+    "task": "name",
+    "sub_goal": "requirement_id",
+    "value": "satisfied",
+}
+"""Where the judgements of DevAI say what a verdict says."""
 
 
 @pytest.fixture(scope="module")
-def verdicts(shared_data: Path) -> list[dict[str, Any]]:
-    """The requirements of each task with the human verdicts on them, in order of name."""
-    files = sorted((shared_data / "devai/judgment/OpenHands/human_as_a_judge").glob("*.json"))
-    return [json.loads(file.read_text(encoding="utf-8")) for file in files]
+def files(shared_data: Path) -> list[Path]:
+    """The human judgements of the 55 tasks."""
+    return sorted((shared_data / "devai/judgment/OpenHands/human_as_a_judge").glob("*.json"))
 
 
-def scored(verdicts: list[dict[str, Any]], *, self_loops: bool) -> Scored:
-    """Score one attempt per task: a call for each requirement, failed where it was not met."""
-    tasks, steps = {}, []
-    for task in verdicts:
+@pytest.fixture(scope="module")
+def lake(files: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """A lake with one run of each task, of which nothing is known but the verdicts."""
+    folder = tmp_path_factory.mktemp("devai")
+    lake, runs = Lake.create(folder / "lake"), folder / "runs.jsonl"
+    messages = [{"role": "user", "content": "Begin."}, {"role": "assistant", "content": "Done."}]
+    names = [json.loads(file.read_text(encoding="utf-8"))["name"] for file in files]
+    records = [json.dumps({"task_id": name, "messages": messages}) + "\n" for name in names]
+    runs.write_text("".join(records))
+    notes: list[str] = []
+    import_files(lake, [runs], notes.append)
+    imported = import_files(lake, files, notes.append, reading=Reading("verdicts", PATHS))
+    assert (imported.verdicts["added"], notes) == (366, [])
+    build(lake)
+    return lake
+
+
+def scored(lake: Lake, files: list[Path], *, self_loops: bool) -> Scored:
+    """Score the runs against graphs in which a judge is asked for each requirement."""
+    tasks: dict[str, Any] = {}
+    for file in files:
+        task = json.loads(file.read_text(encoding="utf-8"))
         tasks[task["name"]] = {
             "sub_goals": {
                 str(r["requirement_id"]): {
-                    "serves": [f"requirement-{r['requirement_id']}"],
+                    "success": {"judge": r["criteria"]},
                     "deps": [
                         str(dep)
                         for dep in r["prerequisites"]
@@ -38,24 +69,19 @@ def scored(verdicts: list[dict[str, Any]], *, self_loops: bool) -> Scored:
                 for r in task["requirements"]
             }
         }
-        for i, r in enumerate(task["requirements"]):
-            status = "ok" if r["satisfied"] else "error"
-            tool = f"requirement-{r['requirement_id']}"
-            steps.append(call(task["name"], i, tool, status=status))
-    attempts = [trajectory(name, task_id=name) for name in tasks]
-    return score(json.dumps({"tasks": tasks}), steps, attempts)
+    with connect(lake) as con:
+        return graph_scores(prepared(con, specification(json.dumps({"tasks": tasks}))))
 
 
 @pytest.fixture(scope="module")
-def without_self_loops(verdicts: list[dict[str, Any]]) -> Scored:
+def without_self_loops(lake: Lake, files: list[Path]) -> Scored:
     """The scores of all tasks, those of task 45 without the prerequisites that are itself."""
-    return scored(verdicts, self_loops=False)
+    return scored(lake, files, self_loops=False)
 
 
 @pytest.mark.parametrize(
     ("metric", "met"),
     [
-        ("sub_goal_coverage", 366),
         ("sub_goal_completion", 157),
         ("completion_with_direct_deps", 105),
         ("completion_with_all_deps", 95),
@@ -76,11 +102,18 @@ def test_one_task_was_solved(without_self_loops: Scored) -> None:
     assert sum(s.value == 1 for (_, m), s in found.items() if m == "sub_goal_completion") == 1
 
 
-def test_self_loops_spoil_their_own_task_alone(verdicts: list[dict[str, Any]]) -> None:
-    """Task 45 depends on itself as published: its scores are errors that name it."""
-    found = scored(verdicts, self_loops=True).scores
-    errors = {t: s.reason for (t, _), s in found.items() if s.status == "error"}
+def test_coverage_needs_more_than_verdicts_of_failure(without_self_loops: Scored) -> None:
+    """Whoever failed may have tried or not: coverage is known of the solved task alone."""
+    found = [s for (_, m), s in without_self_loops.scores.items() if m == "sub_goal_coverage"]
 
-    ((task, reason),) = errors.items()
-    assert task.startswith("45_")
-    assert task in (reason or "")
+    assert [s.value for s in found if s.status == "scored"] == [1]
+    assert {s.reason for s in found if s.status != "scored"} == {"not_judged"}
+
+
+def test_self_loops_spoil_their_own_task_alone(lake: Lake, files: list[Path]) -> None:
+    """Task 45 depends on itself as published: its scores are errors that name it."""
+    scores = scored(lake, files, self_loops=True).scores
+    errors = {t: s.reason or "" for (t, _), s in scores.items() if s.status == "error"}
+
+    ((_, reason),) = errors.items()
+    assert "task '45_" in reason

@@ -100,6 +100,7 @@ def test_row_of_a_sub_goal(support: Scored) -> None:
         "dependency_violation": True,
         "attribution": "rule",
         "completion_source": "status",
+        "first_completed": 2,
         "pre_satisfied": False,
         "dependent": True,
         "place": 3,
@@ -505,3 +506,62 @@ def test_own_plan_that_cannot_be_followed(declared: list[str], reason: str) -> N
     scored = score("tasks: {}", steps, [trajectory("t1")])
 
     assert scored["plan_coverage"] == (None, None, None, "not_applicable", None, reason)
+
+
+JUDGED = """
+tasks:
+  x:
+    sub_goals:
+      look: {serves: [look]}
+      tone: {success: {judge: Is it polite}, deps: [look]}
+      both: {serves: [pay], success: {tool: pay, judge: Is the sum right}}
+"""
+"""Sub-goals without a criterion, for a judge alone, and for a judge and a rule."""
+
+
+def judged(calls: Sequence[Mapping[str, Any]], **values: float | None) -> Scored:
+    """Score one attempt with a judge's verdicts on sub-goals; None: the judge failed."""
+    verdicts = [
+        {
+            **{"trajectory_id": "t1", "subject": "sub_goal", "sub_goal": name},
+            **{"source": "judge", "value": value, "label": "error" if value is None else None},
+        }
+        for name, value in values.items()
+    ]
+    return score(JUDGED, calls, [trajectory("t1", task_id="x")], verdicts)
+
+
+def test_judge_settles_what_no_rule_can() -> None:
+    """A verdict completes a sub-goal that asks for one; a rule beside it must hold as well."""
+    paid = call("t1", 0, "pay")
+
+    scored = judged([paid], tone=0.7, both=1)
+    assert {name: scored.sub_goal(name)["completed"] for name in ("tone", "both")} == {
+        "tone": True,
+        "both": True,
+    }
+    assert scored.sub_goal("tone")["completion_source"] == "judge"
+    assert scored.sub_goal("tone")["attempted"]
+    assert scored.sub_goal("tone")["dependency_violation"]
+    assert judged([], tone=0.7, both=1).sub_goal("both")["completed"] is False
+    assert judged([paid], tone=0.7, both=0.6).sub_goal("both")["completed"] is False
+
+
+def test_verdict_counts_more_than_the_status_of_a_call() -> None:
+    """Without a criterion a verdict decides; without a verdict a call that went well."""
+    looked = call("t1", 0, "look")
+
+    by_call = judged([looked], tone=1, both=0).sub_goal("look")
+    assert (by_call["completed"], by_call["completion_source"]) == (True, "status")
+    denied = judged([looked], look=0, tone=1, both=0).sub_goal("look")
+    assert (denied["completed"], denied["completion_source"]) == (False, "judge")
+    assert judged([], look=1, tone=1, both=0).sub_goal("look")["completed"]
+
+
+@pytest.mark.parametrize("values", [{"both": 1.0}, {"both": 1.0, "tone": None}])
+def test_unjudged_sub_goal_leaves_nothing_to_measure(values: dict[str, float | None]) -> None:
+    """A judge who was not asked, or failed, makes no 0 of completion; calls are still counted."""
+    scored = judged([call("t1", 0, "pay"), call("t1", 1, "x")], **values)
+
+    assert scored["sub_goal_completion"][3:] == ("not_applicable", None, "not_judged")
+    assert scored["off_plan_calls"].value == 1
