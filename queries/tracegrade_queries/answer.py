@@ -17,6 +17,16 @@ from tracegrade_queries.errors import QueryFailed
 
 FORMATS: Final = ("table", "csv", "json", "parquet")
 
+SCORED: Final = (
+    "decisions",
+    "failures",
+    "release_scores",
+    "scores",
+    "sub_goals",
+    "trajectory_scores",
+)
+"""Tables and views that a lake has once it was scored."""
+
 
 class Question(NamedTuple):
     """What to run: one of the first two."""
@@ -69,17 +79,22 @@ def _ask(con: duckdb.DuckDBPyConnection, question: Question) -> duckdb.DuckDBPyR
         _refuse_all_but_reading(con, text)
         return con.sql(text, params=params) if params else con.sql(text)
     except (duckdb.Error, RuntimeError) as error:
-        raise QueryFailed(_way_out(str(error))) from error
+        raise QueryFailed(way_out(str(error))) from error
 
 
-def _way_out(error: str) -> str:
-    """Return the engine's error; where a value is missing, with the option that gives it."""
-    missing = re.search(r"not provided for the following parameters: (.+)", error)
-    if not missing:
-        return error
-    names = [name.strip() for name in missing[1].split(",")]
-    given = " ".join(f"--param {name}=VALUE" for name in names)
-    return f"the query needs a value for ${', $'.join(names)}; give it with {given}"
+def way_out(error: str) -> str:
+    """Return the engine's error; where something is missing, what gives it."""
+    if missing := re.search(r"not provided for the following parameters: (.+)", error):
+        names = [name.strip() for name in missing[1].split(",")]
+        given = " ".join(f"--param {name}=VALUE" for name in names)
+        return f"the query needs a value for ${', $'.join(names)}; give it with {given}"
+    table = re.search(r"Table with name (\w+) does not exist", error)
+    if table and table[1] in SCORED:
+        return (
+            f"there is no table '{table[1]}' in this lake, since it was never scored; "
+            "run `tracegrade score --lake LAKE` before"
+        )
+    return error
 
 
 def _refuse_all_but_reading(con: duckdb.DuckDBPyConnection, text: str) -> None:

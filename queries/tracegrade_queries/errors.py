@@ -13,3 +13,7 @@ class QueryFailed(QueriesError, BadInput):
 
 class UnknownQuery(QueriesError, BadInput):
     """No query file has the given name."""
+
+
+class TableMissing(QueriesError, BadInput):
+    """Neither the lake nor this package has a table of this name."""

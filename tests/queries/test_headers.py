@@ -15,14 +15,15 @@ import pytest
 from tests.headers import bare, columns_of, header, parameters_used, relations_read
 
 from tracegrade_collector.lake import Lake
-from tracegrade_queries.connection import connect, view_sql
+from tracegrade_queries import connection
+from tracegrade_queries.connection import DEDUPLICATED, connect, duckdb_type
 from tracegrade_queries.passes import split_into_steps
-from tracegrade_queries.schema import STEPS, TRAJECTORIES
 from tracegrade_queries.sql import paths, query
+from tracegrade_scoring.schema import SCORE_TABLES
 
 from .traces import CAPTURES, capture, land
 
-TABLES = {table.name: table for table in (STEPS, TRAJECTORIES)}
+TABLES = {table.name: table for table in (*connection.TABLES, *SCORE_TABLES)}
 CASES = sorted(path.parent for path in (Path(__file__).parent / "cases").rglob("expect.csv"))
 SAVED = [name for name, path in paths().items() if path.parent.name == "saved"]
 IN_STEPS = [name for name, path in paths().items() if path.parent.name == "steps"]
@@ -104,7 +105,18 @@ def run(case: Path) -> duckdb.DuckDBPyRelation:
     con = duckdb.connect()
     sql = query(case.parent.name)
     for name in header(sql).reads:
-        con.execute(view_sql(TABLES[name], None).replace("CREATE VIEW", "CREATE TABLE"))
-        con.execute(f"INSERT INTO {name} BY NAME FROM read_json('{case / name}.jsonl')")
+        if name == "scores":
+            fill(con, case, "trajectory_scores")
+            con.execute(f"CREATE VIEW scores AS {query(name)}")
+        else:
+            fill(con, case, name)
     params = json.loads((case / "params.json").read_text())
     return con.sql(bare(sql), params=params)
+
+
+def fill(con: duckdb.DuckDBPyConnection, case: Path, name: str) -> None:
+    """Create a table with the rows of its file; what a row leaves out is NULL."""
+    table = TABLES[DEDUPLICATED.get(name, name)]
+    types = ", ".join(f"{c.name}: '{duckdb_type(c.type)}'" for c in table.columns)
+    rows = f"read_json('{case / name}.jsonl', columns = {{{types}}})"
+    con.execute(f"CREATE TABLE {name} AS FROM {rows}")

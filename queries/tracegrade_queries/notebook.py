@@ -1,0 +1,103 @@
+"""A lake in a notebook: as DuckDB, as Polars, and what saved queries say of it.
+
+import tracegrade_queries as tg
+
+con = tg.connect("lake")
+con.sql("SELECT kind, count(*) FROM steps GROUP BY kind").pl()
+tg.ask(con, "repeated_calls", times=3).df()
+tg.scan("lake", "steps").filter(pl.col("status") == "error").collect()
+"""
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from tracegrade_collector.lake import Lake
+from tracegrade_queries import connection
+from tracegrade_queries.answer import way_out
+from tracegrade_queries.errors import QueryFailed, TableMissing
+from tracegrade_queries.sql import query
+
+__all__ = ["ask", "connect", "scan"]
+
+
+def connect(
+    lake: str | Path | Lake, *, memory_limit: str | None = None
+) -> duckdb.DuckDBPyConnection:
+    """Return DuckDB over a lake as it is now: one view per table, and nothing can be written.
+
+    Args:
+        lake: Its folder or URL.
+        memory_limit: What the engine may use before it spills (`"4GB"`); None for most of it.
+
+    Returns:
+        An in-memory database with the views `spans`, `logs`, `steps`, `trajectories`, `verdicts`
+        and, once something was scored, `trajectory_scores`, `scores`, `decisions` and the others.
+        It keeps reading the versions that it found.
+
+    Raises:
+        LakeMissing: There is no lake.
+        LakeUnreachable: Its object store does not answer.
+    """
+    return connection.connect(_opened(lake), memory_limit=memory_limit)
+
+
+def ask(con: duckdb.DuckDBPyConnection, name: str, **parameters: Any) -> duckdb.DuckDBPyRelation:
+    """Return the answer of a saved query; `tracegrade sql --list` names them.
+
+    Args:
+        con: What `connect` returned.
+        name: The query's.
+        parameters: A value for each $name in it.
+
+    Raises:
+        UnknownQuery: There is no such query.
+        QueryFailed: A parameter is missing or wrong, or a table that it reads.
+    """
+    text = query(name).strip().removesuffix(";")
+    try:
+        return con.sql(text, params=parameters) if parameters else con.sql(text)
+    except (duckdb.Error, RuntimeError) as error:
+        raise QueryFailed(way_out(str(error))) from error
+
+
+def scan(lake: str | Path | Lake, table: str) -> pl.LazyFrame:
+    """Return a table of a lake as it is now, for Polars; nothing is read yet.
+
+    Args:
+        lake: Its folder or URL.
+        table: One of the lake, or `spans` and `logs`: those without what was sent twice.
+
+    Returns:
+        One row as the table's declaration says; no rows if it is declared but not there yet.
+
+    Raises:
+        TableMissing: Neither the lake nor this package knows it.
+        LakeMissing: There is no lake.
+        LakeUnreachable: Its object store does not answer.
+    """
+    opened = _opened(lake)
+    raw = connection.DEDUPLICATED.get(table)
+    frame = _scanned(opened, raw or table)
+    return frame.filter(~pl.col("resent")) if raw else frame
+
+
+def _scanned(lake: Lake, table: str) -> pl.LazyFrame:
+    files = lake.files(table) if lake.is_local else []
+    if files:
+        return pl.scan_parquet(files, hive_partitioning=True, missing_columns="insert")
+    dataset = lake.dataset(table)
+    if dataset is not None:
+        return pl.scan_pyarrow_dataset(dataset)
+    declared = {each.name: each for each in connection.TABLES}
+    if table not in declared:
+        known = ", ".join(sorted({*declared, *connection.DEDUPLICATED, *lake.tables()}))
+        msg = f"the lake has no table '{table}'; known: {known}; scoring writes others"
+        raise TableMissing(msg)
+    return pl.DataFrame(declared[table].arrow().empty_table()).lazy()
+
+
+def _opened(lake: str | Path | Lake) -> Lake:
+    return lake if isinstance(lake, Lake) else Lake.open(lake)

@@ -1,0 +1,39 @@
+-- What a success costs in each release: money, tokens and calls of all attempts together.
+--
+-- Failed attempts cost too, so all of them are divided by the successes.
+--
+-- Reads:
+--   trajectories
+--   trajectory_scores
+-- Columns:
+--   release             VARCHAR  NULL if not sent. One row for each release and agent_name.
+--   agent_name          VARCHAR  NULL if none is named.
+--   attempts            BIGINT   Whose success is known; at least 1.
+--   successes           BIGINT
+--   usd_per_success     DOUBLE   NULL without successes, or if no cost is known.
+--   tokens_per_success  DOUBLE   In and out; NULL without successes, or if none were recorded.
+--   calls_per_success   DOUBLE   Tool calls; NULL without successes.
+-- Order:
+--   release, agent_name
+WITH attempts AS (
+  SELECT
+    trajectories.*,
+    trajectory_scores.success.value = 1 AS succeeded
+  FROM trajectories
+  INNER JOIN trajectory_scores USING (trajectory_id)
+  WHERE trajectory_scores.success.status = 'scored'
+)
+
+SELECT
+  release,
+  agent_name,
+  count(*) AS attempts,
+  count(*) FILTER (WHERE succeeded) AS successes,
+  sum(cost_usd) / nullif(successes, 0) AS usd_per_success,
+  sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0)) FILTER (
+    WHERE input_tokens IS NOT NULL OR output_tokens IS NOT NULL
+  ) / nullif(successes, 0) AS tokens_per_success,
+  sum(tool_call_count) / nullif(successes, 0) AS calls_per_success
+FROM attempts
+GROUP BY release, agent_name
+ORDER BY release, agent_name;

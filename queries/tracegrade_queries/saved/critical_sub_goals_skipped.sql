@@ -1,0 +1,27 @@
+-- Critical sub-goals that agents never attempted: steps missing from their plans.
+--
+-- Reads:
+--   sub_goals
+-- Columns:
+--   task_id          VARCHAR  NULL if no task is known. One row for each task_id and sub_goal.
+--   sub_goal         VARCHAR  Critical, and skipped at least once.
+--   attempts         BIGINT   In which it is known whether an action served it.
+--   skipped          BIGINT   At least 1.
+--   skipped_share    DOUBLE   skipped / attempts, in (0, 1].
+--   failed_inside    BIGINT   Attempted, but not completed: a fault of tools or reasoning.
+--   example          VARCHAR  A trajectory that skipped it, the first by id.
+-- Order:
+--   skipped_share DESC, skipped DESC, task_id, sub_goal
+SELECT
+  task_id,
+  sub_goal,
+  count(attempted) AS attempts,
+  count(*) FILTER (WHERE NOT attempted) AS skipped,
+  skipped / attempts AS skipped_share,
+  count(*) FILTER (WHERE attempted AND NOT completed) AS failed_inside,
+  min(trajectory_id) FILTER (WHERE NOT attempted) AS example
+FROM sub_goals
+WHERE critical
+GROUP BY task_id, sub_goal
+HAVING skipped > 0
+ORDER BY skipped_share DESC, skipped DESC, task_id ASC, sub_goal ASC;

@@ -1,0 +1,27 @@
+-- What arrived on each day: trajectories, calls, errors, tokens, and how much is incomplete.
+--
+-- Reads:
+--   trajectories
+-- Columns:
+--   date              DATE     Of first receipt, UTC. One row for each date and service_name.
+--   service_name      VARCHAR  NULL if not sent.
+--   trajectories      BIGINT   At least 1.
+--   incomplete        BIGINT   Whose root, or a span above it, did not arrive.
+--   steps             BIGINT
+--   tool_calls        BIGINT
+--   error_share       DOUBLE   Failed or not executed calls / calls, in [0, 1]; NULL without.
+--   tokens            BIGINT   In and out; 0 if none were recorded.
+-- Order:
+--   date DESC, service_name
+SELECT
+  date,
+  service_name,
+  count(*) AS trajectories,
+  count(*) FILTER (WHERE NOT complete) AS incomplete,
+  sum(step_count)::BIGINT AS steps,
+  sum(tool_call_count)::BIGINT AS tool_calls,
+  sum(error_count) / nullif(sum(tool_call_count), 0) AS error_share,
+  sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0))::BIGINT AS tokens
+FROM trajectories
+GROUP BY date, service_name
+ORDER BY date DESC, service_name ASC;

@@ -1,0 +1,37 @@
+-- How often each two sources of verdicts on success agree about the same trajectory.
+--
+-- Reads:
+--   verdicts
+-- Columns:
+--   source           VARCHAR  One row for each source and other_source, in the order of names.
+--   other_source     VARCHAR
+--   trajectories     BIGINT   That both judged with a number; at least 1.
+--   agreed           BIGINT   Both from 0.5 on, or both below.
+--   agreed_share     DOUBLE   agreed / trajectories, in [0, 1].
+--   source_higher    BIGINT   Only source from 0.5 on.
+--   mean_difference  DOUBLE   Of values, source less other_source.
+-- Order:
+--   source, other_source
+WITH judged AS (
+  SELECT
+    trajectory_id,
+    source,
+    avg(value) AS value
+  FROM verdicts
+  WHERE subject = 'success' AND value IS NOT NULL
+  GROUP BY trajectory_id, source
+)
+
+SELECT
+  judged.source,
+  others.source AS other_source,
+  count(*) AS trajectories,
+  count(*) FILTER (WHERE (judged.value >= 0.5) = (others.value >= 0.5)) AS agreed,
+  agreed / trajectories AS agreed_share,
+  count(*) FILTER (WHERE judged.value >= 0.5 AND others.value < 0.5) AS source_higher,
+  avg(judged.value - others.value) AS mean_difference
+FROM judged
+INNER JOIN judged AS others
+  ON judged.trajectory_id = others.trajectory_id AND judged.source < others.source
+GROUP BY judged.source, others.source
+ORDER BY judged.source, others.source;

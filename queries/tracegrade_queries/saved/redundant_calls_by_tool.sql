@@ -1,0 +1,39 @@
+-- Calls that told nothing new: same tool, arguments and result as an earlier one, by tool.
+--
+-- Wider than the metric redundant_calls, which lets a change in between excuse the second call.
+--
+-- Reads:
+--   steps
+-- Columns:
+--   tool_name        VARCHAR  One row for each tool with such a call.
+--   calls            BIGINT   All its successful calls with arguments and a result.
+--   redundant        BIGINT   Those that an earlier one of the same trajectory equals; at least 1.
+--   redundant_share  DOUBLE   redundant / calls, in (0, 1].
+--   trajectories     BIGINT   In which they stand.
+--   wasted_ms        DOUBLE   Time that they took.
+-- Order:
+--   redundant DESC, tool_name
+WITH good_calls AS (
+  SELECT
+    trajectory_id,
+    tool_name,
+    duration_ms,
+    row_number() OVER (
+      PARTITION BY trajectory_id, tool_name, arguments, result ORDER BY step_index
+    ) > 1 AS is_redundant
+  FROM steps
+  WHERE
+    kind = 'tool_call' AND status = 'ok' AND arguments IS NOT NULL AND result IS NOT NULL
+)
+
+SELECT
+  tool_name,
+  count(*) AS calls,
+  count(*) FILTER (WHERE is_redundant) AS redundant,
+  redundant / calls AS redundant_share,
+  count(DISTINCT trajectory_id) FILTER (WHERE is_redundant) AS trajectories,
+  sum(duration_ms) FILTER (WHERE is_redundant) AS wasted_ms
+FROM good_calls
+GROUP BY tool_name
+HAVING redundant > 0
+ORDER BY redundant DESC, tool_name ASC;

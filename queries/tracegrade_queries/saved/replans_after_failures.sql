@@ -1,0 +1,31 @@
+-- Whether agents change their plan when a call fails, by release.
+--
+-- Near-zero replanning is a finding only where failures occurred.
+--
+-- Reads:
+--   trajectory_scores
+-- Columns:
+--   release            VARCHAR  NULL if not sent. One row for each release and agent_name.
+--   agent_name         VARCHAR  NULL if none is named.
+--   with_plan          BIGINT   Trajectories that showed a plan; others are not counted below.
+--   failures           DOUBLE   Failed calls in them.
+--   followed           DOUBLE   Of them, those with a replan before the next call.
+--   followed_share     DOUBLE   followed / failures, in [0, 1]; NULL without failures.
+--   replans            DOUBLE   Changes of the remaining plan.
+--   reactive_share     DOUBLE   Replans after a failure / replans; NULL without replans.
+-- Order:
+--   release, agent_name
+SELECT
+  release,
+  agent_name,
+  count(*) FILTER (WHERE replans.status = 'scored') AS with_plan,
+  coalesce(sum(replan_given_failure.denominator), 0) AS failures,
+  coalesce(sum(replan_given_failure.numerator), 0) AS followed,
+  followed / nullif(failures, 0) AS followed_share,
+  coalesce(sum(trajectory_scores.replans.value), 0) AS replans,
+  sum(replans_reactive.value) / nullif(sum(trajectory_scores.replans.value), 0)
+    AS reactive_share
+FROM trajectory_scores
+GROUP BY release, agent_name
+HAVING with_plan > 0
+ORDER BY release, agent_name;

@@ -1,0 +1,30 @@
+-- Where each task loses its agents: sub-goals attempted, completed, undone again.
+--
+-- Reads:
+--   sub_goals
+-- Columns:
+--   task_id          VARCHAR  NULL if no task is known. One row for each task_id and sub_goal.
+--   sub_goal         VARCHAR
+--   critical         BOOLEAN  The task cannot succeed without it.
+--   trajectories     BIGINT   Whose variant has it.
+--   attempted        BIGINT
+--   completed        BIGINT
+--   regressed        BIGINT   Completed once, but not at the end.
+--   too_early        BIGINT   Completed before a prerequisite was.
+--   completed_share  DOUBLE   completed / trajectories of which that is known; NULL if of none.
+-- Order:
+--   task_id, completed_share, sub_goal
+SELECT
+  task_id,
+  sub_goal,
+  bool_or(critical) AS critical,
+  count(*) AS trajectories,
+  count(*) FILTER (WHERE sub_goals.attempted) AS attempted,
+  count(*) FILTER (WHERE sub_goals.completed) AS completed,
+  count(*) FILTER (WHERE sub_goals.regressed) AS regressed,
+  count(*) FILTER (WHERE dependency_violation) AS too_early,
+  count(*) FILTER (WHERE sub_goals.completed) / nullif(count(sub_goals.completed), 0)
+    AS completed_share
+FROM sub_goals
+GROUP BY task_id, sub_goal
+ORDER BY task_id, completed_share, sub_goal;

@@ -1,0 +1,24 @@
+-- Which tool agents pick where another was expected, most frequent first.
+--
+-- Reads:
+--   decisions
+-- Columns:
+--   expected_tool  VARCHAR    NULL where none was. One row for each of the first two.
+--   picked_tool    VARCHAR    NULL where no call was made.
+--   decisions      BIGINT     At least 1.
+--   tasks          BIGINT     Distinct tasks.
+--   criteria       VARCHAR[]  Criteria that failed, sorted; empty where none is told.
+--   example        VARCHAR    A trajectory with it, the first by id.
+-- Order:
+--   decisions DESC, expected_tool, picked_tool
+SELECT
+  expected_tool,
+  picked_tool,
+  count(*) AS decisions,
+  count(DISTINCT task_id) AS tasks,
+  list_sort(list_distinct(flatten(list(failed_criteria)))) AS criteria,
+  min(trajectory_id) AS example
+FROM decisions
+WHERE counted AND NOT correct
+GROUP BY expected_tool, picked_tool
+ORDER BY count(*) DESC, expected_tool ASC, picked_tool ASC;

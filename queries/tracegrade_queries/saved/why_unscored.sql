@@ -1,0 +1,31 @@
+-- Which metrics could not be scored, for how many trajectories, and why.
+--
+-- Reads:
+--   scores
+-- Columns:
+--   metric        VARCHAR  One row for each metric, status and reason.
+--   status        VARCHAR  not_applicable (nothing to measure) | error (could not be measured).
+--   reason        VARCHAR
+--   trajectories  BIGINT   At least 1.
+--   share         DOUBLE   trajectories / all trajectories, in (0, 1].
+-- Order:
+--   metric, trajectories DESC, status, reason
+WITH counted AS (
+  SELECT
+    metric,
+    status,
+    reason,
+    count(*) OVER (PARTITION BY metric) AS of_metric
+  FROM scores
+)
+
+SELECT
+  metric,
+  status,
+  reason,
+  count(*) AS trajectories,
+  count(*) / any_value(of_metric) AS share
+FROM counted
+WHERE status <> 'scored'
+GROUP BY metric, status, reason
+ORDER BY metric ASC, trajectories DESC, status ASC, reason ASC;
