@@ -109,6 +109,11 @@ def build(lake: Lake, *, full: bool = False) -> BuildSummary:
         return BuildSummary(new_spans, traces, trajectories.rows, steps.rows)
 
 
+def unbuilt_spans(lake: Lake, con: duckdb.DuckDBPyConnection) -> int:
+    """Return how many spans, and log records of theirs, a build would find new."""
+    return _find_new(con, _seen(lake, _received(con)))
+
+
 def _received(con: duckdb.DuckDBPyConnection) -> dict[Source, int]:
     """Return the newest sequence number of each collector's spans, and of its log records."""
     return {

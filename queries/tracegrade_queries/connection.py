@@ -25,6 +25,12 @@ TABLES: Final = (RAW_SPANS, RAW_LOGS, STEPS, TRAJECTORIES, VERDICTS)
 # A view without the rows that a client sent twice: a flag, never a window over everything.
 DEDUPLICATED: Final = {"spans": "raw_spans", "logs": "raw_logs"}
 
+RUNS: Final = "score"
+"""Under which the commits of a scoring run note its number in each table that it writes."""
+
+LAST_TABLE: Final = "trajectory_scores"
+"""Which a scoring run commits last: its number tells the last run that is whole."""
+
 _SETTINGS: Final = {
     "preserve_insertion_order": True,
     "autoinstall_known_extensions": False,
@@ -61,7 +67,8 @@ def connect(
     Returns:
         An in-memory DuckDB with a view for each table (empty if the lake has no such table yet),
         for each other table of the lake, `spans` and `logs` without rows sent twice, and, once
-        something was scored, `scores`. It reads the files of these tables and no other.
+        something was scored, `scores`. It reads the files of these tables and no other. The tables
+        of scores are all of one run, the last that is whole.
     """
     declared = {table.name: table for table in (*TABLES, *tables)}
     found = _found_tables(lake, declared.keys())
@@ -114,18 +121,25 @@ def _files(found: Mapping[str, Found]) -> Iterator[str]:
 def _found_tables(lake: Lake, declared: Set[str]) -> dict[str, Found]:
     """Return the tables that the lake has, by name; opened side by side, each takes a while."""
     names = sorted({*declared, *lake.tables()})
+    _, run = lake.noted_version(LAST_TABLE, RUNS)
     with ThreadPoolExecutor() as pool:
-        found = pool.map(lambda name: _found_table(lake, name), names)
+        found = pool.map(lambda name: _found_table(lake, name, run), names)
         return {name: table for name, table in zip(names, found, strict=True) if table}
 
 
-def _found_table(lake: Lake, name: str) -> Found | None:
-    if lake.is_local:
-        files = lake.files(name)
-        return Found(_parquet(files), files, None) if files else None
-    dataset = lake.dataset(name)
-    if dataset is None or not dataset.files:
+def _found_table(lake: Lake, name: str, run: int) -> Found | None:
+    """Return the table; one of scores as the run with this number left it."""
+    version = lake.version_noting(name, RUNS, run)
+    if version is None:
         return None
+    files = lake.files(name, version) if lake.is_local else []
+    if files:
+        return Found(_parquet(files), files, None)
+    dataset = lake.dataset(name, version)
+    if dataset is None:
+        return None
+    if not dataset.files:
+        return Found(f"({_no_rows(dataset.schema)})", [], None)
     return Found(f"_{name}_objects", [], dataset)
 
 
@@ -141,6 +155,7 @@ def _open_engine(
     con = duckdb.connect(config={**_SETTINGS, **limits, "temp_directory": spill})
     con.execute("LOAD icu")  # part of the wheel; without it there are no time zones
     con.execute("SET GLOBAL TimeZone = 'UTC'")  # of every cursor
+    con.execute("SET enable_progress_bar = false")  # it would write to stdout
     datasets = {table.relation: table.dataset for table in found.values() if table.dataset}
     for name, dataset in datasets.items():
         con.register(name, dataset)
@@ -158,20 +173,20 @@ def _create_view(con: duckdb.DuckDBPyConnection, table: Table, found: Found | No
     except duckdb.BinderException:  # files of an earlier version lack columns
         if found is None:
             raise
-        whole = f"({_no_rows(table)} UNION ALL BY NAME SELECT * FROM {found.relation})"
+        whole = f"({_no_rows(table.arrow())} UNION ALL BY NAME SELECT * FROM {found.relation})"
         con.execute(view_sql(table, found._replace(relation=whole)))
 
 
 def view_sql(table: Table, found: Found | None) -> str:
     """Return the statement that makes a table's view, typed as declared; None: it is empty."""
     if found is None:
-        return f"CREATE VIEW {table.name} AS {_no_rows(table)}"
+        return f"CREATE VIEW {table.name} AS {_no_rows(table.arrow())}"
     columns = ", ".join(f"{c.name}::{duckdb_type(c.type)} AS {c.name}" for c in table.columns)
     return f"CREATE VIEW {table.name} AS SELECT {columns} FROM {found.relation}"
 
 
-def _no_rows(table: Table) -> str:
-    columns = ", ".join(f"NULL::{duckdb_type(c.type)} AS {c.name}" for c in table.columns)
+def _no_rows(schema: pa.Schema) -> str:
+    columns = ", ".join(f"NULL::{duckdb_type(c.type)} AS {c.name}" for c in schema)
     return f"SELECT {columns} WHERE false"
 
 
@@ -188,6 +203,8 @@ def duckdb_type(kind: pa.DataType) -> str:
     if pa.types.is_struct(kind):
         fields = ", ".join(f'"{field.name}" {duckdb_type(field.type)}' for field in kind)
         return f"STRUCT({fields})"
+    if pa.types.is_decimal(kind):
+        return f"DECIMAL({kind.precision}, {kind.scale})"
     return _SCALARS[kind]
 
 

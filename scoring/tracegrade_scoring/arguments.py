@@ -35,7 +35,8 @@ class Validity(NamedTuple):
 
 
 def validate_arguments(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `offered_tools`, `call_schemas`, `validated_arguments` and `call_validity`."""
+    """Create `call_validity`, and `offers`, `offered_tools`, `call_schemas` that it is made from."""
+    materialise(con, "offers")
     materialise(con, "offered_tools")
     materialise(con, "call_schemas")
     pairs = con.sql(_DISTINCT).to_arrow_table()

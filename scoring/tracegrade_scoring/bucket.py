@@ -1,17 +1,22 @@
 """Scores one bucket of traces: from their steps to rows of the score tables.
 
-Traces are independent, so a bucket bounds the memory and changes no score. Temporary tables named
-`steps`, `trajectories` and `verdicts` stand before the lake's and hold the bucket's rows alone.
+Traces are independent, so a bucket bounds the memory and changes no score.
 """
 
-from collections.abc import Mapping
 from typing import Final
 
 import duckdb
 
 from tracegrade_collector.lake import Table
 from tracegrade_queries.connection import duckdb_type
-from tracegrade_scoring import conduct, plan_graph, planning, replanning, tool_selection
+from tracegrade_queries.sql import query
+from tracegrade_scoring import (
+    conduct,
+    plan_graph,
+    planning,
+    replanning,
+    tool_selection,
+)
 from tracegrade_scoring.metrics import METRICS, UNSAID
 from tracegrade_scoring.prepare import create_relations
 from tracegrade_scoring.relations import materialise
@@ -26,7 +31,7 @@ from tracegrade_scoring.schema import (
 from tracegrade_scoring.tasks import Specification
 
 STAGED: Final = (DECISIONS, SUB_GOALS, FAILURES, TRAJECTORY_SCORES)
-"""The tables whose new rows are collected bucket by bucket, as `new_<name>`."""
+"""The tables that each bucket adds rows to, made as `new_<name>`."""
 
 _EVIDENCE: Final = {
     DECISIONS: "decision_rows",
@@ -35,36 +40,14 @@ _EVIDENCE: Final = {
 }
 """The rows of attempts behind each table of evidence."""
 
-_BUCKET: Final[Mapping[str, str]] = {
-    "trajectories": "SELECT lake.* FROM memory.main.trajectories AS lake SEMI JOIN bucket_traces "
-    "ON lake.trace_id = bucket_traces.trace_id",
-    "steps": "SELECT lake.* FROM memory.main.steps AS lake SEMI JOIN bucket_traces "
-    "ON lake.trace_id = bucket_traces.trace_id",
-    # A verdict that names the trace alone is about its outermost runs.
-    "verdicts": "SELECT lake.* REPLACE (trajectories.trajectory_id AS trajectory_id) "
-    "FROM memory.main.verdicts AS lake INNER JOIN trajectories "
-    "ON lake.trajectory_id = trajectories.trajectory_id "
-    "OR (lake.trajectory_id = trajectories.trace_id "
-    "AND trajectories.parent_trajectory_id IS NULL)",
-}
-
-
-def create_staging(con: duckdb.DuckDBPyConnection) -> None:
-    """Create the empty tables that `score_bucket` fills."""
-    for table in STAGED:
-        columns = ", ".join(f"{c.name} {duckdb_type(c.type)}" for c in table.columns)
-        con.execute(f"CREATE TEMP TABLE new_{table.name} ({columns})")
-
 
 def score_bucket(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
-    """Add the rows of one bucket to the staging tables.
+    """Make `new_<table>` of each score table: the rows of one bucket.
 
     Args:
-        con: Holds `bucket_traces` (trace_id), `traces_to_score` and the lake's tables.
+        con: Holds `traces_to_score`, and the bucket's rows as `take_bucket` leaves them.
         specification: What to score against.
     """
-    for name, rows in _BUCKET.items():
-        con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {rows}")
     create_relations(con, specification)
     materialise(con, "endings")
     tool_selection.score(con, specification)
@@ -75,21 +58,23 @@ def score_bucket(con: duckdb.DuckDBPyConnection, specification: Specification) -
     planning.score(con, specification)
     materialise(con, "rollback_scores")
     materialise(con, "metric_rows")
-    materialise(con, "scored_trajectories")
-    con.execute(f"INSERT INTO new_trajectory_scores BY NAME {_WIDE}", _constants(specification))
+    create = f"CREATE OR REPLACE TEMP TABLE scored_trajectories AS {query('scored_trajectories')}"
+    con.execute(create, hashes(specification))
+    _replace(con, TRAJECTORY_SCORES, _WIDE)
     materialise(con, "failure_rows")
     for table, rows in _EVIDENCE.items():
-        con.execute(f"INSERT INTO new_{table.name} {_described(table, rows)}")
+        _replace(con, table, _described(table, rows))
 
 
-def drop_bucket(con: duckdb.DuckDBPyConnection) -> None:
-    """Let the names `steps`, `trajectories` and `verdicts` mean the lake's tables again."""
-    for name in _BUCKET:
-        con.execute(f"DROP TABLE IF EXISTS temp.{name}")
+def hashes(specification: Specification) -> dict[str, str]:
+    """Return the hashes of what attempts without a known task are held against."""
+    return {"tools_hash": specification.tools_hash, "match_hash": specification.match_hash}
 
 
-def _constants(specification: Specification) -> dict[str, str]:
-    return {"scorer_version": SCORER_VERSION, "specification_hash": specification.hash}
+def _replace(con: duckdb.DuckDBPyConnection, table: Table, rows: str) -> None:
+    """Create `new_<table>` with the declared columns from a query that has them."""
+    columns = ", ".join(f"{c.name}::{duckdb_type(c.type)} AS {c.name}" for c in table.columns)
+    con.execute(f"CREATE OR REPLACE TEMP TABLE new_{table.name} AS SELECT {columns} FROM ({rows})")
 
 
 def _described(table: Table, rows: str) -> str:
@@ -98,7 +83,7 @@ def _described(table: Table, rows: str) -> str:
     columns = [f"{'known' if c.name in known else 'found'}.{c.name}" for c in table.columns]
     return (
         f"SELECT {', '.join(columns)} FROM {rows} AS found "
-        "INNER JOIN scored_trajectories AS known USING (trajectory_id) ORDER BY ALL"
+        "INNER JOIN scored_trajectories AS known USING (trajectory_id)"
     )
 
 
@@ -110,19 +95,18 @@ def _wide() -> str:
     """
     score = duckdb_type(SCORE)
     fields = ", ".join(f"'{field.name}': {field.name}" for field in SCORE)
-    packed = ", ".join(
-        f"any_value({{{fields}}}::{score}) FILTER (WHERE metric = '{name}') AS {name}"
+    columns = ", ".join(
+        f"coalesce({name}.score, {_absent(name)}::{score}) AS {name}" for name in METRICS
+    )
+    # A join for each metric costs less than an aggregate of as many columns.
+    joins = " ".join(
+        f"LEFT JOIN (SELECT trajectory_id, {{{fields}}}::{score} AS score FROM metric_rows "
+        f"WHERE metric = '{name}') AS {name} USING (trajectory_id)"
         for name in METRICS
     )
-    columns = ", ".join(
-        f"coalesce(packed.{name}, {_absent(name)}::{score}) AS {name}" for name in METRICS
-    )
     return (
-        f"WITH packed AS (SELECT trajectory_id, {packed} FROM metric_rows GROUP BY trajectory_id) "
-        f"SELECT known.* EXCLUDE (is_root), $scorer_version AS scorer_version, "
-        f"$specification_hash AS specification_hash, {columns} "
-        "FROM scored_trajectories AS known LEFT JOIN packed USING (trajectory_id) "
-        "ORDER BY known.trajectory_id"
+        f"SELECT known.* EXCLUDE (is_root), '{SCORER_VERSION}' AS scorer_version, {columns} "
+        f"FROM scored_trajectories AS known {joins}"
     )
 
 

@@ -1,161 +1,211 @@
 """`tracegrade score`: brings the score tables up to date with the lake and the task files.
 
-What has been scored is written in the scores themselves (hashes of spans, verdicts and task files)
-and `trajectory_scores` is committed last: a run that was cut off is simply repeated. One job at a
-time holds the lake's lock.
+What has been scored is written in the scores themselves (hashes of spans, verdicts, tasks) and
+`trajectory_scores` is committed last: a run that was cut off is simply repeated. One job at a time
+holds the lake's lock.
 """
 
 import datetime
-import fcntl
-import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import duckdb
 import pyarrow as pa
 
-from tracegrade_collector.lake import Lake, Table
-from tracegrade_queries.build import build
+from tracegrade_collector.lake import Lake
+from tracegrade_collector.locks import FolderLock
+from tracegrade_queries.build import build, unbuilt_spans
 from tracegrade_queries.connection import connect
 from tracegrade_queries.sql import query
-from tracegrade_scoring.bucket import STAGED, create_staging, drop_bucket, score_bucket
+from tracegrade_scoring.bucket import STAGED, hashes, score_bucket
+from tracegrade_scoring.bucket_rows import leave_bucket, number_buckets, take_bucket
 from tracegrade_scoring.errors import ScoringBusy
+from tracegrade_scoring.relations import put
 from tracegrade_scoring.release import release_scores
-from tracegrade_scoring.schema import RELEASE_SCORES, SCORE_TABLES, SCORER_VERSION
+from tracegrade_scoring.run import Run
+from tracegrade_scoring.schema import (
+    RELEASE_SCORES,
+    SCORE_SUMS,
+    SCORE_TABLES,
+    SCORER_VERSION,
+)
+from tracegrade_scoring.sums import add_scores, start_sums, sums_are_whole, total_sums
 from tracegrade_scoring.tasks import Specification
 
 BUCKET_STEPS: Final = 500_000
 """Steps that one bucket aims at."""
 
+MEMORY_LIMIT: Final = "6GB"
+"""Of the engine; it spills beyond."""
+
 LOCK_NAME: Final = "score.lock"
+
+Progress = Callable[[int, int], object]
+"""Is told how many buckets are scored, and of how many."""
+
+
+class Chosen(NamedTuple):
+    """Which traces a run scores: those with a run that all of these fit."""
+
+    since: datetime.datetime | None = None
+    """Begun at or after it, UTC; None for all, here and below."""
+    until: datetime.datetime | None = None
+    """Begun before it, UTC."""
+    agent_name: str | None = None
+    release: str | None = None
+
+
+ALL: Final = Chosen()
 
 
 class ScoreSummary(NamedTuple):
-    """What one run did."""
+    """What one run did, or would do."""
 
     traces: int
     """Traces that were scored, or removed because they are no longer there."""
     trajectories: int
     """Trajectories that were scored."""
+    new_spans: int = 0
+    """Spans that were built into steps before; on a dry run those that wait for it."""
 
 
-def score(
+def score(  # noqa: PLR0913 - one for each option of the command
     lake: Lake,
     specification: Specification,
     *,
+    chosen: Chosen = ALL,
     full: bool = False,
+    wait: bool = False,
     bucket_steps: int = BUCKET_STEPS,
+    progress: Progress = lambda done, of: None,
 ) -> ScoreSummary:
     """Build what is new in the lake and score every trajectory that needs it.
 
     Args:
         lake: The lake to read and write.
         specification: What to score against; an empty one scores what needs no task.
+        chosen: Which traces to score; others keep the scores they have.
         full: Score every settled trajectory, not just new and changed ones.
+        wait: Wait until another job has ended.
         bucket_steps: Steps to hold in memory at a time, about; changes no score.
+        progress: Is called after each bucket.
 
     Raises:
-        ScoringBusy: Another job is scoring this lake.
+        ScoringBusy: Another job is scoring this lake, and `wait` is false.
     """
-    with _alone(lake):
+    with _alone(lake, wait=wait):
         _drop_outdated(lake)
-        build(lake, full=full)
-        with connect(lake, tables=SCORE_TABLES) as con:
-            _find_traces(con, specification, full=full)
-            create_staging(con)
-            traces = _count(con, "traces_to_score")
-            if traces:
-                _score_buckets(con, specification, bucket_steps)
-                _write(lake, con)
-            return ScoreSummary(traces, _count(con, "new_trajectory_scores"))
+        built = build(lake, full=full)
+        with connect(lake, tables=SCORE_TABLES, memory_limit=MEMORY_LIMIT) as con:
+            traces = find_traces(con, specification, chosen, full=full)
+            trajectories = 0
+            if traces or not sums_are_whole(con):
+                run = Run(lake, con)
+                trajectories = _score_buckets(con, run, specification, bucket_steps, progress)
+                _commit(con, run)
+            return ScoreSummary(traces, trajectories, built.new_spans)
+
+
+def look(
+    lake: Lake, specification: Specification, *, chosen: Chosen = ALL, full: bool = False
+) -> ScoreSummary:
+    """Return what `score` would do as the lake is now, and write nothing.
+
+    Spans that wait to be built are counted; which trajectories they make is not known before.
+    """
+    with connect(lake, tables=SCORE_TABLES, memory_limit=MEMORY_LIMIT) as con:
+        traces = find_traces(con, specification, chosen, full=full)
+        return ScoreSummary(traces, _count(con, _TRAJECTORIES_TO_SCORE), unbuilt_spans(lake, con))
+
+
+_TRAJECTORIES_TO_SCORE: Final = "trajectories SEMI JOIN traces_to_score USING (trace_id)"
 
 
 @contextmanager
-def _alone(lake: Lake) -> Iterator[None]:
+def _alone(lake: Lake, *, wait: bool) -> Iterator[None]:
     """Hold the lake's lock for scoring; it ends with the process."""
-    descriptor = os.open(lake.state / LOCK_NAME, os.O_CREAT | os.O_RDWR, 0o600)
+    lock = FolderLock(lake.state / LOCK_NAME)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if wait:
+            lock.acquire()
+        elif not lock.try_acquire():
+            msg = f"another job is scoring the lake at {lake.place}; --wait waits until it ends"
+            raise ScoringBusy(msg)
         yield
-    except BlockingIOError as error:
-        msg = f"another job is scoring the lake at {lake.place}; wait until it has ended"
-        raise ScoringBusy(msg) from error
     finally:
-        os.close(descriptor)
+        lock.close()
 
 
 def _drop_outdated(lake: Lake) -> None:
-    """Remove score tables that have other columns than declared: they are written anew."""
-    for table in SCORE_TABLES:
-        if lake.columns(table.name) not in (None, table.arrow().names):
+    """Remove all score tables if one has other columns than declared: they are written anew."""
+    found = [(table, lake.columns(table.name)) for table in SCORE_TABLES]
+    if any(columns not in (None, table.arrow().names) for table, columns in found):
+        for table, _ in found:
             lake.drop(table.name)
 
 
-def _find_traces(
-    con: duckdb.DuckDBPyConnection, specification: Specification, *, full: bool
-) -> None:
-    """Create `traces_to_score` (trace_id, date, steps, input_hash)."""
-    parameters = {
+def find_traces(
+    con: duckdb.DuckDBPyConnection,
+    specification: Specification,
+    chosen: Chosen = ALL,
+    *,
+    full: bool = False,
+) -> int:
+    """Create `traces_to_score` as `unscored_traces.sql` says, and return how many there are."""
+    tasks = list(specification.tasks)
+    task_hashes = {"task_id": tasks, "task_hash": [specification.task_hash(id_) for id_ in tasks]}
+    schema = pa.schema([("task_id", pa.string()), ("task_hash", pa.string())])
+    put(con, "task_hashes", pa.table(task_hashes, schema=schema))
+    parameters: dict[str, Any] = {
         "everything": full,
         "scorer_version": SCORER_VERSION,
-        "specification_hash": specification.hash,
+        **hashes(specification),
+        **chosen._asdict(),
     }
     con.execute(f"CREATE TEMP TABLE traces_to_score AS {query('unscored_traces')}", parameters)
+    return _count(con, "traces_to_score")
 
 
 def _score_buckets(
-    con: duckdb.DuckDBPyConnection, specification: Specification, bucket_steps: int
-) -> None:
-    steps = con.sql("SELECT coalesce(sum(steps), 0)::BIGINT FROM traces_to_score").fetchall()[0][0]
-    buckets = 1 + int(steps) // bucket_steps
-    for bucket in range(buckets):
-        con.execute(
-            "CREATE OR REPLACE TEMP TABLE bucket_traces AS SELECT trace_id FROM traces_to_score "
-            "WHERE date IS NOT NULL AND hash(trace_id) % $buckets = $bucket",
-            {"buckets": buckets, "bucket": bucket},
-        )
+    con: duckdb.DuckDBPyConnection,
+    run: Run,
+    specification: Specification,
+    bucket_steps: int,
+    progress: Progress,
+) -> int:
+    """Stage the new rows of every bucket, and return how many trajectories there are."""
+    buckets = number_buckets(con, bucket_steps)
+    trajectories = 0
+    start_sums(con)
+    for done, bucket in enumerate(buckets, start=1):
+        take_bucket(con, bucket)
         score_bucket(con, specification)
-    drop_bucket(con)
+        for table in STAGED:
+            run.stage(con, table)
+        add_scores(con, "FROM new_trajectory_scores")
+        trajectories += _count(con, "new_trajectory_scores")
+        progress(done, len(buckets))
+    leave_bucket(con)
+    return trajectories
 
 
-def _write(lake: Lake, con: duckdb.DuckDBPyConnection) -> None:
-    """Write the new rows; the scores of trajectories last, since they say what is done."""
+def _commit(con: duckdb.DuckDBPyConnection, run: Run) -> None:
+    """Commit the new rows; the scores of trajectories last, since they say what is done."""
     *evidence, scores = STAGED
-    rows = release_scores(con)
     for table in evidence:
-        _replace_traces(lake, con, table)
-    lake.replace(RELEASE_SCORES, rows)
-    _replace_traces(lake, con, scores)
+        run.commit_dated(table)
+    total_sums(con)
+    run.commit_whole(SCORE_SUMS, _sums(con))
+    run.commit_whole(RELEASE_SCORES, release_scores(con))
+    run.commit_dated(scores)
 
 
-def _replace_traces(lake: Lake, con: duckdb.DuckDBPyConnection, table: Table) -> None:
-    """Replace the rows of the scored traces; dates that hold older ones are rewritten."""
-    dates = _dates(con, f"SELECT DISTINCT date FROM {table.name} WHERE {_OF_TRACES}")
-    for date in dates:
-        kept = f"SELECT * FROM {table.name} WHERE date = $date AND NOT {_OF_TRACES}"
-        rows = f"{kept} UNION ALL BY NAME SELECT * FROM new_{table.name} WHERE date = $date"
-        lake.replace_dates(table, _rows(con, table, rows, date=date), [str(date)])
-    for date in _dates(con, f"SELECT DISTINCT date FROM new_{table.name}"):
-        if date not in dates:
-            rows = f"SELECT * FROM new_{table.name} WHERE date = $date"
-            lake.append(table, _rows(con, table, rows, date=date))
-    if lake.version(table.name) is None:
-        lake.append(table, table.arrow().empty_table())
+def _sums(con: duckdb.DuckDBPyConnection) -> pa.Table:
+    schema = SCORE_SUMS.arrow()
+    return con.sql("FROM current_sums ORDER BY ALL").to_arrow_table().cast(schema)
 
 
-_OF_TRACES: Final = "split_part(trajectory_id, '-', 1) IN (SELECT trace_id FROM traces_to_score)"
-
-
-def _dates(con: duckdb.DuckDBPyConnection, sql: str) -> list[datetime.date]:
-    return [date for (date,) in con.sql(f"{sql} ORDER BY date").fetchall()]
-
-
-def _rows(con: duckdb.DuckDBPyConnection, table: Table, sql: str, **params: object) -> pa.Table:
-    rows: pa.Table = con.sql(f"FROM ({sql}) ORDER BY ALL", params=params).to_arrow_table()
-    return rows.select(table.arrow().names).cast(table.arrow())
-
-
-def _count(con: duckdb.DuckDBPyConnection, table: str) -> int:
-    rows: int = con.sql(f"SELECT count(*) FROM {table}").fetchall()[0][0]
-    return rows
+def _count(con: duckdb.DuckDBPyConnection, rows: str) -> int:
+    count: int = con.sql(f"SELECT count(*) FROM {rows}").fetchall()[0][0]
+    return count

@@ -9,8 +9,13 @@ from tracegrade_queries.sql import query
 
 
 def materialise(con: duckdb.DuckDBPyConnection, name: str, source: str | None = None) -> None:
-    """Keep the rows of a query as a temporary table; the query has its name, or `source`."""
-    con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query(source or name)}")
+    """Keep the rows of a query as a temporary table; the query has its name, or `source`.
+
+    They are in no order: that of the query is for who reads its result, and sorting costs more
+    than most queries do.
+    """
+    unordered = query(source or name).split("\nORDER BY ")[0]
+    con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {unordered}")
 
 
 def put(con: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:

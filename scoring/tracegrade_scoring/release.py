@@ -14,7 +14,6 @@ import pyarrow as pa
 from tracegrade_queries.sql import query
 from tracegrade_scoring.intervals import MIN_TASKS, Interval, bootstrap, wilson
 from tracegrade_scoring.metrics import DECISION_POINT_METRICS, SHARES
-from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.schema import RELEASE_SCORES
 
 Row: TypeAlias = dict[str, Any]
@@ -30,26 +29,11 @@ def release_scores(con: duckdb.DuckDBPyConnection) -> pa.Table:
     """Return the rows of `release_scores` over every trajectory of the lake, sorted by key.
 
     Args:
-        con: Holds `trajectory_scores`, and in `new_trajectory_scores` and `traces_to_score` what
-            takes its place.
+        con: Holds `current_sums`, see `sums.py`.
     """
-    con.execute(_CURRENT)
-    con.execute(f"CREATE OR REPLACE TEMP VIEW scores AS {query('scores')}")
-    materialise(con, "task_sums")
-    con.execute("DROP VIEW temp.scores")
-    con.execute("DROP VIEW temp.trajectory_scores")
-    sums = con.sql("FROM task_sums").to_arrow_table().to_pylist()
+    sums = con.sql(query("task_sums")).to_arrow_table().to_pylist()
     rows = [_release_score(key, list(tasks)) for key, tasks in _cells(sums)]
     return pa.Table.from_pylist(rows, schema=RELEASE_SCORES.arrow())
-
-
-_CURRENT: Final = """
-  CREATE OR REPLACE TEMP VIEW trajectory_scores AS
-  SELECT * FROM memory.main.trajectory_scores
-  WHERE split_part(trajectory_id, '-', 1) NOT IN (SELECT trace_id FROM traces_to_score)
-  UNION ALL BY NAME
-  SELECT * FROM new_trajectory_scores
-"""
 
 
 def _cells(sums: Sequence[Row]) -> Iterator[tuple[Row, Iterator[Row]]]:

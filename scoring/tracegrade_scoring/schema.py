@@ -16,6 +16,8 @@ DOUBLE: Final = pa.float64()
 BOOLEAN: Final = pa.bool_()
 INTEGER: Final = pa.int32()
 BIGINT: Final = pa.int64()
+EXACT: Final = pa.decimal128(38)
+"""Sums of doubles in whole multiples of 2**-60."""
 
 SCORER_VERSION: Final = "2"
 """Rises when a definition changes: every trajectory is then scored again."""
@@ -50,7 +52,7 @@ TRAJECTORY_SCORES: Final = Table(
         Column("sample_weight", DOUBLE, "1 / probability of being sampled; at least 1."),
         Column("scorer_version", TEXT, "Version of the definitions."),
         Column("task_hash", TEXT, "Hash of the task and tools scored against; NULL without one."),
-        Column("specification_hash", TEXT, "Hash of all task files of the run."),
+        Column("specification_hash", TEXT, "Hash of all it was held against; NULL: its parent's."),
         Column("input_hash", TEXT, "Changes when the trace's spans or verdicts do."),
         *(Column(name, SCORE, meaning) for name, meaning in METRICS.items()),
         _DATE,
@@ -148,4 +150,33 @@ RELEASE_SCORES: Final = Table(
     partition_by=(),
 )
 
-SCORE_TABLES: Final = (TRAJECTORY_SCORES, DECISIONS, SUB_GOALS, FAILURES, RELEASE_SCORES)
+SCORE_SUMS: Final = Table(
+    name="score_sums",
+    grain="the scores of one metric, added up for a release, agent, task category and task",
+    columns=(
+        _RELEASE,
+        Column("agent_name", TEXT, "NULL if none is named."),
+        Column("task_category", TEXT, "'' if not known."),
+        Column("task_id", TEXT, "NULL for runs without a known task."),
+        Column("metric", TEXT, "Its name in trajectory_scores."),
+        Column("scored", BIGINT, "Trajectories scored."),
+        Column("not_applicable", BIGINT, "Trajectories with nothing to measure."),
+        Column("error", BIGINT, "Trajectories that could not be measured."),
+        Column("not_single", BIGINT, "Those scored that are not one observation of weight 1."),
+        Column("numerator", EXACT, "By sample weight."),
+        Column("denominator", EXACT, "By sample weight."),
+        Column("value_sum", EXACT, "Of values, by sample weight."),
+        Column("weight", EXACT, "Of the weights of those scored."),
+        Column("observations", EXACT, "Of denominators, without weights."),
+    ),
+    partition_by=(),
+)
+
+SCORE_TABLES: Final = (
+    TRAJECTORY_SCORES,
+    DECISIONS,
+    SUB_GOALS,
+    FAILURES,
+    RELEASE_SCORES,
+    SCORE_SUMS,
+)

@@ -315,7 +315,7 @@ def test_release_scores_have_an_interval_over_tasks(lake: Lake) -> None:
 
 def test_scoring_is_for_one_at_a_time(lake: Lake, spec: Specification) -> None:
     """A second job on the same lake ends with an error instead of mixing its rows in."""
-    with _alone(lake), pytest.raises(ScoringBusy, match="another job is scoring"):
+    with _alone(lake, wait=False), pytest.raises(ScoringBusy, match="another job is scoring"):
         score(lake, spec)
 
 

@@ -13,10 +13,11 @@ import tracegrade_queries
 from tracegrade_collector.lake import Lake
 from tracegrade_queries.build import build
 from tracegrade_queries.connection import connect
-from tracegrade_scoring.bucket import create_staging, score_bucket
-from tracegrade_scoring.job import _find_traces
-from tracegrade_scoring.release import release_scores
+from tracegrade_scoring.bucket import score_bucket
+from tracegrade_scoring.bucket_rows import number_buckets, take_bucket
+from tracegrade_scoring.job import find_traces
 from tracegrade_scoring.schema import SCORE_TABLES
+from tracegrade_scoring.sums import add_scores, start_sums, total_sums
 from tracegrade_scoring.tasks import load
 
 from ..queries.traces import Row, agent, land, message, request_of, span, tool
@@ -30,7 +31,12 @@ PARAMETERS = {
     "name": "customer",
     "number": 1,
     "scorer_version": "1",
-    "specification_hash": "x",
+    "bucket_steps": 10,
+    "match_hash": "y",
+    "release": None,
+    "since": None,
+    "tools_hash": "x",
+    "until": None,
     "task_id": "refund-order",
     "user_input": r"(?i)refund.*(?P<customer>c-\d+)",
 }
@@ -68,11 +74,13 @@ def con(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyCon
     specification = load([Path(__file__).with_name("tasks.yaml")]).specification
     build(lake)
     with connect(lake, tables=SCORE_TABLES) as con:
-        _find_traces(con, specification, full=False)
-        create_staging(con)
-        con.execute("CREATE TEMP TABLE bucket_traces AS SELECT trace_id FROM traces_to_score")
+        find_traces(con, specification)
+        (bucket,) = number_buckets(con, 1_000)
+        take_bucket(con, bucket)
         score_bucket(con, specification)
-        release_scores(con)
+        start_sums(con)
+        add_scores(con, "FROM new_trajectory_scores")
+        total_sums(con)
         con.execute("CREATE OR REPLACE TEMP TABLE trajectory_scores AS FROM new_trajectory_scores")
         yield con
 

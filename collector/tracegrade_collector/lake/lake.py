@@ -214,6 +214,32 @@ class Lake:
             owner.check(delta)
         return delta.transaction_version(app_id) if delta else None
 
+    def noted_version(self, table: str, app_id: str) -> tuple[int | None, int]:
+        """Return the table's newest version, and what this application last noted in it.
+
+        Returns:
+            None for the version if there is no such table, and 0 where nothing was noted.
+        """
+        delta = self._open(table)
+        if delta is None:
+            return None, 0
+        return delta.version(), delta.transaction_version(app_id) or 0
+
+    def version_noting(self, table: str, app_id: str, at_most: int) -> int | None:
+        """Return the newest version of a table as of an application's commit of this number.
+
+        Versions in which nothing later is noted count: compaction moves rows and changes none.
+
+        Returns:
+            None if there is no such table, or none so early.
+        """
+        version, noted = self.noted_version(table, app_id)
+        while version and noted > at_most:
+            version -= 1
+            delta = self._open(table, version)
+            noted = (delta.transaction_version(app_id) or 0) if delta else 0
+        return version if noted <= at_most else None
+
     def stage(self, table: Table, rows: pa.Table, name: str) -> list[StagedFile]:
         """Write rows as synced files that no reader sees yet, one per date; for `add_files`.
 

@@ -7,6 +7,7 @@
 -- Reads:
 --   calls
 --   offered_tools
+--   offers
 --   task_tools
 -- Columns:
 --   attempt_id   VARCHAR  One row for each attempt_id and call_index whose tool has alternatives.
@@ -27,8 +28,11 @@ WITH ranks AS (
 ),
 
 offering AS (
-  SELECT DISTINCT trajectory_id
-  FROM offered_tools
+  SELECT
+    offers.trajectory_id,
+    offers.offer
+  FROM offers
+  WHERE offers.offer IN (SELECT offered_tools.offer FROM offered_tools)
 ),
 
 choices AS (
@@ -61,7 +65,7 @@ compared AS (
   LEFT JOIN offering ON choices.trajectory_id = offering.trajectory_id
   LEFT JOIN offered_tools
     ON
-      choices.trajectory_id = offered_tools.trajectory_id
+      offering.offer = offered_tools.offer
       AND choices.alternative = offered_tools.tool_name
 )
 

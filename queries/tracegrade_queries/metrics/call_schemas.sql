@@ -5,6 +5,7 @@
 -- Reads:
 --   calls
 --   offered_tools
+--   offers
 --   task_tools
 -- Columns:
 --   attempt_id  VARCHAR  One row for each attempt_id and call_index with a known schema.
@@ -19,10 +20,9 @@ SELECT
   coalesce(offered_tools.schema, task_tools.schema) AS schema,
   if(calls.parsed AND NOT calls.content_missing, calls.arguments, NULL) AS arguments
 FROM calls
+LEFT JOIN offers ON calls.trajectory_id = offers.trajectory_id
 LEFT JOIN offered_tools
-  ON
-    calls.trajectory_id = offered_tools.trajectory_id
-    AND calls.tool_name = offered_tools.tool_name
+  ON offers.offer = offered_tools.offer AND calls.tool_name = offered_tools.tool_name
 LEFT JOIN task_tools ON calls.tool_name = task_tools.tool_name
 WHERE coalesce(offered_tools.schema, task_tools.schema) IS NOT NULL
 ORDER BY calls.attempt_id, calls.call_index;

@@ -1,29 +1,33 @@
--- The tools that were offered in each trajectory.
+-- The tools of each offer.
 --
 -- Reads:
+--   offers
 --   trajectories
 -- Columns:
---   trajectory_id  VARCHAR  One row for each trajectory_id and tool_name.
---   tool_name      VARCHAR  Never NULL.
---   schema         VARCHAR  JSON Schema of its arguments; NULL if the trace does not carry one.
+--   offer      VARCHAR  One row for each offer and tool_name.
+--   tool_name  VARCHAR  Never NULL.
+--   schema     VARCHAR  JSON Schema of its arguments; NULL if the trace does not carry one.
 -- Order:
---   trajectory_id, tool_name
-WITH offers AS (
-  SELECT DISTINCT offered_tools
+--   offer, tool_name
+WITH texts AS (
+  SELECT
+    trajectory_id AS offer,
+    offered_tools::VARCHAR AS tools
   FROM trajectories
-  WHERE json_valid(offered_tools)
+  WHERE trajectory_id IN (SELECT offers.offer FROM offers)
 ),
 
 tools AS (
   SELECT
-    offered_tools,
-    unnest(json_extract(offered_tools, '$[*]')) AS tool
-  FROM offers
+    offer,
+    unnest(json_extract(tools, '$[*]')) AS tool
+  FROM texts
+  WHERE json_valid(tools)
 ),
 
 described AS (
   SELECT
-    offered_tools,
+    offer,
     json_extract_string(tool, '$.name') AS tool_name,
     -- Of a tool described twice in one run, the text that sorts first: any order gives the same.
     min(
@@ -33,14 +37,13 @@ described AS (
       END
     ) AS schema
   FROM tools
-  GROUP BY offered_tools, tool_name
+  GROUP BY offer, tool_name
 )
 
 SELECT
-  trajectories.trajectory_id,
-  described.tool_name,
-  described.schema
-FROM trajectories
-INNER JOIN described USING (offered_tools)
-WHERE described.tool_name IS NOT NULL
-ORDER BY trajectories.trajectory_id, described.tool_name;
+  offer,
+  tool_name,
+  schema
+FROM described
+WHERE tool_name IS NOT NULL
+ORDER BY offer, tool_name;

@@ -8,33 +8,59 @@
 --   tasks
 --   trajectories
 --   traces_to_score
+-- Parameters:
+--   $tools_hash  VARCHAR  Hash of the tools, for attempts without a known task.
+--   $match_hash  VARCHAR  Hash of every `match`.
 -- Columns:
---   trajectory_id  VARCHAR  One row each.
---   is_root        BOOLEAN  It is an attempt, not a sub-agent's run.
---   task_id        VARCHAR  NULL if no task is known.
---   task_category  VARCHAR  NULL if not known.
---   release        VARCHAR  NULL if not sent.
---   agent_name     VARCHAR  NULL if none is named.
---   sample_weight  DOUBLE   At least 1.
---   task_hash      VARCHAR  NULL without a task file for the task.
---   input_hash     VARCHAR  Changes when the trace's spans or verdicts do.
---   date           DATE     Date the trace was first received, UTC.
+--   trajectory_id       VARCHAR  One row each.
+--   is_root             BOOLEAN  It is an attempt, not a sub-agent's run.
+--   task_id             VARCHAR  NULL if no task is known.
+--   task_category       VARCHAR  NULL if not known.
+--   release             VARCHAR  NULL if not sent.
+--   agent_name          VARCHAR  NULL if none is named.
+--   sample_weight       DOUBLE   At least 1.
+--   task_hash           VARCHAR  NULL without a task file for the task.
+--   specification_hash  VARCHAR  Of all that it is held against: task and tools, and '/' with that
+--                                of `match` where no span names the task. NULL for a sub-agent's.
+--   input_hash          VARCHAR  Changes when the trace's spans or verdicts do.
+--   date                DATE     Date the trace was first received, UTC.
 -- Order:
 --   trajectory_id
+WITH described AS (
+  SELECT
+    trajectories.trajectory_id,
+    attempt_members.depth = 0 AS is_root,
+    coalesce(trajectories.task_id, attempts.task_id) AS task_id,
+    coalesce(attempts.task_source = 'span', FALSE) AS is_told,
+    attempts.task_category,
+    trajectories.release,
+    trajectories.agent_name,
+    coalesce(trajectories.sample_weight, 1) AS sample_weight,
+    tasks.task_hash,
+    traces_to_score.input_hash,
+    traces_to_score.date
+  FROM trajectories
+  INNER JOIN attempt_members ON trajectories.trajectory_id = attempt_members.trajectory_id
+  INNER JOIN attempts ON attempt_members.attempt_id = attempts.attempt_id
+  INNER JOIN traces_to_score ON trajectories.trace_id = traces_to_score.trace_id
+  LEFT JOIN tasks ON attempts.task_id = tasks.task_id
+)
+
 SELECT
-  trajectories.trajectory_id,
-  attempt_members.depth = 0 AS is_root,
-  coalesce(trajectories.task_id, attempts.task_id) AS task_id,
-  attempts.task_category,
-  trajectories.release,
-  trajectories.agent_name,
-  coalesce(trajectories.sample_weight, 1) AS sample_weight,
-  tasks.task_hash,
-  traces_to_score.input_hash,
-  traces_to_score.date
-FROM trajectories
-INNER JOIN attempt_members ON trajectories.trajectory_id = attempt_members.trajectory_id
-INNER JOIN attempts ON attempt_members.attempt_id = attempts.attempt_id
-INNER JOIN traces_to_score ON trajectories.trace_id = traces_to_score.trace_id
-LEFT JOIN tasks ON attempts.task_id = tasks.task_id
-ORDER BY trajectories.trajectory_id;
+  trajectory_id,
+  is_root,
+  task_id,
+  task_category,
+  release,
+  agent_name,
+  sample_weight,
+  task_hash,
+  if(
+    is_root,
+    coalesce(task_hash, $tools_hash::VARCHAR) || if(is_told, '', '/' || $match_hash::VARCHAR),
+    NULL
+  ) AS specification_hash,
+  input_hash,
+  date
+FROM described
+ORDER BY trajectory_id;

@@ -1,10 +1,10 @@
 -- Scores added up by release, agent, category, metric and task: what release scores are made of.
 --
--- Sums run in a fixed order, so that they never differ in a bit. Weighted by sample_weight.
+-- Sums are exact until they become doubles here, so that no order of rows changes a bit.
 -- Source: metrics.md, rules 0.1, 0.2 and 0.6.
 --
 -- Reads:
---   scores
+--   current_sums
 -- Columns:
 --   release         VARCHAR  NULL if not sent.
 --   agent_name      VARCHAR  NULL if none is named.
@@ -22,33 +22,32 @@
 --   single          BOOLEAN  One trajectory at weight 1, and one observation that is 0 or 1.
 -- Order:
 --   agent_name, release, task_category, metric, task_id
-WITH by_category AS (
+WITH with_all AS (
+  -- A task whose runs differ in category is one task in the row for all of them.
+  SELECT
+    * EXCLUDE (task_category),
+    unnest(list_distinct(['', task_category])) AS task_category
+  FROM current_sums
+),
+
+added AS (
   SELECT
     release,
     agent_name,
-    coalesce(task_category, '') AS category,
+    task_category,
     metric,
     task_id,
-    count_if(status = 'scored') AS scored,
-    count_if(status = 'not_applicable') AS not_applicable,
-    count_if(status = 'error') AS error,
-    sum(sample_weight * numerator ORDER BY trajectory_id) AS numerator,
-    sum(sample_weight * denominator ORDER BY trajectory_id) AS denominator,
-    sum(sample_weight * value ORDER BY trajectory_id) AS value_sum,
-    sum(sample_weight ORDER BY trajectory_id) FILTER (WHERE status = 'scored') AS weight,
-    sum(denominator ORDER BY trajectory_id) AS observations,
-    coalesce(bool_and(denominator = 1 AND numerator IN (0, 1) AND sample_weight = 1), TRUE)
-      AS is_binary
-  FROM scores
-  GROUP BY ALL
-),
-
--- A task whose runs differ in category is one task in the row for all of them.
-with_all AS (
-  SELECT
-    *,
-    unnest(list_distinct(['', category])) AS task_category
-  FROM by_category
+    sum(scored)::BIGINT AS scored,
+    sum(not_applicable)::BIGINT AS not_applicable,
+    sum(error)::BIGINT AS error,
+    sum(not_single) AS not_single,
+    sum(numerator)::DOUBLE / 1152921504606846976 AS numerator,
+    sum(denominator)::DOUBLE / 1152921504606846976 AS denominator,
+    sum(value_sum)::DOUBLE / 1152921504606846976 AS value_sum,
+    sum(weight)::DOUBLE / 1152921504606846976 AS weight,
+    sum(observations)::DOUBLE / 1152921504606846976 AS observations
+  FROM with_all
+  GROUP BY release, agent_name, task_category, metric, task_id
 )
 
 SELECT
@@ -57,15 +56,14 @@ SELECT
   task_category,
   metric,
   task_id,
-  sum(scored)::BIGINT AS scored,
-  sum(not_applicable)::BIGINT AS not_applicable,
-  sum(error)::BIGINT AS error,
-  sum(numerator ORDER BY category) AS numerator,
-  sum(denominator ORDER BY category) AS denominator,
-  sum(value_sum ORDER BY category) AS value_sum,
-  sum(weight ORDER BY category) AS weight,
-  sum(observations ORDER BY category) AS observations,
-  bool_and(is_binary) AND sum(scored) = 1 AS single
-FROM with_all
-GROUP BY release, agent_name, task_category, metric, task_id
+  scored,
+  not_applicable,
+  error,
+  if(scored > 0, numerator, NULL) AS numerator,
+  if(scored > 0, denominator, NULL) AS denominator,
+  if(scored > 0, value_sum, NULL) AS value_sum,
+  if(scored > 0, weight, NULL) AS weight,
+  if(scored > 0, observations, NULL) AS observations,
+  not_single = 0 AND scored = 1 AS single
+FROM added
 ORDER BY agent_name, release, task_category, metric, task_id;

@@ -2,23 +2,33 @@
 --
 -- A trace is settled once every root of its trajectories is here, once it got nothing for 10
 -- minutes of the lake's own time (its newest receipt), or if it was imported. Settled traces are
--- scored when they are new, and again when spans, verdicts, task files or definitions changed.
+-- scored when they are new, and again when spans, verdicts, their task or definitions changed.
+-- What an attempt is held against is its task and the tools; where no span names the task, also
+-- all of `match`, which decide what its task is.
 -- Source: design, section 7.
 --
 -- Reads:
 --   spans
+--   task_hashes
 --   trajectories
 --   trajectory_scores
 --   verdicts
 -- Parameters:
---   $everything          BOOLEAN  Score every settled trace.
---   $scorer_version      VARCHAR  Version of the definitions now.
---   $specification_hash  VARCHAR  Hash of the task files now.
+--   $everything      BOOLEAN    Score every settled trace.
+--   $scorer_version  VARCHAR    Version of the definitions now.
+--   $tools_hash      VARCHAR    Hash of the tools now, for attempts without a known task.
+--   $match_hash      VARCHAR    Hash of every `match` now.
+--   $since           TIMESTAMP  Only traces with a run begun at or after it, UTC; NULL for all.
+--   $until           TIMESTAMP  Only traces with a run begun before it, UTC; NULL for all.
+--   $agent_name      VARCHAR    Only traces with a run of this agent; NULL for all.
+--   $release         VARCHAR    Only traces with a run of this release; NULL for all.
 -- Columns:
---   trace_id    VARCHAR  One row each.
---   date        DATE     Date it was first received, UTC; NULL if the trace is no longer here.
---   steps       BIGINT   Steps of its trajectories.
---   input_hash  VARCHAR  Changes when its spans or verdicts do; NULL if it is no longer here.
+--   trace_id     VARCHAR  One row each.
+--   date         DATE     Date it was first received, UTC; NULL if the trace is no longer here.
+--   last_date    DATE     Date it was last received, UTC; NULL if it has no spans here.
+--   scored_date  DATE     Partition of the scores that it has; NULL if it has none.
+--   steps        BIGINT   Steps of its trajectories.
+--   input_hash   VARCHAR  Changes when its spans or verdicts do; NULL if it is no longer here.
 -- Order:
 --   trace_id
 WITH received AS (
@@ -42,7 +52,14 @@ built AS (
     min(date) AS date,
     sum(step_count)::BIGINT AS steps,
     count(*) AS trajectories,
-    bool_and(complete) AS complete
+    bool_and(complete) AS complete,
+    bool_or(
+      parent_trajectory_id IS NULL
+      AND ($since::TIMESTAMP IS NULL OR start_time >= $since::TIMESTAMP)
+      AND ($until::TIMESTAMP IS NULL OR start_time < $until::TIMESTAMP)
+      AND ($agent_name::VARCHAR IS NULL OR agent_name = $agent_name::VARCHAR)
+      AND ($release::VARCHAR IS NULL OR release = $release::VARCHAR)
+    ) AS chosen
   FROM trajectories
   GROUP BY trace_id
 ),
@@ -60,8 +77,10 @@ present AS (
   SELECT
     built.trace_id,
     built.date,
+    make_timestamp_ns(received.received_ns)::DATE AS last_date,
     built.steps,
     built.trajectories,
+    built.chosen,
     md5(concat_ws('|', received.spans, received.received_ns, judged.verdicts)) AS input_hash,
     built.complete
     OR coalesce(received.imported, TRUE)
@@ -72,14 +91,37 @@ present AS (
   LEFT JOIN judged USING (trace_id)
 ),
 
+held_against AS (
+  SELECT
+    trajectory_scores.trajectory_id,
+    trajectory_scores.date,
+    trajectory_scores.input_hash,
+    trajectory_scores.scorer_version,
+    trajectory_scores.specification_hash,
+    task_hashes.task_hash
+  FROM trajectory_scores
+  LEFT JOIN task_hashes USING (task_id)
+),
+
 scored AS (
   SELECT
     split_part(trajectory_id, '-', 1) AS trace_id,
+    min(date) AS date,
     count(*) AS trajectories,
     any_value(input_hash) AS input_hash,
-    bool_and(scorer_version = $scorer_version AND specification_hash = $specification_hash)
-      AS current
-  FROM trajectory_scores
+    bool_and(
+      scorer_version = $scorer_version::VARCHAR
+      AND CASE
+        -- A sub-agent's run has none: its attempt's counts.
+        WHEN specification_hash IS NULL THEN TRUE
+        WHEN contains(specification_hash, '/')
+          THEN
+            specification_hash
+            = coalesce(task_hash, $tools_hash::VARCHAR) || '/' || $match_hash::VARCHAR
+        ELSE specification_hash = coalesce(task_hash, $tools_hash::VARCHAR)
+      END
+    ) AS current
+  FROM held_against
   GROUP BY trace_id
 ),
 
@@ -87,10 +129,13 @@ candidates AS (
   SELECT
     coalesce(present.trace_id, scored.trace_id) AS trace_id,
     present.date,
+    present.last_date,
+    scored.date AS scored_date,
     coalesce(present.steps, 0) AS steps,
     present.input_hash,
     present.trace_id IS NULL AS gone,
     present.settled,
+    present.chosen,
     coalesce(
       scored.current
       AND scored.input_hash = present.input_hash
@@ -104,10 +149,12 @@ candidates AS (
 SELECT
   trace_id,
   date,
+  last_date,
+  scored_date,
   steps,
   input_hash
 FROM candidates
 WHERE
   gone
-  OR (settled AND ($everything::BOOLEAN OR NOT current))
+  OR (settled AND chosen AND ($everything::BOOLEAN OR NOT current))
 ORDER BY trace_id;

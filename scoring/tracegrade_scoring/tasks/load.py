@@ -31,6 +31,17 @@ class Specification(BaseModel):
         """Sixteen hex digits that change when anything in the specification does."""
         return _hash(self)
 
+    @cached_property
+    def tools_hash(self) -> str:
+        """The hash of the tools alone."""
+        return _hash(self.model_copy(update={"tasks": {}}))
+
+    @cached_property
+    def match_hash(self) -> str:
+        """The hash of every `match`: which task an attempt has whose spans name none."""
+        matches = {name: task.match for name, task in self.tasks.items() if task.match}
+        return _hash_text({name: match.model_dump() for name, match in matches.items()})
+
     def task_hash(self, task_id: str) -> str:
         """Return the hash of one task and of the tools, for the scores made against it."""
         return _hash(self.model_copy(update={"tasks": {task_id: self.tasks[task_id]}}))
@@ -120,5 +131,9 @@ def _text(path: Path) -> str:
 
 def _hash(value: BaseModel) -> str:
     # Keys keep their order: that of sub-goals decides between variants.
-    text = json.dumps(value.model_dump(mode="json"), ensure_ascii=True)
+    return _hash_text(value.model_dump(mode="json"))
+
+
+def _hash_text(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

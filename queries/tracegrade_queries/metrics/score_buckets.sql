@@ -1,0 +1,25 @@
+-- Which bucket each trace is scored in.
+--
+-- A bucket holds traces that stand together in the lake: of one date after the other and, in a
+-- date, by id, which is how files are sorted. So each bucket reads few parts of them.
+--
+-- Reads:
+--   traces_to_score
+-- Parameters:
+--   $bucket_steps  BIGINT  Steps that one bucket aims at.
+-- Columns:
+--   trace_id   VARCHAR  One row each; traces that are no longer here have none.
+--   date       DATE     Date it was first received, UTC.
+--   last_date  DATE     Date it was last received, UTC.
+--   bucket     BIGINT   From 0, without gaps for traces of less than a bucket.
+-- Order:
+--   none
+SELECT
+  trace_id,
+  date,
+  coalesce(last_date, date) AS last_date,
+  (
+    sum(steps) OVER (ORDER BY date, trace_id ROWS UNBOUNDED PRECEDING) - steps
+  )::BIGINT // $bucket_steps AS bucket
+FROM traces_to_score
+WHERE date IS NOT NULL;

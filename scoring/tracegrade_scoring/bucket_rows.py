@@ -1,0 +1,92 @@
+"""The rows of one bucket of traces, as temporary tables that stand before the lake's.
+
+Its own module because it decides how much of the lake a run reads: a bucket's traces stand
+together, so that dates and ranges of ids let the engine skip all else.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import duckdb
+
+from tracegrade_queries.sql import query
+
+BUCKET_TRACES: Final = """
+  CREATE OR REPLACE TEMP TABLE bucket_traces AS
+  SELECT trace_id, date, last_date FROM score_buckets WHERE bucket = $bucket
+"""
+
+_OF_BUCKET: Final = """
+  SEMI JOIN bucket_traces ON lake.trace_id = bucket_traces.trace_id
+  WHERE lake.date BETWEEN $first_date AND $last_date
+    AND lake.trace_id BETWEEN $first_id AND $last_id
+"""
+
+_BOUNDS: Final = """
+  SELECT min(date) AS first_date, max(date) AS last_date, max(last_date) AS last_received,
+         min(trace_id) AS first_id, max(trace_id) AS last_id
+  FROM bucket_traces
+"""
+
+# Few texts of offered tools stand behind many runs; an ENUM keeps each once.
+_TABLES: Final[Mapping[str, str]] = {
+    "trajectories": "SELECT lake.* REPLACE (lake.offered_tools::offer AS offered_tools) "
+    f"FROM memory.main.trajectories AS lake {_OF_BUCKET}",
+    "steps": f"SELECT lake.* FROM memory.main.steps AS lake {_OF_BUCKET}",
+}
+
+# A verdict that names the trace alone is about its outermost runs.
+_VERDICTS: Final = """
+  SELECT lake.* FROM memory.main.verdicts AS lake
+  SEMI JOIN trajectories ON lake.trajectory_id = trajectories.trajectory_id
+  UNION ALL BY NAME
+  SELECT lake.* REPLACE (trajectories.trajectory_id AS trajectory_id)
+  FROM memory.main.verdicts AS lake
+  INNER JOIN trajectories
+    ON lake.trajectory_id = trajectories.trace_id AND trajectories.parent_trajectory_id IS NULL
+"""
+
+
+def number_buckets(con: duckdb.DuckDBPyConnection, bucket_steps: int) -> list[int]:
+    """Create `score_buckets` and return their numbers; needs `traces_to_score`."""
+    con.execute(
+        f"CREATE OR REPLACE TEMP TABLE score_buckets AS {query('score_buckets')}",
+        {"bucket_steps": bucket_steps},
+    )
+    numbers = con.sql("SELECT DISTINCT bucket FROM score_buckets ORDER BY bucket").fetchall()
+    return [number for (number,) in numbers]
+
+
+def take_bucket(con: duckdb.DuckDBPyConnection, bucket: int) -> None:
+    """Let `steps`, `trajectories`, `verdicts` and `spans` be the rows of one bucket.
+
+    Args:
+        con: Holds `score_buckets` and the lake's tables.
+        bucket: Its number.
+    """
+    leave_bucket(con)
+    con.execute(BUCKET_TRACES, {"bucket": bucket})
+    found = con.sql(_BOUNDS)
+    bounds = dict(zip(found.columns, found.fetchall()[0], strict=True))
+    last_received = bounds.pop("last_received")
+    con.execute(
+        "CREATE TYPE offer AS ENUM (SELECT DISTINCT offered_tools FROM memory.main.trajectories "
+        "AS lake WHERE offered_tools IS NOT NULL "
+        "AND date BETWEEN $first_date AND $last_date)",
+        {name: bounds[name] for name in ("first_date", "last_date")},
+    )
+    for name, rows in _TABLES.items():
+        con.execute(f"CREATE TEMP TABLE {name} AS {rows}", bounds)
+    con.execute(f"CREATE TEMP TABLE verdicts AS {_VERDICTS}")
+    con.execute(
+        "CREATE TEMP VIEW spans AS SELECT * FROM memory.main.spans "
+        f"WHERE date BETWEEN '{bounds['first_date']}' AND '{last_received}'"
+    )
+
+
+def leave_bucket(con: duckdb.DuckDBPyConnection) -> None:
+    """Let the names `steps`, `trajectories`, ... mean the lake's tables again."""
+    for name in (*_TABLES, "verdicts"):
+        con.execute(f"DROP TABLE IF EXISTS temp.{name}")
+    con.execute("DROP VIEW IF EXISTS temp.spans")
+    con.execute("DROP TYPE IF EXISTS offer")
