@@ -30,7 +30,7 @@ MARKS: Final = {
     "traceloop": r"^(traceloop\.|llm\.request\.type$|gen_ai\.(prompt|completion)\.)",
     "langsmith": r"^langsmith\.",
     "claude_code": r"^com\.anthropic\.claude_code",
-    "otel_genai": r"^(gen_ai|mcp)\.",
+    "otel_genai": r"^((gen_ai|mcp)\.|agent_framework$)",
     "otel_events": r"^gen_ai\.(\w+\.message|choice)$",
     "logfire": r"^(pydantic-ai$|logfire\.)",
     "vercel_ai": r"^ai\.",

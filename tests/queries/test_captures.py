@@ -333,17 +333,50 @@ TRACELOOP_SDK = _told(
     [f"{NOPE} not_executed", "observation Error: no tool nope_tool"],
     [f"{CALL} error", "observation Error: weather backend down"],
 )
+# OpenInference's instrumentor takes ADK's own spans of model calls away.
+ADK_OPENINFERENCE = {
+    "": [f"{CALL} ok", 'observation {"result":"22C in Paris"}', ANSWER],
+    "__halluc": [f"{NOPE} error", f'observation {{"error":"{NOT_AVAILABLE}"}}', ANSWER],
+    "__toolerror": [f"{CALL} error"],
+}
+ADK_PARALLEL = [
+    SAID,
+    f"{CALL} ok",
+    'observation {"result":"22C in Paris"}',
+    'tool_call get_weather {"city":"Rome"} ok',
+    'observation {"result":"22C in Rome"}',
+    "message I have the answer now.",
+    "answer It is 22C in Paris and 22C in Rome.",
+]
+AGNO = _told(
+    [
+        f"{NOPE} not_executed",
+        "observation Error: The requested tool does not exist or is not available.",
+    ],
+    [f"{CALL} error", "observation weather backend down"],
+)
+# What the agents of one team say and do is one run.
+HANDED_OVER = [*FROM_TOOL, ANSWER]
+TEAM = [*FROM_TOOL, "message It is 22C in Paris.", ANSWER]
+ADOPTED = "message Transferred to weather_agent, adopting the role of weather_agent immediately."
 STORIES = {
     "agent-framework": AGENT_FRAMEWORK,
+    "agent-framework_handoff": {"": ["handoff handoff_to_weather_agent {}", *HANDED_OVER]},
+    "agno_openinference": AGNO,
     "anthropic-sdk_native": ANTHROPIC,
     "autogen_native": AUTOGEN,
     "autogen_openinference": AUTOGEN_OPENAI,
+    "autogen_swarm": {"": ["handoff transfer_to_weather_agent {}", ADOPTED, *HANDED_OVER]},
     "claude-code": CLAUDE_CODE,
     "crewai_openinference": CREWAI,
+    "crewai_two-agents": {"": TEAM},
     "google-adk_content": ADK,
     "google-adk_default": ADK_BARE,
     "google-adk_legacy": ADK_LEGACY,
+    "google-adk_openinference": ADK_OPENINFERENCE,
+    "google-adk_parallel": {"": ADK_PARALLEL},
     "google-adk_schema1": ADK_BARE,
+    "google-adk_stream": {"": [*ADK_PARALLEL[:3], ADK_PARALLEL[5], ANSWER]},
     "langgraph_openinference": LANGGRAPH,
     "langgraph_langsmith": LANGGRAPH,
     "langgraph_otel": LANGGRAPH,

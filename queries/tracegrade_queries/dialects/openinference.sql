@@ -272,11 +272,18 @@ kinds AS (
       -- LlamaIndex: no model is called there.
       WHEN span_kind = 'LLM' AND name LIKE '%.\_prepare\_chat\_with\_tools' ESCAPE '\'
         THEN 'other'
+      -- Google ADK: the agent's span, over which its model calls are written.
+      WHEN span_kind = 'LLM' AND starts_with(name, 'invoke_agent ') THEN 'agent'
       WHEN span_kind = 'LLM' THEN 'model'
       WHEN
         span_kind = 'CHAIN'
         AND scope_name = 'openinference.instrumentation.llama_index'
         AND regexp_matches(name, '^\w*(Agent|AgentWorkflow)\.run$')
+        THEN 'agent'
+      -- A crew of CrewAI's and a team of AutoGen's: their agents' work is one run.
+      WHEN
+        span_kind = 'CHAIN'
+        AND (attributes['crew_key'] IS NOT NULL OR attributes['team_id'] IS NOT NULL)
         THEN 'agent'
       WHEN span_kind = 'TOOL' AND attributes['tool.name'] IS NULL AND name LIKE 'handoff to %'
         THEN 'handoff'
@@ -406,8 +413,9 @@ SELECT
     CASE WHEN operation = 'agent' AND name = lc_agent_name THEN name END
   ) AS agent_name,
   CASE
+    WHEN attributes['crew_key'] IS NOT NULL AND span_kind = 'CHAIN' THEN NULL
     WHEN operation = 'agent' AND name NOT IN ('LangGraph', coalesce(graph_node, ''))
-      THEN regexp_replace(name, '\.(run|_execute_core)$', '')
+      THEN regexp_replace(name, '\.(run|run_stream|kickoff|_execute_core)$', '')
   END AS agent_label,
   CASE
     WHEN operation IN ('tool', 'handoff') THEN coalesce(attributes['tool.name'], name)
@@ -446,9 +454,11 @@ SELECT
     WHEN json_type(output, '$.data.content') IS NOT NULL THEN output ->> '$.data.content'
     WHEN json_type(output, '$.blocks') = 'ARRAY'
       THEN array_to_string(output ->> '$.blocks[*].text', '\n')
+    WHEN json_keys(output) = ['id', 'name', 'response'] THEN output ->> '$.response'
     ELSE result_text(output_value)
   END AS result,
   CASE
+    WHEN span_kind = 'LLM' THEN user_text
     WHEN operation = 'agent' AND input IS NULL THEN input_value
     WHEN operation = 'agent'
       THEN
@@ -462,7 +472,7 @@ SELECT
     ELSE user_text
   END AS user_input,
   CASE
-    WHEN operation <> 'agent' THEN NULL
+    WHEN operation <> 'agent' OR span_kind = 'LLM' THEN NULL
     -- What LlamaIndex writes there is a cut Python text.
     WHEN scope_name = 'openinference.instrumentation.llama_index' THEN NULL
     WHEN output IS NULL THEN output_value
@@ -471,6 +481,8 @@ SELECT
       THEN array_to_string(output ->> '$.messages[#-1].data.content[*].text', '')
     WHEN output ->> '$.messages[#-1].type' = 'ai' THEN output ->> '$.messages[#-1].data.content'
     WHEN json_type(output, '$.raw') = 'VARCHAR' THEN output ->> '$.raw'
+    WHEN json_type(output, '$.content.parts') = 'ARRAY'
+      THEN output ->> '$.content.parts[#-1].text'
     WHEN json_type(output) = 'VARCHAR' THEN output ->> '$'
   END AS answer,
   failed

@@ -51,12 +51,28 @@ parsed AS (
     direction,
     json_transform(
       try_cast(messages AS JSON),
-      '[{"role": "VARCHAR", "content": "JSON", "parts": [{"type": "VARCHAR", "content": "JSON",
+      '[{"role": "VARCHAR", "finish_reason": "VARCHAR", "content": "JSON",
+        "parts": [{"type": "VARCHAR", "content": "JSON",
         "id": "VARCHAR", "name": "VARCHAR", "arguments": "JSON", "response": "JSON",
         "result": "JSON"}]}]'
     ) AS messages
   FROM lists
   WHERE messages IS NOT NULL
+),
+
+-- Google ADK writes the pieces of a stream before the whole of it; only the whole has a reason for
+-- its end.
+whole AS (
+  SELECT
+    key,
+    scope_name,
+    direction,
+    CASE
+      WHEN coalesce(messages[-1].finish_reason, '') <> ''
+        THEN list_filter(messages, LAMBDA message: message.finish_reason IS DISTINCT FROM '')
+      ELSE messages
+    END AS messages
+  FROM parsed
 ),
 
 messages AS (
@@ -66,7 +82,7 @@ messages AS (
     direction,
     generate_subscripts(messages, 1) AS message_position,
     unnest(messages) AS message
-  FROM parsed
+  FROM whole
 ),
 
 parts AS (
@@ -136,9 +152,13 @@ WITH spoken AS (
   GROUP BY key
 ),
 
+-- A span's name is of its start. Where other instrumentation suppresses the spans of model calls,
+-- what they would say is written over the agent's, the last of them as a rule.
 described AS (
   SELECT
     bucket_spans.*,
+    starts_with(bucket_spans.name, 'invoke_agent ')
+    AND bucket_spans.attributes['gen_ai.operation.name'] <> 'invoke_agent' AS is_overwritten,
     spoken.user_input,
     spoken.answer
   FROM bucket_spans
@@ -146,21 +166,30 @@ described AS (
   WHERE
     bucket_spans.attributes['gen_ai.operation.name'] IS NOT NULL
     OR bucket_spans.attributes['mcp.method.name'] = 'tools/call'
+    OR (bucket_spans.name = 'workflow.run' AND bucket_spans.scope_name = 'agent_framework')
     OR spoken.key IS NOT NULL
 )
 
 SELECT
   key,
-  CASE coalesce(attributes['gen_ai.operation.name'], attributes['mcp.method.name'])
-    WHEN 'invoke_workflow' THEN 'agent'
-    WHEN 'invoke_agent' THEN 'agent'
-    WHEN 'chat' THEN 'model'
-    WHEN 'generate_content' THEN 'model'
-    WHEN 'text_completion' THEN 'model'
-    WHEN 'execute_tool' THEN 'tool'
-    WHEN 'tools/call' THEN 'tool'
-    WHEN 'plan' THEN 'plan'
-    ELSE 'other'
+  CASE
+    WHEN is_overwritten THEN 'agent'
+    -- Microsoft's Agent Framework: agents that work together, an `invoke_workflow` in all but name.
+    WHEN name = 'workflow.run' THEN 'agent'
+    -- Google ADK repeats the results of parallel calls as those of one more.
+    WHEN attributes['gen_ai.tool.name'] = '(merged tools)' THEN 'other'
+    ELSE
+      CASE coalesce(attributes['gen_ai.operation.name'], attributes['mcp.method.name'])
+        WHEN 'invoke_workflow' THEN 'agent'
+        WHEN 'invoke_agent' THEN 'agent'
+        WHEN 'chat' THEN 'model'
+        WHEN 'generate_content' THEN 'model'
+        WHEN 'text_completion' THEN 'model'
+        WHEN 'execute_tool' THEN 'tool'
+        WHEN 'tools/call' THEN 'tool'
+        WHEN 'plan' THEN 'plan'
+        ELSE 'other'
+      END
   END AS operation,
   attributes['gen_ai.agent.name'] AS agent_name,
   coalesce(
@@ -174,7 +203,7 @@ SELECT
   attributes['gen_ai.tool.call.arguments'] AS arguments,
   result_text(attributes['gen_ai.tool.call.result']) AS result,
   user_input,
-  answer,
+  CASE WHEN NOT coalesce(is_overwritten, FALSE) THEN answer END AS answer,
   failed OR attributes['error.type'] IS NOT NULL AS failed,
   attributes['error.type'] AS error_type,
   coalesce(attributes['gen_ai.response.model'], attributes['gen_ai.request.model']) AS model,
