@@ -90,7 +90,7 @@ def _group_model_spans(con: duckdb.DuckDBPyConnection) -> None:
     follow(con, "model_edges", "model_ends")
     _make(con, "model_groups", "model_twin_edges")
     follow(con, "model_twin_edges", "model_twin_ends")
-    _make(con, "model_members", "model_calls", "model_parts")
+    _make(con, "model_members", "model_calls", "told_parts", "model_parts")
 
 
 def _group_tool_spans(con: duckdb.DuckDBPyConnection) -> None:

@@ -456,3 +456,28 @@ def test_mcp_spans_of_a_tool_call_are_that_call(lake: Lake) -> None:
     build(lake)
 
     assert story(lake) == ['tool_call get_weather {"city":"Paris"} ok']
+
+
+def test_output_that_was_not_told_is_read_from_the_next_input(lake: Lake) -> None:
+    """What a silent model call said stands in the next call's input, after what it heard itself."""
+    asked = [message("user", "Go.")]
+    said = [message("assistant", "Let me see.", request("t", "c1", n=1), request("u", "c2"))]
+    told = [*asked, *said, message("tool", response("one", "c1"), response("no u", "c2"))]
+    spans = [
+        agent(1),
+        model(2, 1, at=1, heard=asked),
+        tool(3, 1, at=5),
+        model(4, 1, at=6, heard=told),
+        model(5, 1, at=8, heard=told, said=[message("assistant", "Done.")]),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert story(lake) == [
+        "message Let me see.",
+        'tool_call t {"n":1} ok',
+        "observation one",
+        "tool_call u {} not_executed",
+        "observation no u",
+        "answer Done.",
+    ]

@@ -1,11 +1,11 @@
--- Parts of the messages of each model call, from the one of its spans that tells most.
+-- Parts of the messages of each model call.
+--
+-- Of a call that told nothing of its output, the input of the next call does: the assistant
+-- messages at its end that are more than the call's own input held.
 --
 -- Reads:
---   spoken_parts
---   model_members
 --   model_calls
---   operations
---   canonical
+--   told_parts
 -- Columns:
 --   model_call        BIGINT
 --   trajectory_id     VARCHAR
@@ -23,43 +23,103 @@
 --   result            VARCHAR
 -- Order:
 --   none
-WITH counts AS (
-  SELECT
-    model_members.model_call,
-    spoken_parts.direction,
-    spoken_parts.key,
-    count(*) AS part_count
-  FROM spoken_parts
-  INNER JOIN model_members USING (key)
-  GROUP BY model_members.model_call, spoken_parts.direction, spoken_parts.key
+WITH telling AS (
+  SELECT DISTINCT model_call
+  FROM told_parts
+  WHERE direction = 'out'
 ),
 
-chosen AS (
+heard_messages AS (
   SELECT
-    counts.model_call,
-    counts.direction,
-    arg_max(counts.key, (counts.part_count, -operations.start_ns, operations.span_id)) AS key
-  FROM counts
-  INNER JOIN operations USING (key)
-  GROUP BY counts.model_call, counts.direction
+    model_call,
+    count(DISTINCT message_position) FILTER (WHERE role = 'assistant') AS said_before,
+    max(message_position) FILTER (WHERE role = 'assistant') AS last_said
+  FROM told_parts
+  WHERE direction = 'in'
+  GROUP BY model_call
+),
+
+ordered AS (
+  SELECT
+    model_calls.model_call,
+    model_calls.trajectory_id,
+    model_calls.start_ns,
+    telling.model_call IS NULL AS is_silent,
+    coalesce(heard_messages.said_before, 0) AS said_before,
+    lead(model_calls.model_call) OVER running AS next_call,
+    lead(heard_messages.said_before) OVER running AS said_then,
+    lead(heard_messages.last_said) OVER running AS last_said,
+    -- What an earlier call said must not pass for this one's.
+    heard_messages.model_call IS NOT NULL
+    OR row_number() OVER running = 1 AS is_comparable
+  FROM model_calls
+  LEFT JOIN heard_messages USING (model_call)
+  LEFT JOIN telling USING (model_call)
+  WINDOW running AS (
+    PARTITION BY model_calls.trajectory_id ORDER BY model_calls.start_ns, model_calls.span_id
+  )
+),
+
+silent AS (
+  SELECT *
+  FROM ordered
+  WHERE is_silent AND is_comparable AND said_then > said_before
+),
+
+heard AS (
+  SELECT
+    silent.model_call AS producer,
+    silent.start_ns AS producer_ns,
+    silent.last_said,
+    told_parts.*
+  FROM silent
+  INNER JOIN told_parts ON silent.next_call = told_parts.model_call
+  WHERE told_parts.direction = 'in'
+),
+
+starts AS (
+  SELECT
+    producer,
+    coalesce(max(message_position) FILTER (WHERE role <> 'assistant'), -1) AS before_position
+  FROM heard
+  WHERE message_position < last_said
+  GROUP BY producer
 )
 
 SELECT
-  chosen.model_call,
-  model_calls.trajectory_id,
-  model_calls.start_ns,
-  spoken_parts.direction,
-  spoken_parts.message_position,
-  spoken_parts.part_position,
-  spoken_parts.role,
-  spoken_parts.part_type,
-  nullif(trim(spoken_parts.text), '') AS text,
-  spoken_parts.tool_name,
-  spoken_parts.call_id,
-  coalesce(canonical.canonical, spoken_parts.arguments) AS arguments,
-  spoken_parts.arguments IS NULL OR canonical.canonical IS NOT NULL AS parsed,
-  spoken_parts.result
-FROM chosen
-INNER JOIN spoken_parts USING (key, direction)
-INNER JOIN model_calls USING (model_call)
-LEFT JOIN canonical ON spoken_parts.arguments = canonical.text;
+  model_call,
+  trajectory_id,
+  start_ns,
+  direction,
+  message_position,
+  part_position,
+  role,
+  part_type,
+  text,
+  tool_name,
+  call_id,
+  arguments,
+  parsed,
+  result
+FROM told_parts
+UNION ALL BY NAME
+SELECT
+  heard.producer AS model_call,
+  heard.trajectory_id,
+  heard.producer_ns AS start_ns,
+  'out' AS direction,
+  heard.message_position,
+  heard.part_position,
+  heard.role,
+  heard.part_type,
+  heard.text,
+  heard.tool_name,
+  heard.call_id,
+  heard.arguments,
+  heard.parsed,
+  heard.result
+FROM heard
+LEFT JOIN starts USING (producer)
+WHERE
+  heard.role = 'assistant'
+  AND heard.message_position > coalesce(starts.before_position, -1);
