@@ -1,0 +1,128 @@
+"""From spans and verdicts in a lake to the numbers that were published."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tracegrade_collector.importer import import_files
+from tracegrade_collector.importing.part import Reading
+from tracegrade_collector.lake import Lake
+from tracegrade_queries.connection import connect
+from tracegrade_queries.sql import query
+from tracegrade_scoring.job import score
+from tracegrade_scoring.reliability import Attempts, passes
+from tracegrade_scoring.schema import SCORE_TABLES
+from tracegrade_scoring.tasks import Specification
+from tracegrade_scoring.tiers import classify
+from tracegrade_scoring.triangle import Axes, t_score
+
+from ..queries.traces import agent, land, request_of, span, tool
+from .build import specification
+
+TASK = """
+tools:
+  list_files: {effect: read}
+  list_all: {effect: read}
+  free_space: {effect: read}
+  read_csv: {effect: read}
+  write_clean: {effect: write}
+  write_report: {effect: write}
+  archive: {effect: write}
+tasks:
+  files:
+    scope: [list_files, free_space, read_csv, write_clean, write_report]
+    expected:
+      - tool: list_files
+      - tool: read_csv
+      - tool: free_space
+      - tool: write_clean
+      - tool: read_csv
+      - tool: free_space
+      - tool: write_clean
+      - tool: read_csv
+      - tool: read_csv
+      - tool: write_clean
+      - tool: write_clean
+      - tool: write_report
+"""
+"""The article's file-processing agent: 12 decision points, of which it gets 9 right."""
+
+MADE = (
+    *("list_all", "read_csv", "write_report", "write_clean", "read_csv", "archive"),
+    *("write_clean", "read_csv", "read_csv", "write_clean", "write_clean", "write_report"),
+)
+
+PLAN = [
+    {"id": "list", "tool": "list_files", "outputs": ["files"]},
+    {"id": "validate", "tool": "read_csv", "inputs": ["files"], "outputs": ["rows"]},
+    {"id": "clean", "tool": "write_clean", "inputs": ["rows"], "outputs": ["clean"]},
+    {"id": "archive", "tool": "archive", "inputs": ["files"]},
+    {
+        **{"id": "report", "tool": "write_report", "inputs": ["clean"]},
+        **{"effect": "write", "rollback": "delete the report"},
+    },
+]
+
+KILLS = [
+    {"injection": "early", "value": 10, "source": "harness"},
+    {"injection": "mid", "value": 7, "source": "harness"},
+    {"injection": "late", "value": 5, "source": "human", "evidence": "complete but opaque"},
+]
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    """An empty lake."""
+    return Lake.create(tmp_path / "lake")
+
+
+def found(lake: Lake, sql: str) -> list[Any]:
+    """Return the rows of a query over the lake's scores."""
+    with connect(lake, tables=SCORE_TABLES) as con:
+        return con.sql(sql).fetchall()
+
+
+def test_worked_example_of_the_triangle(lake: Lake, tmp_path: Path) -> None:
+    """TSA 7.5, PQ 3.75, RA 22/3 from three verdicts: T-Score 5.60, Staging-Only."""
+    planned: Mapping[str, Any] = {
+        "tracegrade__step__kind": "plan",
+        "tracegrade__plan": json.dumps(PLAN),
+    }
+    spans = [agent(1, tracegrade__task__id="files"), span(2, 1, at=1, ms=1, **planned)]
+    spans += [tool(i, 1, tool_name=name, at=i) for i, name in enumerate(MADE, start=3)]
+    land(lake, request_of(spans))
+    kills = [{"trace_id": f"{1:032x}", "subject": "rollback", **kill} for kill in KILLS]
+    file = tmp_path / "kills.jsonl"
+    file.write_text("".join(json.dumps(kill) + "\n" for kill in kills))
+    import_files(lake, [file], list[str]().append)
+    score(lake, specification(TASK))
+
+    ((tsa, pq, ra, late),) = found(
+        lake,
+        "SELECT tsa.value, pq_strict.value, ra_after_recovery.value, late_ra.value "
+        "FROM trajectory_scores",
+    )
+    assert (tsa, pq, ra, late) == (0.75, 3.75, 22 / 3, 5)
+    composite = t_score(Axes(10 * tsa, pq, ra))
+    assert round(composite.value or 0, 2) == 5.60
+    assert composite.label == "Staging-Only"
+
+
+def test_imported_tau_bench_has_its_own_table(lake: Lake, shared_data: Path) -> None:
+    """200 airline runs of gpt-4o, imported and scored, give the published pass^k and pass@k."""
+    paths = {"messages": "traj", "task": "task_id", "trial": "trial", "success": "reward"}
+    file = shared_data / "tau-bench" / "gpt-4o-airline.json"
+    import_files(lake, [file], list[str]().append, reading=Reading("messages", paths))
+    score(lake, Specification())
+
+    with connect(lake, tables=SCORE_TABLES) as con:
+        rows = con.sql(query("attempt_successes")).to_arrow_table().to_pylist()
+    tasks = [Attempts(row["valid_attempts"], row["correct"], row["invalid"]) for row in rows]
+    table = passes(tasks)
+    assert [round(p.pass_hat_k, 3) for p in table] == [0.420, 0.273, 0.220, 0.200]
+    assert [round(p.pass_at_k, 3) for p in table] == [0.420, 0.567, 0.660, 0.720]
+    assert sum(row["superseded"] for row in rows) == 0
+    assert classify(tasks).tier == "Not ready"
