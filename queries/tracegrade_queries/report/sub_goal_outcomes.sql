@@ -9,6 +9,7 @@
 --   task_id        VARCHAR  The task whose plan graph holds the sub-goal.
 --   sub_goal       VARCHAR  Its name there.
 --   critical       BOOLEAN  True if the task cannot succeed without it.
+--   deps           VARCHAR[]  Its direct prerequisites in any attempt, sorted.
 --   attempts       BIGINT   Attempts of which it is known whether they served it; at least 1.
 --   attempted      BIGINT   Of these, with at least one action that served it.
 --   completed      BIGINT   Of these, with its success criterion held at the end.
@@ -23,6 +24,7 @@ SELECT
   sub_goals.task_id,
   sub_goals.sub_goal,
   coalesce(bool_or(sub_goals.critical), FALSE) AS critical,
+  coalesce(list_sort(list_distinct(flatten(list(sub_goals.deps)))), []) AS deps,
   count(sub_goals.attempted) AS attempts,
   count_if(sub_goals.attempted)::BIGINT AS attempted,
   count_if(sub_goals.completed)::BIGINT AS completed,

@@ -1,12 +1,15 @@
 """A report for programs: every number unrounded, every name as the trace spells it."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from tracegrade_scoring.reliability import Pass
 from tracegrade_scoring.report.missing import missing
-from tracegrade_scoring.report.model import CohortPass, Release, Report, Score
+from tracegrade_scoring.report.model import QUANTILES, CohortPass, Release, Report, Score
+from tracegrade_scoring.triangle import PRESETS, t_score
 
 
 def render_json(report: Report) -> str:
@@ -36,7 +39,16 @@ def _release(release: Release) -> dict[str, Any]:
         "agent_name": release.key.agent_name,
         "runs": asdict(release.runs),
         "metrics": {name: _score(score) for name, score in release.metrics.items()},
-        "pass": [row for cohort in release.cohorts for row in _passes(cohort)],
+        "t_score": _t_score(release),
+        "pass": [row for cohort in release.cohorts for row in _passes(cohort, cohort.passes)],
+        "pass_other_estimators": [
+            row for cohort in release.cohorts for row in _passes(cohort, cohort.other_estimators)
+        ],
+        "tiers": [
+            {"run_mode": cohort.run_mode, **cohort.tier._asdict()} for cohort in release.cohorts
+        ],
+        "failure_modes": [asdict(row) for row in release.failure_modes],
+        "quantiles": {"at": QUANTILES, **release.spreads},
         "wrong_decisions": [asdict(row) for row in release.wrong_decisions],
         "wrong_decision_rows": release.wrong_decision_rows,
         "sub_goals": [asdict(row) for row in release.sub_goals],
@@ -51,11 +63,30 @@ def _score(score: Score) -> dict[str, Any]:
     return written
 
 
-def _passes(cohort: CohortPass) -> list[dict[str, Any]]:
+def _passes(cohort: CohortPass, found: Sequence[Pass]) -> list[dict[str, Any]]:
     counts = {
         "run_mode": cohort.run_mode,
         "n_valid": cohort.valid,
         "n_invalid": cohort.invalid,
         "superseded": cohort.superseded,
     }
-    return [{**row._asdict(), **counts} for row in cohort.passes]
+    return [{**row._asdict(), **counts} for row in found]
+
+
+def _t_score(release: Release) -> dict[str, Any]:
+    """Return the composite with its axes, by every preset, and for each task."""
+    return {
+        **release.t_score._asdict(),
+        "axes": release.axes._asdict(),
+        "pq_defaulted": release.pq_defaulted,
+        "strict": {
+            **t_score(release.strict_axes)._asdict(),
+            "axes": release.strict_axes._asdict(),
+        },
+        "presets": {
+            name: t_score(release.axes, weights).value for name, weights in PRESETS.items()
+        },
+        "tasks": [
+            {**asdict(task), "t_score": t_score(task.axes).value} for task in release.task_axes
+        ],
+    }

@@ -38,6 +38,7 @@ class Metric(NamedTuple):
 
 
 OUTCOME, TOOLS, STEPS, PLAN = "Outcome", "Choosing tools", "Steps", "Following a plan"
+FAILING = "Failure modes"
 OTHER = "Other metrics"
 
 METRICS = (
@@ -79,6 +80,14 @@ METRICS = (
         "Fewest tool calls that the task needs, divided by those that a successful run made, "
         "from 0% to 100%; 50% is twice as many calls as needed.",
         unit="calls",
+    ),
+    Metric(
+        "recovery_rate",
+        "Recovered from failures",
+        STEPS,
+        "Share of failed calls after which the agent reached the same end another way within five "
+        "calls, from 0% to 100%.",
+        unit="failures",
     ),
     Metric(
         "sub_goal_coverage",
@@ -141,6 +150,71 @@ MORE_METRICS = (
         better=-1,
     ),
     Metric(
+        "tool_selection_jaccard",
+        "Tools called as expected",
+        TOOLS,
+        "Calls that were expected and made, of all that were expected or made, by name alone, "
+        "from 0% to 100%.",
+        unit="calls",
+    ),
+    Metric(
+        "tool_correctness",
+        "Tool correctness",
+        TOOLS,
+        "How well the calls of a run match the expected ones in choice, arguments and order, "
+        "from 0 to 1.",
+        Scale.NUMBER,
+    ),
+    Metric(
+        "tool_correct",
+        "Tool-correct runs",
+        TOOLS,
+        "Share of runs whose calls are all as expected, from 0% to 100%.",
+        unit="runs",
+    ),
+    Metric(
+        "termination",
+        "Stopped when done",
+        STEPS,
+        "Share of runs that succeeded and made no call after the last one that helped, from 0% "
+        "to 100%.",
+        unit="runs",
+    ),
+    Metric(
+        "redundant_calls",
+        "Redundant calls per run",
+        STEPS,
+        "Calls that repeat an earlier one with nothing changed in between, for each run, from 0 "
+        "upwards; lower is better.",
+        Scale.NUMBER,
+        better=-1,
+    ),
+    *(
+        Metric(
+            name,
+            label,
+            FAILING,
+            f"Share of runs {meaning}, from 0% to 100%; lower is better.",
+            better=-1,
+            unit="runs",
+        )
+        for name, label, meaning in (
+            ("loop_trap", "Loop trap", "whose calls went round in circles"),
+            (
+                "tool_hallucination",
+                "Tool hallucination",
+                "that called a tool that was not offered, or with arguments that it does not take",
+            ),
+            (
+                "premature_commitment",
+                "Premature commitment",
+                "that wrote or answered before what that depends on was done",
+            ),
+            ("cascading_error", "Cascading error", "in which one failure led to others"),
+            ("goal_drift", "Goal drift", "that failed while they did what serves no sub-goal"),
+        )
+    ),
+    Metric(
         "actual_steps",
         "Tool calls per run",
         STEPS,
@@ -174,6 +248,21 @@ MORE_METRICS = (
         "lower is better.",
         better=-1,
         unit="sub-goals",
+    ),
+    Metric(
+        "pq",
+        "Planning quality",
+        PLAN,
+        "How good the plan was before the first call: order, branches, scope and rollback, from "
+        "0 to 10.",
+        Scale.NUMBER,
+    ),
+    Metric(
+        "ra_after_recovery",
+        "Rollback-ability",
+        PLAN,
+        "How much of the damage is gone after a killed run's recovery command, from 0 to 10.",
+        Scale.NUMBER,
     ),
     Metric(
         "plan_coverage",

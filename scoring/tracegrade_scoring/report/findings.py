@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 
+from tracegrade_scoring.metrics import FAILURE_MODES
 from tracegrade_scoring.report import words
 from tracegrade_scoring.report.catalogue import Scale
 from tracegrade_scoring.report.model import Release, WrongDecision
+from tracegrade_scoring.report.scorecard import late_ra_warning
 from tracegrade_scoring.report.view import AgentView, release_label
 from tracegrade_scoring.report.visible import visible
 
@@ -48,6 +50,8 @@ def why(decision: WrongDecision) -> str:
 
 
 def _of_release(release: Release) -> Iterator[str]:
+    if warning := late_ra_warning(release):
+        yield warning
     if release.wrong_decisions:
         yield _worst_decision(release.wrong_decisions[0])
     if release.skipped_critical:
@@ -59,6 +63,7 @@ def _of_release(release: Release) -> Iterator[str]:
         )
     yield from _hardly_replans(release)
     yield from _made_up_tools(release)
+    yield from _worst_mode(release)
 
 
 def _worst_decision(decision: WrongDecision) -> str:
@@ -84,6 +89,16 @@ def _hardly_replans(release: Release) -> Iterator[str]:
         yield (
             f"hardly ever changed its plan after a failure: "
             f"{words.number(score.numerator)} of {words.number(score.denominator)} failed calls."
+        )
+
+
+def _worst_mode(release: Release) -> Iterator[str]:
+    shown = [row for row in release.failure_modes if row.mode in FAILURE_MODES]
+    if shown:
+        worst = max(shown, key=lambda row: row.runs)
+        yield (
+            f"most frequent failure mode: {words.mode(worst.mode)}, in "
+            f"{words.count(worst.runs, 'run')}, first {words.name(worst.trajectory_id)}."
         )
 
 

@@ -4,6 +4,7 @@ Everything that comes out of a trace is escaped by Jinja's autoescape after `vis
 out what would act instead of show; the page's own policy forbids scripts and requests besides.
 """
 
+from collections import defaultdict
 from importlib.resources import files
 from typing import Any
 
@@ -12,6 +13,7 @@ from markupsafe import Markup
 
 from tracegrade_scoring.report import plots, words
 from tracegrade_scoring.report.findings import expected, findings, picked, why
+from tracegrade_scoring.report.graph import sub_goal_graph
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report, SubGoalOutcome
 from tracegrade_scoring.report.view import VERDICT_WORDS, AgentView, agent_views, release_label
@@ -19,6 +21,12 @@ from tracegrade_scoring.report.visible import visible
 
 GOAL_ROWS = 200
 """Sub-goals shown of one release: as many as a page still scrolls well."""
+
+
+GRAPHS = 6
+"""Graphs of one release: those that went worst."""
+GRAPH_NODES = 60
+"""Larger graphs are no drawing any more; the table has their sub-goals."""
 
 
 def render_html(report: Report) -> str:
@@ -66,12 +74,31 @@ def _finalize(value: object) -> object:
 
 def _agent(agent: AgentView) -> dict[str, Any]:
     return {
+        "cards": agent.cards,
         "findings": findings(agent),
         "goals": [_goals(release) for release in agent.releases if release.sub_goals],
+        "graphs": [_graphs(release) for release in agent.releases if release.sub_goals],
         "metric_plot": plots.metric_plot(agent),
+        "mode_plot": plots.mode_plot(agent),
+        "pass_plot": plots.pass_plot(agent),
         "replanning_plot": plots.replanning_plot(agent),
+        "spread_plot": plots.spread_plot(agent),
         "tsa_plot": plots.tsa_plot(agent),
         "view": agent,
+    }
+
+
+def _graphs(release: Release) -> dict[str, Any]:
+    """Return the drawings of the tasks of a release whose sub-goals went worst."""
+    by_task: dict[str | None, list[SubGoalOutcome]] = defaultdict(list)
+    for goal in release.sub_goals:
+        by_task[goal.task_id].append(goal)
+    drawn = {task: goals for task, goals in by_task.items() if 1 < len(goals) <= GRAPH_NODES}
+    worst = sorted(drawn, key=lambda task: min(map(_completed_share, drawn[task])))[:GRAPHS]
+    return {
+        "label": release_label(release),
+        "tasks": [(words.name(task, "(no task)"), sub_goal_graph(drawn[task])) for task in worst],
+        "more": len(by_task) - len(worst),
     }
 
 

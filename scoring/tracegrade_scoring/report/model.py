@@ -4,12 +4,17 @@ Numbers are unrounded, names are as the traces spell them: whoever writes them s
 them there. Orders are those of the queries under `tracegrade_queries/report`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
 from tracegrade_scoring.reliability import Pass
+from tracegrade_scoring.tiers import Tier
+from tracegrade_scoring.triangle import Axes, TScore, t_score
+
+QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+"""Where the spread of a metric is looked at."""
 
 
 class Key(NamedTuple):
@@ -63,6 +68,9 @@ class CohortPass:
     """Attempts of unknown success."""
     superseded: int
     """Runs that a later run of the same trial replaced."""
+    tier: Tier
+    other_estimators: tuple[Pass, ...] = ()
+    """The same by the other estimators."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +116,8 @@ class SubGoalOutcome:
     task_id: str | None
     sub_goal: str
     critical: bool
+    deps: tuple[str, ...]
+    """Its direct prerequisites."""
     attempts: int
     attempted: int
     completed: int
@@ -155,6 +165,44 @@ class ReplanningRuns(NamedTuple):
 
 
 @dataclass(frozen=True)
+class TaskAxes:
+    """The axes of the T-Score for one task."""
+
+    task_id: str | None
+    tsa_correct: float | None
+    tsa_counted: float | None
+    pq: float | None
+    pq_strict: float | None
+    """With two of its questions all or nothing."""
+    ra: float | None
+    late_ra: float | None
+
+    @property
+    def axes(self) -> Axes:
+        """The three axes, each from 0 to 10."""
+        tsa = 10 * (self.tsa_correct or 0.0) / self.tsa_counted if self.tsa_counted else None
+        return Axes(tsa, self.pq, self.ra)
+
+
+@dataclass(frozen=True)
+class ModeOutcome:
+    """How many runs show a failure mode, and the first that does."""
+
+    mode: str
+    runs: int
+    failed_runs: int
+    trajectory_id: str
+    step_index: int | None
+    span_id: str | None
+    detail: str | None
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+@dataclass(frozen=True)
 class Release:
     """Everything the lake says about one release of one agent."""
 
@@ -169,6 +217,47 @@ class Release:
     tool_selection: tuple[TaskToolSelection, ...] = ()
     replanning: tuple[TaskReplanning, ...] = ()
     replanning_runs: tuple[ReplanningRuns, ...] = ()
+    task_axes: tuple[TaskAxes, ...] = ()
+    failure_modes: tuple[ModeOutcome, ...] = ()
+    spreads: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """Of each metric its values over runs at `QUANTILES`."""
+
+    @property
+    def axes(self) -> Axes:
+        """The axes of all tasks together: pooled decision points, means over tasks.
+
+        Planning quality that no task asks for is 10 (`pq_defaulted`).
+        """
+        correct = sum(task.tsa_correct or 0.0 for task in self.task_axes)
+        counted = sum(task.tsa_counted or 0.0 for task in self.task_axes)
+        return Axes(
+            10 * correct / counted if counted else None,
+            10.0 if self.pq_defaulted else _mean([task.pq for task in self.task_axes]),
+            _mean([task.ra for task in self.task_axes]),
+        )
+
+    @property
+    def strict_axes(self) -> Axes:
+        """The axes with planning quality in its strict variant."""
+        strict = _mean([task.pq_strict for task in self.task_axes])
+        return self.axes if self.pq_defaulted else self.axes._replace(pq=strict)
+
+    @property
+    def pq_defaulted(self) -> bool:
+        """Whether planning quality was not applicable to any run, and failed for none."""
+        score = self.metrics.get("pq")
+        return score is not None and not score.scored and not score.error
+
+    @property
+    def t_score(self) -> TScore:
+        """The composite of all tasks together, with the default weights."""
+        return t_score(self.axes)
+
+    @property
+    def lowest_late_ra(self) -> TaskAxes | None:
+        """The task that recovers worst from a late kill; None if none was killed."""
+        killed = [task for task in self.task_axes if task.late_ra is not None]
+        return min(killed, key=lambda task: task.late_ra or 0.0, default=None)
 
     @property
     def skipped_critical(self) -> list[SubGoalOutcome]:

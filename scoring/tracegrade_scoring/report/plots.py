@@ -12,6 +12,7 @@ import altair as alt
 import vl_convert
 from markupsafe import Markup
 
+from tracegrade_scoring.metrics import FAILURE_MODES
 from tracegrade_scoring.report import words
 from tracegrade_scoring.report.catalogue import HEADLINES, METRICS
 from tracegrade_scoring.report.view import AgentView
@@ -123,6 +124,92 @@ def replanning_plot(agent: AgentView) -> Markup | None:
         )
     )
     return _svg(chart, "Runs by failed calls and changes of plan.", height=170)
+
+
+def pass_plot(agent: AgentView) -> Markup | None:
+    """Return pass@k and pass^k by k with their bands; None if no task was tried twice."""
+    rows: list[dict[str, Any]] = [
+        {"release": label, "kind": kind, "k": row.k, "value": value, "low": low, "high": high}
+        for label, release in zip(_distinct(agent.labels), agent.releases, strict=True)
+        for cohort in release.cohorts[:1]
+        for row in cohort.passes
+        for kind, value, low, high in (
+            ("at least one works", row.pass_at_k, row.at_low, row.at_high),
+            ("all work", row.pass_hat_k, row.hat_low, row.hat_high),
+        )
+    ]
+    if not any(row["k"] > 1 for row in rows):
+        return None
+    ticks = list(range(1, max(row["k"] for row in rows) + 1))
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X("k:Q", title="attempts k", axis=alt.Axis(values=ticks, format="d")),
+        color=_release_colour(agent),
+        detail="kind:N",
+    )
+    value = alt.Y("value:Q", title=None, axis=_percent_axis(), scale=alt.Scale(domain=[0, 1]))
+    dash = alt.StrokeDash("kind:N", sort=None, legend=alt.Legend(title=None, orient="top"))
+    chart = alt.layer(
+        base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q"), y2="high:Q"),
+        base.mark_line(strokeWidth=2).encode(y=value, strokeDash=dash),
+        base.mark_point(filled=True, size=35, opacity=1).encode(y=value),
+    )
+    return _svg(chart, "pass@k and pass^k by k for each release, with 95% bands.", height=190)
+
+
+def mode_plot(agent: AgentView) -> Markup | None:
+    """Return the share of runs that show each failure mode by release; None without any."""
+    rows: list[dict[str, Any]] = [
+        {
+            "mode": words.mode(mode),
+            "release": label,
+            "value": score.value,
+            "low": score.value if score.low is None else score.low,
+            "high": score.value if score.high is None else score.high,
+        }
+        for mode in FAILURE_MODES
+        for label, release in zip(_distinct(agent.labels), agent.releases, strict=True)
+        if (score := release.metrics.get(mode)) is not None and score.value is not None
+    ]
+    if not any(row["value"] for row in rows):
+        return None
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        y=alt.Y("mode:N", sort=None, title=None, axis=_label_axis(row["mode"] for row in rows)),
+        yOffset=alt.YOffset("release:N", sort=None),
+        color=_release_colour(agent),
+    )
+    value = alt.X("value:Q", title=None, axis=_percent_axis(), scale=alt.Scale(domain=[0, 1]))
+    chart = alt.layer(
+        base.mark_rule(strokeWidth=2, opacity=0.55).encode(x=alt.X("low:Q"), x2="high:Q"),
+        base.mark_point(filled=True, size=70, opacity=1).encode(x=value),
+    )
+    step = alt.Step(12 + 11 * len(agent.labels), **{"for": "position"})
+    return _svg(chart, "Share of runs with each failure mode for each release.", height=step)
+
+
+def spread_plot(agent: AgentView) -> Markup | None:
+    """Return how tool calls per run spread in each release; None if no run was scored."""
+    names = ("least", "low", "lower", "middle", "upper", "high", "most")
+    rows: list[dict[str, Any]] = [
+        {"release": label, **dict(zip(names, release.spreads["actual_steps"], strict=True))}
+        for label, release in zip(_distinct(agent.labels), agent.releases, strict=True)
+        if "actual_steps" in release.spreads
+    ]
+    if not any(row["most"] > row["least"] for row in rows):
+        return None
+    labels = [row["release"] for row in rows]
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        y=alt.Y("release:N", sort=None, title=None, axis=_label_axis(labels)),
+        color=_release_colour(agent).legend(None),
+    )
+    chart = alt.layer(
+        base.mark_rule(opacity=0.5).encode(
+            x=alt.X("low:Q", title="tool calls in a run", scale=alt.Scale(zero=True)), x2="high:Q"
+        ),
+        base.mark_bar(size=12, opacity=0.55).encode(x="lower:Q", x2="upper:Q"),
+        base.mark_tick(thickness=3, size=18).encode(x="middle:Q"),
+        base.mark_point(size=18, opacity=0.7).encode(x="most:Q"),
+    )
+    return _svg(chart, "Tool calls of a run: median, middle half and most.", height=alt.Step(34))
 
 
 def _release_colour(agent: AgentView) -> alt.Color:

@@ -10,23 +10,26 @@ from itertools import groupby
 
 from duckdb import DuckDBPyConnection
 
-from tracegrade_scoring.reliability import Attempts, unbiased_passes
+from tracegrade_scoring.reliability import ESTIMATORS, UNBIASED, Attempts, passes
 from tracegrade_scoring.report.model import (
     CohortPass,
     Key,
     LakeContents,
+    ModeOutcome,
     Release,
     ReplanningRuns,
     Report,
     Runs,
     Score,
     SubGoalOutcome,
+    TaskAxes,
     TaskReplanning,
     TaskToolSelection,
     Unscored,
     WrongDecision,
 )
 from tracegrade_scoring.report.rows import Row, read_rows
+from tracegrade_scoring.tiers import classify
 
 EVIDENCE_ROWS = 200
 """Rows of wrong decisions of one release: as many as a page still scrolls well."""
@@ -57,6 +60,9 @@ _PLAIN_FACTS = (
     "task_tool_selection",
     "task_replanning",
     "replans_by_failures",
+    "task_axes",
+    "failing_runs",
+    "score_spreads",
 )
 
 
@@ -80,10 +86,16 @@ def _release(key: Key, runs: Row, facts: Mapping[str, Rows]) -> Release:
         cohorts=_cohorts(of("attempt_successes")),
         wrong_decisions=tuple(_wrong_decision(row) for row in wrong),
         wrong_decision_rows=wrong[0]["total"] if wrong else 0,
-        sub_goals=tuple(SubGoalOutcome(**row) for row in of("sub_goal_outcomes")),
+        sub_goals=tuple(
+            SubGoalOutcome(**{**row, "deps": tuple(row["deps"])})
+            for row in of("sub_goal_outcomes")
+        ),
         tool_selection=tuple(TaskToolSelection(**row) for row in of("task_tool_selection")),
         replanning=tuple(TaskReplanning(**row) for row in of("task_replanning")),
         replanning_runs=tuple(ReplanningRuns(**row) for row in of("replans_by_failures")),
+        task_axes=tuple(TaskAxes(**row) for row in of("task_axes")),
+        failure_modes=tuple(ModeOutcome(**row) for row in of("failing_runs")),
+        spreads={row["metric"]: tuple(row["quantiles"]) for row in of("score_spreads")},
     )
 
 
@@ -110,11 +122,14 @@ def _cohorts(tasks: list[Row]) -> tuple[CohortPass, ...]:
 
 
 def _cohort(run_mode: str | None, tasks: list[Row]) -> CohortPass:
-    attempts = [Attempts(row["valid_attempts"], row["correct"]) for row in tasks]
+    attempts = [Attempts(row["valid_attempts"], row["correct"], row["invalid"]) for row in tasks]
+    others = (name for name in ESTIMATORS if name != UNBIASED)
     return CohortPass(
         run_mode,
-        tuple(unbiased_passes(attempts)),
+        tuple(passes(attempts)),
         valid=sum(row["valid_attempts"] for row in tasks),
         invalid=sum(row["invalid"] for row in tasks),
         superseded=sum(row["superseded"] for row in tasks),
+        tier=classify(attempts),
+        other_estimators=tuple(row for name in others for row in passes(attempts, name)),
     )

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from tracegrade_scoring.report import words
 from tracegrade_scoring.report.catalogue import Metric, Scale, main_metrics, more_metrics
 from tracegrade_scoring.report.model import Release, Report, Score
+from tracegrade_scoring.report.scorecard import Card, card
 
 VERDICT_WORDS = {"better": "better", "worse": "worse", "unclear": "may be chance"}
 """How a verdict is written."""
@@ -91,6 +92,19 @@ class PassRow:
     """Tasks and attempts behind it."""
 
 
+class ModeRow(NamedTuple):
+    """One failure mode of one release."""
+
+    release: str
+    mode: str
+    rate: str
+    """Of the runs in which it can be told; of the failed ones where it is unclassified."""
+    runs: str
+    example: str
+    """The first run that shows it, with the step."""
+    detail: str
+
+
 @dataclass(frozen=True)
 class AgentView:
     """One agent with all its releases."""
@@ -107,6 +121,9 @@ class AgentView:
     unmeasured: tuple[Unmeasured, ...]
     cautions: tuple[str, ...]
     """What to bear in mind about small samples."""
+    cards: tuple[Card, ...]
+    """How ready each release is, where that is known."""
+    modes: tuple[ModeRow, ...]
 
     @property
     def groups(self) -> list[tuple[str, list[MetricRow]]]:
@@ -157,6 +174,10 @@ def _agent_view(name: str | None, releases: tuple[Release, ...]) -> AgentView:
         passes=tuple(row for release in releases for row in _pass_rows(release)),
         unmeasured=tuple(row for release in releases for row in _unmeasured(metrics, release)),
         cautions=_cautions(metrics, releases),
+        cards=tuple(
+            found for release in releases if (found := card(release, release_label(release)))
+        ),
+        modes=tuple(row for release in releases for row in _mode_rows(release)),
     )
 
 
@@ -285,6 +306,21 @@ def _pass_rows(release: Release) -> Iterable[PassRow]:
                 f"{words.count(row.tasks, 'task')}, {words.count(cohort.valid, 'attempt')}"
                 + (f", {cohort.invalid:,} of unknown outcome left out" if cohort.invalid else ""),
             )
+
+
+def _mode_rows(release: Release) -> Iterable[ModeRow]:
+    """Return the failure modes that runs show, the most frequent first."""
+    for row in sorted(release.failure_modes, key=lambda row: (-row.runs, row.mode)):
+        score = release.metrics.get(row.mode)
+        step = "" if row.step_index is None else f", step {row.step_index}"
+        yield ModeRow(
+            release_label(release),
+            words.mode(row.mode),
+            words.amount(score.value, Scale.SHARE) if score else words.NOTHING,
+            f"{words.count(row.runs, 'run')}, {row.failed_runs:,} failed",
+            words.name(row.trajectory_id) + step,
+            words.line(row.detail) if row.detail else "",
+        )
 
 
 def _unmeasured(metrics: Sequence[Metric], release: Release) -> Iterable[Unmeasured]:

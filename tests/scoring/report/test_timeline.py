@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from typing import Any
 
 import pytest
 from tests.scoring.report.build import START, Tables
@@ -23,7 +24,7 @@ def refund(tables: Tables, said: str = "The refund is done.") -> str:
     tables.scored(run, "refund")
     tables.score(run, "success", 0.0, source="task", numerator=0.0, denominator=1.0)
     tables.score(run, "step_efficiency", None, reason="failed")
-    steps = (
+    steps: tuple[dict[str, Any], ...] = (
         {"kind": "thought", "role": "assistant", "content": "I look the order up."},
         {"kind": "tool_call", "tool_name": "scan_orders", "arguments": '{"customer":"c-7"}',
          "result": said, "status": "ok", "effect": "read"},

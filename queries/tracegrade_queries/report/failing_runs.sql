@@ -1,0 +1,31 @@
+-- How many runs show each failure mode, and the first that does.
+--
+-- Reads:
+--   failures
+--   trajectories
+-- Columns:
+--   release        VARCHAR  One row for each release, agent_name and mode.
+--   agent_name     VARCHAR  NULL if the trace names none.
+--   mode           VARCHAR  A failure mode; unclassified: a failed run that shows none.
+--   runs           BIGINT   Runs that show it; at least 1.
+--   failed_runs    BIGINT   Of these, known to have failed.
+--   trajectory_id  VARCHAR  The first of these runs.
+--   step_index     INTEGER  The first step that shows it there; NULL if none does.
+--   span_id        VARCHAR  Of that step; NULL if none does.
+--   detail         VARCHAR  What it shows; NULL if nothing was recorded.
+-- Order:
+--   agent_name, release, mode
+SELECT
+  failures.release,
+  trajectories.agent_name,
+  failures.mode,
+  count(*) AS runs,
+  count_if(NOT failures.success)::BIGINT AS failed_runs,
+  min(failures.trajectory_id) AS trajectory_id,
+  arg_min_null(failures.step_index, failures.trajectory_id) AS step_index,
+  arg_min_null(failures.span_id, failures.trajectory_id) AS span_id,
+  arg_min_null(failures.detail, failures.trajectory_id) AS detail
+FROM failures
+INNER JOIN trajectories USING (trajectory_id)
+GROUP BY failures.release, trajectories.agent_name, failures.mode
+ORDER BY trajectories.agent_name, failures.release, failures.mode;

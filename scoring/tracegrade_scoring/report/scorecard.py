@@ -1,0 +1,114 @@
+"""How ready each release is: the T-Score with its axes, and the tier, in words."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tracegrade_scoring.report import words
+from tracegrade_scoring.report.model import CohortPass, Release
+from tracegrade_scoring.triangle import PRESETS, t_score
+
+AXES = {"tsa": "Tool selection", "pq": "Planning quality", "ra": "Rollback-ability"}
+LEAST_LATE_RA = 7
+"""Below it nothing else matters until it is fixed (Triangle)."""
+
+
+class AxisView(NamedTuple):
+    """One axis of the T-Score."""
+
+    name: str
+    value: str
+    share: float
+    """0..100 of its scale."""
+
+
+class TierView(NamedTuple):
+    """The tier of one run mode."""
+
+    tier: str
+    basis: str
+
+
+class Card(NamedTuple):
+    """One release."""
+
+    release: str
+    score: str
+    """The T-Score, or a dash."""
+    label: str
+    notes: tuple[str, ...]
+    """What the article recommends at this score, or why there is none; other readings of it."""
+    axes: tuple[AxisView, ...]
+    tiers: tuple[TierView, ...]
+    presets: tuple[tuple[str, str], ...]
+    """T-Score by the weights of each kind of work."""
+
+
+def card(release: Release, label: str) -> Card | None:
+    """Return the card of a release; None if neither an axis nor a tier is known."""
+    axes, score = release.axes, release.t_score
+    tiers = tuple(_tier(cohort) for cohort in release.cohorts if cohort.tier.tasks)
+    if not tiers and axes.tsa is None and axes.ra is None:
+        return None
+    return Card(
+        label,
+        words.number(score.value),
+        score.label or "no T-Score",
+        tuple(_notes(release)),
+        tuple(_axis(name, value) for name, value in axes._asdict().items()),
+        tiers,
+        tuple(_presets(release)),
+    )
+
+
+def late_ra_warning(release: Release) -> str | None:
+    """Return the first thing to report: a task that a late kill leaves in disorder."""
+    lowest = release.lowest_late_ra
+    if lowest is None or round(lowest.late_ra or 0.0, 9) >= LEAST_LATE_RA:
+        return None
+    return (
+        f"killed late, {words.name(lowest.task_id, 'a run of no known task')} recovers only to "
+        f"{words.axis(lowest.late_ra)}: fix this before anything else."
+    )
+
+
+def _notes(release: Release) -> Iterator[str]:
+    score, strict = release.t_score, t_score(release.strict_axes)
+    yield score.recommended_use or _why_none(release)
+    if score.value is None and score.partial is not None:
+        yield f"Over the axes that were measured: {words.number(score.partial)}"
+    if strict.value is not None and strict.value != score.value:
+        yield f"With planning judged strictly: {words.number(strict.value)}, {strict.label}"
+    if release.pq_defaulted:
+        yield "No task asks for a plan, so planning quality counts as 10"
+
+
+def _why_none(release: Release) -> str:
+    missing = [AXES[flag.removeprefix("missing_")].lower() for flag in release.t_score.flags
+               if flag.startswith("missing_")]  # fmt: skip
+    return f"Not measured: {', '.join(missing)}"
+
+
+def _axis(name: str, value: float | None) -> AxisView:
+    return AxisView(AXES[name], words.axis(value), round(10 * (value or 0.0), 1))
+
+
+def _tier(cohort: CohortPass) -> TierView:
+    tier = cohort.tier
+    parts = [f"pass@1 {_share(tier.pass_at_1)}", f"pass^3 {_share(tier.pass_hat_3)}"]
+    if tier.tier_conservative and tier.tier_conservative != tier.tier:
+        parts.append(f"to be on the safe side: {tier.tier_conservative}")
+    parts.append(words.count(tier.tasks, "task"))
+    if cohort.run_mode:
+        parts.append(words.name(cohort.run_mode))
+    return TierView(tier.tier or "no tier: too few attempts", ", ".join(parts))
+
+
+def _share(value: float | None) -> str:
+    return words.NOTHING if value is None else f"{value * 100:.1f}%"
+
+
+def _presets(release: Release) -> Iterator[tuple[str, str]]:
+    for name, weights in PRESETS.items():
+        found = t_score(release.axes, weights)
+        if found.value is not None:
+            yield name, f"{words.number(found.value)}, {found.label}"
