@@ -65,7 +65,7 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     con.execute("CREATE OR REPLACE TEMP VIEW bucket_spans AS FROM all_spans")
     _make(con, "surplus_spans")
     con.execute("DELETE FROM span_rows WHERE rowid IN (FROM surplus_spans)")
-    _make(con, "span_shapes", "shapes", "cut_texts")
+    _make(con, "shapes", "cut_texts")
     _salvage(con)
     _make(con, "bucket_events")
     _read_dialects(con)

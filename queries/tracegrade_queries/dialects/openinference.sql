@@ -1,83 +1,117 @@
 -- OpenInference: lists are flattened into indexed keys; openinference.span.kind tells the kind.
 --
 -- Indices may have holes, since exporters evict the oldest attributes: each key is read by itself.
+-- Spans of one shape have the same keys, whose paths are taken apart once.
 --
 -- Reads:
 --   bucket_spans
+--   shapes
 -- Order:
 --   none
 CREATE OR REPLACE TEMP TABLE openinference_messages AS
-WITH entries AS (
+WITH names AS (
   SELECT
-    key,
-    unnest(
-      list_filter(
-        map_entries(attributes),
-        LAMBDA entry:
-        starts_with(entry.key, 'llm.input_messages.')
-        OR starts_with(entry.key, 'llm.output_messages.')
-      )
-    ) AS entry
-  FROM bucket_spans
-  WHERE attributes['openinference.span.kind'] = 'LLM'
+    shape,
+    unnest(names) AS name,
+    generate_subscripts(names, 1) AS place
+  FROM shapes
 ),
 
 -- llm . input_messages . N . message . tool_calls . K . tool_call . function . name
-fields AS (
+paths AS (
   SELECT
-    key,
-    string_split(entry.key, '.') AS path,
-    entry.value
-  FROM entries
+    shape,
+    place,
+    string_split(name, '.') AS path
+  FROM names
+  WHERE starts_with(name, 'llm.input_messages.') OR starts_with(name, 'llm.output_messages.')
 ),
 
-named AS (
+fields AS (
   SELECT
-    key,
+    shape,
+    place,
     CASE path[2] WHEN 'input_messages' THEN 'in' ELSE 'out' END AS direction,
     try_cast(path[3] AS BIGINT) AS message_position,
     path[5] AS field,
     try_cast(path[6] AS BIGINT) AS item,
-    path[-1] AS leaf,
-    value
-  FROM fields
+    path[-1] AS leaf
+  FROM paths
 ),
 
-messages AS (
+message_places AS (
   SELECT
-    key,
+    shape,
     direction,
     message_position,
-    -- The role `tool-call` of smolagents repeats what the model requested.
-    CASE any_value(value) FILTER (WHERE field = 'role')
-      WHEN 'ai' THEN 'assistant'
-      WHEN 'human' THEN 'user'
-      WHEN 'function' THEN 'tool'
-      WHEN 'tool-response' THEN 'tool'
-      ELSE any_value(value) FILTER (WHERE field = 'role')
-    END AS role,
-    any_value(value) FILTER (WHERE field = 'content' AND item IS NULL) AS content,
-    any_value(value) FILTER (WHERE field = 'name') AS name,
-    any_value(value) FILTER (WHERE field = 'tool_call_id') AS call_id
-  FROM named
-  GROUP BY key, direction, message_position
+    min(place) FILTER (WHERE field = 'role') AS role,
+    min(place) FILTER (WHERE field = 'content' AND item IS NULL) AS content,
+    min(place) FILTER (WHERE field = 'name') AS name,
+    min(place) FILTER (WHERE field = 'tool_call_id') AS call_id
+  FROM fields
+  GROUP BY shape, direction, message_position
 ),
 
-items AS (
+item_places AS (
   SELECT
-    key,
+    shape,
     direction,
     message_position,
     field,
     item,
-    any_value(value) FILTER (WHERE leaf = 'type') AS type,
-    any_value(value) FILTER (WHERE leaf = 'text') AS text,
-    any_value(value) FILTER (WHERE leaf = 'id') AS call_id,
-    any_value(value) FILTER (WHERE leaf = 'name') AS tool_name,
-    any_value(value) FILTER (WHERE leaf = 'arguments') AS arguments
-  FROM named
+    min(place) FILTER (WHERE leaf = 'type') AS type,
+    min(place) FILTER (WHERE leaf = 'text') AS text,
+    min(place) FILTER (WHERE leaf = 'id') AS call_id,
+    min(place) FILTER (WHERE leaf = 'name') AS tool_name,
+    min(place) FILTER (WHERE leaf = 'arguments') AS arguments
+  FROM fields
   WHERE field IN ('contents', 'tool_calls') AND item IS NOT NULL
-  GROUP BY key, direction, message_position, field, item
+  GROUP BY shape, direction, message_position, field, item
+),
+
+spans AS NOT MATERIALIZED (
+  SELECT
+    key,
+    shape,
+    map_values(attributes) AS told
+  FROM bucket_spans
+  WHERE attributes['openinference.span.kind'] = 'LLM'
+),
+
+messages AS (
+  SELECT
+    spans.key,
+    places.direction,
+    places.message_position,
+    -- The role `tool-call` of smolagents repeats what the model requested.
+    CASE spans.told[places.role]
+      WHEN 'ai' THEN 'assistant'
+      WHEN 'human' THEN 'user'
+      WHEN 'function' THEN 'tool'
+      WHEN 'tool-response' THEN 'tool'
+      ELSE spans.told[places.role]
+    END AS role,
+    spans.told[places.content] AS content,
+    spans.told[places.name] AS name,
+    spans.told[places.call_id] AS call_id
+  FROM spans
+  INNER JOIN message_places AS places USING (shape)
+),
+
+items AS (
+  SELECT
+    spans.key,
+    places.direction,
+    places.message_position,
+    places.field,
+    places.item,
+    spans.told[places.type] AS type,
+    spans.told[places.text] AS text,
+    spans.told[places.call_id] AS call_id,
+    spans.told[places.tool_name] AS tool_name,
+    spans.told[places.arguments] AS arguments
+  FROM spans
+  INNER JOIN item_places AS places USING (shape)
 ),
 
 -- Some write a message's text both as `content` and as the only item of `contents`.
@@ -304,18 +338,29 @@ spans AS (
     CASE WHEN operation IN ('agent', 'tool') THEN try_cast(input_value AS JSON) END AS input,
     CASE WHEN operation IN ('agent', 'tool') THEN try_cast(output_value AS JSON) END AS output,
     CASE WHEN operation = 'tool' THEN try_cast(attributes['tool.parameters'] AS JSON) END
-      AS parameters
+      AS parameters,
+    CASE WHEN span_kind = 'LLM' THEN attributes END AS llm
   FROM kinds
+),
+
+offer_places AS (
+  SELECT
+    shape,
+    list_filter(
+      generate_series(1, len(names)), LAMBDA place: starts_with(names[place], 'llm.tools.')
+    ) AS places
+  FROM shapes
 ),
 
 offered AS (
   SELECT
-    key,
-    list_filter(
-      map_entries(attributes), LAMBDA entry: starts_with(entry.key, 'llm.tools.')
-    ) AS entries
+    bucket_spans.key,
+    list_select(map_entries(bucket_spans.attributes), offer_places.places) AS entries
   FROM bucket_spans
-  WHERE attributes['openinference.span.kind'] = 'LLM'
+  INNER JOIN offer_places USING (shape)
+  WHERE
+    len(offer_places.places) > 0
+    AND bucket_spans.attributes['openinference.span.kind'] = 'LLM'
 ),
 
 -- Model calls mostly offer what others did: each such offer is read once.
@@ -489,15 +534,15 @@ SELECT
   OR coalesce(output ->> '$.data.status' = 'error' OR output ->> '$.is_error' = 'true', FALSE)
     AS failed,
   coalesce(
-    attributes['llm.response.model_name'],
-    attributes['llm.model_name'],
-    attributes['llm.request.model_name']
+    llm['llm.response.model_name'],
+    llm['llm.model_name'],
+    llm['llm.request.model_name']
   ) AS model,
-  try_cast(attributes['llm.token_count.prompt'] AS BIGINT) AS input_tokens,
-  try_cast(attributes['llm.token_count.completion'] AS BIGINT) AS output_tokens,
-  try_cast(attributes['llm.token_count.prompt_details.cache_read'] AS BIGINT)
+  try_cast(llm['llm.token_count.prompt'] AS BIGINT) AS input_tokens,
+  try_cast(llm['llm.token_count.completion'] AS BIGINT) AS output_tokens,
+  try_cast(llm['llm.token_count.prompt_details.cache_read'] AS BIGINT)
     AS cache_read_tokens,
-  try_cast(attributes['llm.token_count.completion_details.reasoning'] AS BIGINT)
+  try_cast(llm['llm.token_count.completion_details.reasoning'] AS BIGINT)
     AS reasoning_tokens,
   coalesce(offered_tools, attributes['smolagents.tools_names']) AS offered_tools,
   plan,

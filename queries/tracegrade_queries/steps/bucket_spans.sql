@@ -25,6 +25,7 @@
 --   service_name     VARCHAR
 --   release          VARCHAR
 --   environment      VARCHAR
+--   shape            UBIGINT  Digest of its scope and of the names of its attributes.
 -- Order:
 --   none
 SELECT
@@ -47,5 +48,6 @@ SELECT
   scope_name,
   service_name,
   release,
-  environment
+  environment,
+  shape
 FROM span_rows;

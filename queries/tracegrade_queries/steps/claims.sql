@@ -3,9 +3,9 @@
 --
 -- Reads:
 --   bucket_events
+--   bucket_spans
 --   marks
 --   shapes
---   span_shapes
 -- Columns:
 --   dialect  VARCHAR  One row for each dialect and key.
 --   key      BIGINT   Of the span in bucket_spans.
@@ -41,8 +41,8 @@ marked_events AS (
 
 SELECT
   marked_shapes.dialect,
-  span_shapes.key
-FROM span_shapes
+  bucket_spans.key
+FROM bucket_spans
 INNER JOIN marked_shapes USING (shape)
 UNION
 SELECT

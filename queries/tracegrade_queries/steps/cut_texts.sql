@@ -5,7 +5,6 @@
 -- Reads:
 --   bucket_spans
 --   shapes
---   span_shapes
 -- Columns:
 --   key   BIGINT   Of the span in bucket_spans.
 --   name  VARCHAR  Of the attribute.
@@ -33,7 +32,6 @@ entries AS (
     unnest(list_select(map_keys(bucket_spans.attributes), places.places)) AS name,
     unnest(list_select(map_values(bucket_spans.attributes), places.places)) AS text
   FROM bucket_spans
-  INNER JOIN span_shapes USING (key)
   INNER JOIN places USING (shape)
   WHERE len(places.places) > 0
 )

@@ -30,35 +30,65 @@ WITH outer_spans AS (
 members AS (
   SELECT
     model_members.model_call,
+    runs_of_operations.trajectory_id,
     operations.*,
-    known_parents.parent_operation,
-    create_sort_key(
-      outer_spans.key IS NOT NULL,
-      'ASC NULLS LAST',
-      operations.start_ns,
-      'ASC NULLS LAST',
-      operations.span_id,
-      'ASC NULLS LAST'
-    ) AS inside_out
+    coalesce(known_parents.parent_operation = 'plan' OR operations.plan IS NOT NULL, FALSE)
+      AS below_plan
   FROM model_members
   INNER JOIN operations USING (key)
   INNER JOIN known_parents USING (key)
+  INNER JOIN runs_of_operations USING (key)
+),
+
+shared AS (
+  SELECT model_call
+  FROM model_members
+  GROUP BY model_call
+  HAVING count(*) > 1
+),
+
+layers AS (
+  SELECT
+    members.*,
+    create_sort_key(
+      outer_spans.key IS NOT NULL,
+      'ASC NULLS LAST',
+      members.start_ns,
+      'ASC NULLS LAST',
+      members.span_id,
+      'ASC NULLS LAST'
+    ) AS inside_out
+  FROM members
+  SEMI JOIN shared USING (model_call)
   LEFT JOIN outer_spans USING (key)
 )
 
 SELECT
   members.model_call,
-  any_value(runs_of_operations.trajectory_id) AS trajectory_id,
-  min(members.start_ns) AS start_ns,
-  min(members.span_id) FILTER (WHERE members.key = members.model_call) AS span_id,
-  arg_min(members.model, members.inside_out) AS model,
-  arg_min(members.input_tokens, members.inside_out) AS input_tokens,
-  arg_min(members.output_tokens, members.inside_out) AS output_tokens,
-  arg_min(members.cache_read_tokens, members.inside_out) AS cache_read_tokens,
-  arg_min(members.reasoning_tokens, members.inside_out) AS reasoning_tokens,
-  arg_min(members.offered_tools, members.inside_out) AS offered_tools,
-  coalesce(bool_or(members.parent_operation = 'plan' OR members.plan IS NOT NULL), FALSE)
-    AS below_plan
+  members.trajectory_id,
+  members.start_ns,
+  members.span_id,
+  members.model,
+  members.input_tokens,
+  members.output_tokens,
+  members.cache_read_tokens,
+  members.reasoning_tokens,
+  members.offered_tools,
+  members.below_plan
 FROM members
-INNER JOIN runs_of_operations USING (key)
-GROUP BY members.model_call;
+ANTI JOIN shared USING (model_call)
+UNION ALL BY NAME
+SELECT
+  model_call,
+  any_value(trajectory_id) AS trajectory_id,
+  min(start_ns) AS start_ns,
+  min(span_id) FILTER (WHERE key = model_call) AS span_id,
+  arg_min(model, inside_out) AS model,
+  arg_min(input_tokens, inside_out) AS input_tokens,
+  arg_min(output_tokens, inside_out) AS output_tokens,
+  arg_min(cache_read_tokens, inside_out) AS cache_read_tokens,
+  arg_min(reasoning_tokens, inside_out) AS reasoning_tokens,
+  arg_min(offered_tools, inside_out) AS offered_tools,
+  bool_or(below_plan) AS below_plan
+FROM layers
+GROUP BY model_call;

@@ -12,22 +12,22 @@
 --   offered_tools  VARCHAR    JSON list of their definitions, the first of each name.
 -- Order:
 --   none
-WITH texts AS (
+WITH lists AS (
   SELECT
     runs_of_operations.trajectory_id,
-    operations.offered_tools,
+    tool_lists.rowid AS tool_list,
     min((operations.start_ns, operations.span_id)) AS first_offered
   FROM operations
   INNER JOIN runs_of_operations USING (key)
-  SEMI JOIN tool_lists USING (offered_tools)
-  GROUP BY runs_of_operations.trajectory_id, operations.offered_tools
+  INNER JOIN tool_lists USING (offered_tools)
+  GROUP BY runs_of_operations.trajectory_id, tool_lists.rowid
 ),
 
 run_offers AS (
   SELECT
     trajectory_id,
-    list(offered_tools ORDER BY first_offered) AS offer
-  FROM texts
+    list(tool_list ORDER BY first_offered) AS offer
+  FROM lists
   GROUP BY trajectory_id
 ),
 
@@ -36,31 +36,31 @@ offers AS (
   FROM run_offers
 ),
 
-offered_texts AS (
+offered_lists AS (
   SELECT
     offer,
-    unnest(offer) AS offered_tools,
-    generate_subscripts(offer, 1) AS text_position
+    unnest(offer) AS tool_list,
+    generate_subscripts(offer, 1) AS list_position
   FROM offers
 ),
 
 tools AS (
   SELECT
-    offered_texts.offer,
-    offered_texts.text_position,
+    offered_lists.offer,
+    offered_lists.list_position,
     unnest(tool_lists.names) AS name,
     unnest(tool_lists.tools) AS tool,
     generate_subscripts(tool_lists.names, 1) AS position
-  FROM offered_texts
-  INNER JOIN tool_lists USING (offered_tools)
+  FROM offered_lists
+  INNER JOIN tool_lists ON offered_lists.tool_list = tool_lists.rowid
 ),
 
 first_tools AS (
   SELECT
     offer,
     name,
-    min((text_position, position)) AS first_place,
-    arg_min(tool, (text_position, position)) AS tool
+    min((list_position, position)) AS first_place,
+    arg_min(tool, (list_position, position)) AS tool
   FROM tools
   GROUP BY offer, name
 ),

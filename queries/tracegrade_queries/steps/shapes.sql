@@ -1,8 +1,9 @@
 -- What the spans of each shape have in common.
 --
+-- Spans of one kind have one shape, so that names are looked at once for each shape.
+--
 -- Reads:
 --   bucket_spans
---   span_shapes
 -- Columns:
 --   shape       UBIGINT    One row each.
 --   scope_name  VARCHAR    '' if none was sent.
@@ -13,7 +14,7 @@ WITH samples AS (
   SELECT
     shape,
     min(key) AS key
-  FROM span_shapes
+  FROM bucket_spans
   GROUP BY shape
 )
 

@@ -24,6 +24,7 @@
 --   service_name     VARCHAR
 --   release          VARCHAR
 --   environment      VARCHAR
+--   shape            UBIGINT  Digest of its scope and of the names of its attributes.
 -- Order:
 --   none
 WITH counted_spans AS (
@@ -96,5 +97,6 @@ SELECT
       resource_attributes['deployment.environment']
     ),
     ''
-  ) AS environment
+  ) AS environment,
+  hash(coalesce(scope_name, ''), map_keys(attributes)) AS shape
 FROM counted_spans;
