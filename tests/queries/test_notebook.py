@@ -1,0 +1,143 @@
+"""A notebook reads lakes of both kinds as DuckDB, as Polars, and through saved queries."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import pytest
+from tests.collector.s3_server import BUCKET, put_environment, s3_server
+from tests.headers import header, parameters_used
+from tests.scoring.build import specification
+
+import tracegrade_queries as tg
+from tracegrade_collector.errors import LakeMissing
+from tracegrade_collector.lake import Lake
+from tracegrade_queries.build import build
+from tracegrade_queries.errors import QueryFailed, TableMissing, UnknownQuery
+from tracegrade_queries.schema import STEPS
+from tracegrade_queries.sql import query, saved
+from tracegrade_scoring.job import score
+from tracegrade_scoring.schema import TRAJECTORY_SCORES
+
+from .traces import CAPTURES, agent, capture, land, request_of, tool
+
+VALUES = {
+    "base": "1",
+    "candidate": "2",
+    "ms": 1,
+    "rows": 3,
+    "times": 1,
+    "trajectory": "",
+    "turns": 1,
+}
+"""A value for each parameter of a saved query."""
+
+
+def filled(lake: Lake) -> str:
+    """Build a lake of two calls, of which one failed; return its place."""
+    spans = [agent(1), tool(2, 1, at=1), tool(3, 1, at=2, error="down")]
+    land(lake, request_of(spans), request_of(spans[:1]))
+    build(lake)
+    return str(lake.place)
+
+
+@pytest.fixture(scope="module", params=["folder", "object store"])
+def place(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """Where a lake is that holds two calls."""
+    folder = tmp_path_factory.mktemp("notebook")
+    if request.param == "folder":
+        yield filled(Lake.create(folder / "lake"))
+        return
+    with s3_server() as store, pytest.MonkeyPatch.context() as patch:
+        put_environment(store, patch.setenv)
+        patch.setenv("TRACEGRADE_STATE", str(folder / "state"))
+        yield filled(Lake.create(f"s3://{BUCKET}/notebook"))
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """A lake of some real traces that was scored without tasks: it has no sub-goal."""
+    lake = Lake.create(tmp_path_factory.mktemp("scored") / "lake")
+    land(lake, *(capture(path.stem) for path in sorted(CAPTURES.glob("langgraph_*.json"))))
+    score(lake, specification("tasks: {}"))
+    return lake
+
+
+def test_both_engines_read_the_same_rows(place: str) -> None:
+    """As a folder and as a URL; spans without what was sent twice."""
+    with tg.connect(place) as con:
+        calls = con.sql("SELECT tool_name, status FROM steps WHERE kind = 'tool_call'").fetchall()
+        spans = con.sql("SELECT count(*) FROM spans").fetchall()
+
+    frame = tg.scan(place, "steps").filter(pl.col("kind") == "tool_call")
+    assert sorted(calls) == [("t", "error"), ("t", "ok")]
+    assert sorted(frame.select("tool_name", "status").collect().rows()) == sorted(calls)
+    assert tg.scan(place, "spans").select(pl.len()).collect().rows() == spans
+
+
+def test_a_saved_query_answers_with_its_values(place: str) -> None:
+    """Its answer is a relation, to be read as a data frame or asked on."""
+    with tg.connect(place) as con:
+        answer = tg.ask(con, "repeated_calls", times=1)
+
+        assert answer.columns == [name for name, _ in header(query("repeated_calls")).columns]
+        assert tg.ask(con, "tool_error_rates").project("calls, errors").fetchall() == [(2, 1)]
+
+
+def test_what_cannot_be_asked_is_told(place: str) -> None:
+    """A query, a value or a table that is not there; scores of a lake that has none."""
+    with tg.connect(place) as con:
+        with pytest.raises(UnknownQuery, match="no query is named 'nothing'"):
+            tg.ask(con, "nothing")
+        with pytest.raises(QueryFailed, match=r"needs a value for \$times"):
+            tg.ask(con, "repeated_calls")
+        with pytest.raises(QueryFailed, match="it was never scored; run `tracegrade score"):
+            tg.ask(con, "worst_tasks")
+    with pytest.raises(TableMissing, match="the lake has no table 'decisions'; known: logs, raw"):
+        tg.scan(place, "decisions")
+
+
+def test_nothing_in_a_lake_can_be_changed(place: str) -> None:
+    """A view is no table, and files cannot be written."""
+    with tg.connect(place) as con:
+        with pytest.raises(duckdb.Error):
+            con.execute("DELETE FROM steps")
+        with pytest.raises(duckdb.Error):
+            con.execute("COPY (SELECT 1) TO 'x.parquet'")
+
+
+def test_a_lake_that_is_not_there_is_told(tmp_path: Path) -> None:
+    """Neither engine makes one."""
+    with pytest.raises(LakeMissing):
+        tg.connect(tmp_path / "none")
+    with pytest.raises(LakeMissing):
+        tg.scan(tmp_path / "none", "steps")
+
+
+def test_a_table_that_is_not_built_yet_has_its_columns(lake: Lake) -> None:
+    """It has no rows."""
+    frame = tg.scan(lake, "steps").collect()
+
+    assert (frame.columns, frame.height) == (STEPS.arrow().names, 0)
+
+
+def test_each_saved_query_can_be_asked_of_a_scored_lake(scored: Lake) -> None:
+    """The tables that are written have what it reads; those without rows are there as well."""
+    with tg.connect(scored) as con:
+        for name in saved():
+            needed = {each.removeprefix("$") for each in parameters_used(query(name))}
+            answer = tg.ask(con, name, **{each: VALUES[each] for each in needed})
+
+            assert answer.columns == [column for column, _ in header(query(name)).columns], name
+            answer.fetchall()
+
+
+def test_scores_are_scanned_too(scored: Lake) -> None:
+    """Each is a struct."""
+    frame = tg.scan(scored, TRAJECTORY_SCORES.name).collect()
+
+    assert frame.height > 0
+    assert set(frame["success"].struct.field("status")) <= {"scored", "not_applicable", "error"}
