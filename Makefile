@@ -12,7 +12,7 @@ demo: .venv/demo  ## Run real agents, land their spans, score them and show the 
 	@$(BIN)/python -m demo
 
 test: .venv/demo .venv/test  ## Run the test suite.
-	@$(BIN)/pytest -q
+	@$(BIN)/pytest -q --numprocesses 3 --dist loadfile
 
 test-frameworks: .venv/demo .venv/test .frameworks/current/complete .frameworks/earlier/complete  ## Run one agent on real frameworks and compare its steps.
 	@$(BIN)/pytest -q tests/frameworks

@@ -131,14 +131,14 @@ def test_what_is_staged_ahead_lands_once(tmp_path: Path) -> None:
         asyncio.run(log_three(folder))
         dead = Lander(lake, folder, config)
         dead.stage_ahead()
-        staged = len(list(tmp_path.glob("raw_spans/_stage/*.parquet")))
+        wait_until(lambda: list(tmp_path.glob("raw_spans/_stage/*.parquet")))
         lander = Lander(lake, folder, config)
         remnants = len(list(tmp_path.glob("raw_spans/_stage/*.parquet")))
         lander.stage_ahead()
         before = lake.version("raw_spans")
         lander.land_round()
 
-    assert (staged, remnants, before) == (1, 0, None)
+    assert (remnants, before) == (0, None)
     assert landed_ids(tmp_path) == [1, 2, 3]
     assert accounts(lake)[Signal.TRACES].totals.landed == 3
 

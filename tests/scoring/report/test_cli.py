@@ -135,7 +135,8 @@ def test_empty_lake_is_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[st
     """A folder without tables says what to do next, and that is no failure."""
     assert run("--lake", tmp_path) == 0
 
-    assert f"tracegrade collect --lake {tmp_path}" in "".join(capsys.readouterr().out.splitlines())
+    said = "".join(capsys.readouterr().out.split())  # lines are broken where they get long
+    assert f"tracegradecollect--lake{tmp_path}" in said
 
 
 def test_stdout_of_few_characters_is_served(
