@@ -15,6 +15,7 @@ from tracegrade_scoring import (
     plan_graph,
     planning,
     replanning,
+    tool_correctness,
     tool_selection,
 )
 from tracegrade_scoring.metrics import METRICS, UNSAID
@@ -50,7 +51,8 @@ def score_bucket(con: duckdb.DuckDBPyConnection, specification: Specification) -
     """
     create_relations(con, specification)
     materialise(con, "endings")
-    tool_selection.score(con, specification)
+    tool_selection.score(con)
+    tool_correctness.score(con, specification.tool_correctness)
     materialise(con, "step_scores")
     conduct.score(con)
     plan_graph.score(con)

@@ -11,10 +11,18 @@ TOOL_SELECTION: Final[Mapping[str, str]] = {
     "tsa_source_text": "As tsa, without missed points: the article's literal ratio.",
     "missed_decisions": "Expected decision points without a call, a count.",
     "wrong_call_rate": "Calls that are no correct first pick / calls of counted points, 0..1.",
-    "tool_selection_jaccard": "Calls matched by name / expected and made calls together, 0..1.",
     "tool_allowed_rate": "Calls to tools that were offered / calls of which that is known, 0..1.",
     "parameter_validity": "Calls with valid arguments / calls with a known schema, 0..1.",
     "destructive_when_safe_existed": "Destructive calls where a safe equivalent existed, a count.",
+}
+
+TOOL_CORRECTNESS: Final[Mapping[str, str]] = {
+    "tool_correctness": "Weighted mean of selection, parameters, sequence, utilization, 0..1.",
+    "tool_correct": "1 if tool correctness reaches the threshold, else 0.",
+    "tool_selection_jaccard": "Calls matched by name / expected and made calls together, 0..1.",
+    "tool_parameters": "Mean similarity of arguments to those that the task states, 0..1.",
+    "tool_sequence": "Calls in the expected order / expected calls, 0..1.",
+    "tool_utilization": "Results used later / results that hold something distinctive, 0..1.",
 }
 
 STEPS: Final[Mapping[str, str]] = {
@@ -81,6 +89,7 @@ ROLLBACK: Final[Mapping[str, str]] = {
 
 METRICS: Final[Mapping[str, str]] = {
     **TOOL_SELECTION,
+    **TOOL_CORRECTNESS,
     **STEPS,
     **FAILURE_MODE_METRICS,
     **PLAN_GRAPH,
@@ -103,7 +112,7 @@ SHARES: Final = METRICS.keys() - {
     *("sub_goals_skipped", "sub_goals_failed_inside", "sub_goals_regressed"),
     *("sub_goals_pre_satisfied", "replans", "replans_reactive", "replans_spontaneous"),
     *("replans_source_text", "replans_per_100_calls", "step_efficiency", "step_ratio"),
-    "redundant_calls",
+    *("redundant_calls", "tool_correctness", "tool_parameters"),
     *("sub_goal_coverage_weighted", "sub_goal_completion_weighted"),
     *(PLANNING.keys() | ROLLBACK.keys()),
 }

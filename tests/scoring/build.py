@@ -10,7 +10,7 @@ import pyarrow as pa
 from tracegrade_collector.lake import Table
 from tracegrade_queries.canonical import canonical_json
 from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
-from tracegrade_scoring import conduct, tool_selection
+from tracegrade_scoring import conduct, tool_correctness, tool_selection
 from tracegrade_scoring.prepare import create_relations
 from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.tasks import Specification
@@ -57,7 +57,8 @@ def scored(con: duckdb.DuckDBPyConnection, spec: Specification) -> duckdb.DuckDB
     """
     prepared(con, spec)
     con.execute("CREATE TEMP TABLE IF NOT EXISTS endings (trajectory_id TEXT, ending TEXT)")
-    tool_selection.score(con, spec)
+    tool_selection.score(con)
+    tool_correctness.score(con, spec.tool_correctness)
     materialise(con, "step_scores")
     conduct.score(con)
     materialise(con, "failure_rows")
@@ -81,7 +82,7 @@ SCORES = (
     "conduct_scores",
     "failure_scores",
     "step_scores",
-    "tool_overlap_scores",
+    "tool_correctness_scores",
     "tool_selection_scores",
 )
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import permutations
 from typing import Any
 
 RANK: dict[Any, Any] = {"read": 1, "write": 2, "destructive": 3}
@@ -276,32 +275,6 @@ def tool_selection(found: Sequence[Decision], task: Mapping[str, Any]) -> dict[s
         "wrong_call_rate": rate(calls - correct, calls),
         "missed_decisions": Fraction(missed) if has_list else "not_applicable",
     }
-
-
-def jaccard(attempt: Attempt, task: Mapping[str, Any], tools: Any) -> Value:
-    """Return s1 of section 2; expectations take calls in the best of all ways."""
-    if task.get("expected") is None:
-        return "not_applicable"
-    expected, calls = list(task["expected"]), list(attempt.calls)
-    complete = task.get("expected_complete", True)
-    if complete == "writes":
-        expected = [
-            e for e in expected if (e.get("effect") or effect_of(e.get("tool"), tools)) != "read"
-        ]
-        calls = [c for c in calls if effect_of(c.tool, tools) != "read"]
-    matched = _best_matching(expected, calls, tools)
-    total = len(expected) if complete is False else len(expected) + len(calls) - matched
-    return Fraction(matched, total) if total else "not_applicable"
-
-
-def _best_matching(expected: Sequence[Any], calls: Sequence[Call], tools: Any) -> int:
-    padded = [*calls, *[None] * len(expected)]
-    return max(
-        sum(
-            c is not None and fits_tool(c, e, tools) for e, c in zip(expected, chosen, strict=True)
-        )
-        for chosen in permutations(padded, len(expected))
-    )
 
 
 def call_scores(attempt: Attempt, tools: Mapping[str, Any]) -> dict[str, Value]:

@@ -9,7 +9,7 @@ import duckdb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from . import plain, plain_conduct
+from . import plain, plain_conduct, plain_correctness
 from .build import SCORES, connection, rows_of, scored, specification
 
 TASKS = 40
@@ -105,7 +105,7 @@ def plain_scores(
     steps = plain.step_scores(attempt, task)
     return {
         **plain.tool_selection(found, task),
-        "tool_selection_jaccard": plain.jaccard(attempt, task, tools),
+        **plain_correctness.scores(attempt, task, tools),
         **plain.call_scores(attempt, tools),
         **steps,
         **plain_conduct.scores(attempt, task, tools),
@@ -121,10 +121,15 @@ def job_scores(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, plain.Valu
     ).fetchall():
         scored_value: plain.Value = status
         if status == "scored":
-            scored_value = Fraction(top) / Fraction(bottom)
+            scored_value = _fraction(top) / _fraction(bottom)
             assert value == top / bottom
         found.setdefault(trajectory_id, {})[metric] = scored_value
     return found
+
+
+def _fraction(value: float) -> Fraction:
+    """Return the sum of ratios of small numbers that a double stands for."""
+    return Fraction(value).limit_denominator(10**6)
 
 
 def job_decisions(con: duckdb.DuckDBPyConnection) -> dict[str, list[Any]]:

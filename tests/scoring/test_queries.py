@@ -51,6 +51,7 @@ def refund(trace: int, error: str | None) -> list[Row]:
     }
     plan: dict[str, Any] = {"tracegrade__step__kind": "plan", "tracegrade__plan": '[{"id": "a"}]'}
     found: dict[str, Any] = {"gen_ai__tool__call__arguments": '{"customer": "c-7"}'}
+    order: dict[str, Any] = {"gen_ai__tool__call__result": "order 7781"}
     nothing: dict[str, Any] = {"gen_ai__tool__call__result": "no such order"}
     return [
         agent(1, trace=trace, agent_name="support", error=error, **told),
@@ -62,6 +63,7 @@ def refund(trace: int, error: str | None) -> list[Row]:
         tool(6, 1, tool_name="issue_refund", trace=trace, at=5, **found),
         tool(7, 1, tool_name="send_message", trace=trace, at=6),
         tool(8, 1, tool_name="send_message", trace=trace, at=7),
+        tool(9, 1, tool_name="search_orders", trace=trace, at=8, **found, **order),
     ]
 
 

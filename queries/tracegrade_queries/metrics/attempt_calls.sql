@@ -13,6 +13,7 @@
 --   trajectory_id    VARCHAR    The trajectory that made the call: the root or a sub-agent.
 --   step_index       INTEGER    Of the call in that trajectory.
 --   own_index        INTEGER    Dense from 0 in that trajectory.
+--   turn             INTEGER    Of that trajectory, from 0; NULL if not known.
 --   tool_name        VARCHAR    NULL if the trace does not say.
 --   arguments        VARCHAR    Canonical JSON; raw text if it is no JSON; NULL if not captured.
 --   parsed           BOOLEAN    Arguments were captured and are JSON.
@@ -87,6 +88,7 @@ SELECT
   trajectory_id,
   step_index,
   own_index,
+  turn,
   tool_name,
   arguments,
   coalesce(json_valid(arguments), FALSE) AS parsed,

@@ -9,7 +9,7 @@
 --   replanning_scores
 --   rollback_scores
 --   step_scores
---   tool_overlap_scores
+--   tool_correctness_scores
 --   tool_selection_scores
 -- Columns:
 --   trajectory_id  VARCHAR  One row for each trajectory_id and metric.
@@ -40,7 +40,7 @@ WITH all_rows AS (
   UNION ALL BY NAME
   FROM step_scores
   UNION ALL BY NAME
-  FROM tool_overlap_scores
+  FROM tool_correctness_scores
   UNION ALL BY NAME
   FROM tool_selection_scores
 )

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from tracegrade_scoring.errors import TaskFileUnreadable
 from tracegrade_scoring.tasks import check, shape
-from tracegrade_scoring.tasks.model import Task, TaskFile, Tool
+from tracegrade_scoring.tasks.model import Task, TaskFile, Tool, ToolCorrectness
 from tracegrade_scoring.tasks.source import Problem, Source, read
 
 SUFFIXES: Final = (".yaml", ".yml")
@@ -25,6 +25,7 @@ class Specification(BaseModel):
 
     tools: dict[str, Tool] = Field(default_factory=dict)
     tasks: dict[str, Task] = Field(default_factory=dict)
+    tool_correctness: ToolCorrectness = ToolCorrectness()
 
     @cached_property
     def hash(self) -> str:

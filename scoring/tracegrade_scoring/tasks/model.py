@@ -60,6 +60,8 @@ class Expected(_Strict):
     """Other tools that are as right."""
     arguments: dict[str, Any] | None = None
     """Keys that must be present and equal; `{input: NAME}` stands for a bound value. None: any."""
+    turn: Annotated[int, Field(ge=0)] | None = None
+    """The turn in which it is expected; None: turns do not matter, or the first, if others do."""
 
     @model_validator(mode="after")
     def _names_a_tool(self) -> Self:
@@ -167,3 +169,26 @@ class TaskFile(_Strict):
     version: Literal[1]
     tools: dict[Name, Tool] = Field(default_factory=dict)
     tasks: dict[Name, Task] = Field(default_factory=dict)
+
+
+class ToolCorrectness(_Strict):
+    """How the dimensions of tool correctness make one score."""
+
+    selection: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
+    parameters: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
+    sequence: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
+    utilization: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
+    threshold: Annotated[float, Field(ge=0, le=1)] = 1.0
+    """The least tool correctness of an attempt that is tool-correct."""
+
+    @model_validator(mode="after")
+    def _weighs_something(self) -> Self:
+        if not any(self.weights):
+            msg = "every weight of tool correctness is 0; give one that is more"
+            raise ValueError(msg)
+        return self
+
+    @property
+    def weights(self) -> list[float]:
+        """The four weights in the order of the dimensions."""
+        return [self.selection, self.parameters, self.sequence, self.utilization]

@@ -64,6 +64,7 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
             ("effect", TEXT),
             ("accept", TEXTS),
             ("arguments", TEXT),
+            ("turn", INTEGER),
         ]
     ),
     # One row per argument of a decision point; `pointer` is its JSON pointer. Either `value` or
@@ -168,7 +169,7 @@ def _expected(specification: Specification) -> Iterator[Row]:
     for task_id, position, point in _points(specification):
         arguments = None if point.arguments is None else canonical(point.arguments)
         named = (point.decision, point.tool, point.effect, point.accept)
-        yield task_id, position, *named, arguments
+        yield task_id, position, *named, arguments, point.turn
 
 
 def _expected_arguments(specification: Specification) -> Iterator[Row]:

@@ -1,0 +1,58 @@
+-- The turn of each call of an attempt with expectations, and whether tool correctness grades it.
+--
+-- Where only the list of writes is complete, calls of effect read are left out. Turns are those of
+-- the root; a sub-agent's calls belong to the one in which they were made.
+-- Source: metrics.md, section 2, the filter.
+--
+-- Reads:
+--   attempts
+--   calls
+--   task_expected
+--   tasks
+-- Columns:
+--   attempt_id  VARCHAR  An attempt whose task states expectations.
+--   call_index  INTEGER  One row for each attempt_id and call_index.
+--   turn        INTEGER  -1 where no expectation is given by turn.
+--   graded      BOOLEAN  False if it is left out.
+-- Order:
+--   none
+WITH by_turn AS (
+  SELECT DISTINCT task_id
+  FROM task_expected
+  WHERE turn IS NOT NULL
+),
+
+expecting AS (
+  SELECT
+    attempts.attempt_id,
+    tasks.expected_complete = 'writes' AS writes_only,
+    by_turn.task_id IS NOT NULL AS by_turn
+  FROM attempts
+  INNER JOIN tasks USING (task_id)
+  LEFT JOIN by_turn USING (task_id)
+  WHERE tasks.has_expected
+)
+
+SELECT
+  calls.attempt_id,
+  calls.call_index,
+  -1 AS turn,
+  NOT expecting.writes_only OR coalesce(calls.effect <> 'read', TRUE) AS graded
+FROM calls
+INNER JOIN expecting USING (attempt_id)
+WHERE NOT expecting.by_turn
+UNION ALL
+SELECT
+  calls.attempt_id,
+  calls.call_index,
+  coalesce(
+    max(if(calls.trajectory_id = calls.attempt_id, calls.turn, NULL)) OVER (
+      PARTITION BY calls.attempt_id
+      ORDER BY calls.call_index
+    ),
+    0
+  ) AS turn,
+  NOT expecting.writes_only OR coalesce(calls.effect <> 'read', TRUE) AS graded
+FROM calls
+INNER JOIN expecting USING (attempt_id)
+WHERE expecting.by_turn;

@@ -1,0 +1,74 @@
+"""Matches the calls of an attempt with the calls that its task expects, for tool correctness.
+
+Pure, and asked once for each *distinct* problem: many attempts pose the same one. A problem is a
+text (see `grading_problems.sql`): a word for each call that fits an expectation, in order; in it
+the expectations that it fits, as `position` or `position:equal/keys`.
+
+Source: Agentic, "Tool Correctness"; metrics.md, section 2.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from math import lcm
+from typing import NamedTuple, TypeAlias
+
+from tracegrade_scoring.assignment import largest_assignment, largest_matching
+
+Fits: TypeAlias = dict[int, Fraction | None]
+"""How like one call's arguments are to those of each expectation; None where none are stated."""
+
+
+class Grade(NamedTuple):
+    """How well the calls and the expectations match."""
+
+    matched: int
+    """Expectations that find a call of a fitting tool, each call used once."""
+    similarity: Fraction
+    """The largest sum of argument similarities that pairs of call and expectation can have."""
+    common: int
+    """Length of the longest common subsequence."""
+
+
+@lru_cache(maxsize=1 << 17)
+def grade(problem: str) -> Grade:
+    """Return the grade of one problem; no call fits in an empty one."""
+    calls = [dict(_entries(word)) for word in problem.split()]
+    matched = largest_matching([list(fits) for fits in calls])
+    return Grade(matched, _similarity(calls), _common(calls))
+
+
+def _entries(word: str) -> Iterator[tuple[int, Fraction | None]]:
+    for entry in word.split(","):
+        position, _, ratio = entry.partition(":")
+        equal, _, keys = ratio.partition("/")
+        if not ratio:
+            yield int(position), None
+        else:  # no keys on both sides are equal
+            yield int(position), Fraction(int(equal), int(keys)) if int(keys) else Fraction(1)
+
+
+def _similarity(calls: Sequence[Fits]) -> Fraction:
+    rows = [{p: like for p, like in fits.items() if like} for fits in calls]
+    positions = sorted({p for row in rows for p in row})
+    if all(len(row) <= 1 for row in rows):
+        return sum((max(row.get(p, Fraction()) for row in rows) for p in positions), Fraction())
+    scale = lcm(*(like.denominator for row in rows for like in row.values()))
+    gains = [[int(row.get(p, 0) * scale) for row in rows if row] for p in positions]
+    return Fraction(largest_assignment(gains), scale)
+
+
+def _common(calls: Sequence[Fits]) -> int:
+    """Return the longest common subsequence: the longest rise of positions, one for each call.
+
+    A call stands for an expectation only if it is no more like another one.
+    """
+    tails: list[int] = []
+    for fits in calls:
+        most = max(like or 0 for like in fits.values())
+        alike = (p for p, like in fits.items() if (like or 0) == most)
+        for position in sorted(alike, reverse=True):
+            place = bisect_left(tails, position)
+            tails[place : place + 1] = [position]
+    return len(tails)
