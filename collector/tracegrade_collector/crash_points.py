@@ -1,4 +1,4 @@
-"""Places where a test lets a process die: after each step of receiving and of landing.
+"""Places where a test lets a process die: after each step of receiving, landing, scoring.
 
 `TRACEGRADE_CRASH_AT=record_synced` ends the process when it comes there for the first time,
 `record_synced:3` when for the third. It ends as by `kill -9`: nothing is flushed or undone.
@@ -46,6 +46,9 @@ ERASING = (
     "aside_removed",
 )
 """In the order in which `lake delete` comes to them."""
+
+SCORING = ("scores_staged", "scores_committed")
+"""In the order in which `score` comes to them: after each bucket, then after each table."""
 
 POINTS = (*RECEIVING, *LANDING)
 

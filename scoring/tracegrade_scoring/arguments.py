@@ -35,7 +35,7 @@ class Validity(NamedTuple):
 
 
 def validate_arguments(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `call_validity`, and `offers`, `offered_tools`, `call_schemas` that it is made from."""
+    """Create `call_validity`, and `offers`, `offered_tools`, `call_schemas` on the way."""
     materialise(con, "offers")
     materialise(con, "offered_tools")
     materialise(con, "call_schemas")

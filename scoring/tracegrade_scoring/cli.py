@@ -3,6 +3,7 @@
 Thin: what they do is imported only when they run, so that `--help` and the others start fast.
 """
 
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -75,27 +76,68 @@ def from_(
     typer.echo(task_file(files, parse_map(map_ or ()), complete, note), nl=False)
 
 
-def score(
+def score(  # noqa: PLR0913, PLR0917 - one for each option
     lake: LakePath,
     tasks: Annotated[
         Path | None,
         typer.Option(help="Task file, or a folder of them.", metavar="PATH"),
     ] = None,
+    since: Annotated[
+        datetime | None, typer.Option(help="Only traces with a run begun at or after it, UTC.")
+    ] = None,
+    until: Annotated[
+        datetime | None, typer.Option(help="Only traces with a run begun before it, UTC.")
+    ] = None,
+    agent: Annotated[str | None, typer.Option(help="Only traces with a run of it.")] = None,
+    release: Annotated[str | None, typer.Option(help="Only traces with a run of it.")] = None,
     full: Annotated[
         bool, typer.Option("--full", help="Score everything again, not just what changed.")
     ] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait for another job that scores the lake.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be scored, and write nothing.")
+    ] = False,
+    summary: Annotated[
+        Path | None,
+        typer.Option(help="File for a summary of the run, JSON; - is stdout.", metavar="FILE"),
+    ] = None,
 ) -> None:
-    """Build steps from new spans and score every trajectory that is new or has changed."""
-    from tracegrade_queries.connection import open_lake  # noqa: PLC0415 - see above
-    from tracegrade_scoring.job import score as run  # noqa: PLC0415
-    from tracegrade_scoring.specification import usable_specification  # noqa: PLC0415
-    from tracegrade_scoring.summary import summary_lines  # noqa: PLC0415
+    """Build steps from new spans and score every trajectory that is new or has changed.
 
-    opened = open_lake(lake, partial(typer.echo, err=True))
+    If another job is scoring the lake, nothing is done; that is no error.
+    """
+    from tracegrade_collector.upkeep.progress import progress  # noqa: PLC0415 - see above
+    from tracegrade_queries.connection import open_lake  # noqa: PLC0415
+    from tracegrade_scoring import job  # noqa: PLC0415
+    from tracegrade_scoring.errors import ScoringBusy  # noqa: PLC0415
+    from tracegrade_scoring.specification import usable_specification  # noqa: PLC0415
+    from tracegrade_scoring.summary import summary_lines, write_summary  # noqa: PLC0415
+
+    say = partial(typer.echo, err=True)
+    opened = open_lake(lake, say)
     specification, notes = usable_specification(tasks)
     for note in notes:
-        typer.echo(note, err=True)
-    done = run(opened, specification, full=full)
-    typer.echo(f"scored {done.trajectories} trajectories of {done.traces} traces", err=True)
-    for line in summary_lines(opened):
-        typer.echo(line, err=True)
+        say(note)
+    chosen = job.Chosen(since, until, agent, release)
+    if dry_run:
+        done = job.look(opened, specification, chosen=chosen, full=full)
+    else:
+        try:
+            with progress() as show:
+                done = job.score(
+                    opened,
+                    specification,
+                    chosen=chosen,
+                    full=full,
+                    wait=wait,
+                    progress=lambda buckets, of: show(f"scored bucket {buckets} of {of}"),
+                )
+        except ScoringBusy as busy:
+            say(f"{busy}; nothing was done")
+            done = job.ScoreSummary(0, 0, busy=True)
+    for line in summary_lines(done):
+        say(line)
+    if summary is not None:
+        write_summary(summary, done, specification)

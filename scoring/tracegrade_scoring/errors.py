@@ -27,6 +27,10 @@ class ScoringBusy(ScoringError):
     """Another job is scoring the same lake."""
 
 
+class SummaryNotWritten(ScoringError):
+    """The file that a run's summary should go to cannot be written."""
+
+
 class ReportNotWritten(ScoringError):
     """The file that a report should go to cannot be written."""
 

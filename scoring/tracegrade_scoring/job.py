@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import duckdb
 import pyarrow as pa
 
+from tracegrade_collector.crash_points import reach
 from tracegrade_collector.lake import Lake
 from tracegrade_collector.locks import FolderLock
 from tracegrade_queries.build import build, unbuilt_spans
@@ -20,6 +21,7 @@ from tracegrade_queries.connection import connect
 from tracegrade_queries.sql import query
 from tracegrade_scoring.bucket import STAGED, hashes, score_bucket
 from tracegrade_scoring.bucket_rows import leave_bucket, number_buckets, take_bucket
+from tracegrade_scoring.counts import NOTHING, Counts, add_counts, read_counts, start_counts
 from tracegrade_scoring.errors import ScoringBusy
 from tracegrade_scoring.relations import put
 from tracegrade_scoring.release import release_scores
@@ -68,6 +70,12 @@ class ScoreSummary(NamedTuple):
     """Trajectories that were scored."""
     new_spans: int = 0
     """Spans that were built into steps before; on a dry run those that wait for it."""
+    counts: Counts = NOTHING
+    """What was found in the trajectories that were scored."""
+    dry_run: bool = False
+    """Nothing was written: these are the traces and trajectories that would be scored."""
+    busy: bool = False
+    """Another job was scoring the lake, so this one did nothing."""
 
 
 def score(  # noqa: PLR0913 - one for each option of the command
@@ -99,12 +107,13 @@ def score(  # noqa: PLR0913 - one for each option of the command
         built = build(lake, full=full)
         with connect(lake, tables=SCORE_TABLES, memory_limit=MEMORY_LIMIT) as con:
             traces = find_traces(con, specification, chosen, full=full)
-            trajectories = 0
-            if traces or not sums_are_whole(con):
-                run = Run(lake, con)
-                trajectories = _score_buckets(con, run, specification, bucket_steps, progress)
-                _commit(con, run)
-            return ScoreSummary(traces, trajectories, built.new_spans)
+            if not traces and sums_are_whole(con):
+                return ScoreSummary(0, 0, built.new_spans)
+            run = Run(lake, con)
+            trajectories = _score_buckets(con, run, specification, bucket_steps, progress)
+            _commit(con, run)
+            counts = read_counts(con, specification)
+            return ScoreSummary(traces, trajectories, built.new_spans, counts)
 
 
 def look(
@@ -116,7 +125,8 @@ def look(
     """
     with connect(lake, tables=SCORE_TABLES, memory_limit=MEMORY_LIMIT) as con:
         traces = find_traces(con, specification, chosen, full=full)
-        return ScoreSummary(traces, _count(con, _TRAJECTORIES_TO_SCORE), unbuilt_spans(lake, con))
+        trajectories = _count(con, _TRAJECTORIES_TO_SCORE)
+        return ScoreSummary(traces, trajectories, unbuilt_spans(lake, con), dry_run=True)
 
 
 _TRAJECTORIES_TO_SCORE: Final = "trajectories SEMI JOIN traces_to_score USING (trace_id)"
@@ -178,12 +188,15 @@ def _score_buckets(
     buckets = number_buckets(con, bucket_steps)
     trajectories = 0
     start_sums(con)
+    start_counts(con)
     for done, bucket in enumerate(buckets, start=1):
         take_bucket(con, bucket)
         score_bucket(con, specification)
         for table in STAGED:
             run.stage(con, table)
+        reach("scores_staged")
         add_scores(con, "FROM new_trajectory_scores")
+        add_counts(con)
         trajectories += _count(con, "new_trajectory_scores")
         progress(done, len(buckets))
     leave_bucket(con)

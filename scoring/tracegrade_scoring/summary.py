@@ -1,32 +1,112 @@
-"""Says per metric how many trajectories were scored, and why the others were not."""
+"""Says what a run did: for people as lines, for machines as JSON."""
 
-from collections.abc import Iterator
-from itertools import groupby
-from typing import Final
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
 
-import duckdb
+from tracegrade_scoring.counts import Counts
+from tracegrade_scoring.errors import SummaryNotWritten
+from tracegrade_scoring.job import ScoreSummary
+from tracegrade_scoring.schema import SCORER_VERSION
+from tracegrade_scoring.tasks import Specification
 
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.connection import connect
-from tracegrade_queries.sql import query
-from tracegrade_scoring.metrics import METRICS
-from tracegrade_scoring.schema import SCORE_TABLES
+MAX_IDLE_NAMED: Final = 5
+"""More tasks that no attempt has are only counted."""
 
-_ORDER: Final = {name: place for place, name in enumerate(METRICS)}
-
-
-def summary_lines(lake: Lake) -> Iterator[str]:
-    """Yield one line per metric: scored, not applicable and in error, with the reasons."""
-    with connect(lake, tables=SCORE_TABLES) as con:
-        rows = _statuses(con)
-    rows.sort(key=lambda row: (_ORDER[row[0]], row[1] != "scored", row[1], -row[3], row[2] or ""))
-    for metric, found in groupby(rows, key=lambda row: row[0]):
-        parts = [
-            f"{count} {status.replace('_', ' ')}" + (f" ({reason})" if reason else "")
-            for _, status, reason, count in found
-        ]
-        yield f"{metric:<30} {', '.join(parts)}"
+_STATUSES: Final = ("scored", "not_applicable", "error")
 
 
-def _statuses(con: duckdb.DuckDBPyConnection) -> list[tuple[str, str, str | None, int]]:
-    return con.sql(query("score_statuses")).fetchall()
+def summary_lines(done: ScoreSummary) -> Iterator[str]:
+    """Yield what was scored, how tasks were found, and per metric what was scored and why not."""
+    if done.busy:
+        return
+    if done.dry_run:
+        yield f"would build {done.new_spans:,} new spans, and of what is built:"
+    said = "would score" if done.dry_run else "scored"
+    yield f"{said} {done.trajectories:,} trajectories of {done.traces:,} traces"
+    yield from _task_lines(done.counts)
+    for metric, found in done.counts.statuses.items():
+        if found:
+            yield f"{metric:<30} {', '.join(_parts(found))}"
+
+
+def _parts(found: Mapping[tuple[str, str | None], int]) -> Iterator[str]:
+    """Yield the counts of one metric, scored ones first, then by how many there are."""
+
+    def place(entry: tuple[tuple[str, str | None], int]) -> tuple[int, int, str]:
+        (status, reason), count = entry
+        return _STATUSES.index(status), -count, reason or ""
+
+    for (status, reason), count in sorted(found.items(), key=place):
+        yield f"{count} {status.replace('_', ' ')}" + (f" ({reason})" if reason else "")
+
+
+_SOURCES: Final = {
+    "span": "named by a span",
+    "match": "found by match",
+    "ambiguous": "fitting several tasks (ambiguous)",
+    "undescribed": "named by a span but in no task file",
+    "none": "unknown",
+}
+
+
+def _task_lines(counts: Counts) -> Iterator[str]:
+    """Yield how attempts came by their tasks, and the tasks that no attempt has."""
+    sources = [
+        f"{counts.task_sources[s]} {said}"
+        for s, said in _SOURCES.items()
+        if s in counts.task_sources
+    ]
+    if sources:
+        yield f"tasks of attempts: {', '.join(sources)}"
+    idle = counts.idle_tasks
+    if idle:
+        more = f" and {len(idle) - MAX_IDLE_NAMED} more" if len(idle) > MAX_IDLE_NAMED else ""
+        yield f"no attempt has these tasks: {', '.join(idle[:MAX_IDLE_NAMED])}{more}"
+
+
+def write_summary(path: Path, done: ScoreSummary, specification: Specification) -> None:
+    """Write the summary as JSON to a file, whole or not at all, or to stdout for `-`.
+
+    Raises:
+        SummaryNotWritten: The file cannot be written.
+    """
+    text = json.dumps(summary_object(done, specification), indent=2) + "\n"
+    if str(path) == "-":
+        sys.stdout.write(text)
+        return
+    try:
+        part = path.with_name(f"{path.name}.part")
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        msg = f"cannot write the summary to {path}: {error.strerror}; give another file"
+        raise SummaryNotWritten(msg) from error
+
+
+def summary_object(done: ScoreSummary, specification: Specification) -> dict[str, Any]:
+    """Return the summary of a run as values of JSON; README.md says what each key means."""
+    return {
+        "scorer_version": SCORER_VERSION,
+        "specification_hash": specification.hash,
+        "dry_run": done.dry_run,
+        "busy": done.busy,
+        "new_spans": done.new_spans,
+        "traces": done.traces,
+        "trajectories": done.trajectories,
+        "metrics": {name: _statuses(found) for name, found in done.counts.statuses.items()},
+        "task_sources": dict(done.counts.task_sources),
+        "idle_tasks": done.counts.idle_tasks,
+    }
+
+
+def _statuses(found: Mapping[tuple[str, str | None], int]) -> dict[str, Any]:
+    counts = {name: 0 for name in _STATUSES}
+    reasons: dict[str, int] = {}
+    for (status, reason), count in found.items():
+        counts[status] += count
+        if reason is not None:
+            reasons[reason] = reasons.get(reason, 0) + count
+    return {**counts, "reasons": reasons}

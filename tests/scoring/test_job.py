@@ -1,21 +1,24 @@
 """`tracegrade score` keeps the score tables as scoring everything at once would leave them."""
 
 import json
+import os
 import subprocess
 import sys
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tracegrade_collector.crash_points import EXIT_CODE, VARIABLE
 from tracegrade_collector.lake import Lake
 from tracegrade_queries.connection import connect
 from tracegrade_queries.schema import VERDICTS
+from tracegrade_scoring.counts import NOTHING
 from tracegrade_scoring.errors import ScoringBusy
-from tracegrade_scoring.job import _alone, score
+from tracegrade_scoring.job import Chosen, _alone, look, score
 from tracegrade_scoring.metrics import METRICS
-from tracegrade_scoring.schema import SCORE_TABLES
+from tracegrade_scoring.schema import SCORE_TABLES, TRAJECTORY_SCORES
 from tracegrade_scoring.tasks import Specification
 
 from ..queries.test_evaluations import land_results, result
@@ -319,6 +322,102 @@ def test_scoring_is_for_one_at_a_time(lake: Lake, spec: Specification) -> None:
         score(lake, spec)
 
 
+def test_command_leaves_a_lake_to_the_job_that_scores_it(lake: Lake) -> None:
+    """A second `tracegrade score` does nothing, says so and ends well, so a schedule goes on."""
+    with _alone(lake, wait=False):
+        done = tracegrade_score(lake, "--summary", "-")
+
+    assert done.returncode == 0
+    assert "another job is scoring" in done.stderr
+    assert json.loads(done.stdout)["busy"] is True
+
+
+def tracegrade_score(
+    lake: Lake, *options: str, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run `tracegrade score` as a process of its own."""
+    command = [
+        str(Path(sys.executable).with_name("tracegrade")),
+        "score",
+        "--lake",
+        str(lake.root),
+    ]
+    return subprocess.run(
+        [*command, *options],
+        capture_output=True, text=True, check=False, env={**os.environ, **variables},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("point", ["scores_staged", *[f"scores_committed:{n}" for n in (1, 4, 5)]])
+def test_killed_run_is_not_seen_and_the_next_one_puts_it_right(
+    lake: Lake, tmp_path: Path, point: str
+) -> None:
+    """Wherever a process dies, readers see the run before, and the next run ends as one would."""
+    (tmp_path / "tasks.yaml").write_text(f"version: 1{TASKS}")
+    spec = specification(TASKS)
+    runs = [run(1, "look", "pay"), run(2, "pay"), run(3, "look")]
+    land(lake, *runs[:2])
+    score(lake, spec)
+    before = tables(lake)
+    land(lake, runs[2], request_of([tool(9, 1, tool_name="pay", trace=1, at=9)]), seq=3, day=1)
+
+    given = ["--tasks", str(tmp_path / "tasks.yaml")]
+    died = tracegrade_score(lake, *given, **{VARIABLE: point})
+    assert died.returncode == EXIT_CODE
+    assert tables(lake) == before
+
+    # A run that does not even touch what the dead one wrote.
+    score(lake, spec, chosen=Chosen(agent_name="nobody"))
+    assert tables(lake) == before
+    score(lake, spec)
+    found = tables(lake)
+    score(lake, spec, full=True)
+    assert found == tables(lake) != before
+
+
+def test_only_what_was_chosen_is_scored(lake: Lake, spec: Specification) -> None:
+    """Agent, release and time choose traces; others are scored when nothing is chosen any more."""
+    land(lake, run(1, "look"), run(2, "pay", agent_name="other"))
+    ((start,),) = values(lake, "SELECT min(start_ns) FROM spans")
+    begun = datetime.fromtimestamp(start / 1e9, UTC).replace(tzinfo=None)
+
+    assert score(lake, spec, chosen=Chosen(since=begun + timedelta(days=1))).trajectories == 0
+    assert score(lake, spec, chosen=Chosen(release="no such")).trajectories == 0
+    assert score(lake, spec, chosen=Chosen(agent_name="other")).trajectories == 1
+    assert look(lake, spec) == (1, 1, 0, NOTHING, True, False)
+    assert score(lake, spec).trajectories == 1
+
+
+def test_changed_task_costs_only_its_own_runs(lake: Lake) -> None:
+    """A task's own change scores its runs again; a changed `match` those whose spans name none."""
+    two = TASKS.replace("tasks:", "tasks:\n  other: {expected: [{tool: look}]}")
+    told, untold = run(1, "look", task="other"), run(2, "look", task=None)
+    land(lake, told, untold, run(3, "look"))
+    score(lake, specification(two))
+
+    changed = two.replace("other: {", "other: {optimal_steps: 4, ")
+    assert score(lake, specification(changed)).trajectories == 1
+    matching = changed.replace("other: {", "other: {match: {agent_name: z}, ")
+    assert score(lake, specification(matching)).trajectories == 2
+    assert score(lake, specification(matching.replace("cost: 1", "cost: 2"))).trajectories == 3
+
+
+def test_erased_scores_leave_the_sums(lake: Lake, spec: Specification) -> None:
+    """What others removed from the scores is missed at the next run, and release scores follow."""
+    land(lake, run(1, "look", "pay"), run(2, "pay"))
+    score(lake, spec)
+    with connect(lake, tables=SCORE_TABLES) as con:
+        kept = con.sql("FROM trajectory_scores WHERE tsa.value < 1").to_arrow_table()
+        dates = [str(day) for (day,) in con.sql("SELECT DISTINCT date FROM steps").fetchall()]
+    lake.replace_dates(TRAJECTORY_SCORES, kept.cast(TRAJECTORY_SCORES.arrow()), dates)
+    land(lake, request_of([tool(9, 1, tool_name="pay", trace=2, at=9)]), seq=3, day=1)
+
+    score(lake, spec, chosen=Chosen(agent_name="nobody"))
+    assert values(
+        lake, "SELECT trajectories FROM release_scores WHERE metric = 'tsa' AND task_category = ''"
+    ) == [(1,)]
+
+
 def test_tables_of_another_version_are_written_anew(lake: Lake, spec: Specification) -> None:
     """Score tables with other columns than today's are replaced, since they can be."""
     land(lake, run(1, "look", "pay"))
@@ -349,6 +448,7 @@ def test_command_scores_a_lake_and_says_what_it_did(lake: Lake, tmp_path: Path) 
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout == ""
+    assert "tasks of attempts: 1 named by a span" in done.stderr
     assert "scored 1 trajectories of 1 traces" in done.stderr
     assert "no_task" not in done.stderr
     assert answer.stdout.splitlines()[1:] == ["1"]

@@ -1,0 +1,79 @@
+"""What a run counts as it goes: statuses of each metric, and how attempts came by their tasks.
+
+Counted bucket by bucket, so that the summary of a small run needs no look at the whole lake.
+"""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+import duckdb
+
+from tracegrade_scoring.metrics import METRICS
+from tracegrade_scoring.tasks import Specification
+
+
+class Counts(NamedTuple):
+    """What one run found."""
+
+    statuses: Mapping[str, Mapping[tuple[str, str | None], int]]
+    """By metric, and by status and reason (None if scored): trajectories."""
+    task_sources: Mapping[str, int]
+    """Attempts whose task was told by `span` or `match`, is `ambiguous`, `undescribed` (named by a
+    span, described by no task file) or unknown (`none`)."""
+    idle_tasks: list[str]
+    """Tasks of the files that no attempt of the lake has, in the order of the files."""
+
+
+NOTHING: Final = Counts({}, {}, [])
+
+
+def start_counts(con: duckdb.DuckDBPyConnection) -> None:
+    """Create `run_statuses` and `run_task_sources`, still empty."""
+    con.execute(
+        "CREATE OR REPLACE TEMP TABLE run_statuses "
+        "(metric TEXT, status TEXT, reason TEXT, trajectories BIGINT)"
+    )
+    con.execute("CREATE OR REPLACE TEMP TABLE run_task_sources (source TEXT, attempts BIGINT)")
+
+
+def add_counts(con: duckdb.DuckDBPyConnection) -> None:
+    """Count one bucket; needs `attempts` and `new_trajectory_scores`."""
+    con.execute(f"INSERT INTO run_statuses {_STATUSES}")
+    con.execute(f"INSERT INTO run_task_sources {_TASK_SOURCES}")
+
+
+def read_counts(con: duckdb.DuckDBPyConnection, specification: Specification) -> Counts:
+    """Return what was counted; needs `current_sums`."""
+    statuses: dict[str, dict[tuple[str, str | None], int]] = {name: {} for name in METRICS}
+    for metric, status, reason, count in con.sql(
+        "SELECT metric, status, reason, sum(trajectories)::BIGINT FROM run_statuses "
+        "GROUP BY ALL ORDER BY ALL"
+    ).fetchall():
+        statuses[metric][status, reason] = count
+    sources = con.sql(
+        "SELECT source, sum(attempts)::BIGINT FROM run_task_sources GROUP BY ALL ORDER BY ALL"
+    )
+    found = con.sql("SELECT DISTINCT task_id FROM current_sums WHERE task_id IS NOT NULL")
+    seen = {task_id for (task_id,) in found.fetchall()}
+    idle = [task_id for task_id in specification.tasks if task_id not in seen]
+    return Counts(statuses, dict(sources.fetchall()), idle)
+
+
+# One small aggregate for each metric costs less than turning the columns into rows.
+_STATUSES: Final = " UNION ALL ".join(
+    f"SELECT '{name}', {name}.status, {name}.reason, count(*) "
+    "FROM new_trajectory_scores GROUP BY ALL"
+    for name in METRICS
+)
+
+_TASK_SOURCES: Final = """
+  SELECT
+    CASE
+      WHEN ambiguous THEN 'ambiguous'
+      WHEN task_source = 'span' AND NOT specified THEN 'undescribed'
+      ELSE coalesce(task_source, 'none')
+    END AS source,
+    count(*)
+  FROM attempts
+  GROUP BY source
+"""
