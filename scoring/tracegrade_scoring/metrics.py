@@ -99,6 +99,9 @@ METRICS: Final[Mapping[str, str]] = {
 }
 
 UNSAID: Final[Mapping[str, str]] = {
+    **dict.fromkeys(PLAN_GRAPH, "no_task"),
+    **dict.fromkeys(("plan_coverage", "plan_completion"), "no_plan"),
+    **dict.fromkeys(REPLANNING, "no_plan"),
     **dict.fromkeys(PLANNING, "length_unknown"),
     **dict.fromkeys(ROLLBACK, "not_killed"),
 }

@@ -13,7 +13,7 @@
 --   plan          VARCHAR  JSON as declared; NULL if its content was not captured.
 --   plan_key      VARCHAR  The same for equal texts, and short; NULL where plan is.
 -- Order:
---   attempt_id, plan_index
+--   none
 SELECT
   attempt_order.attempt_id,
   (
@@ -27,5 +27,4 @@ FROM attempt_order
 INNER JOIN steps USING (trajectory_id, step_index)
 WHERE
   attempt_order.kind = 'plan'
-  AND attempt_order.attempt_id = attempt_order.trajectory_id
-ORDER BY attempt_order.attempt_id, plan_index;
+  AND attempt_order.attempt_id = attempt_order.trajectory_id;

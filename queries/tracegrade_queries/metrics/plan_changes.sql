@@ -15,7 +15,7 @@
 --   failures        BIGINT     Calls that failed between them.
 --   calls_before    INTEGER    Calls of the attempt before the later plan.
 -- Order:
---   attempt_id, plan_index
+--   none
 WITH consecutive AS (
   SELECT
     attempt_id,
@@ -57,5 +57,4 @@ GROUP BY
   consecutive.attempt_id,
   consecutive.plan_index,
   consecutive.plan_before,
-  consecutive.plan_after
-ORDER BY consecutive.attempt_id, consecutive.plan_index;
+  consecutive.plan_after;

@@ -9,7 +9,7 @@
 --   calls_before  INTEGER  Calls of the attempt before it.
 --   plan_key      VARCHAR  Key of the plan.
 -- Order:
---   attempt_id
+--   none
 SELECT
   plans.attempt_id,
   plans.plan_index,
@@ -18,5 +18,4 @@ SELECT
 FROM plans
 INNER JOIN plan_texts USING (plan_key)
 WHERE NOT plan_texts.is_empty
-QUALIFY row_number() OVER (PARTITION BY plans.attempt_id ORDER BY plans.plan_index) = 1
-ORDER BY plans.attempt_id;
+QUALIFY row_number() OVER (PARTITION BY plans.attempt_id ORDER BY plans.plan_index) = 1;

@@ -7,7 +7,7 @@
 --   plan_step_rows
 --   plans
 -- Columns:
---   trajectory_id  VARCHAR  The attempt; one row for each trajectory_id and metric.
+--   trajectory_id  VARCHAR  An attempt that declared a plan; one row for each and metric.
 --   metric         VARCHAR  plan_completion | plan_coverage.
 --   value          DOUBLE   Numerator / denominator, in [0, 1]; NULL if not scored.
 --   numerator      DOUBLE   Steps completed, steps attempted; NULL if not scored.
@@ -17,7 +17,7 @@
 --   reason         VARCHAR  Why it was not scored; else NULL.
 --   source         VARCHAR  static: no judge had a part in it.
 -- Order:
---   trajectory_id, metric
+--   none
 WITH declared AS (
   SELECT
     attempt_id,
@@ -44,13 +44,12 @@ measured AS (
     totals.attempted,
     totals.completed,
     CASE
-      WHEN declared.attempt_id IS NULL THEN 'no_plan'
       WHEN NOT declared.captured THEN 'content_missing'
       WHEN totals.steps IS NULL THEN 'empty_plan'
       WHEN NOT totals.measurable THEN 'no_attribution'
     END AS reason
   FROM attempts
-  LEFT JOIN declared USING (attempt_id)
+  INNER JOIN declared USING (attempt_id)
   LEFT JOIN totals USING (attempt_id)
 ),
 
@@ -86,5 +85,4 @@ SELECT  -- noqa: ST06
   NULL::VARCHAR AS label,  -- noqa: RF04
   reason,
   'static' AS source  -- noqa: RF04
-FROM metrics
-ORDER BY trajectory_id, metric;
+FROM metrics;

@@ -17,7 +17,7 @@
 --   measurable  BOOLEAN  The trace could have said so: the step has a tool, or an id where calls
 --                        of the attempt name any, or a plan of the attempt has marks.
 -- Order:
---   attempt_id, place
+--   none
 WITH own_steps AS (
   SELECT
     plan_firsts.attempt_id,
@@ -142,5 +142,4 @@ FROM own_steps
 INNER JOIN evidence USING (attempt_id)
 LEFT JOIN naming USING (attempt_id)
 LEFT JOIN by_calls USING (attempt_id, place)
-LEFT JOIN by_marks USING (attempt_id, place)
-ORDER BY own_steps.attempt_id, own_steps.place;
+LEFT JOIN by_marks USING (attempt_id, place);

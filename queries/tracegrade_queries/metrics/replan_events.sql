@@ -9,7 +9,7 @@
 --   calls_before  INTEGER  Calls of the attempt before it.
 --   reactive      BOOLEAN  A call failed since the plan before it; else it was spontaneous.
 -- Order:
---   attempt_id, plan_index
+--   none
 SELECT
   plan_changes.attempt_id,
   plan_changes.plan_index,
@@ -17,5 +17,4 @@ SELECT
   plan_changes.failures > 0 AS reactive
 FROM plan_changes
 INNER JOIN plan_comparisons USING (plan_before, plan_after, done_sub_goals, done_tools)
-WHERE plan_comparisons.is_replan
-ORDER BY plan_changes.attempt_id, plan_changes.plan_index;
+WHERE plan_comparisons.is_replan;

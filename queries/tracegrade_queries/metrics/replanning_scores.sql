@@ -10,7 +10,7 @@
 --   plans
 --   replan_events
 -- Columns:
---   trajectory_id  VARCHAR  The attempt; one row for each trajectory_id and metric.
+--   trajectory_id  VARCHAR  An attempt that declared a plan; one row for each and metric.
 --   metric         VARCHAR  Name of the score.
 --   value          DOUBLE   Numerator / denominator; a count is its numerator. NULL if not scored.
 --   numerator      DOUBLE   Replans; of replan_given_failure the failures that led to one.
@@ -20,7 +20,7 @@
 --   reason         VARCHAR  Why it was not scored; else NULL.
 --   source         VARCHAR  static: no judge had a part in it.
 -- Order:
---   trajectory_id, metric
+--   none
 WITH planned AS (
   SELECT
     attempt_id,
@@ -92,7 +92,7 @@ measured AS (
     coalesce(answered.failures, 0)::DOUBLE AS answered,
     coalesce(changed_lists.changes, 0)::DOUBLE AS list_changes
   FROM attempts
-  LEFT JOIN planned USING (attempt_id)
+  INNER JOIN planned USING (attempt_id)
   LEFT JOIN replanned USING (attempt_id)
   LEFT JOIN made USING (attempt_id)
   LEFT JOIN answered USING (attempt_id)
@@ -148,13 +148,11 @@ judged AS (
   SELECT
     *,
     CASE
-      WHEN captured IS NULL THEN 'not_applicable'
       WHEN NOT captured THEN 'error'
       WHEN denominator = 0 THEN 'not_applicable'
       ELSE 'scored'
     END AS status,
     CASE
-      WHEN captured IS NULL THEN 'no_plan'
       WHEN NOT captured THEN 'content_missing'
       WHEN denominator = 0 THEN nothing
     END AS reason
@@ -171,5 +169,4 @@ SELECT  -- noqa: ST06
   NULL::VARCHAR AS label,  -- noqa: RF04
   reason,
   'static' AS source  -- noqa: RF04
-FROM judged
-ORDER BY trajectory_id, metric;
+FROM judged;

@@ -15,7 +15,7 @@
 --   attribution  VARCHAR  span (named on the span) | rule.
 --   certain      BOOLEAN  False where a rule needs arguments that were not captured.
 -- Order:
---   attempt_id, call_index, sub_goal
+--   none
 WITH task_calls AS (
   SELECT
     attempts.task_id,
@@ -63,5 +63,4 @@ SELECT
   coalesce(bool_or(holds), FALSE) AS certain
 FROM matched_rules
 WHERE holds IS DISTINCT FROM FALSE
-GROUP BY attempt_id, call_index, sub_goal
-ORDER BY attempt_id, call_index, sub_goal;
+GROUP BY attempt_id, call_index, sub_goal;

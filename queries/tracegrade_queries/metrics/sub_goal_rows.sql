@@ -6,12 +6,10 @@
 --
 -- Reads:
 --   attempts
---   graph_nodes
---   graph_prerequisites
---   graph_variants
 --   sub_goal_attribution
+--   sub_goal_examples
+--   sub_goal_results
 --   sub_goal_states
---   sub_goal_variants
 -- Columns:
 --   trajectory_id         VARCHAR  The attempt; one row for each trajectory_id and sub_goal.
 --   sub_goal              VARCHAR  A counted sub-goal of the chosen variant.
@@ -37,88 +35,48 @@
 --   task_id               VARCHAR  The task.
 --   release               VARCHAR  NULL if not sent.
 -- Order:
---   trajectory_id, place
+--   none
 WITH chosen AS (
   SELECT
-    sub_goal_states.*,
-    sub_goal_variants.variant,
-    graph_nodes.critical,
-    graph_nodes.weight,
-    graph_nodes.has_criterion,
-    sub_goal_states.completed OR (sub_goal_states.pre_satisfied AND sub_goal_states.holds) AS met
-  FROM sub_goal_states
-  INNER JOIN sub_goal_variants USING (attempt_id, task_id)
-  INNER JOIN graph_variants USING (task_id, variant, sub_goal)
-  INNER JOIN graph_nodes USING (task_id, sub_goal)
+    sub_goal_examples.attempt_id,
+    sub_goal_examples.task_id,
+    sub_goal_results.* EXCLUDE (example)
+  FROM sub_goal_examples
+  INNER JOIN sub_goal_results USING (example)
 ),
 
-pairs AS (
+serving AS (
   SELECT
     chosen.attempt_id,
     chosen.sub_goal,
-    graph_prerequisites.prerequisite,
-    graph_prerequisites.direct,
-    required.met,
-    CASE
-      -- Without evidence for each step only the end can be compared.
-      WHEN NOT (chosen.by_step AND required.by_step) THEN chosen.completed AND NOT required.met
-      WHEN chosen.first_completed IS NULL THEN chosen.ever_completed
-      WHEN required.first_completed <= chosen.first_completed THEN FALSE
-      WHEN required.ever_completed IS NOT NULL THEN TRUE
-    END AS violated
-  FROM chosen
-  INNER JOIN graph_prerequisites USING (task_id, variant, sub_goal)
-  INNER JOIN chosen AS required
-    ON
-      chosen.attempt_id = required.attempt_id
-      AND graph_prerequisites.prerequisite = required.sub_goal
-),
-
-dependencies AS (
-  SELECT
-    attempt_id,
-    sub_goal,
-    list(prerequisite ORDER BY prerequisite) FILTER (WHERE direct) AS deps,
-    CASE
-      WHEN bool_or(direct AND NOT met) THEN FALSE
-      WHEN bool_and(met IS NOT NULL OR NOT direct) THEN TRUE
-    END AS deps_met,
-    CASE
-      WHEN bool_or(NOT met) THEN FALSE
-      WHEN count(met) = count(*) THEN TRUE
-    END AS all_deps_met,
-    CASE
-      WHEN bool_or(direct AND violated) THEN TRUE
-      WHEN bool_and(violated IS NOT NULL OR NOT direct) THEN FALSE
-    END AS dependency_violation
-  FROM pairs
-  GROUP BY attempt_id, sub_goal
-),
-
--- A call is ambiguous if rules give it to several sub-goals of the variant.
-serving_calls AS (
-  SELECT
-    chosen.attempt_id,
-    chosen.sub_goal,
-    sub_goal_attribution.attribution,
-    count(*) OVER (
-      PARTITION BY chosen.attempt_id, sub_goal_attribution.call_index
-    ) AS sub_goals
+    sub_goal_attribution.call_index,
+    sub_goal_attribution.attribution
   FROM chosen
   INNER JOIN sub_goal_attribution USING (attempt_id, sub_goal)
 ),
 
-attributions AS (
+-- A call is ambiguous if rules give it to several sub-goals of the variant.
+shared_calls AS (
   SELECT
     attempt_id,
-    sub_goal,
+    call_index
+  FROM serving
+  GROUP BY attempt_id, call_index
+  HAVING count(*) > 1
+),
+
+attributions AS (
+  SELECT
+    serving.attempt_id,
+    serving.sub_goal,
     CASE
-      WHEN bool_or(attribution = 'span') THEN 'span'
-      WHEN min(sub_goals) = 1 THEN 'rule'
+      WHEN bool_or(serving.attribution = 'span') THEN 'span'
+      WHEN bool_or(shared_calls.attempt_id IS NULL) THEN 'rule'
       ELSE 'ambiguous'
     END AS attribution
-  FROM serving_calls
-  GROUP BY attempt_id, sub_goal
+  FROM serving
+  LEFT JOIN shared_calls USING (attempt_id, call_index)
+  GROUP BY serving.attempt_id, serving.sub_goal
 )
 
 SELECT  -- noqa: ST06
@@ -130,26 +88,19 @@ SELECT  -- noqa: ST06
   chosen.completed,
   chosen.ever_completed,
   chosen.regressed,
-  coalesce(dependencies.deps, []) AS deps,
-  CASE WHEN dependencies.attempt_id IS NULL THEN TRUE ELSE dependencies.deps_met END AS deps_met,
-  CASE WHEN dependencies.attempt_id IS NULL THEN TRUE ELSE dependencies.all_deps_met END
-    AS all_deps_met,
-  CASE WHEN dependencies.attempt_id IS NULL THEN FALSE ELSE dependencies.dependency_violation END
-    AS dependency_violation,
+  chosen.deps,
+  chosen.deps_met,
+  chosen.all_deps_met,
+  chosen.dependency_violation,
   CASE WHEN chosen.attempted THEN coalesce(attributions.attribution, 'rule') END AS attribution,
-  CASE
-    WHEN chosen.judged THEN 'judge'
-    WHEN chosen.has_criterion THEN 'rule'
-    ELSE 'status'
-  END AS completion_source,
-  chosen.first_completed,
+  chosen.completion_source,
+  sub_goal_states.first_completed,
   chosen.pre_satisfied,
-  dependencies.attempt_id IS NOT NULL AND chosen.ever_completed AS dependent,
+  chosen.dependent,
   chosen.place,
   chosen.task_id,
   attempts.release
 FROM chosen
+INNER JOIN sub_goal_states USING (attempt_id, sub_goal)
 INNER JOIN attempts USING (attempt_id)
-LEFT JOIN dependencies USING (attempt_id, sub_goal)
-LEFT JOIN attributions USING (attempt_id, sub_goal)
-ORDER BY chosen.attempt_id, chosen.place;
+LEFT JOIN attributions USING (attempt_id, sub_goal);

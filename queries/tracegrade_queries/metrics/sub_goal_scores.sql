@@ -11,10 +11,11 @@
 --   graph_faults
 --   graph_nodes
 --   sub_goal_attribution
---   sub_goal_rows
+--   sub_goal_examples
+--   sub_goal_results
 --   sub_goal_variants
 -- Columns:
---   trajectory_id  VARCHAR  The attempt; one row for each trajectory_id and metric.
+--   trajectory_id  VARCHAR  An attempt with a known task; one row for each and metric.
 --   metric         VARCHAR  Name of the score.
 --   value          DOUBLE   Numerator / denominator; a count is its numerator. NULL if not scored.
 --   numerator      DOUBLE   NULL if not scored.
@@ -24,10 +25,10 @@
 --   reason         VARCHAR  Why it was not scored; else NULL.
 --   source         VARCHAR  static: no judge had a part in it.
 -- Order:
---   trajectory_id, metric
+--   none
 WITH totals AS (
   SELECT
-    trajectory_id,
+    example,
     count(*) AS total,
     count_if(attempted) AS attempted,
     count_if(completed) AS completed,
@@ -63,8 +64,8 @@ WITH totals AS (
       AS failed_inside,
     string_agg(sub_goal, ', ' ORDER BY place) FILTER (WHERE regressed) AS lost,
     string_agg(sub_goal, ', ' ORDER BY place) FILTER (WHERE pre_satisfied) AS held_before
-  FROM sub_goal_rows
-  GROUP BY trajectory_id
+  FROM sub_goal_results
+  GROUP BY example
 ),
 
 serving AS (
@@ -101,46 +102,18 @@ failed_expressions AS (
     AND holds IS NULL
 ),
 
-problems AS (
-  SELECT
-    attempts.attempt_id,
-    CASE
-      WHEN graph_faults.fault IS NOT NULL THEN 'error'
-      WHEN failed_expressions.attempt_id IS NOT NULL THEN 'error'
-      WHEN attempts.task_id IS NULL OR described.task_id IS NULL THEN 'not_applicable'
-    END AS problem,
-    CASE
-      WHEN graph_faults.fault IS NOT NULL THEN 'specification_error: ' || graph_faults.fault
-      WHEN failed_expressions.attempt_id IS NOT NULL THEN 'expression_failed'
-      WHEN attempts.ambiguous THEN 'ambiguous_task'
-      WHEN NOT attempts.specified THEN 'no_task'
-      WHEN described.task_id IS NULL THEN 'no_sub_goals'
-    END AS problem_reason
-  FROM attempts
-  LEFT JOIN graph_faults USING (task_id)
-  LEFT JOIN described USING (task_id)
-  LEFT JOIN failed_expressions USING (attempt_id)
-),
-
 measured AS (
   SELECT
-    problems.*,
     totals.*,
-    coalesce(off_plan.calls, 0) AS off_plan_calls,
-    coalesce(off_plan.known, TRUE) AS off_plan_known,
     sub_goal_variants.settled AND totals.attempts_known AS coverage_known,
     sub_goal_variants.settled AND totals.completions_known AS completion_known
-  FROM problems
-  LEFT JOIN totals ON problems.attempt_id = totals.trajectory_id
-  LEFT JOIN sub_goal_variants ON problems.attempt_id = sub_goal_variants.attempt_id
-  LEFT JOIN off_plan ON problems.attempt_id = off_plan.attempt_id
+  FROM totals
+  INNER JOIN sub_goal_variants USING (example)
 ),
 
 metrics AS (
   SELECT
-    attempt_id,
-    problem,
-    problem_reason,
+    example,
     unjudged,
     unnest([  -- noqa: AL03
       {
@@ -246,14 +219,6 @@ metrics AS (
         'known': completion_known,
         'nothing': NULL,
         'label': held_before
-      },
-      {
-        'metric': 'off_plan_calls',
-        'numerator': off_plan_calls::DOUBLE,
-        'denominator': 1,
-        'known': off_plan_known,
-        'nothing': NULL,
-        'label': NULL
       }
     ], recursive := TRUE)
   FROM measured
@@ -263,18 +228,88 @@ judged AS (
   SELECT
     *,
     CASE
-      WHEN problem IS NOT NULL THEN problem
-      WHEN NOT known THEN if(unjudged AND metric <> 'off_plan_calls', 'not_applicable', 'error')
+      WHEN NOT known THEN if(unjudged, 'not_applicable', 'error')
       WHEN denominator = 0 THEN 'not_applicable'
       ELSE 'scored'
     END AS status,
     CASE
-      WHEN problem IS NOT NULL THEN problem_reason
-      WHEN NOT known
-        THEN if(unjudged AND metric <> 'off_plan_calls', 'not_judged', 'content_missing')
+      WHEN NOT known THEN if(unjudged, 'not_judged', 'content_missing')
       WHEN denominator = 0 THEN nothing
     END AS reason
   FROM metrics
+),
+
+problems AS (
+  SELECT
+    attempts.attempt_id,
+    if(
+      graph_faults.fault IS NULL AND failed_expressions.attempt_id IS NULL,
+      'not_applicable',
+      'error'
+    ) AS status,
+    CASE
+      WHEN graph_faults.fault IS NOT NULL THEN 'specification_error: ' || graph_faults.fault
+      WHEN failed_expressions.attempt_id IS NOT NULL THEN 'expression_failed'
+      WHEN attempts.ambiguous THEN 'ambiguous_task'
+      ELSE 'no_sub_goals'
+    END AS reason
+  FROM attempts
+  LEFT JOIN graph_faults USING (task_id)
+  LEFT JOIN described USING (task_id)
+  LEFT JOIN failed_expressions USING (attempt_id)
+  WHERE
+    attempts.ambiguous
+    OR (
+      attempts.specified
+      AND (described.task_id IS NULL OR failed_expressions.attempt_id IS NOT NULL)
+    )
+),
+
+names AS (
+  SELECT unnest([
+    'sub_goal_coverage', 'sub_goal_coverage_weighted', 'sub_goal_completion',
+    'sub_goal_completion_weighted', 'critical_path_completion', 'critical_path_skipped',
+    'completion_with_direct_deps', 'completion_with_all_deps', 'dependency_violation',
+    'sub_goals_skipped', 'sub_goals_failed_inside', 'sub_goals_regressed',
+    'sub_goals_pre_satisfied', 'off_plan_calls'
+  ]) AS metric
+),
+
+all_scores AS (
+  SELECT
+    sub_goal_examples.attempt_id,
+    judged.metric,
+    judged.numerator,
+    judged.denominator,
+    judged.status,
+    judged.label,
+    judged.reason
+  FROM sub_goal_examples
+  INNER JOIN judged USING (example)
+  ANTI JOIN problems ON sub_goal_examples.attempt_id = problems.attempt_id
+  UNION ALL
+  SELECT
+    sub_goal_examples.attempt_id,
+    'off_plan_calls' AS metric,
+    coalesce(off_plan.calls, 0)::DOUBLE AS numerator,
+    1 AS denominator,
+    if(off_plan.known IS DISTINCT FROM FALSE, 'scored', 'error') AS status,
+    NULL AS label,
+    if(off_plan.known IS DISTINCT FROM FALSE, NULL, 'content_missing') AS reason
+  FROM sub_goal_examples
+  LEFT JOIN off_plan ON sub_goal_examples.attempt_id = off_plan.attempt_id
+  ANTI JOIN problems ON sub_goal_examples.attempt_id = problems.attempt_id
+  UNION ALL
+  SELECT
+    problems.attempt_id,
+    names.metric,
+    NULL AS numerator,
+    NULL AS denominator,
+    problems.status,
+    NULL AS label,
+    problems.reason
+  FROM problems
+  CROSS JOIN names
 )
 
 SELECT  -- noqa: ST06
@@ -287,5 +322,4 @@ SELECT  -- noqa: ST06
   CASE WHEN status = 'scored' THEN label END AS label,  -- noqa: RF04
   reason,
   'static' AS source  -- noqa: RF04
-FROM judged
-ORDER BY trajectory_id, metric;
+FROM all_scores;

@@ -26,7 +26,7 @@
 --   judged           BOOLEAN  A verdict decides whether it was completed.
 --   by_step          BOOLEAN  There is evidence for each step, not for the end alone.
 -- Order:
---   attempt_id, place
+--   none
 WITH attempt_nodes AS (
   SELECT
     attempts.attempt_id,
@@ -171,5 +171,4 @@ SELECT  -- noqa: ST06
   first_completed,
   judged,
   by_step AND NOT judged AS by_step
-FROM judged
-ORDER BY attempt_id, place;
+FROM judged;

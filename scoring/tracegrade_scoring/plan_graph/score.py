@@ -1,7 +1,8 @@
 """Creates the rows and scores of sub-goals, from the relations of the scoring job.
 
 The order of the queries is the way of thought: which calls serve which sub-goal; when each
-condition held; what became of each sub-goal; which variant that fits best; the rows; the scores.
+condition held; what became of each sub-goal; for each distinct outcome which variant fits best and
+what that gives; the rows; the scores.
 """
 
 import duckdb
@@ -23,9 +24,10 @@ def score(con: duckdb.DuckDBPyConnection) -> None:
     """
     create_graph_tables(con)
     materialise(con, "sub_goal_attribution")
-    for name in ("sub_goal_evidence", "sub_goal_states", "sub_goal_variants", "sub_goal_rows"):
+    for name in ("sub_goal_evidence", "sub_goal_states", "sub_goal_examples"):
         materialise(con, name)
-    materialise(con, "sub_goal_scores")
+    for name in ("sub_goal_variants", "sub_goal_results", "sub_goal_rows", "sub_goal_scores"):
+        materialise(con, name)
     score_own_plans(con)
     con.execute(
         "CREATE OR REPLACE TEMP TABLE plan_graph_scores AS "

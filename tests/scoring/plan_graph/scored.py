@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import duckdb
 
 from tracegrade_scoring import plan_graph, replanning
+from tracegrade_scoring.metrics import PLAN_GRAPH, REPLANNING, UNSAID
 
 from ..build import Row, connection, prepared, specification
 
@@ -56,11 +57,19 @@ def graph_scores(con: duckdb.DuckDBPyConnection) -> Scored:
     replanning.score(con)
     score_rows = _rows(con, "FROM plan_graph_scores UNION ALL BY NAME FROM replanning_scores")
     goal_rows = _rows(con, "FROM sub_goal_rows")
+    absent = {
+        (row["attempt_id"], metric): Score(
+            None, None, None, "not_applicable", None, UNSAID[metric]
+        )
+        for row in _rows(con, "FROM attempts")
+        for metric in (*PLAN_GRAPH, *REPLANNING)
+    }
+    said = {
+        (row["trajectory_id"], row["metric"]): Score(*(row[name] for name in Score._fields))
+        for row in score_rows
+    }
     return Scored(
-        {
-            (row["trajectory_id"], row["metric"]): Score(*(row[name] for name in Score._fields))
-            for row in score_rows
-        },
+        absent | said,
         {(row["trajectory_id"], row["sub_goal"]): row for row in goal_rows},
     )
 
