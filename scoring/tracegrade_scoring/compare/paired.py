@@ -4,11 +4,14 @@ Source: metrics.md, section 10 and rule 0.6: a paired bootstrap over tasks with 
 on both sides; McNemar's exact test where each task has one attempt in both; Holm over several.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import comb
 from typing import NamedTuple
 
-from tracegrade_scoring.intervals import LEVEL, MIN_TASKS, RESAMPLES, percentile, resampled_sums
+import polars as pl
+
+from tracegrade_scoring.intervals import LEVEL, MIN_TASKS, percentile, resampled_sums
+from tracegrade_scoring.triangle import DEFAULT, PRESETS
 
 
 class Pair(NamedTuple):
@@ -27,17 +30,17 @@ class Difference(NamedTuple):
     candidate: float | None
     difference: float | None
     """Candidate less base."""
-    low: float | None
-    """Lower end of the 95 % interval of the difference; None for fewer than 5 tasks."""
-    high: float | None
-    interval_method: str | None
-    """paired_bootstrap; None without an interval."""
-    p_value: float | None
-    """Two-sided: how surprising the difference were if the releases were equal."""
-    p_method: str | None
-    """mcnemar | paired_bootstrap; None without a value."""
     tasks: int
     """Tasks with a value on both sides."""
+    low: float | None = None
+    """Lower end of the 95 % interval of the difference; None for fewer than 5 tasks."""
+    high: float | None = None
+    interval_method: str | None = None
+    """paired_bootstrap; None without an interval."""
+    p_value: float | None = None
+    """Two-sided: how surprising the difference were if the releases were equal."""
+    p_method: str | None = None
+    """mcnemar | paired_bootstrap; None without a value."""
 
 
 def difference(pairs: Sequence[Pair], *, of_attempts: bool = False) -> Difference:
@@ -49,10 +52,10 @@ def difference(pairs: Sequence[Pair], *, of_attempts: bool = False) -> Differenc
             McNemar's test applies where all of them are 1.
     """
     if not pairs:
-        return Difference(None, None, None, None, None, None, None, None, 0)
+        return Difference(None, None, None, 0)
     base = _rate([pair.base for pair in pairs])
     candidate = _rate([pair.candidate for pair in pairs])
-    found = Difference(base, candidate, candidate - base, None, None, None, None, None, len(pairs))
+    found = Difference(base, candidate, candidate - base, len(pairs))
     if len(pairs) >= MIN_TASKS:
         found = _with_interval(found, pairs)
     if of_attempts and all(_is_single(*side) for pair in pairs for side in pair):
@@ -73,7 +76,12 @@ def _with_interval(found: Difference, pairs: Sequence[Pair]) -> Difference:
             [pair.candidate for pair in pairs],
         )
     )
-    differences = (candidate - base).sort().to_list()
+    return _with_spread(found, candidate - base)
+
+
+def _with_spread(found: Difference, drawn: pl.Series) -> Difference:
+    """Return the difference with the interval of its resamples; some have no value."""
+    differences = drawn.drop_nans().sort().to_list()
     tail = (1 - LEVEL) / 2
     return found._replace(
         low=percentile(differences, tail),
@@ -84,11 +92,47 @@ def _with_interval(found: Difference, pairs: Sequence[Pair]) -> Difference:
     )
 
 
+def t_score_difference(tasks: Sequence[Sequence[Pair | None]]) -> Difference:
+    """Return how far the T-Scores of two releases are apart, with the default weights.
+
+    Source: metrics.md, section 7: each axis is put together over the tasks that have it, then the
+    three are combined; so a resample of tasks gives three axes and one T-Score for either side.
+
+    Args:
+        tasks: For each task in the order of ids its pairs of tool selection (0..1), planning
+            quality and rollback-ability (0..10); None where a task lacks an axis. Every axis has a
+            task.
+    """
+    whole = [_composed(tasks, side, lambda numbers: pl.Series([sum(numbers)])) for side in (0, 1)]
+    base, candidate = (float(series[0]) for series in whole)
+    found = Difference(base, candidate, candidate - base, len(tasks))
+    if len(tasks) < MIN_TASKS:
+        return found
+    drawn = [_composed(tasks, side, resampled_sums) for side in (0, 1)]
+    return _with_spread(found, drawn[1] - drawn[0])
+
+
+def _composed(
+    tasks: Sequence[Sequence[Pair | None]],
+    side: int,
+    total: Callable[[Sequence[float]], pl.Series],
+) -> pl.Series:
+    """Return the T-Score of one side; not a number where no drawn task has some axis."""
+
+    def axis(place: int) -> pl.Series:
+        sides = [pair[side] if (pair := task[place]) else (0.0, 0.0) for task in tasks]
+        return total([top for top, _ in sides]) / total([bottom for _, bottom in sides])
+
+    weights = PRESETS[DEFAULT]
+    slowness = weights.tsa / (10 * axis(0)) + weights.pq / axis(1) + weights.ra / axis(2)
+    return sum(weights) / slowness
+
+
 def _bootstrap_p(differences: Sequence[float]) -> float:
     """Return twice the share of resamples on the rarer side of 0, never 0 itself."""
     below = sum(value <= 0 for value in differences)
     above = sum(value >= 0 for value in differences)
-    return min(1.0, 2 * (min(below, above) + 1) / (RESAMPLES + 1))
+    return min(1.0, 2 * (min(below, above) + 1) / (len(differences) + 1))
 
 
 def _is_single(numerator: float, denominator: float) -> bool:

@@ -21,26 +21,25 @@ from tracegrade_scoring.compare.model import (
     MockedTool,
     TaskChange,
 )
-from tracegrade_scoring.compare.paired import Pair, difference, holm
+from tracegrade_scoring.compare.paired import Pair, difference, holm, t_score_difference
 from tracegrade_scoring.errors import NothingToCompare
 from tracegrade_scoring.intervals import MIN_TASKS
-from tracegrade_scoring.metrics import DECISION_POINT_METRICS
+from tracegrade_scoring.metrics import (
+    DECISION_POINT_METRICS,
+    FAILURE_MODES,
+    PLANNING,
+    ROLLBACK,
+)
 from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.release import MIN_DECISION_POINTS, MIN_TASK_TYPES
-from tracegrade_scoring.reliability import Attempts, unbiased_passes
+from tracegrade_scoring.reliability import Attempts, passes
 from tracegrade_scoring.report.rows import Row, read_rows
 
 Agent: TypeAlias = tuple[str | None, str | None]
 """Agent and run mode."""
 
-FAILURE_MODES: Final = (
-    "loop_trap",
-    "tool_hallucination",
-    "premature_commitment",
-    "cascading_error",
-    "goal_drift",
-)
-"""Metrics, section 9."""
+TASK_MEANS: Final = frozenset({*PLANNING, *ROLLBACK})
+"""Metrics of which a task has the mean of its runs, and a suite that of its tasks (section 7)."""
 
 
 def read_comparisons(
@@ -70,6 +69,7 @@ def read_comparisons(
         "scores": _by_agent(read_rows(con, "score_pairs")),
         "usage": _by_agent(read_rows(con, "usage_pairs")),
         "attempts": _by_agent(read_rows(con, "attempt_pairs", **releases)),
+        "examples": _by_agent(read_rows(con, "mode_examples")),
     }
     mocked = read_rows(con, "mock_live_calls", **releases)
     return Comparisons(
@@ -109,6 +109,7 @@ def _comparison(
     )
     metrics = {
         **{name: _compared(name, list(rows)) for name, rows in _by_metric(scores)},
+        **_composite(scores),
         **_reliability(attempts),
         **{name: _compared(name, list(rows)) for name, rows in _by_metric(usage)},
     }
@@ -116,7 +117,7 @@ def _comparison(
     return Comparison(
         cohort,
         found,
-        tuple(_failure_modes(found)),
+        tuple(_failure_modes(found, facts["examples"].get(agent, []))),
         tuple(_categories(attempts)),
         tuple(_task_changes(attempts, scores, usage)),
         tuple(_mocked_tools(mocked, cohort.agent_name)),
@@ -129,7 +130,8 @@ def _by_metric(rows: Iterable[Row]) -> Iterator[tuple[str, Iterator[Row]]]:
 
 def _compared(metric: str, rows: Sequence[Row]) -> Compared:
     """Return one metric over the tasks with a value on both sides; the rows are its tasks."""
-    pairs = [pair for row in rows if (pair := _pair(row))]
+    pair_of = _mean_pair if metric in TASK_MEANS else _pair
+    pairs = [pair for row in rows if (pair := pair_of(row))]
     counts = {
         f"{side}_{count}": int(sum(row.get(f"{side}_{column}") or 0 for row in rows))
         for side in ("base", "candidate")
@@ -155,6 +157,13 @@ def _pair(row: Row) -> Pair | None:
     return Pair((values[0], values[1]), (values[2], values[3]))
 
 
+def _mean_pair(row: Row) -> Pair | None:
+    base, candidate = row["base_mean"], row["candidate_mean"]
+    if base is None or candidate is None:
+        return None
+    return Pair((base, 1.0), (candidate, 1.0))
+
+
 def _flags(metric: str, pairs: Sequence[Pair]) -> tuple[str, ...]:
     if not pairs:
         return ()
@@ -162,6 +171,21 @@ def _flags(metric: str, pairs: Sequence[Pair]) -> tuple[str, ...]:
     few_points = metric in DECISION_POINT_METRICS and points < MIN_DECISION_POINTS
     insufficient = few_points or len(pairs) < MIN_TASK_TYPES
     return ("insufficient_sample",) * insufficient + ("few_tasks",) * (len(pairs) < MIN_TASKS)
+
+
+def _composite(scores: Sequence[Row]) -> dict[str, Compared]:
+    """Return the T-Score, where all of its axes were measured on both sides."""
+    pair_of = {"tsa": _pair, "pq": _mean_pair, "ra_after_recovery": _mean_pair}
+    axes: dict[str, dict[str, Pair]] = {name: {} for name in pair_of}
+    for row in scores:
+        if row["metric"] in axes and (pair := pair_of[row["metric"]](row)):
+            axes[row["metric"]][row["task_id"]] = pair
+    if not all(axes.values()):
+        return {}
+    tasks = sorted(set().union(*axes.values()))
+    pairs = [[axis.get(task) for axis in axes.values()] for task in tasks]
+    flags = _flags("tsa", list(axes["tsa"].values()))
+    return {"t_score": Compared("t_score", t_score_difference(pairs), 0, 0, 0, 0, flags)}
 
 
 def _reliability(attempts: Sequence[Row]) -> dict[str, Compared]:
@@ -197,7 +221,7 @@ def _passes(known: Sequence[Row]) -> dict[str, list[Pair]]:
     rates: dict[str, list[Pair]] = defaultdict(list)
     for row in known:
         base, candidate = (
-            unbiased_passes([Attempts(row[f"{side}_valid"], row[f"{side}_correct"])])[:smallest]
+            passes([Attempts(row[f"{side}_valid"], row[f"{side}_correct"])])[:smallest]
             for side in ("base", "candidate")
         )
         for old, new in zip(base, candidate, strict=True):
@@ -206,8 +230,11 @@ def _passes(known: Sequence[Row]) -> dict[str, list[Pair]]:
     return rates
 
 
-def _failure_modes(metrics: Mapping[str, Compared]) -> Iterator[FailureMode]:
+def _failure_modes(
+    metrics: Mapping[str, Compared], examples: Sequence[Row]
+) -> Iterator[FailureMode]:
     """Yield the modes that could be told on both sides, adjusted for their number."""
+    shown = {row["mode"]: row for row in examples}
     found = [metrics[mode] for mode in FAILURE_MODES if mode in metrics]
     tested = [compared for compared in found if compared.found.p_value is not None]
     adjusted = dict(
@@ -225,8 +252,8 @@ def _failure_modes(metrics: Mapping[str, Compared]) -> Iterator[FailureMode]:
             adjusted.get(compared.metric),
             is_new=base == 0 < candidate,
             rose=candidate > base,
-            trajectory_id=None,
-            span_id=None,
+            trajectory_id=shown.get(compared.metric, {}).get("trajectory_id"),
+            span_id=shown.get(compared.metric, {}).get("span_id"),
         )
 
 

@@ -18,8 +18,8 @@ from tracegrade_scoring.metrics import METRICS
 
 SIGNIFICANT: Final = 0.05
 """A failure mode rose if its p-value, adjusted for all modes, is below."""
-USAGE: Final = ("tokens_per_run", "cost_usd_per_run", "steps_per_run")
-"""What runs use: compared beside the metrics."""
+BESIDE: Final = ("t_score", "tokens_per_run", "cost_usd_per_run", "steps_per_run")
+"""What is compared beside the metrics."""
 
 _OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
     "<": operator.lt,
@@ -128,8 +128,8 @@ def _parse(text: str) -> Rule:
         )
         raise BadRule(msg)
     metric, field = match["metric"], match["field"] or "difference"
-    if metric not in METRICS and metric not in USAGE and not metric.startswith("pass"):
-        msg = f"the rule '{text}' names no metric; known: {', '.join((*METRICS, *USAGE))}"
+    if metric not in METRICS and metric not in BESIDE and metric[:5] not in {"pass@", "pass^"}:
+        msg = f"the rule '{text}' names no metric; known: {', '.join((*METRICS, *BESIDE))}"
         raise BadRule(msg)
     if field not in _FIELDS:
         msg = f"the rule '{text}' looks at '{field}'; known: {', '.join(_FIELDS)}"

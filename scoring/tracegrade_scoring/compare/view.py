@@ -22,6 +22,7 @@ from tracegrade_scoring.report.catalogue import Metric, Scale, main_metrics, mor
 from tracegrade_scoring.report.visible import visible
 
 RELIABILITY, USAGE = "Reliability", "Cost"
+_T_SCORE: Final = Metric("t_score", "T-Score", RELIABILITY, "", Scale.NUMBER)
 _USAGE_METRICS: Final = (
     Metric("tokens_per_run", "Tokens per run", USAGE, "", Scale.NUMBER, better=-1),
     Metric("cost_usd_per_run", "Cost per run, USD", USAGE, "", Scale.NUMBER, better=-1),
@@ -85,7 +86,9 @@ class CohortView:
 
 def cohort_view(comparison: Comparison, base: str, candidate: str) -> CohortView:
     """Return one cohort in words. `base`, `candidate`: names of the releases."""
-    main = [*main_metrics(comparison.metrics), *_passes(comparison), *_used(comparison)]
+    composite = [_T_SCORE] if "t_score" in comparison.metrics else []
+    known = main_metrics(comparison.metrics)
+    main = [*composite, *known, *_passes(comparison), *_used(comparison)]
     # Of one attempt, both are the rate of success.
     shown = {*(metric.name for metric in main), "pass@1", "pass^1"}
     more = more_metrics([name for name in comparison.metrics if name not in shown])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracegrade_scoring.compare.paired import Pair, difference, holm
+from tracegrade_scoring.compare.paired import Pair, difference, holm, t_score_difference
 from tracegrade_scoring.intervals import percentile
 from tracegrade_scoring.pcg64 import pcg64
 
@@ -44,7 +44,7 @@ def test_equal_releases_do_not_differ() -> None:
     """The same runs on both sides give no change, an interval of one point, and no surprise."""
     result = difference([Pair(pair.base, pair.base) for pair in TASKS])
 
-    assert result[2:5] == (0.0, 0.0, 0.0)
+    assert (result.difference, result.low, result.high) == (0.0, 0.0, 0.0)
     assert result.p_value == 1.0
 
 
@@ -54,6 +54,36 @@ def test_four_tasks_give_no_interval() -> None:
 
     assert (result.low, result.high, result.p_value, result.tasks) == (None, None, None, 4)
     assert difference([]).base is None
+
+
+def test_t_score_is_composed_anew_in_each_resample() -> None:
+    """Three axes of each draw give one T-Score for either side; a task may lack an axis."""
+    plans = [(5.0, 8.0), (2.0, 2.0), None, (9.0, 4.0), (6.0, 6.5), (7.0, 10.0)]
+    kills = [(10.0, 10.0), None, (7.0, 3.0), (3.0, 10.0), (7.0, 7.0), (10.0, 7.0)]
+    tasks = [
+        [tsa, *(axis and Pair((axis[0], 1.0), (axis[1], 1.0)) for axis in (plan, kill))]
+        for tsa, plan, kill in zip(TASKS, plans, kills, strict=True)
+    ]
+
+    def composed(drawn: list[int], side: int) -> float:
+        top, bottom = (sum(TASKS[task][side][part] for task in drawn) for part in (0, 1))
+        plan, kill = (
+            [axis[side] for task in drawn if (axis := axes[task])] for axes in (plans, kills)
+        )
+        axes = (10 * top / bottom, sum(plan) / len(plan), sum(kill) / len(kill))
+        return 3 / (1.2 / axes[0] + 1 / axes[1] + 0.8 / axes[2])
+
+    outputs, found = pcg64(0), []
+    for _ in range(2_000):
+        drawn = [next(outputs) % 6 for _ in range(6)]
+        found.append(composed(drawn, 1) - composed(drawn, 0))
+    found.sort()
+
+    result = t_score_difference(tasks)
+    assert result.base == pytest.approx(composed(list(range(6)), 0))
+    assert (result.low, result.high) == pytest.approx(
+        (percentile(found, 0.025), percentile(found, 0.975)), abs=1e-9
+    )
 
 
 def attempts(both: int, fell: int, rose: int, neither: int) -> list[Pair]:

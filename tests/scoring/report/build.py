@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from tracegrade_collector.lake import RAW_SPANS
+from tracegrade_collector.lake import RAW_SPANS, Lake
 from tracegrade_queries.connection import view_sql
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 from tracegrade_queries.sql import query
@@ -97,6 +98,21 @@ class Tables:
     def report(self, lake: str = "lake") -> Report:
         """Return the report of what has been inserted."""
         return read_report(self.con, lake)
+
+
+def as_lake(tables: Tables, root: Path) -> Lake:
+    """Return a lake of files that holds what has been inserted."""
+    lake = Lake.create(root)
+    for table in (RAW_SPANS, STEPS, TRAJECTORIES, *SCORE_TABLES):
+        columns = ", ".join(
+            f"coalesce({column.name}, DATE '2026-11-01') AS date"
+            if column.name == "date"
+            else column.name
+            for column in table.columns
+        )
+        rows = tables.con.sql(f"SELECT {columns} FROM {table.name}").to_arrow_table()
+        lake.replace(table, rows.cast(table.arrow()))
+    return lake
 
 
 PLAN = (

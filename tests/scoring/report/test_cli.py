@@ -5,28 +5,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.scoring.report.build import Tables
+from tests.scoring.report.build import Tables, as_lake
 
 from tracegrade.cli import main
-from tracegrade_collector.lake import RAW_SPANS, Lake
-from tracegrade_queries.schema import TRAJECTORIES
-from tracegrade_scoring.schema import SCORE_TABLES
 
 
 @pytest.fixture(scope="module")
 def lake(sample: Tables, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample as Delta tables."""
-    lake = Lake.create(tmp_path_factory.mktemp("reported") / "lake")
-    for table in (RAW_SPANS, TRAJECTORIES, *SCORE_TABLES):
-        columns = ", ".join(
-            f"coalesce({column.name}, DATE '2026-11-01') AS date"
-            if column.name == "date"
-            else column.name
-            for column in table.columns
-        )
-        rows = sample.con.sql(f"SELECT {columns} FROM {table.name}").to_arrow_table()
-        lake.replace(table, rows.cast(table.arrow()))
-    return lake.root
+    return as_lake(sample, tmp_path_factory.mktemp("reported") / "lake").root
 
 
 def run(*arguments: str | Path) -> int:

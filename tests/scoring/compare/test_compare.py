@@ -1,0 +1,309 @@
+"""`tracegrade compare`: what changed between two releases, in every format, and its exit codes."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.headers import bare, columns_of, header, parameters_used, relations_read
+from tests.scoring.report.build import Tables, as_lake
+
+import tracegrade_queries
+from tracegrade.cli import main
+from tracegrade_queries.sql import query
+from tracegrade_scoring.compare.as_csv import render_csv
+from tracegrade_scoring.compare.as_json import render_json
+from tracegrade_scoring.compare.judgement import judge
+from tracegrade_scoring.compare.markdown import render_markdown
+from tracegrade_scoring.compare.model import Comparison, Comparisons
+from tracegrade_scoring.compare.read import read_comparisons
+from tracegrade_scoring.compare.rules import parse_rules
+from tracegrade_scoring.compare.terminal import render_terminal
+from tracegrade_scoring.errors import BadRule, NothingToCompare
+
+QUERIES = sorted((Path(tracegrade_queries.__file__).parent / "compare").glob("*.sql"))
+
+
+@pytest.fixture(scope="module")
+def found(compared: Tables) -> Comparisons:
+    """Release 1.1 beside 1.0."""
+    return read_comparisons(compared.con, "lake", "1.0", "1.1")
+
+
+@pytest.fixture(scope="module")
+def files(found: Comparisons) -> Comparison:
+    """The only agent."""
+    (comparison,) = found.cohorts
+    return comparison
+
+
+@pytest.mark.usefixtures("found")
+@pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)
+def test_header_is_true(compared: Tables, path: Path) -> None:
+    """It names the columns with their types, the parameters that are used, and what is read."""
+    sql = path.read_text()
+    said, used = header(sql), parameters_used(sql)
+    parameters = {"base": "1.0", "candidate": "1.1"}
+    result = compared.con.sql(bare(sql), params=parameters if used else None)
+
+    assert said.columns == columns_of(result)
+    assert said.parameters == used
+    assert said.reads == relations_read(sql)
+
+
+def test_only_tasks_that_both_ran_are_compared(files: Comparison) -> None:
+    """Six tasks are; one of either side and a run of no task are counted and left out."""
+    cohort = files.cohort
+
+    assert (cohort.tasks, cohort.base_only_tasks, cohort.candidate_only_tasks) == (6, 1, 1)
+    assert (cohort.base_runs, cohort.candidate_runs, cohort.candidate_runs_of_no_task) == (
+        *(13, 14, 1),
+    )
+    assert files.metrics["tsa"].found.tasks == 6
+
+
+def test_rates_are_pooled_over_the_tasks(files: Comparison) -> None:
+    """Σ numerators / Σ denominators on either side: 90 and 104 of 120 first picks."""
+    tsa = files.metrics["tsa"].found
+
+    assert (tsa.base, tsa.candidate) == (90 / 120, 104 / 120)
+    assert tsa.difference == pytest.approx(14 / 120)
+    assert tsa.low is not None and 0 < tsa.low < 14 / 120
+
+
+def test_success_counts_attempts(files: Comparison) -> None:
+    """8 of 12 attempts before, 9 of 12 after; tasks have two attempts, so no McNemar."""
+    success = files.metrics["success"].found
+
+    assert (success.base, success.candidate) == (8 / 12, 9 / 12)
+    assert success.p_method == "paired_bootstrap"
+
+
+def test_reliability_is_the_mean_of_tasks(files: Comparison) -> None:
+    """pass^2: 3 of 6 tasks succeed twice before, 4 after; pass@2: 5 and 5 at least once."""
+    assert (files.metrics["pass^2"].found.base, files.metrics["pass^2"].found.candidate) == (
+        *(3 / 6, 4 / 6),
+    )
+    assert (files.metrics["pass@2"].found.base, files.metrics["pass@2"].found.candidate) == (
+        *(5 / 6, 5 / 6),
+    )
+
+
+def test_new_failure_mode_is_named_with_its_run(files: Comparison) -> None:
+    """A mode that the base never showed, with the first run and span of the candidate."""
+    (mode,) = files.failure_modes
+
+    assert (mode.mode, mode.is_new, mode.rose) == ("loop_trap", True, True)
+    assert mode.compared.found.candidate == 2 / 12
+    assert mode.span_id == f"s{mode.trajectory_id}"
+
+
+def test_trade_off_and_opposite_ranks_are_named(files: Comparison) -> None:
+    """Tools better, plans worse; on one task success fell while more sub-goals were reached."""
+    assert files.trade_off == "tsa_up_pq_down"
+    assert [task.task_id for task in files.tasks if task.ranked_oppositely] == ["t4"]
+    assert not files.ranked_oppositely
+
+
+def test_usage_and_categories_are_compared(files: Comparison) -> None:
+    """Tokens and steps for each run; success for each category of tasks."""
+    assert files.metrics["tokens_per_run"].found.difference == 20.0
+    assert files.metrics["steps_per_run"].found.difference == 5.0
+    assert "cost_usd_per_run" not in files.metrics
+    assert [(row.category, row.found.base, row.found.candidate) for row in files.categories] == [
+        ("even", 4 / 6, 3 / 6),
+        ("odd", 4 / 6, 1.0),
+    ]
+
+
+def test_every_format_says_the_same(found: Comparisons) -> None:
+    """The answer, a difference, its interval, the new mode and the caution about few samples."""
+    judgement = judge(found, parse_rules(["tsa<-0.02"]))
+    texts = (
+        render_terminal(judgement, width=200, colour=False),
+        render_markdown(judgement).replace("\\", ""),
+    )
+
+    for text in texts:
+        for fact in (
+            "As far as few samples tell, 1.1 is better than 1.0 in some ways and worse in others",
+            "+11.7 pts",
+            "New failure mode: loop trap, in 16.7% of runs",
+            "Trade-off: 1.1 picks tools better but plans worse",
+            "Few samples",
+            "1 task that 1.0 alone ran",
+            "runs of no known task, 0 of 13 (1.0) and 1 of 14 (1.1)",
+            "sub-goal completion says the opposite",
+            "held",
+        ):
+            assert fact in text
+
+
+def test_programs_get_unrounded_numbers(found: Comparisons) -> None:
+    """JSON and CSV hold the same doubles."""
+    judgement = judge(found, [])
+    document = json.loads(render_json(judgement))["comparisons"][0]
+    rows = {row["metric"]: row for row in csv.DictReader(io.StringIO(render_csv(judgement)))}
+
+    assert document["metrics"]["tsa"]["candidate"] == 104 / 120
+    assert float(rows["tsa"]["candidate"]) == 104 / 120
+    assert document["trade_off"] == "tsa_up_pq_down"
+
+
+@pytest.mark.parametrize(
+    ("rule", "verdict"),
+    [
+        ("tsa<-0.02", "held"),
+        ("tsa > 0.1", "broken"),
+        ("tsa.candidate<0.9", "broken"),
+        ("pq<=-1", "broken"),
+        ("pq<-1", "held"),
+        ("pass^2<0", "held"),
+        ("tokens_per_run.ratio>1.2", "broken"),
+        ("success.high<0", "held"),
+        ("new-failure-mode", "broken"),
+        ("failure-mode-rose", "held"),
+        ("late_ra<7", "unjudged"),
+        ("cost_usd_per_run>0.1", "unjudged"),
+    ],
+)
+def test_rules_judge_the_numbers(files: Comparison, rule: str, verdict: str) -> None:
+    """A bound on a difference or another field; what was not measured cannot be judged."""
+    (parsed,) = parse_rules([rule])
+
+    assert parsed.judge(files).verdict == verdict
+
+
+@pytest.mark.parametrize("rule", ["tsa", "tsa<", "tsa<x", "nope<1", "tsa.mean<1", "<1", "pass<1"])
+def test_rule_that_says_nothing_is_refused(rule: str) -> None:
+    """Before anything is read, with a way out."""
+    with pytest.raises(BadRule, match="the rule"):
+        parse_rules([rule])
+
+
+@pytest.fixture(scope="module")
+def lake(compared: Tables, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The two releases as files."""
+    return as_lake(compared, tmp_path_factory.mktemp("compared") / "lake").root
+
+
+def run(*arguments: str | Path) -> int:
+    """Run the command in this process and return its exit code."""
+    with pytest.raises(SystemExit) as exit_:
+        main(["compare", *map(str, arguments)])
+    assert isinstance(exit_.value.code, int)
+    return exit_.value.code
+
+
+def test_broken_rule_exits_with_1_after_the_comparison(
+    lake: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Everything is still on stdout; stderr has one line that names what broke."""
+    rules = ("--fail-on", "tsa<-0.02", "--fail-on", "new-failure-mode")
+    assert run("1.0", "1.1", "--lake", lake, "--format", "json", *rules) == 1
+    out, err = capsys.readouterr()
+
+    assert [rule["verdict"] for rule in json.loads(out)["comparisons"][0]["rules"]] == [
+        *("held", "broken"),
+    ]
+    assert err.splitlines() == [
+        "tracegrade: stopped by --fail-on: new-failure-mode (files: loop_trap)"
+    ]
+
+
+def test_rules_that_hold_exit_with_0(lake: Path, tmp_path: Path) -> None:
+    """The Markdown goes to the file."""
+    page = tmp_path / "pull-request.md"
+
+    assert run("1.0", "1.1", "--lake", lake, "--fail-on", "tsa<-0.02", "--format", "markdown",
+               "--out", page) == 0  # fmt: skip
+    assert page.read_text().startswith("# `1.0` → `1.1`\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("1.0", "2.0"),
+        ("1.0", "1.0"),
+        ("1.0", "1.1", "--agent", "x"),
+        ("1.0", "1.1", "--fail-on", "x"),
+    ],
+)
+def test_what_cannot_be_compared_is_bad_input(
+    lake: Path, arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit 2, one line, nothing on stdout."""
+    assert run(*arguments, "--lake", lake) == 2
+
+    out, err = capsys.readouterr()
+    assert (out, len(err.splitlines())) == ("", 1)
+
+
+@pytest.fixture
+def tables() -> Iterator[Tables]:
+    """Empty tables."""
+    with closing(Tables()) as tables:
+        yield tables
+
+
+def test_run_modes_are_never_pooled(tables: Tables) -> None:
+    """A task that one release ran live and the other mocked is in no pair."""
+    for release, mode in (("1", "live"), ("1", "mocked"), ("2", "live"), ("2", "mocked")):
+        run_id = tables.run(release, task_id="a", run_mode=mode)
+        tables.scored(run_id, "a")
+        value = float(mode == "live")
+        tables.score(run_id, "success", value, numerator=value, denominator=1.0)
+    found = read_comparisons(tables.con, "lake", "1", "2")
+
+    assert [
+        (c.cohort.run_mode, c.metrics["success"].found.base) for c in found.cohorts
+    ] == [("live", 1.0), ("mocked", 0.0)]  # fmt: skip
+    tables.scored(tables.run("3", task_id="a", run_mode="production"), "a")
+    with pytest.raises(NothingToCompare, match="scored releases: '1', '2', '3'"):
+        read_comparisons(tables.con, "lake", "1", "3")
+
+
+def test_mocked_calls_are_held_against_live_ones(tables: Tables) -> None:
+    """Equal, other values, other shape, no live call of equal arguments, content missing."""
+    live, mocked = (tables.run("1", run_mode=mode) for mode in ("live", "mocked"))
+    results = {
+        "same": ('{"a":1}', '{"a":1}'),
+        "values": ('{"a":1}', '{"a":2}'),
+        "shape": ('{"a":1}', '{"b":"x"}'),
+        "text": ("fine", "not fine"),
+        "miss": (None, '{"a":1}'),
+        "cut": ('{"a":1}', None),
+    }
+    for index, (name, (real, mock)) in enumerate(results.items()):
+        for run_id, result in ((live, real), (mocked, mock)):
+            if run_id == mocked or real is not None:
+                tables.insert("steps", trajectory_id=run_id, step_index=index, kind="tool_call",
+                              tool_name="look", arguments=f'{{"for":"{name}"}}', result=result,
+                              status="ok", flags=[])  # fmt: skip
+    rows = tables.con.execute(query("mock_live_calls"), {"base": "1", "candidate": "2"}).fetchall()
+
+    # calls, content missing, misses, matched, other shape, other values
+    assert rows == [("files", "look", 6, 1, 1, 4, 1, 2)]
+
+
+HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e\x00| `x` [y](javascript:z)"
+
+
+def test_hostile_names_are_text(tables: Tables) -> None:
+    """Neither a terminal nor a Markdown reader acts on what a trace calls its tasks."""
+    for release in ("1", "2"):
+        for trial in range(2):
+            run_id = tables.run(release, HOSTILE, task_id=HOSTILE, trial=trial)
+            tables.scored(run_id, HOSTILE)
+            value = float(release == "1")
+            tables.score(run_id, "success", value, numerator=value, denominator=1.0)
+    judgement = judge(read_comparisons(tables.con, HOSTILE, "1", "2"), parse_rules(["tsa<0"]))
+    page = render_markdown(judgement)
+
+    for text in (render_terminal(judgement, width=90, colour=False), page, render_csv(judgement)):
+        assert not {"\x1b", "\u202e", "\x00"} & set(text)
+    assert "| `<script>alert(1)" not in page.replace("`` <script>", "")
+    assert render_json(judgement).isascii()
