@@ -30,10 +30,12 @@ def fill(tables: Tables) -> None:
                 _score(tables, run, release, place, success)
                 if release == "1.1" and task == "t4":
                     tables.score(run, "loop_trap", 1.0, numerator=1.0, denominator=1.0)
-                    tables.insert("failures", trajectory_id=run, mode="loop_trap", span_id=f"s{run}",
-                                  step_index=3, source="static")  # fmt: skip
-    for release, task in (("1.0", "gone"), ("1.1", "new"), ("1.1", None)):
-        tables.scored(tables.run(release, task_id=task), task)
+                    tables.insert(
+                        "failures", trajectory_id=run, mode="loop_trap", span_id=f"s{run}"
+                    )
+    alone = (("1.0", "gone"), ("1.1", "new"), ("1.1", None))
+    for release, left_out in alone:
+        tables.scored(tables.run(release, task_id=left_out), left_out)
 
 
 def _score(tables: Tables, run: str, release: str, place: int, success: int) -> None:

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 from tests.headers import bare, columns_of, header, parameters_used, relations_read
 from tests.scoring.report.build import Tables, as_lake
 
@@ -71,7 +72,8 @@ def test_rates_are_pooled_over_the_tasks(files: Comparison) -> None:
 
     assert (tsa.base, tsa.candidate) == (90 / 120, 104 / 120)
     assert tsa.difference == pytest.approx(14 / 120)
-    assert tsa.low is not None and 0 < tsa.low < 14 / 120
+    assert tsa.low is not None
+    assert 0 < tsa.low < 14 / 120
 
 
 def test_success_counts_attempts(files: Comparison) -> None:
@@ -162,7 +164,7 @@ def test_programs_get_unrounded_numbers(found: Comparisons) -> None:
         ("pq<=-1", "broken"),
         ("pq<-1", "held"),
         ("pass^2<0", "held"),
-        ("tokens_per_run.ratio>1.2", "broken"),
+        ("tokens_per_run.ratio>=1.2", "broken"),
         ("success.high<0", "held"),
         ("new-failure-mode", "broken"),
         ("failure-mode-rose", "held"),
@@ -305,5 +307,7 @@ def test_hostile_names_are_text(tables: Tables) -> None:
 
     for text in (render_terminal(judgement, width=90, colour=False), page, render_csv(judgement)):
         assert not {"\x1b", "\u202e", "\x00"} & set(text)
-    assert "| `<script>alert(1)" not in page.replace("`` <script>", "")
+    tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(page)
+    kinds = {child.type for token in tokens for child in token.children or ()}
+    assert not kinds & {"link_open", "image", "html_inline"}
     assert render_json(judgement).isascii()
