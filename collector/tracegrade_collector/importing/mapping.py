@@ -1,7 +1,8 @@
 """`--map FIELD=PATH,…`: where in a record the fields of a trajectory stand.
 
 Paths are dotted (`info.task.id`, `runs.0.reward`); a key that holds dots counts as a whole first.
-A field that is not mapped is looked for under the names that tools give it.
+`=` before a text makes it the value, for what no record says (`source==human`). A field that is
+not mapped is looked for under the names that tools give it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -100,7 +101,9 @@ def parse_map(texts: Iterable[str]) -> dict[str, str]:
 
 
 def at_path(value: Any, path: str) -> Any:
-    """Return what stands at a dotted path; None if nothing does."""
+    """Return what stands at a dotted path, or the value that is written as one; else None."""
+    if path.startswith("="):
+        return path[1:]
     if isinstance(value, dict) and path in value:
         return value[path]
     head, dot, rest = path.partition(".")
@@ -109,3 +112,12 @@ def at_path(value: Any, path: str) -> Any:
     else:
         value = value.get(head) if isinstance(value, dict) else None
     return at_path(value, rest) if dot and value is not None else value
+
+
+def as_name(value: Any) -> str | None:
+    """Return a scalar as text; 1.0 as 1, so that it is the same from every writer."""
+    if value is None or isinstance(value, dict | list):
+        return None
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.importing.chat import as_text, is_message, read_messages
-from tracegrade_collector.importing.mapping import FieldMap
+from tracegrade_collector.importing.mapping import FieldMap, as_name
 from tracegrade_collector.importing.part import Part, Reading
 from tracegrade_collector.importing.react import is_step, read_steps
 from tracegrade_collector.importing.records import TOO_DEEP, Record, read_records
@@ -149,10 +149,7 @@ def _trajectory(
     ignored: Counter[str],
 ) -> Trajectory:
     def text(field: str) -> str | None:
-        found = fields.find(value, field)
-        if found is None or isinstance(found, dict | list):
-            return None
-        return _shown_number(found)
+        return as_name(fields.find(value, field))
 
     said = (piece for message in messages if message.role == "system" for piece in message.pieces)
     system = [piece.text for piece in said if isinstance(piece, Text)]
@@ -174,13 +171,6 @@ def _trajectory(
         tools=json.dumps(tools) if isinstance(tools, list) else None,
         answer=text("answer"),
     )
-
-
-def _shown_number(value: Any) -> str:
-    """Return a scalar as text; 1.0 as 1, so that it is the same task from every writer."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _trial(value: Any, ignored: Counter[str]) -> int | None:

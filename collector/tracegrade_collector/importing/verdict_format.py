@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from tracegrade_collector.importing.addresses import Address
 from tracegrade_collector.importing.chat import as_text
-from tracegrade_collector.importing.mapping import GUESSES, FieldMap
+from tracegrade_collector.importing.mapping import GUESSES, FieldMap, as_name
 from tracegrade_collector.importing.part import Part, Reading
 from tracegrade_collector.importing.records import MAX_RECORD_BYTES, Record, read_records
 from tracegrade_collector.importing.source import open_plain
@@ -159,9 +159,9 @@ def _run(record: dict[str, Any], fields: FieldMap) -> str | None:
 
 
 def _address(record: dict[str, Any], fields: FieldMap) -> Address:
-    found = {field: _text(fields.find(record, field)) for field in Address._fields}
+    found = {field: as_name(fields.find(record, field)) for field in Address._fields}
     task = found.pop("task")
-    if task is None:
+    if not task:
         msg = "a verdict needs a trajectory_id, a trace_id or a task"
         raise NoVerdict(msg)
     return Address(task, **found)

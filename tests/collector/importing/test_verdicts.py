@@ -175,6 +175,7 @@ RUNS: list[Row] = [
 JUDGED: list[tuple[Row, list[int] | str]] = [
     ({"task_id": "t", "trial": 1}, [1]),
     ({"task": "t", "trial": "1"}, [1]),
+    ({"task": "t", "trial": 1.0}, [1]),
     ({"task": "t", "trial": 0, "agent": "a"}, [0]),
     ({"task": "t", "agent": "b", "release": "2"}, [3]),
     ({"task": "talk"}, [4, 5]),
@@ -212,7 +213,7 @@ def test_a_verdict_can_name_its_task(lake: Lake, tmp_path: Path, runs: Path) -> 
     expected = [f"{file}:{line}: {text}" for line, text in said]
     assert [note[: len(text)] for note, text in zip(notes, expected, strict=True)] == expected
     assert imported.faults == len(expected)
-    assert import_files(lake, [file], print).verdicts == {"added": 0, "replaced": 0, "known": 6}
+    assert import_files(lake, [file], print).verdicts == {"added": 0, "replaced": 0, "known": 7}
 
 
 def test_a_record_may_hold_a_list_of_verdicts(lake: Lake, tmp_path: Path, runs: Path) -> None:
@@ -222,13 +223,13 @@ def test_a_record_may_hold_a_list_of_verdicts(lake: Lake, tmp_path: Path, runs: 
     file = tmp_path / "judged.json"
     file.write_text(json.dumps({"name": "t", "run": 1, "requirements": needs}))
     paths = {"verdicts": "requirements", "task": "name", "trial": "run"}
-    paths |= {"sub_goal": "requirement_id", "value": "satisfied"}
+    paths |= {"sub_goal": "requirement_id", "value": "satisfied", "source": "=human"}
     _, notes = add(lake, file, **paths)
 
     assert notes == []
-    assert [row[1:5] for row in verdicts(lake)] == [
-        ("sub_goal", "0", None, 1.0),
-        ("sub_goal", "1", None, 0.0),
+    assert [(*row[1:5], row[6]) for row in verdicts(lake)] == [
+        ("sub_goal", "0", None, 1.0, "human"),
+        ("sub_goal", "1", None, 0.0, "human"),
     ]
 
 
@@ -241,6 +242,24 @@ def test_real_labels_find_their_runs(lake: Lake, shared_data: Path) -> None:
 
     assert (imported.verdicts["added"], len(notes)) == (388, 12)
     assert sum(row[4] for row in verdicts(lake)) == 159
+
+
+def test_real_judgements_of_sub_goals_find_their_runs(
+    lake: Lake, tmp_path: Path, shared_data: Path
+) -> None:
+    """DevAI: 366 verdicts of people on the requirements of 55 tasks, 157 of them met."""
+    files = sorted((shared_data / "devai/judgment/OpenHands/human_as_a_judge").glob("*.json"))
+    tasks = [json.loads(file.read_text())["name"] for file in files]
+    (tmp_path / "runs.jsonl").write_text(
+        "".join(json.dumps(run(task=task)) + "\n" for task in tasks)
+    )
+    paths = {"verdicts": "requirements", "task": "name", "source": "=human"}
+    paths |= {"sub_goal": "requirement_id", "value": "satisfied"}
+    import_files(lake, [tmp_path / "runs.jsonl"], print)
+    imported = import_files(lake, files, print, reading=Reading("auto", paths))
+
+    assert (len(files), imported.verdicts["added"], imported.faults) == (55, 366, 0)
+    assert sum(row[4] for row in verdicts(lake)) == 157
 
 
 def test_the_command_ends_with_2_if_something_was_not_read(tmp_path: Path) -> None:
