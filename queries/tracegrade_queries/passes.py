@@ -25,6 +25,7 @@ _MACROS: Final = (  # each may use those before it
     "chat_parts",
     "half_shared",
     "plan_in",
+    "headings_as_react",
 )
 # What is left of a cut attribute takes its place, and its span says so.
 _SALVAGE: Final = """

@@ -359,6 +359,11 @@ AGNO = _told(
 HANDED_OVER = [*FROM_TOOL, ANSWER]
 TEAM = [*FROM_TOOL, "message It is 22C in Paris.", ANSWER]
 ADOPTED = "message Transferred to weather_agent, adopting the role of weather_agent immediately."
+# Its loop ended, a model call of its own answers, with a reason once more.
+DSPY = {
+    "": [THOUGHT, *FROM_TOOL, LAST_THOUGHT, LAST_THOUGHT, ANSWER],
+    "__toolerror": [THOUGHT, f"{CALL} error", LAST_THOUGHT, LAST_THOUGHT, ANSWER],
+}
 STORIES = {
     "agent-framework": AGENT_FRAMEWORK,
     "agent-framework_handoff": {"": ["handoff handoff_to_weather_agent {}", *HANDED_OVER]},
@@ -370,6 +375,7 @@ STORIES = {
     "claude-code": CLAUDE_CODE,
     "crewai_openinference": CREWAI,
     "crewai_two-agents": {"": TEAM},
+    "dspy_openinference": DSPY,
     "google-adk_content": ADK,
     "google-adk_default": ADK_BARE,
     "google-adk_legacy": ADK_LEGACY,

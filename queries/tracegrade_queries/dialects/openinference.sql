@@ -314,6 +314,14 @@ kinds AS (
         AND scope_name = 'openinference.instrumentation.llama_index'
         AND regexp_matches(name, '^\w*(Agent|AgentWorkflow)\.run$')
         THEN 'agent'
+      -- DSPy: `finish` only ends the agent's loop.
+      WHEN scope_name = 'openinference.instrumentation.dspy' AND name = 'finish.__call__'
+        THEN 'other'
+      WHEN
+        scope_name = 'openinference.instrumentation.dspy'
+        AND span_kind = 'CHAIN'
+        AND name LIKE 'ReAct%.forward'
+        THEN 'agent'
       -- A crew of CrewAI's and a team of AutoGen's: their agents' work is one run.
       WHEN
         span_kind = 'CHAIN'
@@ -338,8 +346,7 @@ spans AS (
     CASE WHEN operation IN ('agent', 'tool') THEN try_cast(input_value AS JSON) END AS input,
     CASE WHEN operation IN ('agent', 'tool') THEN try_cast(output_value AS JSON) END AS output,
     CASE WHEN operation = 'tool' THEN try_cast(attributes['tool.parameters'] AS JSON) END
-      AS parameters,
-    CASE WHEN span_kind = 'LLM' THEN attributes END AS llm
+      AS parameters
   FROM kinds
 ),
 
@@ -460,10 +467,11 @@ SELECT
   CASE
     WHEN attributes['crew_key'] IS NOT NULL AND span_kind = 'CHAIN' THEN NULL
     WHEN operation = 'agent' AND name NOT IN ('LangGraph', coalesce(graph_node, ''))
-      THEN regexp_replace(name, '\.(run|run_stream|kickoff|_execute_core)$', '')
+      THEN regexp_replace(name, '\.(run|run_stream|kickoff|forward|_execute_core)$', '')
   END AS agent_label,
   CASE
-    WHEN operation IN ('tool', 'handoff') THEN coalesce(attributes['tool.name'], name)
+    WHEN operation IN ('tool', 'handoff')
+      THEN coalesce(attributes['tool.name'], regexp_replace(name, '\.__call__$', ''))
   END AS tool_name,
   CASE
     WHEN operation = 'tool'
@@ -512,6 +520,7 @@ SELECT
           input ->> '$.messages[#-1][1]',
           input ->> '$.messages[#-1].content',
           input ->> '$.task',
+          (input ->> '$.input_args.*')[1],
           CASE WHEN json_type(input) = 'VARCHAR' THEN input ->> '$' END
         )
     ELSE user_text
@@ -526,6 +535,7 @@ SELECT
       THEN array_to_string(output ->> '$.messages[#-1].data.content[*].text', '')
     WHEN output ->> '$.messages[#-1].type' = 'ai' THEN output ->> '$.messages[#-1].data.content'
     WHEN json_type(output, '$.raw') = 'VARCHAR' THEN output ->> '$.raw'
+    WHEN json_type(output, '$.trajectory') = 'OBJECT' THEN output ->> '$.answer'
     WHEN json_type(output, '$.content.parts') = 'ARRAY'
       THEN output ->> '$.content.parts[#-1].text'
     WHEN json_type(output) = 'VARCHAR' THEN output ->> '$'
@@ -533,17 +543,27 @@ SELECT
   failed
   OR coalesce(output ->> '$.data.status' = 'error' OR output ->> '$.is_error' = 'true', FALSE)
     AS failed,
-  coalesce(
-    llm['llm.response.model_name'],
-    llm['llm.model_name'],
-    llm['llm.request.model_name']
-  ) AS model,
-  try_cast(llm['llm.token_count.prompt'] AS BIGINT) AS input_tokens,
-  try_cast(llm['llm.token_count.completion'] AS BIGINT) AS output_tokens,
-  try_cast(llm['llm.token_count.prompt_details.cache_read'] AS BIGINT)
-    AS cache_read_tokens,
-  try_cast(llm['llm.token_count.completion_details.reasoning'] AS BIGINT)
-    AS reasoning_tokens,
+  CASE
+    WHEN span_kind = 'LLM'
+      THEN
+        coalesce(
+          attributes['llm.response.model_name'],
+          attributes['llm.model_name'],
+          attributes['llm.request.model_name']
+        )
+  END AS model,
+  CASE WHEN span_kind = 'LLM' THEN try_cast(attributes['llm.token_count.prompt'] AS BIGINT) END
+    AS input_tokens,
+  CASE WHEN span_kind = 'LLM' THEN try_cast(attributes['llm.token_count.completion'] AS BIGINT) END
+    AS output_tokens,
+  CASE
+    WHEN span_kind = 'LLM'
+      THEN try_cast(attributes['llm.token_count.prompt_details.cache_read'] AS BIGINT)
+  END AS cache_read_tokens,
+  CASE
+    WHEN span_kind = 'LLM'
+      THEN try_cast(attributes['llm.token_count.completion_details.reasoning'] AS BIGINT)
+  END AS reasoning_tokens,
   coalesce(offered_tools, attributes['smolagents.tools_names']) AS offered_tools,
   plan,
   coalesce(attributes['session.id'], thread_id) AS conversation_id,

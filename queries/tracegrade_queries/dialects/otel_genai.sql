@@ -174,7 +174,7 @@ SELECT
   key,
   CASE
     WHEN is_overwritten THEN 'agent'
-    -- Microsoft's Agent Framework: agents that work together, an `invoke_workflow` in all but name.
+    -- Microsoft's Agent Framework: its agents at work together, an `invoke_workflow` but in name.
     WHEN name = 'workflow.run' THEN 'agent'
     -- Google ADK repeats the results of parallel calls as those of one more.
     WHEN attributes['gen_ai.tool.name'] = '(merged tools)' THEN 'other'

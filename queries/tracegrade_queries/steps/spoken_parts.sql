@@ -2,8 +2,9 @@
 --
 -- Where several dialects tell the messages of one span, the one that tells most parts is taken,
 -- of equals the strongest. Text in the ReAct form (`Thought: … Action: … Action Input: …`, then
--- `Observation: …`) or with the code of a code agent is split into the thought, requests and
--- answer it holds, unless its span requests tools otherwise. Code that calls no tool stays text.
+-- `Observation: …`; DSPy sets headings instead) or with the code of a code agent is split into the
+-- thought, requests and answer it holds, unless its span requests tools otherwise. Code that calls
+-- no tool stays text.
 --
 -- Reads:
 --   code_calls
@@ -62,7 +63,11 @@ told AS (
     1_000 * parts.part_position AS part_position,
     parts.role,
     parts.part_type,
-    parts.text,
+    CASE
+      WHEN parts.direction = 'out' AND starts_with(parts.text, '[[ ## ')
+        THEN headings_as_react(parts.text)
+      ELSE parts.text
+    END AS text,
     parts.tool_name,
     nullif(parts.call_id, '') AS call_id,
     parts.arguments,
