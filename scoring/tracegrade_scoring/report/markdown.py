@@ -4,14 +4,16 @@ Names out of traces stand in code spans, where neither markup nor links work; se
 escaped. No HTML is written and none gets through.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tracegrade_scoring.report import words
 from tracegrade_scoring.report.findings import expected, findings, picked, why
 from tracegrade_scoring.report.markup import bullets, code, codes, escape, table
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report
+from tracegrade_scoring.report.scorecard import CARD_HEADINGS, card_row
 from tracegrade_scoring.report.view import (
+    MODE_HEADINGS,
     VERDICT_WORDS,
     AgentView,
     Cell,
@@ -40,6 +42,8 @@ def _lines(report: Report) -> Iterator[str]:
 
 def _agent_lines(agent: AgentView) -> Iterator[str]:
     yield from ("", f"## {code(agent.name)}")
+    cards = [_first_as_code(card_row(found)) for found in agent.cards]
+    yield from table("How ready", CARD_HEADINGS, cards)
     yield from bullets("What stands out", findings(agent))
     yield from table("Scores", _metric_headings(agent), map(_metric_cells, agent.rows))
     yield from table(
@@ -51,6 +55,7 @@ def _agent_lines(agent: AgentView) -> Iterator[str]:
             for row in agent.passes
         ],
     )  # fmt: skip
+    yield from table("Failure modes", MODE_HEADINGS, map(_first_as_code, agent.modes))
     for release in agent.releases:
         yield from _evidence(release)
     yield from table("More metrics", _metric_headings(agent), map(_metric_cells, agent.more_rows))
@@ -60,6 +65,12 @@ def _agent_lines(agent: AgentView) -> Iterator[str]:
         ("release", "runs", "why", "metrics"),
         [(code(row.release), row.runs, escape(row.why), row.metrics) for row in agent.unmeasured],
     )
+
+
+def _first_as_code(row: Sequence[str]) -> tuple[str, ...]:
+    """Return a row whose first cell is a name, the others sentences."""
+    first, *others = row
+    return (code(first), *map(escape, others))
 
 
 def _metric_headings(agent: AgentView) -> tuple[str, ...]:

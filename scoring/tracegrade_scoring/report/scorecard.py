@@ -43,6 +43,18 @@ class Card(NamedTuple):
     """T-Score by the weights of each kind of work."""
 
 
+CARD_HEADINGS = ("release", "T-Score", *AXES.values(), "tier", "note")
+"""What stands above `card_row`."""
+
+
+def card_row(found: Card) -> tuple[str, ...]:
+    """Return a card as one row, for pages without room for cards."""
+    tiers = "; ".join(f"{tier.tier} ({tier.basis})" for tier in found.tiers)
+    score = found.score if found.score == words.NOTHING else f"{found.score}, {found.label}"
+    axes = (axis.value for axis in found.axes)
+    return (found.release, score, *axes, tiers, "; ".join(found.notes))
+
+
 def card(release: Release, label: str) -> Card | None:
     """Return the card of a release; None if neither an axis nor a tier is known."""
     axes, score = release.axes, release.t_score

@@ -4,7 +4,7 @@ Every text goes through rich as `Text`, never as markup, and was made visible be
 in a trace can move the cursor, colour the screen or close a tag.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from rich import box
@@ -18,8 +18,10 @@ from tracegrade_scoring.report import words
 from tracegrade_scoring.report.findings import expected, findings, picked, why
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report
+from tracegrade_scoring.report.scorecard import CARD_HEADINGS, card_row
 from tracegrade_scoring.report.screen import bullets, capture, plain_table, section, texts
 from tracegrade_scoring.report.view import (
+    MODE_HEADINGS,
     VERDICT_WORDS,
     AgentView,
     Cell,
@@ -54,6 +56,7 @@ def _parts(report: Report, width: int) -> Iterator[RenderableType]:
 def _agent_parts(agent: AgentView, width: int) -> Iterator[RenderableType]:
     yield Text()
     yield Rule(Text(agent.name, style="bold"), align="left", style="dim")
+    yield from section("How ready", _rows(CARD_HEADINGS, map(card_row, agent.cards)))
     if (found := bullets(findings(agent))) is not None:
         yield found
     yield Text()
@@ -61,6 +64,7 @@ def _agent_parts(agent: AgentView, width: int) -> Iterator[RenderableType]:
         yield _metric_table(agent, columns, _widths(agent, width))
         yield Text()
     yield from section("Reliability over repeated attempts", _pass_table(agent))
+    yield from section("Failure modes", _rows(MODE_HEADINGS, agent.modes))
     for release in agent.releases:
         yield from _evidence(release)
     yield from section("Small samples", bullets(agent.cautions))
@@ -130,6 +134,16 @@ def _difference(row: MetricRow) -> Text:
     if row.verdict:
         text.append(f"\n{VERDICT_WORDS[row.verdict]}", style="dim")
     return text
+
+
+def _rows(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table | None:
+    found = list(rows)
+    if not found:
+        return None
+    table = plain_table(*headings)
+    for row in found[:EVIDENCE_ROWS]:
+        table.add_row(*texts(row))
+    return table
 
 
 def _pass_table(agent: AgentView) -> Table | None:

@@ -105,6 +105,10 @@ class ModeRow(NamedTuple):
     detail: str
 
 
+MODE_HEADINGS = ("release", "failure mode", "rate", "runs", "first shown in", "what it shows")
+"""What stands above rows of failure modes."""
+
+
 @dataclass(frozen=True)
 class AgentView:
     """One agent with all its releases."""
