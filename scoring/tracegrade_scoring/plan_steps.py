@@ -7,11 +7,12 @@ Source: metrics.md section 4, "Replanning". The Plan graph text compares whole l
 rewording and each finished step that is popped counted there as a new plan.
 """
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple
+
+import orjson
 
 MAX_STEPS = 1000  # steps beyond are not read; comparing two plans takes the square of this
 
@@ -36,11 +37,16 @@ class PlanStep(NamedTuple):
     """One step of a plan, as far as matching needs it."""
 
     id: str | None
-    text: str
-    """Case-folded, without numbering and punctuation; empty where the plan gives none."""
+    said: str
+    """As the plan has it; empty where it gives no text."""
     tool: str | None
     status: str | None
     """Case-folded; None where the plan does not mark this step."""
+
+    @property
+    def text(self) -> str:
+        """Case-folded, without numbering and punctuation: what plans are compared by."""
+        return normal_text(self.said)
 
 
 def read_plan(plan: str) -> tuple[PlanStep, ...]:
@@ -106,8 +112,8 @@ def changes_remaining_steps(
 
 def _items(plan: str) -> Sequence[object]:
     try:
-        value: object = json.loads(plan)
-    except (ValueError, RecursionError):
+        value: object = orjson.loads(plan)
+    except orjson.JSONDecodeError:
         value = plan
     if isinstance(value, dict):
         lists = (value[key] for key in LIST_KEYS if isinstance(value.get(key), list))
@@ -120,11 +126,11 @@ def _items(plan: str) -> Sequence[object]:
 
 def _read_step(item: object) -> PlanStep:
     if not isinstance(item, dict):
-        return PlanStep(None, normal_text(str(item)), None, None)
+        return PlanStep(None, str(item), None, None)
     texts = (item[key] for key in TEXT_KEYS if isinstance(item.get(key), str))
     return PlanStep(
         id=_text(item.get("id")),
-        text=normal_text(next(texts, "")),
+        said=next(texts, ""),
         tool=_text(item.get("tool")),
         status=(_text(item.get("status")) or "").casefold() or None,
     )

@@ -1,60 +1,31 @@
-"""Scores how often an agent changed what was left of its plan, and whether failures made it do so.
+"""Scores how far agents got with their own plan, and how often they changed what was left of it.
 
-Two plans in a row are compared in Python, once for each distinct pair; all else is SQL. Plans go
-by keys, since a plan may be megabytes and stands in many rows.
+Two plans in a row are compared in Python, once for each distinct pair; all else is SQL.
 """
 
-from collections.abc import Mapping, Sequence
-from hashlib import sha256
-from typing import TypeAlias
+from collections.abc import Sequence
 
 import duckdb
 import pyarrow as pa
 
-from tracegrade_queries.canonical import canonical_json
-from tracegrade_scoring.plan_steps import PlanStep, changes_remaining_steps, read_plan
+from tracegrade_scoring.declared_plans import Plans, read_plans
+from tracegrade_scoring.own_plan import score_own_plans
+from tracegrade_scoring.plan_steps import changes_remaining_steps
 from tracegrade_scoring.relations import materialise, put
-
-Plans: TypeAlias = Mapping[str, Sequence[PlanStep]]
-"""The steps of each distinct plan, by its key."""
 
 
 def score(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `replanning_scores`, one row for each attempt and metric, as a temporary table.
+    """Create `plan_scores` and `replanning_scores`: a row for each attempt with a plan and metric.
 
     Args:
         con: Holds `attempts`, `calls` and `plans`.
     """
     plans = read_plans(con)
+    score_own_plans(con, plans)
     materialise(con, "plan_changes")
     _compare_plans(con, plans)
     materialise(con, "replan_events")
     materialise(con, "replanning_scores")
-
-
-def read_plans(con: duckdb.DuckDBPyConnection) -> Plans:
-    """Return each distinct plan that was declared, and create `plan_texts` of them.
-
-    `plan_texts` (plan_key, canonical, is_empty): `canonical` is equal for equal JSON.
-    """
-    texts: dict[str, str] = dict(
-        con.execute(
-            "SELECT DISTINCT plan_key, plan FROM plans WHERE plan IS NOT NULL ORDER BY plan_key"
-        ).fetchall()
-    )
-    plans = {key: read_plan(text) for key, text in texts.items()}
-    columns = {
-        "plan_key": pa.array(list(texts), pa.string()),
-        "canonical": pa.array([_canonical_key(text) for text in texts.values()], pa.string()),
-        "is_empty": pa.array([not steps for steps in plans.values()], pa.bool_()),
-    }
-    put(con, "plan_texts", pa.table(columns))
-    return plans
-
-
-def _canonical_key(text: str) -> str:
-    canonical = canonical_json(text) or text
-    return sha256(canonical.encode(errors="surrogatepass")).hexdigest()
 
 
 def _compare_plans(con: duckdb.DuckDBPyConnection, plans: Plans) -> None:

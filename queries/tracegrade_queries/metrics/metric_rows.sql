@@ -4,11 +4,12 @@
 --   call_scores
 --   conduct_scores
 --   failure_scores
---   plan_graph_scores
+--   plan_scores
 --   planning_scores
 --   replanning_scores
 --   rollback_scores
 --   step_scores
+--   sub_goal_scores
 --   tool_correctness_scores
 --   tool_selection_scores
 -- Columns:
@@ -30,7 +31,7 @@ WITH all_rows AS (
   UNION ALL BY NAME
   FROM failure_scores
   UNION ALL BY NAME
-  FROM plan_graph_scores
+  FROM plan_scores
   UNION ALL BY NAME
   FROM planning_scores
   UNION ALL BY NAME
@@ -39,6 +40,8 @@ WITH all_rows AS (
   FROM rollback_scores
   UNION ALL BY NAME
   FROM step_scores
+  UNION ALL BY NAME
+  FROM sub_goal_scores
   UNION ALL BY NAME
   FROM tool_correctness_scores
   UNION ALL BY NAME

@@ -22,11 +22,13 @@ outcomes AS (
   SELECT
     attempt_id,
     task_id,
+    -- The facts as digits of a number, 0 where one is unknown; completed and regressed follow.
     list(
-      (
-        attempted, holds, completed, ever_completed, regressed, pre_satisfied, judged, by_step,
-        if(first_completed IS NULL, NULL, rank)
-      )
+      coalesce(1 + attempted::INTEGER, 0)
+      + 3 * coalesce(1 + holds::INTEGER, 0)
+      + 9 * coalesce(1 + ever_completed::INTEGER, 0)
+      + 27 * (pre_satisfied::INTEGER + 2 * judged::INTEGER + 4 * by_step::INTEGER)
+      + 216 * if(first_completed IS NULL, 0, rank)
       ORDER BY place
     ) AS outcome
   FROM ranked

@@ -1,4 +1,4 @@
-"""Scores attempts against their task's graph of sub-goals, and against their own plan."""
+"""Scores attempts against their task's graph of sub-goals."""
 
 from tracegrade_scoring.plan_graph.score import score
 

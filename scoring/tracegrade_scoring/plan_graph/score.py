@@ -7,19 +7,18 @@ what that gives; the rows; the scores.
 
 import duckdb
 
-from tracegrade_scoring.plan_graph.own_plan import score_own_plans
 from tracegrade_scoring.plan_graph.tables import create_graph_tables
 from tracegrade_scoring.relations import materialise
 
 
 def score(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `plan_graph_scores` and `sub_goal_rows`, as temporary tables.
+    """Create `sub_goal_scores` and `sub_goal_rows`, as temporary tables.
 
-    `plan_graph_scores` has one row for each attempt and metric, `sub_goal_rows` one for each
+    `sub_goal_scores` has one row for each attempt and metric, `sub_goal_rows` one for each
     attempt and sub-goal of the variant that was chosen for it.
 
     Args:
-        con: Holds `attempts`, `calls`, `criterion_evidence`, `expression_results`, `plans`,
+        con: Holds `attempts`, `calls`, `criterion_evidence`, `expression_results`,
             `steps`, `sub_goal_verdicts` and the task relations.
     """
     create_graph_tables(con)
@@ -28,8 +27,3 @@ def score(con: duckdb.DuckDBPyConnection) -> None:
         materialise(con, name)
     for name in ("sub_goal_variants", "sub_goal_results", "sub_goal_rows", "sub_goal_scores"):
         materialise(con, name)
-    score_own_plans(con)
-    con.execute(
-        "CREATE OR REPLACE TEMP TABLE plan_graph_scores AS "
-        "FROM sub_goal_scores UNION ALL BY NAME FROM plan_scores"
-    )

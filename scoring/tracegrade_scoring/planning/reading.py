@@ -71,11 +71,11 @@ def read_steps(plan: str) -> tuple[PlannedStep, ...]:
 
 
 def _json_items(plan: str) -> list[Any] | None:
-    found = _LIST.search(plan)
+    found = plan if plan[:1] in ("[", "{") else _LIST.search(plan)
     if not found:
         return None
     try:
-        value = orjson.loads(found[0])
+        value = orjson.loads(found if isinstance(found, str) else found[0])
     except orjson.JSONDecodeError:
         return None
     if isinstance(value, dict):

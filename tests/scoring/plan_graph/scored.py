@@ -55,7 +55,11 @@ def graph_scores(con: duckdb.DuckDBPyConnection) -> Scored:
     """Return the scores of the attempts that were prepared on a connection."""
     plan_graph.score(con)
     replanning.score(con)
-    score_rows = _rows(con, "FROM plan_graph_scores UNION ALL BY NAME FROM replanning_scores")
+    score_rows = _rows(
+        con,
+        "FROM sub_goal_scores UNION ALL BY NAME FROM plan_scores "
+        "UNION ALL BY NAME FROM replanning_scores",
+    )
     goal_rows = _rows(con, "FROM sub_goal_rows")
     absent = {
         (row["attempt_id"], metric): Score(

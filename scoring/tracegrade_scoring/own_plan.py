@@ -6,9 +6,9 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
+from tracegrade_scoring.declared_plans import Plans
 from tracegrade_scoring.plan_steps import FINISHED_STATUSES, OPEN_STATUSES, PlanStep, matches
 from tracegrade_scoring.relations import materialise, put, table
-from tracegrade_scoring.replanning import Plans, read_plans
 
 TEXT: Final = pa.string()
 INTEGER: Final = pa.int32()
@@ -23,13 +23,13 @@ PAIRS: Final = pa.schema(
 )
 
 
-def score_own_plans(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `plan_scores`: `plan_coverage` and `plan_completion` of each attempt.
+def score_own_plans(con: duckdb.DuckDBPyConnection, plans: Plans) -> None:
+    """Create `plan_scores`: `plan_coverage` and `plan_completion` of each attempt with a plan.
 
     Args:
-        con: Holds `attempts`, `calls` and `plans`.
+        con: Holds `attempts`, `calls`, `plan_texts` and `plans`.
+        plans: Every plan that they declared.
     """
-    plans = read_plans(con)
     materialise(con, "plan_firsts")
     put(con, "plan_items", table(ITEMS, _items(plans)))
     _pair_steps(con, plans)
