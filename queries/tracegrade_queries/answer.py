@@ -40,9 +40,10 @@ class Question(NamedTuple):
 
 
 def print_saved() -> None:
-    """Print the name and the first line of every saved query."""
-    for name, summary in sql.saved().items():
-        sys.stdout.write(f"{name}\t{summary}\n")
+    """Print a line for every saved query: its name, what it tells, the values that it needs."""
+    for name, (summary, parameters) in sql.saved().items():
+        needed = "".join(f"\t--param {each}=VALUE" for each in parameters)
+        sys.stdout.write(f"{name}\t{summary}{needed}\n")
 
 
 def print_rows(question: Question, *, lake: str | None, output: str) -> None:

@@ -1,7 +1,9 @@
 """Finds and reads the SQL files of this package: one file is one query, named for its result."""
 
+import re
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from tracegrade_queries.errors import UnknownQuery
 
@@ -27,12 +29,23 @@ def query(name: str) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def saved() -> dict[str, str]:
-    """Return the first line of the header of every saved query by its name."""
-    found = {name: path for name, path in paths().items() if path.parent.name == "saved"}
-    return {name: _summary(path) for name, path in found.items()}
+class Saved(NamedTuple):
+    """What the header of a saved query says to who chooses one."""
+
+    summary: str
+    """Its first line."""
+
+    parameters: tuple[str, ...]
+    """The names of the values that it needs, in the order of the header."""
 
 
-def _summary(path: Path) -> str:
-    with path.open(encoding="utf-8") as file:
-        return file.readline().removeprefix("--").strip()
+def saved() -> dict[str, Saved]:
+    """Return what every saved query is about, by its name."""
+    found = (name for name, path in paths().items() if path.parent.name == "saved")
+    return {name: _described(query(name)) for name in found}
+
+
+def _described(text: str) -> Saved:
+    summary, *lines = text.splitlines()
+    names = (re.match(r"--   \$(\w+)", line) for line in lines)
+    return Saved(summary.removeprefix("-- "), tuple(name[1] for name in names if name))

@@ -65,8 +65,12 @@ def test_saved_query_takes_parameters(folder: Path) -> None:
 
 
 def test_list_shows_saved_queries(folder: Path) -> None:
-    """Each saved query is named with what it tells."""
-    assert b"slowest_tools\tWhere the time of the tools goes" in sql(folder, "--list").stdout
+    """Each saved query is named with what it tells, and with the values that it needs."""
+    lines = sql(folder, "--list").stdout.decode().splitlines()
+
+    assert any(line.startswith("slowest_tools\tWhere the time of the tools") for line in lines)
+    (drift,) = (line for line in lines if line.startswith("argument_drift\t"))
+    assert drift.endswith("\t--param base=VALUE\t--param candidate=VALUE")
 
 
 @pytest.mark.parametrize(

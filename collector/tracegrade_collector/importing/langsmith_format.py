@@ -90,10 +90,13 @@ def _is_run(value: Any) -> bool:
     )
 
 
-def _verdicts(run: Row, wanted: str | None, ignored: Counter[str]) -> Iterator[Verdict]:
+def _verdicts(
+    run: Row, wanted: str | None, ignored: Counter[str], *, is_child: bool = False
+) -> Iterator[Verdict]:
     """Yield a verdict for each feedback on success that a whole trace got: the mean of it."""
+    is_root = not is_child and not run.get("parent_run_id")
     for key, stats in _object(run.get("feedback_stats")).items():
-        if run.get("parent_run_id") or not is_success(key, wanted):
+        if not is_root or not is_success(key, wanted):
             ignored[f"feedback {shown_name(key)}"] += 1
             continue
         trace = trace_id_of(FORMAT, run.get("trace_id") or _trace_of(run)).hex()
@@ -102,6 +105,8 @@ def _verdicts(run: Row, wanted: str | None, ignored: Counter[str]) -> Iterator[V
             yield verdict
         else:
             ignored["scores that are no number from 0 to 1"] += 1
+    for child in _children(run):
+        yield from _verdicts(child, wanted, ignored, is_child=True)
 
 
 def _spans(run: Row, trace: Any, parent: Any) -> Iterator[Span]:
@@ -109,10 +114,13 @@ def _spans(run: Row, trace: Any, parent: Any) -> Iterator[Span]:
     trace = run.get("trace_id") or trace or _trace_of(run)
     parent = run.get("parent_run_id") or parent
     yield _span(run, trace, parent)
+    for child in _children(run):
+        yield from _spans(child, trace, run["id"])
+
+
+def _children(run: Row) -> Iterator[Row]:
     children = run.get("child_runs")
-    for child in children if isinstance(children, list) else []:
-        if _is_run(child):
-            yield from _spans(child, trace, run["id"])
+    return filter(_is_run, children if isinstance(children, list) else ())
 
 
 def _trace_of(run: Row) -> Any:

@@ -109,10 +109,17 @@ def test_feedback_on_success_is_a_verdict(tmp_path: Path) -> None:
     root, model, *_ = runs()
     root["feedback_stats"] = {"correctness": {"n": 2, "avg": 0.5}, "toxicity": {"n": 1, "avg": 0}}
     model |= {"feedback_stats": {"correctness": {"avg": 1}}, "total_cost": "0.25"}
-    outcome = imported(tmp_path, written_lines(tmp_path, [root, model]))
+    inner = {**runs()[2], "feedback_stats": {"passed": {"avg": 1}}}
+    del inner["parent_run_id"]
+    whole = {**root, "child_runs": [inner]}
+    outcome = imported(tmp_path, written_lines(tmp_path, [whole, model]))
 
-    assert outcome.imported.understood == {"spans": 2, "scores": 1}
-    assert outcome.imported.ignored == {"feedback 'correctness'": 1, "feedback 'toxicity'": 1}
+    assert outcome.imported.understood == {"spans": 3, "scores": 1}
+    assert outcome.imported.ignored == {
+        "feedback 'correctness'": 1,
+        "feedback 'passed'": 1,
+        "feedback 'toxicity'": 1,
+    }
     trace = ROOT.replace("-", "")
     said = outcome.rows("SELECT trajectory_id, subject, value, source FROM verdicts")
     assert said == [(trace, "success", 0.5, "langsmith correctness")]
