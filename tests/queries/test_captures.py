@@ -39,6 +39,21 @@ OPENAI_AGENTS_OTEL = {
     "__toolerror": [THOUGHT, f"{CALL} error", f"observation {MASKED}", ANSWER],
 }
 LAST_THOUGHT = "thought I have the answer now."
+# Python's print of the items of a response, of which the last one counts alone if it is a text.
+OPENAI_AGENTS_V2 = OPENAI_AGENTS_OTEL | {
+    "__halluc": [THOUGHT, *OPENAI_AGENTS_OTEL["__halluc"]],
+    "__toolerror": [
+        THOUGHT,
+        f"{CALL} error",
+        f"observation {MASKED} Error: weather backend down",
+        ANSWER,
+    ],
+}
+# No output of a model is recorded: what the next input repeats is known of it.
+OPENAI_AGENTS_CHAT = {
+    "": [f"{CALL} ok", "observation 22C in Paris"],
+    "__toolerror": [f"{CALL} error", f"observation {MASKED}"],
+}
 STRANDS = {
     "": [THOUGHT, f"{CALL} ok", "observation 22C in Paris", LAST_THOUGHT, ANSWER],
     "__halluc": [
@@ -417,6 +432,8 @@ STORIES = {
     "vercel-ai_v6_stream": {"": VERCEL[""]},
     "vercel-ai_v7_legacy": VERCEL,
     "vercel-ai_v7_otel": VERCEL,
+    "otel-v2_openai-agents": OPENAI_AGENTS_V2,
+    "traceloop_openai-agents_chat": OPENAI_AGENTS_CHAT,
 }
 CASES = [(name, variant) for name, variants in STORIES.items() for variant in variants]
 BOTH = ["nested", "siblings", "below_http"]

@@ -125,6 +125,51 @@ def test_agent_called_as_a_tool_is_a_child(lake: Lake) -> None:
     assert story(lake, f"{1:032x}-{4:016x}") == ["tool_call t ok"]
 
 
+def test_agent_beside_the_tool_that_called_it_is_a_child(lake: Lake) -> None:
+    """Where only times tell who called an agent, it is the call that was running."""
+    spans = [
+        agent(1),
+        agent(2, 1, agent_name="boss", at=1, ms=50),
+        tool(3, 2, at=5, ms=30, tool_name="ask"),
+        agent(4, 1, agent_name="expert", at=6, ms=20),
+        tool(5, 4, at=7),
+        agent(6, 1, agent_name="next", at=60, ms=20),
+        tool(7, 6, at=61, tool_name="u"),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert trajectories(lake) == [("1", ""), ("4", "1")]
+    assert story(lake, f"{1:032x}-{1:016x}") == ["tool_call ask ok", "tool_call u ok"]
+    assert story(lake, f"{1:032x}-{4:016x}") == ["tool_call t ok"]
+
+
+def test_work_beside_the_span_of_a_called_agent_is_that_agents(lake: Lake) -> None:
+    """What a tool does in the time of the agent that it called is of that agent's run."""
+    spans = [
+        agent(1),
+        tool(2, 1, at=1, ms=50, tool_name="ask"),
+        agent(3, 2, agent_name="expert", at=2, ms=40),
+        span(4, 2, at=3, ms=30),
+        tool(5, 4, at=4),
+        tool(6, 2, at=45, tool_name="u"),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert story(lake, f"{1:032x}-{1:016x}") == ["tool_call ask ok", "tool_call u ok"]
+    assert story(lake, f"{1:032x}-{3:016x}") == ["tool_call t ok"]
+
+
+def test_spans_of_no_time_stand_in_no_circle(lake: Lake) -> None:
+    """Agents beside one another, and their tools, that all start and end at once are built."""
+    spans = [agent(1, ms=0), agent(2, 1, ms=0), agent(3, 1, ms=0), tool(4, 2, ms=0)]
+    land(lake, request_of([*spans, tool(5, 3, ms=0)]))
+    build(lake)
+
+    assert trajectories(lake) == [("1", "")]
+
+
 def test_hand_over_stays_inside(lake: Lake) -> None:
     """The agent that took over works in the same run; the hand-over is a step, not a tool call."""
     spans = [
@@ -459,7 +504,7 @@ def test_mcp_spans_of_a_tool_call_are_that_call(lake: Lake) -> None:
 
 
 def test_output_that_was_not_told_is_read_from_the_next_input(lake: Lake) -> None:
-    """What a silent model call said stands in the next call's input, after what it heard itself."""
+    """What a silent model call said stands in the next input, after what it heard itself."""
     asked = [message("user", "Go.")]
     said = [message("assistant", "Let me see.", request("t", "c1", n=1), request("u", "c2"))]
     told = [*asked, *said, message("tool", response("one", "c1"), response("no u", "c2"))]

@@ -466,7 +466,8 @@ SELECT
   ) AS agent_name,
   CASE
     WHEN attributes['crew_key'] IS NOT NULL AND span_kind = 'CHAIN' THEN NULL
-    WHEN operation = 'agent' AND name NOT IN ('LangGraph', coalesce(graph_node, ''))
+    WHEN
+      operation = 'agent' AND name NOT IN ('LangGraph', 'Agent workflow', coalesce(graph_node, ''))
       THEN regexp_replace(name, '\.(run|run_stream|kickoff|forward|_execute_core)$', '')
   END AS agent_label,
   CASE

@@ -109,6 +109,29 @@ parts AS (
     1 AS part_position
   FROM messages
   WHERE message.parts IS NULL AND message.content IS NOT NULL
+),
+
+-- openai-agents-v2 writes what a model said as Python prints it: of the items of a response that
+-- can be read, of a whole message it cannot.
+readings AS (
+  SELECT
+    *,
+    CASE
+      WHEN
+        part.type = 'text'
+        AND direction = 'out'
+        AND scope_name = 'opentelemetry.instrumentation.openai_agents'
+        THEN
+          regexp_extract(
+            part.content ->> '$',
+            '^(?:ResponseReasoningItem\(.*?Summary\(text=[\x27"](.*?)[\x27"], type='
+            '|ResponseFunctionToolCall\(arguments=[\x27"](.*?)[\x27"], '
+            'call_id=\x27([^\x27]*)\x27, name=\x27([^\x27]*)\x27'
+            '|(Response\w+\(|\{\x27\w+\x27: ))',
+            ['thought', 'arguments', 'call_id', 'tool_name', 'rest']
+          )
+    END AS printed
+  FROM parts
 )
 
 SELECT
@@ -127,17 +150,22 @@ SELECT
     ELSE part_position
   END AS part_position,
   role,
-  CASE part.type
-    WHEN 'thinking' THEN 'reasoning'
-    WHEN 'reasoningContent' THEN 'reasoning'
+  CASE
+    WHEN part.type IN ('thinking', 'reasoningContent') OR printed.thought <> '' THEN 'reasoning'
+    WHEN printed.tool_name <> '' THEN 'tool_call'
+    WHEN printed.rest <> '' THEN 'unreadable'
     ELSE part.type
   END AS part_type,
-  coalesce(part.content ->> '$.reasoningText.text', part.content ->> '$') AS text,
-  part.name AS tool_name,
-  part.id AS call_id,
-  part.arguments ->> '$' AS arguments,
+  coalesce(
+    nullif(printed.thought, ''),
+    part.content ->> '$.reasoningText.text',
+    part.content ->> '$'
+  ) AS text,
+  coalesce(part.name, nullif(printed.tool_name, '')) AS tool_name,
+  coalesce(part.id, nullif(printed.call_id, '')) AS call_id,
+  coalesce(part.arguments ->> '$', nullif(printed.arguments, '')) AS arguments,
   result_text(coalesce(part.response, part.result) ->> '$') AS result
-FROM parts;
+FROM readings;
 
 CREATE OR REPLACE TEMP VIEW otel_genai_operations AS
 WITH spoken AS (
@@ -191,7 +219,8 @@ SELECT
         ELSE 'other'
       END
   END AS operation,
-  attributes['gen_ai.agent.name'] AS agent_name,
+  -- openai-agents-v2 writes the latter where no span names an agent.
+  nullif(attributes['gen_ai.agent.name'], 'OpenAI Agent') AS agent_name,
   coalesce(
     attributes['gen_ai.tool.name'],
     CASE
