@@ -129,11 +129,6 @@ def passes(
     ]
 
 
-def unbiased_passes(tasks: Sequence[Attempts]) -> list[Pass]:
-    """Return the unbiased estimates."""
-    return passes(tasks)
-
-
 class Estimate(NamedTuple):
     """A chance, and where it may lie."""
 

@@ -44,7 +44,7 @@ SELECT
     FILTER (WHERE NOT calls.failed AND calls.tool_name IS NOT NULL),
     []
   ) AS done_tools,
-  count_if(calls.failed)::BIGINT AS failures,
+  count(*) FILTER (WHERE calls.failed) AS failures,
   any_value(consecutive.calls_before) AS calls_before
 FROM consecutive
 LEFT JOIN calls

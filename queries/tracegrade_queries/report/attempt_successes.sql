@@ -12,6 +12,7 @@
 --   agent_name      VARCHAR  NULL if the trace names none.
 --   run_mode        VARCHAR  production | live | mocked; NULL if the trace does not say.
 --   task_id         VARCHAR  Never NULL: runs without a task are left out.
+--   task_category   VARCHAR  The last by name, if runs differ; NULL if no run has one.
 --   valid_attempts  BIGINT   Attempts of known success.
 --   correct         BIGINT   Of these, successful.
 --   invalid         BIGINT   Attempts of unknown success, which are not failures.
@@ -24,6 +25,7 @@ WITH runs AS (
     trajectory_scores.release,
     trajectory_scores.agent_name,
     trajectory_scores.task_id,
+    trajectory_scores.task_category,
     trajectories.run_mode,
     trajectories.trial,
     trajectories.conversation_id,
@@ -49,6 +51,7 @@ attempts AS (
     run_mode,
     task_id,
     conversation_id,
+    max(task_category) AS task_category,
     count(*) AS turns,
     -- One turn of unknown success makes the attempt's unknown, unless another failed.
     CASE
@@ -66,8 +69,9 @@ SELECT
   agent_name,
   run_mode,
   task_id,
+  max(task_category) AS task_category,
   count(succeeded) AS valid_attempts,
-  count_if(succeeded = 1)::BIGINT AS correct,
+  count(*) FILTER (WHERE succeeded = 1) AS correct,
   count_if(succeeded IS NULL)::BIGINT AS invalid,
   coalesce(sum(turns - 1) FILTER (WHERE conversation_id IS NULL), 0)::BIGINT AS superseded
 FROM attempts
