@@ -1,8 +1,9 @@
 -- OpenTelemetry GenAI conventions before 1.37: each message is an event of its own.
 --
 -- Log records hold it in their body (openai-v2, agent-framework, Google ADK), span events in
--- attributes (Strands, where it is a list of Bedrock's content blocks). Google ADK writes
--- `<elided>` for what it may not tell.
+-- attributes (Strands, where it is a list of Bedrock's content blocks; Azure's clients: it is
+-- what a log record's body would be). Before 1.28 two span events hold all messages of a call,
+-- as JSON or as plain text. Google ADK writes `<elided>` for what it may not tell.
 --
 -- Reads:
 --   bucket_events
@@ -19,7 +20,14 @@ WITH told AS (
       WHEN 'gen_ai.choice' THEN 'assistant'
       ELSE regexp_extract(name, 'gen_ai\.(\w+)\.message', 1)
     END AS role,
-    try_cast(body AS JSON) AS body,
+    coalesce(
+      try_cast(body AS JSON),
+      try_cast(attributes['gen_ai.event.content'] AS JSON),
+      -- A whole message.
+      CASE
+        WHEN starts_with(attributes['message'], '{') THEN try_cast(attributes['message'] AS JSON)
+      END
+    ) AS body,
     coalesce(attributes['content'], attributes['message']) AS content,
     attributes['tool_calls'] AS tool_calls,
     attributes['id'] AS call_id
@@ -29,6 +37,18 @@ WITH told AS (
       'gen_ai.system.message', 'gen_ai.user.message', 'gen_ai.assistant.message',
       'gen_ai.tool.message', 'gen_ai.choice'
     )
+),
+
+contents AS (
+  SELECT
+    key,
+    CASE name WHEN 'gen_ai.content.prompt' THEN 'in' ELSE 'out' END AS direction,
+    CASE name WHEN 'gen_ai.content.prompt' THEN 'user' ELSE 'assistant' END AS role,
+    1_000_000 * position AS position,
+    coalesce(attributes['gen_ai.prompt'], attributes['gen_ai.completion']) AS content,
+    try_cast(content AS JSON[]) AS messages
+  FROM bucket_events
+  WHERE name IN ('gen_ai.content.prompt', 'gen_ai.content.completion')
 )
 
 SELECT
@@ -49,7 +69,22 @@ SELECT
     END
   ) AS message
 FROM told
-WHERE body ->> '$.content' IS DISTINCT FROM '<elided>';
+WHERE body ->> '$.content' IS DISTINCT FROM '<elided>'
+UNION ALL BY NAME
+SELECT
+  key,
+  direction,
+  position + generate_subscripts(messages, 1) AS message_position,
+  unnest(messages) AS message
+FROM contents
+UNION ALL BY NAME
+SELECT
+  key,
+  direction,
+  position AS message_position,
+  json_object('role', role, 'content', content) AS message
+FROM contents
+WHERE messages IS NULL AND content IS NOT NULL;
 
 CREATE OR REPLACE TEMP TABLE otel_events_messages AS
 FROM chat_parts('otel_events_chat');
