@@ -126,25 +126,33 @@ def _read_dialects(con: duckdb.DuckDBPyConnection) -> None:
     Each is shown its own spans alone, as `bucket_spans`; one that has none here is left out.
     """
     con.register("marks", _MARKS)
-    _make(con, "claims")
+    _make(con, "claims", "event_claims")
     con.unregister("marks")
-    claimed = {name for (name,) in con.sql("SELECT DISTINCT dialect FROM claims").fetchall()}
-    told = [name for name in DIALECTS if name in claimed or name not in MARKS]
+    by_shape, by_event = _claiming(con, "claims"), _claiming(con, "event_claims")
+    told = [name for name in DIALECTS if name in by_shape | by_event or name not in MARKS]
     con.execute(f"CREATE OR REPLACE TEMP TABLE dialect_operations AS {_no_rows(OPERATIONS)}")
     for dialect in told:
-        own = f"SEMI JOIN (FROM claims WHERE dialect = '{dialect}') USING (key)"
-        _show_spans(con, own if dialect in MARKS else "")
+        own = f"shape IN (SELECT shape FROM claims WHERE dialect = '{dialect}')"
+        if dialect in by_event:
+            own += f" OR key IN (SELECT key FROM event_claims WHERE dialect = '{dialect}')"
+        _show_spans(con, own if dialect in MARKS else "true")
         con.execute(query(dialect))
         con.execute(f"INSERT INTO dialect_operations BY NAME {_said(dialect, OPERATIONS)}")
-    _show_spans(con, "")
+    _show_spans(con, "true")
     messages = [_no_rows(MESSAGES), *(_said(dialect, MESSAGES) for dialect in told)]
     con.execute(
         f"CREATE OR REPLACE TEMP VIEW dialect_messages AS {' UNION ALL BY NAME '.join(messages)}"
     )
 
 
-def _show_spans(con: duckdb.DuckDBPyConnection, restriction: str) -> None:
-    con.execute(f"CREATE OR REPLACE TEMP VIEW bucket_spans AS FROM all_spans {restriction}")
+def _claiming(con: duckdb.DuckDBPyConnection, claims: str) -> set[str]:
+    return {name for (name,) in con.sql(f"SELECT DISTINCT dialect FROM {claims}").fetchall()}
+
+
+def _show_spans(con: duckdb.DuckDBPyConnection, condition: str) -> None:
+    con.execute(
+        f"CREATE OR REPLACE TEMP VIEW bucket_spans AS SELECT * FROM all_spans WHERE {condition}"
+    )
 
 
 def _said(dialect: str, relation: Table) -> str:
