@@ -36,63 +36,113 @@ tools AS (
   GROUP BY attempts.trajectory_id, steps.tool_name
 ),
 
+bags AS (
+  SELECT
+    attempts.trajectory_id,
+    attempts.task_id,
+    attempts.release,
+    attempts.succeeded,
+    string_agg(tools.tool_name || ' ' || tools.calls, chr(10) ORDER BY tools.tool_name) AS bag
+  FROM attempts
+  LEFT JOIN tools USING (trajectory_id)
+  GROUP BY ALL
+),
+
+-- Many attempts of a task call the same tools as often: one stands for all of them.
+kinds AS (
+  SELECT
+    task_id,
+    succeeded,
+    bag,
+    min(trajectory_id) AS example
+  FROM bags
+  GROUP BY task_id, succeeded, bag
+),
+
 pairs AS (
   SELECT
-    failed.trajectory_id,
-    failed.task_id,
-    failed.release,
-    solved.trajectory_id AS successful
-  FROM attempts AS failed
-  INNER JOIN attempts AS solved ON failed.task_id = solved.task_id
+    failed.example AS failed,
+    solved.example AS successful
+  FROM kinds AS failed
+  INNER JOIN kinds AS solved ON failed.task_id = solved.task_id
   WHERE NOT failed.succeeded AND solved.succeeded
 ),
 
--- One row for each pair and tool that one of the two calls.
+-- A tool that both call has two rows.
 called AS (
   SELECT
-    pairs.trajectory_id,
+    pairs.failed,
     pairs.successful,
     tools.tool_name,
-    sum(tools.calls) FILTER (WHERE tools.trajectory_id = pairs.trajectory_id) AS calls,
-    sum(tools.calls) FILTER (WHERE tools.trajectory_id = pairs.successful) AS successful_calls
+    tools.calls AS failed_calls,
+    0 AS successful_calls
   FROM pairs
-  INNER JOIN tools ON tools.trajectory_id IN (pairs.trajectory_id, pairs.successful)
-  GROUP BY pairs.trajectory_id, pairs.successful, tools.tool_name
+  INNER JOIN tools ON pairs.failed = tools.trajectory_id
+  UNION ALL BY NAME
+  SELECT
+    pairs.failed,
+    pairs.successful,
+    tools.tool_name,
+    0 AS failed_calls,
+    tools.calls AS successful_calls
+  FROM pairs
+  INNER JOIN tools ON pairs.successful = tools.trajectory_id
+),
+
+compared AS (
+  SELECT
+    failed,
+    successful,
+    tool_name,
+    sum(failed_calls) AS failed_calls,
+    sum(successful_calls) AS successful_calls
+  FROM called
+  GROUP BY failed, successful, tool_name
 ),
 
 likenesses AS (
   SELECT
-    trajectory_id,
+    failed,
     successful,
-    sum(least(coalesce(calls, 0), coalesce(successful_calls, 0)))
-    / sum(greatest(coalesce(calls, 0), coalesce(successful_calls, 0))) AS likeness,
-    list(tool_name ORDER BY tool_name) FILTER (
-      WHERE coalesce(successful_calls, 0) > coalesce(calls, 0)
-    ) AS missing,
-    list(tool_name ORDER BY tool_name) FILTER (
-      WHERE coalesce(calls, 0) > coalesce(successful_calls, 0)
-    ) AS extra
-  FROM called
-  GROUP BY trajectory_id, successful
+    sum(least(failed_calls, successful_calls)) / sum(greatest(failed_calls, successful_calls))
+      AS likeness,
+    list(tool_name ORDER BY tool_name) FILTER (WHERE successful_calls > failed_calls) AS missing,
+    list(tool_name ORDER BY tool_name) FILTER (WHERE failed_calls > successful_calls) AS extra
+  FROM compared
+  GROUP BY failed, successful
+),
+
+-- Where neither calls a tool, they are alike.
+closest AS (
+  SELECT
+    pairs.failed,
+    pairs.successful,
+    coalesce(likenesses.likeness, 1) AS likeness,
+    coalesce(likenesses.missing, []) AS missing,
+    coalesce(likenesses.extra, []) AS extra
+  FROM pairs
+  LEFT JOIN likenesses
+    ON pairs.failed = likenesses.failed AND pairs.successful = likenesses.successful
+  QUALIFY
+    row_number() OVER (
+      PARTITION BY pairs.failed
+      ORDER BY coalesce(likenesses.likeness, 1) DESC, pairs.successful ASC
+    ) = 1
 )
 
 SELECT
-  pairs.trajectory_id,
-  pairs.task_id,
-  pairs.release,
-  -- Neither calls a tool: they are alike.
-  coalesce(likenesses.likeness, 1) AS likeness,
-  pairs.successful,
-  coalesce(likenesses.missing, []) AS missing,
-  coalesce(likenesses.extra, []) AS extra
-FROM pairs
-LEFT JOIN likenesses
+  bags.trajectory_id,
+  bags.task_id,
+  bags.release,
+  closest.likeness,
+  closest.successful,
+  closest.missing,
+  closest.extra
+FROM closest
+INNER JOIN kinds ON closest.failed = kinds.example
+INNER JOIN bags
   ON
-    pairs.trajectory_id = likenesses.trajectory_id
-    AND pairs.successful = likenesses.successful
-QUALIFY
-  row_number() OVER (
-    PARTITION BY pairs.trajectory_id
-    ORDER BY coalesce(likenesses.likeness, 1) DESC, pairs.successful ASC
-  ) = 1
-ORDER BY likeness, pairs.trajectory_id;
+    kinds.task_id = bags.task_id
+    AND kinds.succeeded = bags.succeeded
+    AND kinds.bag IS NOT DISTINCT FROM bags.bag
+ORDER BY closest.likeness, bags.trajectory_id;

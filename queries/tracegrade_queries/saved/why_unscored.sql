@@ -15,17 +15,18 @@ WITH counted AS (
     metric,
     status,
     reason,
-    count(*) OVER (PARTITION BY metric) AS of_metric
+    count(*) AS trajectories,
+    count(*) / sum(count(*)) OVER (PARTITION BY metric) AS share
   FROM scores
+  GROUP BY metric, status, reason
 )
 
 SELECT
   metric,
   status,
   reason,
-  count(*) AS trajectories,
-  count(*) / any_value(of_metric) AS share
+  trajectories,
+  share
 FROM counted
 WHERE status <> 'scored'
-GROUP BY metric, status, reason
 ORDER BY metric ASC, trajectories DESC, status ASC, reason ASC;
