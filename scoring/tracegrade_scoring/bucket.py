@@ -54,8 +54,8 @@ def score_bucket(con: duckdb.DuckDBPyConnection, specification: Specification) -
     tool_selection.score(con)
     tool_correctness.score(con, specification.tool_correctness)
     materialise(con, "step_scores")
-    conduct.score(con)
     plan_graph.score(con)
+    conduct.score(con)
     replanning.score(con)
     planning.score(con, specification)
     materialise(con, "rollback_scores")
@@ -63,7 +63,6 @@ def score_bucket(con: duckdb.DuckDBPyConnection, specification: Specification) -
     create = f"CREATE OR REPLACE TEMP TABLE scored_trajectories AS {query('scored_trajectories')}"
     con.execute(create, hashes(specification))
     _replace(con, TRAJECTORY_SCORES, _WIDE)
-    materialise(con, "failure_rows")
     for table, rows in _EVIDENCE.items():
         _replace(con, table, _described(table, rows))
 

@@ -15,21 +15,27 @@ _STAGES: Final = (
     "unread_repeats",
     "loop_traps",
     "recoveries",
+    "expected_calls",
     "last_needed_calls",
     "conduct_scores",
+    "sub_goal_requirements",
+    "premature_commitments",
+    "cascades",
+    "goal_drifts",
     "failure_modes",
     "failure_scores",
+    "failure_rows",
 )
 
 
 def score(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `conduct_scores`, `failure_scores` and `failure_modes`, as temporary tables.
+    """Create `conduct_scores`, `failure_scores` and `failure_rows`, as temporary tables.
 
-    The scores have one row for each attempt and metric, `failure_modes` one for each attempt and
+    The scores have one row for each attempt and metric, `failure_rows` one for each attempt and
     mode that it shows.
 
     Args:
-        con: Holds what `create_relations` and tool selection make, and `endings`.
+        con: Holds what `create_relations`, tool selection and plan graphs make, and `endings`.
     """
     for name in _STAGES:
         materialise(con, name)

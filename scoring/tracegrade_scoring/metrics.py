@@ -38,6 +38,9 @@ STEPS: Final[Mapping[str, str]] = {
 FAILURE_MODE_METRICS: Final[Mapping[str, str]] = {
     "loop_trap": "1 if calls went round in circles, else 0.",
     "tool_hallucination": "1 if a call's tool was not offered or broke its schema, else 0.",
+    "premature_commitment": "1 if it wrote or answered before what that depends on, else 0.",
+    "cascading_error": "1 if one wrong call led to two more that failed, else 0.",
+    "goal_drift": "1 if it failed and its last calls served nothing that was left, else 0.",
 }
 
 FAILURE_MODES: Final = tuple(FAILURE_MODE_METRICS)

@@ -7,6 +7,7 @@ how the job scores a part of the lake at a time.
 
 import duckdb
 
+from tracegrade_queries.sql import query
 from tracegrade_scoring.matching import match_tasks
 from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.success import judge_success
@@ -20,6 +21,7 @@ def create_relations(con: duckdb.DuckDBPyConnection, specification: Specificatio
     Their columns stand in the headers of the queries of the same names, and for the task
     relations in `tasks/relations.py`.
     """
+    con.execute(query("distinctive_tokens"))
     register(con, specification)
     materialise(con, "attempt_members")
     materialise(con, "attempt_order")

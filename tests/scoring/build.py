@@ -10,7 +10,7 @@ import pyarrow as pa
 from tracegrade_collector.lake import Table
 from tracegrade_queries.canonical import canonical_json
 from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
-from tracegrade_scoring import conduct, tool_correctness, tool_selection
+from tracegrade_scoring import conduct, plan_graph, tool_correctness, tool_selection
 from tracegrade_scoring.prepare import create_relations
 from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.tasks import Specification
@@ -60,8 +60,8 @@ def scored(con: duckdb.DuckDBPyConnection, spec: Specification) -> duckdb.DuckDB
     tool_selection.score(con)
     tool_correctness.score(con, spec.tool_correctness)
     materialise(con, "step_scores")
+    plan_graph.score(con)
     conduct.score(con)
-    materialise(con, "failure_rows")
     return con
 
 
@@ -136,6 +136,11 @@ def rows_of(attempts: Sequence[Attempt]) -> tuple[list[Row], list[Row]]:
         for i, attempt in enumerate(attempts)
         for j, made in enumerate(attempt.calls)
     ]  # fmt: skip
+    steps += [
+        {"trajectory_id": f"t{i}", "step_index": len(attempt.calls), "kind": "answer"}
+        for i, attempt in enumerate(attempts)
+        if attempt.answered
+    ]
     runs = [
         trajectory(
             f"t{i}",

@@ -32,6 +32,7 @@ class Attempt:
     outcome: str | None = None
     ending: str | None = None
     """`budget` or `crashed`, if it did not end by itself."""
+    answered: bool = False
 
 
 @dataclass

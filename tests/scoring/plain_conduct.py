@@ -1,5 +1,7 @@
 """Repeats, recovery, termination and failure modes as metrics.md defines them, slow and plain."""
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -20,7 +22,26 @@ def scores(attempt: Attempt, task: Task, tools: Tools) -> dict[str, Value]:
         "recovery_rate": recovery_rate(attempt, task),
         "loop_trap": _loop_trap(attempt),
         "tool_hallucination": _tool_hallucination(attempt, tools),
+        "premature_commitment": _shows(premature_commitment(attempt, task, tools)),
+        "cascading_error": _shows(cascading_error(attempt, task, tools)),
+        "goal_drift": _shows(goal_drift(attempt, task, tools)),
     }
+
+
+def first_steps(attempt: Attempt, task: Task, tools: Tools) -> dict[str, int | None]:
+    """Return the first step that shows each mode but hallucination."""
+    found = {
+        "loop_trap": loops(attempt.calls)[0],
+        "premature_commitment": premature_commitment(attempt, task, tools),
+        "cascading_error": cascading_error(attempt, task, tools),
+        "goal_drift": goal_drift(attempt, task, tools),
+    }
+    return {mode: step if isinstance(step, int) else None for mode, step in found.items()}
+
+
+def _shows(found: int | Value | None) -> Value:
+    """Return 1 for the index of a step, 0 for none; a status as it is."""
+    return found if isinstance(found, str) else Fraction(found is not None)
 
 
 def may_equal(one: Call, other: Call) -> bool | None:
@@ -166,20 +187,133 @@ def ending(attempt: Attempt, task: Task, tools: Tools) -> str:
 
 
 def _needed(attempt: Attempt, task: Task, tools: Tools) -> set[int]:
-    sub_goals, expected = task.get("sub_goals", {}), task.get("expected") or []
-    points = plain.points(attempt, sub_goals)
-    complete = task.get("expected_complete", True)
-    pairs = plain.pair([p[0] for p in points], expected, complete, tools)
-    serving = [
-        id(call)
-        for i, point in enumerate(points)
-        for call in point
-        if i in pairs and plain.fits_tool(point[0], expected[pairs[i]], tools)
-    ]
-    return {
+    served = _expected_calls(attempt, task, tools)[0]
+    return served | {
         i
         for i, call in enumerate(attempt.calls)
         if plain.effect_of(call.tool, tools) in ("write", "destructive")
-        or plain.purpose_of(call, sub_goals)[0] == "goal"
-        or id(call) in serving
+        or plain.purpose_of(call, task.get("sub_goals", {}))[0] == "goal"
     }
+
+
+def _expected_calls(attempt: Attempt, task: Task, tools: Tools) -> tuple[set[int], int]:
+    """Return the calls that serve an expectation, and how many expectations are served."""
+    expected = task.get("expected") or []
+    points = plain.points(attempt, task.get("sub_goals", {}))
+    pairs = plain.pair(
+        [p[0] for p in points], expected, task.get("expected_complete", True), tools
+    )
+    met = [i for i in pairs if plain.fits_tool(points[i][0], expected[pairs[i]], tools)]
+    serving = [id(call) for i in met for call in points[i]]
+    return {i for i, call in enumerate(attempt.calls) if id(call) in serving}, len(met)
+
+
+def _served(call: Call, task: Task) -> set[str]:
+    """Return the sub-goals that a call serves."""
+    sub_goals = task.get("sub_goals", {})
+    if call.sub_goal in sub_goals:
+        return {str(call.sub_goal)}
+    return {name for name, node in sub_goals.items() if call.tool in node["serves"]}
+
+
+def _completed(attempt: Attempt, task: Task, name: str) -> int | None:
+    """Return the first call that served a sub-goal and went well."""
+    served = [i for i, c in enumerate(attempt.calls) if name in _served(c, task) and not c.failed]
+    return served[0] if served else None
+
+
+def _open_before(attempt: Attempt, task: Task, i: int) -> set[str]:
+    """Return the prerequisites of the sub-goal that call i serves which were open then."""
+    sub_goals = task.get("sub_goals", {})
+    kind, purpose = plain.purpose_of(attempt.calls[i], sub_goals)
+    needed, found = list(sub_goals.get(purpose, {}).get("deps", [])), set()
+    while kind == "goal" and needed:
+        name = needed.pop()
+        needed += sub_goals[name].get("deps", [])
+        done = _completed(attempt, task, name)
+        if done is None or done >= i:
+            found.add(name)
+    return found
+
+
+def premature_commitment(attempt: Attempt, task: Task, tools: Tools) -> int | Value | None:
+    """Return the first write, or the answer, that came before what it depends on."""
+    sub_goals = task.get("sub_goals", {})
+    if not sub_goals:
+        return "not_applicable"
+    for i, call in enumerate(attempt.calls):
+        writes = plain.effect_of(call.tool, tools) in ("write", "destructive")
+        if writes and _open_before(attempt, task, i):
+            return i
+    critical = [name for name, node in sub_goals.items() if node.get("critical")]
+    skipped = any(_completed(attempt, task, name) is None for name in critical)
+    return len(attempt.calls) if attempt.answered and skipped else None
+
+
+def cascading_error(attempt: Attempt, task: Task, tools: Tools) -> int | Value | None:
+    """Return the first call that led to two later failures."""
+    calls = attempt.calls
+    if not task.get("sub_goals") and all(call.result is None for call in calls):
+        return "not_applicable"
+    wrong = _mismatched(attempt, task, tools)
+    failed = [i for i, call in enumerate(calls) if call.failed]
+    roots = [
+        i
+        for i in range(len(calls))
+        if (calls[i].failed or i in wrong) and len([f for f in failed if f > i]) >= 2
+    ]
+    for root in roots:
+        if len([f for f in failed if f > root and _follows(attempt, task, root, f)]) >= 2:
+            return root
+    hidden = any(calls[r].result is None for r in roots)
+    hidden |= bool(roots) and any(calls[f].arguments is None for f in failed)
+    return "error" if hidden else None
+
+
+def _mismatched(attempt: Attempt, task: Task, tools: Tools) -> set[int]:
+    points = plain.points(attempt, task.get("sub_goals", {}))
+    decisions = plain.decisions(attempt, task, tools)[: len(points)]
+    firsts = [id(p[0]) for p, d in zip(points, decisions, strict=True) if {"a", "b"} & {*d.failed}]
+    return {i for i, call in enumerate(attempt.calls) if id(call) in firsts}
+
+
+def _follows(attempt: Attempt, task: Task, root: int, later: int) -> bool:
+    one, other = attempt.calls[root], attempt.calls[later]
+    kind, purpose = plain.purpose_of(one, task.get("sub_goals", {}))
+    if kind == "goal" and purpose in _open_before(attempt, task, later):
+        return True
+    new = tokens(one.result) - tokens(_text(one.arguments))
+    return bool(new & tokens(_text(other.arguments)))
+
+
+def _text(arguments: Any) -> str | None:
+    return arguments if isinstance(arguments, str | None) else json.dumps(arguments)
+
+
+def tokens(text: str | None) -> set[str]:
+    """Return the distinctive tokens of a text that has no separators, and no dots in numbers."""
+    found = {run.lower().strip(".") for run in re.findall(r"[\w.@+-]+", text or "")}
+    return {
+        t
+        for t in found
+        if (t.isdigit() and len(t) >= 3)
+        or (len(t) >= 4 and any(c.isdigit() or c == "@" for c in t))
+    }
+
+
+def goal_drift(attempt: Attempt, task: Task, tools: Tools) -> int | Value | None:
+    """Return the first of at least three last calls that served nothing of what was left."""
+    calls, complete = attempt.calls, task.get("expected_complete", True)
+    if task.get("sub_goals"):
+        on_plan = {i for i, call in enumerate(calls) if _served(call, task)}
+        is_open = any(_completed(attempt, task, name) is None for name in task["sub_goals"])
+    elif task.get("expected") is not None and complete is not False:
+        on_plan, met = _expected_calls(attempt, task, tools)
+        is_open = met < len(task["expected"])
+        if complete == "writes":
+            reads = (plain.effect_of(call.tool, tools) == "read" for call in calls)
+            on_plan |= {i for i, read in enumerate(reads) if read}
+    else:
+        return "not_applicable"
+    first = max(on_plan, default=-1) + 1
+    return first if attempt.outcome != "success" and is_open and len(calls) - first >= 3 else None

@@ -22,18 +22,20 @@ EXAMPLES = 10
 TOOLS = "tools: {look: {effect: read}, find: {effect: read}, pay: {effect: write}}"
 
 NAMES = ("t", "u", "v")
+RESULTS = ("x", "y", "found o-701", "702")
 
 
 def random_call(random: Random) -> plain.Call:
     """Return a call that is like many others; now and then its content was not captured."""
     kind, failed = random.random(), random.random() < 0.3
-    arguments = {key: random.choice((1, 2)) for key in ("k", "l") if random.random() < 0.7}
+    values = (1, 2, "o-701", 702)
+    arguments = {key: random.choice(values) for key in ("k", "l") if random.random() < 0.7}
     return plain.Call(
         tool=random.choice(NAMES),
         arguments=None if kind < 0.01 else "{oops" if kind < 0.03 else arguments,
         failed=failed,
-        sub_goal="g" if random.random() < 0.05 else None,
-        result=None if random.random() < 0.05 else random.choice("xy"),
+        sub_goal=random.choice("gh") if random.random() < 0.05 else None,
+        result=None if random.random() < 0.05 else random.choice(RESULTS),
     )
 
 
@@ -52,9 +54,16 @@ def random_task(random: Random) -> dict[str, Any]:
     task: dict[str, Any] = {}
     if random.random() < 0.4:
         task["expected"] = [{"tool": random.choice(NAMES)} for _ in range(random.randint(0, 2))]
-        task["expected_complete"] = random.choice((True, False))
+        task["expected_complete"] = random.choice((True, "writes", False))
     if random.random() < 0.3:
-        task["sub_goals"] = {"g": {"serves": random.sample(NAMES, random.randint(1, 2))}}
+        task["sub_goals"] = {
+            name: {
+                "serves": random.sample(NAMES, random.randint(1, 2)),
+                "deps": deps,
+                "critical": random.random() < 0.5,
+            }
+            for name, deps in (("g", []), ("h", ["g"]), ("i", ["h"]))[: random.randint(1, 3)]
+        }
     return task
 
 
@@ -65,6 +74,7 @@ def random_attempt(random: Random) -> plain.Attempt:
         calls=random_calls(random),
         outcome=random.choice((None, "success", "failure")),
         ending=random.choice((None,) * 8 + ("budget", "crashed")),
+        answered=random.random() < 0.7,
     )
 
 
@@ -96,17 +106,19 @@ def test_conduct_agrees_with_the_definition(random: Random) -> None:
             "SELECT trajectory_id, label FROM conduct_scores WHERE metric = 'termination'"
         ).fetchall()
     )
-    spans = dict(
-        con.sql(
-            "SELECT trajectory_id, step_index FROM failure_rows WHERE mode = 'loop_trap'"
+    spans = {
+        (attempt_id, mode): step_index
+        for attempt_id, mode, step_index in con.sql(
+            "SELECT trajectory_id, mode, step_index FROM failure_rows"
         ).fetchall()
-    )
+    }
     for i, attempt in enumerate(attempts):
         task = tasks.get(attempt.task or "", {})
         expected = plain_conduct.scores(attempt, task, tools)
         assert {name: found[f"t{i}"][name] for name in expected} == expected, attempt
         assert labels[f"t{i}"] == plain_conduct.ending(attempt, task, tools), attempt
-        assert spans.get(f"t{i}") == plain_conduct.loops(attempt.calls)[0], attempt
+        for mode, first in plain_conduct.first_steps(attempt, task, tools).items():
+            assert spans.get((f"t{i}", mode)) == first, (mode, attempt)
 
 
 def conduct(steps: list[Row], outcome: str | None = None, text: str = TOOLS) -> dict[str, Any]:

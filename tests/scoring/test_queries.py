@@ -24,7 +24,12 @@ from ..queries.traces import Row, agent, land, message, request_of, span, tool
 
 FOLDER = Path(tracegrade_queries.__file__).parent / "metrics"
 PLAN_GRAPH = ("sub_goal_", "plan_", "replan")  # tested beside their own metrics
-QUERIES = sorted(path for path in FOLDER.glob("*.sql") if not path.stem.startswith(PLAN_GRAPH))
+MACROS = {"distinctive_tokens"}
+QUERIES = sorted(
+    path
+    for path in FOLDER.glob("*.sql")
+    if not path.stem.startswith(PLAN_GRAPH) and path.stem not in MACROS
+)
 PARAMETERS = {
     "agent_name": None,
     "everything": True,
@@ -51,6 +56,7 @@ def refund(trace: int, error: str | None) -> list[Row]:
     }
     plan: dict[str, Any] = {"tracegrade__step__kind": "plan", "tracegrade__plan": '[{"id": "a"}]'}
     found: dict[str, Any] = {"gen_ai__tool__call__arguments": '{"customer": "c-7"}'}
+    refunded: dict[str, Any] = {"gen_ai__tool__call__result": '{"state": "refunded"}'}
     order: dict[str, Any] = {"gen_ai__tool__call__result": "order 7781"}
     nothing: dict[str, Any] = {"gen_ai__tool__call__result": "no such order"}
     return [
@@ -60,7 +66,7 @@ def refund(trace: int, error: str | None) -> list[Row]:
             tool(3 + i, 1, tool_name="scan_orders", trace=trace, at=1 + i, **found, **nothing)
             for i in range(3)
         ),
-        tool(6, 1, tool_name="issue_refund", trace=trace, at=5, **found),
+        tool(6, 1, tool_name="issue_refund", trace=trace, at=5, **found, **refunded),
         tool(7, 1, tool_name="send_message", trace=trace, at=6),
         tool(8, 1, tool_name="send_message", trace=trace, at=7),
         tool(9, 1, tool_name="search_orders", trace=trace, at=8, **found, **order),
@@ -115,5 +121,6 @@ def _sortable(value: object) -> tuple[bool, str | float]:
     return (value is None, value if isinstance(value, (int, float)) else str(value))
 
 
-EMPTY = {"decision_matches", "rollback_scores", "verdict_opinions"}
-"""Queries that find nothing in these two runs: no span names its decision, nobody judged them."""
+EMPTY = {"cascades", "decision_matches", "rollback_scores", "verdict_opinions"}
+"""Queries that find nothing in these two runs: no span names its decision, no error
+led to others, nobody judged them."""

@@ -30,6 +30,7 @@
 --   missed           BOOLEAN    Expected, but no call was made for it.
 --   counted          BOOLEAN    It is in the denominator.
 --   calls            INTEGER    Calls of the point; 0 where missed.
+--   call_index       INTEGER    Of the first call in the attempt; NULL where missed.
 --   unknown_because  VARCHAR    content_missing | input_unbound, where correct cannot be known.
 -- Order:
 --   trajectory_id, decision_index
@@ -244,6 +245,7 @@ SELECT
   missed,
   counted,
   calls,
+  if(missed, NULL, call_index) AS call_index,
   unknown_because
 FROM rows
 ORDER BY trajectory_id, decision_index;

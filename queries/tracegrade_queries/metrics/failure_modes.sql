@@ -1,4 +1,4 @@
--- The failure modes that each attempt shows, with the first call that shows each.
+-- The failure modes that each attempt shows, with the first step that shows each.
 --
 -- Source: Harness, "Failure-mode taxonomy"; metrics.md, section 9. An attempt may show several,
 -- and one that succeeded may show some.
@@ -6,14 +6,19 @@
 -- Reads:
 --   call_totals
 --   calls
+--   cascades
+--   goal_drifts
 --   loop_traps
+--   premature_commitments
 -- Columns:
 --   attempt_id  VARCHAR  One row for each attempt_id and mode.
---   mode        VARCHAR  loop_trap | tool_hallucination.
---   call_index  INTEGER  The first call that shows it; NULL if it is the final answer.
+--   mode        VARCHAR  loop_trap | tool_hallucination | premature_commitment |
+--                        cascading_error | goal_drift.
+--   call_index  INTEGER  The first call that shows it; NULL if it is the answer.
+--   step_index  INTEGER  Of that answer in the root trajectory; NULL if it is a call.
 --   detail      VARCHAR  What it shows.
 -- Order:
---   attempt_id, mode
+--   none
 WITH hallucinations AS (
   SELECT
     attempt_id,
@@ -28,13 +33,15 @@ SELECT
   attempt_id,
   'loop_trap' AS mode,
   call_index,
+  NULL AS step_index,
   detail
 FROM loop_traps
 UNION ALL
 SELECT
-  attempt_id,
+  hallucinations.attempt_id,
   'tool_hallucination' AS mode,
-  call_index,
+  hallucinations.call_index,
+  NULL AS step_index,
   concat(
     coalesce(calls.tool_name, 'a tool without a name'),
     if(
@@ -45,4 +52,30 @@ SELECT
   ) AS detail
 FROM hallucinations
 INNER JOIN calls USING (attempt_id, call_index)
-ORDER BY attempt_id, mode;
+UNION ALL
+SELECT
+  attempt_id,
+  'premature_commitment' AS mode,
+  call_index,
+  step_index,
+  detail
+FROM premature_commitments
+WHERE detail IS NOT NULL
+UNION ALL
+SELECT
+  attempt_id,
+  'cascading_error' AS mode,
+  call_index,
+  NULL AS step_index,
+  detail
+FROM cascades
+WHERE detail IS NOT NULL
+UNION ALL
+SELECT
+  attempt_id,
+  'goal_drift' AS mode,
+  call_index,
+  NULL AS step_index,
+  detail
+FROM goal_drifts
+WHERE drifted;

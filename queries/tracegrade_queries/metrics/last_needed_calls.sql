@@ -6,25 +6,13 @@
 -- Reads:
 --   call_points
 --   calls
---   decision_points
---   expectation_matches
---   expectation_pairs
+--   expected_calls
 -- Columns:
 --   attempt_id  VARCHAR  One row for each attempt with such a call.
 --   call_index  INTEGER  The call.
 -- Order:
 --   none
-WITH met_points AS (
-  SELECT
-    expectation_matches.attempt_id,
-    decision_points.call_index AS first_call
-  FROM expectation_matches
-  INNER JOIN expectation_pairs USING (attempt_id, point_index, position)
-  INNER JOIN decision_points USING (attempt_id, point_index)
-  WHERE expectation_pairs.tool_fits
-),
-
-needed AS (
+WITH needed AS (
   SELECT
     attempt_id,
     call_index
@@ -39,9 +27,8 @@ needed AS (
   UNION ALL
   SELECT
     attempt_id,
-    call_points.call_index
-  FROM call_points
-  INNER JOIN met_points USING (attempt_id, first_call)
+    call_index
+  FROM expected_calls
 )
 
 SELECT

@@ -1,9 +1,7 @@
 -- Results of calls that changed nothing, and whether the agent made use of them later.
 --
 -- A result is used if one of its distinctive tokens stands as a whole token in a later argument or
--- message of the agent that got it. Token: a run of [A-Za-z0-9_.@+-], in lower case, without dots
--- around it and thousands separators, 1.0 = 1. Distinctive: a number of three digits, or four
--- characters with a digit or @ among them. Source: metrics.md, section 2 (s4).
+-- message of the agent that got it. Source: metrics.md, section 2 (s4).
 --
 -- Reads:
 --   attempt_members
@@ -63,37 +61,14 @@ told AS (
     AND attempt_members.attempt_id IN (FROM expecting)
 ),
 
-runs AS (
-  SELECT
-    trajectory_id,
-    step_index,
-    attempt_id,
-    call_index,
-    unnest(
-      regexp_extract_all(
-        lower(text),
-        '[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?\b|[a-z_.+-]*[0-9@][a-z0-9_.@+-]*'
-      )
-    ) AS run
-  FROM told
-),
-
-tokens AS (
-  SELECT
-    trajectory_id,
-    step_index,
-    attempt_id,
-    call_index,
-    regexp_replace(
-      replace(trim(run, '.'), ',', ''), '^([+-]?[0-9]+)(?:\.0+|(\.[0-9]*[1-9])0+)$', '\1\2'
-    ) AS token
-  FROM runs
-),
-
 distinctive AS (
-  SELECT *
-  FROM tokens
-  WHERE length(token) >= 4 OR regexp_full_match(token, '[0-9]{3}')
+  SELECT
+    trajectory_id,
+    step_index,
+    attempt_id,
+    call_index,
+    unnest(distinctive_tokens(text)) AS token
+  FROM told
 ),
 
 last_uses AS (

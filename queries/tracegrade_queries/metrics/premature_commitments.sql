@@ -1,0 +1,116 @@
+-- Attempts that committed themselves too early: a write or the answer before what it depends on.
+--
+-- A write or destructive call is premature if a prerequisite of the sub-goal that it serves is
+-- open; an answer, if a critical sub-goal is. Source: Harness, "Failure-mode taxonomy";
+-- metrics.md, section 9.
+--
+-- Reads:
+--   call_points
+--   calls
+--   graph_nodes
+--   graph_variants
+--   steps
+--   sub_goal_requirements
+--   sub_goal_states
+--   sub_goal_variants
+-- Columns:
+--   attempt_id  VARCHAR  One row for each attempt that did, or of which it cannot be known.
+--   call_index  INTEGER  The first such call; NULL if it is the answer, or not known.
+--   step_index  INTEGER  Of the answer in the root trajectory; NULL if it is a call.
+--   detail      VARCHAR  What was open; NULL if it is not known.
+-- Order:
+--   none
+WITH commitments AS (
+  SELECT
+    calls.attempt_id,
+    calls.call_index,
+    calls.tool_name,
+    call_points.sub_goal
+  FROM calls
+  INNER JOIN call_points USING (attempt_id, call_index)
+  WHERE
+    calls.effect IN ('write', 'destructive')
+    AND call_points.sub_goal IS NOT NULL
+),
+
+early_calls AS (
+  SELECT
+    commitments.attempt_id,
+    commitments.call_index,
+    needed.open_until IS NOT NULL AS known,
+    concat(
+      commitments.tool_name, ' served ', commitments.sub_goal, ' while ',
+      needed.prerequisite, ' was open'
+    ) AS detail
+  FROM commitments
+  INNER JOIN sub_goal_requirements AS needed USING (attempt_id, sub_goal)
+  WHERE coalesce(needed.open_until >= commitments.call_index, TRUE)
+),
+
+critical_states AS (
+  SELECT
+    sub_goal_variants.attempt_id,
+    states.sub_goal,
+    states.completed OR (states.pre_satisfied AND states.holds) AS met
+  FROM sub_goal_variants
+  INNER JOIN graph_variants USING (task_id, variant)
+  INNER JOIN graph_nodes USING (task_id, sub_goal)
+  INNER JOIN sub_goal_states AS states
+    ON
+      sub_goal_variants.attempt_id = states.attempt_id
+      AND graph_variants.sub_goal = states.sub_goal
+  WHERE graph_nodes.critical
+),
+
+open_critical AS (
+  SELECT
+    attempt_id,
+    min(sub_goal) FILTER (WHERE NOT met) AS sub_goal
+  FROM critical_states
+  WHERE NOT coalesce(met, FALSE)
+  GROUP BY attempt_id
+),
+
+found AS (
+  SELECT
+    attempt_id,
+    call_index,
+    NULL AS step_index,
+    if(known, detail, NULL) AS detail
+  FROM early_calls
+  UNION ALL
+  SELECT
+    open_critical.attempt_id,
+    NULL AS call_index,
+    max(steps.step_index) AS step_index,
+    'it answered while ' || any_value(open_critical.sub_goal) || ' was open' AS detail
+  FROM open_critical
+  INNER JOIN steps ON open_critical.attempt_id = steps.trajectory_id
+  WHERE steps.kind = 'answer'
+  GROUP BY open_critical.attempt_id
+),
+
+-- Calls come before the answer.
+ranked AS (
+  SELECT
+    *,
+    coalesce(call_index, 2147483647) AS place
+  FROM found
+  WHERE detail IS NOT NULL
+)
+
+SELECT
+  attempt_id,
+  min(call_index) AS call_index,
+  arg_min_null(step_index, place) AS step_index,
+  arg_min(detail, (place, detail)) AS detail
+FROM ranked
+GROUP BY attempt_id
+UNION ALL
+SELECT DISTINCT
+  attempt_id,
+  NULL AS call_index,
+  NULL AS step_index,
+  NULL AS detail
+FROM found
+WHERE attempt_id NOT IN (SELECT ranked.attempt_id FROM ranked);

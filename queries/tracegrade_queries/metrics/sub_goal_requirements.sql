@@ -1,0 +1,33 @@
+-- What each sub-goal of an attempt's graph waits for, in the chosen variant, and until when.
+--
+-- Moments are those of sub_goal_evidence: a prerequisite is open at a call unless it was completed
+-- at an earlier moment, or held before the first call.
+--
+-- Reads:
+--   graph_prerequisites
+--   sub_goal_states
+--   sub_goal_variants
+-- Columns:
+--   attempt_id    VARCHAR  One row for each attempt_id, sub_goal and prerequisite.
+--   sub_goal      VARCHAR  A counted sub-goal.
+--   prerequisite  VARCHAR  One that must be completed before it, directly or not.
+--   open_until    INTEGER  Open at calls up to this one; -1 for none, NULL if not known.
+-- Order:
+--   none
+SELECT
+  sub_goal_variants.attempt_id,
+  needed.sub_goal,
+  needed.prerequisite,
+  CASE
+    WHEN states.pre_satisfied THEN -1
+    WHEN states.first_completed IS NOT NULL THEN states.first_completed
+    WHEN NOT states.ever_completed THEN 2147483647
+    -- When it was completed is not known: only that it was.
+    WHEN states.ever_completed AND NOT states.by_step THEN -1
+  END AS open_until
+FROM sub_goal_variants
+INNER JOIN graph_prerequisites AS needed USING (task_id, variant)
+INNER JOIN sub_goal_states AS states
+  ON
+    sub_goal_variants.attempt_id = states.attempt_id
+    AND needed.prerequisite = states.sub_goal;
