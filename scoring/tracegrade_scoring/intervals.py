@@ -5,14 +5,12 @@ bits everywhere.
 """
 
 from collections.abc import Sequence
-from functools import cache
-from itertools import islice
+from functools import lru_cache
 from math import sqrt
 from typing import Final, NamedTuple
 
-import polars as pl
-
-from tracegrade_scoring.pcg64 import pcg64
+import numpy as np
+import numpy.typing as npt
 
 LEVEL: Final = 0.95
 Z: Final = 1.959963984540054
@@ -56,12 +54,12 @@ def bootstrap(numerators: Sequence[float], denominators: Sequence[float]) -> Int
     """
     if len(numerators) < MIN_TASKS:
         return None
-    rates = (resampled_sums(numerators) / resampled_sums(denominators)).sort().to_list()
+    rates = np.sort(resampled_sums(numerators) / resampled_sums(denominators)).tolist()
     tail = (1 - LEVEL) / 2
     return Interval(percentile(rates, tail), percentile(rates, 1 - tail), "bootstrap")
 
 
-def resampled_sums(numbers: Sequence[float]) -> pl.Series:
+def resampled_sums(numbers: Sequence[float]) -> npt.NDArray[np.float64]:
     """Return the sum of the drawn tasks' numbers for each resample, added in the order drawn.
 
     The draws depend on how many tasks there are alone, so sums of several columns belong together.
@@ -69,11 +67,10 @@ def resampled_sums(numbers: Sequence[float]) -> pl.Series:
     Args:
         numbers: One for each task, in the order of task ids; at least one.
     """
-    given = pl.Series(numbers, dtype=pl.Float64)
-    first, *others = _picks(len(numbers))
-    sums = given.gather(first)
-    for draw in others:
-        sums = sums + given.gather(draw)
+    given = np.asarray(numbers, dtype=np.float64)
+    sums = np.zeros(RESAMPLES)
+    for drawn in _picks(len(numbers)):
+        sums += given[drawn]
     return sums
 
 
@@ -85,9 +82,12 @@ def percentile(ordered: Sequence[float], share: float) -> float:
     return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
 
 
-@cache
-def _picks(tasks: int) -> list[pl.Series]:
-    """Return the task that each resample draws, one series (by resample) for each draw."""
-    outputs = pl.Series(list(islice(pcg64(SEED), RESAMPLES * tasks)), dtype=pl.UInt64)
-    picks = (outputs % tasks).cast(pl.UInt32)
-    return [picks.gather_every(tasks, offset=draw) for draw in range(tasks)]
+@lru_cache(maxsize=8)
+def _picks(tasks: int) -> npt.NDArray[np.uint32]:
+    """Return the task that each resample draws: one row (by resample) for each draw.
+
+    The stream of this generator is fixed by its definition, whatever the version of numpy.
+    """
+    outputs = np.random.PCG64(SEED).random_raw(RESAMPLES * tasks)
+    picks = (outputs % tasks).astype(np.uint32).reshape(RESAMPLES, tasks)
+    return np.ascontiguousarray(picks.T)

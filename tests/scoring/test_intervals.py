@@ -3,9 +3,9 @@
 from itertools import islice
 
 import pytest
+from tests.scoring.pcg64 import pcg64
 
 from tracegrade_scoring.intervals import bootstrap, percentile, wilson
-from tracegrade_scoring.pcg64 import pcg64
 
 
 def test_random_numbers_are_those_of_numpy() -> None:

@@ -6,12 +6,15 @@ on both sides; McNemar's exact test where each task has one attempt in both; Hol
 
 from collections.abc import Callable, Sequence
 from math import comb
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-import polars as pl
+import numpy as np
+import numpy.typing as npt
 
 from tracegrade_scoring.intervals import LEVEL, MIN_TASKS, percentile, resampled_sums
 from tracegrade_scoring.triangle import DEFAULT, PRESETS
+
+Numbers: TypeAlias = npt.NDArray[np.float64]
 
 
 class Pair(NamedTuple):
@@ -79,9 +82,9 @@ def _with_interval(found: Difference, pairs: Sequence[Pair]) -> Difference:
     return _with_spread(found, candidate - base)
 
 
-def _with_spread(found: Difference, drawn: pl.Series) -> Difference:
+def _with_spread(found: Difference, drawn: Numbers) -> Difference:
     """Return the difference with the interval of its resamples; some have no value."""
-    differences = drawn.drop_nans().sort().to_list()
+    differences: list[float] = np.sort(drawn[~np.isnan(drawn)]).tolist()
     tail = (1 - LEVEL) / 2
     return found._replace(
         low=percentile(differences, tail),
@@ -103,7 +106,7 @@ def t_score_difference(tasks: Sequence[Sequence[Pair | None]]) -> Difference:
             quality and rollback-ability (0..10); None where a task lacks an axis. Every axis has a
             task.
     """
-    whole = [_composed(tasks, side, lambda numbers: pl.Series([sum(numbers)])) for side in (0, 1)]
+    whole = [_composed(tasks, side, lambda numbers: np.array([sum(numbers)])) for side in (0, 1)]
     base, candidate = (float(series[0]) for series in whole)
     found = Difference(base, candidate, candidate - base, len(tasks))
     if len(tasks) < MIN_TASKS:
@@ -115,17 +118,18 @@ def t_score_difference(tasks: Sequence[Sequence[Pair | None]]) -> Difference:
 def _composed(
     tasks: Sequence[Sequence[Pair | None]],
     side: int,
-    total: Callable[[Sequence[float]], pl.Series],
-) -> pl.Series:
+    total: Callable[[Sequence[float]], Numbers],
+) -> Numbers:
     """Return the T-Score of one side; not a number where no drawn task has some axis."""
 
-    def axis(place: int) -> pl.Series:
+    def axis(place: int) -> Numbers:
         sides = [pair[side] if (pair := task[place]) else (0.0, 0.0) for task in tasks]
         return total([top for top, _ in sides]) / total([bottom for _, bottom in sides])
 
     weights = PRESETS[DEFAULT]
-    slowness = weights.tsa / (10 * axis(0)) + weights.pq / axis(1) + weights.ra / axis(2)
-    return sum(weights) / slowness
+    with np.errstate(divide="ignore", invalid="ignore"):  # an axis of 0 makes the T-Score 0
+        slowness = weights.tsa / (10 * axis(0)) + weights.pq / axis(1) + weights.ra / axis(2)
+        return sum(weights) / slowness
 
 
 def _bootstrap_p(differences: Sequence[float]) -> float:

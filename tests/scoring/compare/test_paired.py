@@ -5,10 +5,10 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.scoring.pcg64 import pcg64
 
 from tracegrade_scoring.compare.paired import Pair, difference, holm, t_score_difference
 from tracegrade_scoring.intervals import percentile
-from tracegrade_scoring.pcg64 import pcg64
 
 TASKS = [
     Pair((0.0, 5.0), (1.0, 4.0)),

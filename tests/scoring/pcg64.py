@@ -1,7 +1,7 @@
-"""The random numbers of every resampling: PCG64 with seed 0, the same on every machine.
+"""The random numbers of every resampling by their definition: PCG64 in plain integers.
 
-A few lines of integer arithmetic instead of a dependency, because the definition names this
-generator: the stream is numpy's `PCG64(seed).random_raw()`, bit for bit.
+Tests resample with it, so that the stream of numpy's `PCG64(seed).random_raw()` is held to it bit
+for bit.
 
 Sources: O'Neill, "PCG" (2014), XSL-RR 128/64; seeding as numpy's `SeedSequence`.
 """
