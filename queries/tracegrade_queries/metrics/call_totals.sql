@@ -61,11 +61,11 @@ SELECT
   any_value(attempt_id) AS attempt_id,
   count(*) AS calls,
   count(allowed) AS known,
-  count_if(allowed)::BIGINT AS allowed,
-  count_if(has_schema)::BIGINT AS with_schema,
-  count_if(valid)::BIGINT AS valid,
-  count_if(has_schema AND valid IS NULL)::BIGINT AS unreadable,
-  count_if(avoidable)::BIGINT AS avoidable,
+  count(*) FILTER (WHERE allowed) AS allowed,
+  count(*) FILTER (WHERE has_schema) AS with_schema,
+  count(*) FILTER (WHERE valid) AS valid,
+  count(*) FILTER (WHERE has_schema AND valid IS NULL) AS unreadable,
+  count(*) FILTER (WHERE avoidable) AS avoidable,
   min(call_index) FILTER (WHERE NOT allowed) AS first_unoffered,
   min(call_index) FILTER (WHERE NOT valid) AS first_invalid
 FROM judged

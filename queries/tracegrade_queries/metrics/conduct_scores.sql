@@ -46,7 +46,7 @@ recovery_counts AS (
   SELECT
     attempt_id,
     count(*) AS failures,
-    count_if(recovered) AS recovered,
+    count(*) FILTER (WHERE recovered) AS recovered,
     count(*) > count(recovered) AS hidden,
     count_if(retried) AS retried
   FROM recoveries

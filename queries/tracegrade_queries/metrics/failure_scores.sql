@@ -11,7 +11,7 @@
 --   goal_drifts
 --   graph_faults
 --   premature_commitments
---   sub_goal_variants
+--   sub_goal_examples
 --   unread_repeats
 -- Columns:
 --   trajectory_id  VARCHAR  The attempt; one row for each trajectory_id and metric.
@@ -94,7 +94,7 @@ measured AS (
       WHEN NOT attempts.specified THEN 'no_task'
       ELSE 'no_sub_goals'
     END AS no_graph,
-    sub_goal_variants.attempt_id IS NOT NULL AS has_graph,
+    sub_goal_examples.attempt_id IS NOT NULL AS has_graph,
     with_results.attempt_id IS NOT NULL AS has_results,
     goal_drifts.attempt_id IS NOT NULL AS has_aim
   FROM attempts
@@ -103,7 +103,7 @@ measured AS (
   LEFT JOIN unread_repeats USING (attempt_id)
   LEFT JOIN unknowns USING (attempt_id)
   LEFT JOIN graph_faults USING (task_id)
-  LEFT JOIN sub_goal_variants USING (attempt_id)
+  LEFT JOIN sub_goal_examples USING (attempt_id)
   LEFT JOIN with_results USING (attempt_id)
   LEFT JOIN goal_drifts USING (attempt_id)
 ),

@@ -8,10 +8,9 @@
 --   attempts
 --   calls
 --   expected_calls
---   graph_variants
 --   sub_goal_attribution
---   sub_goal_states
---   sub_goal_variants
+--   sub_goal_examples
+--   sub_goal_results
 --   tasks
 -- Columns:
 --   attempt_id  VARCHAR  An attempt to which this can happen; one row each.
@@ -20,21 +19,22 @@
 --   detail      VARCHAR  What was left to do; NULL if it did not.
 -- Order:
 --   none
-WITH graphs AS (
+WITH open_goals AS (
   SELECT
-    sub_goal_variants.attempt_id,
-    bool_or((states.completed OR (states.pre_satisfied AND states.holds)) IS FALSE) AS surely_open,
-    bool_or((states.completed OR (states.pre_satisfied AND states.holds)) IS NULL) AS maybe_open,
-    min(states.sub_goal) FILTER (
-      WHERE (states.completed OR (states.pre_satisfied AND states.holds)) IS FALSE
-    ) AS left_open
-  FROM sub_goal_variants
-  INNER JOIN graph_variants USING (task_id, variant)
-  INNER JOIN sub_goal_states AS states
-    ON
-      sub_goal_variants.attempt_id = states.attempt_id
-      AND graph_variants.sub_goal = states.sub_goal
-  GROUP BY sub_goal_variants.attempt_id
+    example,
+    CASE WHEN bool_or(NOT met) THEN TRUE WHEN count(met) = count(*) THEN FALSE END AS is_open,
+    min(sub_goal) FILTER (WHERE NOT met) AS left_open
+  FROM sub_goal_results
+  GROUP BY example
+),
+
+graphs AS (
+  SELECT
+    sub_goal_examples.attempt_id,
+    open_goals.is_open,
+    open_goals.left_open
+  FROM sub_goal_examples
+  INNER JOIN open_goals USING (example)
 ),
 
 met AS (
@@ -53,7 +53,7 @@ aims AS (
     tasks.expected_complete = 'writes' AS writes_only,
     if(
       graphs.attempt_id IS NOT NULL,
-      CASE WHEN graphs.surely_open THEN TRUE WHEN NOT graphs.maybe_open THEN FALSE END,
+      graphs.is_open,
       coalesce(met.met, 0) < tasks.expected_count
     ) AS is_open,
     coalesce(

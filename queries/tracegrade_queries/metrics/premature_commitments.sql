@@ -7,12 +7,10 @@
 -- Reads:
 --   call_points
 --   calls
---   graph_nodes
---   graph_variants
 --   steps
+--   sub_goal_examples
 --   sub_goal_requirements
---   sub_goal_states
---   sub_goal_variants
+--   sub_goal_results
 -- Columns:
 --   attempt_id  VARCHAR  One row for each attempt that did, or of which it cannot be known.
 --   call_index  INTEGER  The first such call; NULL if it is the answer, or not known.
@@ -47,28 +45,15 @@ early_calls AS (
   WHERE coalesce(needed.open_until >= commitments.call_index, TRUE)
 ),
 
-critical_states AS (
-  SELECT
-    sub_goal_variants.attempt_id,
-    states.sub_goal,
-    states.completed OR (states.pre_satisfied AND states.holds) AS met
-  FROM sub_goal_variants
-  INNER JOIN graph_variants USING (task_id, variant)
-  INNER JOIN graph_nodes USING (task_id, sub_goal)
-  INNER JOIN sub_goal_states AS states
-    ON
-      sub_goal_variants.attempt_id = states.attempt_id
-      AND graph_variants.sub_goal = states.sub_goal
-  WHERE graph_nodes.critical
-),
-
 open_critical AS (
   SELECT
-    attempt_id,
+    example,
     min(sub_goal) FILTER (WHERE NOT met) AS sub_goal
-  FROM critical_states
-  WHERE NOT coalesce(met, FALSE)
-  GROUP BY attempt_id
+  FROM sub_goal_results
+  WHERE
+    critical
+    AND NOT coalesce(met, FALSE)
+  GROUP BY example
 ),
 
 found AS (
@@ -80,14 +65,15 @@ found AS (
   FROM early_calls
   UNION ALL
   SELECT
-    open_critical.attempt_id,
+    sub_goal_examples.attempt_id,
     NULL AS call_index,
     max(steps.step_index) AS step_index,
     'it answered while ' || any_value(open_critical.sub_goal) || ' was open' AS detail
   FROM open_critical
-  INNER JOIN steps ON open_critical.attempt_id = steps.trajectory_id
+  INNER JOIN sub_goal_examples USING (example)
+  INNER JOIN steps ON sub_goal_examples.attempt_id = steps.trajectory_id
   WHERE steps.kind = 'answer'
-  GROUP BY open_critical.attempt_id
+  GROUP BY sub_goal_examples.attempt_id
 ),
 
 -- Calls come before the answer.

@@ -5,6 +5,7 @@
 --
 -- Reads:
 --   graph_prerequisites
+--   sub_goal_examples
 --   sub_goal_states
 --   sub_goal_variants
 -- Columns:
@@ -15,7 +16,7 @@
 -- Order:
 --   none
 SELECT
-  sub_goal_variants.attempt_id,
+  sub_goal_examples.attempt_id,
   needed.sub_goal,
   needed.prerequisite,
   CASE
@@ -25,9 +26,10 @@ SELECT
     -- When it was completed is not known: only that it was.
     WHEN states.ever_completed AND NOT states.by_step THEN -1
   END AS open_until
-FROM sub_goal_variants
+FROM sub_goal_examples
+INNER JOIN sub_goal_variants USING (example, task_id)
 INNER JOIN graph_prerequisites AS needed USING (task_id, variant)
 INNER JOIN sub_goal_states AS states
   ON
-    sub_goal_variants.attempt_id = states.attempt_id
+    sub_goal_examples.attempt_id = states.attempt_id
     AND needed.prerequisite = states.sub_goal;

@@ -17,6 +17,7 @@
 --   weight                DOUBLE     Greater than 0.
 --   attempted             BOOLEAN    At least one action served it; NULL if unknown.
 --   completed             BOOLEAN    Attempted, and its criterion held at the end, or NULL.
+--   met                   BOOLEAN    Completed, or held before the first call and at the end.
 --   ever_completed        BOOLEAN    Attempted, and its criterion held from then on or later.
 --   regressed             BOOLEAN    Ever completed, but not at the end; NULL if unknown.
 --   deps                  VARCHAR[]  Its direct prerequisites, sorted; empty if it has none.
@@ -102,6 +103,7 @@ SELECT  -- noqa: ST06
   chosen.weight,
   chosen.attempted,
   chosen.completed,
+  chosen.met,
   chosen.ever_completed,
   chosen.regressed,
   coalesce(dependencies.deps, []) AS deps,
