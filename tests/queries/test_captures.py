@@ -379,6 +379,11 @@ DSPY = {
     "": [THOUGHT, *FROM_TOOL, LAST_THOUGHT, LAST_THOUGHT, ANSWER],
     "__toolerror": [THOUGHT, f"{CALL} error", LAST_THOUGHT, LAST_THOUGHT, ANSWER],
 }
+# A loop written by hand: content blocks in indexed keys, results in the user's messages.
+ANTHROPIC_CLIENT = _told(
+    [f"{NOPE} not_executed", "observation Error: no tool nope_tool"],
+    [f"{CALL} error", "observation Error: weather backend down"],
+)
 STORIES = {
     "agent-framework": AGENT_FRAMEWORK,
     "agent-framework_handoff": {"": ["handoff handoff_to_weather_agent {}", *HANDED_OVER]},
@@ -434,6 +439,8 @@ STORIES = {
     "vercel-ai_v7_otel": VERCEL,
     "otel-v2_openai-agents": OPENAI_AGENTS_V2,
     "traceloop_openai-agents_chat": OPENAI_AGENTS_CHAT,
+    "traceloop-anthropic_0.47": ANTHROPIC_CLIENT,
+    "anthropic_openinference_0.1": _unthought(ANTHROPIC_CLIENT),
 }
 CASES = [(name, variant) for name, variants in STORIES.items() for variant in variants]
 BOTH = ["nested", "siblings", "below_http"]

@@ -84,11 +84,12 @@ messages AS (
     places.direction,
     places.message_position,
     -- The role `tool-call` of smolagents repeats what the model requested.
-    CASE spans.told[places.role]
-      WHEN 'ai' THEN 'assistant'
-      WHEN 'human' THEN 'user'
-      WHEN 'function' THEN 'tool'
-      WHEN 'tool-response' THEN 'tool'
+    CASE
+      -- With Anthropic's client, the user's message that answers a call.
+      WHEN spans.told[places.call_id] IS NOT NULL THEN 'tool'
+      WHEN spans.told[places.role] = 'ai' THEN 'assistant'
+      WHEN spans.told[places.role] = 'human' THEN 'user'
+      WHEN spans.told[places.role] IN ('function', 'tool-response') THEN 'tool'
       ELSE spans.told[places.role]
     END AS role,
     spans.told[places.content] AS content,

@@ -51,6 +51,10 @@ messages AS (
       any_value(value) FILTER (WHERE field = 'role'), if(direction = 'out', 'assistant', NULL)
     ) AS role,
     any_value(value) FILTER (WHERE field = 'content') AS content,
+    -- Anthropic's content blocks, as they were.
+    json_type(
+      CASE WHEN starts_with(content, '[{') THEN try_cast(content AS JSON) END, '$[0].type'
+    ) IS NOT NULL AS is_blocks,
     any_value(value) FILTER (WHERE field IN ('reasoning', 'reasoning_content')) AS thought,
     any_value(value) FILTER (WHERE field = 'tool_call_id') AS call_id
   FROM named
@@ -69,6 +73,25 @@ requests AS (
   FROM named
   WHERE field = 'tool_calls'
   GROUP BY key, direction, message_position, item
+),
+
+blocks AS (
+  SELECT
+    key,
+    direction,
+    message_position,
+    role,
+    unnest(cast(content AS JSON[])) AS block,
+    generate_subscripts(cast(content AS JSON[]), 1) AS part_position
+  FROM messages
+  WHERE is_blocks AND role <> 'tool'
+),
+
+block_parts AS (
+  SELECT
+    * EXCLUDE (block),
+    block_part(block) AS part
+  FROM blocks
 )
 
 SELECT
@@ -83,15 +106,37 @@ FROM messages
 WHERE thought IS NOT NULL
 UNION ALL BY NAME
 SELECT
+  block_parts.key,
+  block_parts.direction,
+  block_parts.message_position,
+  block_parts.part_position,
+  block_parts.role,
+  block_parts.part.part_type,
+  block_parts.part.text,
+  block_parts.part.tool_name,
+  block_parts.part.call_id,
+  block_parts.part.arguments,
+  result_text(block_parts.part.result) AS result
+FROM block_parts
+LEFT JOIN requests
+  ON
+    block_parts.key = requests.key
+    AND block_parts.direction = requests.direction
+    AND block_parts.message_position = requests.message_position
+    AND block_parts.part.call_id = requests.call_id
+WHERE block_parts.part.part_type IS NOT NULL AND requests.key IS NULL
+UNION ALL BY NAME
+SELECT
   key,
   direction,
   message_position,
   1 AS part_position,
   role,
-  'text' AS part_type,
+  -- Anthropic's thoughts are messages of a role of their own.
+  if(role = 'thinking', 'reasoning', 'text') AS part_type,
   result_text(content) AS text
 FROM messages
-WHERE content <> '' AND role <> 'tool'
+WHERE content <> '' AND role <> 'tool' AND NOT is_blocks
 UNION ALL BY NAME
 SELECT
   key,
@@ -109,7 +154,7 @@ SELECT
   requests.key,
   requests.direction,
   requests.message_position,
-  2 + requests.item AS part_position,
+  1_000_000 + requests.item AS part_position,
   messages.role,
   'tool_call' AS part_type,
   requests.tool_name,

@@ -1,7 +1,8 @@
 -- What the model got to see of each call it requested, from the first later input that tells it.
 --
--- A response without call id belongs to the request that stands as far from the end of its message
--- as the response does from the end of the next call's input.
+-- A response without call id, or with one that its request was not recorded with, belongs to the
+-- request that stands as far from the end of its message as the response does from the end of the
+-- next call's input.
 --
 -- Reads:
 --   requests
@@ -52,6 +53,7 @@ next_calls AS (
 unnamed_requests AS (
   SELECT
     requests.request,
+    requests.call_id,
     next_calls.next_call AS model_call,
     row_number() OVER (PARTITION BY requests.model_call ORDER BY requests.request DESC)
       AS from_end
@@ -62,13 +64,14 @@ unnamed_requests AS (
 
 unnamed_responses AS (
   SELECT
-    model_call,
-    observed,
+    told.model_call,
+    told.call_id,
+    told.observed,
     row_number() OVER (
-      PARTITION BY model_call ORDER BY message_position DESC, part_position DESC
+      PARTITION BY told.model_call ORDER BY told.message_position DESC, told.part_position DESC
     ) AS from_end
   FROM told
-  WHERE call_id IS NULL
+  ANTI JOIN requests USING (trajectory_id, call_id)
 )
 
 SELECT
@@ -80,4 +83,5 @@ SELECT
   unnamed_requests.request,
   unnamed_responses.observed
 FROM unnamed_requests
-INNER JOIN unnamed_responses USING (model_call, from_end);
+INNER JOIN unnamed_responses USING (model_call, from_end)
+WHERE unnamed_requests.call_id IS NULL OR unnamed_responses.call_id IS NULL;
