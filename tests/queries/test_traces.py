@@ -170,6 +170,21 @@ def test_spans_of_no_time_stand_in_no_circle(lake: Lake) -> None:
     assert trajectories(lake) == [("1", "")]
 
 
+def test_agent_that_is_called_without_a_tool_span_was_run(lake: Lake) -> None:
+    """A call of an agent whose span stands in the run is no unknown tool that never ran."""
+    spans = [
+        agent(1, agent_name="manager"),
+        model(2, 1, at=1, said=[message("assistant", request("helper", "c1"))]),
+        agent(3, 1, at=5, ms=20, agent_name="helper"),
+        tool(4, 3, at=6),
+        model(5, 1, at=30, said=[message("assistant", "Done.")]),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert story(lake) == ["tool_call helper {} ok", "tool_call t ok", "answer Done."]
+
+
 def test_hand_over_stays_inside(lake: Lake) -> None:
     """The agent that took over works in the same run; the hand-over is a step, not a tool call."""
     spans = [

@@ -10,6 +10,7 @@
 --   offered_in_runs
 --   control_tools
 --   operations
+--   runs_of_operations
 -- Columns:
 --   call              VARCHAR  One row each.
 --   trajectory_id     VARCHAR
@@ -87,6 +88,18 @@ refusals AS (
   GROUP BY trace_id
 ),
 
+-- Agents inside of a run that have no tool span around them: whoever calls one runs it.
+inner_agents AS (
+  SELECT
+    runs_of_operations.trajectory_id,
+    coalesce(operations.agent_name, operations.agent_label) AS tool_name,
+    bool_or(operations.failed) AS failed
+  FROM operations
+  INNER JOIN runs_of_operations USING (key)
+  WHERE operations.operation = 'agent' AND operations.key <> runs_of_operations.root
+  GROUP BY ALL
+),
+
 known AS (
   SELECT
     requested.*,
@@ -94,10 +107,13 @@ known AS (
       AS refused,
     observed_runs.trajectory_id IS NOT NULL AS executions_recorded,
     coalesce(requested.observed, requested.result) AS seen,
-    list_contains(
+    inner_agents.failed AS agent_failed,
+    inner_agents.tool_name IS NOT NULL
+    OR list_contains(
       coalesce(tool_lists.names, offered_in_runs.names), requested.tool_name
     ) AS offered
   FROM requested
+  LEFT JOIN inner_agents USING (trajectory_id, tool_name)
   LEFT JOIN observed_runs USING (trajectory_id)
   LEFT JOIN refusals ON split_part(requested.trajectory_id, '-', 1) = refusals.trace_id
   LEFT JOIN model_calls USING (model_call)
@@ -113,6 +129,8 @@ judged AS (
       WHEN execution IS NOT NULL AND (result_is_error(result) OR result_is_error(observed))
         THEN { 'status': 'error', 'source': 'text' }
       WHEN execution IS NOT NULL THEN { 'status': 'ok', 'source': 'span' }
+      WHEN agent_failed THEN { 'status': 'error', 'source': 'span' }
+      WHEN NOT agent_failed THEN { 'status': 'ok', 'source': 'span' }
       WHEN executions_recorded OR NOT coalesce(offered, TRUE)
         THEN { 'status': 'not_executed', 'source': 'request' }
       WHEN
