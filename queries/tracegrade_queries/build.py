@@ -11,6 +11,7 @@ trace: those of an import stand there too.
 """
 
 import datetime
+import os
 import uuid
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -30,8 +31,12 @@ from tracegrade_queries.sql import query
 BUCKET_SPANS: Final = 250_000
 """Spans that one bucket aims at; a trace is never split."""
 
+LEAST_BUCKET_SPANS: Final = 25_000
+"""Fewer are not split among the workers: planning a bucket's queries takes as long."""
+
 WORKERS: Final = 2
-"""Buckets at a time: the engine uses one core for rows of one bucket's size."""
+"""Buckets at a time, each on its share of the cores: rows of one bucket's size are worked off with
+less effort by one core than by several."""
 
 PART_ROWS: Final = 50_000
 """Rows that are held at a time of those that a rewrite keeps."""
@@ -93,7 +98,8 @@ def build(lake: Lake, *, full: bool = False) -> BuildSummary:
         lake: The lake to read and write. One build at a time.
         full: Build every trace, not just those with new spans.
     """
-    with connect(lake, memory_limit=MEMORY_LIMIT) as con:
+    threads = max(1, (os.cpu_count() or 1) // WORKERS) if lake.is_local else None
+    with connect(lake, memory_limit=MEMORY_LIMIT, threads=threads) as con:
         received = _received(con)
         seen = {} if full else _seen(lake, received)
         new_spans = _find_new(con, seen)
@@ -161,7 +167,9 @@ def _build_buckets(
     lake: Lake, con: duckdb.DuckDBPyConnection, steps: Built, trajectories: Built
 ) -> list[Verdict]:
     """Stage the rows of all affected traces, and return what evaluators say of them."""
-    con.execute(f"CREATE TABLE buckets AS {query('buckets')}", {"bucket_spans": BUCKET_SPANS})
+    con.execute(
+        f"CREATE TABLE buckets AS {query('buckets')}", {"bucket_spans": _bucket_spans(con)}
+    )
     buckets = con.sql("SELECT DISTINCT bucket FROM buckets ORDER BY bucket").fetchall()
     evaluations: list[Verdict] = []
 
@@ -180,6 +188,13 @@ def _build_buckets(
         for _ in pool.map(work_off, [bucket for (bucket,) in buckets]):
             pass
     return evaluations
+
+
+def _bucket_spans(con: duckdb.DuckDBPyConnection) -> int:
+    """Return how many spans each bucket aims at: all workers have something to do."""
+    found = con.sql("SELECT coalesce(sum(spans), 0)::BIGINT FROM affected_traces").fetchall()
+    spans: int = found[0][0]
+    return min(BUCKET_SPANS, max(LEAST_BUCKET_SPANS, -(-spans // WORKERS)))
 
 
 def _choose_bucket(con: duckdb.DuckDBPyConnection, bucket: int) -> None:

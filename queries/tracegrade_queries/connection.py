@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import duckdb
 import pyarrow as pa
@@ -39,6 +39,9 @@ _SETTINGS: Final = {
     "python_enable_replacements": False,  # a Python variable is not a table
 }
 
+Limits: TypeAlias = Mapping[str, str | int]
+"""Settings of the engine that bound what it takes of the machine."""
+
 
 def open_lake(place: str | Path, note: Callable[[str], object]) -> Lake:
     """Return the lake at a path or URL, and note how it is read if that takes longer.
@@ -55,7 +58,11 @@ def open_lake(place: str | Path, note: Callable[[str], object]) -> Lake:
 
 
 def connect(
-    lake: Lake, *, tables: Sequence[Table] = (), memory_limit: str | None = None
+    lake: Lake,
+    *,
+    tables: Sequence[Table] = (),
+    memory_limit: str | None = None,
+    threads: int | None = None,
 ) -> duckdb.DuckDBPyConnection:
     """Return a connection that reads the lake as it is now, and keeps reading that.
 
@@ -63,6 +70,7 @@ def connect(
         lake: The lake; its tables are seen at the versions they have at this moment.
         tables: Tables of higher layers, beside those of this one.
         memory_limit: What the engine may use before it spills; None for most of the machine's.
+        threads: That work on queries, those that ask them counted; None for all cores.
 
     Returns:
         An in-memory DuckDB with a view for each table (empty if the lake has no such table yet),
@@ -72,9 +80,11 @@ def connect(
     """
     declared = {table.name: table for table in (*TABLES, *tables)}
     found = _found_tables(lake, declared.keys())
+    given = {"memory_limit": memory_limit, "threads": threads}
+    limits = {name: limit for name, limit in given.items() if limit is not None}
     while True:
         try:
-            return _connected(lake, declared, found, memory_limit)
+            return _connected(lake, declared, found, limits)
         except duckdb.Error:  # an erasure may have removed files at once
             gone = {file for file in _files(found) if not Path(file).exists()}
             found = _found_tables(lake, declared.keys())
@@ -86,10 +96,10 @@ def _connected(
     lake: Lake,
     declared: Mapping[str, Table],
     found: Mapping[str, "Found"],
-    memory_limit: str | None,
+    limits: Limits,
 ) -> duckdb.DuckDBPyConnection:
     """Return a connection with a view for each declared and each found table."""
-    con = _open_engine(lake, found, memory_limit)
+    con = _open_engine(lake, found, limits)
     for name, table in declared.items():
         _create_view(con, table, found.get(name))
     for name, raw in DEDUPLICATED.items():
@@ -144,14 +154,13 @@ def _found_table(lake: Lake, name: str, run: int) -> Found | None:
 
 
 def _open_engine(
-    lake: Lake, found: Mapping[str, Found], memory_limit: str | None
+    lake: Lake, found: Mapping[str, Found], limits: Limits
 ) -> duckdb.DuckDBPyConnection:
     """Return an in-memory DuckDB that reads only these tables; its settings are locked.
 
     What does not fit into memory is spilled into the lake's state, which is its owner's alone.
     """
     spill = str(lake.state / "_spill")
-    limits = {"memory_limit": memory_limit} if memory_limit else {}
     con = duckdb.connect(config={**_SETTINGS, **limits, "temp_directory": spill})
     con.execute("LOAD icu")  # part of the wheel; without it there are no time zones
     con.execute("SET GLOBAL TimeZone = 'UTC'")  # of every cursor
