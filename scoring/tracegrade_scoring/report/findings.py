@@ -68,7 +68,7 @@ def _of_release(release: Release) -> Iterator[str]:
 
 def _worst_decision(decision: WrongDecision) -> str:
     where = words.name(decision.decision, "one decision")
-    task = words.name(decision.task_id, "a run without a task")
+    task = f"task {words.name(decision.task_id)}" if decision.task_id else "a run without a task"
     if decision.missed:
         did = f"made no call where {expected(decision)} was expected"
     else:

@@ -250,10 +250,11 @@ def _counting(counts: Iterable[int]) -> dict[str, Any]:
 
 
 def _svg(chart: AnyChart, description: str, height: Any) -> Markup:
-    spec = chart.properties(
-        width=PLOT_WIDTH, height=height, description=description, background="transparent"
-    ).configure(**_config())
-    svg = vl_convert.vegalite_to_svg(spec.to_dict(), allowed_base_urls=[])
+    spec = chart.properties(width=PLOT_WIDTH, height=height, background="transparent").configure(
+        **_config()
+    )
+    svg: str = vl_convert.vegalite_to_svg(spec.to_dict(), allowed_base_urls=[])
+    svg = svg.replace("<svg ", f'<svg role="img" aria-label="{description}" ', 1)
     return Markup(svg)  # noqa: S704 - Vega's SVG writer escapes every text
 
 

@@ -66,7 +66,10 @@ def card(release: Release, label: str) -> Card | None:
         words.number(score.value),
         score.label or "no T-Score",
         tuple(_notes(release)),
-        tuple(_axis(name, value) for name, value in axes._asdict().items()),
+        tuple(
+            _axis(name, value, by_default=name == "pq" and release.pq_defaulted)
+            for name, value in axes._asdict().items()
+        ),
         tiers,
         tuple(_presets(release)),
     )
@@ -100,8 +103,9 @@ def _why_none(release: Release) -> str:
     return f"Not measured: {', '.join(missing)}"
 
 
-def _axis(name: str, value: float | None) -> AxisView:
-    return AxisView(AXES[name], words.axis(value), round(10 * (value or 0.0), 1))
+def _axis(name: str, value: float | None, *, by_default: bool) -> AxisView:
+    shown = words.axis(value) + (", by default" if by_default else "")
+    return AxisView(AXES[name], shown, round(10 * (value or 0.0), 1))
 
 
 def _tier(cohort: CohortPass) -> TierView:

@@ -305,11 +305,17 @@ def _pass_rows(release: Release) -> Iterable[PassRow]:
                 release_label(release),
                 words.name(cohort.run_mode, ""),
                 row.k,
-                words.amount(row.pass_at_k, Scale.SHARE),
-                words.amount(row.pass_hat_k, Scale.SHARE),
+                _with_interval(row.pass_at_k, row.at_low, row.at_high),
+                _with_interval(row.pass_hat_k, row.hat_low, row.hat_high),
                 f"{words.count(row.tasks, 'task')}, {words.count(cohort.valid, 'attempt')}"
                 + (f", {cohort.invalid:,} of unknown outcome left out" if cohort.invalid else ""),
             )
+
+
+def _with_interval(value: float, low: float | None, high: float | None) -> str:
+    interval = words.interval(low, high, Scale.SHARE)
+    shown = words.amount(value, Scale.SHARE)
+    return f"{shown} ({interval})" if interval else shown
 
 
 def _mode_rows(release: Release) -> Iterable[ModeRow]:

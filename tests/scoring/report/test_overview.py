@@ -1,0 +1,175 @@
+"""What a release manager looks at first: T-Score, tiers, failure modes, sub-goal graphs."""
+
+import json
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.scoring.report.build import Tables
+
+from tracegrade_queries.sql import paths
+from tracegrade_scoring.report.as_json import render_json
+from tracegrade_scoring.report.graph import depths, sub_goal_graph
+from tracegrade_scoring.report.html import render_html
+from tracegrade_scoring.report.markdown import render_markdown
+from tracegrade_scoring.report.model import Release, SubGoalOutcome
+from tracegrade_scoring.report.terminal import render_terminal
+
+
+def worked_example(tables: Tables, late: float = 5.0) -> Release:
+    """Insert the article's worked example, one run and three kills, and return its release."""
+    run = tables.run(task_id="files")
+    tables.scored(run, "files")
+    tables.score(run, "tsa", 0.75, numerator=9.0, denominator=12.0)
+    tables.score(run, "pq", 4.375, numerator=4.375, denominator=1.0)
+    tables.score(run, "pq_strict", 3.75, numerator=3.75, denominator=1.0)
+    ra = (10 + 7 + late) / 3
+    tables.score(run, "ra_after_recovery", ra, numerator=ra, denominator=1.0)
+    tables.score(run, "late_ra", late, numerator=late, denominator=1.0)
+    for metric in ("tsa", "pq", "ra_after_recovery"):
+        tables.release(metric, 1.0, numerator=1.0, denominator=1.0)
+    (release,) = tables.report().releases
+    return release
+
+
+def test_worked_example_gives_the_published_score(tables: Tables) -> None:
+    """TSA 7.5, PQ 3.75 strict, RA 22/3: 5.60, Staging-Only (Triangle)."""
+    release = worked_example(tables)
+    document = json.loads(render_json(tables.report()))["releases"][0]["t_score"]
+
+    assert release.axes.tsa == 7.5
+    assert release.axes.ra == pytest.approx(22 / 3)
+    assert document["strict"]["value"] == pytest.approx(5.600, abs=5e-4)
+    assert document["strict"]["label"] == "Staging-Only"
+    assert document["value"] == pytest.approx(3 / (1.2 / 7.5 + 1 / 4.375 + 0.8 * 3 / 22))
+    assert document["tasks"][0]["t_score"] == document["value"]
+
+
+def test_every_page_shows_the_score_and_warns_of_a_late_kill_first(tables: Tables) -> None:
+    """The lowest late recovery under 7 comes before any other finding."""
+    worked_example(tables)
+    report = tables.report()
+
+    for text in (
+        render_terminal(report, width=300, colour=False),
+        render_markdown(report).replace("\\", ""),
+        render_html(report),
+    ):
+        assert "Staging-Only" in text
+        assert "7.5 of 10" in text
+        assert "killed late, files recovers only to 5.0 of 10: fix this before" in text
+
+
+def test_means_are_over_tasks_and_decisions_are_pooled(tables: Tables) -> None:
+    """Two runs of one task weigh as much as one of another; a run of no task is a unit too."""
+    runs = (("a", 2.0, 1.0), ("a", 4.0, 1.0), ("b", 9.0, 8.0), (None, 6.0, 0.0))
+    for task, quality, right in runs:
+        run = tables.run(task_id=task)
+        tables.scored(run, task)
+        tables.score(run, "pq", quality)
+        tables.score(run, "tsa", right / 10, numerator=right, denominator=10.0)
+    (release,) = tables.report().releases
+
+    assert release.axes.pq == (3 + 9 + 6) / 3
+    assert release.axes.tsa == 10 * 10 / 40
+    assert release.t_score.value is None
+    assert release.t_score.flags == ("missing_ra",)
+
+
+@pytest.mark.parametrize(("errors", "quality"), [(0, 10.0), (1, None)])
+def test_plan_that_no_task_asks_for_counts_as_10(
+    tables: Tables, errors: int, quality: float | None
+) -> None:
+    """But not where it could not be measured."""
+    tables.scored(tables.run(), "a")
+    tables.release("pq", None, error=errors)
+    (release,) = tables.report().releases
+
+    assert release.axes.pq == quality
+
+
+def test_failure_modes_have_rate_and_evidence(tables: Tables) -> None:
+    """Runs that show each, how many of them failed, and the first step that shows it."""
+    for place in range(3):
+        run = tables.run()
+        tables.scored(run, None)
+        mode = "unclassified" if place == 2 else "loop_trap"
+        tables.insert("failures", trajectory_id=run, mode=mode, release="1.0", success=place == 0,
+                      step_index=7, span_id="s", detail="look 3 times")  # fmt: skip
+    tables.release("loop_trap", 2 / 3, numerator=2.0, denominator=3.0)
+    (release,) = tables.report().releases
+
+    assert [(row.mode, row.runs, row.failed_runs) for row in release.failure_modes] == [
+        ("loop_trap", 2, 1),
+        ("unclassified", 1, 1),
+    ]
+    page = render_html(tables.report())
+    assert "66.7%" in page
+    assert "run t1, step 7" in page
+
+
+def test_tier_and_pass_curves_stand_beside_each_other(tables: Tables) -> None:
+    """Six tasks of three successes: production-ready; the other estimators are apart."""
+    for task in "abcdef":
+        for trial in range(3):
+            run = tables.run(task_id=task, trial=trial)
+            tables.scored(run, task)
+            tables.score(run, "success", 1.0, numerator=1.0, denominator=1.0)
+    report = tables.report()
+    document = json.loads(render_json(report))["releases"][0]
+
+    assert document["tiers"][0]["tier"] == "Production-ready"
+    assert [row["k"] for row in document["pass"]] == [1, 2, 3]
+    assert {row["estimator"] for row in document["pass"]} == {"unbiased"}
+    assert "pooled" in {row["estimator"] for row in document["pass_other_estimators"]}
+    assert "pass@k and pass^k by k for each release, with 95% bands" in render_html(report)
+
+
+def goal(name: str, *deps: str, completed: int = 1, critical: bool = False) -> SubGoalOutcome:
+    """Return a sub-goal of two attempts, skipped where it was not completed."""
+    return SubGoalOutcome("task", name, critical, deps, 2, completed, completed, 0, 0, None)
+
+
+def test_graph_draws_each_sub_goal_and_dependency_once() -> None:
+    """A diamond has four boxes and four lines; unknown prerequisites are left out."""
+    drawing = sub_goal_graph(
+        [goal("a"), goal("b", "a"), goal("c", "a", "gone"), goal("d", "b", "c")]
+    )
+
+    assert drawing.count("<path") == 4
+    assert [drawing.count(f">{name}</text>") for name in "abcd"] == [1, 1, 1, 1]
+
+
+def test_skipped_critical_sub_goal_is_red() -> None:
+    """Its edge and its count are in the colour of what is bad, and its name is told."""
+    calm = sub_goal_graph([goal("a", critical=True, completed=2), goal("b", "a")])
+    alarm = sub_goal_graph([goal("a", critical=True, completed=1), goal("b", "a")])
+
+    assert 'stroke="var(--bad)"' not in calm
+    assert 'stroke="var(--bad)"' in alarm
+    assert "critical ones skipped: a" in alarm
+
+
+@settings(max_examples=200)
+@given(st.dictionaries(st.sampled_from("abcdefg"), st.lists(st.sampled_from("abcdefgh"))))
+def test_depth_never_loops_and_stands_after_its_prerequisites(
+    deps: dict[str, list[str]],
+) -> None:
+    """Whatever depends on what; without a cycle each stands right of all it needs."""
+    found = depths(deps)
+    forward = {name: [d for d in needs if d in deps and d < name] for name, needs in deps.items()}
+    acyclic = depths(forward)
+
+    assert found.keys() == deps.keys()
+    assert all(0 <= depth < len(deps) for depth in found.values())
+    assert all(acyclic[d] < acyclic[name] for name, needs in forward.items() for d in needs)
+
+
+def test_every_source_that_a_page_names_is_a_query(sample: Tables) -> None:
+    """`From …` names queries that `tracegrade sql --saved` runs."""
+    named = re.findall(r"<p class=\"source\">(.*?)</p>", render_html(sample.report()))
+    names = {name for line in named for name in re.findall(r"<code>(.*?)</code>", line)}
+
+    assert len(names) > 5
+    assert names <= paths().keys()
