@@ -9,7 +9,7 @@
 --   graph_prerequisites
 --   graph_variants
 --   sub_goal_states
---   sub_goal_choices
+--   sub_goal_variants
 -- Columns:
 --   example               VARCHAR    One row for each example and sub_goal.
 --   sub_goal              VARCHAR    A counted sub-goal of the chosen variant.
@@ -33,23 +33,23 @@
 --   none
 WITH chosen AS (
   SELECT
-    sub_goal_choices.example,
-    sub_goal_choices.variant,
+    sub_goal_variants.example,
+    sub_goal_variants.variant,
     sub_goal_states.*,
     graph_nodes.critical,
     graph_nodes.weight,
     graph_nodes.has_criterion,
     sub_goal_states.completed OR (sub_goal_states.pre_satisfied AND sub_goal_states.holds) AS met
-  FROM sub_goal_choices
-  INNER JOIN sub_goal_states ON sub_goal_choices.example = sub_goal_states.attempt_id
+  FROM sub_goal_variants
+  INNER JOIN sub_goal_states ON sub_goal_variants.example = sub_goal_states.attempt_id
   INNER JOIN graph_variants
     ON
-      sub_goal_choices.task_id = graph_variants.task_id
-      AND sub_goal_choices.variant = graph_variants.variant
+      sub_goal_variants.task_id = graph_variants.task_id
+      AND sub_goal_variants.variant = graph_variants.variant
       AND sub_goal_states.sub_goal = graph_variants.sub_goal
   INNER JOIN graph_nodes
     ON
-      sub_goal_choices.task_id = graph_nodes.task_id
+      sub_goal_variants.task_id = graph_nodes.task_id
       AND sub_goal_states.sub_goal = graph_nodes.sub_goal
 ),
 

@@ -13,7 +13,7 @@
 --   sub_goal_attribution
 --   sub_goal_examples
 --   sub_goal_results
---   sub_goal_choices
+--   sub_goal_variants
 -- Columns:
 --   trajectory_id  VARCHAR  An attempt with a known task; one row for each and metric.
 --   metric         VARCHAR  Name of the score.
@@ -105,10 +105,10 @@ failed_expressions AS (
 measured AS (
   SELECT
     totals.*,
-    sub_goal_choices.settled AND totals.attempts_known AS coverage_known,
-    sub_goal_choices.settled AND totals.completions_known AS completion_known
+    sub_goal_variants.settled AND totals.attempts_known AS coverage_known,
+    sub_goal_variants.settled AND totals.completions_known AS completion_known
   FROM totals
-  INNER JOIN sub_goal_choices USING (example)
+  INNER JOIN sub_goal_variants USING (example)
 ),
 
 metrics AS (

@@ -1,19 +1,85 @@
--- The variant of its task's graph that serves all graph scores of each attempt.
+-- The variant of its task's graph that serves all graph scores of each example of an outcome.
+--
+-- The one with the highest weighted completion, then the highest coverage, then the fewest
+-- sub-goals, then the first in the file. What is unknown counts as not reached. Ratios are
+-- compared as rounded (metrics.md, rule 0.10).
 --
 -- Reads:
---   sub_goal_choices
+--   graph_nodes
+--   graph_variants
 --   sub_goal_examples
+--   sub_goal_states
 -- Columns:
---   attempt_id  VARCHAR  One row each, for attempts whose task has a usable graph.
---   task_id     VARCHAR  The task.
---   variant     INTEGER  Which of its variants, from 0.
---   settled     BOOLEAN  The choice depends on nothing unknown, or there was none.
+--   example  VARCHAR  One row for each example of an outcome.
+--   task_id  VARCHAR  The task.
+--   variant  INTEGER  Which of its variants, from 0.
+--   settled  BOOLEAN  The choice depends on nothing unknown, or there was none.
 -- Order:
 --   none
+WITH examples AS (
+  SELECT
+    sub_goal_states.attempt_id AS example,
+    sub_goal_states.task_id,
+    sub_goal_states.sub_goal,
+    sub_goal_states.attempted,
+    sub_goal_states.completed,
+    sub_goal_states.pre_satisfied
+  FROM sub_goal_states
+  SEMI JOIN sub_goal_examples ON sub_goal_states.attempt_id = sub_goal_examples.example
+),
+
+candidates AS (
+  SELECT
+    examples.example,
+    examples.task_id,
+    graph_variants.variant,
+    count(*) AS nodes,
+    count_if(examples.attempted) / count(*) AS coverage,
+    list_sum(
+      list(graph_nodes.weight ORDER BY graph_nodes.place)
+      FILTER (WHERE examples.completed AND NOT examples.pre_satisfied)
+    ) AS completed_weight,
+    list_sum(
+      list(graph_nodes.weight ORDER BY graph_nodes.place) FILTER (WHERE NOT examples.pre_satisfied)
+    ) AS weight
+  FROM examples
+  INNER JOIN graph_nodes USING (task_id, sub_goal)
+  INNER JOIN graph_variants USING (task_id, sub_goal)
+  GROUP BY examples.example, examples.task_id, graph_variants.variant
+),
+
+-- What lies outside of a variant can still decide whether it is chosen.
+known AS (
+  SELECT
+    example,
+    bool_and(attempted IS NOT NULL AND completed IS NOT NULL) AS known
+  FROM examples
+  GROUP BY example
+),
+
+ranked AS (
+  SELECT
+    example,
+    task_id,
+    variant,
+    count(*) OVER (PARTITION BY example) AS variants,
+    row_number() OVER (
+      PARTITION BY example
+      ORDER BY
+        -- Without anything left to complete, nothing is incomplete.
+        round_even(coalesce(coalesce(completed_weight, 0) / nullif(weight, 0), 1), 9) DESC,
+        round_even(coverage, 9) DESC,
+        nodes ASC,
+        variant ASC
+    ) AS rank
+  FROM candidates
+)
+
 SELECT
-  sub_goal_examples.attempt_id,
-  sub_goal_choices.task_id,
-  sub_goal_choices.variant,
-  sub_goal_choices.settled
-FROM sub_goal_examples
-INNER JOIN sub_goal_choices USING (example);
+  ranked.example,
+  ranked.task_id,
+  ranked.variant,
+  known.known OR ranked.variants = 1 AS settled
+FROM ranked
+INNER JOIN known USING (example)
+WHERE ranked.rank = 1;

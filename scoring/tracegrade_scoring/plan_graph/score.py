@@ -25,7 +25,5 @@ def score(con: duckdb.DuckDBPyConnection) -> None:
     materialise(con, "sub_goal_attribution")
     for name in ("sub_goal_evidence", "sub_goal_states", "sub_goal_examples"):
         materialise(con, name)
-    for name in ("sub_goal_choices", "sub_goal_variants", "sub_goal_results"):
-        materialise(con, name)
-    for name in ("sub_goal_rows", "sub_goal_scores"):
+    for name in ("sub_goal_variants", "sub_goal_results", "sub_goal_rows", "sub_goal_scores"):
         materialise(con, name)
