@@ -200,6 +200,22 @@ def test_result_is_used_only_by_what_comes_later() -> None:
     assert found["tool_utilization"][:3] == (0.5, 1, 2)
 
 
+def test_reads_alone_are_not_graded_where_only_writes_are() -> None:
+    """No write was expected and none made: what was read does not make it wrong."""
+    task = """
+    version: 1
+    tools: {look: {effect: read}}
+    tasks: {task: {expected: [], expected_complete: writes}}
+    """
+    looked = call("t1", 0, "look", result="order 7781")
+    found = scores(
+        scored(connection([looked], [trajectory("t1", task_id="task")]), specification(task))
+    )
+
+    assert (value(found), value(found, "tool_correct")) == ("no_calls", "no_calls")
+    assert value(found, "tool_utilization") == 0
+
+
 def test_turns_are_graded_one_by_one() -> None:
     """A call in the wrong turn is wrong; the score is the mean, correct only if every turn is."""
     task = """

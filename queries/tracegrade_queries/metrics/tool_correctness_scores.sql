@@ -50,7 +50,8 @@ turns AS (
     threshold,
     CASE
       WHEN all_wrong THEN [0]
-      WHEN weight > 0 THEN [weighted_sum]
+      -- Without calls on either side there is nothing to be correct, whatever was read.
+      WHEN parts[1] IS NOT NULL AND weight > 0 THEN [weighted_sum]
       ELSE [NULL]
     END
     || parts AS parts,

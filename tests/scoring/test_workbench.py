@@ -1,0 +1,140 @@
+"""Tool correctness beside the true label of WorkBench's runs: the table of README.md."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+import yaml
+
+from tracegrade_collector.importer import import_files
+from tracegrade_collector.importing.part import Reading
+from tracegrade_collector.lake import Lake
+from tracegrade_queries.connection import connect
+from tracegrade_scoring.job import score
+from tracegrade_scoring.schema import SCORE_TABLES
+from tracegrade_scoring.tasks import Specification
+from tracegrade_scoring.tasks.ground_truth import task_file
+
+from .build import specification
+
+CALENDAR = ("create_event", "delete_event", "update_event")
+EMAIL = ("send_email", "delete_email", "forward_email", "reply_email")
+READS = (
+    *("calendar.search_events", "calendar.get_event_information_by_id"),
+    *("email.search_emails", "email.get_email_information_by_id"),
+    "company_directory.find_email_address",
+)
+TOOLS = {
+    **{name: {"effect": "read"} for name in READS},
+    **{f"calendar.{name}": {"effect": "write"} for name in CALENDAR},
+    **{f"email.{name}": {"effect": "write"} for name in EMAIL},
+}
+PATHS = {
+    **{"messages": "steps", "task": "task", "success": "correct"},
+    **{"release": "model", "user_input": "query"},
+}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> Path:
+    """The 400 runs, each with its task and the label of the benchmark's own scorer."""
+    folder, file = shared_data / "workbench", tmp_path_factory.mktemp("workbench") / "runs.jsonl"
+    with (
+        gzip.open(folder / "runs.jsonl.gz", "rt") as made,
+        gzip.open(folder / "labels.jsonl.gz", "rt") as labels,
+        file.open("w") as merged,
+    ):
+        for line, label in zip(made, labels, strict=True):
+            run = json.loads(line)
+            known = {"task": f"{run['domain']}-{run['row']}"}
+            correct = json.loads(label)["correct"]
+            merged.write(json.dumps({**run, **known, "correct": correct}) + "\n")
+    return file
+
+
+@pytest.fixture(scope="module")
+def tasks(runs: Path) -> Specification:
+    """The expected writes of each task, in any order."""
+    paths = {"task": "task", "expected": "expected_actions"}
+    truth = yaml.safe_load(task_file([runs], paths, "writes", list[str]().append))
+    unordered = {name: {**t, "sequence_matters": False} for name, t in truth["tasks"].items()}
+    return specification(json.dumps({"tools": TOOLS, "tasks": unordered}))
+
+
+@pytest.fixture(scope="module")
+def con(
+    runs: Path, tasks: Specification, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The scored runs."""
+    lake = Lake.create(tmp_path_factory.mktemp("lake"))
+    import_files(lake, [runs], list[str]().append, reading=Reading("messages", PATHS))
+    score(lake, tasks)
+    with connect(lake, tables=SCORE_TABLES) as con:
+        yield con
+
+
+AGREEMENT = [
+    # label, tool-correct, and without utilization: runs
+    ("correct", "no", "no", 5),
+    ("correct", "no", "yes", 5),
+    ("correct", "no_calls", "no_calls", 20),
+    ("correct", "yes", "yes", 129),
+    ("incorrect", "no", "no", 229),
+]
+"""The table of README.md."""
+
+
+def test_tool_correctness_agrees_with_the_true_label(con: duckdb.DuckDBPyConnection) -> None:
+    """No incorrect run is tool-correct; ten correct ones are not, five of them by use alone."""
+    rows = con.sql("""
+      SELECT
+        if(success.value = 1, 'correct', 'incorrect') AS label,
+        coalesce(tool_correct.reason, if(tool_correct.value = 1, 'yes', 'no')) AS correct,
+        coalesce(
+          tool_correct.reason,
+          if(
+            coalesce(tool_selection_jaccard.value, 1) = 1
+            AND coalesce(tool_parameters.value, 1) = 1
+            AND coalesce(tool_sequence.value, 1) = 1,
+            'yes', 'no'
+          )
+        ) AS without_utilization,
+        count(*)
+      FROM trajectory_scores
+      GROUP BY ALL
+      ORDER BY ALL
+    """)
+
+    assert rows.fetchall() == AGREEMENT
+
+
+def test_disagreements_are_failed_attempts_at_the_same_write(
+    con: duckdb.DuckDBPyConnection,
+) -> None:
+    """Each of the five made up an id first, in vain, and then found the right one."""
+    rows = con.sql("""
+      SELECT bool_or(steps.result IN ('Email not found.', 'Event not found.'))
+      FROM trajectory_scores INNER JOIN steps USING (trajectory_id)
+      WHERE success.value = 1 AND tool_selection_jaccard.value < 1 AND steps.kind = 'tool_call'
+      GROUP BY trajectory_id
+    """)
+
+    assert rows.fetchall() == [(True,)] * 5
+
+
+def test_loops_and_invented_tools_are_found(con: duckdb.DuckDBPyConnection) -> None:
+    """Twelve runs, none correct, went round in circles; five called tools that nobody has."""
+    rows = con.sql("""
+      SELECT mode, success, count(*)
+      FROM failures WHERE mode IN ('loop_trap', 'tool_hallucination')
+      GROUP BY ALL ORDER BY ALL
+    """)
+
+    assert rows.fetchall() == [
+        ("loop_trap", False, 12),
+        ("tool_hallucination", False, 4),
+        ("tool_hallucination", True, 1),
+    ]
