@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tracegrade_scoring.report import words
 from tracegrade_scoring.report.catalogue import Metric, Scale, main_metrics, more_metrics
-from tracegrade_scoring.report.model import Release, Report, Score
+from tracegrade_scoring.report.model import ModeOutcome, Release, Report, Score
 from tracegrade_scoring.report.scorecard import Card, card
 
 VERDICT_WORDS = {"better": "better", "worse": "worse", "unclear": "may be chance"}
@@ -312,6 +312,10 @@ def _pass_rows(release: Release) -> Iterable[PassRow]:
             )
 
 
+def _mode_order(row: ModeOutcome) -> tuple[bool, int, str]:
+    return (row.mode == "unclassified", -row.runs, row.mode)
+
+
 def _with_interval(value: float, low: float | None, high: float | None) -> str:
     interval = words.interval(low, high, Scale.SHARE)
     shown = words.amount(value, Scale.SHARE)
@@ -320,7 +324,7 @@ def _with_interval(value: float, low: float | None, high: float | None) -> str:
 
 def _mode_rows(release: Release) -> Iterable[ModeRow]:
     """Return the failure modes that runs show, the most frequent first."""
-    for row in sorted(release.failure_modes, key=lambda row: (-row.runs, row.mode)):
+    for row in sorted(release.failure_modes, key=_mode_order):
         score = release.metrics.get(row.mode)
         step = "" if row.step_index is None else f", step {row.step_index}"
         yield ModeRow(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.scoring.report.build import START, Tables
+from tests.scoring.report.test_hostile import HOSTILE, Page, acting
 
 from tracegrade_scoring.errors import TrajectoryUnknown
 from tracegrade_scoring.report.timeline.as_csv import render_csv
@@ -158,3 +159,20 @@ def test_step_of_a_sub_agent_is_marked_in_its_own_run(tables: Tables) -> None:
     assert timeline(tables, parent).marks == ()
     assert timeline(tables, parent).run.children == [child]
     assert [mark.what for mark in timeline(tables, child).marks] == ["loop_trap"]
+
+
+def test_hostile_texts_are_text(tables: Tables) -> None:
+    """Whatever a run says, no page of it has an element, link or character that acts."""
+    text = "\n".join(HOSTILE)
+    run = refund(tables, said=text)
+    tables.con.execute("UPDATE steps SET tool_name = $text, error_message = $text", {"text": text})
+    tables.con.execute("UPDATE trajectories SET user_input = $text", {"text": text})
+    found = timeline(tables, run)
+    page, plain = Page(render_html(found)), Page(render_html(timeline(tables, tables.run())))
+
+    ours = "pre details summary li span div i p h3 ul table thead tbody tr th td"
+    assert page.tags - plain.tags <= set(ours.split())
+    assert not {"src", "href", "onerror", "onload"} & {name for name, _ in page.attributes}
+    for shown in (render_html(found), render_terminal(found, width=80, colour=False),
+                  render_markdown(found), render_csv(found), render_json(found)):  # fmt: skip
+        assert not acting(shown)
