@@ -76,6 +76,31 @@ def from_(
     typer.echo(task_file(files, parse_map(map_ or ()), complete, note), nl=False)
 
 
+@tasks.command()
+def schema() -> None:
+    """Write the JSON Schema of task files to stdout, for editors."""
+    from tracegrade_scoring.tasks.schema import schema_text  # noqa: PLC0415 - see above
+
+    typer.echo(schema_text(), nl=False)
+
+
+@tasks.command()
+def draft(
+    lake: LakePath,
+    agent: Annotated[str | None, typer.Option(help="Only runs of this agent.")] = None,
+) -> None:
+    """Write to stdout a task file that successful runs of the lake suggest, to be corrected.
+
+    For each task: the most common path of calls that did not fail, and the fewest calls of a
+    success. Runs without a task are one task for each agent.
+    """
+    from tracegrade_queries.connection import open_lake  # noqa: PLC0415 - see above
+    from tracegrade_scoring.tasks.draft import draft_file  # noqa: PLC0415
+
+    say = partial(typer.echo, err=True)
+    typer.echo(draft_file(open_lake(lake, say), agent, say), nl=False)
+
+
 def score(  # noqa: PLR0913, PLR0917 - one for each option
     lake: LakePath,
     tasks: Annotated[

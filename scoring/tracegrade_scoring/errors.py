@@ -15,6 +15,10 @@ class TaskFileInvalid(ScoringError, BadInput):
     """Task files hold errors, so nothing was scored."""
 
 
+class NothingToDraft(ScoringError, BadInput):
+    """No run of the lake is known to have succeeded, so no task file can be drafted."""
+
+
 class TaskCheckFailed(ScoringError, CheckFailed):
     """`tracegrade tasks check` found errors."""
 

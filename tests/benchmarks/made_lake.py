@@ -39,7 +39,9 @@ _MACROS = f"""
       FROM range(250000) AS numbers (n) GROUP BY place
     )
   );
-  CREATE TEMP MACRO u(i, salt) AS hash(i, salt) / 18446744073709551616.0;
+  -- Of a text: hashes of several values at once resemble one another.
+  CREATE TEMP MACRO mixed(i, salt) AS hash(i || '/' || salt);
+  CREATE TEMP MACRO u(i, salt) AS mixed(i, salt) / 18446744073709551616.0;
   CREATE TEMP MACRO normal(i, salt) AS
     sqrt(-2 * ln(1 - u(i, salt) + 1e-12)) * cos(6.283185307179586 * u(i, salt || '2'));
   CREATE TEMP MACRO skewed(i, salt, middle, spread, most) AS
@@ -47,7 +49,7 @@ _MACROS = f"""
   CREATE TEMP MACRO tool_of(task, place) AS 'tool_' || ((task * 7 + place * 3) % {TOOLS});
   CREATE TEMP MACRO expected_calls(task) AS 2 + task % 5;
   CREATE TEMP MACRO text_of(i, salt, length) AS
-    substr(getvariable('texts')[1 + (hash(i, salt) % 500)::INTEGER], 1, length);
+    substr(getvariable('texts')[1 + (mixed(i, salt) % 500)::INTEGER], 1, length);
 """
 
 _RUNS = f"""
@@ -62,7 +64,7 @@ _RUNS = f"""
     ({TASKS} * pow(u(if(is_child, i - 1, i), 'task'), 1.5))::INTEGER % {TASKS} AS task,
     1 + (u(i, 'release') * 3)::INTEGER % 3 AS release,
     u(i, 'loop') < 0.01 AS loops,
-    if(loops, 6 + (u(i, 'calls') * 20)::INTEGER, 1 + skewed(i, 'calls', 1.4, 0.8, 60)) AS calls,
+    if(loops, 6 + (u(i, 'calls') * 20)::INTEGER, 1 + skewed(i, 'calls', 1.5, 0.9, 60)) AS calls,
     u(i, 'plan') < 0.3 AS plans,
     $day::DATE AS date,
     $day::TIMESTAMP + to_microseconds((i % 43000000) * 2000) AS start_time,
@@ -73,7 +75,7 @@ _RUNS = f"""
 _CALLS = """
   CREATE OR REPLACE TEMP TABLE made_calls AS
   WITH numbered AS (
-    SELECT runs.*, j, hash(i, j) AS key, u(key, 'fails') < 0.07 AS fails
+    SELECT runs.*, j, mixed(i, j) AS key, u(key, 'fails') < 0.07 AS fails
     FROM runs, unnest(range(calls)) AS numbers (j)
   ),
   placed AS (
@@ -88,11 +90,11 @@ _CALLS = """
       *,
       CASE
         WHEN loops THEN tool_of(task, 0)
-        WHEN u(key, 'wrong') < 0.08 THEN 'tool_' || (hash(key, 'other') % 25)
+        WHEN u(key, 'wrong') < 0.08 THEN 'tool_' || (mixed(key, 'other') % 25)
         ELSE tool_of(task, place % expected_calls(task))
       END AS tool_name,
       -- Some arguments are those of the call before.
-      if(loops, hash(i), if(u(key, 'again') < 0.05 AND j > 0, hash(i, j - 1), key)) AS about
+      if(loops, hash(i), if(u(key, 'again') < 0.05 AND j > 0, mixed(i, j - 1), key)) AS about
     FROM placed
   )
   SELECT
@@ -115,7 +117,7 @@ _STEPS = """
     SELECT i, spot, '[' || string_agg(
       '{"id":"p' || place || '","status":"' || if(place < spot, 'completed', 'pending')
       || '","text":"step ' || place || ' '
-      || if(i % 2 = 0, tool_of(task, place), text_of(hash(i, place), 'plan', 30))
+      || if(i % 2 = 0, tool_of(task, place), text_of(mixed(i, place), 'plan', 30))
       || '","tool":"' || tool_of(task, place + if(spot > 0 AND place > spot, spot, 0)) || '"}',
       ',' ORDER BY place) || ']' AS plan
     FROM (
@@ -157,13 +159,13 @@ _STEPS = """
     if(placed.kind = 'tool_call', 'span', NULL) AS status_source,
     if(placed.kind = 'tool_call', TRUE, NULL) AS offered,
     'gpt-5' AS model,
-    if(placed.kind IN ('thought', 'tool_call', 'answer'), 900 + hash(i, step_index) % 4000, NULL)
+    if(placed.kind IN ('thought', 'tool_call', 'answer'), 900 + mixed(i, step_index) % 4000, NULL)
       AS input_tokens,
     runs.start_time + to_milliseconds(step_index * 700) AS start_time,
     runs.start_time + to_milliseconds(step_index * 700 + 500) AS end_time,
     500.0 AS duration_ms, runs.trace_id,
-    substr(md5(hash(i, step_index, 'span')::VARCHAR), 1, 16) AS span_id,
-    substr(md5(hash(i, spot::INTEGER, 'model')::VARCHAR), 1, 16) AS request_span_id,
+    substr(md5(mixed(i, step_index)::VARCHAR), 1, 16) AS span_id,
+    substr(md5(mixed(i, spot::INTEGER || 'model')::VARCHAR), 1, 16) AS request_span_id,
     runs.root_span_id AS parent_span_id, 'otel_genai' AS dialect, 'span' AS provenance,
     []::VARCHAR[] AS flags, runs.date
   FROM placed

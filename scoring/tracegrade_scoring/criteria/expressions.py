@@ -1,10 +1,18 @@
 """Asks the SQL expressions of success criteria what they say of each attempt.
 
 Its own module because these texts are the task file's, not ours. They are checked when the file is
-loaded, but some errors show only on real steps, and must spoil no other attempt.
+loaded, but some errors show only on real steps, and must spoil no other attempt. One that takes
+too long is not asked again: it would not be faster alone.
 """
 
+import time
+from threading import Timer
+from typing import Final
+
 import duckdb
+
+MAX_SECS: Final = 20.0
+"""Of one expression over the attempts of one bucket; more is taken for no answer."""
 
 _ASKED = """
   SELECT task_matches.attempt_id, sub_goal, condition
@@ -45,31 +53,62 @@ def evaluate(con: duckdb.DuckDBPyConnection) -> None:
     )
     asked = "SELECT DISTINCT expression FROM criterion_conditions WHERE kind = 'sql'"
     for (expression,) in con.execute(f"{asked} ORDER BY expression").fetchall():
-        if not _add(con, expression, "(SELECT attempt_id FROM asked)"):
-            _add_one_by_one(con, expression)
+        until = time.monotonic() + MAX_SECS
+        try:
+            if not _add(con, expression, until, "(SELECT attempt_id FROM asked)"):
+                _add_one_by_one(con, expression, until)
+        except duckdb.InterruptException:
+            _add_unanswered(con, expression)
 
 
 def _add(
-    con: duckdb.DuckDBPyConnection, expression: str, attempts: str, **parameters: str
+    con: duckdb.DuckDBPyConnection,
+    expression: str,
+    until: float,
+    attempts: str,
+    **parameters: str,
 ) -> bool:
-    """Add the rows of one expression for some attempts; False, and none, if it cannot be run."""
+    """Add the rows of one expression for some attempts; False, and none, if it cannot be run.
+
+    Raises:
+        InterruptException: It was not done at the time `until`.
+    """
     rows = _EVALUATED.format(asked=_ASKED, expression=expression, attempts=attempts)
+    left = until - time.monotonic()
+    if left <= 0:
+        raise duckdb.InterruptException
+    limit = Timer(left, con.interrupt)
+    limit.start()
     try:
         con.execute(
             f"INSERT INTO expression_results {rows}", {"expression": expression, **parameters}
         )
+    except duckdb.InterruptException:
+        raise
     except duckdb.Error:
         return False
+    finally:
+        limit.cancel()
     return True
 
 
-def _add_one_by_one(con: duckdb.DuckDBPyConnection, expression: str) -> None:
+def _add_one_by_one(con: duckdb.DuckDBPyConnection, expression: str, until: float) -> None:
     asked = con.execute(f"SELECT DISTINCT attempt_id FROM ({_ASKED})", {"expression": expression})
     for (attempt_id,) in asked.fetchall():
-        if not _add(con, expression, "($attempt_id)", attempt_id=attempt_id):
-            con.execute(
-                "INSERT INTO expression_results "
-                "SELECT attempt_id, sub_goal, condition, TRUE, NULL "
-                f"FROM ({_ASKED}) WHERE attempt_id = $attempt_id",
-                {"expression": expression, "attempt_id": attempt_id},
-            )
+        if not _add(con, expression, until, "($attempt_id)", attempt_id=attempt_id):
+            _add_unanswered(con, expression, attempt_id)
+
+
+def _add_unanswered(
+    con: duckdb.DuckDBPyConnection, expression: str, attempt_id: str | None = None
+) -> None:
+    """Add that the expression gave no answer for one attempt, or for all that have none yet."""
+    con.execute(
+        "INSERT INTO expression_results "
+        f"SELECT attempt_id, sub_goal, condition, TRUE, NULL FROM ({_ASKED}) AS asked "
+        "ANTI JOIN expression_results AS answered ON asked.attempt_id = answered.attempt_id "
+        "AND asked.sub_goal IS NOT DISTINCT FROM answered.sub_goal "
+        "AND asked.condition = answered.condition "
+        "WHERE asked.attempt_id = coalesce($attempt_id, asked.attempt_id)",
+        {"expression": expression, "attempt_id": attempt_id},
+    )

@@ -11,6 +11,7 @@ import duckdb
 
 from tracegrade_queries.connection import duckdb_type
 from tracegrade_queries.schema import STEPS
+from tracegrade_scoring.tasks.expression import forbidden
 
 MAX_SECS: Final = 5.0
 """No steps need no time, so an expression that takes longer never ends over real ones."""
@@ -22,6 +23,9 @@ MAX_PATTERN_CHARS: Final = 10_000
 @cache
 def expression_fault(sql: str) -> str | None:
     """Return why a boolean expression cannot be run over a trajectory's steps; None if it can."""
+    fault = forbidden(_engine(), sql)
+    if fault:
+        return fault
     asked = f"SELECT ({sql})::BOOLEAN FROM steps GROUP BY trajectory_id"
     try:
         if len(_engine().extract_statements(asked)) > 1:

@@ -6,14 +6,24 @@ judged (unknown tools, cycles, patterns) is checked in `check.py`.
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    model_validator,
+)
 
 Effect = Literal["read", "write", "destructive"]
 Name = Annotated[str, Field(min_length=1)]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True
+    )
 
 
 class Tool(_Strict):
@@ -88,7 +98,11 @@ def _pattern_or_bound(value: object) -> object:
 class Criterion(_Strict):
     """What must hold; all given keys together."""
 
-    answer: Annotated[Any, AfterValidator(_pattern_or_bound)] = None
+    answer: Annotated[
+        Any,
+        AfterValidator(_pattern_or_bound),
+        WithJsonSchema({"type": ["string", "object"], "minLength": 1, "required": ["input"]}),
+    ] = None
     """RE2, or `{input: NAME}` for a bound value as it is; found anywhere in the final answer."""
     tool: Name | None = None
     """A call of this tool exists that has the given status and result."""
@@ -127,7 +141,9 @@ def _serves_rule(value: object) -> object:
 class SubGoal(_Strict):
     """One node of the task's plan graph."""
 
-    serves: list[Annotated[Serves, BeforeValidator(_serves_rule)]] = Field(default_factory=list)
+    serves: list[
+        Annotated[Serves, BeforeValidator(_serves_rule, json_schema_input_type=Name | Serves)]
+    ] = Field(default_factory=list)
     """Calls of these tools serve it, unless their span names another sub-goal."""
     deps: list[Name] = Field(default_factory=list)
     """Sub-goals that must be completed before it."""

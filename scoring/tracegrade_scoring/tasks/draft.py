@@ -1,0 +1,113 @@
+"""Successful runs of a lake → a task file to correct (`tracegrade tasks draft`).
+
+What agents did is no standard to hold them to; it is a start for a person who knows better. What
+the runs cannot say, such as the effect of a tool that no span declares, stands as a comment.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import yaml
+
+from tracegrade_collector.lake import Lake
+from tracegrade_queries.connection import connect
+from tracegrade_queries.sql import query
+from tracegrade_scoring.errors import NothingToDraft
+from tracegrade_scoring.schema import SCORE_TABLES
+
+UNKNOWN_EFFECT: Final = "    # effect: read | write | destructive"
+
+_EFFECTS: Final = """
+  SELECT tool_name, mode(effect ORDER BY effect) FROM steps
+  WHERE kind = 'tool_call' AND tool_name IS NOT NULL GROUP BY tool_name ORDER BY tool_name
+"""
+
+
+class Path(NamedTuple):
+    """One way in which runs of a task succeeded; a row of `successful_paths.sql`."""
+
+    agent_name: str | None
+    task_id: str | None
+    tools: Sequence[str]
+    runs: int
+    all_runs: int
+    place: int
+    least_calls: int
+
+
+def draft_file(lake: Lake, agent_name: str | None, note: Callable[[str], object]) -> str:
+    """Return a task file with each task's most common successful path, as YAML with comments.
+
+    Args:
+        lake: The lake; a run succeeded if its scores, or else its trace, say so.
+        agent_name: Only runs of this agent; None for all.
+        note: Gets a line about what was found.
+
+    Raises:
+        NothingToDraft: No run is known to have succeeded.
+    """
+    with connect(lake, tables=SCORE_TABLES) as con:
+        rows = con.execute(query("successful_paths"), {"agent_name": agent_name}).fetchall()
+        paths = [Path(*row) for row in rows]
+        effects: dict[str, str | None] = dict(con.sql(_EFFECTS).fetchall())
+    if not paths:
+        msg = "no run is known to have succeeded; import verdicts, or score with a task file"
+        raise NothingToDraft(msg)
+    best = [path for path in paths if path.place == 1]
+    note(f"{len(best)} tasks from {sum(path.all_runs for path in best)} successful runs")
+    used = {tool for path in best for tool in path.tools}
+    tools = {name: effect for name, effect in effects.items() if name in used}
+    return "\n".join([*_HEAD, *_tool_lines(tools), "tasks:", *_task_lines(best)]) + "\n"
+
+
+_HEAD: Final = (
+    "# Drafted from successful runs: say what is right, not what was done.",
+    "version: 1",
+)
+
+
+def _tool_lines(tools: Mapping[str, str | None]) -> Iterator[str]:
+    if tools:
+        yield "tools:"
+    for name, effect in tools.items():
+        if effect is None:
+            yield f"  {_yaml(name)}: {{}}"
+            yield UNKNOWN_EFFECT
+        else:
+            yield f"  {_yaml(name)}: {{effect: {effect}}}"
+
+
+def _task_lines(paths: Sequence[Path]) -> Iterator[str]:
+    taken: set[str] = set()
+    for path in paths:
+        name = _unused(path.task_id or _slug(path.agent_name), taken)
+        yield f"  {_yaml(name)}:"
+        if path.task_id is None and path.agent_name is not None:
+            yield f"    match: {{agent_name: {_yaml(path.agent_name)}}}"
+        yield f"    # {path.runs} of {path.all_runs} successful runs took this path."
+        yield "    expected:" if path.tools else "    expected: []"
+        for tool in path.tools:
+            yield f"      - {{tool: {_yaml(tool)}}}"
+        yield "    expected_complete: true"
+        yield f"    optimal_steps: {path.least_calls}"
+
+
+def _slug(agent_name: str | None) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", (agent_name or "").casefold()).strip("-") or "task"
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    """Return the name, with a number if another task has it: agents may share a task."""
+    number, found = 1, name
+    while found in taken:
+        number += 1
+        found = f"{name}-{number}"
+    taken.add(found)
+    return found
+
+
+def _yaml(value: Any) -> str:
+    """Return a text as it stands in a flow mapping of YAML, on one line."""
+    text: str = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True, width=10**9)
+    return text.strip()[1:-1]

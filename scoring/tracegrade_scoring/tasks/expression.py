@@ -1,0 +1,116 @@
+"""Says why a SQL expression of a task file is not one over an attempt's own steps alone.
+
+The engine reads no other files and reaches no network; but an expression could still look at other
+attempts or tables, ask for the time, or depend on an order that nothing fixes, and then the same
+lake would not give the same scores. So the parsed expression may hold columns of `steps`,
+constants, operators, and functions of which the engine says that they are consistent.
+"""
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final
+
+import duckdb
+
+from tracegrade_queries.schema import STEPS
+
+MAX_CHARS: Final = 10_000
+
+_REFUSED: Final = {
+    "SUBQUERY": "it has a subquery",
+    "WINDOW": "it has a window function, which sees other attempts",
+    "STAR": "it has a star other than that of count(*)",
+    "PARAMETER": "it has a parameter",
+}
+
+_NEEDS_ORDER: Final = frozenset(
+    {"any_value", "arbitrary", "array_agg", "first", "group_concat", "last", "list", "listagg"}
+    | {"string_agg"}
+)
+"""Aggregates whose result depends on the order of rows, which is free."""
+
+_INEXACT: Final = ("approx_", "reservoir_")
+"""Beginnings of the names of aggregates that only estimate."""
+
+_COLUMNS: Final = frozenset(column.name for column in STEPS.columns)
+
+
+def forbidden(con: duckdb.DuckDBPyConnection, sql: str) -> str | None:
+    """Return what the expression holds that it may not; None for nothing, or if it is no SQL.
+
+    Args:
+        con: Any connection; it is asked how the expression reads, and runs nothing of it.
+        sql: A boolean expression, aggregated over the attempt's rows of `steps`.
+    """
+    if len(sql) > MAX_CHARS:
+        return f"it has more than {MAX_CHARS:,} characters"
+    parsed = _parsed(con, sql)
+    if parsed is None:
+        return None
+    if len(parsed) != 1:
+        return "it is more than one expression"
+    nodes = list(_nodes(parsed))
+    lambdas = {name for node in nodes if node.get("class") == "LAMBDA" for name in _names(node)}
+    return next((fault for node in nodes if (fault := _fault(con, node, lambdas))), None)
+
+
+def _parsed(con: duckdb.DuckDBPyConnection, sql: str) -> list[Any] | None:
+    """Return the expressions as the engine reads them; None if it cannot."""
+    asked = "SELECT json_serialize_sql($asked)"
+    text = con.execute(asked, {"asked": f"SELECT ({sql})::BOOLEAN FROM steps"}).fetchall()[0][0]
+    read = json.loads(text)
+    if read["error"] or len(read["statements"]) != 1:
+        return None
+    selected: list[Any] = read["statements"][0]["node"]["select_list"]
+    return selected
+
+
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(tree, dict):
+        yield tree
+        tree = list(tree.values())
+    if isinstance(tree, list):
+        for part in tree:
+            yield from _nodes(part)
+
+
+def _names(node: dict[str, Any]) -> Iterator[str]:
+    """Yield the parameters of a lambda."""
+    for part in _nodes(node["lhs"]):
+        yield from part.get("column_names", ())
+
+
+def _fault(con: duckdb.DuckDBPyConnection, node: dict[str, Any], lambdas: set[str]) -> str | None:
+    kind = node.get("class")
+    if kind in _REFUSED:
+        return _REFUSED[kind]
+    if kind == "COLUMN_REF" and node["column_names"][-1].lower() not in _COLUMNS | lambdas:
+        name = ".".join(node["column_names"])
+        return f"{name} is no column of steps"
+    if kind == "FUNCTION":
+        return _function_fault(con, node)
+    return None
+
+
+def _function_fault(con: duckdb.DuckDBPyConnection, node: dict[str, Any]) -> str | None:
+    name = node["function_name"].lower()
+    if node["schema"] or name not in _consistent(con):
+        return f"{name}() is no function that gives the same for the same steps"
+    if name.startswith(_INEXACT):
+        return f"{name}() only estimates"
+    if name in _NEEDS_ORDER and not node["order_bys"]["orders"]:
+        return f"{name}() needs an ORDER BY in its brackets, such as step_index"
+    return None
+
+
+@cache
+def _consistent(con: duckdb.DuckDBPyConnection) -> frozenset[str]:
+    """Return the names of functions that depend on nothing but their arguments."""
+    found = con.sql(
+        "SELECT function_name FROM duckdb_functions() GROUP BY function_name "
+        "HAVING bool_and(coalesce(stability = 'CONSISTENT', "
+        # Those of lists, such as list_sum, are macros of consistent functions.
+        "function_type = 'macro' AND starts_with(function_name, 'list_')))"
+    )
+    return frozenset(name for (name,) in found.fetchall())

@@ -1,0 +1,140 @@
+"""`tracegrade tasks draft` and `tracegrade tasks schema` give files that the checks agree with."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+import yaml
+
+from tracegrade_collector.lake import Lake
+from tracegrade_scoring.errors import NothingToDraft
+from tracegrade_scoring.job import score
+from tracegrade_scoring.tasks import Specification, load
+from tracegrade_scoring.tasks.draft import draft_file
+from tracegrade_scoring.tasks.schema import schema_text
+
+from ..queries.traces import agent, land, request_of, tool
+
+SCHEMA = Path(__file__).parents[2] / "scoring" / "tasks.schema.json"
+EXAMPLE = Path(__file__).with_name("tasks.yaml")
+
+
+DECLARED = {"tracegrade__step__kind": "tool_call", "tracegrade__tool__effect": "write"}
+
+
+def run(trace: int, *tools: str, outcome: str = "success", **fields: Any) -> bytes:
+    """Return the request of one run that ended as it says; `!look` is a call that failed."""
+    root = agent(1, trace=trace, tracegrade__outcome=outcome, **fields)
+    calls = [
+        tool(
+            i,
+            1,
+            tool_name=name.strip("!"),
+            trace=trace,
+            at=i,
+            error="boom" if name.startswith("!") else None,
+            **(DECLARED if name == "pay" else {}),
+        )
+        for i, name in enumerate(tools, start=2)
+    ]
+    return request_of([root, *calls])
+
+
+@pytest.fixture(scope="module")
+def drafted(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The draft of a lake with runs of one task and of an agent without tasks."""
+    lake = Lake.create(tmp_path_factory.mktemp("draft") / "lake")
+    task = {"tracegrade__task__id": "refund: c-7"}
+    land(
+        lake,
+        run(1, "look", "pay", **task),
+        run(2, "!look", "look", "pay", **task),
+        run(3, "pay", **task),
+        run(4, "guess", outcome="failure", **task),
+        run(5, "look", agent_name="Order desk"),
+    )
+    score(lake, Specification())
+    return draft_file(lake, None, lambda _: None)
+
+
+def test_draft_holds_what_most_successes_did(drafted: str) -> None:
+    """The most common path without failed calls, the fewest calls, and no run that failed."""
+    tasks = yaml.safe_load(drafted)["tasks"]
+
+    assert tasks == {
+        "order-desk": {
+            "match": {"agent_name": "Order desk"},
+            "expected": [{"tool": "look"}],
+            "expected_complete": True,
+            "optimal_steps": 1,
+        },
+        "refund: c-7": {
+            "expected": [{"tool": "look"}, {"tool": "pay"}],
+            "expected_complete": True,
+            "optimal_steps": 1,
+        },
+    }
+    assert "# 2 of 3 successful runs took this path." in drafted
+
+
+def test_draft_leaves_unknown_effects_to_be_filled_in(drafted: str) -> None:
+    """An effect that spans declare is written; where none does a comment asks for it."""
+    assert "  pay: {effect: write}\n" in drafted
+    assert "  look: {}\n    # effect: read | write | destructive\n" in drafted
+
+
+def test_draft_is_a_task_file(drafted: str, tmp_path: Path) -> None:
+    """What was drafted is well-formed, by the loader and by the schema."""
+    (tmp_path / "drafted.yaml").write_text(drafted)
+
+    assert load([tmp_path / "drafted.yaml"]).errors == []
+    jsonschema_rs.validate(json.loads(schema_text()), yaml.safe_load(drafted))
+
+
+def test_lake_without_success_gives_no_draft(tmp_path: Path) -> None:
+    """Where nobody says that a run succeeded there is nothing to draft from."""
+    lake = Lake.create(tmp_path / "lake")
+    land(lake, run(1, "look", outcome="failure"))
+    score(lake, Specification())
+
+    with pytest.raises(NothingToDraft, match="import verdicts"):
+        draft_file(lake, None, lambda _: None)
+
+
+def test_published_schema_is_that_of_the_loader() -> None:
+    """`tracegrade tasks schema > scoring/tasks.schema.json` was run since the format changed."""
+    command = [str(Path(sys.executable).with_name("tracegrade")), "tasks", "schema"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    assert SCHEMA.read_text(encoding="utf-8") == printed
+
+
+def test_schema_takes_the_example_of_every_key() -> None:
+    """An editor marks nothing in a file that the loader takes."""
+    validator = jsonschema_rs.validator_for(json.loads(schema_text()))
+
+    assert list(validator.iter_errors(yaml.safe_load(EXAMPLE.read_text()))) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{version: 2}",
+        "{version: 1, tusks: {}}",
+        "{version: 1, tools: {a: {effect: erase}}}",
+        "{version: 1, tools: {a: {cost: -1}}}",
+        "{version: 1, tasks: {t: {expected: [{tools: a}]}}}",
+        "{version: 1, tasks: {t: {expected_complete: maybe}}}",
+        "{version: 1, tasks: {t: {sub_goals: {g: {serves: [{arguments: a}]}}}}}",
+        "{version: 1, tasks: {t: {success: {answer: 7}}}}",
+    ],
+)
+def test_schema_refuses_what_the_loader_refuses(text: str) -> None:
+    """Unknown keys, wrong types and values out of range are marked while one types."""
+    validator = jsonschema_rs.validator_for(json.loads(schema_text()))
+
+    assert not validator.is_valid(yaml.safe_load(text))
