@@ -1,5 +1,9 @@
 -- Every score: one row for each trajectory and metric.
 --
+-- Where nobody says how few steps a task needs, its optimum is observed here, in what is read now:
+-- the fewest steps of a successful attempt at it, if there are three. Source: metrics.md,
+-- section 3.
+--
 -- Reads:
 --   trajectory_scores
 -- Columns:
@@ -20,31 +24,81 @@
 --   date           DATE     Date the trace was first received, UTC.
 -- Order:
 --   trajectory_id, metric
+WITH observed_optima AS (
+  SELECT
+    task_id,
+    min(actual_steps.value) AS observed_optimum
+  FROM trajectory_scores
+  WHERE
+    success.value = 1
+    AND actual_steps.value IS NOT NULL
+    AND task_id IS NOT NULL
+  GROUP BY task_id
+  HAVING count(*) >= 3
+),
+
+widened AS (
+  SELECT
+    trajectory_scores.*,
+    observed_optima.observed_optimum,
+    trajectory_scores.actual_steps.value AS steps_made
+  FROM trajectory_scores
+  LEFT JOIN observed_optima USING (task_id)
+),
+
+all_scores AS (
+  SELECT
+    * EXCLUDE (score),
+    unnest(score),  -- noqa: AL03
+    metric IN ('step_efficiency', 'step_ratio')
+    AND coalesce(score.reason IN ('no_optimum', 'no_task'), FALSE)
+    AND observed_optimum IS NOT NULL AS observed
+  FROM widened
+  UNPIVOT (
+    score FOR metric IN (
+      COLUMNS(
+        * EXCLUDE (
+          trajectory_id, task_id, task_category, release, agent_name, sample_weight, date,
+          scorer_version, task_hash, specification_hash, input_hash, observed_optimum, steps_made
+        )
+      )
+    )
+  )
+),
+
+filled AS (
+  SELECT
+    *,
+    CASE
+      WHEN NOT observed OR observed_optimum = 0 THEN NULL
+      -- No successful attempt needed fewer.
+      WHEN metric = 'step_efficiency' THEN observed_optimum
+      ELSE steps_made
+    END AS observed_numerator,
+    if(metric = 'step_efficiency', steps_made, observed_optimum) AS observed_denominator
+  FROM all_scores
+)
+
 SELECT
   trajectory_id,
   metric,
-  score.value,
-  score.numerator,
-  score.denominator,
-  score.status,
-  score.label,
-  score.reason,
-  score.source,
+  coalesce(observed_numerator / observed_denominator, value) AS value,  -- noqa: RF04
+  coalesce(observed_numerator, numerator) AS numerator,
+  if(observed_numerator IS NULL, denominator, observed_denominator) AS denominator,
+  if(observed_numerator IS NULL, status, 'scored') AS status,
+  if(observed AND observed_optimum = 0, concat('extra_steps: ', steps_made::BIGINT), label)
+    AS label,  -- noqa: RF04
+  CASE
+    WHEN observed_numerator IS NOT NULL THEN NULL
+    WHEN observed THEN 'optimum_zero'
+    ELSE reason
+  END AS reason,
+  if(observed_numerator IS NULL, source, 'observed') AS source,  -- noqa: RF04
   task_id,
   task_category,
   release,
   agent_name,
   sample_weight,
   date
-FROM trajectory_scores
-UNPIVOT (
-  score FOR metric IN (
-    COLUMNS(
-      * EXCLUDE (
-        trajectory_id, task_id, task_category, release, agent_name, sample_weight, date,
-        scorer_version, task_hash, specification_hash, input_hash
-      )
-    )
-  )
-)
+FROM filled
 ORDER BY trajectory_id, metric;
