@@ -87,11 +87,11 @@ SELECT
   agent_name,
   tool_name,
   count(*) AS calls,
-  count_if(lacking)::BIGINT AS content_missing,
-  count_if(NOT lacking AND NOT matched)::BIGINT AS misses,
-  count_if(matched)::BIGINT AS matched,
-  count_if(matched AND NOT same_shape)::BIGINT AS other_shape,
-  count_if(matched AND same_shape AND NOT same_result)::BIGINT AS other_values
+  count(*) FILTER (WHERE lacking) AS content_missing,
+  count(*) FILTER (WHERE NOT lacking AND NOT matched) AS misses,
+  count(*) FILTER (WHERE matched) AS matched,
+  count(*) FILTER (WHERE matched AND NOT same_shape) AS other_shape,
+  count(*) FILTER (WHERE matched AND same_shape AND NOT same_result) AS other_values
 FROM mocked_calls
 GROUP BY agent_name, tool_name
 ORDER BY agent_name, tool_name;

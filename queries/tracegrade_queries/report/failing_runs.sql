@@ -20,7 +20,7 @@ SELECT
   trajectories.agent_name,
   failures.mode,
   count(*) AS runs,
-  count_if(NOT failures.success)::BIGINT AS failed_runs,
+  count(*) FILTER (WHERE NOT failures.success) AS failed_runs,
   min(failures.trajectory_id) AS trajectory_id,
   arg_min_null(failures.step_index, failures.trajectory_id) AS step_index,
   arg_min_null(failures.span_id, failures.trajectory_id) AS span_id,

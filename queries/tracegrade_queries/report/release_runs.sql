@@ -65,7 +65,7 @@ SELECT
   roots.agent_name,
   count(*) AS runs,
   count(DISTINCT roots.task_id) AS known_tasks,
-  count_if(NOT roots.complete)::BIGINT AS unended_runs,
+  count(*) FILTER (WHERE NOT roots.complete) AS unended_runs,
   coalesce(sum(consumption.tool_calls), 0)::BIGINT AS tool_calls,
   coalesce(sum(consumption.errors), 0)::BIGINT AS errors,
   sum(consumption.input_tokens)::BIGINT AS input_tokens,

@@ -26,10 +26,10 @@ SELECT
   coalesce(bool_or(sub_goals.critical), FALSE) AS critical,
   coalesce(list_sort(list_distinct(flatten(list(sub_goals.deps)))), []) AS deps,
   count(sub_goals.attempted) AS attempts,
-  count_if(sub_goals.attempted)::BIGINT AS attempted,
-  count_if(sub_goals.completed)::BIGINT AS completed,
-  count_if(sub_goals.regressed)::BIGINT AS regressed,
-  count_if(sub_goals.dependency_violation)::BIGINT AS violations,
+  count(*) FILTER (WHERE sub_goals.attempted) AS attempted,
+  count(*) FILTER (WHERE sub_goals.completed) AS completed,
+  count(*) FILTER (WHERE sub_goals.regressed) AS regressed,
+  count(*) FILTER (WHERE sub_goals.dependency_violation) AS violations,
   coalesce(
     min(sub_goals.trajectory_id) FILTER (WHERE NOT sub_goals.attempted),
     min(sub_goals.trajectory_id) FILTER (WHERE NOT sub_goals.completed)

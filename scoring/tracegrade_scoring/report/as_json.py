@@ -45,7 +45,9 @@ def _release(release: Release) -> dict[str, Any]:
             row for cohort in release.cohorts for row in _passes(cohort, cohort.other_estimators)
         ],
         "tiers": [
-            {"run_mode": cohort.run_mode, **cohort.tier._asdict()} for cohort in release.cohorts
+            {"run_mode": cohort.run_mode, "task_category": category, **tier._asdict()}
+            for cohort in release.cohorts
+            for category, tier in (("", cohort.tier), *cohort.categories)
         ],
         "failure_modes": [asdict(row) for row in release.failure_modes],
         "quantiles": {"at": QUANTILES, **release.spreads},
@@ -69,6 +71,7 @@ def _passes(cohort: CohortPass, found: Sequence[Pass]) -> list[dict[str, Any]]:
         "n_valid": cohort.valid,
         "n_invalid": cohort.invalid,
         "superseded": cohort.superseded,
+        "dropped_tasks": cohort.dropped,
     }
     return [{**row._asdict(), **counts} for row in found]
 

@@ -30,7 +30,14 @@ class Format(StrEnum):
     CSV = "csv"
 
 
-def report(
+class MissingAttempts(StrEnum):
+    """What attempts of unknown success count as."""
+
+    EXCLUDE = "exclude"
+    AS_FAILURE = "as-failure"
+
+
+def report(  # noqa: PLR0913, PLR0917 - one parameter per option
     lake: Annotated[
         str, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder or URL.", metavar="LAKE")
     ],
@@ -44,14 +51,26 @@ def report(
         str | None,
         typer.Option(help="One run, step by step: its id or the beginning.", metavar="ID"),
     ] = None,
+    min_trials: Annotated[
+        int, typer.Option(min=1, help="Reliability leaves out tasks with fewer attempts.")
+    ] = 1,
+    missing: Annotated[
+        MissingAttempts, typer.Option(help="What attempts of unknown success count as.")
+    ] = MissingAttempts.EXCLUDE,
+    trials: Annotated[
+        int, typer.Option(min=0, help="Attempts that each task should have, for as-failure.")
+    ] = 0,
 ) -> None:
     """Show the scores of each release of each agent, or one run, with the evidence."""
     from tracegrade_scoring.report import lake as opened  # noqa: PLC0415 - keeps --help quick
+    from tracegrade_scoring.report.model import Counting  # noqa: PLC0415
 
     note = partial(typer.echo, err=True)
+    counting = Counting(min_trials, missing.value, trials)
     on_terminal = out is None and sys.stdout.isatty()
     if trajectory is None:
-        text = _render(opened.read_lake(lake, note), format_, on_terminal=on_terminal)
+        found = opened.read_lake(lake, note, counting)
+        text = _render(found, format_, on_terminal=on_terminal)
     else:
         whole = format_ in {Format.JSON, Format.CSV}
         run = opened.read_run(lake, note, trajectory, whole=whole)

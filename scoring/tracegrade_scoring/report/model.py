@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from tracegrade_scoring.reliability import Pass
+from tracegrade_scoring.reliability import Missing, Pass
 from tracegrade_scoring.tiers import Tier
 from tracegrade_scoring.triangle import Axes, TScore, t_score
 
@@ -56,6 +56,21 @@ class Score:
     unscored: tuple[Unscored, ...] = ()
 
 
+class Counting(NamedTuple):
+    """Which attempts reliability is counted over."""
+
+    min_trials: int = 1
+    """Tasks with fewer attempts are dropped."""
+    missing: Missing = "exclude"
+    """Whether attempts of unknown success are left out or are failures."""
+    trials: int = 0
+    """Attempts that each task should have; under `as-failure` the rest are failures too."""
+
+
+EVERY_ATTEMPT = Counting()
+"""Every attempt of known success, of every task."""
+
+
 @dataclass(frozen=True)
 class CohortPass:
     """pass@k and pass^k of one cohort: one release of one agent in one run mode."""
@@ -69,6 +84,10 @@ class CohortPass:
     superseded: int
     """Runs that a later run of the same trial replaced."""
     tier: Tier
+    categories: tuple[tuple[str | None, Tier], ...] = ()
+    """The tier of each task category, where there are several."""
+    dropped: int = 0
+    """Tasks with fewer attempts than asked for."""
     other_estimators: tuple[Pass, ...] = ()
     """The same by the other estimators."""
 

@@ -5,14 +5,23 @@ trajectories.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 
 from duckdb import DuckDBPyConnection
 
-from tracegrade_scoring.reliability import ESTIMATORS, UNBIASED, Attempts, passes
+from tracegrade_scoring.reliability import (
+    ESTIMATORS,
+    UNBIASED,
+    Attempts,
+    Counted,
+    count_attempts,
+    passes,
+)
 from tracegrade_scoring.report.model import (
+    EVERY_ATTEMPT,
     CohortPass,
+    Counting,
     Key,
     LakeContents,
     ModeOutcome,
@@ -29,7 +38,7 @@ from tracegrade_scoring.report.model import (
     WrongDecision,
 )
 from tracegrade_scoring.report.rows import Row, read_rows
-from tracegrade_scoring.tiers import classify
+from tracegrade_scoring.tiers import Tier, classify
 
 EVIDENCE_ROWS = 200
 """Rows of wrong decisions of one release: as many as a page still scrolls well."""
@@ -37,18 +46,19 @@ EVIDENCE_ROWS = 200
 Rows = Mapping[Key, list[Row]]
 
 
-def read_report(con: DuckDBPyConnection, lake: str) -> Report:
+def read_report(con: DuckDBPyConnection, lake: str, counting: Counting = EVERY_ATTEMPT) -> Report:
     """Return what the tables behind a connection say about each release.
 
     Args:
         con: Holds the tables that the queries under `tracegrade_queries/report` read.
         lake: The lake's name for the reader.
+        counting: Which attempts reliability is counted over.
     """
     (contents,) = read_rows(con, "lake_contents")
     facts = {name: _by_release(read_rows(con, name)) for name in _PLAIN_FACTS}
     facts["wrong_decisions"] = _by_release(read_rows(con, "wrong_decisions", rows=EVIDENCE_ROWS))
     runs = _by_release(read_rows(con, "release_runs"))
-    releases = tuple(_release(key, row, facts) for key, (row,) in runs.items())
+    releases = tuple(_release(key, row, facts, counting) for key, (row,) in runs.items())
     return Report(lake, LakeContents(**contents), releases)
 
 
@@ -74,7 +84,7 @@ def _by_release(rows: Iterable[Row]) -> dict[Key, list[Row]]:
     return found
 
 
-def _release(key: Key, runs: Row, facts: Mapping[str, Rows]) -> Release:
+def _release(key: Key, runs: Row, facts: Mapping[str, Rows], counting: Counting) -> Release:
     def of(name: str) -> list[Row]:
         return facts[name].get(key, [])
 
@@ -83,7 +93,7 @@ def _release(key: Key, runs: Row, facts: Mapping[str, Rows]) -> Release:
         key,
         Runs(**runs),
         metrics=_scores(of("release_metrics"), of("unscored_reasons")),
-        cohorts=_cohorts(of("attempt_successes")),
+        cohorts=_cohorts(of("attempt_successes"), counting),
         wrong_decisions=tuple(_wrong_decision(row) for row in wrong),
         wrong_decision_rows=wrong[0]["total"] if wrong else 0,
         sub_goals=tuple(
@@ -115,21 +125,38 @@ def _wrong_decision(row: Row) -> WrongDecision:
     return WrongDecision(**{**facts, "failed_criteria": tuple(facts["failed_criteria"])})
 
 
-def _cohorts(tasks: list[Row]) -> tuple[CohortPass, ...]:
+def _cohorts(tasks: list[Row], counting: Counting) -> tuple[CohortPass, ...]:
     """Return the reliability of each run mode; cohorts are never pooled."""
     by_mode = groupby(tasks, key=lambda row: row["run_mode"])
-    return tuple(_cohort(run_mode, list(rows)) for run_mode, rows in by_mode)
+    return tuple(_cohort(run_mode, list(rows), counting) for run_mode, rows in by_mode)
 
 
-def _cohort(run_mode: str | None, tasks: list[Row]) -> CohortPass:
-    attempts = [Attempts(row["valid_attempts"], row["correct"], row["invalid"]) for row in tasks]
+def _cohort(run_mode: str | None, tasks: list[Row], counting: Counting) -> CohortPass:
+    counted = _counted(tasks, counting)
     others = (name for name in ESTIMATORS if name != UNBIASED)
     return CohortPass(
         run_mode,
-        tuple(passes(attempts)),
+        tuple(passes(counted.tasks)),
         valid=sum(row["valid_attempts"] for row in tasks),
         invalid=sum(row["invalid"] for row in tasks),
         superseded=sum(row["superseded"] for row in tasks),
-        tier=classify(attempts),
-        other_estimators=tuple(row for name in others for row in passes(attempts, name)),
+        tier=classify(counted.tasks),
+        categories=tuple(_categories(tasks, counting)),
+        dropped=counted.dropped,
+        other_estimators=tuple(row for name in others for row in passes(counted.tasks, name)),
     )
+
+
+def _counted(tasks: Iterable[Row], counting: Counting) -> Counted:
+    attempts = (Attempts(row["valid_attempts"], row["correct"], row["invalid"]) for row in tasks)
+    return count_attempts(attempts, **counting._asdict())
+
+
+def _categories(tasks: list[Row], counting: Counting) -> Iterator[tuple[str | None, Tier]]:
+    """Yield the tier of each task category by name; nothing if there is one alone."""
+    by_category: dict[str | None, list[Row]] = defaultdict(list)
+    for row in tasks:
+        by_category[row["task_category"]].append(row)
+    if len(by_category) > 1:
+        for name in sorted(by_category, key=lambda name: (name is None, name or "")):
+            yield name, classify(_counted(by_category[name], counting).tasks)

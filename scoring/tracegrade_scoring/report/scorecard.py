@@ -116,6 +116,7 @@ def _tier(cohort: CohortPass) -> TierView:
     parts.append(words.count(tier.tasks, "task"))
     if cohort.run_mode:
         parts.append(words.name(cohort.run_mode))
+    parts += [f"{words.name(name)}: {its.tier}" for name, its in cohort.categories if its.tier]
     return TierView(tier.tier or "no tier: too few attempts", ", ".join(parts))
 
 

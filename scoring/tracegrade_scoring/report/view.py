@@ -308,7 +308,8 @@ def _pass_rows(release: Release) -> Iterable[PassRow]:
                 _with_interval(row.pass_at_k, row.at_low, row.at_high),
                 _with_interval(row.pass_hat_k, row.hat_low, row.hat_high),
                 f"{words.count(row.tasks, 'task')}, {words.count(cohort.valid, 'attempt')}"
-                + (f", {cohort.invalid:,} of unknown outcome left out" if cohort.invalid else ""),
+                + (f", {cohort.invalid:,} of unknown outcome" if cohort.invalid else "")
+                + (f", {cohort.dropped:,} tasks of too few dropped" if cohort.dropped else ""),
             )
 
 

@@ -13,7 +13,14 @@ from tracegrade_scoring.report.as_json import render_json
 from tracegrade_scoring.report.graph import depths, sub_goal_graph
 from tracegrade_scoring.report.html import render_html
 from tracegrade_scoring.report.markdown import render_markdown
-from tracegrade_scoring.report.model import Release, SubGoalOutcome
+from tracegrade_scoring.report.model import (
+    EVERY_ATTEMPT,
+    CohortPass,
+    Counting,
+    Release,
+    SubGoalOutcome,
+)
+from tracegrade_scoring.report.read import read_report
 from tracegrade_scoring.report.terminal import render_terminal
 
 
@@ -124,6 +131,30 @@ def test_tier_and_pass_curves_stand_beside_each_other(tables: Tables) -> None:
     assert {row["estimator"] for row in document["pass"]} == {"unbiased"}
     assert "pooled" in {row["estimator"] for row in document["pass_other_estimators"]}
     assert "pass@k and pass^k by k for each release, with 95% bands" in render_html(report)
+
+
+def test_attempts_are_counted_as_asked(tables: Tables) -> None:
+    """Tasks of few attempts are dropped and counted; unknown success is left out or a failure."""
+    for task, category, outcomes in (("a", "x", (1, 1, None)), ("b", "y", (1,))):
+        for trial, success in enumerate(outcomes):
+            run = tables.run(task_id=task, trial=trial)
+            tables.scored(run, task)
+            tables.score(run, "success", success, reason="success_unknown")
+            tables.con.execute(
+                "UPDATE trajectory_scores SET task_category = $name WHERE trajectory_id = $run",
+                {"name": category, "run": run},
+            )
+
+    def cohort(counting: Counting) -> CohortPass:
+        (release,) = read_report(tables.con, "lake", counting).releases
+        return release.cohorts[0]
+
+    assert [row.pass_at_k for row in cohort(EVERY_ATTEMPT).passes] == [1.0]
+    assert [name for name, _ in cohort(EVERY_ATTEMPT).categories] == ["x", "y"]
+    assert cohort(Counting(min_trials=2)).dropped == 1
+    assert [row.k for row in cohort(Counting(min_trials=2)).passes] == [1, 2]
+    strict = cohort(Counting(missing="as-failure", trials=3)).passes
+    assert strict[0].pass_at_k == pytest.approx((2 / 3 + 1 / 3) / 2)
 
 
 def goal(name: str, *deps: str, completed: int = 1, critical: bool = False) -> SubGoalOutcome:
