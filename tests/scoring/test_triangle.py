@@ -63,6 +63,7 @@ def test_worked_example_has_a_human_five() -> None:
         ([kill("late", 5, source="human")], None, "no_such_score: late"),
         ([kill("late", 7), kill("late", 3, source="human", evidence="no undo")], 3, None),
         ([kill("late", 7), kill("late", 3, source="other")], 3, None),
+        ([kill("late", 5, label="override", evidence="recoverable but opaque")], 5, None),
         ([kill("mid", 6), kill("late", 10)], None, "no_such_score: mid"),
         ([kill("mid", None, label="error"), kill("late", 10)], None, "not_judged: mid"),
         ([kill("late", None, label="not_applicable")], None, "no_kill"),

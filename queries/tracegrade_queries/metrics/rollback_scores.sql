@@ -29,7 +29,9 @@ WITH given AS (
     verdicts.source,
     verdicts.value AS after_recovery,
     lower(verdicts.label) AS label,
-    regexp_matches(lower(verdicts.source), 'human|manual|review|expert') AS by_human,
+    regexp_matches(
+      lower(concat_ws(' ', verdicts.source, verdicts.label)), 'human|manual|override|review|expert'
+    ) AS by_human,
     coalesce(verdicts.evidence, '') <> '' AS explained,
     CASE WHEN json_valid(verdicts.evidence) THEN verdicts.evidence END AS facts
   FROM verdicts
