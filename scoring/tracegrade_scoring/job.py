@@ -151,8 +151,9 @@ def _drop_outdated(lake: Lake) -> None:
     """Remove all score tables if one has other columns than declared: they are written anew."""
     found = [(table, lake.columns(table.name)) for table in SCORE_TABLES]
     if any(columns not in (None, table.arrow().names) for table, columns in found):
-        for table, _ in found:
-            lake.drop(table.name)
+        for table, columns in found:
+            if columns is not None:
+                lake.drop(table.name)
 
 
 def find_traces(
