@@ -4,7 +4,7 @@ One view for the terminal and Markdown, so that both say the same. All texts are
 free of control characters (`visible`); markup is escaped by who writes it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -15,7 +15,7 @@ from tracegrade_scoring.compare.model import (
     FailureMode,
     TaskChange,
 )
-from tracegrade_scoring.compare.paired import Difference
+from tracegrade_scoring.compare.paired import Difference, holm
 from tracegrade_scoring.compare.rules import SIGNIFICANT, Outcome
 from tracegrade_scoring.report import words
 from tracegrade_scoring.report.catalogue import Metric, Scale, main_metrics, more_metrics
@@ -170,16 +170,16 @@ def _basis(compared: Compared) -> str:
 
 def _answer(comparison: Comparison, metrics: Sequence[Metric], old: str, new: str) -> str:
     """Return whether the candidate is better: by what surely changed, chance aside."""
-    verdicts = {
-        metric.label: _verdict(metric, comparison.metrics[metric.name]) for metric in metrics
-    }
-    better, worse = (
-        ", ".join(label for label, verdict in verdicts.items() if verdict == wanted)
-        for wanted in ("better", "worse")
-    )
     if not comparison.metrics:
         return f"{old} and {new} cannot be compared: they ran no task in common."
-    few = any("insufficient_sample" in comparison.metrics[m.name].flags for m in metrics)
+    found = {metric.label: comparison.metrics[metric.name] for metric in metrics if metric.better}
+    signs = {metric.label: metric.better for metric in metrics}
+    sure = _surely_changed(found)
+    better, worse = (
+        ", ".join(label for label in sure if found[label].direction * signs[label] == way)
+        for way in (1, -1)
+    )
+    few = any("insufficient_sample" in compared.flags for compared in found.values())
     hedge = "As far as few samples tell, " if few else ""
     if better and worse:
         return (
@@ -188,9 +188,17 @@ def _answer(comparison: Comparison, metrics: Sequence[Metric], old: str, new: st
         )
     if better or worse:
         return f"{hedge}{new} is {'better' if better else 'worse'} than {old}: {better or worse}."
-    if set(verdicts.values()) <= {"", "too few tasks"} and "too few tasks" in verdicts.values():
+    if not any(compared.found.p_value for compared in found.values()):
         return f"Too few tasks to say whether {new} is better than {old}."
-    return f"Between {old} and {new} nothing changed that chance does not explain."
+    count = words.count(len(found), "metric")
+    return f"Between {old} and {new} nothing changed that chance does not explain, over {count}."
+
+
+def _surely_changed(found: Mapping[str, Compared]) -> list[str]:
+    """Return what changed by more than chance explains, all of it taken together (Holm)."""
+    tested = {label: p for label, compared in found.items() if (p := compared.found.p_value)}
+    adjusted = dict(zip(tested, holm(list(tested.values())), strict=True))
+    return [label for label, p in adjusted.items() if p < SIGNIFICANT and found[label].direction]
 
 
 def _findings(comparison: Comparison, new: str) -> Iterator[str]:
@@ -208,11 +216,12 @@ def _findings(comparison: Comparison, new: str) -> Iterator[str]:
         if mode.is_new or (mode.rose and _is_sure(mode)):
             yield _mode_sentence(mode)
     fell = [task for task in comparison.tasks if (task.success_change or 0) < 0]
+    rose = sum((task.success_change or 0) > 0 for task in comparison.tasks)
     if fell:
         worst = min(fell, key=lambda task: task.success_change or 0)
         yield (
-            f"{words.count(len(fell), 'task')} succeeded less often, the worst "
-            f"{words.name(worst.task_id)}: {_share(worst.base_success)} to "
+            f"{words.count(len(fell), 'task')} succeeded less often and {rose:,} more often; worst "
+            f"is task {words.name(worst.task_id)}: {_share(worst.base_success)} to "
             f"{_share(worst.candidate_success)}."
         )
 

@@ -144,6 +144,28 @@ def test_every_format_says_the_same(found: Comparisons) -> None:
             assert fact in text
 
 
+def test_one_metric_of_many_is_no_answer(tables: Tables) -> None:
+    """A change that its own interval calls sure may be one of many: the answer says nothing."""
+    shares = {"tsa": (0.5, 0.7), "parameter_validity": (0.5, 0.5), "success": (0.5, 0.5)}
+    for place in range(12):
+        for side, release in enumerate(("1", "2")):
+            task = f"t{place}"
+            run_id = tables.run(release, task_id=task)
+            tables.scored(run_id, task)
+            tables.con.execute("UPDATE trajectory_scores SET sample_weight = 1")
+            for metric, values in shares.items():
+                # Most tasks rise and some fall: the interval is above 0, but not by far.
+                fall = 0.35 if metric == "tsa" and place < 3 and side else 0.0
+                value = values[side] - fall
+                tables.score(run_id, metric, value, numerator=10 * value, denominator=10.0)
+    judgement = judge(read_comparisons(tables.con, "lake", "1", "2"), [])
+    (comparison,) = judgement.comparisons.cohorts
+
+    text = render_terminal(judgement, width=150, colour=False)
+    assert comparison.metrics["tsa"].direction == 1
+    assert "nothing changed that chance does not explain, over" in text
+
+
 def test_programs_get_unrounded_numbers(found: Comparisons) -> None:
     """JSON and CSV hold the same doubles."""
     judgement = judge(found, [])
