@@ -220,8 +220,8 @@ def _findings(comparison: Comparison, new: str) -> Iterator[str]:
     if fell:
         worst = min(fell, key=lambda task: task.success_change or 0)
         yield (
-            f"{words.count(len(fell), 'task')} succeeded less often and {rose:,} more often; worst "
-            f"is task {words.name(worst.task_id)}: {_share(worst.base_success)} to "
+            f"{words.count(len(fell), 'task')} succeeded less often and {rose:,} more often; "
+            f"worst is task {words.name(worst.task_id)}: {_share(worst.base_success)} to "
             f"{_share(worst.candidate_success)}."
         )
 
