@@ -1,7 +1,11 @@
 -- Each metric of each release of each agent, over all task categories.
 --
+-- The fewest steps that a task was seen to need are known at read time alone, so what they decide
+-- is added up here, without an interval. Source: metrics.md, section 3 (step_efficiency).
+--
 -- Reads:
 --   release_scores
+--   scores
 -- Columns:
 --   release          VARCHAR    One row for each release, agent_name and metric.
 --   agent_name       VARCHAR    NULL if the trace names none.
@@ -19,21 +23,63 @@
 --   flags            VARCHAR[]  insufficient_sample, ...; empty if there is nothing to say.
 -- Order:
 --   agent_name, release, metric
+WITH at_read AS (
+  SELECT
+    release,
+    agent_name,
+    metric,
+    sum(sample_weight * numerator ORDER BY trajectory_id) AS numerator,
+    sum(sample_weight * denominator ORDER BY trajectory_id) AS denominator,
+    count(*) FILTER (WHERE status = 'scored') AS scored,
+    count(*) FILTER (WHERE status = 'not_applicable') AS not_applicable,
+    count(*) FILTER (WHERE status = 'error') AS error
+  FROM scores
+  WHERE metric IN ('step_efficiency', 'step_ratio')
+  GROUP BY release, agent_name, metric
+),
+
+-- Only where some task's optimum was observed is there more than what is stored.
+observed AS (
+  SELECT at_read.*
+  FROM at_read
+  INNER JOIN release_scores
+    ON
+      at_read.metric = release_scores.metric
+      AND at_read.release IS NOT DISTINCT FROM release_scores.release
+      AND at_read.agent_name IS NOT DISTINCT FROM release_scores.agent_name
+  WHERE
+    coalesce(release_scores.task_category, '') = ''
+    AND at_read.scored > release_scores.scored
+    AND at_read.denominator > 0
+),
+
+stored AS (
+  SELECT
+    *,
+    coalesce(flags, []) AS known_flags
+  FROM release_scores
+  WHERE coalesce(task_category, '') = ''
+)
+
 SELECT
-  release,
-  agent_name,
-  metric,
-  value,
-  numerator,
-  denominator,
-  low,
-  high,
-  interval_method,
-  scored::BIGINT AS scored,
-  not_applicable::BIGINT AS not_applicable,
-  error::BIGINT AS error,
-  trajectories::BIGINT AS trajectories,
-  coalesce(flags, []) AS flags
-FROM release_scores
-WHERE coalesce(task_category, '') = ''
-ORDER BY agent_name, release, metric;
+  stored.release,
+  stored.agent_name,
+  stored.metric,
+  coalesce(observed.numerator / observed.denominator, stored.value) AS value,
+  coalesce(observed.numerator, stored.numerator) AS numerator,
+  coalesce(observed.denominator, stored.denominator) AS denominator,
+  CASE WHEN observed.metric IS NULL THEN stored.low END AS low,
+  CASE WHEN observed.metric IS NULL THEN stored.high END AS high,
+  CASE WHEN observed.metric IS NULL THEN stored.interval_method END AS interval_method,
+  coalesce(observed.scored, stored.scored)::BIGINT AS scored,
+  coalesce(observed.not_applicable, stored.not_applicable)::BIGINT AS not_applicable,
+  coalesce(observed.error, stored.error)::BIGINT AS error,
+  stored.trajectories::BIGINT AS trajectories,
+  stored.known_flags AS flags
+FROM stored
+LEFT JOIN observed
+  ON
+    stored.metric = observed.metric
+    AND stored.release IS NOT DISTINCT FROM observed.release
+    AND stored.agent_name IS NOT DISTINCT FROM observed.agent_name
+ORDER BY stored.agent_name, stored.release, stored.metric;

@@ -204,3 +204,20 @@ def test_every_source_that_a_page_names_is_a_query(sample: Tables) -> None:
 
     assert len(names) > 5
     assert names <= paths().keys()
+
+
+def test_fewest_steps_that_were_seen_count_as_needed(tables: Tables) -> None:
+    """With three successes of a task and no annotation, the shortest is the optimum, unstored."""
+    for steps in (4.0, 5.0, 10.0):
+        run = tables.run(task_id="a")
+        tables.scored(run, "a")
+        tables.con.execute("UPDATE trajectory_scores SET sample_weight = 1")
+        tables.score(run, "success", 1.0, numerator=1.0, denominator=1.0)
+        tables.score(run, "actual_steps", steps, numerator=steps, denominator=1.0)
+        tables.score(run, "step_efficiency", None, reason="no_optimum")
+    tables.release("step_efficiency", None, not_applicable=3, trajectories=3)
+    (release,) = tables.report().releases
+
+    score = release.metrics["step_efficiency"]
+    assert score.value == pytest.approx(12 / 19)
+    assert (score.scored, score.not_applicable, score.low) == (3, 0, None)
