@@ -47,7 +47,8 @@ suspects AS (
     calls.result_missing,
     calls.content_missing,
     if(calls.result_missing, NULL, calls.result) AS result,
-    if(calls.content_missing, NULL, calls.arguments) AS arguments,
+    if(calls.content_missing, [], list_distinct(distinctive_tokens(calls.arguments)))
+      AS argument_tokens,
     call_points.sub_goal
   FROM calls
   INNER JOIN failures USING (attempt_id)
@@ -71,7 +72,7 @@ marks AS (
     unnest(
       list_filter(
         list_distinct(distinctive_tokens(result)),
-        LAMBDA token: NOT list_contains(coalesce(distinctive_tokens(arguments), []), token)
+        LAMBDA token: NOT list_contains(argument_tokens, token)
       )
     ) AS mark,
     FALSE AS follows
@@ -92,7 +93,7 @@ marks AS (
   SELECT
     attempt_id,
     call_index,
-    unnest(list_distinct(distinctive_tokens(arguments))) AS mark,
+    unnest(argument_tokens) AS mark,
     TRUE AS follows
   FROM suspects
   WHERE failed

@@ -10,9 +10,19 @@ list_filter(
       lower(content),
       '[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?\b|[a-z_.+-]*[0-9@][a-z0-9_.@+-]*'
     ),
-    LAMBDA run: regexp_replace(
-      replace(trim(run, '.'), ',', ''), '^([+-]?[0-9]+)(?:\.0+|(\.[0-9]*[1-9])0+)$', '\1\2'
-    )
+    -- Patterns are looked for only where they can be: most texts have many tokens.
+    LAMBDA run: CASE
+      WHEN contains(run, '.') OR contains(run, ',')
+        THEN regexp_replace(
+          replace(trim(run, '.'), ',', ''),
+          '^([+-]?[0-9]+)(?:\.0+|(\.[0-9]*[1-9])0+)$',
+          '\1\2'
+        )
+      ELSE run
+    END
   ),
-  LAMBDA token: length(token) >= 4 OR regexp_full_match(token, '[0-9]{3}')
+  LAMBDA token: CASE
+    WHEN length(token) = 3 THEN regexp_full_match(token, '[0-9]{3}')
+    ELSE length(token) > 3
+  END
 );
