@@ -20,7 +20,7 @@ from tracegrade_scoring import (
 )
 from tracegrade_scoring.metrics import METRICS, UNSAID
 from tracegrade_scoring.prepare import create_relations
-from tracegrade_scoring.relations import materialise
+from tracegrade_scoring.relations import materialise, unordered
 from tracegrade_scoring.schema import (
     DECISIONS,
     FAILURES,
@@ -59,7 +59,7 @@ def score_bucket(con: duckdb.DuckDBPyConnection, specification: Specification) -
     replanning.score(con)
     planning.score(con, specification)
     materialise(con, "rollback_scores")
-    materialise(con, "metric_rows")
+    con.execute(_METRIC_ROWS)
     create = f"CREATE OR REPLACE TEMP TABLE scored_trajectories AS {query('scored_trajectories')}"
     con.execute(create, hashes(specification))
     _replace(con, TRAJECTORY_SCORES, _WIDE)
@@ -123,3 +123,10 @@ def _absent(metric: str) -> str:
 
 
 _WIDE: Final = _wide()
+
+# The name is compared once for each metric and row, so it is a number here.
+_METRIC_ROWS: Final = (
+    "CREATE OR REPLACE TEMP TABLE metric_rows AS SELECT * REPLACE (metric::ENUM("
+    + ", ".join(f"'{name}'" for name in METRICS)
+    + f") AS metric) FROM ({unordered('metric_rows')})"
+)

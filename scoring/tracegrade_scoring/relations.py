@@ -9,13 +9,16 @@ from tracegrade_queries.sql import query
 
 
 def materialise(con: duckdb.DuckDBPyConnection, name: str, source: str | None = None) -> None:
-    """Keep the rows of a query as a temporary table; the query has its name, or `source`.
+    """Keep the rows of a query as a temporary table; the query has its name, or `source`."""
+    con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {unordered(source or name)}")
 
-    They are in no order: that of the query is for who reads its result, and sorting costs more
-    than most queries do.
+
+def unordered(name: str) -> str:
+    """Return a query of ours without the order of its rows.
+
+    That is for who reads its result; sorting what is only joined costs more than most queries do.
     """
-    unordered = query(source or name).split("\nORDER BY ")[0]
-    con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {unordered}")
+    return query(name).split("\nORDER BY ")[0]
 
 
 def put(con: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:

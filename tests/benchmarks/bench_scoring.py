@@ -54,6 +54,7 @@ def bring_calls_together(place: Path) -> int:
     """Return how many trajectories have calls, after bringing those of each together."""
     files = Lake.open(place).files("steps")
     con = duckdb.connect()
+    con.execute("SET enable_progress_bar = false")
     con.execute(f"CREATE TABLE together AS {CALLS_TOGETHER}", {"files": files})
     return int(con.sql("SELECT count(*) FROM together").fetchall()[0][0])
 
