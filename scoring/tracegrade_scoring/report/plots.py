@@ -35,7 +35,7 @@ def metric_plot(agent: AgentView) -> Markup | None:
     """Return the headline shares of each release with their intervals; None without any."""
     rows: list[dict[str, Any]] = [
         {
-            "metric": metric.label,
+            "name": metric.label,
             "release": label,
             "value": score.value,
             "low": score.value if score.low is None else score.low,
@@ -49,20 +49,7 @@ def metric_plot(agent: AgentView) -> Markup | None:
     ]
     if not rows:
         return None
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
-        y=alt.Y(
-            "metric:N", sort=None, title=None, axis=_label_axis(row["metric"] for row in rows)
-        ),
-        yOffset=alt.YOffset("release:N", sort=None),
-        color=_release_colour(agent),
-    )
-    value = alt.X("value:Q", title=None, axis=_percent_axis(), scale=alt.Scale(domain=[0, 1]))
-    chart = alt.layer(
-        base.mark_rule(strokeWidth=2, opacity=0.55).encode(x=alt.X("low:Q"), x2="high:Q"),
-        base.mark_point(filled=True, size=70, opacity=1).encode(x=value),
-    )
-    step = alt.Step(12 + 11 * len(agent.labels), **{"for": "position"})
-    return _svg(chart, "Value and 95% interval of each metric for each release.", height=step)
+    return _interval_svg(agent, rows, "Value and 95% interval of each metric for each release.")
 
 
 def tsa_plot(agent: AgentView) -> Markup | None:
@@ -160,7 +147,7 @@ def mode_plot(agent: AgentView) -> Markup | None:
     """Return the share of runs that show each failure mode by release; None without any."""
     rows: list[dict[str, Any]] = [
         {
-            "mode": words.mode(mode),
+            "name": words.mode(mode),
             "release": label,
             "value": score.value,
             "low": score.value if score.low is None else score.low,
@@ -172,18 +159,7 @@ def mode_plot(agent: AgentView) -> Markup | None:
     ]
     if not any(row["value"] for row in rows):
         return None
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
-        y=alt.Y("mode:N", sort=None, title=None, axis=_label_axis(row["mode"] for row in rows)),
-        yOffset=alt.YOffset("release:N", sort=None),
-        color=_release_colour(agent),
-    )
-    value = alt.X("value:Q", title=None, axis=_percent_axis(), scale=alt.Scale(domain=[0, 1]))
-    chart = alt.layer(
-        base.mark_rule(strokeWidth=2, opacity=0.55).encode(x=alt.X("low:Q"), x2="high:Q"),
-        base.mark_point(filled=True, size=70, opacity=1).encode(x=value),
-    )
-    step = alt.Step(12 + 11 * len(agent.labels), **{"for": "position"})
-    return _svg(chart, "Share of runs with each failure mode for each release.", height=step)
+    return _interval_svg(agent, rows, "Share of runs with each failure mode for each release.")
 
 
 def spread_plot(agent: AgentView) -> Markup | None:
@@ -210,6 +186,22 @@ def spread_plot(agent: AgentView) -> Markup | None:
         base.mark_point(size=18, opacity=0.7).encode(x="most:Q"),
     )
     return _svg(chart, "Tool calls of a run: median, middle half and most.", height=alt.Step(34))
+
+
+def _interval_svg(agent: AgentView, rows: list[dict[str, Any]], description: str) -> Markup:
+    """Return shares by name and release as dots, their intervals as lines."""
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        y=alt.Y("name:N", sort=None, title=None, axis=_label_axis(row["name"] for row in rows)),
+        yOffset=alt.YOffset("release:N", sort=None),
+        color=_release_colour(agent),
+    )
+    value = alt.X("value:Q", title=None, axis=_percent_axis(), scale=alt.Scale(domain=[0, 1]))
+    chart = alt.layer(
+        base.mark_rule(strokeWidth=2, opacity=0.55).encode(x=alt.X("low:Q"), x2="high:Q"),
+        base.mark_point(filled=True, size=70, opacity=1).encode(x=value),
+    )
+    step = alt.Step(12 + 11 * len(agent.labels), **{"for": "position"})
+    return _svg(chart, description, height=step)
 
 
 def _release_colour(agent: AgentView) -> alt.Color:
