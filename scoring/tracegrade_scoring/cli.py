@@ -128,6 +128,13 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
         Path | None,
         typer.Option(help="File for a summary of the run, JSON; - is stdout.", metavar="FILE"),
     ] = None,
+    tool_weights: Annotated[
+        str | None,
+        typer.Option(help="Of tool correctness: selection=1,utilization=0; 1 if not named."),
+    ] = None,
+    tool_threshold: Annotated[
+        float, typer.Option(help="The least tool correctness that is tool-correct.")
+    ] = 1.0,
 ) -> None:
     """Build steps from new spans and score every trajectory that is new or has changed.
 
@@ -137,12 +144,13 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     from tracegrade_queries.connection import open_lake  # noqa: PLC0415
     from tracegrade_scoring import job  # noqa: PLC0415
     from tracegrade_scoring.errors import ScoringBusy  # noqa: PLC0415
-    from tracegrade_scoring.specification import usable_specification  # noqa: PLC0415
+    from tracegrade_scoring.specification import usable_specification, weighted  # noqa: PLC0415
     from tracegrade_scoring.summary import summary_lines, write_summary  # noqa: PLC0415
 
     say = partial(typer.echo, err=True)
     opened = open_lake(lake, say)
     specification, notes = usable_specification(tasks)
+    specification = weighted(specification, tool_weights, tool_threshold)
     for note in notes:
         say(note)
     chosen = job.Chosen(since, until, agent, release)

@@ -24,7 +24,7 @@ class TaskCheckFailed(ScoringError, CheckFailed):
 
 
 class BadWeights(ScoringError, BadInput):
-    """Weights of a composite that are not all greater than 0."""
+    """Weights of a composite, or of tool correctness, that make no score."""
 
 
 class ScoringBusy(ScoringError):

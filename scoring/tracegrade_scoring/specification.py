@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
-from tracegrade_scoring.errors import TaskFileInvalid
+from pydantic import ValidationError
+
+from tracegrade_scoring.errors import BadWeights, TaskFileInvalid
 from tracegrade_scoring.tasks import Specification, load
+from tracegrade_scoring.tasks.model import ToolCorrectness
 
 
 def usable_specification(path: Path | None) -> tuple[Specification, list[str]]:
@@ -24,3 +27,28 @@ def usable_specification(path: Path | None) -> tuple[Specification, list[str]]:
         msg = f"{loaded.fatal[0]}{rest}; `tracegrade tasks check {path}` shows all"
         raise TaskFileInvalid(msg)
     return loaded.specification, [str(problem) for problem in loaded.problems]
+
+
+def weighted(specification: Specification, weights: str | None, threshold: float) -> Specification:
+    """Return the specification with these weights and threshold of tool correctness.
+
+    Args:
+        specification: Any.
+        weights: As `selection=1,utilization=0`; a dimension that is not named has weight 1.
+        threshold: The least tool correctness of a tool-correct attempt, 0 to 1.
+
+    Raises:
+        BadWeights: A dimension is not known, or a weight is no number, negative, or all are 0.
+    """
+    entries = [entry.partition("=") for entry in weights.split(",")] if weights else []
+    try:
+        given = {name.strip(): float(weight) for name, _, weight in entries}
+        options = ToolCorrectness.model_validate({**given, "threshold": threshold})
+    except (ValidationError, ValueError) as error:
+        msg = (
+            f"tool correctness cannot be made of --tool-weights '{weights or ''}' and "
+            f"--tool-threshold {threshold:g}; give weights of at least 0, not all 0, as "
+            "selection=1,parameters=1,sequence=1,utilization=0 and a threshold from 0 to 1"
+        )
+        raise BadWeights(msg) from error
+    return specification.model_copy(update={"tool_correctness": options})

@@ -13,6 +13,9 @@ from pydantic import ValidationError
 
 from tracegrade_queries.canonical import canonical_json
 from tracegrade_scoring.assignment import largest_assignment
+from tracegrade_scoring.errors import BadWeights
+from tracegrade_scoring.specification import weighted
+from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.model import ToolCorrectness
 
 from .build import Row, Score, call, connection, scored, scores, specification, trajectory
@@ -115,6 +118,21 @@ def test_weights_without_meaning_are_refused(weights: dict[str, float]) -> None:
     """A negative weight, or none at all."""
     with pytest.raises(ValidationError):
         ToolCorrectness(**weights)
+
+
+def test_weights_are_given_in_words() -> None:
+    """A dimension that is not named has weight 1; other weights, other scores of everything."""
+    made = weighted(Specification(), "utilization=0, sequence=.5", 0.9)
+
+    assert made.tool_correctness == ToolCorrectness(sequence=0.5, utilization=0.0, threshold=0.9)
+    assert made.hash != Specification().hash
+
+
+@pytest.mark.parametrize("weights", ["speed=1", "sequence", "sequence=-1", "sequence=x"])
+def test_words_that_are_no_weights_are_refused(weights: str) -> None:
+    """The message names what was given."""
+    with pytest.raises(BadWeights, match=f"--tool-weights '{weights}'"):
+        weighted(Specification(), weights, 1.0)
 
 
 def test_threshold_decides_what_is_correct() -> None:
