@@ -121,6 +121,9 @@ def _sortable(value: object) -> tuple[bool, str | float]:
     return (value is None, value if isinstance(value, (int, float)) else str(value))
 
 
-EMPTY = {"cascades", "decision_matches", "rollback_scores", "verdict_opinions"}
+EMPTY = {
+    *("cascades", "decision_matches", "rollback_scores"),
+    *("successful_paths", "verdict_opinions"),
+}
 """Queries that find nothing in these two runs: no span names its decision, no error
-led to others, nobody judged them."""
+led to others, nobody judged them or said that they succeeded."""
