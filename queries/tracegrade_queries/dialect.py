@@ -47,7 +47,8 @@ OPERATIONS: Final = Table(
         Column(
             "operation",
             TEXT,
-            "agent | model | tool | handoff | plan | thought | observation | answer | other.",
+            "agent | model | tool | handoff | plan | thought | observation | answer | evaluator "
+            "(it and all below judge a run and are none) | other.",
         ),
         Column("agent_name", TEXT, "Of the agent that the span is, or belongs to."),
         Column(

@@ -27,23 +27,28 @@ _MACROS: Final = (  # each may use those before it
     "plan_in",
     "headings_as_react",
 )
+_SALVAGED: Final = """
+CREATE OR REPLACE TEMP TABLE {salvaged} AS
+SELECT {cut}.* EXCLUDE (name, text), map_from_entries(list(({cut}.name, prefix))) AS attributes
+FROM {cut}
+INNER JOIN whole_prefixes USING (text)
+WHERE prefix IS NOT NULL
+GROUP BY ALL
+"""
 # What is left of a cut attribute takes its place, and its span says so.
-_SALVAGE: Final = """
-WITH salvaged AS (
-  SELECT
-    cut_texts.key,
-    map_from_entries(list((cut_texts.name, whole_prefixes.prefix))) AS attributes
-  FROM cut_texts
-  INNER JOIN whole_prefixes USING (text)
-  WHERE whole_prefixes.prefix IS NOT NULL
-  GROUP BY cut_texts.key
-)
-
+_IN_SPANS: Final = """
 UPDATE span_rows SET
-  attributes = map_concat(span_rows.attributes, salvaged.attributes),
+  attributes = map_concat(span_rows.attributes, salvaged_texts.attributes),
   marks = coalesce(span_rows.marks, []) || ['salvaged']
-FROM salvaged
-WHERE span_rows.rowid = salvaged.key
+FROM salvaged_texts
+WHERE span_rows.rowid = salvaged_texts.key
+"""
+_IN_EVENTS: Final = """
+UPDATE bucket_events SET
+  attributes = map_concat(bucket_events.attributes, salvaged_events.attributes)
+FROM salvaged_events
+WHERE bucket_events.key = salvaged_events.key
+  AND bucket_events.position = salvaged_events.position
 """
 _MARKS: Final = pa.table({"dialect": list(MARKS), "mark": list(MARKS.values())})
 _ARGUMENTS: Final = """
@@ -67,8 +72,9 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, "surplus_spans")
     con.execute("DELETE FROM span_rows WHERE rowid IN (FROM surplus_spans)")
     _make(con, "shapes", "cut_texts")
-    _salvage(con)
-    _make(con, "bucket_events")
+    _salvage(con, "cut_texts", "salvaged_texts", _IN_SPANS)
+    _make(con, "bucket_events", "cut_events")
+    _salvage(con, "cut_events", "salvaged_events", _IN_EVENTS)
     _read_dialects(con)
     _make(con, "operations")
     _place_in_runs(con)
@@ -105,11 +111,15 @@ def _place_in_runs(con: duckdb.DuckDBPyConnection) -> None:
     """Make `runs_of_operations`: which run each operation belongs to."""
     _make(con, "span_parents", "cycle_candidates")
     break_cycles(con)
+    _make(con, "judge_edges")
+    follow(con, "judge_edges", "judge_ends")
+    _make(con, "judging_spans")
+    con.execute("DELETE FROM operations WHERE key IN (FROM judging_spans)")
     _make(con, "unknown_edges")
     follow(con, "unknown_edges", "unknown_ends")
     _make(con, "known_parents", "anchor_edges")
     follow(con, "anchor_edges", "anchor_ends")
-    _make(con, "run_agents", "twin_edges", "run_edges")
+    _make(con, "run_agents", "twin_edges", "lost_run_edges", "run_edges")
     follow(con, "run_edges", "run_ends")
     _make(con, "runs_of_operations", "run_names", "name_edges")
     follow(con, "name_edges", "name_ends")
@@ -168,15 +178,15 @@ def _no_rows(relation: Table) -> str:
     return f"SELECT {columns}, 0 AS precedence, '' AS dialect WHERE false"
 
 
-def _salvage(con: duckdb.DuckDBPyConnection) -> None:
+def _salvage(con: duckdb.DuckDBPyConnection, cut: str, salvaged: str, put_back: str) -> None:
     """Put the longest whole prefix in the place of each attribute that was cut."""
-    texts = con.sql("SELECT DISTINCT text FROM cut_texts").to_arrow_table()
-    if not texts.num_rows:
-        return
+    texts = con.sql(f"SELECT DISTINCT text FROM {cut}").to_arrow_table()
     made = texts.append_column("prefix", whole_prefixes(texts.column(0)))
     con.register("whole_prefixes", made)
-    con.execute(_SALVAGE)
+    con.execute(_SALVAGED.format(cut=cut, salvaged=salvaged))
     con.unregister("whole_prefixes")
+    if texts.num_rows:
+        con.execute(put_back)
 
 
 def _read_code(con: duckdb.DuckDBPyConnection) -> None:

@@ -8,7 +8,19 @@ import pytest
 from tracegrade_collector.lake import Lake
 from tracegrade_queries.build import build
 
-from .traces import Row, agent, land, message, model, request, request_of, response, story, tool
+from .traces import (
+    Row,
+    agent,
+    land,
+    message,
+    model,
+    request,
+    request_of,
+    response,
+    story,
+    tool,
+    with_events,
+)
 
 QUESTION = "What is the weather in Paris?"
 ANSWER = "It is 22C in Paris."
@@ -25,24 +37,9 @@ TOLD = {"role": "tool", "tool_call_id": "c1", "content": "22C"}
 ANSWERED = {"role": "assistant", "content": ANSWER}
 
 
-def _with_events(span: Row, *events: tuple[str, Row]) -> Row:
-    return span | {
-        "events": [
-            {
-                "timeUnixNano": str(int(span["startTimeUnixNano"]) + position),
-                "name": name,
-                "attributes": [
-                    {"key": key, "value": {"stringValue": value}} for key, value in told.items()
-                ],
-            }
-            for position, (name, told) in enumerate(events)
-        ]
-    }
-
-
 def content_events(span: Row, heard: list[Row], said: Row) -> Row:
     """Until 1.27: all messages of a direction in one event."""
-    return _with_events(
+    return with_events(
         span,
         ("gen_ai.content.prompt", {"gen_ai.prompt": json.dumps(heard)}),
         ("gen_ai.content.completion", {"gen_ai.completion": json.dumps([said])}),
@@ -52,7 +49,7 @@ def content_events(span: Row, heard: list[Row], said: Row) -> Row:
 def text_events(span: Row, heard: list[Row], said: Row) -> Row:
     """Until 1.27, by those who write just the text: what is requested, no event tells."""
     if "content" not in said:
-        return _with_events(span, ("gen_ai.content.prompt", {"gen_ai.prompt": QUESTION}))
+        return with_events(span, ("gen_ai.content.prompt", {"gen_ai.prompt": QUESTION}))
     return content_events(span, heard, said)
 
 
@@ -66,7 +63,7 @@ def message_events(span: Row, heard: list[Row], said: Row) -> Row:
         (f"gen_ai.{row['role']}.message", row | {"id": row.get("tool_call_id", "")})
         for row in texts
     ]
-    return _with_events(span, *events, ("gen_ai.choice", {"message": json.dumps(said)}))
+    return with_events(span, *events, ("gen_ai.choice", {"message": json.dumps(said)}))
 
 
 def body_events(span: Row, heard: list[Row], said: Row) -> Row:
@@ -76,7 +73,7 @@ def body_events(span: Row, heard: list[Row], said: Row) -> Row:
         for row in heard
     ]
     choice = {"gen_ai.event.content": json.dumps({"message": said, "finish_reason": "stop"})}
-    return _with_events(span, *events, ("gen_ai.choice", choice))
+    return with_events(span, *events, ("gen_ai.choice", choice))
 
 
 @pytest.mark.parametrize("form", [content_events, text_events, message_events, body_events])

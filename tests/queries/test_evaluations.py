@@ -8,7 +8,21 @@ import pytest
 from tracegrade_collector.lake import Lake
 from tracegrade_queries.build import build
 
-from .traces import NOON_NS, Row, agent, land, land_logs, request_of, rows, span, tool
+from .traces import (
+    NOON_NS,
+    Row,
+    agent,
+    land,
+    land_logs,
+    message,
+    model,
+    request,
+    request_of,
+    rows,
+    span,
+    story,
+    tool,
+)
 
 RUN, CHILD = f"{1:016x}", f"{4:016x}"
 
@@ -147,3 +161,28 @@ def test_later_result_replaces_the_earlier(lake: Lake) -> None:
 
     assert first == {1: [(RUN, "success", None, 1.0, None, None)]}
     assert verdicts(lake) == {1: [(RUN, "success", None, 0.5, None, None)]}
+
+
+@pytest.mark.parametrize(
+    "judging",
+    [{"openinference__span__kind": "EVALUATOR"}, {"gen_ai__operation__name": "evaluation"}],
+)
+def test_what_an_evaluator_does_is_no_work_of_the_agent(lake: Lake, judging: Row) -> None:
+    """Its model calls are no steps of the run around it, and no run where it stands alone."""
+    said = [message("assistant", "It is 22C.")]
+    judge = [message("assistant", "hallucinated", request("lookup", "c1"))]
+    spans = [
+        agent(1, evaluations__0__evaluation__name="success", evaluations__0__evaluation__score=1),
+        model(2, 1, at=1, said=said),
+        span(3, 1, at=5, ms=20, **judging),
+        span(4, 3, at=6),
+        model(5, 4, at=7, said=judge),
+        tool(6, 4, at=9, tool_name="lookup"),
+        span(7, trace=2, at=200, ms=20, links=[2], **judging),
+        model(8, 7, trace=2, at=201, said=judge),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert story(lake) == ["answer It is 22C."]
+    assert rows(lake, "SELECT count(*) AS runs FROM trajectories") == [{"runs": 1}]

@@ -8,7 +8,18 @@ from tracegrade_collector.lake import Lake
 from tracegrade_queries.build import build
 from tracegrade_queries.salvage import whole_prefix
 
-from .traces import agent, land, message, model, request, request_of, rows, story, tool
+from .traces import (
+    agent,
+    land,
+    message,
+    model,
+    request,
+    request_of,
+    rows,
+    story,
+    tool,
+    with_events,
+)
 
 
 @pytest.mark.parametrize(
@@ -57,3 +68,29 @@ def test_cut_messages_and_arguments_become_steps_that_say_so(lake: Lake) -> None
     assert story(lake)[0] == 'tool_call get_weather {"city":"Paris"} not_executed'
     assert 'tool_call b {"city":"Paris"} ok' in story(lake)
     assert rows(lake, "SELECT DISTINCT flags FROM steps") == [{"flags": ["salvaged"]}]
+
+
+def test_cut_events_become_steps_that_say_so(lake: Lake) -> None:
+    """Messages in span events, as Strands and the current conventions write them."""
+    details = "gen_ai.client.inference.operation.details"
+    said = json.dumps([message("assistant", request("get_weather", "c1", city="Paris"), "So ")])
+    blocks = json.dumps(
+        [{"toolUse": {"toolUseId": "c2", "name": "b", "input": {}}}, {"text": "x"}]
+    )
+    result = json.dumps([{"text": "22C"}, {"text": "and sunny"}])[:-4]
+    spans = [
+        agent(1),
+        with_events(model(2, 1, at=1), (details, {"gen_ai.output.messages": said[:-10]})),
+        with_events(model(3, 1, at=5), ("gen_ai.choice", {"message": blocks[:-4]})),
+        with_events(tool(4, 1, at=9, tool_name="b"), ("gen_ai.choice", {"message": result})),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert story(lake) == [
+        'tool_call get_weather {"city":"Paris"} not_executed',
+        "tool_call b {} ok",
+        f"observation {result}",
+    ]
+    flags = rows(lake, "SELECT step_index, flags FROM steps WHERE kind = 'tool_call' ORDER BY ALL")
+    assert flags[0]["flags"] == ["salvaged"]

@@ -76,6 +76,23 @@ def test_missing_parent_keeps_the_run(lake: Lake) -> None:
     assert story(lake) == ["tool_call t ok", "tool_call u ok"]
 
 
+def test_agent_whose_parent_was_lost_is_of_the_run_around_it(lake: Lake) -> None:
+    """A server's agent is part of the run whose client called it; after that it is a run."""
+    spans = [
+        span(1, ms=900),
+        agent(2, 1, agent_name="client"),
+        agent(3, 99, at=5, ms=50, agent_name="server"),
+        tool(4, 3, at=6),
+        agent(5, 98, at=200, agent_name="next"),
+        tool(6, 5, at=201, tool_name="u"),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert trajectories(lake) == [("2", ""), ("5", "")]
+    assert story(lake, f"{1:032x}-{2:016x}") == ["tool_call t ok"]
+
+
 def test_tool_beside_the_run_is_not_of_it(lake: Lake) -> None:
     """A tool that no agent called, after the run has ended, is in no run."""
     spans = [span(1, ms=900), agent(2, 1), tool(3, 2, at=1), tool(4, 1, at=500, tool_name="u")]

@@ -97,6 +97,22 @@ def model(
     return span(number, parent, **{**attributes, **fields})
 
 
+def with_events(span: Row, *events: tuple[str, Row]) -> Row:
+    """Return the span with events, each a name and its attributes."""
+    return span | {
+        "events": [
+            {
+                "timeUnixNano": str(int(span["startTimeUnixNano"]) + position),
+                "name": name,
+                "attributes": [
+                    {"key": key, "value": {"stringValue": value}} for key, value in told.items()
+                ],
+            }
+            for position, (name, told) in enumerate(events)
+        ]
+    }
+
+
 def message(role: str, *parts: Row | str) -> Row:
     """Return a message; a text is a text part."""
     return {

@@ -226,9 +226,13 @@ SELECT
   messages.role,
   CASE
     WHEN items.direction = 'out' AND items.text <> smolagents.content THEN 'reasoning'
+    WHEN items.type = 'tool_use' THEN 'tool_call'
     ELSE items.type
   END AS part_type,
-  items.text
+  items.text,
+  items.tool_name,
+  items.call_id,
+  items.arguments
 FROM items
 INNER JOIN messages USING (key, direction, message_position)
 LEFT JOIN smolagents USING (key)
@@ -310,6 +314,7 @@ kinds AS (
       -- Google ADK: the agent's span, over which its model calls are written.
       WHEN span_kind = 'LLM' AND starts_with(name, 'invoke_agent ') THEN 'agent'
       WHEN span_kind = 'LLM' THEN 'model'
+      WHEN span_kind = 'EVALUATOR' THEN 'evaluator'
       WHEN
         span_kind = 'CHAIN'
         AND scope_name = 'openinference.instrumentation.llama_index'
@@ -566,7 +571,14 @@ SELECT
     WHEN span_kind = 'LLM'
       THEN try_cast(attributes['llm.token_count.completion_details.reasoning'] AS BIGINT)
   END AS reasoning_tokens,
-  coalesce(offered_tools, attributes['smolagents.tools_names']) AS offered_tools,
+  coalesce(
+    offered_tools,
+    attributes['smolagents.tools_names'],
+    CASE
+      WHEN operation = 'model' AND contains(attributes['llm.invocation_parameters'], '"tools"')
+        THEN try_cast(attributes['llm.invocation_parameters'] AS JSON) ->> '$.tools'
+    END
+  ) AS offered_tools,
   plan,
   coalesce(attributes['session.id'], thread_id) AS conversation_id,
   CASE WHEN input_value = '__REDACTED__' THEN ['redacted'] ELSE [] END

@@ -1,6 +1,7 @@
 -- OpenTelemetry GenAI conventions, as written since 1.37: messages as JSON attributes of the span,
 -- or of an event of it. MCP's conventions are part of them: a call of a tool that only its method
--- names may be told by the tool's name in the span's name alone.
+-- names may be told by the tool's name in the span's name alone. What clients add to them under
+-- names of their own (Anthropic's, Strands', Semantic Kernel's) is read here too.
 --
 -- Reads:
 --   bucket_events
@@ -182,15 +183,35 @@ WITH spoken AS (
 
 -- A span's name is of its start. Where other instrumentation suppresses the spans of model calls,
 -- what they would say is written over the agent's, the last of them as a rule.
+-- What is told beside a span: the tools that a call was offered, and the error it ended in.
+beside AS (
+  SELECT
+    key,
+    max(attributes['gen_ai.tool.definitions']) AS offered_tools,
+    arg_max(attributes['exception.type'], position) AS error_type,
+    arg_max(attributes['exception.message'], position) AS error_message
+  FROM bucket_events
+  WHERE
+    name IN (
+      'gen_ai.client.inference.operation.details', 'gen_ai.client.operation.exception',
+      'gen_ai.execute_tool.exception'
+    )
+  GROUP BY key
+),
+
 described AS (
   SELECT
     bucket_spans.*,
     starts_with(bucket_spans.name, 'invoke_agent ')
     AND bucket_spans.attributes['gen_ai.operation.name'] <> 'invoke_agent' AS is_overwritten,
     spoken.user_input,
-    spoken.answer
+    spoken.answer,
+    beside.offered_tools AS offers_beside,
+    beside.error_type AS error_beside,
+    beside.error_message
   FROM bucket_spans
   LEFT JOIN spoken USING (key)
+  LEFT JOIN beside USING (key)
   WHERE
     bucket_spans.attributes['gen_ai.operation.name'] IS NOT NULL
     OR bucket_spans.attributes['mcp.method.name'] = 'tools/call'
@@ -216,6 +237,7 @@ SELECT
         WHEN 'execute_tool' THEN 'tool'
         WHEN 'tools/call' THEN 'tool'
         WHEN 'plan' THEN 'plan'
+        WHEN 'evaluation' THEN 'evaluator'
         ELSE 'other'
       END
   END AS operation,
@@ -230,11 +252,20 @@ SELECT
   ) AS tool_name,
   nullif(attributes['gen_ai.tool.call.id'], '<not specified>') AS call_id,
   attributes['gen_ai.tool.call.arguments'] AS arguments,
-  result_text(attributes['gen_ai.tool.call.result']) AS result,
+  result_text(
+    coalesce(attributes['gen_ai.tool.call.result'], attributes['anthropic.tool_result.content'])
+  ) AS result,
   user_input,
   CASE WHEN NOT coalesce(is_overwritten, FALSE) THEN answer END AS answer,
-  failed OR attributes['error.type'] IS NOT NULL AS failed,
-  attributes['error.type'] AS error_type,
+  failed
+  OR attributes['error.type'] IS NOT NULL
+  OR error_beside IS NOT NULL
+  OR coalesce(
+    coalesce(attributes['gen_ai.tool.status'], attributes['tool.status']) = 'error', FALSE
+  )
+    AS failed,
+  coalesce(attributes['error.type'], error_beside) AS error_type,
+  error_message,
   coalesce(attributes['gen_ai.response.model'], attributes['gen_ai.request.model']) AS model,
   try_cast(
     coalesce(
@@ -249,16 +280,28 @@ SELECT
   try_cast(
     coalesce(
       attributes['gen_ai.usage.cache_read.input_tokens'],
-      attributes['gen_ai.usage.cache_read_input_tokens']
+      attributes['gen_ai.usage.cache_read_input_tokens'],
+      attributes['gen_ai.usage.details.cache_read_tokens']
     ) AS BIGINT
   ) AS cache_read_tokens,
   try_cast(
     coalesce(
       attributes['gen_ai.usage.reasoning.output_tokens'],
-      attributes['gen_ai.usage.reasoning_tokens']
+      attributes['gen_ai.usage.reasoning_tokens'],
+      attributes['gen_ai.usage.details.reasoning_tokens']
     ) AS BIGINT
   ) AS reasoning_tokens,
-  coalesce(attributes['gen_ai.tool.definitions'], attributes['gen_ai.agent.tools'])
-    AS offered_tools,
-  attributes['gen_ai.conversation.id'] AS conversation_id
+  coalesce(
+    attributes['gen_ai.tool.definitions'],
+    offers_beside,
+    attributes['gen_ai.agent.tools'],
+    to_json(string_split(attributes['sk.available_functions'], ','))::VARCHAR
+  ) AS offered_tools,
+  coalesce(attributes['gen_ai.conversation.id'], attributes['session.id']) AS conversation_id,
+  -- Of a tool's arguments and result it does not say which.
+  CASE
+    WHEN coalesce(attributes['anthropic.content.truncated'], '') <> 'true' THEN []
+    WHEN attributes['anthropic.tool_result.content'] IS NULL THEN ['truncated']
+    ELSE ['truncated', 'result_truncated']
+  END AS flags
 FROM described;

@@ -3,6 +3,7 @@
 -- Reads:
 --   bucket_spans
 --   dialect_operations
+--   salvaged_events
 -- Columns:
 --   key                BIGINT   One row each.
 --   trace_id           VARCHAR
@@ -180,6 +181,10 @@ SELECT
     WHEN coalesced.operation IN ('tool', 'plan', 'thought', 'observation', 'answer')
       THEN coalesce(bucket_spans.marks, [])
     WHEN list_contains(bucket_spans.marks, 'salvaged') THEN ['salvaged']
+    ELSE []
+  END
+  || CASE
+    WHEN coalesced.key IN (SELECT salvaged_events.key FROM salvaged_events) THEN ['salvaged']
     ELSE []
   END AS flags
 FROM coalesced

@@ -2,6 +2,7 @@
 --
 -- Reads:
 --   known_parents
+--   lost_run_edges
 --   run_agents
 --   twin_edges
 -- Columns:
@@ -19,4 +20,9 @@ UNION ALL
 SELECT
   key,
   next
-FROM twin_edges;
+FROM twin_edges
+UNION ALL
+SELECT
+  key,
+  next
+FROM lost_run_edges;

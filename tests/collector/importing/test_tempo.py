@@ -80,3 +80,5 @@ def test_real_export_gives_its_call(tmp_path: Path, shared_data: Path) -> None:
     outcome = imported(tmp_path, samples / "tempo_export_with_batches.json")
     assert outcome.imported.added.total() == 86
     assert outcome.calls() == [("helm_list_releases", "{}", "ok")]
+    runs = "SELECT agent_name, step_count, complete FROM trajectories"
+    assert outcome.rows(runs) == [("helm-agent", 3, True)]

@@ -1,0 +1,26 @@
+-- Way up from spans to the nearest evaluator, in traces that have one.
+--
+-- Reads:
+--   bucket_spans
+--   operations
+--   tree
+-- Columns:
+--   key   BIGINT  Span that is no evaluator.
+--   next  BIGINT  Its parent.
+-- Order:
+--   none
+WITH evaluators AS (
+  SELECT
+    key,
+    trace_id
+  FROM operations
+  WHERE operation = 'evaluator'
+)
+
+SELECT
+  tree.key,
+  tree.next
+FROM tree
+INNER JOIN bucket_spans USING (key)
+SEMI JOIN evaluators ON bucket_spans.trace_id = evaluators.trace_id
+ANTI JOIN evaluators AS tops ON tree.key = tops.key;

@@ -1,0 +1,21 @@
+-- Evaluators, and what they do to judge: no work of the agent.
+--
+-- Reads:
+--   judge_ends
+--   operations
+-- Columns:
+--   key  BIGINT
+-- Order:
+--   none
+WITH evaluators AS (
+  SELECT key
+  FROM operations
+  WHERE operation = 'evaluator'
+)
+
+SELECT key
+FROM evaluators
+UNION ALL
+SELECT judge_ends.key
+FROM judge_ends
+INNER JOIN evaluators ON judge_ends.last = evaluators.key;

@@ -1,0 +1,134 @@
+"""Fields that some instrumentation writes in a place of its own are found there."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tracegrade_collector.lake import Lake
+from tracegrade_queries.build import build
+
+from .traces import NOON_NS, Row, agent, land, land_logs, model, request_of, rows, span, tool
+
+WEATHER = {"type": "function", "function": {"name": "get_weather", "parameters": {}}}
+SAID = "llm__output_messages__0__message__"
+AMONG_CONTENTS: dict[str, Any] = {
+    f"{SAID}role": "assistant",
+    f"{SAID}contents__0__message_content__type": "tool_use",
+    f"{SAID}contents__0__tool_call__id": "c1",
+    f"{SAID}contents__0__tool_call__function__name": "w",
+    f"{SAID}contents__0__tool_call__function__arguments": '{"city": "Paris"}',
+}
+ASKS = [{"role": "assistant", "parts": [{"type": "text", "content": "Hm."}]}]
+
+
+def error_record(number: int, name: str, trace: int) -> Row:
+    """Return the log record of an exception that ended a span."""
+    said = {"exception.type": "TimeoutError", "exception.message": "backend down"}
+    return {
+        "eventName": name,
+        "timeUnixNano": str(NOON_NS),
+        "traceId": f"{trace:032x}",
+        "spanId": f"{number:016x}",
+        "attributes": [{"key": key, "value": {"stringValue": said[key]}} for key in said],
+    }
+
+
+# What is written, and what is read: columns of the first step and of the trajectory.
+CASES: dict[str, tuple[list[Row], Row]] = {
+    "a session that the user names": (
+        [agent(1, session__id="s1"), tool(2, 1)],
+        {"conversation_id": "s1"},
+    ),
+    "a result as blocks of Anthropic's": (
+        [agent(1), tool(2, 1, anthropic__tool_result__content='[{"type":"text","text":"22C"}]')],
+        {"result": "22C", "flags": []},
+    ),
+    "content that Anthropic's client cut": (
+        [
+            agent(1),
+            tool(
+                2,
+                1,
+                anthropic__tool_result__content='[{"type":"text","text":"22',
+                anthropic__content__truncated=True,
+            ),
+        ],
+        {"flags": ["result_truncated", "truncated"]},
+    ),
+    "a tool's status of its own": (
+        [agent(1), tool(2, 1, gen_ai__tool__status="error")],
+        {"status": "error"},
+    ),
+    "an exception of a tool in a log record": (
+        [agent(1), tool(2, 1)],
+        {"status": "error", "error_type": "TimeoutError", "error_message": "backend down"},
+    ),
+    "tokens in details": (
+        [
+            agent(1),
+            model(
+                2,
+                1,
+                said=ASKS,
+                gen_ai__usage__details__reasoning_tokens=3,
+                gen_ai__usage__details__cache_read_tokens=4,
+            ),
+        ],
+        {"reasoning_tokens": 3, "cache_read_tokens": 4},
+    ),
+    "names of functions on the agent": (
+        [agent(1, sk__available_functions="Weather-get,Time-now"), model(2, 1, said=ASKS)],
+        {"offered": ["Weather-get", "Time-now"]},
+    ),
+    "tools among the parameters of a call": (
+        [
+            agent(1),
+            span(
+                2,
+                1,
+                openinference__span__kind="LLM",
+                llm__invocation_parameters=json.dumps({"tools": [WEATHER]}),
+                llm__output_messages__0__message__content="Hm.",
+            ),
+        ],
+        {"offered": ["get_weather"]},
+    ),
+    "a request among the contents of a message": (
+        [
+            agent(1),
+            span(2, 1, openinference__span__kind="LLM", **AMONG_CONTENTS),
+            tool(3, 1, tool_name="w", gen_ai__tool__call__id="c1"),
+        ],
+        {"tool_name": "w", "arguments": '{"city":"Paris"}', "request_span_id": f"{2:016x}"},
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
+    """What is read of each case: its first step, with what its trajectory says."""
+    lake = Lake.create(tmp_path_factory.mktemp("fields") / "lake")
+    traces = {name: f"{number:032x}" for number, name in enumerate(CASES, 1)}
+    spans = [one | {"traceId": traces[name]} for name in CASES for one in CASES[name][0]]
+    land(lake, request_of(spans))
+    failing = list(CASES).index("an exception of a tool in a log record") + 1
+    record = error_record(2, "gen_ai.execute_tool.exception", failing)
+    body = {"resourceLogs": [{"scopeLogs": [{"logRecords": [record]}]}]}
+    land_logs(lake, json.dumps(body).encode())
+    build(lake)
+    steps = rows(
+        lake,
+        "SELECT steps.*, conversation_id, "
+        "  offered_tools::JSON ->> '$[*].name' AS offered_names "
+        "FROM trajectories INNER JOIN steps USING (trajectory_id) WHERE step_index = 0",
+    )
+    of_trace = {row["trace_id"]: row | {"offered": row["offered_names"]} for row in steps}
+    return {name: of_trace.get(trace, {}) for name, trace in traces.items()}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_field_is_found_where_it_is_written(found: dict[str, Row], name: str) -> None:
+    """Each in a trace of its own."""
+    expected = CASES[name][1]
+    assert {key: found[name].get(key) for key in expected} == expected
