@@ -22,6 +22,7 @@ DIALECTS: Final = (
     "logfire",
     "vercel_ai",
     "google_adk",
+    "platforms",
 )
 
 MARKS: Final = {
@@ -35,6 +36,8 @@ MARKS: Final = {
     "logfire": r"^(pydantic-ai$|logfire\.)",
     "vercel_ai": r"^ai\.",
     "google_adk": r"^gcp\.vertex\.agent\.",
+    "platforms": r"^((langfuse\.observation|mlflow|braintrust|spring\.ai)\.|genkit:"
+    r"|gen_ai\.span\.kind$)",
 }
 """What a dialect's spans bear: RE2 found in the name of their scope, of one of their attributes or
 of an event beside them. A dialect sees no other spans; one without an entry sees all."""

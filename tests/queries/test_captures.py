@@ -27,6 +27,15 @@ LANGGRAPH = {
     ],
     "__toolerror": [f"{CALL} error"],
 }
+LANGFUSE_SDK = {
+    "": LANGGRAPH[""],
+    "__halluc": [
+        LANGGRAPH["__halluc"][0],
+        "observation Error: nope_tool is not a valid tool, try one of [get_weather].",
+        ANSWER,
+    ],
+    "__toolerror": [f"{CALL} error", "observation Error: weather backend down", ANSWER],
+}
 OPENAI_AGENTS = {
     "": [THOUGHT, f"{CALL} ok", "observation 22C in Paris", THOUGHT, ANSWER],
     "__halluc": [THOUGHT, 'tool_call nope_tool {"city":"Paris"} not_executed'],
@@ -403,6 +412,7 @@ STORIES = {
     "google-adk_parallel": {"": ADK_PARALLEL},
     "google-adk_schema1": ADK_BARE,
     "google-adk_stream": {"": [*ADK_PARALLEL[:3], ADK_PARALLEL[5], ANSWER]},
+    "langfuse-sdk": LANGFUSE_SDK,
     "langgraph_openinference": LANGGRAPH,
     "langgraph_langsmith": LANGGRAPH,
     "langgraph_otel": LANGGRAPH,

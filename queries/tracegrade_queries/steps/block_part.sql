@@ -11,21 +11,25 @@ CREATE OR REPLACE TEMP MACRO block_part(BLOCK) AS {
     WHEN json_exists(block, '$.toolUse') THEN 'tool_call'
     WHEN json_exists(block, '$.function_call') THEN 'tool_call'
     WHEN json_exists(block, '$.functionCall') THEN 'tool_call'
+    WHEN json_exists(block, '$.toolRequest') THEN 'tool_call'
     WHEN block ->> '$.type' IN ('tool_use', 'tool-call') THEN 'tool_call'
     WHEN json_exists(block, '$.toolResult') THEN 'tool_call_response'
     WHEN json_exists(block, '$.function_response') THEN 'tool_call_response'
     WHEN json_exists(block, '$.functionResponse') THEN 'tool_call_response'
+    WHEN json_exists(block, '$.toolResponse') THEN 'tool_call_response'
     WHEN block ->> '$.type' IN ('tool_result', 'tool-result') THEN 'tool_call_response'
     WHEN json_exists(block, '$.reasoningContent') THEN 'reasoning'
     WHEN block ->> '$.type' IN ('thinking', 'reasoning') THEN 'reasoning'
     WHEN block ->> '$.kind' = 'thinking' THEN 'reasoning'
     WHEN block ->> '$.thought' = 'true' THEN 'reasoning'
+    WHEN json_type(block, '$.reasoning') = 'VARCHAR' THEN 'reasoning'
     WHEN block ->> '$.text' IS NOT NULL THEN 'text'
   END,
   'text': coalesce(
     block ->> '$.reasoningContent.reasoningText.text',
     block ->> '$.thinking',
     block ->> '$.text',
+    CASE WHEN json_type(block, '$.reasoning') = 'VARCHAR' THEN block ->> '$.reasoning' END,
     block ->> '$.content'
   ),
   'tool_name': coalesce(
@@ -35,7 +39,9 @@ CREATE OR REPLACE TEMP MACRO block_part(BLOCK) AS {
     block ->> '$.function_call.name',
     block ->> '$.functionCall.name',
     block ->> '$.function_response.name',
-    block ->> '$.functionResponse.name'
+    block ->> '$.functionResponse.name',
+    block ->> '$.toolRequest.name',
+    block ->> '$.toolResponse.name'
   ),
   'call_id': coalesce(
     block ->> '$.toolUse.toolUseId',
@@ -44,14 +50,17 @@ CREATE OR REPLACE TEMP MACRO block_part(BLOCK) AS {
     block ->> '$.toolCallId',
     block ->> '$.id',
     block ->> '$.function_call.id',
-    block ->> '$.function_response.id'
+    block ->> '$.function_response.id',
+    block ->> '$.toolRequest.ref',
+    block ->> '$.toolResponse.ref'
   ),
   'arguments': coalesce(
     block ->> '$.toolUse.input',
     block ->> '$.input',
     block ->> '$.args',
     block ->> '$.function_call.args',
-    block ->> '$.functionCall.args'
+    block ->> '$.functionCall.args',
+    block ->> '$.toolRequest.input'
   ),
   'result': coalesce(
     block ->> '$.toolResult.content',
@@ -59,6 +68,7 @@ CREATE OR REPLACE TEMP MACRO block_part(BLOCK) AS {
     block ->> '$.result',
     block ->> '$.content',
     block ->> '$.function_response.response',
-    block ->> '$.functionResponse.response'
+    block ->> '$.functionResponse.response',
+    block ->> '$.toolResponse.output'
   )
 };

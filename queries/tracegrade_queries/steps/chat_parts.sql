@@ -19,9 +19,10 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
       END AS role,
       message,
       json_type(message, '$.content') AS content_type,
-      -- A tool's message is one result, or with Vercel's AI SDK and Bedrock a list of results.
+      -- A tool's message is one result, or of Vercel's AI SDK, Bedrock and Genkit a list.
       json_exists(message, '$.content[0].toolCallId')
-      OR json_exists(message, '$.content[0].toolResult') AS is_blocks
+      OR json_exists(message, '$.content[0].toolResult')
+      OR json_exists(message, '$.content[0].toolResponse') AS is_blocks
     FROM query_table(relation)
   ),
 

@@ -13,6 +13,8 @@ WITH control_tools AS (
       [
         { 'pattern': 'TodoWrite', 'kind': 'plan' },
         { 'pattern': 'final_answer', 'kind': 'answer' },
+        -- Pydantic AI's; with several types of output, one each.
+        { 'pattern': 'final_result(_.+)?', 'kind': 'answer' },
         { 'pattern': '(handoff-)?(transfer|hand_?off)_(back_)?to_.+', 'kind': 'handoff' },
         {
           'pattern': '(transfer|hand_?off)_to_(a_)?(human|person|operator|user).*',

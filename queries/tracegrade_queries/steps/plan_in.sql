@@ -17,4 +17,9 @@ CASE
 END;
 
 CREATE OR REPLACE TEMP MACRO answer_in(arguments, result) AS -- noqa: CP05
-coalesce(try_cast(arguments AS JSON) ->> '$.answer', result);
+coalesce(
+  try_cast(arguments AS JSON) ->> '$.answer',
+  -- Pydantic AI's to any answer.
+  nullif(result, 'Final result processed.'),
+  arguments
+);

@@ -1,0 +1,215 @@
+-- SDKs that say of each span its kind, one input and one output: Langfuse, MLflow, Braintrust and
+-- Genkit. Spring AI does so of tools; others say the kind alone, as `gen_ai.span.kind`.
+--
+-- Reads:
+--   bucket_spans
+-- Order:
+--   none
+CREATE OR REPLACE TEMP TABLE platforms_spans AS
+WITH told AS (
+  SELECT
+    key,
+    name,
+    attributes,
+    lower(
+      coalesce(
+        attributes['langfuse.observation.type'],
+        try_cast(attributes['mlflow.spanType'] AS JSON) ->> '$',
+        try_cast(attributes['braintrust.span_attributes'] AS JSON) ->> '$.type',
+        attributes['genkit:metadata:subtype'],
+        attributes['spring.ai.kind'],
+        attributes['gen_ai.span.kind']
+      )
+    ) AS kind,
+    coalesce(
+      attributes['langfuse.observation.input'],
+      attributes['mlflow.spanInputs'],
+      attributes['braintrust.input_json'],
+      attributes['genkit:input'],
+      attributes['spring.ai.tool.call.arguments'],
+      attributes['gen_ai.tool.call.arguments'],
+      attributes['input.value']
+    ) AS input,
+    coalesce(
+      attributes['langfuse.observation.output'],
+      attributes['mlflow.spanOutputs'],
+      attributes['braintrust.output_json'],
+      nullif(attributes['genkit:output'], ''),
+      attributes['spring.ai.tool.call.result'],
+      attributes['gen_ai.tool.call.result'],
+      attributes['output.value']
+    ) AS output,
+    try_cast(input AS JSON) AS heard,
+    try_cast(output AS JSON) AS said,
+    try_cast(attributes['braintrust.metadata'] AS JSON) AS braintrust
+  FROM bucket_spans
+),
+
+named AS (
+  SELECT
+    *,
+    json_keys(heard) = ['args', 'kwargs'] AS is_function,
+    CASE
+      WHEN kind IN ('generation', 'model', 'llm', 'chat_model') THEN 'model'
+      WHEN kind IN ('tool', 'tool.v2', 'tool_call') THEN 'tool'
+      WHEN kind IN ('agent', 'flow', 'chat_client') THEN 'agent'
+      ELSE 'other'
+    END AS operation
+  FROM told
+  WHERE kind IS NOT NULL OR attributes['spring.ai.model.request.tool.names'] IS NOT NULL
+)
+
+SELECT
+  *,
+  CASE
+    WHEN is_function THEN (heard ->> '$.args[*]') || (heard ->> '$.kwargs.*')
+    WHEN json_type(heard) = 'OBJECT' THEN heard ->> '$.*'
+  END AS given,
+  coalesce(
+    try_cast(attributes['langfuse.observation.usage_details'] AS JSON),
+    try_cast(attributes['mlflow.chat.tokenUsage'] AS JSON),
+    try_cast(attributes['braintrust.metrics'] AS JSON),
+    said -> '$.usage'
+  ) AS usage
+FROM named;
+
+CREATE OR REPLACE TEMP TABLE platforms_chat AS
+WITH lists AS (
+  SELECT
+    key,
+    'in' AS direction,
+    'user' AS role,
+    input AS text,
+    CASE
+      WHEN json_type(heard, '$.messages') = 'ARRAY' THEN heard -> '$.messages'
+      WHEN json_type(heard) = 'ARRAY' THEN heard
+      WHEN json_type(heard) = 'OBJECT' THEN json_array(heard)
+    END AS items
+  FROM platforms_spans
+  WHERE operation = 'model' AND input IS NOT NULL
+  UNION ALL
+  SELECT
+    key,
+    'out' AS direction,
+    'assistant' AS role,
+    output AS text,
+    CASE
+      WHEN json_type(said, '$.choices') = 'ARRAY' THEN said -> '$.choices'
+      WHEN json_type(said, '$.messages') = 'ARRAY' THEN said -> '$.messages'
+      WHEN json_type(said) = 'ARRAY' THEN said
+      WHEN json_type(said) = 'OBJECT' THEN json_array(said)
+    END AS items
+  FROM platforms_spans
+  WHERE operation = 'model' AND output IS NOT NULL
+),
+
+messages AS (
+  SELECT
+    key,
+    direction,
+    role,
+    generate_subscripts(cast(items AS JSON[]), 1) AS message_position,
+    unnest(cast(items AS JSON[])) AS item
+  FROM lists
+  WHERE items IS NOT NULL
+)
+
+-- A choice holds the message.
+SELECT
+  key,
+  direction,
+  message_position,
+  json_merge_patch(json_object('role', role), coalesce(item -> '$.message', item)) AS message
+FROM messages
+WHERE json_type(item) = 'OBJECT'
+UNION ALL
+SELECT
+  key,
+  direction,
+  1 AS message_position,
+  json_object('role', role, 'content', result_text(text)) AS message
+FROM lists
+WHERE items IS NULL;
+
+CREATE OR REPLACE TEMP TABLE platforms_messages AS
+FROM chat_parts('platforms_chat');
+
+CREATE OR REPLACE TEMP VIEW platforms_operations AS
+SELECT
+  key,
+  operation,
+  CASE
+    WHEN operation = 'agent' AND kind <> 'chat_client'
+      THEN coalesce(attributes['genkit:name'], name)
+  END AS agent_label,
+  CASE
+    WHEN operation = 'tool'
+      THEN coalesce(
+        attributes['spring.ai.tool.definition.name'],
+        attributes['genkit:name'],
+        attributes['gen_ai.tool.name'],
+        name
+      )
+  END AS tool_name,
+  coalesce(attributes['spring.ai.tool.call.id'], attributes['gen_ai.tool.call.id']) AS call_id,
+  CASE
+    WHEN operation <> 'tool' THEN NULL
+    -- Of a decorated function.
+    WHEN is_function AND heard ->> '$.args' = '[]'
+      THEN heard ->> '$.kwargs'
+    ELSE input
+  END AS arguments,
+  CASE WHEN operation = 'tool' THEN result_text(output) END AS result,
+  -- The one argument of an agent that has no more.
+  CASE
+    WHEN operation <> 'agent' THEN NULL
+    WHEN len(given) = 1 THEN given[1]
+    ELSE result_text(input)
+  END AS user_input,
+  CASE WHEN operation = 'agent' THEN result_text(output) END AS answer,
+  coalesce(
+    attributes['langfuse.observation.level'] = 'ERROR' OR attributes['genkit:state'] = 'error',
+    FALSE
+  ) AS failed,
+  attributes['langfuse.observation.status_message'] AS error_message,
+  CASE
+    WHEN operation = 'model'
+      THEN coalesce(
+        attributes['langfuse.observation.model.name'],
+        try_cast(attributes['mlflow.llm.model'] AS JSON) ->> '$',
+        braintrust ->> '$.model',
+        attributes['genkit:name']
+      )
+  END AS model,
+  try_cast(
+    coalesce(
+      usage ->> '$.input',
+      usage ->> '$.input_tokens',
+      usage ->> '$.prompt_tokens',
+      usage ->> '$.inputTokens'
+    ) AS BIGINT
+  ) AS input_tokens,
+  try_cast(
+    coalesce(
+      usage ->> '$.output',
+      usage ->> '$.output_tokens',
+      usage ->> '$.completion_tokens',
+      usage ->> '$.outputTokens'
+    ) AS BIGINT
+  ) AS output_tokens,
+  coalesce(
+    attributes['spring.ai.model.request.tool.names'],
+    CASE
+      WHEN operation = 'model'
+        THEN coalesce(
+          attributes['mlflow.chat.tools'], heard ->> '$.tools', braintrust ->> '$.tools'
+        )
+    END
+  ) AS offered_tools,
+  coalesce(
+    attributes['session.id'],
+    attributes['gen_ai.session.id'],
+    attributes['genkit:sessionId'],
+    attributes['spring.ai.chat.client.conversation.id']
+  ) AS conversation_id
+FROM platforms_spans;

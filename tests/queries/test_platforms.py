@@ -1,0 +1,152 @@
+"""SDKs of tracing platforms, written as their attributes are documented, tell one story."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tracegrade_collector.lake import Lake
+from tracegrade_queries.build import build
+
+from .traces import Row, agent, land, message, model, request, request_of, rows, span, story
+
+QUESTION = "What is the weather in Paris?"
+ANSWER = "It is 22C in Paris."
+PARIS = {"city": "Paris"}
+TOOLS = [{"type": "function", "function": {"name": "w"}}]
+ASKED = {"role": "user", "content": QUESTION}
+CALL = {"id": "c1", "type": "function", "function": {"name": "w", "arguments": json.dumps(PARIS)}}
+REQUESTED = {"role": "assistant", "content": None, "tool_calls": [CALL]}
+SEEN = {"role": "tool", "tool_call_id": "c1", "content": "22C"}
+ANSWERED = {"role": "assistant", "content": ANSWER}
+STORY = ['tool_call w {"city":"Paris"} ok', "observation 22C", f"answer {ANSWER}"]
+
+
+def _mlflow(kind: str, heard: object, said: object) -> Row:
+    usage = {"input_tokens": 50, "output_tokens": 10}
+    return {
+        "mlflow.spanType": json.dumps(kind),
+        "mlflow.spanInputs": json.dumps(heard),
+        "mlflow.spanOutputs": json.dumps(said),
+    } | ({"mlflow.chat.tokenUsage": json.dumps(usage)} if kind == "CHAT_MODEL" else {})
+
+
+def _mlflow_model(heard: list[Row], said: Row) -> Row:
+    choice = {"index": 0, "message": said}
+    return _mlflow("CHAT_MODEL", {"messages": heard, "tools": TOOLS}, {"choices": [choice]})
+
+
+def _braintrust(kind: str, heard: object, said: object) -> Row:
+    return {
+        "braintrust.span_attributes": json.dumps({"type": kind}),
+        "braintrust.input_json": json.dumps(heard),
+        "braintrust.output_json": json.dumps(said),
+        "braintrust.metadata": json.dumps({"tools": TOOLS}),
+        "braintrust.metrics": json.dumps({"prompt_tokens": 50, "completion_tokens": 10}),
+    }
+
+
+def _braintrust_model(heard: list[Row], said: Row) -> Row:
+    return _braintrust("llm", heard, [{"index": 0, "message": said}])
+
+
+def _genkit(kind: str, heard: object, said: object) -> Row:
+    return {
+        "genkit:type": "action",
+        "genkit:metadata:subtype": kind,
+        "genkit:name": "w",
+        "genkit:input": json.dumps(heard),
+        "genkit:output": json.dumps(said),
+    }
+
+
+def _genkit_message(told: Row) -> Row:
+    """One of OpenAI's messages as Genkit has it."""
+    if told["role"] == "tool":
+        block = {"toolResponse": {"name": "w", "ref": "c1", "output": told["content"]}}
+    elif "tool_calls" in told:
+        block = {"toolRequest": {"name": "w", "ref": "c1", "input": PARIS}}
+    else:
+        block = {"text": told["content"]}
+    return {"role": told["role"].replace("assistant", "model"), "content": [block]}
+
+
+def _genkit_model(heard: list[Row], said: Row) -> Row:
+    return _genkit(
+        "model",
+        {"messages": [_genkit_message(each) for each in heard], "tools": [{"name": "w"}]},
+        {"message": _genkit_message(said), "usage": {"inputTokens": 50, "outputTokens": 10}},
+    )
+
+
+PLATFORMS: dict[str, tuple[Any, Any, tuple[str, str]]] = {
+    "mlflow": (_mlflow, _mlflow_model, ("AGENT", "TOOL")),
+    "braintrust": (_braintrust, _braintrust_model, ("task", "tool")),
+    "genkit": (_genkit, _genkit_model, ("flow", "tool")),
+}
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_platform_tells_its_story(lake: Lake, platform: str) -> None:
+    """A question, a call that the model requested, its result and the answer, with the tokens."""
+    tell, tell_model, (agent_kind, tool_kind) = PLATFORMS[platform]
+    heard = [ASKED, REQUESTED, SEEN]
+    spans = [
+        span(1, ms=100, name="a", **tell(agent_kind, {"question": QUESTION}, ANSWER)),
+        span(2, 1, at=1, name="m", **tell_model([ASKED], REQUESTED)),
+        span(3, 1, at=3, name="w", **tell(tool_kind, PARIS, "22C")),
+        span(4, 1, at=5, name="m", **tell_model(heard, ANSWERED)),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+    assert story(lake) == STORY
+    assert rows(
+        lake, "SELECT user_input, final_answer, input_tokens, output_tokens FROM trajectories"
+    ) == [
+        {
+            "user_input": QUESTION,
+            "final_answer": ANSWER,
+            "input_tokens": 100,
+            "output_tokens": 20,
+        }
+    ]
+    (call,) = rows(lake, "SELECT tool_call_id, offered FROM steps WHERE kind = 'tool_call'")
+    assert call == {"tool_call_id": "c1", "offered": True}
+
+
+def test_spring_ai_tells_its_tools(lake: Lake) -> None:
+    """What its models say it logs; its tools have their arguments and results on their spans."""
+    told: Row = {
+        "spring.ai.kind": "tool_call",
+        "gen_ai.operation.name": "framework",
+        "spring.ai.tool.definition.name": "w",
+        "spring.ai.tool.call.arguments": json.dumps(PARIS),
+        "spring.ai.tool.call.result": json.dumps("22C"),
+    }
+    client: Row = {"spring.ai.kind": "chat_client", "gen_ai.operation.name": "framework"}
+    land(lake, request_of([span(1, ms=9, **client), span(2, 1, at=1, **told)]))
+    build(lake)
+    assert story(lake) == STORY[:2]
+
+
+def test_kind_of_span_stands_for_the_operation(lake: Lake) -> None:
+    """`gen_ai.span.kind` alone says what a span with the conventions' other attributes is."""
+    told: Row = {
+        "gen_ai.span.kind": "TOOL",
+        "gen_ai.tool.name": "w",
+        "gen_ai.tool.call.arguments": json.dumps(PARIS),
+        "gen_ai.tool.call.result": "22C",
+    }
+    root = span(1, ms=9, gen_ai__span__kind="AGENT")
+    land(lake, request_of([root, span(2, 1, at=1, **told)]))
+    build(lake)
+    assert story(lake) == STORY[:2]
+
+
+def test_output_tool_of_pydantic_ai_is_the_answer(lake: Lake) -> None:
+    """A structured output is requested as a tool that nothing executes: no failed call."""
+    said = [message("assistant", request("final_result", "c1", celsius=22))]
+    land(lake, request_of([agent(1), model(2, 1, heard=[message("user", "?")], said=said)]))
+    build(lake)
+    assert story(lake) == ['answer final_result {"celsius":22} {"celsius":22}']
+    assert rows(lake, "SELECT error_count FROM trajectories") == [{"error_count": 0}]
