@@ -13,7 +13,7 @@ trace: those of an import stand there too.
 import datetime
 import os
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -25,8 +25,16 @@ from tracegrade_collector.importing.verdict_rows import Verdict, add_clean_verdi
 from tracegrade_collector.lake import Lake, StagedFile, Table
 from tracegrade_queries.connection import DEDUPLICATED, connect
 from tracegrade_queries.passes import split_into_steps
+from tracegrade_queries.pricing import (
+    NO_PRICES,
+    Prices,
+    create_prices,
+    with_costs,
+    work_out_costs,
+)
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 from tracegrade_queries.sql import query
+from tracegrade_queries.typed import at_once, in_parts
 
 BUCKET_SPANS: Final = 250_000
 """Spans that one bucket aims at; a trace is never split."""
@@ -37,9 +45,6 @@ LEAST_BUCKET_SPANS: Final = 25_000
 WORKERS: Final = 2
 """Buckets at a time, each on its share of the cores: rows of one bucket's size are worked off with
 less effort by one core than by several."""
-
-PART_ROWS: Final = 50_000
-"""Rows that are held at a time of those that a rewrite keeps."""
 
 BUILDS: Final = "builds"
 """Under which the last commit of a build notes how many there were."""
@@ -86,17 +91,18 @@ class Built:
 
     def stage(self, lake: Lake, rows: duckdb.DuckDBPyRelation) -> None:
         """Write the rows of one bucket."""
-        made = _as(self.table, rows)
+        made = at_once(self.table, rows)
         self.files.extend(lake.stage(self.table, made, uuid.uuid4().hex))
         self.rows += made.num_rows
 
 
-def build(lake: Lake, *, full: bool = False) -> BuildSummary:
+def build(lake: Lake, *, full: bool = False, prices: Prices = NO_PRICES) -> BuildSummary:
     """Bring `steps` and `trajectories` up to date with `raw_spans`, and say what was done.
 
     Args:
         lake: The lake to read and write. One build at a time.
         full: Build every trace, not just those with new spans.
+        prices: What models cost, for the traces that are built; `update_costs` sees to others.
     """
     threads = max(1, (os.cpu_count() or 1) // WORKERS) if lake.is_local else None
     with connect(lake, memory_limit=MEMORY_LIMIT, threads=threads) as con:
@@ -105,6 +111,7 @@ def build(lake: Lake, *, full: bool = False) -> BuildSummary:
         new_spans = _find_new(con, seen)
         if not new_spans and not full:
             return BuildSummary(0, 0, 0, 0)
+        create_prices(con, prices)
         steps, trajectories = Built(STEPS), Built(TRAJECTORIES)
         evaluations = _build_buckets(lake, con, steps, trajectories)
         _write(lake, con, steps, {}, full=full)
@@ -179,7 +186,8 @@ def _build_buckets(
         _choose_bucket(reader, bucket)
         split_into_steps(reader)
         steps.stage(lake, reader.table("built_steps"))
-        trajectories.stage(lake, reader.table("built_trajectories"))
+        work_out_costs(reader, "built_trajectories")
+        trajectories.stage(lake, with_costs(reader, "built_trajectories"))
         evaluations.extend(reader.table("evaluations").to_arrow_table().to_pylist())
         if lake.is_local:
             reader.close()
@@ -247,22 +255,10 @@ def _stage_rows_of_other_traces(
             params={"date": date},
         )
         partition = {"date": str(date)}
-        staged.append(lake.stage_batches(table, partition, _parts(table, kept), uuid.uuid4().hex))
+        staged.append(
+            lake.stage_batches(table, partition, in_parts(table, kept), uuid.uuid4().hex)
+        )
     return [file for file in staged if file]
-
-
-def _parts(table: Table, rows: duckdb.DuckDBPyRelation) -> Iterator[pa.Table]:
-    """Yield the rows, typed as declared, in parts that fit into memory."""
-    for batch in rows.to_arrow_reader(PART_ROWS):
-        yield _typed(table, pa.Table.from_batches([batch])).drop_columns(["date"])
-
-
-def _as(table: Table, rows: duckdb.DuckDBPyRelation) -> pa.Table:
-    return _typed(table, rows.to_arrow_table())
-
-
-def _typed(table: Table, rows: pa.Table) -> pa.Table:
-    return rows.select(table.arrow().names).cast(table.arrow())
 
 
 def _count(con: duckdb.DuckDBPyConnection, table: str) -> int:

@@ -73,6 +73,8 @@ OPERATIONS: Final = Table(
         Column("output_tokens", BIGINT, "Of a model span."),
         Column("cache_read_tokens", BIGINT, "Of a model span."),
         Column("reasoning_tokens", BIGINT, "Of a model span."),
+        Column("cache_write_tokens", BIGINT, "Of a model span."),
+        Column("stated_usd", DOUBLE, "What the source says that a model span cost."),
         Column("offered_tools", TEXT, "JSON list of tool definitions, in any known spelling."),
         Column("conversation_id", TEXT, "Groups runs."),
         Column("effect", TEXT, "read | write | destructive, declared."),

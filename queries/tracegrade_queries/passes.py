@@ -88,7 +88,7 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, "control_tools", "calls", "turns", "recalled_thoughts", "model_texts", "answers")
     _make(con, "spoken_steps", "user_steps", "call_steps", "observers", "observation_steps")
     _make(con, "span_steps", "root_answer_steps", "step_rows", "built_steps")
-    _make(con, "built_trajectories", "evaluations")
+    _make(con, "usage_of_runs", "built_trajectories", "evaluations")
 
 
 def _group_model_spans(con: duckdb.DuckDBPyConnection) -> None:

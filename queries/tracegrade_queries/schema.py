@@ -19,6 +19,23 @@ DOUBLE: Final = pa.float64()
 BOOLEAN: Final = pa.bool_()
 TIMESTAMP: Final = pa.timestamp("us")
 TEXTS: Final = pa.list_(pa.field("element", TEXT))
+USAGES: Final = pa.list_(
+    pa.field(
+        "element",
+        pa.struct(
+            [
+                ("model", TEXT),  # NULL if not recorded
+                ("calls", BIGINT),
+                ("fresh_input_tokens", BIGINT),  # these five are NULL if in or out is not recorded
+                ("cache_read_tokens", BIGINT),
+                ("cache_write_tokens", BIGINT),
+                ("visible_output_tokens", BIGINT),
+                ("reasoning_tokens", BIGINT),
+                ("stated_usd", DOUBLE),  # what the source says that they cost; NULL if it does not
+            ]
+        ),
+    )
+)
 
 _DATE: Final = Column("date", pa.date32(), "Date the trace was first received, UTC. Partition.")
 
@@ -132,7 +149,18 @@ TRAJECTORIES: Final = Table(
         Column("llm_call_count", INTEGER, "Model calls, nested spans of one counted once."),
         Column("input_tokens", BIGINT, "Sum over model calls; NULL if none recorded them."),
         Column("output_tokens", BIGINT, "As input_tokens."),
-        Column("cost_usd", DOUBLE, "NULL: no prices given."),
+        Column(
+            "cost_usd",
+            DOUBLE,
+            "Sum over model calls, by the prices of the last run of `score`, else as the trace "
+            "states; NULL if that of one call is not known, or there is none.",
+        ),
+        Column(
+            "model_usage",
+            USAGES,
+            "What its model calls took, by model and by what was recorded of them, sorted; each "
+            "token is in one count. NULL without model calls.",
+        ),
         Column("start_time", TIMESTAMP, "Start of the root span, else of the first; UTC."),
         Column("end_time", TIMESTAMP, "End of the root span, else of the last; UTC."),
         Column("duration_ms", DOUBLE, "End less start."),

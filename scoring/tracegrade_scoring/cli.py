@@ -107,6 +107,10 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
         Path | None,
         typer.Option(help="Task file, or a folder of them.", metavar="PATH"),
     ] = None,
+    prices: Annotated[
+        Path | None,
+        typer.Option(help="What models cost, a YAML file: fills cost_usd.", metavar="FILE"),
+    ] = None,
     since: Annotated[
         datetime | None, typer.Option(help="Only traces with a run begun at or after it, UTC.")
     ] = None,
@@ -144,6 +148,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     from tracegrade_queries.connection import open_lake  # noqa: PLC0415
     from tracegrade_scoring import job  # noqa: PLC0415
     from tracegrade_scoring.errors import ScoringBusy  # noqa: PLC0415
+    from tracegrade_scoring.prices import load_prices  # noqa: PLC0415
     from tracegrade_scoring.specification import usable_specification, weighted  # noqa: PLC0415
     from tracegrade_scoring.summary import summary_lines, write_summary  # noqa: PLC0415
 
@@ -151,6 +156,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     opened = open_lake(lake, say)
     specification, notes = usable_specification(tasks)
     specification = weighted(specification, tool_weights, tool_threshold)
+    given = load_prices(prices)
     for note in notes:
         say(note)
     chosen = job.Chosen(since, until, agent, release)
@@ -165,6 +171,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
                     chosen=chosen,
                     full=full,
                     wait=wait,
+                    prices=given,
                     progress=lambda buckets, of: show(f"scored bucket {buckets} of {of}"),
                 )
         except ScoringBusy as busy:

@@ -15,6 +15,14 @@ class TaskFileInvalid(ScoringError, BadInput):
     """Task files hold errors, so nothing was scored."""
 
 
+class PriceFileUnreadable(ScoringError, BadInput):
+    """A price file does not exist or cannot be read."""
+
+
+class PriceFileInvalid(ScoringError, BadInput):
+    """A price file holds errors, so nothing was scored."""
+
+
 class NothingToDraft(ScoringError, BadInput):
     """No run of the lake is known to have succeeded, so no task file can be drafted."""
 

@@ -18,6 +18,7 @@ from tracegrade_collector.lake import Lake
 from tracegrade_collector.locks import FolderLock
 from tracegrade_queries.build import build, unbuilt_spans
 from tracegrade_queries.connection import connect
+from tracegrade_queries.pricing import NO_COSTS, NO_PRICES, Costs, Prices, update_costs
 from tracegrade_queries.sql import query
 from tracegrade_scoring.bucket import STAGED, hashes, score_bucket
 from tracegrade_scoring.bucket_rows import leave_bucket, number_buckets, take_bucket
@@ -76,6 +77,8 @@ class ScoreSummary(NamedTuple):
     """Nothing was written: these are the traces and trajectories that would be scored."""
     busy: bool = False
     """Another job was scoring the lake, so this one did nothing."""
+    costs: Costs = NO_COSTS
+    """Of how many trajectories of the lake the cost is known; none on a dry run."""
 
 
 def score(  # noqa: PLR0913 - one for each option of the command
@@ -85,6 +88,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
     chosen: Chosen = ALL,
     full: bool = False,
     wait: bool = False,
+    prices: Prices = NO_PRICES,
     bucket_steps: int = BUCKET_STEPS,
     progress: Progress = lambda done, of: None,
 ) -> ScoreSummary:
@@ -96,6 +100,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
         chosen: Which traces to score; others keep the scores they have.
         full: Score every settled trajectory, not just new and changed ones.
         wait: Wait until another job has ended.
+        prices: What models cost, for every trajectory of the lake; no score depends on it.
         bucket_steps: Steps to hold in memory at a time, about; changes no score.
         progress: Is called after each bucket.
 
@@ -104,16 +109,17 @@ def score(  # noqa: PLR0913 - one for each option of the command
     """
     with _alone(lake, wait=wait):
         _drop_outdated(lake)
-        built = build(lake, full=full)
+        built = build(lake, full=full, prices=prices)
+        costs = update_costs(lake, prices)
         with connect(lake, tables=SCORE_TABLES, memory_limit=MEMORY_LIMIT) as con:
             traces = find_traces(con, specification, chosen, full=full)
             if not traces and sums_are_whole(con):
-                return ScoreSummary(0, 0, built.new_spans)
+                return ScoreSummary(0, 0, built.new_spans, costs=costs)
             run = Run(lake, con)
             trajectories = _score_buckets(con, run, specification, bucket_steps, progress)
             _commit(con, run)
             counts = read_counts(con, specification)
-            return ScoreSummary(traces, trajectories, built.new_spans, counts)
+            return ScoreSummary(traces, trajectories, built.new_spans, counts, costs=costs)
 
 
 def look(

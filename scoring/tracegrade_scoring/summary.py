@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from tracegrade_queries.pricing import Costs
 from tracegrade_scoring.counts import Counts
 from tracegrade_scoring.errors import SummaryNotWritten
 from tracegrade_scoring.job import ScoreSummary
@@ -27,6 +28,7 @@ def summary_lines(done: ScoreSummary) -> Iterator[str]:
     said = "would score" if done.dry_run else "scored"
     yield f"{said} {done.trajectories:,} trajectories of {done.traces:,} traces"
     yield from _task_lines(done.counts)
+    yield from _cost_lines(done.costs)
     for metric, found in done.counts.statuses.items():
         if found:
             yield f"{metric:<30} {', '.join(_parts(found))}"
@@ -67,6 +69,24 @@ def _task_lines(counts: Counts) -> Iterator[str]:
         yield f"no attempt has these tasks: {', '.join(idle[:MAX_IDLE_NAMED])}{more}"
 
 
+def _cost_lines(costs: Costs) -> Iterator[str]:
+    """Yield of how many trajectories the cost is known, if of any, or if prices were given."""
+    if not costs.priced and not costs.prices:
+        return
+    stated = f", {costs.stated:,} of them in part by what the trace states" if costs.stated else ""
+    yield f"cost known of {costs.priced:,} trajectories{stated}"
+    for model, reason, trajectories in costs.unpriced:
+        why = _WHY_UNPRICED[reason].format(model=f"'{model}'" if model else "an unnamed model")
+        yield f"cost unknown of {trajectories:,} trajectories: {why}"
+
+
+_WHY_UNPRICED: Final = {
+    "no_price": "no price covers {model}",
+    "no_tokens": "a call of {model} has no token counts",
+    "not_counted": "an earlier version built them; --full builds them anew",
+}
+
+
 def write_summary(path: Path, done: ScoreSummary, specification: Specification) -> None:
     """Write the summary as JSON to a file, whole or not at all, or to stdout for `-`.
 
@@ -99,6 +119,10 @@ def summary_object(done: ScoreSummary, specification: Specification) -> dict[str
         "metrics": {name: _statuses(found) for name, found in done.counts.statuses.items()},
         "task_sources": dict(done.counts.task_sources),
         "idle_tasks": done.counts.idle_tasks,
+        "costs": {
+            **done.costs._asdict(),
+            "unpriced": [each._asdict() for each in done.costs.unpriced],
+        },
     }
 
 

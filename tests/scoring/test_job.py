@@ -14,9 +14,8 @@ from tracegrade_collector.crash_points import EXIT_CODE, VARIABLE
 from tracegrade_collector.lake import Lake
 from tracegrade_queries.connection import connect
 from tracegrade_queries.schema import VERDICTS
-from tracegrade_scoring.counts import NOTHING
 from tracegrade_scoring.errors import ScoringBusy
-from tracegrade_scoring.job import Chosen, _alone, look, score
+from tracegrade_scoring.job import Chosen, ScoreSummary, _alone, look, score
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.schema import SCORE_SUMS, SCORE_TABLES, TRAJECTORY_SCORES
 from tracegrade_scoring.tasks import Specification
@@ -384,7 +383,7 @@ def test_only_what_was_chosen_is_scored(lake: Lake, spec: Specification) -> None
     assert score(lake, spec, chosen=Chosen(since=begun + timedelta(days=1))).trajectories == 0
     assert score(lake, spec, chosen=Chosen(release="no such")).trajectories == 0
     assert score(lake, spec, chosen=Chosen(agent_name="other")).trajectories == 1
-    assert look(lake, spec) == (1, 1, 0, NOTHING, True, False)
+    assert look(lake, spec) == ScoreSummary(1, 1, dry_run=True)
     assert score(lake, spec).trajectories == 1
 
 

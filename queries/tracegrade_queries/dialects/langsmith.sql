@@ -160,6 +160,7 @@ SELECT
   try_cast(attributes['gen_ai.usage.output_tokens'] AS BIGINT) AS output_tokens,
   try_cast(usage ->> '$.input_token_details.cache_read' AS BIGINT) AS cache_read_tokens,
   try_cast(usage ->> '$.output_token_details.reasoning' AS BIGINT) AS reasoning_tokens,
+  try_cast(usage ->> '$.input_token_details.cache_creation' AS BIGINT) AS cache_write_tokens,
   coalesce(attributes['gen_ai.tool.definitions'], nullif(prompt ->> '$.tools', 'null'))
     AS offered_tools,
   coalesce(

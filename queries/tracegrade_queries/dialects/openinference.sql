@@ -571,6 +571,12 @@ SELECT
     WHEN span_kind = 'LLM'
       THEN try_cast(attributes['llm.token_count.completion_details.reasoning'] AS BIGINT)
   END AS reasoning_tokens,
+  CASE
+    WHEN span_kind = 'LLM'
+      THEN try_cast(attributes['llm.token_count.prompt_details.cache_write'] AS BIGINT)
+  END AS cache_write_tokens,
+  CASE WHEN span_kind = 'LLM' THEN try_cast(attributes['llm.cost.total'] AS DOUBLE) END
+    AS stated_usd,
   coalesce(
     offered_tools,
     attributes['smolagents.tools_names'],

@@ -291,6 +291,18 @@ SELECT
       attributes['gen_ai.usage.details.reasoning_tokens']
     ) AS BIGINT
   ) AS reasoning_tokens,
+  try_cast(
+    coalesce(
+      attributes['gen_ai.usage.cache_write.input_tokens'],
+      attributes['gen_ai.usage.cache_creation.input_tokens'],
+      attributes['gen_ai.usage.cache_creation_input_tokens'],
+      attributes['gen_ai.usage.cache_write_input_tokens']
+    ) AS BIGINT
+  ) AS cache_write_tokens,
+  -- Not of the conventions: the first is ours, of imports; the second is Pydantic's.
+  try_cast(
+    coalesce(attributes['gen_ai.usage.cost'], attributes['operation.cost']) AS DOUBLE
+  ) AS stated_usd,
   coalesce(
     attributes['gen_ai.tool.definitions'],
     offers_beside,

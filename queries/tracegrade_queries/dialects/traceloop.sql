@@ -302,6 +302,8 @@ SELECT
   try_cast(marked.attributes['gen_ai.usage.cache_read_input_tokens'] AS BIGINT)
     AS cache_read_tokens,
   try_cast(marked.attributes['gen_ai.usage.reasoning_tokens'] AS BIGINT) AS reasoning_tokens,
+  try_cast(marked.attributes['gen_ai.usage.cache_creation_input_tokens'] AS BIGINT)
+    AS cache_write_tokens,
   functions.offered_tools,
   coalesce(
     marked.attributes['traceloop.association.properties.thread_id'],

@@ -9,6 +9,7 @@
 --   run_names
 --   runs_of_operations
 --   model_calls
+--   usage_of_runs
 --   turns
 --   answers
 --   offered_in_runs
@@ -83,6 +84,29 @@ model_counts AS (
   GROUP BY model_calls.trajectory_id
 ),
 
+usages AS (
+  SELECT
+    trajectory_id,
+    list(
+      {
+        'model': model,
+        'calls': calls,
+        'fresh_input_tokens': fresh_input_tokens,
+        'cache_read_tokens': cache_read_tokens,
+        'cache_write_tokens': cache_write_tokens,
+        'visible_output_tokens': visible_output_tokens,
+        'reasoning_tokens': reasoning_tokens,
+        'stated_usd': stated_usd
+      }
+      ORDER BY
+        model ASC NULLS LAST,
+        fresh_input_tokens IS NULL ASC,
+        stated_usd IS NULL ASC
+    ) AS model_usage
+  FROM usage_of_runs
+  GROUP BY trajectory_id
+),
+
 -- OpenTelemetry's probability sampling: `th` is the rejected share of 2^56, without final zeros.
 sampled AS (
   SELECT
@@ -121,7 +145,9 @@ SELECT
   coalesce(model_counts.llm_call_count, 0)::INTEGER AS llm_call_count,
   model_counts.input_tokens::BIGINT AS input_tokens,
   model_counts.output_tokens::BIGINT AS output_tokens,
+  -- Prices come later: see pricing.py.
   NULL::DOUBLE AS cost_usd,
+  usages.model_usage,
   make_timestamp_ns(coalesce(roots.start_ns, runs.start_ns))::TIMESTAMP AS start_time,
   make_timestamp_ns(coalesce(roots.end_ns, runs.end_ns))::TIMESTAMP AS end_time,
   (coalesce(roots.end_ns, runs.end_ns) - coalesce(roots.start_ns, runs.start_ns)) / 1e6
@@ -138,6 +164,7 @@ INNER JOIN sampled USING (trajectory_id)
 LEFT JOIN run_names USING (trajectory_id)
 LEFT JOIN step_counts USING (trajectory_id)
 LEFT JOIN model_counts USING (trajectory_id)
+LEFT JOIN usages USING (trajectory_id)
 LEFT JOIN answers USING (trajectory_id)
 LEFT JOIN offered_in_runs USING (trajectory_id)
 LEFT JOIN operations AS roots ON runs.root = roots.key

@@ -8,17 +8,19 @@
 --   known_parents
 --   model_members
 -- Columns:
---   model_call         BIGINT   Key of the span that stands for it; one row each.
---   trajectory_id      VARCHAR
---   start_ns           BIGINT   Start of the first of its spans.
---   span_id            VARCHAR  Of the span that stands for it.
---   model              VARCHAR
---   input_tokens       BIGINT
---   output_tokens      BIGINT
---   cache_read_tokens  BIGINT
---   reasoning_tokens   BIGINT
---   offered_tools      VARCHAR  As sent.
---   below_plan         BOOLEAN  It is what a plan span did.
+--   model_call          BIGINT   Key of the span that stands for it; one row each.
+--   trajectory_id       VARCHAR
+--   start_ns            BIGINT   Start of the first of its spans.
+--   span_id             VARCHAR  Of the span that stands for it.
+--   model               VARCHAR
+--   input_tokens        BIGINT
+--   output_tokens       BIGINT
+--   cache_read_tokens   BIGINT
+--   reasoning_tokens    BIGINT
+--   cache_write_tokens  BIGINT
+--   stated_usd          DOUBLE   As the source says.
+--   offered_tools       VARCHAR  As sent.
+--   below_plan          BOOLEAN  It is what a plan span did.
 -- Order:
 --   none
 WITH outer_spans AS (
@@ -73,6 +75,8 @@ SELECT
   members.output_tokens,
   members.cache_read_tokens,
   members.reasoning_tokens,
+  members.cache_write_tokens,
+  members.stated_usd,
   members.offered_tools,
   members.below_plan
 FROM members
@@ -88,6 +92,8 @@ SELECT
   arg_min(output_tokens, inside_out) AS output_tokens,
   arg_min(cache_read_tokens, inside_out) AS cache_read_tokens,
   arg_min(reasoning_tokens, inside_out) AS reasoning_tokens,
+  arg_min(cache_write_tokens, inside_out) AS cache_write_tokens,
+  arg_min(stated_usd, inside_out) AS stated_usd,
   arg_min(offered_tools, inside_out) AS offered_tools,
   bool_or(below_plan) AS below_plan
 FROM layers

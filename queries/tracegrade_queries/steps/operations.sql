@@ -5,52 +5,54 @@
 --   dialect_operations
 --   salvaged_events
 -- Columns:
---   key                BIGINT   One row each.
---   trace_id           VARCHAR
---   span_id            VARCHAR
---   parent_span_id     VARCHAR
---   trace_state        VARCHAR
---   scope_name         VARCHAR  '' if none was sent.
---   service_name       VARCHAR
---   release            VARCHAR
---   environment        VARCHAR
---   start_ns           BIGINT
---   end_ns             BIGINT
---   dropped            BOOLEAN  The exporter dropped attributes of it.
---   operation          VARCHAR  As the strongest dialect that knows says; 'other' if none does.
---   dialect            VARCHAR  That dialect.
---   agent_name         VARCHAR
---   agent_label        VARCHAR
---   tool_name          VARCHAR
---   call_id            VARCHAR
---   arguments          VARCHAR
---   result             VARCHAR
---   content            VARCHAR
---   plan               VARCHAR
---   user_input         VARCHAR
---   answer             VARCHAR
---   failed             BOOLEAN  False unless the span or a dialect says so.
---   error_type         VARCHAR
---   error_message      VARCHAR
---   model              VARCHAR
---   input_tokens       BIGINT
---   output_tokens      BIGINT
---   cache_read_tokens  BIGINT
---   reasoning_tokens   BIGINT
---   offered_tools      VARCHAR
---   conversation_id    VARCHAR
---   effect             VARCHAR
---   cost               DOUBLE
---   linked_span_id     VARCHAR
---   process_order      BIGINT   0 if not sent.
---   sub_goal           VARCHAR
---   decision           VARCHAR
---   task_id            VARCHAR
---   task_category      VARCHAR
---   trial              INTEGER
---   run_mode           VARCHAR
---   outcome            VARCHAR
---   flags              VARCHAR[]  Never NULL.
+--   key                 BIGINT   One row each.
+--   trace_id            VARCHAR
+--   span_id             VARCHAR
+--   parent_span_id      VARCHAR
+--   trace_state         VARCHAR
+--   scope_name          VARCHAR  '' if none was sent.
+--   service_name        VARCHAR
+--   release             VARCHAR
+--   environment         VARCHAR
+--   start_ns            BIGINT
+--   end_ns              BIGINT
+--   dropped             BOOLEAN  The exporter dropped attributes of it.
+--   operation           VARCHAR  As the strongest dialect that knows says; 'other' if none does.
+--   dialect             VARCHAR  That dialect.
+--   agent_name          VARCHAR
+--   agent_label         VARCHAR
+--   tool_name           VARCHAR
+--   call_id             VARCHAR
+--   arguments           VARCHAR
+--   result              VARCHAR
+--   content             VARCHAR
+--   plan                VARCHAR
+--   user_input          VARCHAR
+--   answer              VARCHAR
+--   failed              BOOLEAN  False unless the span or a dialect says so.
+--   error_type          VARCHAR
+--   error_message       VARCHAR
+--   model               VARCHAR
+--   input_tokens        BIGINT
+--   output_tokens       BIGINT
+--   cache_read_tokens   BIGINT
+--   reasoning_tokens    BIGINT
+--   cache_write_tokens  BIGINT
+--   stated_usd          DOUBLE
+--   offered_tools       VARCHAR
+--   conversation_id     VARCHAR
+--   effect              VARCHAR
+--   cost                DOUBLE
+--   linked_span_id      VARCHAR
+--   process_order       BIGINT   0 if not sent.
+--   sub_goal            VARCHAR
+--   decision            VARCHAR
+--   task_id             VARCHAR
+--   task_category       VARCHAR
+--   trial               INTEGER
+--   run_mode            VARCHAR
+--   outcome             VARCHAR
+--   flags               VARCHAR[]  Never NULL.
 -- Order:
 --   none
 WITH hybrid_keys AS (
@@ -93,6 +95,8 @@ hybrid AS (
     arg_min(output_tokens, precedence) AS output_tokens,
     arg_min(cache_read_tokens, precedence) AS cache_read_tokens,
     arg_min(reasoning_tokens, precedence) AS reasoning_tokens,
+    arg_min(cache_write_tokens, precedence) AS cache_write_tokens,
+    arg_min(stated_usd, precedence) AS stated_usd,
     arg_min(offered_tools, precedence) AS offered_tools,
     arg_min(conversation_id, precedence) AS conversation_id,
     arg_min(effect, precedence) AS effect,
@@ -162,6 +166,8 @@ SELECT
   coalesced.output_tokens,
   coalesced.cache_read_tokens,
   coalesced.reasoning_tokens,
+  coalesced.cache_write_tokens,
+  coalesced.stated_usd,
   coalesced.offered_tools,
   nullif(coalesced.conversation_id, '') AS conversation_id,
   coalesced.effect,

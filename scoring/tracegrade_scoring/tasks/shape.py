@@ -1,8 +1,8 @@
 """Turns what pydantic says about a task file into problems with a line and a way out."""
 
 import difflib
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -21,29 +21,53 @@ KEYS: Final[dict[str, type[BaseModel]]] = {
 }
 """The class of the mappings that stand under each key."""
 
+File = TypeVar("File", bound=BaseModel)
+
 
 def parse(source: Source) -> tuple[model.TaskFile | None, list[Problem]]:
     """Return the file as objects, or None and what is wrong with its shape."""
+    return parse_as(model.TaskFile, KEYS, source)
+
+
+def parse_as(
+    kind: type[File], keys: Mapping[str, type[BaseModel]], source: Source
+) -> tuple[File | None, list[Problem]]:
+    """Return a file of any kind as objects, or None and what is wrong with its shape.
+
+    Args:
+        kind: The class of the whole file.
+        keys: The class of the mappings that stand under each key.
+        source: The file.
+    """
     if not isinstance(source.values, dict):
         fact = "the file is no mapping" if source.values is not None else "the file is empty"
         return None, [source.problem((), fact, "start it with 'version: 1'")]
     try:
-        return model.TaskFile.model_validate(source.values), []
+        return kind.model_validate(source.values), []
     except ValidationError as error:
-        return None, list(_problems(source, error.errors(include_url=False)))
+        return None, list(_problems(source, error.errors(include_url=False), kind, keys))
 
 
-def _problems(source: Source, errors: Sequence[ErrorDetails]) -> Iterator[Problem]:
-    for error in errors:
+def _problems(
+    source: Source,
+    errors: Sequence[ErrorDetails],
+    kind: type[BaseModel],
+    keys: Mapping[str, type[BaseModel]],
+) -> Iterator[Problem]:
+    # A misspelt key is also missing: it is named first.
+    for error in sorted(errors, key=lambda error: error["type"] != "extra_forbidden"):
         path = tuple(part for part in error["loc"] if part != "[key]")
-        yield source.problem(path, *_fact_and_way_out(path, error))
+        if error["type"] == "extra_forbidden":
+            names = [part for part in path[:-1] if part in keys]
+            allowed = list((keys[str(names[-1])] if names else kind).model_fields)
+            fact = f"unknown key '{path[-1]}' in {dotted(path[:-1]) or 'the file'}"
+            yield source.problem(path, fact, _suggestion(str(path[-1]), allowed))
+        else:
+            yield source.problem(path, *_fact_and_way_out(path, error))
 
 
 def _fact_and_way_out(path: Sequence[str | int], error: ErrorDetails) -> tuple[str, str]:
     place = dotted(path[:-1]) or "the file"
-    if error["type"] == "extra_forbidden":
-        allowed = _allowed(path[:-1])
-        return f"unknown key '{path[-1]}' in {place}", _suggestion(str(path[-1]), allowed)
     if error["type"] == "missing":
         return f"key '{path[-1]}' is missing in {place}", "add it"
     if error["type"] == "value_error":
@@ -56,13 +80,6 @@ def dotted(path: Sequence[str | int]) -> str:
     """Return a path as people write it: `tasks.refund.expected[0].tool`."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     return text.removeprefix(".")
-
-
-def _allowed(path: Sequence[str | int]) -> list[str]:
-    """Return the keys that a mapping at `path` may have."""
-    names = [part for part in path if part in KEYS]
-    kind = KEYS[str(names[-1])] if names else model.TaskFile
-    return list(kind.model_fields)
 
 
 def _suggestion(name: str, allowed: Sequence[str]) -> str:

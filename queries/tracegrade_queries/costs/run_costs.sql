@@ -1,0 +1,15 @@
+-- What each run cost, as far as the cost of every model call of it is known.
+--
+-- Reads:
+--   usage_costs
+-- Columns:
+--   trajectory_id  VARCHAR  One row each.
+--   cost_usd       DOUBLE   NULL if the cost of one call is not known.
+-- Order:
+--   none
+SELECT
+  trajectory_id,
+  -- Whole numbers: the sum does not depend on the order.
+  CASE WHEN bool_and(pico_usd IS NOT NULL) THEN sum(pico_usd) / 1e12 END AS cost_usd
+FROM usage_costs
+GROUP BY trajectory_id;

@@ -1,0 +1,107 @@
+"""Price files: what models cost, read from YAML and checked.
+
+Example: `{version: 1, models: {gpt-5: {input: 1.25, output: 10}, o*: {input: 3, output: 15}}}`.
+"""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from tracegrade_queries import pricing
+from tracegrade_scoring.errors import PriceFileInvalid, PriceFileUnreadable
+from tracegrade_scoring.tasks.shape import parse_as
+from tracegrade_scoring.tasks.source import Problem, Source, read
+
+DECIMALS: Final = 6
+"""A token's price is a whole number of millionths of a millionth of a dollar."""
+
+MAX_USD: Final = 1_000_000
+"""More for a million tokens is a slip of the pen; sums stay within the engine's integers."""
+
+
+def _exact(usd: float) -> float:
+    if Decimal(repr(usd)).scaleb(DECIMALS) % 1:
+        msg = f"{usd!r} has more than {DECIMALS} decimals; round it"
+        raise ValueError(msg)
+    return usd
+
+
+Usd = Annotated[float, Field(ge=0, le=MAX_USD, allow_inf_nan=False), AfterValidator(_exact)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class ModelPrice(_Strict):
+    """US dollars for a million tokens of one model, or of all whose names begin so."""
+
+    input: Usd
+    output: Usd
+    cache_read: Usd | None = None
+    """Of input that was read from a cache; None: as input."""
+    cache_write: Usd | None = None
+    """Of input that was written to a cache; None: as input."""
+    reasoning: Usd | None = None
+    """Of output that is reasoning; None: as output."""
+
+    def by_token(self) -> pricing.Price:
+        """Return what one token of each kind costs, as whole numbers."""
+        given = [self.input, self.cache_read, self.cache_write, self.output, self.reasoning]
+        instead = [self.input, self.input, self.input, self.output, self.output]
+        return pricing.Price(
+            *(_millionths(i if g is None else g) for g, i in zip(given, instead, strict=True))
+        )
+
+
+class PriceFile(_Strict):
+    """The whole file."""
+
+    version: Literal[1]
+    models: Annotated[dict[str, ModelPrice], Field(min_length=1)]
+    """By name; one that ends in `*` stands for all models whose names begin so."""
+
+
+def load_prices(path: Path | None) -> pricing.Prices:
+    """Return the prices in a file; none without a file.
+
+    Raises:
+        PriceFileInvalid: It holds errors; the first is named with its line.
+        PriceFileUnreadable: It does not exist or is no text.
+    """
+    if path is None:
+        return pricing.NO_PRICES
+    source = read(str(path), _text(path))
+    file, problems = (None, []) if source.problems else parse_as(PriceFile, _KEYS, source)
+    problems = [*source.problems, *problems, *_stray_stars(source, file)]
+    if problems or file is None:
+        rest = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        msg = f"{problems[0]}{rest}"
+        raise PriceFileInvalid(msg)
+    return {name: price.by_token() for name, price in file.models.items()}
+
+
+_KEYS: Final[dict[str, type[BaseModel]]] = {"models": ModelPrice}
+
+
+def _stray_stars(source: Source, file: PriceFile | None) -> Iterator[Problem]:
+    for name in file.models if file else ():
+        if "*" in name[:-1]:
+            fact = f"'{name}' has a * before its end"
+            yield source.problem(("models", name), fact, "let it stand for the rest of a name")
+
+
+def _millionths(usd: float) -> int:
+    return int(Decimal(repr(usd)).scaleb(DECIMALS))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        msg = f"cannot read price file '{path}': {reason}; give a YAML file"
+        raise PriceFileUnreadable(msg) from error
