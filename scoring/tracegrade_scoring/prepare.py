@@ -22,6 +22,7 @@ def create_relations(con: duckdb.DuckDBPyConnection, specification: Specificatio
     relations in `tasks/relations.py`.
     """
     con.execute(query("distinctive_tokens"))
+    con.execute(query("fits_wanted"))
     register(con, specification)
     materialise(con, "attempt_members")
     materialise(con, "attempt_order")

@@ -73,16 +73,16 @@ def test_trials_that_contradict_each_other_are_named(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_expected_is_counted(tmp_path: Path) -> None:
-    """Code is read, never run; values that would bind something are left out."""
+    """Code is read, never run; what looks like a rule or a path is written literally."""
     actions = ["__import__('os').system(cmd='x')", "pay(n=print(1))", 5, "((", {"no": "name"}]
-    bound = {"name": "pay", "arguments": {"n": {"input": "x"}}}
+    bound = {"name": "pay", "arguments": {"n": {"input": "x"}, "$.a": 1}}
     tasks, notes = made(tmp_path, {"task_id": "a", "expected": [*actions, bound]})
 
-    assert tasks["a"]["expected"][-1] == {"tool": "pay"}
-    assert notes == [
-        "not understood: 5 expected actions that name no tool",
-        "not understood: 1 arguments that a task file would take for bound values",
-    ]
+    assert tasks["a"]["expected"][-1] == {
+        "tool": "pay",
+        "arguments": {"n": {"exactly": {"input": "x"}}, '$."$.a"': 1},
+    }
+    assert notes == ["not understood: 5 expected actions that name no tool"]
 
 
 def test_nothing_to_make_tasks_of_is_an_error(tmp_path: Path) -> None:

@@ -123,6 +123,34 @@ def test_error_names_line_and_way_out(tmp_path: Path, text: str, problem: str) -
             "'customer'; add (?P<customer>...) to the pattern",
         ),
         (
+            "expected: [{tool: look, arguments: {who: {matches: '('}}}]",
+            "7: tasks.refund.expected[0].arguments.who: matches is no RE2 pattern: missing ): (; "
+            "correct it (RE2 has no look-around or back-references)",
+        ),
+        (
+            "expected: [{tool: look, arguments: {n: {about: 10, witin: 1, within: 2}}}]",
+            "7: tasks.refund.expected[0].arguments.n: unknown key 'witin' beside 'about'; "
+            "remove it, or write {exactly: {...}} if the object itself is meant",
+        ),
+        (
+            "expected: [{tool: look, arguments: {n: {about: 10}}}]",
+            "7: tasks.refund.expected[0].arguments.n: within is None; "
+            "it should be a number of at least 0",
+        ),
+        (
+            "expected: [{tool: look, arguments: {'$.a[*]': 1}}]",
+            "7: '$.a[*]' is no JSON path to one value: it has a wildcard; "
+            "write it like $.order.state or $.orders[0].state",
+        ),
+        (
+            "success: {tool: look, arguments: {n: {about: x, within: 1}}}",
+            "7: tasks.refund.success.arguments.n: about is 'x'; it should be a number",
+        ),
+        (
+            "success: {state: {$.n: {matches: 7}}}",
+            "7: tasks.refund.success.state.$.n: matches is 7; it should be an RE2 pattern",
+        ),
+        (
             "expected_complete: 'no'",
             "7: tasks.refund.expected_complete is 'no'; it should be True, False or 'writes'",
         ),
@@ -148,7 +176,7 @@ def test_error_names_line_and_way_out(tmp_path: Path, text: str, problem: str) -
         (
             "success: {status: ok}",
             "7: tasks.refund.success: the criterion is empty; "
-            "give answer, tool, result, state, sql or judge",
+            "give tool, arguments, result, state, answer, sql or judge",
         ),
         (
             "success: {state: {balance: 0}}",
@@ -213,7 +241,7 @@ def test_expression_that_cannot_be_run_is_an_error(tmp_path: Path) -> None:
     """SQL over steps is tried on an empty table."""
     (problem,) = found(tmp_path, in_task("success: {sql: count(*) < nonsense}"))
 
-    assert problem.startswith("7: tasks.refund.success.sql cannot be run: Binder Error")
+    assert problem.startswith("7: tasks.refund.success.sql cannot be run: ")
     assert problem.endswith("give a boolean expression over steps, like count(*) < 9")
 
 

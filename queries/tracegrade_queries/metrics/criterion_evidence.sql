@@ -59,9 +59,14 @@ compared AS (
     found_values.sub_goal,
     found_values.condition,
     CASE
-      WHEN NOT found_values.captured OR found_values.wanted IS NULL THEN NULL
-      WHEN found_values.found IS NULL THEN FALSE
-      ELSE found_texts.canonical = wanted_texts.canonical
+      WHEN found_values.captured
+        THEN fits_wanted(
+          found_texts.canonical,
+          wanted_texts.canonical,
+          found_values.pattern,
+          found_values.low,
+          found_values.high
+        )
     END AS equal,
     found_values.found IS NOT NULL AS has_path
   FROM found_values
@@ -106,7 +111,7 @@ single_calls AS (
   FROM result_calls
   INNER JOIN asked USING (attempt_id, sub_goal, condition)
   WHERE
-    asked.kind = 'result'
+    asked.kind = 'values'
     AND result_calls.holds IS DISTINCT FROM FALSE
 ),
 

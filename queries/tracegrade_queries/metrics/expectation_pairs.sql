@@ -12,7 +12,7 @@
 --   position         INTEGER  The expectation, from 0 in the task file.
 --   same_decision    BOOLEAN  The span names this expectation.
 --   tool_fits        BOOLEAN  The tool is the expected one, an accepted one, or of the effect.
---   arguments_fit    BOOLEAN  Every key given is present and equal; NULL if that cannot be known.
+--   arguments_fit    BOOLEAN  Every key given fits; NULL if that cannot be known.
 --   arguments_given  BOOLEAN  The task gives at least one key.
 --   unknown_because  VARCHAR  content_missing | input_unbound; NULL if arguments_fit is known.
 --   wrong_argument   VARCHAR  The first key, by name, that does not fit; NULL if none.

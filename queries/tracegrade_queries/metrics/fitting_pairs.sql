@@ -13,15 +13,15 @@
 --   attempt_id       VARCHAR  The root trajectory.
 --   call_index       INTEGER  The call.
 --   position         INTEGER  The expectation, from 0 in the task file; one row for each of the 3.
---   arguments_fit    BOOLEAN  Every key given is present and equal; NULL if that cannot be known.
+--   arguments_fit    BOOLEAN  Every key given fits (fits_wanted); NULL if that cannot be known.
 --   arguments_given  BOOLEAN  The task gives at least one key.
 --   unknown_because  VARCHAR  content_missing | input_unbound; NULL if arguments_fit is known.
 --   wrong_argument   VARCHAR  The first key, by name, that does not fit; NULL if none.
 --   found            VARCHAR  Its JSON; NULL if missing.
 --   wanted           VARCHAR  JSON that was expected there.
 --   effect           VARCHAR  Of the call; NULL if not known.
---   equal            BIGINT   Top-level keys with equal values; NULL if the task states no
---                             arguments, or where the similarity cannot be known.
+--   equal            BIGINT   Top-level keys that fit at every place given in them; NULL if the
+--                             task states no arguments, or where it cannot be known.
 --   keys             BIGINT   Top-level keys of either; 0 if there are none. NULL where equal is.
 -- Order:
 --   none
@@ -77,15 +77,17 @@ fitting AS (
 
 -- A bound number is written as canonical JSON writes it.
 given AS (
+  SELECT * REPLACE (json_extract(value, '$')::VARCHAR AS value)
+  FROM task_expected_arguments
+),
+
+given_names AS (
   SELECT
     task_id,
     position,
-    key,
-    pointer,
-    json_extract(value, '$')::VARCHAR AS value,
-    input,
-    input_type
+    list(DISTINCT name) AS names
   FROM task_expected_arguments
+  GROUP BY task_id, position
 ),
 
 compared AS (
@@ -95,6 +97,10 @@ compared AS (
     fitting.position,
     fitting.content_missing,
     given.key,
+    given.name,
+    given.pattern,
+    given.low,
+    given.high,
     json_extract(fitting.arguments, given.pointer)::VARCHAR AS found,
     CASE
       WHEN given.input IS NULL THEN given.value
@@ -112,10 +118,7 @@ compared AS (
 judged AS (
   SELECT
     *,
-    CASE
-      WHEN content_missing OR wanted IS NULL THEN NULL
-      ELSE coalesce(found = wanted, FALSE)
-    END AS fits
+    CASE WHEN NOT content_missing THEN fits_wanted(found, wanted, pattern, low, high) END AS fits
   FROM compared
 ),
 
@@ -124,9 +127,7 @@ argument_fits AS (
     attempt_id,
     call_index,
     position,
-    count(*) AS given,
-    count(found) AS present,
-    count_if(fits)::BIGINT AS equal,
+    count(DISTINCT name) FILTER (WHERE NOT fits) AS unequal,
     count(fits) = count(*) AS known,
     CASE
       WHEN bool_or(NOT fits) THEN FALSE
@@ -155,16 +156,17 @@ measured AS (
     CASE
       WHEN task_expected.arguments IS NULL THEN NULL
       WHEN fitting.content_missing OR NOT coalesce(fits.known, TRUE) THEN NULL
-      ELSE coalesce(fits.equal, 0)
+      ELSE coalesce(len(given_names.names) - coalesce(fits.unequal, 0), 0)
     END AS equal,
     -- What is no object has nothing in common with one.
     if(
       json_type(fitting.arguments) = 'OBJECT',
-      coalesce(fits.given - fits.present, 0) + len(json_keys(fitting.arguments)),
-      greatest(1, fits.given)
+      len(list_distinct(json_keys(fitting.arguments) || coalesce(given_names.names, []))),
+      greatest(1, len(given_names.names))
     ) AS keys
   FROM fitting
   INNER JOIN task_expected USING (task_id, position)
+  LEFT JOIN given_names USING (task_id, position)
   LEFT JOIN argument_fits AS fits USING (attempt_id, call_index, position)
 )
 

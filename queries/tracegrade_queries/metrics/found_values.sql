@@ -1,4 +1,4 @@
--- What each call returned at the JSON paths that criteria of its attempt's task ask about.
+-- What each call was given, or returned, where criteria of its attempt's task ask for values.
 --
 -- Reads:
 --   attempt_bindings
@@ -6,14 +6,18 @@
 --   criterion_values
 --   task_matches
 -- Columns:
---   attempt_id  VARCHAR  One row for each attempt_id, call_index, sub_goal, condition and path.
+--   attempt_id  VARCHAR  One row for each attempt_id, call_index, sub_goal, condition, part, path.
 --   call_index  INTEGER  A call that the condition is about, by tool and status.
 --   sub_goal    VARCHAR  The sub-goal that the criterion belongs to; '' for the task itself.
 --   condition   INTEGER  Which condition of that criterion, from 0.
---   path        VARCHAR  JSON path into the result.
---   captured    BOOLEAN  The result is there as the tool gave it; else nothing can be said of it.
---   found       VARCHAR  JSON text at the path; NULL if the result has none there.
+--   part        VARCHAR  arguments | result of the call.
+--   path        VARCHAR  JSON path, or pointer, into that part.
+--   captured    BOOLEAN  The part is there as it was; else nothing can be said of it.
+--   found       VARCHAR  JSON text at the path; NULL if there is none.
 --   wanted      VARCHAR  JSON text that is asked for; NULL if it stands for a value not bound.
+--   pattern     VARCHAR  RE2 that a text must match instead of being equal; NULL if none.
+--   low         DOUBLE   Least number, of a number that need not be equal; NULL if none.
+--   high        DOUBLE   The greatest.
 -- Order:
 --   none
 SELECT
@@ -21,9 +25,12 @@ SELECT
   calls.call_index,
   asked.sub_goal,
   asked.condition,
+  asked.part,
   asked.path,
-  NOT calls.result_missing AS captured,
+  NOT if(asked.part = 'result', calls.result_missing, calls.content_missing) AS captured,
   CASE
+    WHEN asked.part = 'arguments'
+      THEN if(calls.parsed, json_extract(calls.arguments, asked.path)::VARCHAR, NULL)
     WHEN json_valid(calls.result)
       THEN json_extract(calls.result, asked.path)::VARCHAR
   END AS found,
@@ -31,7 +38,10 @@ SELECT
     WHEN asked.input IS NULL THEN asked.value
     WHEN asked.input_type = 'text' THEN to_json(bound.value)::VARCHAR
     WHEN regexp_full_match(bound.value, '-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?') THEN bound.value
-  END AS wanted
+  END AS wanted,
+  asked.pattern,
+  asked.low,
+  asked.high
 FROM calls
 INNER JOIN task_matches USING (attempt_id)
 INNER JOIN criterion_values AS asked USING (task_id)

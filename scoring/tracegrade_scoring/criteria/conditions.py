@@ -5,7 +5,7 @@
 Kinds of conditions, all of which must hold at once:
 
     call    a call of the tool was made that succeeded (`status: error`: that failed)
-    result  such a call returned the given values
+    values  such a call had the given arguments and returned the given values
     state   the last successful result that has the path holds the given value there
     answer  the final answer matches, or holds a bound value
     sql     a boolean over the attempt's steps is true; known at the end only
@@ -18,13 +18,15 @@ Source: metrics.md, section 4, `completed`; the keys of a criterion are those of
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from tracegrade_scoring.tasks.model import bound_name
-from tracegrade_scoring.tasks.relations import canonical, pattern_or_input
+from tracegrade_scoring.tasks.relations import pattern_or_input
+from tracegrade_scoring.tasks.wanted import Wanted, place, wanted
 
 Criterion = Mapping[str, Any]
 
 AT_END: Final = frozenset({"sql", "judge"})
 """Kinds of which only the end is known."""
+
+NOTHING: Final[Mapping[str, Any]] = {}
 
 
 class Condition(NamedTuple):
@@ -39,13 +41,15 @@ class Condition(NamedTuple):
     input: str | None = None
     """Name of a bound value that the answer holds."""
     expression: str | None = None
-    asked: Mapping[str, Any] | None = None
-    """JSON path to value."""
+    arguments: Mapping[str, Any] = NOTHING
+    """Argument, or JSON path into one, to value or rule."""
+    returned: Mapping[str, Any] = NOTHING
+    """JSON path to value or rule."""
 
     @property
     def columns(self) -> tuple[object, ...]:
         """All but the values asked for."""
-        return self[:-1]
+        return self[:-2]
 
 
 def conditions(criterion: Criterion) -> tuple[Condition, ...]:
@@ -58,24 +62,23 @@ def serves_by_answer(criterion: Criterion | None) -> bool:
     return criterion is not None and "answer" in criterion and "tool" not in criterion
 
 
-def values(condition: Condition) -> Iterator[tuple[str, str | None, str | None, str | None]]:
-    """Yield (path, value, input, input_type) of each value that is asked for."""
-    for path, value in (condition.asked or {}).items():
-        name = bound_name(value)
-        if name is None:
-            yield path, canonical(value), None, None
-        else:
-            yield path, None, name, value.get("as", "text")
+def values(condition: Condition) -> Iterator[tuple[str, str, Wanted]]:
+    """Yield (part, path, wanted) of each value asked of a call's `arguments` or `result`."""
+    for key, value in condition.arguments.items():
+        yield "arguments", place(key).pointer, wanted(value)
+    for path, value in condition.returned.items():
+        yield "result", path, wanted(value)
 
 
 def _conditions(criterion: Criterion) -> Iterator[Condition]:
     tool, failed = criterion.get("tool"), criterion.get("status") == "error"
-    if "result" in criterion:
-        yield Condition("result", tool, failed, asked=criterion["result"])
+    arguments, returned = criterion.get("arguments", NOTHING), criterion.get("result", NOTHING)
+    if arguments or returned:
+        yield Condition("values", tool, failed, arguments=arguments, returned=returned)
     elif tool is not None:
         yield Condition("call", tool, failed)
     for path, value in criterion.get("state", {}).items():
-        yield Condition("state", asked={path: value})
+        yield Condition("state", returned={path: value})
     if "answer" in criterion:
         pattern, name = pattern_or_input(criterion["answer"])
         yield Condition("answer", pattern=pattern, input=name)

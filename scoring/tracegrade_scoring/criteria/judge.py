@@ -15,6 +15,7 @@ from tracegrade_queries.canonical import canonical_texts
 from tracegrade_scoring.criteria.conditions import Condition, conditions, values
 from tracegrade_scoring.criteria.expressions import evaluate
 from tracegrade_scoring.relations import materialise, put, table
+from tracegrade_scoring.tasks.relations import WANTED
 
 TEXT: Final = pa.string()
 INTEGER: Final = pa.int32()
@@ -33,16 +34,15 @@ CONDITIONS: Final = pa.schema(
         ("expression", TEXT),
     ]
 )
-# One row per value that a condition asks for in results; either `value` or `input`.
+# One row per value that a condition asks for, in the `part` (arguments | result) of a call.
 VALUES: Final = pa.schema(
     [
         *_OWNER,
         ("tool_name", TEXT),
         ("failed", BOOLEAN),
+        ("part", TEXT),
         ("path", TEXT),
-        ("value", TEXT),
-        ("input", TEXT),
-        ("input_type", TEXT),
+        *WANTED,
     ]
 )
 
@@ -60,9 +60,9 @@ def judge_criteria(con: duckdb.DuckDBPyConnection) -> None:
     rows = ((*key, *condition.columns) for key, condition in found)
     put(con, "criterion_conditions", table(CONDITIONS, rows))
     asked = (
-        (*key, condition.tool_name, condition.failed, *value)
+        (*key, condition.tool_name, condition.failed, part, path, *wanted)
         for key, condition in found
-        for value in values(condition)
+        for part, path, wanted in values(condition)
     )
     put(con, "criterion_values", table(VALUES, asked))
     materialise(con, "found_values")

@@ -17,10 +17,10 @@ from tracegrade_scoring.tasks.model import (
     Task,
     TaskFile,
     Tool,
-    bound_name,
 )
 from tracegrade_scoring.tasks.shape import did_you_mean, dotted
 from tracegrade_scoring.tasks.source import Path, Problem, Source
+from tracegrade_scoring.tasks.wanted import bound_name, faults, place_faults
 
 
 def check_file(source: Source, file: TaskFile, tools: Mapping[str, Tool]) -> Iterator[Problem]:
@@ -147,7 +147,7 @@ def _check_expected(
 ) -> Iterator[Problem]:
     seen: dict[str, int] = {}
     for i, point in enumerate(expected):
-        yield from _bindings(source, (*path, i, "arguments"), point.arguments or {}, groups)
+        yield from _arguments(source, (*path, i, "arguments"), point.arguments or {}, groups)
         if point.decision in seen:
             at = (*path, i, "decision")
             first = source.line((*path, seen[point.decision], "decision"))
@@ -157,7 +157,16 @@ def _check_expected(
             seen[point.decision] = i
 
 
-def _bindings(
+def _arguments(
+    source: Source, path: Path, arguments: Mapping[str, Any], groups: Sequence[str]
+) -> Iterator[Problem]:
+    for key in arguments:
+        for fact, way_out in place_faults(key):
+            yield source.problem((*path, key), fact, way_out)
+    yield from _values(source, path, arguments, groups)
+
+
+def _values(
     source: Source, path: Path, values: Mapping[str, Any], groups: Sequence[str]
 ) -> Iterator[Problem]:
     for key, value in values.items():
@@ -166,21 +175,21 @@ def _bindings(
             fact = f"{dotted((*path, key))}: match.user_input has no group named '{name}'"
             way_out = did_you_mean(name, groups) or f"add (?P<{name}>...) to the pattern"
             yield source.problem((*path, key), fact, way_out)
-        if name is not None and value.get("as", "text") not in ("text", "number"):
-            fact = f"{dotted((*path, key, 'as'))} is {value['as']!r}"
-            yield source.problem((*path, key), fact, "it should be 'text' or 'number'")
+        for fact, way_out in faults(value):
+            yield source.problem((*path, key), f"{dotted((*path, key))}: {fact}", way_out)
 
 
 def _check_criterion(
     source: Source, path: Path, criterion: Criterion, groups: Sequence[str]
 ) -> Iterator[Problem]:
     if bound_name(criterion.answer):
-        yield from _bindings(source, path, {"answer": criterion.answer}, groups)
+        yield from _values(source, path, {"answer": criterion.answer}, groups)
     else:
         yield from _pattern(source, (*path, "answer"), criterion.answer)
+    yield from _arguments(source, (*path, "arguments"), criterion.arguments or {}, groups)
     for key in ("result", "state"):
         values: Mapping[str, Any] = getattr(criterion, key) or {}
-        yield from _bindings(source, (*path, key), values, groups)
+        yield from _values(source, (*path, key), values, groups)
         for json_path in values:
             yield from _json_path(source, (*path, key, json_path), json_path)
     if criterion.sql:

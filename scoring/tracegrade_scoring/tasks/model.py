@@ -16,8 +16,12 @@ from pydantic import (
     model_validator,
 )
 
+from tracegrade_scoring.tasks.wanted import SCHEMA, bound_name
+
 Effect = Literal["read", "write", "destructive"]
 Name = Annotated[str, Field(min_length=1)]
+Wanted = Annotated[Any, WithJsonSchema(SCHEMA)]
+"""A value or a rule for one, see `wanted.py`."""
 
 
 class _Strict(BaseModel):
@@ -68,8 +72,8 @@ class Expected(_Strict):
     """What the picked tool's effect must be; None: any."""
     accept: list[Name] = Field(default_factory=list)
     """Other tools that are as right."""
-    arguments: dict[str, Any] | None = None
-    """Keys that must be present and equal; `{input: NAME}` stands for a bound value. None: any."""
+    arguments: dict[str, Wanted] | None = None
+    """Argument, or JSON path into one, to a value or rule that it must fit. None: any."""
     turn: Annotated[int, Field(ge=0)] | None = None
     """The turn in which it is expected; None: turns do not matter, or the first, if others do."""
 
@@ -79,13 +83,6 @@ class Expected(_Strict):
             msg = "the decision point expects nothing; give tool or effect"
             raise ValueError(msg)
         return self
-
-
-def bound_name(value: object) -> str | None:
-    """Return NAME of `{input: NAME}` (with or without `as: TYPE`), None for a plain value."""
-    if isinstance(value, dict) and "input" in value and set(value) <= {"input", "as"}:
-        return str(value["input"])
-    return None
 
 
 def _pattern_or_bound(value: object) -> object:
@@ -108,9 +105,11 @@ class Criterion(_Strict):
     """A call of this tool exists that has the given status and result."""
     status: Literal["ok", "error"] | None = None
     """Of that call: `ok` = did not fail. None with `tool`: ok."""
-    result: dict[Name, Any] | None = None
+    arguments: dict[Name, Wanted] | None = None
+    """As in `expected`, of that call (without `tool`: of any)."""
+    result: dict[Name, Wanted] | None = None
     """JSON path to value, in that call's result (without `tool`: any call's)."""
-    state: dict[Name, Any] | None = None
+    state: dict[Name, Wanted] | None = None
     """JSON path to value, in the last successful result that has the path."""
     judge: Name | None = None
     """What a judge is asked, of a sub-goal that no rule can settle: a verdict says if it holds."""
@@ -119,8 +118,10 @@ class Criterion(_Strict):
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
-        if not any((self.answer, self.tool, self.result, self.state, self.sql, self.judge)):
-            msg = "the criterion is empty; give answer, tool, result, state, sql or judge"
+        if not self.model_dump(exclude={"status"}, exclude_defaults=True):
+            msg = (
+                "the criterion is empty; give tool, arguments, result, state, answer, sql or judge"
+            )
             raise ValueError(msg)
         return self
 

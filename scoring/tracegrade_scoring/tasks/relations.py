@@ -3,17 +3,16 @@
 Positions count from 0 in file order. Values are canonical JSON (metrics.md, rule 0.5).
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 import duckdb
 import pyarrow as pa
 
-from tracegrade_queries.canonical import canonical_json
 from tracegrade_scoring.relations import put, table
 from tracegrade_scoring.tasks.load import Specification
-from tracegrade_scoring.tasks.model import Criterion, Expected, SubGoal, bound_name
+from tracegrade_scoring.tasks.model import Criterion, Expected, SubGoal
+from tracegrade_scoring.tasks.wanted import bound_name, canonical, place, wanted
 
 Row: TypeAlias = tuple[object, ...]
 
@@ -22,6 +21,17 @@ TEXTS: Final = pa.list_(TEXT)
 INTEGER: Final = pa.int32()
 DOUBLE: Final = pa.float64()
 BOOLEAN: Final = pa.bool_()
+
+# What is asked of one value. Either `value`, canonical JSON (beside `pattern` or bounds the rule
+# itself, to be shown), or `input`, the name of a bound value, taken as `input_type`.
+WANTED: Final = [
+    ("value", TEXT),
+    ("input", TEXT),
+    ("input_type", TEXT),
+    ("pattern", TEXT),
+    ("low", DOUBLE),
+    ("high", DOUBLE),
+]
 
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
     # What the evaluator knows about each tool; `schema` and unknowns are NULL if not given.
@@ -67,17 +77,16 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
             ("turn", INTEGER),
         ]
     ),
-    # One row per argument of a decision point; `pointer` is its JSON pointer. Either `value` or
-    # `input`, the name of a bound value, which is taken as `input_type` text | number.
+    # One row per key that a decision point gives; `pointer` is its JSON pointer or path, `name`
+    # the argument that it is or is in.
     "task_expected_arguments": pa.schema(
         [
             ("task_id", TEXT),
             ("position", INTEGER),
             ("key", TEXT),
             ("pointer", TEXT),
-            ("value", TEXT),
-            ("input", TEXT),
-            ("input_type", TEXT),
+            ("name", TEXT),
+            *WANTED,
         ]
     ),
     # One row per sub-goal; `serves` are tool names. `counted` is false without serves and success.
@@ -122,11 +131,6 @@ def register(con: duckdb.DuckDBPyConnection, specification: Specification) -> No
     """Create the task relations, empty ones for an empty specification, as temporary tables."""
     for name, schema in SCHEMAS.items():
         put(con, name, table(schema, _ROWS[name](specification)))
-
-
-def canonical(value: Any) -> str:
-    """Return a value of a task file as canonical JSON."""
-    return canonical_json(json.dumps(value)) or "null"
 
 
 def _tools(specification: Specification) -> Iterator[Row]:
@@ -175,19 +179,7 @@ def _expected(specification: Specification) -> Iterator[Row]:
 def _expected_arguments(specification: Specification) -> Iterator[Row]:
     for task_id, position, point in _points(specification):
         for key, value in (point.arguments or {}).items():
-            yield task_id, position, key, _pointer(key), *_value(value)
-
-
-def _pointer(key: str) -> str:
-    return "/" + key.replace("~", "~0").replace("/", "~1")
-
-
-def _value(value: Any) -> Row:
-    """Return (value, input, input_type): a plain value or the name of a bound one."""
-    name = bound_name(value)
-    return (
-        (canonical(value), None, None) if name is None else (None, name, value.get("as", "text"))
-    )
+            yield task_id, position, key, *place(key), *wanted(value)
 
 
 def pattern_or_input(answer: Any) -> tuple[str | None, str | None]:
