@@ -210,20 +210,13 @@ AUTOGEN = {
     "__halluc": [],
     "__toolerror": ["tool_call get_weather error"],
 }
-AUTOGEN_OPENAI = _unthought(
-    _told(
-        [
-            f"{NOPE} not_executed",
-            "observation Error: tool 'nope_tool' not found in any workbench",
-        ],
-        [f"{CALL} error", "observation weather backend down"],
-    )
+AUTOGEN_OPENAI = _told(
+    [f"{NOPE} not_executed", "observation Error: tool 'nope_tool' not found in any workbench"],
+    [f"{CALL} error", "observation weather backend down"],
 )
-CREWAI = _unthought(
-    _told(
-        [f"{NOPE} not_executed", "observation Tool not found"],
-        [f"{CALL} error", "observation Error executing tool: weather backend down"],
-    )
+CREWAI = _told(
+    [f"{NOPE} not_executed", "observation Tool not found"],
+    [f"{CALL} error", "observation Error executing tool: weather backend down"],
 )
 LLAMA_INDEX = _unthought(
     _told(
@@ -381,7 +374,14 @@ AGNO = _told(
 )
 # What the agents of one team say and do is one run.
 HANDED_OVER = [*FROM_TOOL, ANSWER]
-TEAM = [*FROM_TOOL, "message It is 22C in Paris.", ANSWER]
+TEAM = [
+    THOUGHT,
+    *FROM_TOOL,
+    LAST_THOUGHT,
+    "message It is 22C in Paris.",
+    LAST_THOUGHT,
+    ANSWER,
+]
 ADOPTED = "message Transferred to weather_agent, adopting the role of weather_agent immediately."
 # Its loop ended, a model call of its own answers, with a reason once more.
 DSPY = {
@@ -393,6 +393,16 @@ ANTHROPIC_CLIENT = _told(
     [f"{NOPE} not_executed", "observation Error: no tool nope_tool"],
     [f"{CALL} error", "observation Error: weather backend down"],
 )
+# Its responses have other ids than the calls, and parallel ones each other's.
+GOOGLE_GENAI = [
+    THOUGHT,
+    f"{CALL} ok",
+    'observation {"result":"22C in Paris"}',
+    'tool_call get_weather {"city":"Rome"} ok',
+    'observation {"result":"22C in Rome"}',
+    LAST_THOUGHT,
+    ANSWER,
+]
 STORIES = {
     "agent-framework": AGENT_FRAMEWORK,
     "agent-framework_handoff": {"": ["handoff handoff_to_weather_agent {}", *HANDED_OVER]},
@@ -450,7 +460,12 @@ STORIES = {
     "otel-v2_openai-agents": OPENAI_AGENTS_V2,
     "traceloop_openai-agents_chat": OPENAI_AGENTS_CHAT,
     "traceloop-anthropic_0.47": ANTHROPIC_CLIENT,
+    "traceloop-anthropic_0.62": ANTHROPIC_CLIENT,
     "anthropic_openinference_0.1": _unthought(ANTHROPIC_CLIENT),
+    "anthropic_openinference_stream": {"": ANTHROPIC_CLIENT[""]},
+    "google-genai_otel": {"": GOOGLE_GENAI},
+    "openai_openinference_stream": {"": ANTHROPIC_CLIENT[""]},
+    "strands_1.0": _unthought(STRANDS),
 }
 CASES = [(name, variant) for name, variants in STORIES.items() for variant in variants]
 BOTH = ["nested", "siblings", "below_http"]

@@ -80,7 +80,7 @@ kinds AS (
     CASE
       WHEN logfire_spans.attributes['agent_name'] IS NOT NULL THEN 'agent'
       WHEN logfire_spans.attributes['gen_ai.tool.name'] IS NOT NULL THEN 'tool'
-      WHEN spoken.key IS NOT NULL THEN 'model'
+      WHEN spoken.key IS NOT NULL OR logfire_spans.parameters IS NOT NULL THEN 'model'
       ELSE 'other'
     END AS operation
   FROM logfire_spans

@@ -115,6 +115,16 @@ items AS (
   INNER JOIN item_places AS places USING (shape)
 ),
 
+-- Calls are told here, and by some as items of the content as well.
+requesting AS (
+  SELECT DISTINCT
+    key,
+    direction,
+    message_position
+  FROM items
+  WHERE field = 'tool_calls'
+),
+
 -- Some write a message's text both as `content` and as the only item of `contents`.
 itemised AS (
   SELECT
@@ -147,6 +157,23 @@ raw_items AS (
     generate_subscripts(from_json(raw_outputs.output -> '$.output', '["JSON"]'), 1) AS position
   FROM raw_outputs
   ANTI JOIN messages ON raw_outputs.key = messages.key AND messages.direction = 'out'
+),
+
+-- Reasoning of Chat Completions, where only the response as it came tells it.
+raw_reasoning AS (
+  SELECT
+    key,
+    list_filter(
+      json_extract_string(
+        try_cast(attributes['output.value'] AS JSON),
+        ['$.choices[0].message.reasoning_content', '$.choices[0].message.reasoning']
+      ), LAMBDA thought: thought <> ''
+    )[1] AS text
+  FROM bucket_spans
+  WHERE
+    attributes['openinference.span.kind'] = 'LLM'
+    AND starts_with(attributes['output.value'], '{')
+    AND regexp_matches(attributes['output.value'], '"reasoning(_content)?": ?"[^"]')
 ),
 
 -- smolagents tells a result as text, `Call id: …` before it. What its code agents see are results
@@ -236,7 +263,11 @@ SELECT
 FROM items
 INNER JOIN messages USING (key, direction, message_position)
 LEFT JOIN smolagents USING (key)
-WHERE items.field = 'contents' AND coalesce(messages.role, '') NOT IN ('tool', 'tool-call')
+LEFT JOIN requesting USING (key, direction, message_position)
+WHERE
+  items.field = 'contents'
+  AND coalesce(messages.role, '') NOT IN ('tool', 'tool-call')
+  AND (items.type IS DISTINCT FROM 'tool_use' OR requesting.key IS NULL)
 UNION ALL BY NAME
 SELECT
   items.key,
@@ -263,6 +294,22 @@ SELECT
   output ->> '$.reasoning_content' AS text
 FROM raw_outputs
 WHERE json_type(output, '$.reasoning_content') = 'VARCHAR'
+UNION ALL BY NAME
+SELECT
+  raw_reasoning.key,
+  'out' AS direction,
+  0 AS message_position,
+  -1 AS part_position,
+  'assistant' AS role,
+  'reasoning' AS part_type,
+  raw_reasoning.text
+FROM raw_reasoning
+ANTI JOIN items
+  ON
+    raw_reasoning.key = items.key
+    AND items.direction = 'out'
+    AND items.field = 'contents'
+    AND items.type = 'reasoning'
 UNION ALL BY NAME
 SELECT
   key,

@@ -112,19 +112,33 @@ parts AS (
   WHERE message.parts IS NULL AND message.content IS NOT NULL
 ),
 
+-- Gemini's calls and responses mostly have no ids. This one makes some up, of the tool's name and
+-- the part's place in its message: a call and its response differ, what differs may be the same.
+counted AS (
+  SELECT DISTINCT
+    key,
+    part.name AS tool_name
+  FROM parts
+  WHERE
+    scope_name = 'opentelemetry.instrumentation.google_genai'
+    AND regexp_matches(part.id, '_\d+$')
+    AND starts_with(part.id, part.name || '_')
+),
+
 -- openai-agents-v2 writes what a model said as Python prints it: of the items of a response that
 -- can be read, of a whole message it cannot.
 readings AS (
   SELECT
-    *,
+    parts.*,
+    counted.tool_name AS counted_tool,
     CASE
       WHEN
-        part.type = 'text'
-        AND direction = 'out'
-        AND scope_name = 'opentelemetry.instrumentation.openai_agents'
+        parts.part.type = 'text'
+        AND parts.direction = 'out'
+        AND parts.scope_name = 'opentelemetry.instrumentation.openai_agents'
         THEN
           regexp_extract(
-            part.content ->> '$',
+            parts.part.content ->> '$',
             '^(?:ResponseReasoningItem\(.*?Summary\(text=[\x27"](.*?)[\x27"], type='
             '|ResponseFunctionToolCall\(arguments=[\x27"](.*?)[\x27"], '
             'call_id=\x27([^\x27]*)\x27, name=\x27([^\x27]*)\x27'
@@ -133,6 +147,10 @@ readings AS (
           )
     END AS printed
   FROM parts
+  LEFT JOIN counted
+    ON
+      parts.key = counted.key
+      AND counted.tool_name = regexp_extract(parts.part.id, '^(.*)_\d+$', 1)
 )
 
 SELECT
@@ -162,8 +180,9 @@ SELECT
     part.content ->> '$.reasoningText.text',
     part.content ->> '$'
   ) AS text,
-  coalesce(part.name, nullif(printed.tool_name, '')) AS tool_name,
-  coalesce(part.id, nullif(printed.call_id, '')) AS call_id,
+  coalesce(part.name, counted_tool, nullif(printed.tool_name, '')) AS tool_name,
+  CASE WHEN counted_tool IS NULL THEN coalesce(part.id, nullif(printed.call_id, '')) END
+    AS call_id,
   coalesce(part.arguments ->> '$', nullif(printed.arguments, '')) AS arguments,
   result_text(coalesce(part.response, part.result) ->> '$') AS result
 FROM readings;

@@ -1,7 +1,7 @@
 -- Model calls that two instrumentations recorded side by side: to the scope that came first.
 --
--- Twins come from different scopes, share at least half of the longer one's time, and said the
--- same for the same time, or what one of them said was not captured.
+-- Twins come from different scopes, share at least half of the longer one's time or lie one inside
+-- the other, and said the same for the same time, or what one of them said was not captured.
 --
 -- Reads:
 --   model_groups
@@ -39,8 +39,16 @@ pairs AS (
     ON
       later.trajectory_id = earlier.trajectory_id
       AND later.scope_rank > earlier.scope_rank
-      AND coalesce(later.said = earlier.said AND later.said_rank = earlier.said_rank, true)
-      AND half_shared(earlier.start_ns, earlier.end_ns, later.start_ns, later.end_ns)
+      AND (
+        later.said IS NULL
+        OR earlier.said IS NULL
+        OR (later.said = earlier.said AND later.said_rank = earlier.said_rank)
+      )
+      AND (
+        half_shared(earlier.start_ns, earlier.end_ns, later.start_ns, later.end_ns)
+        OR (later.start_ns >= earlier.start_ns AND later.end_ns <= earlier.end_ns)
+        OR (later.start_ns <= earlier.start_ns AND later.end_ns >= earlier.end_ns)
+      )
   QUALIFY row_number() OVER (PARTITION BY later.key ORDER BY distance_ns, earlier.key) = 1
 )
 
