@@ -32,7 +32,7 @@ MARKS: Final = {
     "langsmith": r"^langsmith\.",
     "claude_code": r"^com\.anthropic\.claude_code",
     "otel_genai": r"^((gen_ai|mcp)\.|agent_framework$)",
-    "otel_events": r"^gen_ai\.(\w+\.message|choice|content\.(prompt|completion))$",
+    "otel_events": r"^gen_ai\.(\w+\.message|choice|(content\.)?(prompt|completion))$",
     "logfire": r"^(pydantic-ai$|logfire\.)",
     "vercel_ai": r"^ai\.",
     "google_adk": r"^gcp\.vertex\.agent\.",

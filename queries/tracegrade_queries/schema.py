@@ -115,7 +115,7 @@ STEPS: Final = Table(
             TEXTS,
             "Sorted, empty if none: redacted, truncated (the arguments), result_redacted, "
             "result_truncated, unparsed_arguments, salvaged (of cut arguments or messages, what "
-            "is whole), dropped_attributes (by the exporter), "
+            "is whole), dropped_attributes (or events, by the exporter), "
             "synthetic_time (an imported source has none).",
         ),
         _DATE,

@@ -81,6 +81,41 @@ CASES: dict[str, tuple[list[Row], Row]] = {
         [agent(1, sk__available_functions="Weather-get,Time-now"), model(2, 1, said=ASKS)],
         {"offered": ["Weather-get", "Time-now"]},
     ),
+    "a model call by an operation that nobody knows": (
+        [
+            agent(1),
+            model(2, 1, said=ASKS, gen_ai__operation__name="aquery", gen_ai__request__model="m"),
+        ],
+        {"kind": "answer", "content": "Hm.", "model": "m"},
+    ),
+    "messages as two attributes": (
+        [agent(1), model(2, 1, gen_ai__prompt="Why?", gen_ai__completion="Hm.")],
+        {"content": "Hm.", "user_input": "Why?"},
+    ),
+    "messages as two attributes of JSON": (
+        [agent(1), model(2, 1, gen_ai__completion='[{"role": "assistant", "content": "Hm."}]')],
+        {"content": "Hm."},
+    ),
+    "a text that the user hides": (
+        [
+            agent(1),
+            span(
+                2,
+                1,
+                openinference__span__kind="LLM",
+                llm__output_messages__0__message__content="__REDACTED__",
+            ),
+        ],
+        {"content": "__REDACTED__", "flags": ["redacted"]},
+    ),
+    "events that the exporter dropped": (
+        [agent(1), model(2, 1, said=ASKS) | {"droppedEventsCount": 2}],
+        {"flags": ["dropped_attributes"]},
+    ),
+    "attributes that the exporter dropped": (
+        [agent(1), tool(2, 1) | {"droppedAttributesCount": 2}],
+        {"flags": ["dropped_attributes"]},
+    ),
     "tools among the parameters of a call": (
         [
             agent(1),
@@ -119,7 +154,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
     build(lake)
     steps = rows(
         lake,
-        "SELECT steps.*, conversation_id, "
+        "SELECT steps.*, conversation_id, user_input, "
         "  offered_tools::JSON ->> '$[*].name' AS offered_names "
         "FROM trajectories INNER JOIN steps USING (trajectory_id) WHERE step_index = 0",
     )

@@ -33,7 +33,10 @@ WITH said AS (
     bucket_events.attributes['response'] AS text
   FROM bucket_events
   INNER JOIN claude_code_spans USING (key)
-  WHERE bucket_events.attributes['event.name'] = 'assistant_response'
+  WHERE
+    bucket_events.attributes['event.name'] = 'assistant_response'
+    -- Unless its user lets it be told.
+    AND bucket_events.attributes['response'] <> '<REDACTED>'
 ),
 
 calls AS (
@@ -123,7 +126,8 @@ SELECT
     NULL
   ) AS arguments,
   if(spans.kind = 'tool', outputs.result, NULL) AS result,
-  if(spans.kind = 'interaction', spans.attributes['user_prompt'], NULL) AS user_input,
+  if(spans.kind = 'interaction', nullif(spans.attributes['user_prompt'], '<REDACTED>'), NULL)
+    AS user_input,
   coalesce(executions.failed, FALSE)
   OR coalesce(if(spans.kind = 'tool', results.failed, NULL), FALSE) AS failed,
   executions.error_type,

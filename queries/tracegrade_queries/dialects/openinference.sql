@@ -482,6 +482,15 @@ user_texts AS (
   GROUP BY key
 ),
 
+-- What its users hide of what a model said is written so, or left out.
+hidden AS (
+  SELECT DISTINCT
+    key,
+    TRUE AS is_hidden
+  FROM openinference_messages
+  WHERE direction = 'out' AND '__REDACTED__' IN (text, arguments)
+),
+
 -- smolagents asks for a plan with a prompt of its own, and no tools.
 plans AS (
   SELECT
@@ -503,11 +512,13 @@ described AS (
     spans.*,
     offers.offered_tools,
     user_texts.user_input AS user_text,
-    plans.plan
+    plans.plan,
+    hidden.is_hidden
   FROM spans
   LEFT JOIN offers USING (key)
   LEFT JOIN user_texts USING (key)
   LEFT JOIN plans USING (key)
+  LEFT JOIN hidden USING (key)
 )
 
 SELECT
@@ -635,5 +646,6 @@ SELECT
   plan,
   coalesce(attributes['session.id'], thread_id) AS conversation_id,
   CASE WHEN input_value = '__REDACTED__' THEN ['redacted'] ELSE [] END
-  || CASE WHEN output_value = '__REDACTED__' THEN ['result_redacted'] ELSE [] END AS flags
+  || CASE WHEN output_value = '__REDACTED__' THEN ['result_redacted'] ELSE [] END
+  || CASE WHEN is_hidden THEN ['redacted'] ELSE [] END AS flags
 FROM described;

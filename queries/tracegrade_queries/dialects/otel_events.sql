@@ -3,7 +3,8 @@
 -- Log records hold it in their body (openai-v2, agent-framework, Google ADK), span events in
 -- attributes (Strands, where it is a list of Bedrock's content blocks; Azure's clients: it is
 -- what a log record's body would be). Before 1.28 two span events hold all messages of a call,
--- as JSON or as plain text. Google ADK writes `<elided>` for what it may not tell.
+-- as JSON or as plain text, and before 1.26 two attributes of the span do. Google ADK writes
+-- `<elided>` for what it may not tell.
 --
 -- Reads:
 --   bucket_events
@@ -39,16 +40,35 @@ WITH told AS (
     )
 ),
 
+held AS (
+  SELECT
+    key,
+    if(name = 'gen_ai.content.prompt', 'in', 'out') AS direction,
+    1_000_000 * position AS position,
+    coalesce(attributes['gen_ai.prompt'], attributes['gen_ai.completion']) AS content
+  FROM bucket_events
+  WHERE name IN ('gen_ai.content.prompt', 'gen_ai.content.completion')
+  UNION ALL BY NAME
+  SELECT
+    key,
+    unnest(['in', 'out']) AS direction,
+    0 AS position,
+    unnest([attributes['gen_ai.prompt'], attributes['gen_ai.completion']]) AS content
+  FROM bucket_spans
+  -- LangSmith writes there the inputs and outputs of whatever ran.
+  WHERE attributes['langsmith.span.kind'] IS NULL
+),
+
 contents AS (
   SELECT
     key,
-    CASE name WHEN 'gen_ai.content.prompt' THEN 'in' ELSE 'out' END AS direction,
-    CASE name WHEN 'gen_ai.content.prompt' THEN 'user' ELSE 'assistant' END AS role,
-    1_000_000 * position AS position,
-    coalesce(attributes['gen_ai.prompt'], attributes['gen_ai.completion']) AS content,
+    direction,
+    position,
+    content,
+    if(direction = 'in', 'user', 'assistant') AS role,
     try_cast(content AS JSON[]) AS messages
-  FROM bucket_events
-  WHERE name IN ('gen_ai.content.prompt', 'gen_ai.content.completion')
+  FROM held
+  WHERE content IS NOT NULL
 )
 
 SELECT
@@ -84,7 +104,7 @@ SELECT
   position AS message_position,
   json_object('role', role, 'content', content) AS message
 FROM contents
-WHERE messages IS NULL AND content IS NOT NULL;
+WHERE messages IS NULL;
 
 CREATE OR REPLACE TEMP TABLE otel_events_messages AS
 FROM chat_parts('otel_events_chat');

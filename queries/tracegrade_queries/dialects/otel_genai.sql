@@ -200,8 +200,12 @@ WITH spoken AS (
   GROUP BY key
 ),
 
--- A span's name is of its start. Where other instrumentation suppresses the spans of model calls,
--- what they would say is written over the agent's, the last of them as a rule.
+answering AS (
+  SELECT DISTINCT key
+  FROM otel_genai_messages
+  WHERE direction = 'out'
+),
+
 -- What is told beside a span: the tools that a call was offered, and the error it ended in.
 beside AS (
   SELECT
@@ -218,11 +222,14 @@ beside AS (
   GROUP BY key
 ),
 
+-- A span's name is of its start. Where other instrumentation suppresses the spans of model calls,
+-- what they would say is written over the agent's, the last of them as a rule.
 described AS (
   SELECT
     bucket_spans.*,
     starts_with(bucket_spans.name, 'invoke_agent ')
     AND bucket_spans.attributes['gen_ai.operation.name'] <> 'invoke_agent' AS is_overwritten,
+    answering.key IS NOT NULL AS is_answering,
     spoken.user_input,
     spoken.answer,
     beside.offered_tools AS offers_beside,
@@ -231,11 +238,13 @@ described AS (
   FROM bucket_spans
   LEFT JOIN spoken USING (key)
   LEFT JOIN beside USING (key)
+  LEFT JOIN answering USING (key)
   WHERE
     bucket_spans.attributes['gen_ai.operation.name'] IS NOT NULL
     OR bucket_spans.attributes['mcp.method.name'] = 'tools/call'
     OR (bucket_spans.name = 'workflow.run' AND bucket_spans.scope_name = 'agent_framework')
     OR spoken.key IS NOT NULL
+    OR answering.key IS NOT NULL
 )
 
 SELECT
@@ -256,8 +265,18 @@ SELECT
         WHEN 'execute_tool' THEN 'tool'
         WHEN 'tools/call' THEN 'tool'
         WHEN 'plan' THEN 'plan'
+        WHEN 'handoff' THEN 'handoff'
         WHEN 'evaluation' THEN 'evaluator'
-        ELSE 'other'
+        ELSE
+          -- Whatever it is called: a model is named, and what it said.
+          CASE
+            WHEN
+              is_answering
+              AND coalesce(attributes['gen_ai.request.model'], attributes['gen_ai.response.model'])
+              IS NOT NULL
+              THEN 'model'
+            ELSE 'other'
+          END
       END
   END AS operation,
   -- openai-agents-v2 writes the latter where no span names an agent.

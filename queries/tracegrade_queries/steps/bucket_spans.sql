@@ -19,7 +19,7 @@
 --   exception        MAP(VARCHAR, VARCHAR)  Attributes of the last exception event; NULL if none.
 --   told             STRUCT(time_ns BIGINT, "name" VARCHAR, attributes MAP(VARCHAR, VARCHAR))[]
 --   linked_span_id   VARCHAR  Target of the first link; NULL if none.
---   dropped          BOOLEAN  The exporter dropped attributes of it.
+--   dropped          BOOLEAN  The exporter dropped attributes or events of it.
 --   marks            VARCHAR[]  Flags of what the collector replaced or cut; NULL if nothing.
 --   scope_name       VARCHAR
 --   service_name     VARCHAR

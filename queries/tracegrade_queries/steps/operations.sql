@@ -16,7 +16,7 @@
 --   environment         VARCHAR
 --   start_ns            BIGINT
 --   end_ns              BIGINT
---   dropped             BOOLEAN  The exporter dropped attributes of it.
+--   dropped             BOOLEAN  The exporter dropped attributes or events of it.
 --   operation           VARCHAR  As the strongest dialect that knows says; 'other' if none does.
 --   dialect             VARCHAR  That dialect.
 --   agent_name          VARCHAR

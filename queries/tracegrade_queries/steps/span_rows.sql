@@ -18,7 +18,7 @@
 --   exception        MAP(VARCHAR, VARCHAR)  Attributes of the last exception event; NULL if none.
 --   told             STRUCT(time_ns BIGINT, "name" VARCHAR, attributes MAP(VARCHAR, VARCHAR))[]
 --   linked_span_id   VARCHAR  Target of the first link; NULL if none.
---   dropped          BOOLEAN  The exporter dropped attributes of it.
+--   dropped          BOOLEAN  The exporter dropped attributes or events of it.
 --   marks            VARCHAR[]  Flags of what the collector replaced or cut; NULL if nothing.
 --   scope_name       VARCHAR
 --   service_name     VARCHAR
@@ -69,7 +69,7 @@ SELECT
       )
   END AS told,
   links[1].span_id AS linked_span_id,
-  dropped_attributes_count > 0 AS dropped,
+  dropped_attributes_count > 0 OR dropped_events_count > 0 AS dropped,
   CASE
     WHEN redacted IS NOT NULL
       THEN list_transform(
