@@ -37,7 +37,14 @@ run_usage AS (
     members.root_id,
     sum(trajectories.input_tokens) AS input_tokens,
     sum(trajectories.output_tokens) AS output_tokens,
-    sum(trajectories.cost_usd ORDER BY trajectories.trajectory_id) AS cost_usd,
+    -- A member of unknown cost leaves the run's unknown; one without model calls has none.
+    CASE
+      WHEN
+        count(*) FILTER (
+          WHERE trajectories.cost_usd IS NULL AND trajectories.llm_call_count > 0
+        ) = 0
+        THEN sum(trajectories.cost_usd ORDER BY trajectories.trajectory_id)
+    END AS cost_usd,
     sum(trajectories.step_count) AS steps
   FROM members
   INNER JOIN trajectories USING (trajectory_id)

@@ -10,7 +10,7 @@
 --   agent_name          VARCHAR  NULL if none is named.
 --   attempts            BIGINT   Whose success is known; at least 1.
 --   successes           BIGINT
---   usd_per_success     DOUBLE   NULL without successes, or if no cost is known.
+--   usd_per_success     DOUBLE   NULL without successes, or if one attempt's is unknown.
 --   tokens_per_success  DOUBLE   In and out; NULL without successes, or if none were recorded.
 --   calls_per_success   DOUBLE   Tool calls; NULL without successes.
 -- Order:
@@ -29,7 +29,8 @@ SELECT
   agent_name,
   count(*) AS attempts,
   count(*) FILTER (WHERE succeeded) AS successes,
-  sum(cost_usd) / nullif(successes, 0) AS usd_per_success,
+  CASE WHEN count(cost_usd) = count(*) THEN sum(cost_usd ORDER BY trajectory_id) END
+  / nullif(successes, 0) AS usd_per_success,
   sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0)) FILTER (
     WHERE input_tokens IS NOT NULL OR output_tokens IS NOT NULL
   ) / nullif(successes, 0) AS tokens_per_success,
