@@ -247,6 +247,7 @@ def test_redacted_rows_are_valid_requests_that_differ_only_in_texts(
 def test_value_under_a_secrets_name_is_replaced_whatever_its_type() -> None:
     """The type becomes that of a text; counts of tokens and ids of sessions stay."""
     kept = {"gen_ai.usage.input_tokens": 7, "session.id": "s", "max_tokens": 5, "token": "the"}
+    kept["ai.telemetry.metadata.sessionId"] = "s"
     rows = rows_of({"db.password": 1234, "http.request.header.cookie": b"abc"} | kept)
     clean = redactor().redact_rows(rows)
 
@@ -256,7 +257,7 @@ def test_value_under_a_secrets_name_is_replaced_whatever_its_type() -> None:
         "http.request.header.cookie": "[redacted:named]",
         **{key: str(value) for key, value in kept.items()},
     }
-    assert clean["attribute_types"].to_pylist() == ["ssisis"]
+    assert clean["attribute_types"].to_pylist() == ["ssisiss"]
     assert clean["redacted"].to_pylist() == [
         [
             {"path": "attributes.db.password", "rule": "named"},

@@ -29,7 +29,7 @@ STRONG_NAMES: Final = (
     r"|secret[._ -]?access[._ -]?key|(?:proxy[._ -]?)?authorization|(?:set[._ -]?)?cookies?"
     r"|(?:access|auth|refresh|id|session|bearer|api|csrf|xsrf|security|oauth|jwt|bot|device"
     r"|personal|deploy|push|private|secret|user|service|account|verification|reset)[._ -]?token"
-    r"|session[._ -]?(?:key|cookie)|sessionid|phpsessid|jsessionid|connect\.sid"
+    r"|session[._ -]?(?:key|cookie)|(?-i:sessionid|SESSIONID)|phpsessid|jsessionid|connect\.sid"
     r"|x[._-]amz[._-](?:signature|credential)|connection[._ -]?string|card[._ -]?number|cvv|cvc"
 )
 # `token` alone is also a word of language models, so what it names must look like a key.
