@@ -147,6 +147,16 @@ def test_error_names_line_and_way_out(tmp_path: Path, text: str, problem: str) -
             "7: tasks.refund.success.arguments.n: about is 'x'; it should be a number",
         ),
         (
+            "success: {any_of: [{tool: look}, {judge: Is it polite}]}",
+            "7: tasks.refund.success: judge inside any_of; "
+            "put it beside any_of: a verdict is on the whole sub-goal",
+        ),
+        (
+            "success: {any_of: [{tool: look}, {answer: '('}]}",
+            "7: tasks.refund.success.any_of[1].answer is no RE2 pattern: missing ): (; "
+            "correct it (RE2 has no look-around or back-references)",
+        ),
+        (
             "success: {state: {$.n: {matches: 7}}}",
             "7: tasks.refund.success.state.$.n: matches is 7; it should be an RE2 pattern",
         ),
@@ -176,7 +186,7 @@ def test_error_names_line_and_way_out(tmp_path: Path, text: str, problem: str) -
         (
             "success: {status: ok}",
             "7: tasks.refund.success: the criterion is empty; "
-            "give tool, arguments, result, state, answer, sql or judge",
+            "give tool, arguments, result, state, answer, sql, judge or any_of",
         ),
         (
             "success: {state: {balance: 0}}",
