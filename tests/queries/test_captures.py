@@ -437,6 +437,7 @@ STORIES = {
     "openai-agents_openinference_responses": OPENAI_AGENTS,
     "openai-agents_otel_responses": OPENAI_AGENTS_OTEL,
     "otel-events_openai-v2": OPENAI_OLD,
+    "pydantic-ai_cut": {"": PYDANTIC_AI[""]},  # attributes of 200 characters at most
     "pydantic-ai_hybrid": PYDANTIC_AI,
     "pydantic-ai_v1": PYDANTIC_AI_V1,
     "pydantic-ai_v2": PYDANTIC_AI,

@@ -93,8 +93,9 @@ SELECT
   attributes['agent_name'] AS agent_name,
   attributes['gen_ai.tool.name'] AS tool_name,
   attributes['gen_ai.tool.call.id'] AS call_id,
-  attributes['tool_arguments'] AS arguments,
-  attributes['tool_response'] AS result,
+  coalesce(attributes['tool_arguments'], attributes['gen_ai.tool.call.arguments']) AS arguments,
+  coalesce(attributes['tool_response'], result_text(attributes['gen_ai.tool.call.result']))
+    AS result,
   user_input,
   attributes['final_result'] AS answer,
   coalesce(attributes['gen_ai.response.model'], attributes['gen_ai.request.model']) AS model,
