@@ -32,7 +32,9 @@ conditions AS (
     ON
       task_matches.attempt_id = ends.attempt_id
       AND criterion_conditions.condition = ends.condition
-  WHERE criterion_conditions.sub_goal = ''
+  WHERE
+    criterion_conditions.sub_goal = ''
+    AND criterion_conditions.any_of IS NULL
 )
 
 SELECT

@@ -10,12 +10,13 @@ Kinds of conditions, all of which must hold at once:
     answer  the final answer matches, or holds a bound value
     sql     a boolean over the attempt's steps is true; known at the end only
     judge   a verdict says so; known at the end only
+    any_of  all parts of one of its alternatives hold; the parts are conditions of their own
 
 Only a state (and an expression) can cease to hold, so only these let a sub-goal regress.
 Source: metrics.md, section 4, `completed`; the keys of a criterion are those of the task file.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from tracegrade_scoring.tasks.relations import pattern_or_input
@@ -41,6 +42,10 @@ class Condition(NamedTuple):
     input: str | None = None
     """Name of a bound value that the answer holds."""
     expression: str | None = None
+    any_of: int | None = None
+    """Which condition it is a part of; None: it is asked for itself."""
+    alternative: int | None = None
+    """In which alternative of that, from 0."""
     arguments: Mapping[str, Any] = NOTHING
     """Argument, or JSON path into one, to value or rule."""
     returned: Mapping[str, Any] = NOTHING
@@ -53,13 +58,31 @@ class Condition(NamedTuple):
 
 
 def conditions(criterion: Criterion) -> tuple[Condition, ...]:
-    """Return the conditions of a criterion, in the order of the kinds above."""
-    return tuple(_conditions(criterion))
+    """Return the conditions of a criterion, in the order of the kinds above, then their parts."""
+    found = list(_conditions(criterion))
+    if "any_of" in criterion:
+        number = len(found)
+        found.append(Condition("any_of"))
+        for i, parts in enumerate(_alternatives(criterion["any_of"])):
+            found += (part._replace(any_of=number, alternative=i) for part in parts)
+    return tuple(found)
+
+
+def _alternatives(criteria: Iterable[Criterion]) -> Iterator[tuple[Condition, ...]]:
+    """Yield what must hold together in each alternative; those of an alternative are its own."""
+    for criterion in criteria:
+        parts = tuple(_conditions(criterion))
+        if "any_of" in criterion:
+            yield from ((*parts, *inner) for inner in _alternatives(criterion["any_of"]))
+        else:
+            yield parts
 
 
 def serves_by_answer(criterion: Criterion | None) -> bool:
     """Return whether giving an answer is what serves a sub-goal that has no rule of its own."""
-    return criterion is not None and "answer" in criterion and "tool" not in criterion
+    if criterion is None or "tool" in criterion:
+        return False
+    return "answer" in criterion or any(map(serves_by_answer, criterion.get("any_of", ())))
 
 
 def values(condition: Condition) -> Iterator[tuple[str, str, Wanted]]:

@@ -32,6 +32,8 @@ CONDITIONS: Final = pa.schema(
         ("pattern", TEXT),
         ("input", TEXT),
         ("expression", TEXT),
+        ("any_of", INTEGER),
+        ("alternative", INTEGER),
     ]
 )
 # One row per value that a condition asks for, in the `part` (arguments | result) of a call.
@@ -68,6 +70,7 @@ def judge_criteria(con: duckdb.DuckDBPyConnection) -> None:
     materialise(con, "found_values")
     _canonicalise(con)
     evaluate(con)
+    materialise(con, "condition_evidence")
     materialise(con, "criterion_evidence")
 
 

@@ -161,7 +161,7 @@ def _add_goals(rows: Rows, goals: Iterable[Goal], serves: Sequence[Row]) -> None
                 by_answer,
                 asks_judge,
                 asks_judge and not (has_rules or implied or by_answer),
-                len(found) or 1,
+                sum(condition.any_of is None for condition in found) or 1,
             )
         )
         rows["graph_serves"] += implied

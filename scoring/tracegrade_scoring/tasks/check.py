@@ -74,6 +74,8 @@ def _items(path: Path, names: Iterable[str]) -> Iterator[tuple[Path, str]]:
 def _criterion_tool(path: Path, criterion: Criterion | None) -> Iterator[tuple[Path, str]]:
     if criterion and criterion.tool:
         yield (*path, "tool"), criterion.tool
+    for i, alternative in enumerate((criterion and criterion.any_of) or ()):
+        yield from _criterion_tool((*path, "any_of", i), alternative)
 
 
 def _expected_tools(path: Path, expected: Expected) -> Iterator[tuple[Path, str]]:
@@ -194,6 +196,8 @@ def _check_criterion(
             yield from _json_path(source, (*path, key, json_path), json_path)
     if criterion.sql:
         yield from _expression(source, (*path, "sql"), criterion.sql)
+    for i, alternative in enumerate(criterion.any_of or ()):
+        yield from _check_criterion(source, (*path, "any_of", i), alternative, groups)
 
 
 def _json_path(source: Source, path: Path, json_path: str) -> Iterator[Problem]:

@@ -115,13 +115,21 @@ class Criterion(_Strict):
     """What a judge is asked, of a sub-goal that no rule can settle: a verdict says if it holds."""
     sql: Name | None = None
     """A boolean SQL expression aggregated over the trajectory's rows of `steps`."""
+    any_of: Annotated[list["Criterion"], Field(min_length=1)] | None = None
+    """Criteria of which at least one must hold too."""
+
+    @model_validator(mode="after")
+    def _asks_one_judge(self) -> Self:
+        if any(criterion.judge for criterion in self.any_of or ()):
+            msg = "judge inside any_of; put it beside any_of: a verdict is on the whole sub-goal"
+            raise ValueError(msg)
+        return self
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
         if not self.model_dump(exclude={"status"}, exclude_defaults=True):
-            msg = (
-                "the criterion is empty; give tool, arguments, result, state, answer, sql or judge"
-            )
+            parts = "tool, arguments, result, state, answer, sql, judge or any_of"
+            msg = f"the criterion is empty; give {parts}"
             raise ValueError(msg)
         return self
 

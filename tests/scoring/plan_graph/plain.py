@@ -171,7 +171,7 @@ class Attribution:
             return call.sub_goal == name
         goal = self.goals[name]
         rules = goal.get("serves") or [
-            {"tool": tool} for tool in [goal.get("success", {}).get("tool")] if tool
+            {"tool": tool} for tool in tools_of(goal.get("success", {}))
         ]
         return some(self._rule(call, rule) for rule in rules)
 
@@ -210,13 +210,13 @@ class Judge:
         lost = None if self.holds_at_end is None else not self.holds_at_end
         self.regressed = every([self.ever, lost])
         self.met = some([self.completed, every([self.pre_satisfied, self.holds_at_end])])
-        self.by_step = "sql" not in (self.criterion or {})
+        self.by_step = "sql" not in json.dumps(self.criterion)
 
     def _acts(self, moment: int | None = None) -> list[Known]:
         """Return whether each action until a moment serves the sub-goal."""
         until = self.end if moment is None else moment
         acts = [self.attribution.serves(call, self.name) for call in self.calls[: until + 1]]
-        asks_answer = "answer" in (self.criterion or {}) and "tool" not in (self.criterion or {})
+        asks_answer = served_by_answer(self.criterion or {})
         answered = asks_answer and not self.goal.get("serves") and self.attempt.answer is not None
         return [*acts, answered and until == self.end]
 
@@ -226,10 +226,16 @@ class Judge:
         if self.criterion is None:
             good = [call for call in calls if not call.failed]
             return some(self.attribution.serves(call, self.name) for call in good)
-        return every([self._call_holds(calls), self._states_hold(calls), *self._end_holds(moment)])
+        return self._criterion_holds(self.criterion, moment)
 
-    def _call_holds(self, calls: Sequence[Call]) -> Known:
-        criterion = self.criterion or {}
+    def _criterion_holds(self, criterion: Mapping[str, Any], moment: int) -> Known:
+        calls = self.calls[: moment + 1]
+        parts = [self._call_holds(criterion, calls), self._states_hold(criterion, calls)]
+        if "any_of" in criterion:
+            parts.append(some(self._criterion_holds(c, moment) for c in criterion["any_of"]))
+        return every([*parts, *self._end_holds(criterion, moment)])
+
+    def _call_holds(self, criterion: Mapping[str, Any], calls: Sequence[Call]) -> Known:
         if "tool" not in criterion and "result" not in criterion:
             return True
         return some(self._fulfils(call, criterion) for call in calls)
@@ -247,9 +253,9 @@ class Judge:
             path in found(call) and same(found(call)[path], v) for path, v in wanted.items()
         )
 
-    def _states_hold(self, calls: Sequence[Call]) -> Known:
+    def _states_hold(self, criterion: Mapping[str, Any], calls: Sequence[Call]) -> Known:
         states: list[Known] = []
-        for path, value in (self.criterion or {}).get("state", {}).items():
+        for path, value in criterion.get("state", {}).items():
             good = [call for call in calls if not call.failed]
             seen = [found(call)[path] for call in good if path in found(call)]
             anywhere = any(path in found(call) for call in self.calls if not call.failed)
@@ -260,8 +266,8 @@ class Judge:
                 states.append(None if unseen and not anywhere else False)
         return every(states)
 
-    def _end_holds(self, moment: int) -> list[Known]:
-        criterion, answer = self.criterion or {}, self.attempt.answer
+    def _end_holds(self, criterion: Mapping[str, Any], moment: int) -> list[Known]:
+        answer = self.attempt.answer
         parts: list[Known] = []
         if "answer" in criterion:
             fits = answer is not None and bool(re.search(criterion["answer"], answer))
@@ -270,6 +276,18 @@ class Judge:
             steps = len(self.attempt.steps) if moment == self.end else 0
             parts.append(EXPRESSIONS[criterion["sql"]](steps))
         return parts
+
+
+def tools_of(criterion: Mapping[str, Any]) -> list[str]:
+    """Return the tools that a criterion names, in its alternatives too."""
+    inner = [tool for other in criterion.get("any_of", []) for tool in tools_of(other)]
+    return [criterion["tool"], *inner] if "tool" in criterion else inner
+
+
+def served_by_answer(criterion: Mapping[str, Any]) -> bool:
+    """Return whether it asks for an answer and no call, itself or in an alternative."""
+    asked = "answer" in criterion or any(map(served_by_answer, criterion.get("any_of", [])))
+    return "tool" not in criterion and asked
 
 
 def found(call: Call) -> dict[str, Any]:

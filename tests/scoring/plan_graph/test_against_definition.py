@@ -68,6 +68,9 @@ def random_criterion(random: Random) -> dict[str, Any]:
         del criterion["state"]["$.n"]
     if "tool" in criterion and random.random() < 0.3:
         criterion["status"] = random.choice(("ok", "error"))
+    if random.random() < 0.25:
+        any_of = [random_criterion(random) for _ in range(random.choice((1, 2)))]
+        return {"any_of": any_of, **(criterion if random.random() < 0.4 else {})}
     return criterion
 
 
