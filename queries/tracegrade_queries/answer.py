@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
@@ -11,7 +12,9 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
+from tracegrade_collector.lake import Lake
 from tracegrade_queries import sql
+from tracegrade_queries.build import unbuilt_spans
 from tracegrade_queries.connection import connect, open_lake
 from tracegrade_queries.errors import QueryFailed
 
@@ -26,6 +29,9 @@ SCORED: Final = (
     "trajectory_scores",
 )
 """Tables and views that a lake has once it was scored."""
+
+BUILT: Final = re.compile(r"\b(steps|trajectories)\b", re.IGNORECASE)
+"""What a query reads that is made of spans."""
 
 
 class Question(NamedTuple):
@@ -63,19 +69,34 @@ def print_rows(question: Question, *, lake: str | None, output: str) -> None:
     opened = open_lake(lake, _note)
     with connect(opened) as con:
         try:
-            _print(_ask(con, question), output)
+            text = _text(question)
+            _print(_ask(con, text, question.params), output)
         except QueryFailed:
             opened.tables()  # fails too, and says why, if it was a store that went away
             raise
+        if opened.is_local and BUILT.search(text):
+            _note_unbuilt(opened, con)
+
+
+def _note_unbuilt(lake: Lake, con: duckdb.DuckDBPyConnection) -> None:
+    """Say that rows are missing from what was printed: only scoring builds steps."""
+    unbuilt = unbuilt_spans(lake, con) if lake.version("raw_spans") is not None else 0
+    if unbuilt:
+        _note(
+            f"spans not in steps and trajectories yet: {unbuilt}; "
+            f"run `tracegrade score --lake {lake.place}`"
+        )
 
 
 def _note(line: str) -> None:
     sys.stderr.write(f"{line}\n")
 
 
-def _ask(con: duckdb.DuckDBPyConnection, question: Question) -> duckdb.DuckDBPyRelation:
-    text = _text(question).strip().removesuffix(";")
-    params = dict(_parameter(param) for param in question.params)
+def _ask(
+    con: duckdb.DuckDBPyConnection, query: str, given: Sequence[str]
+) -> duckdb.DuckDBPyRelation:
+    text = query.strip().removesuffix(";")
+    params = dict(_parameter(param) for param in given)
     try:
         _refuse_all_but_reading(con, text)
         return con.sql(text, params=params) if params else con.sql(text)

@@ -100,6 +100,15 @@ def test_bad_question_is_one_line(folder: Path, arguments: list[str], says: str)
     assert len(answer.stderr.splitlines()) == 1
 
 
+def test_spans_without_steps_are_told(folder: Path, lake: Lake) -> None:
+    """An answer about steps says on stderr that some are not built; one about spans does not."""
+    land(lake, request_of([agent(3, trace=2)]), seq=2)
+    about_steps, about_spans = sql(folder, QUERY), sql(folder, "SELECT name FROM spans")
+
+    assert (about_steps.returncode, about_spans.stderr) == (0, b"")
+    assert about_steps.stderr.startswith(b"spans not in steps and trajectories yet: 1;")
+
+
 def test_missing_lake_is_bad_input(tmp_path: Path) -> None:
     """A folder that is not there is named."""
     answer = sql(tmp_path / "none", QUERY)
