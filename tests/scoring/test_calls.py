@@ -101,7 +101,9 @@ def test_calls_of_sub_agents_are_merged_by_time() -> None:
     ]
 
     con = prepared(connection(steps, runs), Specification())
-    rows = con.sql("SELECT attempt_id, call_index, tool_name FROM calls").fetchall()
+    rows = con.sql(
+        "SELECT attempt_id, call_index, tool_name FROM calls ORDER BY call_index"
+    ).fetchall()
     assert rows == [("root", i, tool) for i, tool in enumerate("adebc")]
 
 
