@@ -266,3 +266,21 @@ def test_calls_of_several_agents_are_no_loop() -> None:
 
     assert scores(con)["loop_trap"].value == 0
     assert scores(con)["redundant_calls"].value == 2
+
+
+@pytest.mark.parametrize(("looks", "premature"), [(2, 0), (1, 1)])
+def test_what_is_judged_at_the_end_alone_is_no_open_prerequisite(
+    looks: int, premature: float
+) -> None:
+    """When SQL began to hold is not known: a write before it counts only if it never did."""
+    task = (
+        'tasks: {x: {sub_goals: {first: {serves: [look], success: {sql: "count(*) FILTER '
+        "(WHERE tool_name = 'look') >= 2\"}}, then: {serves: [pay], deps: [first]}}}}"
+    )
+    steps = [call("t1", number, "look") for number in range(looks)]
+    steps += [call("t1", looks, "pay")]
+    con = scored(
+        connection(steps, [trajectory("t1", task_id="x")]), specification(f"{TOOLS}\n{task}")
+    )
+
+    assert scores(con)["premature_commitment"].value == premature

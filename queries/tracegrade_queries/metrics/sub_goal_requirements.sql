@@ -21,10 +21,10 @@ SELECT
   needed.prerequisite,
   CASE
     WHEN states.pre_satisfied THEN -1
-    WHEN states.first_completed IS NOT NULL THEN states.first_completed
     WHEN NOT states.ever_completed THEN 2147483647
-    -- When it was completed is not known: only that it was.
+    -- Judged at the end alone: when it was completed is not known, only that it was.
     WHEN states.ever_completed AND NOT states.by_step THEN -1
+    WHEN states.first_completed IS NOT NULL THEN states.first_completed
   END AS open_until
 FROM sub_goal_examples
 INNER JOIN sub_goal_variants USING (example, task_id)
