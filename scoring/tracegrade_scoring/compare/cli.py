@@ -1,8 +1,5 @@
 """`tracegrade compare`: is the new release better, and what broke?"""
 
-import os
-import shutil
-import sys
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -10,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracegrade_scoring.report.output import print_text, write_text
+from tracegrade_scoring.report.output import put_out, screen
 
 if TYPE_CHECKING:
     from tracegrade_scoring.compare.judgement import Judgement
@@ -57,22 +54,16 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     rules = parse_rules(fail_on or ())
     found = read_lake(lake, partial(typer.echo, err=True), base, candidate, agent)
     judgement = judge(found, rules)
-    text = _render(judgement, format_, on_terminal=out is None and sys.stdout.isatty())
-    if out is None:
-        print_text(text)
-    else:
-        write_text(out, text)
-        typer.echo(f"comparison: {out}", err=True)
+    put_out(_render(judgement, format_, out), out, "comparison")
     judgement.raise_broken()
 
 
-def _render(found: "Judgement", format_: Format, *, on_terminal: bool) -> str:
+def _render(found: "Judgement", format_: Format, out: Path | None) -> str:
     match format_:
         case Format.TERMINAL:
             from tracegrade_scoring.compare.terminal import render_terminal  # noqa: PLC0415
 
-            width = shutil.get_terminal_size(fallback=(100, 24)).columns
-            colour = on_terminal and "NO_COLOR" not in os.environ
+            width, colour = screen(out)
             return render_terminal(found, width=width, colour=colour)
         case Format.MARKDOWN:
             from tracegrade_scoring.compare.markdown import render_markdown  # noqa: PLC0415

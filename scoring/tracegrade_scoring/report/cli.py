@@ -3,9 +3,6 @@
 Rendering is imported when it is asked for, so that `--help` stays quick.
 """
 
-import os
-import shutil
-import sys
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -13,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracegrade_scoring.report.output import print_text, write_text
+from tracegrade_scoring.report.output import put_out, screen
 
 if TYPE_CHECKING:
     from tracegrade_scoring.report.model import Report
@@ -67,33 +64,22 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     note = partial(typer.echo, err=True)
     counting = Counting(min_trials, missing.value, trials)
-    on_terminal = out is None and sys.stdout.isatty()
     if trajectory is None:
         found = opened.read_lake(lake, note, counting)
-        text = _render(found, format_, on_terminal=on_terminal)
+        text = _render(found, format_, out)
     else:
         whole = format_ in {Format.JSON, Format.CSV}
         run = opened.read_run(lake, note, trajectory, whole=whole)
-        text = _render_run(run, format_, on_terminal=on_terminal)
-    if out is None:
-        print_text(text)
-    else:
-        write_text(out, text)
-        typer.echo(f"report: {out}", err=True)
+        text = _render_run(run, format_, out)
+    put_out(text, out, "report")
 
 
-def _screen(*, on_terminal: bool) -> tuple[int, bool]:
-    """Return the width of the terminal, and whether it takes colours."""
-    width = shutil.get_terminal_size(fallback=(100, 24)).columns
-    return width, on_terminal and "NO_COLOR" not in os.environ
-
-
-def _render(found: "Report", format_: Format, *, on_terminal: bool) -> str:
+def _render(found: "Report", format_: Format, out: Path | None) -> str:
     match format_:
         case Format.TERMINAL:
             from tracegrade_scoring.report.terminal import render_terminal  # noqa: PLC0415
 
-            width, colour = _screen(on_terminal=on_terminal)
+            width, colour = screen(out)
             return render_terminal(found, width=width, colour=colour)
         case Format.HTML:
             from tracegrade_scoring.report.html import render_html  # noqa: PLC0415
@@ -113,14 +99,14 @@ def _render(found: "Report", format_: Format, *, on_terminal: bool) -> str:
             return render_csv(found)
 
 
-def _render_run(found: "Timeline", format_: Format, *, on_terminal: bool) -> str:
+def _render_run(found: "Timeline", format_: Format, out: Path | None) -> str:
     match format_:
         case Format.TERMINAL:
             from tracegrade_scoring.report.timeline.terminal import (  # noqa: PLC0415
                 render_terminal,
             )
 
-            width, colour = _screen(on_terminal=on_terminal)
+            width, colour = screen(out)
             return render_terminal(found, width=width, colour=colour)
         case Format.HTML:
             from tracegrade_scoring.report.timeline.html import render_html  # noqa: PLC0415

@@ -1,10 +1,32 @@
 """Where a report goes: to stdout, or to a file whole or not at all."""
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
+import typer
+
 from tracegrade_scoring.errors import ReportNotWritten
+
+
+def screen(out: Path | None) -> tuple[int, bool]:
+    """Return the width of the terminal, and whether what goes there may have colours."""
+    width = shutil.get_terminal_size(fallback=(100, 24)).columns
+    return width, out is None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
+def put_out(text: str, out: Path | None, name: str) -> None:
+    """Write to stdout; or to a file, which stderr then names.
+
+    Raises:
+        ReportNotWritten: The file cannot be written.
+    """
+    if out is None:
+        print_text(text)
+    else:
+        write_text(out, text)
+        typer.echo(f"{name}: {out}", err=True)
 
 
 def print_text(text: str) -> None:

@@ -199,8 +199,12 @@ def _sample_run(tables: Tables, release: str, task: str, trial: int) -> None:
         None if old and failures else 5 / (12 if old else 8),
         reason="failed",
     )
+    _sample_sub_goals(tables, run, release, task, failed=bool(failures))
+
+
+def _sample_sub_goals(tables: Tables, run: str, release: str, task: str, *, failed: bool) -> None:
     for goal, critical in GOALS:
-        attempted = not (old and goal == "disk-space")
+        attempted = not (release == "1.0" and goal == "disk-space")
         tables.insert(
             "sub_goals",
             trajectory_id=run,
@@ -208,7 +212,7 @@ def _sample_run(tables: Tables, release: str, task: str, trial: int) -> None:
             critical=critical,
             weight=1.0,
             attempted=attempted,
-            completed=attempted and not (failures and goal == "clean"),
+            completed=attempted and not (failed and goal == "clean"),
             regressed=False,
             dependency_violation=False,
             task_id=task,
