@@ -7,7 +7,9 @@ file and of the folder that names it.
 import fcntl
 import os
 import stat
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,6 +17,9 @@ from tracegrade_collector.crash_points import reach
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
+PRIVATE_UMASK = 0o077
+
+_umask_lock = threading.RLock()  # a process has one umask for all its threads
 
 
 def folders_in(folder: Path) -> list[Path]:
@@ -62,6 +67,17 @@ def write_whole(path: Path, content: bytes) -> None:
 def private_opener(path: str, flags: int) -> int:
     """Open a file so that one made by it is for its owner alone; for `open(opener=...)`."""
     return os.open(path, flags, FILE_MODE)
+
+
+@contextmanager
+def private_files() -> Iterator[None]:
+    """Let what a library writes meanwhile be for its owner alone from its first byte."""
+    with _umask_lock:
+        before = os.umask(PRIVATE_UMASK)
+        try:
+            yield
+        finally:
+            os.umask(before)
 
 
 def is_open_to_all(path: Path) -> bool:

@@ -319,6 +319,16 @@ def test_a_crash_before_the_commit_leaves_nothing_that_counts(lake: Lake, point:
     assert len(list((lake.root / "notes").rglob("*.parquet"))) == 2
 
 
+def test_a_commit_is_private_from_its_first_byte(lake: Lake) -> None:
+    """A writer that dies before it syncs the log leaves no file that others can read."""
+    land(lake, 1, 1)
+    program = "\n".join(crash_at(lake, "folder.sync_file"))
+    crashed = subprocess.run([sys.executable, "-c", program], check=False, umask=0o022)
+
+    assert crashed.returncode == 9
+    assert {file.stat().st_mode & 0o777 for file in lake.root.rglob("*.json")} == {0o600}
+
+
 WRITER = """
 import sys
 sys.path[:0] = [{tests!r}]

@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyarrow.fs import FileSystem, LocalFileSystem, SubTreeFileSystem
 
 from tracegrade_collector.crash_points import reach
-from tracegrade_collector.files import make_folder, sync_file, sync_folder
+from tracegrade_collector.files import make_folder, private_files, sync_file, sync_folder
 from tracegrade_collector.lake.mending import is_whole, mend
 from tracegrade_collector.lake.storage import LOG_FOLDER, STAGE_FOLDER, StoredFile
 from tracegrade_collector.lake_root import writing_to
@@ -62,9 +62,11 @@ class TableFolder:
         """Leave a reader's errors as they are."""
         return nullcontext()
 
-    def writing(self) -> AbstractContextManager[None]:
-        """Say in one line which table the disk refused to change, and why."""
-        return writing_to(self.folder)
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Write privately; say in one line which table the disk refused to change, and why."""
+        with private_files(), writing_to(self.folder):
+            yield
 
     def may_exist(self) -> bool:
         """Return whether there is a log; the Delta library would make folders while looking."""

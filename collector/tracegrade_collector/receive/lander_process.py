@@ -43,8 +43,10 @@ class LanderProcess:
         self._tell(line)
 
     def _tell(self, line: bytes) -> None:
+        """Write to the lander; one that died meanwhile is told by its restart."""
         if self._process and self._process.stdin and self._process.returncode is None:
-            self._process.stdin.write(line)
+            with contextlib.suppress(RuntimeError, OSError):  # the pipe closes before the code
+                self._process.stdin.write(line)
 
     async def keep_alive(self) -> None:
         """Start the lander if it does not run; after a death, only when a pause is over."""

@@ -16,6 +16,7 @@ import uvloop
 
 from tracegrade_collector.config import OFF, CollectorConfig
 from tracegrade_collector.errors import CollectorError, LakeUnreachable, StoreUnfit
+from tracegrade_collector.files import PRIVATE_UMASK
 from tracegrade_collector.lake_root import lake_url, made_root, state_folder, writing_to
 from tracegrade_collector.log_lines import log_to_stderr
 from tracegrade_collector.receive.connections import raise_file_limit
@@ -30,7 +31,6 @@ from tracegrade_collector.receive.tls import Tls, open_tls
 WATCH_SECS = 0.5  # how often the lander, the tokens and the size of the logs are looked at
 GIVE_UP_SECS = 5.0  # after a second signal, until the end whatever happens
 SAME_WISH_SECS = 1.0  # Ctrl-C reaches a whole group of processes, and a supervisor adds its own
-PRIVATE_UMASK = 0o077
 
 log = logging.getLogger(__name__)
 
