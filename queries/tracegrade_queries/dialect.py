@@ -5,42 +5,57 @@ A dialect is one SQL file that makes two relations from `bucket_spans`, `<dialec
 their union and knows no dialect.
 """
 
-from typing import Final
+import re
+from functools import cache
+from typing import Final, NamedTuple
 
 from tracegrade_collector.lake import Column, Table
+from tracegrade_queries.errors import BadDialect
 from tracegrade_queries.schema import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TEXTS
+from tracegrade_queries.sql import header_lines, paths, query
 
-# Strongest first: where several dialects match one span, its fields are taken in this order.
-DIALECTS: Final = (
-    "tracegrade",
-    "openinference",
-    "traceloop",
-    "langsmith",
-    "claude_code",
-    "otel_genai",
-    "otel_events",
-    "logfire",
-    "vercel_ai",
-    "google_adk",
-    "platforms",
-)
 
-MARKS: Final = {
-    "tracegrade": r"^tracegrade\.",
-    "openinference": r"^openinference\.",
-    "traceloop": r"^(traceloop\.|llm\.request\.type$|gen_ai\.(prompt|completion)\.)",
-    "langsmith": r"^langsmith\.",
-    "claude_code": r"^com\.anthropic\.claude_code",
-    "otel_genai": r"^((gen_ai|mcp)\.|agent_framework$)",
-    "otel_events": r"^gen_ai\.(\w+\.message|choice|(content\.)?(prompt|completion))$",
-    "logfire": r"^(pydantic-ai$|logfire\.)",
-    "vercel_ai": r"^ai\.",
-    "google_adk": r"^gcp\.vertex\.agent\.",
-    "platforms": r"^((langfuse\.observation|mlflow|braintrust|spring\.ai)\.|genkit:"
-    r"|gen_ai\.span\.kind$)",
-}
-"""What a dialect's spans bear: RE2 found in the name of their scope, of one of their attributes or
-of an event beside them. A dialect sees no other spans; one without an entry sees all."""
+class Dialect(NamedTuple):
+    """What the header of a dialect's file declares."""
+
+    name: str
+    """That of the file."""
+
+    rank: int
+    """Where several dialects match one span, its fields are taken by rising rank."""
+
+    marks: tuple[str, ...]
+    """What its spans bear: RE2, one of them found in the name of their scope, of one of their
+    attributes or of an event beside them. The dialect is shown no other spans. Without marks it
+    is a last resort: it is shown the spans that no dialect before it says anything of."""
+
+
+@cache
+def dialects() -> tuple[Dialect, ...]:
+    """Return every dialect, by rising rank.
+
+    Raises:
+        BadDialect: A header declares no rank, or one that another dialect has.
+    """
+    names = [name for name, path in paths().items() if path.parent.name == "dialects"]
+    ranked: dict[int, Dialect] = {}
+    for dialect in map(_declared, names):
+        other = ranked.setdefault(dialect.rank, dialect)
+        if other is not dialect:
+            both = f"'{other.name}' and '{dialect.name}'"
+            msg = f"dialects {both} have one rank, {dialect.rank}; give each its own"
+            raise BadDialect(msg)
+    return tuple(ranked[rank] for rank in sorted(ranked))
+
+
+def _declared(name: str) -> Dialect:
+    text = query(name)
+    ranks = header_lines(text, "Rank")
+    if len(ranks) != 1 or not re.fullmatch(r"\d+", ranks[0]):
+        msg = f"dialect '{name}' has no rank; write a whole number under '-- Rank:' in its header"
+        raise BadDialect(msg)
+    return Dialect(name, int(ranks[0]), tuple(header_lines(text, "Marks")))
+
 
 OPERATIONS: Final = Table(
     name="operations",

@@ -17,3 +17,7 @@ class UnknownQuery(QueriesError, BadInput):
 
 class TableMissing(QueriesError, BadInput):
     """Neither the lake nor this package has a table of this name."""
+
+
+class BadDialect(QueriesError):
+    """The header of a dialect's file does not declare what it must."""

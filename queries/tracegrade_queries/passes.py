@@ -14,7 +14,7 @@ from tracegrade_queries.ancestry import break_cycles, follow
 from tracegrade_queries.canonical import canonical_texts
 from tracegrade_queries.code_calls import code_calls
 from tracegrade_queries.connection import duckdb_type
-from tracegrade_queries.dialect import DIALECTS, MARKS, MESSAGES, OPERATIONS
+from tracegrade_queries.dialect import MESSAGES, OPERATIONS, Dialect, dialects
 from tracegrade_queries.salvage import whole_prefixes
 from tracegrade_queries.sql import query
 
@@ -50,7 +50,6 @@ FROM salvaged_events
 WHERE bucket_events.key = salvaged_events.key
   AND bucket_events.position = salvaged_events.position
 """
-_MARKS: Final = pa.table({"dialect": list(MARKS), "mark": list(MARKS.values())})
 _ARGUMENTS: Final = """
 SELECT arguments FROM operations WHERE arguments IS NOT NULL
 UNION
@@ -62,7 +61,8 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     """Make the temporary tables `built_steps`, `built_trajectories` and `evaluations`.
 
     Args:
-        con: Holds `spans` and `bucket_traces` (trace_id, date): the traces to build.
+        con: Holds `spans` and `bucket_traces` (trace_id, date, records, received_ns, imported):
+            the traces to build.
     """
     for macro in _MACROS:
         con.execute(query(macro))
@@ -133,26 +133,34 @@ def _make(con: duckdb.DuckDBPyConnection, *names: str) -> None:
 def _read_dialects(con: duckdb.DuckDBPyConnection) -> None:
     """Make `dialect_operations` and `dialect_messages`: what all dialects say.
 
-    Each is shown its own spans alone, as `bucket_spans`; one that has none here is left out.
+    Each is shown its own spans alone, as `bucket_spans`; one that has none here is left out. One
+    without marks is shown what those before it left.
     """
-    con.register("marks", _MARKS)
+    con.register("marks", _marks())
     _make(con, "claims", "event_claims")
     con.unregister("marks")
     by_shape, by_event = _claiming(con, "claims"), _claiming(con, "event_claims")
-    told = [name for name in DIALECTS if name in by_shape | by_event or name not in MARKS]
+    told = [each for each in dialects() if each.name in by_shape | by_event or not each.marks]
     con.execute(f"CREATE OR REPLACE TEMP TABLE dialect_operations AS {_no_rows(OPERATIONS)}")
     for dialect in told:
-        own = f"shape IN (SELECT shape FROM claims WHERE dialect = '{dialect}')"
-        if dialect in by_event:
-            own += f" OR key IN (SELECT key FROM event_claims WHERE dialect = '{dialect}')"
-        _show_spans(con, own if dialect in MARKS else "true")
-        con.execute(query(dialect))
+        own = f"shape IN (SELECT shape FROM claims WHERE dialect = '{dialect.name}')"
+        if dialect.name in by_event:
+            own += f" OR key IN (SELECT key FROM event_claims WHERE dialect = '{dialect.name}')"
+        left = "key NOT IN (SELECT key FROM dialect_operations)"
+        _show_spans(con, own if dialect.marks else left)
+        con.execute(query(dialect.name))
         con.execute(f"INSERT INTO dialect_operations BY NAME {_said(dialect, OPERATIONS)}")
     _show_spans(con, "true")
     messages = [_no_rows(MESSAGES), *(_said(dialect, MESSAGES) for dialect in told)]
     con.execute(
         f"CREATE OR REPLACE TEMP VIEW dialect_messages AS {' UNION ALL BY NAME '.join(messages)}"
     )
+
+
+def _marks() -> pa.Table:
+    pairs = [(dialect.name, mark) for dialect in dialects() for mark in dialect.marks]
+    names, marks = zip(*pairs, strict=True)
+    return pa.table({"dialect": names, "mark": marks})
 
 
 def _claiming(con: duckdb.DuckDBPyConnection, claims: str) -> set[str]:
@@ -165,11 +173,11 @@ def _show_spans(con: duckdb.DuckDBPyConnection, condition: str) -> None:
     )
 
 
-def _said(dialect: str, relation: Table) -> str:
+def _said(dialect: Dialect, relation: Table) -> str:
     """Return the query for what one dialect says, with `dialect` and its `precedence`."""
     return (
-        f"SELECT *, {DIALECTS.index(dialect)} AS precedence, '{dialect}' AS dialect "
-        f"FROM {dialect}_{relation.name}"
+        f"SELECT *, {dialect.rank} AS precedence, '{dialect.name}' AS dialect "
+        f"FROM {dialect.name}_{relation.name}"
     )
 
 

@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from itertools import dropwhile, islice, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,6 +30,14 @@ def query(name: str) -> str:
     return path.read_text(encoding="utf-8")
 
 
+def header_lines(text: str, heading: str) -> list[str]:
+    """Return what stands under one heading of a query's header, line by line; maybe nothing."""
+    header = takewhile(lambda line: line.startswith("--"), text.splitlines())
+    below = islice(dropwhile(lambda line: line != f"-- {heading}:", header), 1, None)
+    lines = takewhile(lambda line: line.startswith("--   "), below)
+    return [line.removeprefix("--   ") for line in lines]
+
+
 class Saved(NamedTuple):
     """What the header of a saved query says to who chooses one."""
 
@@ -46,6 +55,6 @@ def saved() -> dict[str, Saved]:
 
 
 def _described(text: str) -> Saved:
-    summary, *lines = text.splitlines()
-    names = (re.match(r"--   \$(\w+)", line) for line in lines)
+    summary = text.partition("\n")[0]
+    names = (re.match(r"\$(\w+)", line) for line in header_lines(text, "Parameters"))
     return Saved(summary.removeprefix("-- "), tuple(name[1] for name in names if name))

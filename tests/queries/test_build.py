@@ -10,6 +10,7 @@ from tracegrade_collector.lake import Lake
 from tracegrade_queries import build as building
 from tracegrade_queries import passes
 from tracegrade_queries.build import build
+from tracegrade_queries.dialect import dialects
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 
 from . import traces
@@ -92,7 +93,8 @@ def test_marks_hide_no_span_that_its_dialect_knows(
     land_logs(lake, *(log for name in names for log in logs_of(name)))
     build(lake)
     of_their_own = contents(lake)
-    monkeypatch.setattr(passes, "MARKS", {})
+    seeing_all = tuple(each._replace(marks=("",) * bool(each.marks)) for each in dialects())
+    monkeypatch.setattr(passes, "dialects", lambda: seeing_all)
     build(lake, full=True)
 
     assert contents(lake) == of_their_own

@@ -6,9 +6,15 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tracegrade_collector.lake import Lake
+from tracegrade_queries import sql
+from tracegrade_queries.dialect import dialects
+from tracegrade_queries.errors import BadDialect
 
 from .traces import Row, land, request_of, rows, span, story
 
@@ -47,18 +53,46 @@ def acme_spans() -> list[Row]:
 def with_example(folder: Path) -> Path:
     """Return a copy of the package to which the README's example was added."""
     example = (QUERIES / "README.md").read_text("utf-8").split("## Adding a dialect")[1]
-    (sql,) = re.findall(r"```sql\n(.*?)```", example, re.DOTALL)
-    (mark,) = re.findall(r'`"acme": (r"[^"]*")`', example)
+    (text,) = re.findall(r"```sql\n(.*?)```", example, re.DOTALL)
     package = folder / "tracegrade_queries"
     shutil.copytree(QUERIES / package.name, package)
-    (package / "dialects" / "acme.sql").write_text(sql, "utf-8")
-    with (package / "dialect.py").open("a", encoding="utf-8") as declared:
-        declared.write(f'DIALECTS = (*DIALECTS, "acme")\nMARKS["acme"] = {mark}\n')
+    (package / "dialects" / "acme.sql").write_text(text, "utf-8")
     return folder
 
 
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The place of dialects, empty."""
+    monkeypatch.setattr(sql, "ROOT", tmp_path)
+    for known in (sql.paths, dialects):
+        known.cache_clear()
+    (tmp_path / "dialects").mkdir()
+    yield tmp_path / "dialects"
+    for known in (sql.paths, dialects):
+        known.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ("-- A.\n-- Marks:\n--   ^a", "dialect 'a' has no rank; write a whole number under"),
+        ("-- A.\n-- Rank:\n--   first", "dialect 'a' has no rank; write a whole number under"),
+        ("-- A.\n-- Rank:\n--   7", "dialects 'a' and 'b' have one rank, 7; give each its own"),
+    ],
+)
+def test_dialect_without_a_rank_of_its_own_is_refused(
+    folder: Path, header: str, said: str
+) -> None:
+    """The error names the dialect and what its header lacks."""
+    (folder / "a.sql").write_text(header, "utf-8")
+    (folder / "b.sql").write_text("-- B.\n-- Rank:\n--   7\nSELECT 1;", "utf-8")
+
+    with pytest.raises(BadDialect, match=said):
+        dialects()
+
+
 def test_example_of_the_readme_reads_its_framework(lake: Lake, tmp_path: Path) -> None:
-    """Its SQL and its mark, added to a copy of the package, make steps of Acme's spans."""
+    """Its SQL, the one file added to a copy of the package, make steps of Acme's spans."""
     land(lake, request_of(acme_spans()))
     path = os.pathsep.join([str(with_example(tmp_path / "copy")), *sys.path])
     place = str(tmp_path / "lake")

@@ -4,6 +4,10 @@
 -- end is nearest in time, arguments to the tool call with their id. Requested tools that never ran
 -- are told nowhere.
 --
+-- Rank:
+--   50
+-- Marks:
+--   ^com\.anthropic\.claude_code
 -- Reads:
 --   bucket_events
 --   bucket_spans

@@ -2,6 +2,10 @@
 --
 -- The request and the response of a model call are those of Google's API, as JSON.
 --
+-- Rank:
+--   100
+-- Marks:
+--   ^gcp\.vertex\.agent\.
 -- Reads:
 --   bucket_spans
 -- Order:

@@ -1,5 +1,9 @@
 -- LangSmith's OpenTelemetry export: runs as spans, their inputs and outputs as JSON.
 --
+-- Rank:
+--   40
+-- Marks:
+--   ^langsmith\.
 -- Reads:
 --   bucket_spans
 -- Order:

@@ -3,6 +3,11 @@
 -- Messages are one attribute: a list of the old conventions' events (`events` of a model call), or
 -- OpenAI's own request and response. Later formats say all else in attributes of the conventions.
 --
+-- Rank:
+--   80
+-- Marks:
+--   ^pydantic-ai$
+--   ^logfire\.
 -- Reads:
 --   bucket_spans
 -- Order:

@@ -3,6 +3,10 @@
 -- Indices may have holes, since exporters evict the oldest attributes: each key is read by itself.
 -- Spans of one shape have the same keys, whose paths are taken apart once.
 --
+-- Rank:
+--   20
+-- Marks:
+--   ^openinference\.
 -- Reads:
 --   bucket_spans
 --   shapes

@@ -6,6 +6,10 @@
 -- as JSON or as plain text, and before 1.26 two attributes of the span do. Google ADK writes
 -- `<elided>` for what it may not tell.
 --
+-- Rank:
+--   70
+-- Marks:
+--   ^gen_ai\.(\w+\.message|choice|(content\.)?(prompt|completion))$
 -- Reads:
 --   bucket_events
 --   bucket_spans

@@ -3,6 +3,11 @@
 -- names may be told by the tool's name in the span's name alone. What clients add to them under
 -- names of their own (Anthropic's, Strands', Semantic Kernel's) is read here too.
 --
+-- Rank:
+--   60
+-- Marks:
+--   ^(gen_ai|mcp)\.
+--   ^agent_framework$
 -- Reads:
 --   bucket_events
 --   bucket_spans

@@ -1,6 +1,12 @@
 -- SDKs that say of each span its kind, one input and one output: Langfuse, MLflow, Braintrust and
 -- Genkit. Spring AI does so of tools; others say the kind alone, as `gen_ai.span.kind`.
 --
+-- Rank:
+--   110
+-- Marks:
+--   ^(langfuse\.observation|mlflow|braintrust|spring\.ai)\.
+--   ^genkit:
+--   ^gen_ai\.span\.kind$
 -- Reads:
 --   bucket_spans
 -- Order:

@@ -4,6 +4,10 @@
 -- here add what the conventions lack. The context (task, trial, sub-goal, decision) is copied onto
 -- spans of other instrumentation too, so every span that carries it has a row.
 --
+-- Rank:
+--   10
+-- Marks:
+--   ^tracegrade\.
 -- Reads:
 --   bucket_spans
 -- Order:

@@ -3,6 +3,12 @@
 -- Spans of today's form hold their messages as the GenAI conventions say; what those do not know
 -- stands here. Indices may have holes, since exporters evict the oldest attributes.
 --
+-- Rank:
+--   30
+-- Marks:
+--   ^traceloop\.
+--   ^llm\.request\.type$
+--   ^gen_ai\.(prompt|completion)\.
 -- Reads:
 --   bucket_spans
 -- Order:

@@ -1,5 +1,9 @@
 -- Vercel AI SDK: version 6, and 7 with its legacy telemetry. ai.operationId tells the kind.
 --
+-- Rank:
+--   90
+-- Marks:
+--   ^ai\.
 -- Reads:
 --   bucket_spans
 -- Order:
