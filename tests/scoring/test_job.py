@@ -109,6 +109,19 @@ def test_every_trajectory_has_every_metric(scored: Lake) -> None:
     assert values(scored, "FROM scores WHERE (reason IS NULL) <> (status = 'scored')") == []
 
 
+def test_scores_filter_order_and_limit(scored: Lake) -> None:
+    """An analyst may choose runs by one field of a score, show another and order by a third."""
+    rows = values(
+        scored,
+        """
+        SELECT trajectory_id, termination.label FROM trajectory_scores
+        WHERE actual_steps.status = 'scored' ORDER BY actual_steps.value DESC, trajectory_id LIMIT 1
+        """,
+    )
+
+    assert len(rows) == 1
+
+
 def test_child_is_scored_with_its_parent(scored: Lake) -> None:
     """A sub-agent's calls count for the attempt; its own row has no task-level score."""
     assert values(
