@@ -177,7 +177,7 @@ def _open_engine(
 
 def _disabled(datasets: Collection[object]) -> str:
     """Return the optimizers of DuckDB 2.0 that break what is asked here, as a setting."""
-    broken = ["late_materialization"]  # a field of a struct as filter, then the first N of an order
+    broken = ["late_materialization"]  # fails where a field of a struct is the filter
     if datasets:  # scans of Arrow refuse a kind of filter that joins hand down
         broken.append("join_filter_pushdown")
     return ",".join(broken)

@@ -115,7 +115,8 @@ def test_scores_filter_order_and_limit(scored: Lake) -> None:
         scored,
         """
         SELECT trajectory_id, termination.label FROM trajectory_scores
-        WHERE actual_steps.status = 'scored' ORDER BY actual_steps.value DESC, trajectory_id LIMIT 1
+        WHERE actual_steps.status = 'scored'
+        ORDER BY actual_steps.value DESC, trajectory_id LIMIT 1
         """,
     )
 
