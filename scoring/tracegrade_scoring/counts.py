@@ -1,4 +1,4 @@
-"""What a run counts as it goes: statuses of each metric, and how attempts came by their tasks.
+"""What a run counts as it goes: statuses of each metric, tasks of attempts, calls.
 
 Counted bucket by bucket, so that the summary of a small run needs no look at the whole lake.
 """
@@ -12,6 +12,16 @@ from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.tasks import Specification
 
 
+class CallCounts(NamedTuple):
+    """How many tool calls attempts made."""
+
+    made: int
+    failed: int
+    """By status, by what their result says, or by an `error_pattern`."""
+    of_known_effect: int
+    """What they can do is declared by a task file or told by their span."""
+
+
 class Counts(NamedTuple):
     """What one run found."""
 
@@ -22,24 +32,32 @@ class Counts(NamedTuple):
     span, described by no task file) or unknown (`none`)."""
     idle_tasks: list[str]
     """Tasks of the files that no attempt of the lake has, in the order of the files."""
+    calls: CallCounts
 
 
-NOTHING: Final = Counts({}, {}, [])
+NOTHING: Final = Counts({}, {}, [], CallCounts(0, 0, 0))
 
 
 def start_counts(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `run_statuses` and `run_task_sources`, still empty."""
+    """Create `run_statuses`, `run_task_sources` and `run_calls`, still empty."""
     con.execute(
         "CREATE OR REPLACE TEMP TABLE run_statuses "
         "(metric TEXT, status TEXT, reason TEXT, trajectories BIGINT)"
     )
     con.execute("CREATE OR REPLACE TEMP TABLE run_task_sources (source TEXT, attempts BIGINT)")
+    con.execute(
+        "CREATE OR REPLACE TEMP TABLE run_calls "
+        "(made BIGINT, failed BIGINT, of_known_effect BIGINT)"
+    )
 
 
 def add_counts(con: duckdb.DuckDBPyConnection) -> None:
-    """Count one bucket; needs `attempts` and `new_trajectory_scores`."""
+    """Count one bucket; needs `attempts`, `calls` and `new_trajectory_scores`."""
     con.execute(f"INSERT INTO run_statuses {_STATUSES}")
     con.execute(f"INSERT INTO run_task_sources {_TASK_SOURCES}")
+    con.execute(
+        "INSERT INTO run_calls SELECT count(*), count_if(failed), count(effect) FROM calls"
+    )
 
 
 def read_counts(con: duckdb.DuckDBPyConnection, specification: Specification) -> Counts:
@@ -56,7 +74,15 @@ def read_counts(con: duckdb.DuckDBPyConnection, specification: Specification) ->
     found = con.sql("SELECT DISTINCT task_id FROM current_sums WHERE task_id IS NOT NULL")
     seen = {task_id for (task_id,) in found.fetchall()}
     idle = [task_id for task_id in specification.tasks if task_id not in seen]
-    return Counts(statuses, dict(sources.fetchall()), idle)
+    return Counts(statuses, dict(sources.fetchall()), idle, _read_calls(con))
+
+
+def _read_calls(con: duckdb.DuckDBPyConnection) -> CallCounts:
+    counted = con.sql(
+        "SELECT coalesce(sum(made), 0)::BIGINT, coalesce(sum(failed), 0)::BIGINT, "
+        "coalesce(sum(of_known_effect), 0)::BIGINT FROM run_calls"
+    )
+    return CallCounts(*counted.fetchall()[0])
 
 
 # One small aggregate for each metric costs less than turning the columns into rows.

@@ -7,20 +7,24 @@ from pathlib import Path
 from typing import Any, Final
 
 from tracegrade_queries.pricing import Costs
-from tracegrade_scoring.counts import Counts
+from tracegrade_scoring.counts import CallCounts, Counts
 from tracegrade_scoring.errors import SummaryNotWritten
 from tracegrade_scoring.job import ScoreSummary
+from tracegrade_scoring.reasons import reason_of
 from tracegrade_scoring.schema import SCORER_VERSION
 from tracegrade_scoring.tasks import Specification
 
 MAX_IDLE_NAMED: Final = 5
 """More tasks that no attempt has are only counted."""
 
+MAX_METRICS_NAMED: Final = 3
+"""More metrics that have no value for one reason are only counted; the JSON has them all."""
+
 _STATUSES: Final = ("scored", "not_applicable", "error")
 
 
 def summary_lines(done: ScoreSummary) -> Iterator[str]:
-    """Yield what was scored, how tasks were found, and per metric what was scored and why not."""
+    """Yield what was scored, how tasks were found, which metrics have no value, and why."""
     if done.busy:
         return
     if done.dry_run:
@@ -28,21 +32,54 @@ def summary_lines(done: ScoreSummary) -> Iterator[str]:
     said = "would score" if done.dry_run else "scored"
     yield f"{said} {done.trajectories:,} trajectories of {done.traces:,} traces"
     yield from _task_lines(done.counts)
+    yield from _call_lines(done.counts.calls)
     yield from _cost_lines(done.costs)
-    for metric, found in done.counts.statuses.items():
-        if found:
-            yield f"{metric:<30} {', '.join(_parts(found))}"
+    yield from _score_lines(done.counts.statuses)
 
 
-def _parts(found: Mapping[tuple[str, str | None], int]) -> Iterator[str]:
-    """Yield the counts of one metric, scored ones first, then by how many there are."""
+def _score_lines(statuses: Mapping[str, Mapping[tuple[str, str | None], int]]) -> Iterator[str]:
+    """Yield which metrics have a value, then for each reason which ones have none."""
+    found: dict[tuple[str, str | None], dict[str, int]] = {}
+    for metric, counts in statuses.items():
+        for outcome, count in counts.items():
+            found.setdefault(outcome, {})[metric] = count
+    if scored := found.pop(("scored", None), None):
+        yield f"scored: {'; '.join(_by_count(scored))}"
+    reasons = {(status, code or ""): metrics for (status, code), metrics in found.items()}
+    yield from _unscored("in error, so not scored:", reasons, "error")
+    yield from _unscored("not scored:", reasons, "not_applicable")
 
-    def place(entry: tuple[tuple[str, str | None], int]) -> tuple[int, int, str]:
-        (status, reason), count = entry
-        return _STATUSES.index(status), -count, reason or ""
 
-    for (status, reason), count in sorted(found.items(), key=place):
-        yield f"{count} {status.replace('_', ' ')}" + (f" ({reason})" if reason else "")
+def _by_count(metrics: Mapping[str, int]) -> Iterator[str]:
+    """Yield the metrics of each count together, the largest count first."""
+    for count in sorted({*metrics.values()}, reverse=True):
+        yield f"{', '.join(name for name in metrics if metrics[name] == count)} {count:,}"
+
+
+def _unscored(
+    heading: str, reasons: Mapping[tuple[str, str], Mapping[str, int]], status: str
+) -> Iterator[str]:
+    """Yield a line for each reason that somebody can act on, and one for all others."""
+    found = {code: metrics for (its, code), metrics in reasons.items() if its == status}
+    if not found:
+        return
+    yield heading
+    plain = []
+    for code, metrics in sorted(found.items(), key=lambda each: (-sum(each[1].values()), each[0])):
+        meaning, remedy = reason_of(code)
+        if remedy:
+            yield f"  {_named(metrics)}: {meaning}; {remedy}"
+        else:
+            plain.append(f"{_named(metrics)} ({meaning})")
+    if plain:
+        yield f"  nothing to measure: {'; '.join(plain)}"
+
+
+def _named(metrics: Mapping[str, int]) -> str:
+    """Return which metrics these are, if they are few, and of how many trajectories."""
+    names = list(metrics)
+    first = ", ".join(names) if len(names) <= MAX_METRICS_NAMED else f"{len(names)} metrics"
+    return f"{first} of {max(metrics.values()):,}"
 
 
 _SOURCES: Final = {
@@ -67,6 +104,24 @@ def _task_lines(counts: Counts) -> Iterator[str]:
     if idle:
         more = f" and {len(idle) - MAX_IDLE_NAMED} more" if len(idle) > MAX_IDLE_NAMED else ""
         yield f"no attempt has these tasks: {', '.join(idle[:MAX_IDLE_NAMED])}{more}"
+
+
+def _call_lines(calls: CallCounts) -> Iterator[str]:
+    """Yield how many calls there were and failed, and what cannot be told about them."""
+    if not calls.made:
+        return
+    yield f"tool calls: {calls.made:,}, of which {calls.failed:,} failed"
+    if not calls.failed:
+        yield (
+            "  none is in error or says so as its result begins; where tools say it otherwise, "
+            "give `tools.NAME.error_pattern`"
+        )
+    unknown = calls.made - calls.of_known_effect
+    if unknown:
+        yield (
+            f"  nobody says what {unknown:,} of them can do: a call repeated after one of these "
+            "does not count as redundant; give `tools.NAME.effect`"
+        )
 
 
 def _cost_lines(costs: Costs) -> Iterator[str]:
@@ -117,6 +172,7 @@ def summary_object(done: ScoreSummary, specification: Specification) -> dict[str
         "traces": done.traces,
         "trajectories": done.trajectories,
         "metrics": {name: _statuses(found) for name, found in done.counts.statuses.items()},
+        "calls": done.counts.calls._asdict(),
         "task_sources": dict(done.counts.task_sources),
         "idle_tasks": done.counts.idle_tasks,
         "costs": {

@@ -1,0 +1,115 @@
+"""Why a score has no value: what each reason code says, and what would give it one."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+
+class Reason(NamedTuple):
+    """What a reason code says."""
+
+    meaning: str
+    remedy: str | None = None
+    """What a user can do so that there is a value; None: nothing is amiss."""
+
+
+_CAPTURE: Final = "let the instrumentation capture messages, arguments and results"
+
+REASONS: Final[Mapping[str, Reason]] = {
+    "ambiguous_task": Reason(
+        "the run matches several tasks", "narrow their `match`, or name the task on a span"
+    ),
+    "child_trajectory": Reason("a sub-agent's run is scored with its parent"),
+    "content_missing": Reason("plans, arguments or results were not captured", _CAPTURE),
+    "empty_plan": Reason("the agent's plan has no steps"),
+    "expression_failed": Reason(
+        "an `sql:` criterion failed or took too long", "correct the task's `sql:`"
+    ),
+    "failed": Reason("the run failed, and only successful ones count here"),
+    "input_unbound": Reason(
+        "the words that its task takes values from are not in the run's input",
+        "correct `match.user_input` of the task",
+    ),
+    "length_unknown": Reason(
+        "nobody says how many steps the task needs",
+        "give tasks `optimal_steps`, `expected` or `sub_goals`",
+    ),
+    "no_arguments_expected": Reason(
+        "the task states no arguments", "give expected calls `arguments`"
+    ),
+    "no_attempts": Reason("the sub-goal was never attempted"),
+    "no_attribution": Reason("no call could be tied to a step of the plan"),
+    "no_calls": Reason("no tool was called"),
+    "no_calls_expected": Reason("the task expects no call"),
+    "no_critical": Reason("the task has no critical sub-goal", "mark sub-goals `critical`"),
+    "no_decision_point": Reason("there was no decision to judge"),
+    "no_dependents": Reason("no sub-goal that was reached depends on another"),
+    "no_distinctive_result": Reason("no result holds a number or name to recognise"),
+    "no_expectation": Reason(
+        "the task says nothing about which tools to pick", "give tasks `expected` calls"
+    ),
+    "no_failed_call": Reason("no call failed"),
+    "no_failure": Reason("no call failed"),
+    "no_inputs_declared": Reason(
+        "the plan does not say what its steps take and make",
+        "declare `inputs` and `outputs` of planned steps",
+    ),
+    "no_kill": Reason("no kill of that kind was tried", "import verdicts on `rollback`"),
+    "no_needed_call": Reason(
+        "nothing says which call the run had to make last",
+        "say which tools write (`tools.NAME.effect`), or what tasks expect",
+    ),
+    "no_offered_tools": Reason(
+        "the trace does not say which tools were offered",
+        "declare `tools` in a task file, or let the instrumentation capture their definitions",
+    ),
+    "no_optimum": Reason(
+        "the task does not say how many steps it needs",
+        "give tasks `optimal_steps`; three successful runs of a task do for the report",
+    ),
+    "no_plan": Reason(
+        "no plan was seen in the trace", "let agents declare one: `run.plan`, or a todo tool"
+    ),
+    "no_plan_needed": Reason("the task needs at most one step, so no plan"),
+    "no_registry": Reason("no tools are declared in a task file", "declare `tools`"),
+    "no_results": Reason("no result was captured, or no tool was called"),
+    "no_schema": Reason(
+        "no tool declares its parameters",
+        "give `tools.NAME.parameters`, or let the instrumentation capture tool definitions",
+    ),
+    "no_scope": Reason(
+        "nothing says what is inside the objective", "give tasks `scope` or `sub_goals`"
+    ),
+    "no_steps": Reason("the run took no step"),
+    "no_sub_goals": Reason("the task has no sub-goals", "give tasks `sub_goals`"),
+    "no_task": Reason(
+        "no task file describes the run's task",
+        "write one (`tracegrade tasks draft` begins it), and score with --tasks",
+    ),
+    "no_tools_planned": Reason(
+        "the steps of the plan name no tool", "name tools in planned steps"
+    ),
+    "not_judged": Reason("a judge is to decide, and none has", "import verdicts on sub-goals"),
+    "not_killed": Reason("the run was never killed to see", "import verdicts on `rollback`"),
+    "not_measured": Reason("the run could not be read as an attempt"),
+    "no_such_score": Reason(
+        "a verdict on a kill is none of 10, 7, 3 and 0", "import it with one of these"
+    ),
+    "optimum_zero": Reason("the task needs no step at all"),
+    "specification_error": Reason(
+        "the task's graph has a mistake", "`tracegrade tasks check` names it"
+    ),
+    "success_unknown": Reason(
+        "nobody knows whether the run succeeded",
+        "give tasks `success`, or import verdicts on success",
+    ),
+    "two_steps": Reason("two steps are neither too few for a plan nor enough to demand one"),
+    "verifier_failed": Reason("the verifier could not decide", "import its verdict once more"),
+}
+"""By code."""
+
+
+def reason_of(code: str) -> Reason:
+    """Return what a code says, which may be followed by `: ` and what it is about."""
+    known, colon, about = code.partition(": ")
+    found = REASONS.get(known, Reason(known.replace("_", " ")))
+    return found._replace(meaning=f"{found.meaning}{colon}{about}")
