@@ -110,6 +110,9 @@ UNSAID: Final[Mapping[str, str]] = {
 }
 """Metrics whose scorers leave out attempts that they cannot be applied to, and why that is."""
 
+TASK_MEANS: Final = frozenset({*PLANNING, *ROLLBACK})
+"""Metrics of which a task has the mean of its runs, and a suite that of its tasks (section 7)."""
+
 DECISION_POINT_METRICS: Final = frozenset({"tsa", "tsa_source_text"})
 """Metrics whose denominator counts decision points."""
 

@@ -1,7 +1,9 @@
-"""Adds scores up to release scores: pooled value, counts, interval and flags.
+"""Adds scores up to release scores: value, counts, interval and flags.
 
-Grain: release, agent, task category and metric. A task is the unit that is resampled, since runs
-of one task resemble one another. Runs without a known task are one unit together.
+Grain: cohort (agent, release, run mode: never pooled), task category and metric. A task is the
+unit that is resampled, since runs of one task resemble one another. Runs without a known task are
+one unit together. A value is pooled, Σ numerators / Σ denominators, but for planning quality and
+rollback-ability: there it is the mean over tasks of the mean over runs (metrics.md, section 7).
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +15,7 @@ import pyarrow as pa
 
 from tracegrade_queries.sql import query
 from tracegrade_scoring.intervals import MIN_TASKS, Interval, bootstrap, wilson
-from tracegrade_scoring.metrics import DECISION_POINT_METRICS, SHARES
+from tracegrade_scoring.metrics import DECISION_POINT_METRICS, SHARES, TASK_MEANS
 from tracegrade_scoring.schema import RELEASE_SCORES
 
 Row: TypeAlias = dict[str, Any]
@@ -22,7 +24,7 @@ MIN_TASK_TYPES: Final = 10
 MIN_DECISION_POINTS: Final = 50
 """Below these estimates have too much variance (Triangle, "Measuring TSA")."""
 
-_KEY: Final = ("release", "agent_name", "task_category", "metric")
+_KEY: Final = ("release", "agent_name", "run_mode", "task_category", "metric")
 
 
 def release_scores(con: duckdb.DuckDBPyConnection) -> pa.Table:
@@ -45,6 +47,8 @@ def _cells(sums: Sequence[Row]) -> Iterator[tuple[Row, Iterator[Row]]]:
 def _release_score(key: Row, tasks: Sequence[Row]) -> Row:
     """Return the row of one cell. `tasks`: the sums of each task in it."""
     scored = [task for task in tasks if task["scored"]]
+    if key["metric"] in TASK_MEANS:
+        scored = [_as_mean(task) for task in scored]
     numerator, denominator = _total(scored, "numerator"), _total(scored, "denominator")
     interval = _interval(key["metric"], scored)
     return {
@@ -64,6 +68,11 @@ def _release_score(key: Row, tasks: Sequence[Row]) -> Row:
 
 
 _COUNTS: Final = ("scored", "not_applicable", "error")
+
+
+def _as_mean(task: Row) -> Row:
+    """Return the sums of a task as one observation: the mean of its runs."""
+    return {**task, "numerator": task["value_sum"] / task["weight"], "denominator": 1.0}
 
 
 def _total(scored: Sequence[Row], column: str) -> float | None:

@@ -19,7 +19,7 @@ BIGINT: Final = pa.int64()
 EXACT: Final = pa.decimal128(38)
 """Sums of doubles in whole multiples of 2**-60."""
 
-SCORER_VERSION: Final = "2"
+SCORER_VERSION: Final = "3"
 """Rises when a definition changes: every trajectory is then scored again."""
 
 SCORE: Final = pa.struct(
@@ -38,6 +38,7 @@ SCORE: Final = pa.struct(
 _TRAJECTORY: Final = Column("trajectory_id", TEXT, "The trajectory.")
 _TASK: Final = Column("task_id", TEXT, "From the spans, else by match; NULL if not known.")
 _RELEASE: Final = Column("release", TEXT, "`service.version`; NULL if not sent.")
+_RUN_MODE: Final = Column("run_mode", TEXT, "production | live | mocked; NULL if not said.")
 _DATE: Final = Column("date", pa.date32(), "Date the trace was first received, UTC. Partition.")
 
 TRAJECTORY_SCORES: Final = Table(
@@ -48,6 +49,7 @@ TRAJECTORY_SCORES: Final = Table(
         _TASK,
         _RELEASE,
         Column("agent_name", TEXT, "NULL if none is named."),
+        _RUN_MODE,
         Column("task_category", TEXT, "The task file's, else the trace's; NULL if neither says."),
         Column("sample_weight", DOUBLE, "1 / probability of being sampled; at least 1."),
         Column("scorer_version", TEXT, "Version of the definitions."),
@@ -127,15 +129,16 @@ FAILURES: Final = Table(
 
 RELEASE_SCORES: Final = Table(
     name="release_scores",
-    grain="one metric of a release, agent and task category",
+    grain="one metric of a release, agent, run mode and task category",
     columns=(
         _RELEASE,
         Column("agent_name", TEXT, "NULL if none is named."),
+        _RUN_MODE,
         Column("task_category", TEXT, "'' for all tasks together."),
         Column("metric", TEXT, "Its name in trajectory_scores."),
-        Column("value", DOUBLE, "Pooled: numerator / denominator; NULL if none was scored."),
-        Column("numerator", DOUBLE, "Sum over scored trajectories, by sample weight."),
-        Column("denominator", DOUBLE, "Sum over scored trajectories, by sample weight."),
+        Column("value", DOUBLE, "numerator / denominator; NULL if none was scored."),
+        Column("numerator", DOUBLE, "Over scored trajectories; of pq and ra: of tasks' means."),
+        Column("denominator", DOUBLE, "Over scored trajectories; of pq and ra: tasks."),
         Column("low", DOUBLE, "Lower end of the interval; NULL without one."),
         Column("high", DOUBLE, "Upper end of the interval; NULL without one."),
         Column("interval_method", TEXT, "wilson | bootstrap; NULL without one."),
@@ -152,10 +155,11 @@ RELEASE_SCORES: Final = Table(
 
 SCORE_SUMS: Final = Table(
     name="score_sums",
-    grain="the scores of one metric, added up for a release, agent, task category and task",
+    grain="the scores of one metric, added up for a cohort, task category and task",
     columns=(
         _RELEASE,
         Column("agent_name", TEXT, "NULL if none is named."),
+        _RUN_MODE,
         Column("task_category", TEXT, "'' if not known."),
         Column("task_id", TEXT, "NULL for runs without a known task."),
         Column("metric", TEXT, "Its name in trajectory_scores."),

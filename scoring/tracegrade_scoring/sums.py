@@ -1,4 +1,4 @@
-"""Adds scores up by release, agent, category, task and metric, exactly, so that sums can be kept.
+"""Adds scores up by cohort, category, task and metric, exactly, so that sums can be kept.
 
 Doubles are added as whole multiples of 2**-60: no order of rows, no splitting into buckets and no
 earlier run changes a bit of the result, and what is no longer so can be taken off again. That is
@@ -16,7 +16,7 @@ from tracegrade_scoring.schema import SCORE_SUMS
 UNIT: Final = 2**60
 """Sums hold whole multiples of 1 / UNIT, up to 10**38 of them."""
 
-_KEYS: Final = ("release", "agent_name", "task_category", "task_id", "metric")
+_KEYS: Final = ("release", "agent_name", "run_mode", "task_category", "task_id", "metric")
 _ADDED: Final = [column.name for column in SCORE_SUMS.columns if column.name not in _KEYS]
 
 
@@ -47,17 +47,17 @@ def add_scores(con: duckdb.DuckDBPyConnection, scores: str, sign: int = 1) -> No
     added = ", ".join(f"{sign} * cell.{name} AS {name}" for name in _ADDED)
     con.execute(
         "INSERT INTO sum_parts BY NAME "
-        "SELECT release, agent_name, task_category, task_id, cell.metric AS metric, "
+        "SELECT release, agent_name, run_mode, task_category, task_id, cell.metric AS metric, "
         f"{added} FROM (SELECT * EXCLUDE (cells), unnest(cells) AS cell FROM ({_cells(scores)}))"
     )
 
 
 def _cells(scores: str) -> str:
-    """Return the query of the sums of every metric for each release, agent, category and task."""
+    """Return the query of the sums of every metric for each cohort, category and task."""
     cells = ", ".join(_cell(metric) for metric in METRICS)
     return (
-        "SELECT release, agent_name, coalesce(task_category, '') AS task_category, task_id, "
-        f"[{cells}] AS cells FROM ({scores}) GROUP BY ALL"
+        "SELECT release, agent_name, run_mode, coalesce(task_category, '') AS task_category, "
+        f"task_id, [{cells}] AS cells FROM ({scores}) GROUP BY ALL"
     )
 
 

@@ -67,7 +67,7 @@ def scored(run: dict[str, Any]) -> Row:
         "value": float(succeeded) if known else None,
         "status": "scored" if known else "not_applicable",
     }
-    kept = ("trajectory_id", "release", "agent_name", "task_id")
+    kept = ("trajectory_id", "release", "agent_name", "run_mode", "task_id")
     return {**{name: run[name] for name in kept}, "success": success}
 
 

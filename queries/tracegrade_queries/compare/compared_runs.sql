@@ -20,6 +20,7 @@ WITH compared AS (
   SELECT
     trajectory_id,
     agent_name,
+    run_mode,
     task_id,
     task_category,
     CASE release WHEN $base THEN 'base' ELSE 'candidate' END AS side
@@ -30,7 +31,7 @@ WITH compared AS (
 SELECT
   compared.trajectory_id,
   compared.agent_name,
-  trajectories.run_mode,
+  compared.run_mode,
   compared.side,
   compared.task_id,
   compared.task_category,

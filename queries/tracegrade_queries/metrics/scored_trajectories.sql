@@ -18,6 +18,7 @@
 --   task_category       VARCHAR  NULL if not known.
 --   release             VARCHAR  NULL if not sent.
 --   agent_name          VARCHAR  NULL if none is named.
+--   run_mode            VARCHAR  Its own, else that of its attempt; NULL if neither says.
 --   sample_weight       DOUBLE   At least 1.
 --   task_hash           VARCHAR  NULL without a task file for the task.
 --   specification_hash  VARCHAR  Of all that it is held against: task and tools, and '/' with that
@@ -35,6 +36,7 @@ WITH described AS (
     attempts.task_category,
     trajectories.release,
     trajectories.agent_name,
+    coalesce(trajectories.run_mode, attempts.run_mode) AS run_mode,
     coalesce(trajectories.sample_weight, 1) AS sample_weight,
     tasks.task_hash,
     traces_to_score.input_hash,
@@ -53,6 +55,7 @@ SELECT
   task_category,
   release,
   agent_name,
+  run_mode,
   sample_weight,
   task_hash,
   if(

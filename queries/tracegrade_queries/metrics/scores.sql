@@ -20,6 +20,7 @@
 --   task_category  VARCHAR  NULL if not known.
 --   release        VARCHAR  NULL if not sent.
 --   agent_name     VARCHAR  NULL if none is named.
+--   run_mode       VARCHAR  production | live | mocked; NULL if not said.
 --   sample_weight  DOUBLE   1 / probability of being sampled.
 --   date           DATE     Date the trace was first received, UTC.
 -- Order:
@@ -58,8 +59,9 @@ all_scores AS (
     score FOR metric IN (
       COLUMNS(
         * EXCLUDE (
-          trajectory_id, task_id, task_category, release, agent_name, sample_weight, date,
-          scorer_version, task_hash, specification_hash, input_hash, observed_optimum, steps_made
+          trajectory_id, task_id, task_category, release, agent_name, run_mode, sample_weight,
+          date, scorer_version, task_hash, specification_hash, input_hash,
+          observed_optimum, steps_made
         )
       )
     )
@@ -98,6 +100,7 @@ SELECT
   task_category,
   release,
   agent_name,
+  run_mode,
   sample_weight,
   date
 FROM filled

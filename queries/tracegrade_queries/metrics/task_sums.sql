@@ -1,4 +1,4 @@
--- Scores added up by release, agent, category, metric and task: what release scores are made of.
+-- Scores added up by cohort, category, metric and task: what release scores are made of.
 --
 -- Sums are exact until they become doubles here, so that no order of rows changes a bit.
 -- Source: metrics.md, rules 0.1, 0.2 and 0.6.
@@ -8,9 +8,10 @@
 -- Columns:
 --   release         VARCHAR  NULL if not sent.
 --   agent_name      VARCHAR  NULL if none is named.
+--   run_mode        VARCHAR  production | live | mocked; NULL if not said.
 --   task_category   VARCHAR  '' for all categories together.
 --   metric          VARCHAR  Name of the metric.
---   task_id         VARCHAR  One row for each of the five; NULL for runs without a known task.
+--   task_id         VARCHAR  One row for each of the six; NULL for runs without a known task.
 --   scored          BIGINT   Trajectories scored.
 --   not_applicable  BIGINT   Trajectories with nothing to measure.
 --   error           BIGINT   Trajectories that could not be measured.
@@ -21,7 +22,7 @@
 --   observations    DOUBLE   Sum of denominators without weights; NULL if none was scored.
 --   single          BOOLEAN  One trajectory at weight 1, and one observation that is 0 or 1.
 -- Order:
---   agent_name, release, task_category, metric, task_id
+--   agent_name, release, run_mode, task_category, metric, task_id
 WITH with_all AS (
   -- A task whose runs differ in category is one task in the row for all of them.
   SELECT
@@ -34,6 +35,7 @@ added AS (
   SELECT
     release,
     agent_name,
+    run_mode,
     task_category,
     metric,
     task_id,
@@ -47,12 +49,13 @@ added AS (
     sum(weight)::DOUBLE / 1152921504606846976 AS weight,
     sum(observations)::DOUBLE / 1152921504606846976 AS observations
   FROM with_all
-  GROUP BY release, agent_name, task_category, metric, task_id
+  GROUP BY release, agent_name, run_mode, task_category, metric, task_id
 )
 
 SELECT
   release,
   agent_name,
+  run_mode,
   task_category,
   metric,
   task_id,
@@ -66,4 +69,4 @@ SELECT
   if(scored > 0, observations, NULL) AS observations,
   not_single = 0 AND scored = 1 AS single
 FROM added
-ORDER BY agent_name, release, task_category, metric, task_id;
+ORDER BY agent_name, release, run_mode, task_category, metric, task_id;

@@ -18,7 +18,7 @@
 --   invalid         BIGINT   Attempts of unknown success, which are not failures.
 --   superseded      BIGINT   Runs that a later run of the same trial replaced.
 -- Order:
---   agent_name, release, run_mode, task_id
+--   agent_name, run_mode, release, task_id
 WITH runs AS (
   SELECT
     trajectory_scores.trajectory_id,
@@ -76,4 +76,4 @@ SELECT
   coalesce(sum(turns - 1) FILTER (WHERE conversation_id IS NULL), 0)::BIGINT AS superseded
 FROM attempts
 GROUP BY release, agent_name, run_mode, task_id
-ORDER BY agent_name, release, run_mode, task_id;
+ORDER BY agent_name, run_mode, release, task_id;

@@ -4,8 +4,9 @@
 --   failures
 --   trajectories
 -- Columns:
---   release        VARCHAR  One row for each release, agent_name and mode.
+--   release        VARCHAR  One row for each release, agent_name, run_mode and mode.
 --   agent_name     VARCHAR  NULL if the trace names none.
+--   run_mode       VARCHAR  As the trace says: production | live | mocked; else NULL.
 --   mode           VARCHAR  A failure mode; unclassified: a failed run that shows none.
 --   runs           BIGINT   Runs that show it; at least 1.
 --   failed_runs    BIGINT   Of these, known to have failed.
@@ -14,10 +15,11 @@
 --   span_id        VARCHAR  Of that step; NULL if none does.
 --   detail         VARCHAR  What it shows; NULL if nothing was recorded.
 -- Order:
---   agent_name, release, mode
+--   agent_name, run_mode, release, mode
 SELECT
   failures.release,
   trajectories.agent_name,
+  trajectories.run_mode,
   failures.mode,
   count(*) AS runs,
   count(*) FILTER (WHERE NOT failures.success) AS failed_runs,
@@ -27,5 +29,5 @@ SELECT
   arg_min_null(failures.detail, failures.trajectory_id) AS detail
 FROM failures
 INNER JOIN trajectories USING (trajectory_id)
-GROUP BY failures.release, trajectories.agent_name, failures.mode
-ORDER BY trajectories.agent_name, failures.release, failures.mode;
+GROUP BY failures.release, trajectories.agent_name, trajectories.run_mode, failures.mode
+ORDER BY trajectories.agent_name, trajectories.run_mode, failures.release, failures.mode;

@@ -7,8 +7,9 @@
 --   release_scores
 --   scores
 -- Columns:
---   release          VARCHAR    One row for each release, agent_name and metric.
+--   release          VARCHAR    One row for each release, agent_name, run_mode and metric.
 --   agent_name       VARCHAR    NULL if the trace names none.
+--   run_mode         VARCHAR    As the trace says: production | live | mocked; else NULL.
 --   metric           VARCHAR    Its name in trajectory_scores.
 --   value            DOUBLE     NULL if no trajectory could be scored.
 --   numerator        DOUBLE     NULL if the metric is no ratio.
@@ -22,11 +23,12 @@
 --   trajectories     BIGINT     All three together.
 --   flags            VARCHAR[]  insufficient_sample, ...; empty if there is nothing to say.
 -- Order:
---   agent_name, release, metric
+--   agent_name, run_mode, release, metric
 WITH at_read AS (
   SELECT
     release,
     agent_name,
+    run_mode,
     metric,
     sum(sample_weight * numerator ORDER BY trajectory_id) AS numerator,
     sum(sample_weight * denominator ORDER BY trajectory_id) AS denominator,
@@ -35,7 +37,7 @@ WITH at_read AS (
     count(*) FILTER (WHERE status = 'error') AS error
   FROM scores
   WHERE metric IN ('step_efficiency', 'step_ratio')
-  GROUP BY release, agent_name, metric
+  GROUP BY release, agent_name, run_mode, metric
 ),
 
 -- Only where some task's optimum was observed is there more than what is stored.
@@ -47,6 +49,7 @@ observed AS (
       at_read.metric = release_scores.metric
       AND at_read.release IS NOT DISTINCT FROM release_scores.release
       AND at_read.agent_name IS NOT DISTINCT FROM release_scores.agent_name
+      AND at_read.run_mode IS NOT DISTINCT FROM release_scores.run_mode
   WHERE
     coalesce(release_scores.task_category, '') = ''
     AND at_read.scored > release_scores.scored
@@ -64,6 +67,7 @@ stored AS (
 SELECT
   stored.release,
   stored.agent_name,
+  stored.run_mode,
   stored.metric,
   coalesce(observed.numerator / observed.denominator, stored.value) AS value,
   coalesce(observed.numerator, stored.numerator) AS numerator,
@@ -82,4 +86,5 @@ LEFT JOIN observed
     stored.metric = observed.metric
     AND stored.release IS NOT DISTINCT FROM observed.release
     AND stored.agent_name IS NOT DISTINCT FROM observed.agent_name
-ORDER BY stored.agent_name, stored.release, stored.metric;
+    AND stored.run_mode IS NOT DISTINCT FROM observed.run_mode
+ORDER BY stored.agent_name, stored.run_mode, stored.release, stored.metric;

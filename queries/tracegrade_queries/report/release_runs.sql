@@ -6,8 +6,9 @@
 --   trajectories
 --   trajectory_scores
 -- Columns:
---   release        VARCHAR    One row for each release and agent_name; NULL if not named.
+--   release        VARCHAR    One row for each of the three; NULL if not named.
 --   agent_name     VARCHAR    NULL if the trace names none.
+--   run_mode       VARCHAR    As the trace says: production | live | mocked; else NULL.
 --   runs           BIGINT     Trajectories without a parent.
 --   known_tasks    BIGINT     Distinct tasks among them; 0 if none is known.
 --   unended_runs   BIGINT     Runs whose root span has not arrived.
@@ -19,12 +20,13 @@
 --   first_start    TIMESTAMP  Start of the earliest run (UTC).
 --   last_start     TIMESTAMP  Start of the latest run (UTC).
 -- Order:
---   agent_name, first_start, release
+--   agent_name, run_mode, first_start, release
 WITH RECURSIVE roots AS (
   SELECT
     trajectories.trajectory_id,
     trajectories.release,
     trajectories.agent_name,
+    trajectories.run_mode,
     trajectories.complete,
     trajectories.start_time,
     -- Scoring also finds the task of a trace that declares none.
@@ -63,6 +65,7 @@ consumption AS (
 SELECT
   roots.release,
   roots.agent_name,
+  roots.run_mode,
   count(*) AS runs,
   count(DISTINCT roots.task_id) AS known_tasks,
   count(*) FILTER (WHERE NOT roots.complete) AS unended_runs,
@@ -75,5 +78,5 @@ SELECT
   max(roots.start_time) AS last_start
 FROM roots
 INNER JOIN consumption ON roots.trajectory_id = consumption.root_id
-GROUP BY roots.release, roots.agent_name
-ORDER BY roots.agent_name, first_start, roots.release;
+GROUP BY roots.release, roots.agent_name, roots.run_mode
+ORDER BY roots.agent_name, roots.run_mode, first_start, roots.release;

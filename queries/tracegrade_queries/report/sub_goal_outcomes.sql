@@ -4,8 +4,9 @@
 --   sub_goals
 --   trajectories
 -- Columns:
---   release        VARCHAR  One row for each release, agent_name, task_id and sub_goal.
+--   release        VARCHAR  One row for each release, agent_name, run_mode, task_id and sub_goal.
 --   agent_name     VARCHAR  NULL if the trace names none.
+--   run_mode       VARCHAR  As the trace says: production | live | mocked; else NULL.
 --   task_id        VARCHAR  The task whose plan graph holds the sub-goal.
 --   sub_goal       VARCHAR  Its name there.
 --   critical       BOOLEAN  True if the task cannot succeed without it.
@@ -17,10 +18,11 @@
 --   violations     BIGINT   Of these, completed before a prerequisite was.
 --   trajectory_id  VARCHAR  One in which it was not attempted, else not completed; NULL if none.
 -- Order:
---   agent_name, release, task_id, sub_goal
+--   agent_name, run_mode, release, task_id, sub_goal
 SELECT
   sub_goals.release,
   trajectories.agent_name,
+  trajectories.run_mode,
   sub_goals.task_id,
   sub_goals.sub_goal,
   coalesce(bool_or(sub_goals.critical), FALSE) AS critical,
@@ -39,7 +41,13 @@ LEFT JOIN trajectories USING (trajectory_id)
 GROUP BY
   sub_goals.release,
   trajectories.agent_name,
+  trajectories.run_mode,
   sub_goals.task_id,
   sub_goals.sub_goal
 HAVING count(sub_goals.attempted) > 0
-ORDER BY trajectories.agent_name, sub_goals.release, sub_goals.task_id, sub_goals.sub_goal;
+ORDER BY
+  trajectories.agent_name,
+  trajectories.run_mode,
+  sub_goals.release,
+  sub_goals.task_id,
+  sub_goals.sub_goal;

@@ -1,12 +1,14 @@
 -- The three axes of the T-Score for each task: sums of tool selection, means of the other two.
 --
--- Source: metrics.md, section 7: tool selection is pooled, the others are means over tasks.
+-- Source: metrics.md, section 7: tool selection is pooled, the others are means over tasks. Runs
+-- count by sample_weight.
 --
 -- Reads:
 --   trajectory_scores
 -- Columns:
---   release      VARCHAR  One row for each release, agent_name and task_id.
+--   release      VARCHAR  One row for each release, agent_name, run_mode and task_id.
 --   agent_name   VARCHAR  NULL if the trace names none.
+--   run_mode     VARCHAR  As the trace says: production | live | mocked; else NULL.
 --   task_id      VARCHAR  NULL for runs whose task is not known.
 --   tsa_correct  DOUBLE   Correct first picks; NULL if nothing was counted.
 --   tsa_counted  DOUBLE   Counted decision points; NULL if there is none.
@@ -15,19 +17,24 @@
 --   ra           DOUBLE   Mean rollback-ability after recovery, 0..10; NULL if none was scored.
 --   late_ra      DOUBLE   The lowest of the late kill, 0..10; NULL if none was scored.
 -- Order:
---   agent_name, release, task_id
+--   agent_name, run_mode, release, task_id
 SELECT
   release,
   agent_name,
+  run_mode,
   task_id,
-  sum(tsa.numerator ORDER BY trajectory_id) AS tsa_correct,
-  sum(tsa.denominator ORDER BY trajectory_id) AS tsa_counted,
-  sum(pq.value ORDER BY trajectory_id) / nullif(count(pq.value), 0) AS pq,
-  sum(pq_strict.value ORDER BY trajectory_id) / nullif(count(pq_strict.value), 0) AS pq_strict,
-  sum(ra_after_recovery.value ORDER BY trajectory_id) / nullif(count(ra_after_recovery.value), 0)
+  sum(sample_weight * tsa.numerator ORDER BY trajectory_id) AS tsa_correct,
+  sum(sample_weight * tsa.denominator ORDER BY trajectory_id) AS tsa_counted,
+  sum(sample_weight * pq.value ORDER BY trajectory_id)
+  / sum(sample_weight ORDER BY trajectory_id) FILTER (WHERE pq.value IS NOT NULL) AS pq,
+  sum(sample_weight * pq_strict.value ORDER BY trajectory_id)
+  / sum(sample_weight ORDER BY trajectory_id) FILTER (WHERE pq_strict.value IS NOT NULL)
+    AS pq_strict,
+  sum(sample_weight * ra_after_recovery.value ORDER BY trajectory_id)
+  / sum(sample_weight ORDER BY trajectory_id) FILTER (WHERE ra_after_recovery.value IS NOT NULL)
     AS ra,
   min(late_ra.value) AS late_ra
 FROM trajectory_scores
 WHERE tsa.value IS NOT NULL OR pq.value IS NOT NULL OR ra_after_recovery.value IS NOT NULL
-GROUP BY release, agent_name, task_id
-ORDER BY agent_name, release, task_id;
+GROUP BY release, agent_name, run_mode, task_id
+ORDER BY agent_name, run_mode, release, task_id;

@@ -4,8 +4,9 @@
 --   trajectory_scores
 --   trajectories
 -- Columns:
---   release       VARCHAR  One row for each release, agent_name and task_id.
+--   release       VARCHAR  One row for each release, agent_name, run_mode and task_id.
 --   agent_name    VARCHAR  NULL if the trace names none.
+--   run_mode      VARCHAR  As the trace says: production | live | mocked; else NULL.
 --   task_id       VARCHAR  NULL for runs whose task is not known.
 --   runs          BIGINT   Runs; at least 1.
 --   planned_runs  BIGINT   Runs in which a plan was observed.
@@ -13,10 +14,11 @@
 --   failures      BIGINT   Failed calls in planned runs.
 --   answered      BIGINT   Of these, followed by a replan before the next call.
 -- Order:
---   agent_name, release, task_id
+--   agent_name, run_mode, release, task_id
 SELECT
   trajectory_scores.release,
   trajectory_scores.agent_name,
+  trajectory_scores.run_mode,
   trajectory_scores.task_id,
   count(*) AS runs,
   -- A score that is not applicable has no value: without a plan none, without a failure no share.
@@ -30,8 +32,10 @@ WHERE trajectories.parent_trajectory_id IS NULL
 GROUP BY
   trajectory_scores.release,
   trajectory_scores.agent_name,
+  trajectory_scores.run_mode,
   trajectory_scores.task_id
 ORDER BY
   trajectory_scores.agent_name,
+  trajectory_scores.run_mode,
   trajectory_scores.release,
   trajectory_scores.task_id;

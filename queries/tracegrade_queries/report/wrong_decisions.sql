@@ -8,6 +8,7 @@
 -- Columns:
 --   release          VARCHAR    One row for each combination of the columns up to failed_criteria.
 --   agent_name       VARCHAR    NULL if the trace names none.
+--   run_mode         VARCHAR    As the trace says: production | live | mocked; else NULL.
 --   task_id          VARCHAR    NULL if the task is not known.
 --   decision         VARCHAR    The task's name for the point; NULL if it expects none.
 --   missed           BOOLEAN    True if no call was made for the point.
@@ -22,11 +23,12 @@
 --   total            BIGINT     Rows of that release before $rows was applied.
 --   trajectory_id    VARCHAR    The first of these.
 -- Order:
---   agent_name, release, times (most first), trajectory_id, place in it
+--   agent_name, run_mode, release, times (most first), trajectory_id, place in it
 WITH wrong AS (
   SELECT
     decisions.release,
     trajectories.agent_name,
+    trajectories.run_mode,
     decisions.task_id,
     decisions.decision,
     decisions.picked_tool,
@@ -49,6 +51,7 @@ kinds AS (
   SELECT
     release,
     agent_name,
+    run_mode,
     task_id,
     decision,
     missed,
@@ -65,6 +68,7 @@ kinds AS (
   GROUP BY
     release,
     agent_name,
+    run_mode,
     task_id,
     decision,
     missed,
@@ -76,9 +80,9 @@ kinds AS (
 ranked_kinds AS (
   SELECT
     *,
-    count(*) OVER (PARTITION BY agent_name, release) AS total,
+    count(*) OVER (PARTITION BY agent_name, run_mode, release) AS total,
     row_number() OVER (
-      PARTITION BY agent_name, release ORDER BY times DESC, first_place ASC
+      PARTITION BY agent_name, run_mode, release ORDER BY times DESC, first_place ASC
     ) AS place
   FROM kinds
 )
@@ -86,6 +90,7 @@ ranked_kinds AS (
 SELECT
   release,
   agent_name,
+  run_mode,
   task_id,
   decision,
   missed,
@@ -101,4 +106,4 @@ SELECT
   first_place[1] AS trajectory_id
 FROM ranked_kinds
 WHERE place <= $rows
-ORDER BY agent_name, release, place;
+ORDER BY agent_name, run_mode, release, place;

@@ -8,7 +8,8 @@
 --   $base       VARCHAR  A release.
 --   $candidate  VARCHAR  Another one.
 -- Columns:
---   agent_name        VARCHAR  NULL if none is named. One row for each agent_name and metric.
+--   agent_name        VARCHAR  NULL if none is named.
+--   run_mode          VARCHAR  NULL if not said. One row for each agent_name, run_mode, metric.
 --   metric            VARCHAR  Scored in both.
 --   base              DOUBLE   Pooled value.
 --   candidate         DOUBLE   Pooled value.
@@ -17,9 +18,10 @@
 --   base_scored       BIGINT   Trajectories scored.
 --   candidate_scored  BIGINT   Trajectories scored.
 -- Order:
---   difference, agent_name, metric
+--   difference, agent_name, run_mode, metric
 SELECT
   candidates.agent_name,
+  candidates.run_mode,
   candidates.metric,
   bases.value AS base,
   candidates.value AS candidate,
@@ -32,6 +34,7 @@ INNER JOIN release_scores AS bases
   ON
     candidates.metric = bases.metric
     AND candidates.agent_name IS NOT DISTINCT FROM bases.agent_name
+    AND candidates.run_mode IS NOT DISTINCT FROM bases.run_mode
     AND bases.task_category = ''
     AND bases.release = $base
 WHERE
@@ -39,4 +42,4 @@ WHERE
   AND candidates.release = $candidate
   AND candidates.value IS NOT NULL
   AND bases.value IS NOT NULL
-ORDER BY difference, candidates.agent_name, candidates.metric;
+ORDER BY difference, candidates.agent_name, candidates.run_mode, candidates.metric;

@@ -6,7 +6,7 @@ Everything is added up in SQL, so what arrives here grows with tasks and metrics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from duckdb import DuckDBPyConnection
 
@@ -27,8 +27,7 @@ from tracegrade_scoring.intervals import MIN_TASKS
 from tracegrade_scoring.metrics import (
     DECISION_POINT_METRICS,
     FAILURE_MODES,
-    PLANNING,
-    ROLLBACK,
+    TASK_MEANS,
 )
 from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.release import MIN_DECISION_POINTS, MIN_TASK_TYPES
@@ -37,9 +36,6 @@ from tracegrade_scoring.report.rows import Row, read_rows
 
 Agent: TypeAlias = tuple[str | None, str | None]
 """Agent and run mode."""
-
-TASK_MEANS: Final = frozenset({*PLANNING, *ROLLBACK})
-"""Metrics of which a task has the mean of its runs, and a suite that of its tasks (section 7)."""
 
 
 def read_comparisons(

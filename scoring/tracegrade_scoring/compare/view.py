@@ -110,8 +110,7 @@ def cohort_view(comparison: Comparison, base: str, candidate: str) -> CohortView
 
 
 def _title(cohort: Cohort) -> str:
-    agent = words.name(cohort.agent_name, "(no agent name)")
-    return f"{agent}, {words.name(cohort.run_mode)}" if cohort.run_mode else agent
+    return words.cohort(cohort.agent_name, cohort.run_mode)
 
 
 def _passes(comparison: Comparison) -> list[Metric]:

@@ -1,4 +1,4 @@
-"""A report as CSV: one row for each release of each agent and metric, numbers unrounded."""
+"""A report as CSV: one row for each cohort and metric, numbers unrounded."""
 
 from dataclasses import asdict
 
@@ -6,8 +6,9 @@ from tracegrade_scoring.report.model import Report
 from tracegrade_scoring.report.sheet import csv_text
 
 _COLUMNS = (
-    *("agent_name", "release", "metric", "value", "numerator", "denominator", "low", "high"),
-    *("interval_method", "scored", "not_applicable", "error", "trajectories", "flags"),
+    *("agent_name", "run_mode", "release", "metric", "value", "numerator", "denominator"),
+    *("low", "high", "interval_method", "scored", "not_applicable", "error", "trajectories"),
+    "flags",
 )
 
 

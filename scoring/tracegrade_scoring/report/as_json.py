@@ -8,7 +8,7 @@ from typing import Any
 
 from tracegrade_scoring.reliability import Pass
 from tracegrade_scoring.report.missing import missing
-from tracegrade_scoring.report.model import QUANTILES, CohortPass, Release, Report, Score
+from tracegrade_scoring.report.model import QUANTILES, Release, Reliability, Report, Score
 from tracegrade_scoring.triangle import PRESETS, t_score
 
 
@@ -35,20 +35,11 @@ def _text(value: object) -> str:
 
 def _release(release: Release) -> dict[str, Any]:
     return {
-        "release": release.key.release,
-        "agent_name": release.key.agent_name,
+        **release.key._asdict(),
         "runs": asdict(release.runs),
         "metrics": {name: _score(score) for name, score in release.metrics.items()},
         "t_score": _t_score(release),
-        "pass": [row for cohort in release.cohorts for row in _passes(cohort, cohort.passes)],
-        "pass_other_estimators": [
-            row for cohort in release.cohorts for row in _passes(cohort, cohort.other_estimators)
-        ],
-        "tiers": [
-            {"run_mode": cohort.run_mode, "task_category": category, **tier._asdict()}
-            for cohort in release.cohorts
-            for category, tier in (("", cohort.tier), *cohort.categories)
-        ],
+        **_reliability(release.reliability),
         "failure_modes": [asdict(row) for row in release.failure_modes],
         "quantiles": {"at": QUANTILES, **release.spreads},
         "wrong_decisions": [asdict(row) for row in release.wrong_decisions],
@@ -65,13 +56,25 @@ def _score(score: Score) -> dict[str, Any]:
     return written
 
 
-def _passes(cohort: CohortPass, found: Sequence[Pass]) -> list[dict[str, Any]]:
+def _reliability(found: Reliability | None) -> dict[str, Any]:
+    if found is None:
+        return {"pass": [], "pass_other_estimators": [], "tiers": []}
+    return {
+        "pass": _passes(found, found.passes),
+        "pass_other_estimators": _passes(found, found.other_estimators),
+        "tiers": [
+            {"task_category": category, **tier._asdict()}
+            for category, tier in (("", found.tier), *found.categories)
+        ],
+    }
+
+
+def _passes(of: Reliability, found: Sequence[Pass]) -> list[dict[str, Any]]:
     counts = {
-        "run_mode": cohort.run_mode,
-        "n_valid": cohort.valid,
-        "n_invalid": cohort.invalid,
-        "superseded": cohort.superseded,
-        "dropped_tasks": cohort.dropped,
+        "n_valid": of.valid,
+        "n_invalid": of.invalid,
+        "superseded": of.superseded,
+        "dropped_tasks": of.dropped,
     }
     return [{**row._asdict(), **counts} for row in found]
 

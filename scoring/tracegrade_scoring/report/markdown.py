@@ -48,10 +48,9 @@ def _agent_lines(agent: AgentView) -> Iterator[str]:
     yield from table("Scores", _metric_headings(agent), map(_metric_cells, agent.rows))
     yield from table(
         "Reliability over repeated attempts",
-        ("release", "mode", "k", "at least one of k works", "all k work", "from"),
+        ("release", "k", "at least one of k works", "all k work", "from"),
         [
-            (code(row.release), escape(row.run_mode), str(row.k), row.at_least_one, row.every_one,
-             row.basis)
+            (code(row.release), str(row.k), row.at_least_one, row.every_one, row.basis)
             for row in agent.passes
         ],
     )  # fmt: skip

@@ -18,9 +18,10 @@ QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
 class Key(NamedTuple):
-    """Which release of which agent; None where the traces do not say."""
+    """A cohort: a release of an agent in one run mode; None where the traces do not say."""
 
     agent_name: str | None
+    run_mode: str | None
     release: str | None
 
 
@@ -35,7 +36,7 @@ class Unscored(NamedTuple):
 
 @dataclass(frozen=True)
 class Score:
-    """One metric of one release of one agent."""
+    """One metric of one cohort."""
 
     metric: str
     value: float | None
@@ -72,10 +73,9 @@ EVERY_ATTEMPT = Counting()
 
 
 @dataclass(frozen=True)
-class CohortPass:
-    """pass@k and pass^k of one cohort: one release of one agent in one run mode."""
+class Reliability:
+    """pass@k and pass^k of one cohort."""
 
-    run_mode: str | None
     passes: tuple[Pass, ...]
     valid: int
     """Attempts of known success."""
@@ -94,7 +94,7 @@ class CohortPass:
 
 @dataclass(frozen=True)
 class Runs:
-    """How often a release of an agent ran, and what that used."""
+    """How often a cohort ran, and what that used."""
 
     runs: int
     known_tasks: int
@@ -223,12 +223,13 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 @dataclass(frozen=True)
 class Release:
-    """Everything the lake says about one release of one agent."""
+    """Everything the lake says about one cohort."""
 
     key: Key
     runs: Runs
     metrics: Mapping[str, Score] = field(default_factory=dict)
-    cohorts: tuple[CohortPass, ...] = ()
+    reliability: Reliability | None = None
+    """None without an attempt at a known task."""
     wrong_decisions: tuple[WrongDecision, ...] = ()
     wrong_decision_rows: int = 0
     """Rows of wrong decisions there are, of which `wrong_decisions` holds the first."""
@@ -300,7 +301,7 @@ class LakeContents(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """All releases in a lake: agents by name, their releases by first run."""
+    """All cohorts in a lake: by agent and run mode, then releases by first run."""
 
     lake: str
     """The lake as the user named it."""

@@ -118,8 +118,8 @@ def pass_plot(agent: AgentView) -> Markup | None:
     rows: list[dict[str, Any]] = [
         {"release": label, "kind": kind, "k": row.k, "value": value, "low": low, "high": high}
         for label, release in zip(_distinct(agent.labels), agent.releases, strict=True)
-        for cohort in release.cohorts[:1]
-        for row in cohort.passes
+        if release.reliability
+        for row in release.reliability.passes
         for kind, value, low, high in (
             ("at least one works", row.pass_at_k, row.at_low, row.at_high),
             ("all work", row.pass_hat_k, row.hat_low, row.hat_high),

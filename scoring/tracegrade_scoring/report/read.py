@@ -6,7 +6,6 @@ trajectories.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
 
 from duckdb import DuckDBPyConnection
 
@@ -20,12 +19,12 @@ from tracegrade_scoring.reliability import (
 )
 from tracegrade_scoring.report.model import (
     EVERY_ATTEMPT,
-    CohortPass,
     Counting,
     Key,
     LakeContents,
     ModeOutcome,
     Release,
+    Reliability,
     ReplanningRuns,
     Report,
     Runs,
@@ -77,10 +76,10 @@ _PLAIN_FACTS = (
 
 
 def _by_release(rows: Iterable[Row]) -> dict[Key, list[Row]]:
-    """Return the rows of each release, without the two columns that name it."""
+    """Return the rows of each cohort, without the columns that name it."""
     found: dict[Key, list[Row]] = defaultdict(list)
     for row in rows:
-        found[Key(row.pop("agent_name"), row.pop("release"))].append(row)
+        found[Key(*(row.pop(name) for name in Key._fields))].append(row)
     return found
 
 
@@ -93,7 +92,7 @@ def _release(key: Key, runs: Row, facts: Mapping[str, Rows], counting: Counting)
         key,
         Runs(**runs),
         metrics=_scores(of("release_metrics"), of("unscored_reasons")),
-        cohorts=_cohorts(of("attempt_successes"), counting),
+        reliability=_reliability(of("attempt_successes"), counting),
         wrong_decisions=tuple(_wrong_decision(row) for row in wrong),
         wrong_decision_rows=wrong[0]["total"] if wrong else 0,
         sub_goals=tuple(
@@ -125,17 +124,12 @@ def _wrong_decision(row: Row) -> WrongDecision:
     return WrongDecision(**{**facts, "failed_criteria": tuple(facts["failed_criteria"])})
 
 
-def _cohorts(tasks: list[Row], counting: Counting) -> tuple[CohortPass, ...]:
-    """Return the reliability of each run mode; cohorts are never pooled."""
-    by_mode = groupby(tasks, key=lambda row: row["run_mode"])
-    return tuple(_cohort(run_mode, list(rows), counting) for run_mode, rows in by_mode)
-
-
-def _cohort(run_mode: str | None, tasks: list[Row], counting: Counting) -> CohortPass:
+def _reliability(tasks: list[Row], counting: Counting) -> Reliability | None:
+    if not tasks:
+        return None
     counted = _counted(tasks, counting)
     others = (name for name in ESTIMATORS if name != UNBIASED)
-    return CohortPass(
-        run_mode,
+    return Reliability(
         tuple(passes(counted.tasks)),
         valid=sum(row["valid_attempts"] for row in tasks),
         invalid=sum(row["invalid"] for row in tasks),

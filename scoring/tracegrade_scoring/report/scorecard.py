@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tracegrade_scoring.report import words
-from tracegrade_scoring.report.model import CohortPass, Release
+from tracegrade_scoring.report.model import Release, Reliability
 from tracegrade_scoring.triangle import PRESETS, t_score
 
 AXES = {"tsa": "Tool selection", "pq": "Planning quality", "ra": "Rollback-ability"}
@@ -22,7 +22,7 @@ class AxisView(NamedTuple):
 
 
 class TierView(NamedTuple):
-    """The tier of one run mode."""
+    """The tier, and what it goes by."""
 
     tier: str
     basis: str
@@ -38,7 +38,7 @@ class Card(NamedTuple):
     notes: tuple[str, ...]
     """What the article recommends at this score, or why there is none; other readings of it."""
     axes: tuple[AxisView, ...]
-    tiers: tuple[TierView, ...]
+    tier: TierView | None
     presets: tuple[tuple[str, str], ...]
     """T-Score by the weights of each kind of work."""
 
@@ -49,17 +49,18 @@ CARD_HEADINGS = ("release", "T-Score", *AXES.values(), "tier", "note")
 
 def card_row(found: Card) -> tuple[str, ...]:
     """Return a card as one row, for pages without room for cards."""
-    tiers = "; ".join(f"{tier.tier} ({tier.basis})" for tier in found.tiers)
+    tier = f"{found.tier.tier} ({found.tier.basis})" if found.tier else ""
     score = found.score if found.score == words.NOTHING else f"{found.score}, {found.label}"
     axes = (axis.value for axis in found.axes)
-    return (found.release, score, *axes, tiers, "; ".join(found.notes))
+    return (found.release, score, *axes, tier, "; ".join(found.notes))
 
 
 def card(release: Release, label: str) -> Card | None:
     """Return the card of a release; None if neither an axis nor a tier is known."""
     axes, score = release.axes, release.t_score
-    tiers = tuple(_tier(cohort) for cohort in release.cohorts if cohort.tier.tasks)
-    if not tiers and axes.tsa is None and axes.ra is None:
+    reliability = release.reliability
+    tier = _tier(reliability) if reliability and reliability.tier.tasks else None
+    if tier is None and axes.tsa is None and axes.ra is None:
         return None
     return Card(
         label,
@@ -70,7 +71,7 @@ def card(release: Release, label: str) -> Card | None:
             _axis(name, value, by_default=name == "pq" and release.pq_defaulted)
             for name, value in axes._asdict().items()
         ),
-        tiers,
+        tier,
         tuple(_presets(release)),
     )
 
@@ -108,15 +109,13 @@ def _axis(name: str, value: float | None, *, by_default: bool) -> AxisView:
     return AxisView(AXES[name], shown, round(10 * (value or 0.0), 1))
 
 
-def _tier(cohort: CohortPass) -> TierView:
-    tier = cohort.tier
+def _tier(found: Reliability) -> TierView:
+    tier = found.tier
     parts = [f"pass@1 {_share(tier.pass_at_1)}", f"pass^3 {_share(tier.pass_hat_3)}"]
     if tier.tier_conservative and tier.tier_conservative != tier.tier:
         parts.append(f"to be on the safe side: {tier.tier_conservative}")
     parts.append(words.count(tier.tasks, "task"))
-    if cohort.run_mode:
-        parts.append(words.name(cohort.run_mode))
-    parts += [f"{words.name(name)}: {its.tier}" for name, its in cohort.categories if its.tier]
+    parts += [f"{words.name(name)}: {its.tier}" for name, its in found.categories if its.tier]
     return TierView(tier.tier or "no tier: too few attempts", ", ".join(parts))
 
 

@@ -149,12 +149,10 @@ def _rows(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table | Non
 def _pass_table(agent: AgentView) -> Table | None:
     if not agent.passes:
         return None
-    table = plain_table("release", "mode", "k", "one of k works", "all k work", "from")
+    table = plain_table("release", "k", "one of k works", "all k work", "from")
     for row in agent.passes:
         table.add_row(
-            *texts(
-                (row.release, row.run_mode, str(row.k), row.at_least_one, row.every_one, row.basis)
-            )
+            *texts((row.release, str(row.k), row.at_least_one, row.every_one, row.basis))
         )
     return table
 

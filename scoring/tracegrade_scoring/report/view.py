@@ -4,14 +4,15 @@ One view for the terminal, HTML and Markdown, so that all three say the same. Al
 line and free of control characters (`visible`); markup is escaped by who writes it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
+from tracegrade_scoring.reliability import Pass
 from tracegrade_scoring.report import words
 from tracegrade_scoring.report.catalogue import Metric, Scale, main_metrics, more_metrics
-from tracegrade_scoring.report.model import ModeOutcome, Release, Report, Score
+from tracegrade_scoring.report.model import ModeOutcome, Release, Reliability, Report, Score
 from tracegrade_scoring.report.scorecard import Card, card
 
 VERDICT_WORDS = {"better": "better", "worse": "worse", "unclear": "may be chance"}
@@ -84,7 +85,6 @@ class PassRow:
     """pass@k and pass^k of one cohort."""
 
     release: str
-    run_mode: str
     k: int
     at_least_one: str
     every_one: str
@@ -111,7 +111,7 @@ MODE_HEADINGS = ("release", "failure mode", "rate", "runs", "first shown in", "w
 
 @dataclass(frozen=True)
 class AgentView:
-    """One agent with all its releases."""
+    """One agent in one run mode with all its releases."""
 
     name: str
     releases: tuple[Release, ...]
@@ -140,11 +140,6 @@ class AgentView:
         return _grouped(self.more_rows)
 
     @property
-    def has_run_modes(self) -> bool:
-        """Whether the traces say how any run was made."""
-        return any(row.run_mode for row in self.passes)
-
-    @property
     def compared(self) -> str:
         """The two releases that differences are between, '' if there is one release alone."""
         return " → ".join(self.labels[-2:]) if len(self.labels) > 1 else ""
@@ -156,9 +151,9 @@ def _grouped(rows: Iterable[MetricRow]) -> list[tuple[str, list[MetricRow]]]:
 
 
 def agent_views(report: Report) -> list[AgentView]:
-    """Return one view for each agent, by name; its releases stand by their first run."""
-    by_agent = groupby(report.releases, key=lambda release: release.key.agent_name)
-    return [_agent_view(name, tuple(releases)) for name, releases in by_agent]
+    """Return one view for each agent and run mode; its releases stand by their first run."""
+    by_agent = groupby(report.releases, key=lambda release: release.key[:2])
+    return [_agent_view(words.cohort(*key), tuple(releases)) for key, releases in by_agent]
 
 
 def release_label(release: Release) -> str:
@@ -166,11 +161,11 @@ def release_label(release: Release) -> str:
     return words.name(release.key.release, "(no release)")
 
 
-def _agent_view(name: str | None, releases: tuple[Release, ...]) -> AgentView:
+def _agent_view(name: str, releases: tuple[Release, ...]) -> AgentView:
     names = {name for release in releases for name in release.metrics}
     metrics = main_metrics(names)
     return AgentView(
-        name=words.name(name, "(no agent name)"),
+        name=name,
         releases=releases,
         labels=tuple(release_label(release) for release in releases),
         rows=_main_rows(metrics, releases),
@@ -299,18 +294,29 @@ def _usage_row(
 
 
 def _pass_rows(release: Release) -> Iterable[PassRow]:
-    for cohort in release.cohorts:
-        for row in cohort.passes:
-            yield PassRow(
-                release_label(release),
-                words.name(cohort.run_mode, ""),
-                row.k,
-                _with_interval(row.pass_at_k, row.at_low, row.at_high),
-                _with_interval(row.pass_hat_k, row.hat_low, row.hat_high),
-                f"{words.count(row.tasks, 'task')}, {words.count(cohort.valid, 'attempt')}"
-                + (f", {cohort.invalid:,} of unknown outcome" if cohort.invalid else "")
-                + (f", {cohort.dropped:,} tasks of too few dropped" if cohort.dropped else ""),
-            )
+    found = release.reliability
+    if found is None:
+        return
+    for row in found.passes:
+        yield PassRow(
+            release_label(release),
+            row.k,
+            _with_interval(row.pass_at_k, row.at_low, row.at_high),
+            _with_interval(row.pass_hat_k, row.hat_low, row.hat_high),
+            ", ".join(_attempts_behind(row, found)),
+        )
+
+
+def _attempts_behind(row: Pass, found: Reliability) -> Iterator[str]:
+    """Yield what a row stands on, and what was left out of it."""
+    yield words.count(row.tasks, "task")
+    yield words.count(found.valid, "attempt")
+    if found.invalid:
+        yield f"{found.invalid:,} of unknown outcome"
+    if found.dropped:
+        yield f"{found.dropped:,} tasks of too few dropped"
+    if found.superseded:
+        yield f"{words.count(found.superseded, 'run')} superseded by a later one"
 
 
 def _mode_order(row: ModeOutcome) -> tuple[bool, int, str]:

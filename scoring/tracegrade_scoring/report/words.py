@@ -47,6 +47,12 @@ def name(text: str | None, absent: str = NOTHING) -> str:
     return absent if text is None or text == "" else clip(visible(text), 120)
 
 
+def cohort(agent_name: str | None, run_mode: str | None) -> str:
+    """Return the name of an agent in a run mode."""
+    agent = name(agent_name, "(no agent name)")
+    return f"{agent}, {name(run_mode)}" if run_mode else agent
+
+
 def clip(text: str, length: int) -> str:
     """Return a text cut to a length, its cut marked."""
     return text if len(text) <= length else text[: length - 1] + "…"

@@ -60,8 +60,9 @@ class Tables:
     def scored(self, run: str, task: str | None) -> None:
         """Note that a scoring run has read a run."""
         self.con.execute(
-            "INSERT INTO trajectory_scores (trajectory_id, task_id, release, agent_name) "
-            "SELECT trajectory_id, $task, release, agent_name FROM trajectories "
+            "INSERT INTO trajectory_scores "
+            "(trajectory_id, task_id, release, agent_name, run_mode, sample_weight) "
+            "SELECT trajectory_id, $task, release, agent_name, run_mode, 1 FROM trajectories "
             "WHERE trajectory_id = $run",
             {"run": run, "task": task},
         )
@@ -256,6 +257,7 @@ def _sample_aggregates(tables: Tables) -> None:
                 metric,
                 value,
                 release=release,
+                run_mode="live",
                 numerator=n,
                 denominator=d,
                 low=low,

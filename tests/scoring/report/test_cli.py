@@ -29,7 +29,7 @@ def run(*arguments: str | Path) -> int:
     [
         ("terminal", "Tool-selection accuracy"),
         ("html", "<!DOCTYPE html>"),
-        ("markdown", "## `files`"),
+        ("markdown", "## `files, live`"),
         ("json", '"pass_hat_k"'),
     ],
 )

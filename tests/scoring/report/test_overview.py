@@ -15,9 +15,9 @@ from tracegrade_scoring.report.html import render_html
 from tracegrade_scoring.report.markdown import render_markdown
 from tracegrade_scoring.report.model import (
     EVERY_ATTEMPT,
-    CohortPass,
     Counting,
     Release,
+    Reliability,
     SubGoalOutcome,
 )
 from tracegrade_scoring.report.read import read_report
@@ -145,9 +145,10 @@ def test_attempts_are_counted_as_asked(tables: Tables) -> None:
                 {"name": category, "run": run},
             )
 
-    def cohort(counting: Counting) -> CohortPass:
+    def cohort(counting: Counting) -> Reliability:
         (release,) = read_report(tables.con, "lake", counting).releases
-        return release.cohorts[0]
+        assert release.reliability is not None
+        return release.reliability
 
     assert [row.pass_at_k for row in cohort(EVERY_ATTEMPT).passes] == [1.0]
     assert [name for name, _ in cohort(EVERY_ATTEMPT).categories] == ["x", "y"]
