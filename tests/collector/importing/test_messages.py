@@ -476,10 +476,25 @@ def test_react_steps_become_thoughts_calls_and_observations(lake: Lake, tmp_path
     assert steps(lake) == [("thought", None, None, "I look.", None), *WEATHER_STEPS]
 
 
+def test_a_tool_that_the_framework_did_not_know_was_not_executed(
+    lake: Lake, tmp_path: Path
+) -> None:
+    """LangChain's answer that a tool does not exist is no result of that tool."""
+    answer = "sleep is not a valid tool, try one of [get_weather]."
+    record = {"steps": [{"action": "sleep", "action_input": {"s": 60}, "observation": answer}]}
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    add(lake, tmp_path / "run.json")
+
+    found = rows(lake, "SELECT tool_name, status FROM steps WHERE kind = 'tool_call'")
+    assert found == [("sleep", "not_executed")]
+
+
 def test_real_react_runs_are_read(lake: Lake, shared_data: Path) -> None:
-    """WorkBench: 388 of 400 runs have steps; those without are named."""
+    """WorkBench: 388 of 400 runs have steps; 26 calls name a tool that does not exist."""
     file = shared_data / "workbench" / "runs.jsonl.gz"
     imported, notes = add(lake, file)
+    unknown = rows(lake, "SELECT count(*) FROM steps WHERE status = 'not_executed'")
 
     assert (imported.understood["trajectories"], imported.faults) == (388, 12)
     assert len(notes) == 12
+    assert unknown == [(26,)]
