@@ -6,6 +6,7 @@ nothing and cannot be reconfigured. The objects of a lake on an object store are
 pyarrow datasets, so that no extension of the engine has to be downloaded.
 """
 
+import contextlib
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
@@ -107,7 +108,9 @@ def _connected(
     for name in sorted(found.keys() - declared.keys()):
         con.execute(f"CREATE VIEW {name} AS SELECT * FROM {found[name].relation}")
     if "trajectory_scores" in declared or "trajectory_scores" in found:
-        con.execute(f"CREATE VIEW scores AS {query('scores')}")
+        # Scores of an earlier version may lack columns; they are as good as none until made anew.
+        with contextlib.suppress(duckdb.BinderException):
+            con.execute(f"CREATE VIEW scores AS {query('scores')}")
     return con
 
 

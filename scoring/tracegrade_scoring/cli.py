@@ -4,6 +4,7 @@ Thin: what they do is imported only when they run, so that `--help` and the othe
 """
 
 from datetime import datetime
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +15,13 @@ from tracegrade_scoring.compare.cli import compare
 from tracegrade_scoring.report.cli import report
 
 __all__ = ["compare", "report", "score", "tasks"]
+
+
+class Compat(StrEnum):
+    """A source text that scores can follow to the letter."""
+
+    AGENTIC = "agentic"
+
 
 LakePath = Annotated[
     str, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder or URL.", metavar="LAKE")
@@ -139,6 +147,10 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     tool_threshold: Annotated[
         float, typer.Option(help="The least tool correctness that is tool-correct.")
     ] = 1.0,
+    compat: Annotated[
+        Compat | None,
+        typer.Option(help="Tool correctness as the text of this paper has it, to the letter."),
+    ] = None,
 ) -> None:
     """Build steps from new spans and score every trajectory that is new or has changed.
 
@@ -155,7 +167,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     say = partial(typer.echo, err=True)
     opened = open_lake(lake, say)
     specification, notes = usable_specification(tasks)
-    specification = weighted(specification, tool_weights, tool_threshold)
+    specification = weighted(specification, tool_weights, tool_threshold, compat and compat.value)
     given = load_prices(prices)
     for note in notes:
         say(note)

@@ -29,21 +29,25 @@ def usable_specification(path: Path | None) -> tuple[Specification, list[str]]:
     return loaded.specification, [str(problem) for problem in loaded.problems]
 
 
-def weighted(specification: Specification, weights: str | None, threshold: float) -> Specification:
-    """Return the specification with these weights and threshold of tool correctness.
+def weighted(
+    specification: Specification, weights: str | None, threshold: float, compat: str | None = None
+) -> Specification:
+    """Return the specification with this way to make tool correctness.
 
     Args:
         specification: Any.
         weights: As `selection=1,utilization=0`; a dimension that is not named has weight 1.
         threshold: The least tool correctness of a tool-correct attempt, 0 to 1.
+        compat: `agentic` for the dimensions as that paper's text has them; None for ours.
 
     Raises:
         BadWeights: A dimension is not known, or a weight is no number, negative, or all are 0.
     """
     entries = [entry.partition("=") for entry in weights.split(",")] if weights else []
     try:
-        given = {name.strip(): float(weight) for name, _, weight in entries}
-        options = ToolCorrectness.model_validate({**given, "threshold": threshold})
+        given: dict[str, object] = {name.strip(): float(weight) for name, _, weight in entries}
+        given |= {"threshold": threshold, "compat": compat}
+        options = ToolCorrectness.model_validate(given)
     except (ValidationError, ValueError) as error:
         msg = (
             f"tool correctness cannot be made of --tool-weights '{weights or ''}' and "

@@ -8,7 +8,7 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_scoring.grading import grade
-from tracegrade_scoring.relations import materialise, put, table
+from tracegrade_scoring.relations import materialise, put, table, unordered
 from tracegrade_scoring.tasks.model import ToolCorrectness
 
 _SOLUTIONS = pa.schema(
@@ -28,14 +28,16 @@ def score(con: duckdb.DuckDBPyConnection, options: ToolCorrectness) -> None:
 
     Args:
         con: Holds what `create_relations` makes, and `fitting_pairs`.
-        options: Weights and threshold.
+        options: Weights, threshold, and whose reading of the dimensions.
     """
     put(con, "grading_weights", table(_WEIGHTS, [(options.weights, options.threshold)]))
     for name in ("graded_expectations", "call_turns", "grading_problems"):
         materialise(con, name)
     _solve(con)
-    for name in ("utilisations", "tool_grades", "tool_correctness_scores"):
-        materialise(con, name)
+    materialise(con, "utilisations")
+    grades = "agentic_grades" if options.compat == "agentic" else "tool_grades"
+    con.execute(f"CREATE OR REPLACE TEMP TABLE tool_grades AS {unordered(grades)}")
+    materialise(con, "tool_correctness_scores")
 
 
 def _solve(con: duckdb.DuckDBPyConnection) -> None:

@@ -4,9 +4,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 import pytest
 
-from tracegrade_collector.lake import RAW_SPANS, Lake, Table
+from tracegrade_collector.lake import RAW_SPANS, Column, Lake, Table
 from tracegrade_queries.build import build
 from tracegrade_queries.connection import connect
 from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
@@ -105,6 +106,18 @@ def test_table_of_an_earlier_version_is_read(lake: Lake) -> None:
 
     with connect(other) as con:
         assert con.sql("SELECT span_id, redacted FROM spans").fetchall() == [(f"{1:016x}", None)]
+
+
+def test_scores_of_an_earlier_version_hide_nothing_else(lake: Lake) -> None:
+    """There is no view of them until they are made anew, and all other tables are read."""
+    land(lake, request_of([agent(1)]))
+    columns = (Column("trajectory_id", pa.string(), ""), Column("tsa", pa.float64(), ""))
+    earlier = Table("trajectory_scores", "", columns, partition_by=())
+    lake.append(earlier, pa.table({"trajectory_id": ["t1"], "tsa": [1.0]}))
+
+    with connect(lake) as con:
+        assert con.sql("SELECT count(*) FROM spans").fetchall() == [(1,)]
+        assert con.sql("SELECT tsa FROM trajectory_scores").fetchall() == [(1.0,)]
 
 
 def test_spans_leave_out_what_was_sent_twice(lake: Lake) -> None:

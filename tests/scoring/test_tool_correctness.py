@@ -87,6 +87,47 @@ def test_calls_are_matched_one_to_one(
     assert value(found, "tool_correct") == (correctness == 1)
 
 
+LITERAL: list[tuple[list[Made], list[Made], tuple[float, ...]]] = [
+    (["a", "b"], ["a", "b"], (1.0, 1.0)),
+    (["a", "a"], ["a", "a"], (1.0, 1 / 2)),
+    (["s", "s", "m"], ["s", "m", "m"], (1.0, 1 / 3)),
+    (["x", "a"], ["a", "x", "a"], (1.0, 0.0)),
+    (["a", "b"], ["a", "b", "z", "z"], (2 / 3, 1.0)),
+    (["a"], [], (0.0, 0.0)),
+    ([("c", {"n": 1}), ("c", {"n": 2})], [("c", {"n": 1}), ("c", {"n": 2})], (1.0, 1 / 2, 1 / 2)),
+    ([("c", {"n": 1}), ("d", {})], [("c", {"n": 1, "k": 1})], (1 / 2, 1 / 2, 1 / 4)),
+]
+"""Expected calls, calls made, selection, sequence and, where stated, parameters by the paper."""
+
+
+@pytest.mark.parametrize(("expected", "made", "literal"), LITERAL)
+def test_paper_is_followed_to_the_letter_if_asked(
+    expected: list[Made], made: list[Made], literal: tuple[float, ...]
+) -> None:
+    """Names are a set, an expectation meets the first call of its name, order is the place."""
+    found = graded(expected, made, weights=ToolCorrectness(compat="agentic"))
+    names = ("tool_selection_jaccard", "tool_sequence", "tool_parameters")
+
+    assert tuple(value(found, name) for name in names[: len(literal)]) == literal
+    assert value(found) == pytest.approx(sum(literal) / len(literal))
+
+
+@pytest.mark.parametrize(("text", "used"), [("It is order 7781.", 1), ("Done.", 0)])
+def test_answer_uses_tools_or_not_by_the_paper(text: str, used: int) -> None:
+    """One result of two that comes back is enough; ours is a half."""
+    steps = [
+        call("t1", 0, "a", result="order 7781"),
+        call("t1", 1, "b", result="order 9999"),
+        answer(text),
+    ]
+    ours, literal = (
+        value(graded(["a", "b"], [], steps=steps, weights=weights), "tool_utilization")
+        for weights in (None, ToolCorrectness(compat="agentic"))
+    )
+
+    assert (ours, literal) == (used / 2, used)
+
+
 def test_order_is_the_longest_common_subsequence() -> None:
     """A call too many does not shift all that follow."""
     assert value(graded(["x", "a"], ["a", "x", "a"]), "tool_sequence") == 1

@@ -205,6 +205,8 @@ class ToolCorrectness(_Strict):
     utilization: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
     threshold: Annotated[float, Field(ge=0, le=1)] = 1.0
     """The least tool correctness of an attempt that is tool-correct."""
+    compat: Literal["agentic"] | None = None
+    """`agentic`: the dimensions as that paper's text has them, see `agentic_grades.sql`."""
 
     @model_validator(mode="after")
     def _weighs_something(self) -> Self:
