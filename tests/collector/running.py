@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -29,7 +30,8 @@ RAW_TABLES = {"raw_spans": RAW_SPANS, "raw_logs": RAW_LOGS}
 COMMAND = [str(Path(sys.executable).with_name("tracegrade")), "collect"]
 PROTOBUF = {"Content-Type": "application/x-protobuf"}
 JSON = {"Content-Type": "application/json"}
-PATIENCE_SECS = 60.0
+PATIENCE_SECS = 240.0
+"""How long a test waits for what must come; only a failed test waits so long."""
 
 
 class Answer(NamedTuple):
@@ -122,10 +124,56 @@ class Collector:
         """Return the process ids of running landers, of which there is one or none; Linux only."""
         return [pid for pid in child_pids(self.process.pid) if _is_lander(pid)]
 
+    def halt_lander(self) -> int:
+        """Stop its lander, which runs by then; return its process id; Linux only."""
+        pid = self.lander_pid()
+        halt(pid)
+        return pid
+
     @property
     def is_running(self) -> bool:
         """Whether it has not ended."""
         return self.process.poll() is None
+
+    @property
+    def is_listening(self) -> bool:
+        """Whether it takes new connections, which it does until it is asked to end."""
+        try:
+            socket.create_connection(("127.0.0.1", self.port), PATIENCE_SECS).close()
+        except ConnectionError:
+            return False
+        return True
+
+
+def is_gone(pid: int) -> bool:
+    """Return whether a process has ended, waited for by its parent or not; Linux only."""
+    return _thread_states(pid) <= {"X", "Z"}
+
+
+def halt(pid: int) -> None:
+    """Stop a process, which does nothing more when this returns; SIGCONT lets it go on."""
+    os.kill(pid, signal.SIGSTOP)
+    wait_until(lambda: _thread_states(pid) <= {"T", "X", "Z"})
+
+
+def _thread_states(pid: int) -> set[str]:
+    """Return the letters that Linux has for what the threads of a process do."""
+    states: set[str] = set()
+    for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
+        with suppress(OSError):  # it has ended meanwhile
+            states.add(_stat_fields(stat)[0])
+    return states
+
+
+def processor_secs(pid: int) -> float:
+    """Return how long a process has computed, which a busy machine does not change; Linux only."""
+    fields = _stat_fields(Path(f"/proc/{pid}/stat"))
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _stat_fields(stat: Path) -> list[str]:
+    """Return the fields of a process or thread from its state on."""
+    return stat.read_text().rpartition(") ")[2].split()
 
 
 def child_pids(pid: int) -> list[int]:

@@ -20,7 +20,14 @@ from tracegrade_collector.encoding.otlp_json import write_json
 
 from . import canaries
 from .canaries import CANARIES, WORD, Message, found_in
-from .running import JSON, PROTOBUF, Collector, collecting, landed
+from .running import (
+    JSON,
+    PATIENCE_SECS,
+    PROTOBUF,
+    Collector,
+    collecting,
+    landed,
+)
 
 PRIVATE = ("wal", "quarantine")
 RPC = "/opentelemetry.proto.collector.{}.v1.{}Service/Export"
@@ -94,7 +101,7 @@ def by_grpc(collector: Collector, signal: str, request: Message) -> bytes:
     """Send a request over gRPC; return the answer."""
     with grpc.insecure_channel(collector.grpc) as channel:
         call = channel.unary_unary(RPC.format(*SERVICES[signal]))
-        answer: bytes = call(request.SerializeToString(), timeout=30)
+        answer: bytes = call(request.SerializeToString(), timeout=PATIENCE_SECS)
     return answer
 
 
@@ -109,7 +116,7 @@ def malformed(collector: Collector) -> Iterator[bytes]:
     card = b'{"resourceSpans":[{"scopeSpans":[{"spans":[{"flags":4539578763621486}]}]}]}'
     yield collector.post("/v1/traces", card, JSON).body
     with grpc.insecure_channel(collector.grpc) as channel, suppress(grpc.RpcError):
-        channel.unary_unary(RPC.format(*SERVICES["traces"]))(whole[:-1], timeout=30)
+        channel.unary_unary(RPC.format(*SERVICES["traces"]))(whole[:-1], timeout=PATIENCE_SECS)
 
 
 def files(lake: Path) -> Iterator[Path]:

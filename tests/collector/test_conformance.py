@@ -25,6 +25,7 @@ from tracegrade_collector.receive.http_connection import KEEP_ALIVE_SECS
 
 from .running import (
     JSON,
+    PATIENCE_SECS,
     PROTOBUF,
     Collector,
     collecting,
@@ -147,7 +148,9 @@ class TestRequests:
             waiting = stalled.future(iter(lambda: silent.wait() and None, None))
             call = channel.unary_unary(f"/{SERVICES['traces']}/Export")
             with ThreadPoolExecutor(20) as pool:
-                done = list(pool.map(lambda n: call(trace_body(n + 1), timeout=20), range(60)))
+                done = list(
+                    pool.map(lambda n: call(trace_body(n + 1), timeout=PATIENCE_SECS), range(60))
+                )
             silent.set()
             waiting.cancel()
 
@@ -312,7 +315,7 @@ class TestRefusals:
         call = transport.channel.stream_unary(f"/{SERVICES['traces']}/Export")
 
         with pytest.raises(grpc.RpcError) as refused:
-            call(iter(()), timeout=10)
+            call(iter(()), timeout=PATIENCE_SECS)
         assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
 
 

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import grpc
@@ -15,32 +15,36 @@ import pytest
 from google.rpc.code_pb2 import Code
 
 from .running import (
+    PATIENCE_SECS,
     PROTOBUF,
     Collector,
     collecting,
     landed_ids,
+    processor_secs,
     read_answer,
     trace_body,
     wait_until,
 )
 from .transports import SERVICES, answers, connect, head, raw
 
-HEAD_SECS = BODY_SECS = 1.0
-LATE_SECS = 1.9  # a deadline is looked at every half second, and the machine may be busy
+SHORT_SECS = 1.0  # time for a head, for a body; looked at every half second
 ORIGIN = "https://app.example"
 EXPORT = f"/{SERVICES['traces']}/Export"
 
 
 @pytest.fixture(scope="module")
 def collector(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
-    """A collector with short deadlines, open to the pages of one origin."""
-    with collecting(
-        tmp_path_factory.mktemp("lake"),
-        max_request_bytes=1 << 20,
-        max_head_secs=HEAD_SECS,
-        max_body_secs=BODY_SECS,
-        cors_origins=ORIGIN,
-    ) as running:
+    """A collector that is open to the pages of one origin."""
+    lake = tmp_path_factory.mktemp("lake")
+    with collecting(lake, max_request_bytes=1 << 20, cors_origins=ORIGIN) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
+    """A collector that waits for nobody for long."""
+    lake = tmp_path_factory.mktemp("hasty")
+    with collecting(lake, max_head_secs=SHORT_SECS, max_body_secs=SHORT_SECS) as running:
         yield running
 
 
@@ -62,57 +66,48 @@ def counter(collector: Collector, name: str) -> float:
         ),
     ],
 )
-def test_slow_request_is_ended_in_time(
-    collector: Collector, sent: bytes, statuses: list[int]
-) -> None:
+def test_slow_request_is_ended(hasty: Collector, sent: bytes, statuses: list[int]) -> None:
     """The connection is closed; if there was a head, with an error that lets it be sent again."""
-    started = time.monotonic()
-    received = raw(collector, sent)
-
-    assert answers(received) == statuses
-    assert 0.9 < time.monotonic() - started < LATE_SECS + 2
+    assert answers(raw(hasty.port, sent)) == statuses
 
 
-def test_byte_after_byte_is_too_slow(collector: Collector) -> None:
+def test_byte_after_byte_is_too_slow(hasty: Collector) -> None:
     """Each byte in time does not make the whole in time; what it held is free again."""
-    with socket.create_connection(("127.0.0.1", collector.port), timeout=5) as connection:
-        connection.sendall(head("Content-Length: 1000"))
-        started = time.monotonic()
-        with pytest.raises(OSError, match=r"reset|pipe"):  # noqa: PT012 - one of the sends
-            for _ in range(40):
-                connection.sendall(b"x")
-                time.sleep(0.1)
+    with closing(connect(hasty)) as connection:
+        connection.connect()
+        connection.sock.sendall(head("Content-Length: 1000000"))
+        with pytest.raises(ConnectionError):
+            wait_until(lambda: connection.sock.sendall(b"x"))
 
-    assert time.monotonic() - started < LATE_SECS + 1.5
-    wait_until(lambda: counter(collector, "in_flight_bytes") == 0)
+    wait_until(lambda: counter(hasty, "in_flight_bytes") == 0)
 
 
-def test_slow_call_is_ended_in_time(collector: Collector) -> None:
+def test_slow_call_is_ended_in_time(hasty: Collector) -> None:
     """A call whose message does not come is ended, and may be sent again."""
     silent = threading.Event()
-    with grpc.insecure_channel(collector.grpc) as channel:
+    with grpc.insecure_channel(hasty.grpc) as channel:
         stalled = channel.stream_unary(EXPORT).future(iter(lambda: silent.wait() and None, None))
         with pytest.raises(grpc.RpcError) as refused:
-            stalled.result(timeout=10)
+            stalled.result(timeout=PATIENCE_SECS)
         silent.set()
 
     assert refused.value.code() is grpc.StatusCode.UNAVAILABLE
 
 
-def test_silent_grpc_connection_is_closed(collector: Collector) -> None:
+def test_silent_grpc_connection_is_closed(hasty: Collector) -> None:
     """One that never begins to speak HTTP/2 loses its place."""
-    host, _, port = collector.grpc.rpartition(":")
-    with socket.create_connection((host, int(port)), timeout=10) as connection:
+    host, _, port = hasty.grpc.rpartition(":")
+    with socket.create_connection((host, int(port)), timeout=PATIENCE_SECS) as connection:
         while connection.recv(1 << 16):
             pass
 
 
-def test_idle_connection_outlives_the_deadlines(collector: Collector) -> None:
+def test_idle_connection_outlives_the_deadlines(hasty: Collector) -> None:
     """A pause between two requests is no slow head."""
-    with closing(connect(collector)) as connection:
+    with closing(connect(hasty)) as connection:
         connection.request("POST", "/v1/traces", b"", PROTOBUF)
         first = read_answer(connection)
-        time.sleep(2 * HEAD_SECS + 0.5)
+        time.sleep(SHORT_SECS + 0.6)
         connection.sock.sendall(head("Content-Length: 0"))
         second = connection.sock.recv(1000)
 
@@ -146,29 +141,31 @@ def test_idle_connection_outlives_the_deadlines(collector: Collector) -> None:
 def test_malformed_request_ends_the_connection(collector: Collector, sent: bytes) -> None:
     """It has one answer, a 4xx with a Status, and nothing behind it is taken for a request."""
     smuggled = head("Content-Length: 0")
-    try:
-        received = raw(collector, sent + smuggled)
-    except ConnectionError:  # closed while more was on its way
-        return
-    (status,) = answers(received)
+    received = raw(collector.port, sent + smuggled)
+    found = answers(received)
 
-    assert status in (400, 431)
-    assert b"google.rpc.BadRequest" in received
+    assert found in ([400], [431]) or (found == [] and is_large(sent))
+    assert b"google.rpc.BadRequest" in received or found == []
+
+
+def is_large(sent: bytes) -> bool:
+    """Return whether an answer may get lost, since the connection is closed meanwhile."""
+    return len(sent) > 1 << 16
 
 
 def test_body_is_what_its_length_says(collector: Collector) -> None:
     """What follows a shorter length is the next request, and here it is none."""
-    received = raw(collector, head("Content-Length: 0") + b"\x0a\x00 left over\r\n\r\n")
+    received = raw(collector.port, head("Content-Length: 0") + b"\x0a\x00 left over\r\n\r\n")
 
     assert answers(received) in ([200], [200, 400])
 
 
 def test_requests_sent_ahead_are_limited(collector: Collector) -> None:
     """Those before the limit are answered, then the connection is closed."""
-    received = raw(collector, head("Content-Length: 0") * 2000)
+    found = answers(raw(collector.port, head("Content-Length: 0") * 20_000))
 
-    assert set(answers(received)) == {200}
-    assert 1000 <= len(answers(received)) < 2000
+    assert set(found) == {200}
+    assert len(found) < 20_000
 
 
 @pytest.mark.parametrize(
@@ -180,10 +177,10 @@ def test_requests_sent_ahead_are_limited(collector: Collector) -> None:
     ],
 )
 def test_refusal_comes_instead_of_continue(
-    collector: Collector, lines: list[str], path: str, expected: int
+    hasty: Collector, lines: list[str], path: str, expected: int
 ) -> None:
     """A client that asks before it sends is not asked to send in vain."""
-    received = raw(collector, head("Expect: 100-continue", *lines, path=path))
+    received = raw(hasty.port, head("Expect: 100-continue", *lines, path=path))
 
     assert answers(received) == [expected]
 
@@ -192,7 +189,7 @@ def test_continue_comes_before_the_answer(collector: Collector) -> None:
     """A client that asks whether to send may."""
     sent = head("Expect: 100-continue", "Content-Length: 0", "Connection: close")
 
-    assert answers(raw(collector, sent))[-1] == 200
+    assert answers(raw(collector.port, sent))[-1] == 200
 
 
 def test_body_of_a_request_that_offers_http2_is_stored(tmp_path: Path) -> None:
@@ -239,14 +236,15 @@ def test_allowed_page_may_send(collector: Collector) -> None:
 
 def test_idle_connections_make_room(tmp_path: Path) -> None:
     """One too many closes the one that has rested longest, never one with a request."""
-    limits = {"max_connections": 20, "max_body_secs": 20, "max_request_bytes": 1000}
+    limits = {"max_connections": 20, "max_body_secs": 600, "max_request_bytes": 1000}
     with collecting(tmp_path, **limits) as collector, ExitStack() as opened:
         busy = [opened.enter_context(closing(connect(collector))) for _ in range(5)]
         for connection in busy:
             connection.putrequest("POST", "/v1/traces")
             connection.putheader("Content-Type", "application/x-protobuf")
-            connection.putheader("Content-Length", "1")
-            connection.endheaders()
+            connection.putheader("Content-Length", "2")
+            connection.endheaders(b"\xff")
+        wait_until(lambda: counter(collector, "in_flight_bytes") == len(busy))
         for _ in range(100):
             idle = opened.enter_context(closing(connect(collector)))
             idle.connect()
@@ -254,11 +252,10 @@ def test_idle_connections_make_room(tmp_path: Path) -> None:
         for connection in busy:
             connection.send(b"\xff")
         finished = [read_answer(connection).status for connection in busy]
-        count = counter(collector, "http_connections")
+        wait_until(lambda: counter(collector, "http_connections") <= 20)
 
     assert live == [200] * 20
     assert finished == [400] * 5
-    assert count <= 20
 
 
 def test_ten_thousand_idle_connections_hurt_nobody(tmp_path: Path) -> None:
@@ -266,14 +263,14 @@ def test_ten_thousand_idle_connections_hurt_nobody(tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     count = min(10_000, hard - 500)
-    with collecting(tmp_path, max_head_secs=120) as collector, ExitStack() as opened:
+    with collecting(tmp_path, max_head_secs=3600) as collector, ExitStack() as opened:
         before = memory_bytes(collector)
         for _ in range(count):
             connection = socket.create_connection(("127.0.0.1", collector.port))
             opened.enter_context(closing(connection))
-        started = time.monotonic()
+        started = processor_secs(collector.process.pid)
         statuses = [collector.post("/v1/traces", trace_body(1)).status for _ in range(50)]
-        secs = time.monotonic() - started
+        secs = processor_secs(collector.process.pid) - started
         grown = memory_bytes(collector) - before
         opened.close()
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
@@ -314,7 +311,10 @@ def test_thousand_calls_at_once_are_all_answered(collector: Collector) -> None:
         call = channel.unary_unary(EXPORT)
         waiting = list(range(1, 1001))
         while waiting:
-            futures = {number: call.future(trace_body(number), timeout=60) for number in waiting}
+            futures = {
+                number: call.future(trace_body(number), timeout=PATIENCE_SECS)
+                for number in waiting
+            }
             codes = {number: future.code() for number, future in futures.items()}
             assert set(codes.values()) <= {grpc.StatusCode.OK, grpc.StatusCode.UNAVAILABLE}
             waiting = [number for number in waiting if codes[number] is not grpc.StatusCode.OK]
@@ -330,22 +330,19 @@ def test_cancelled_calls_leave_nothing(collector: Collector) -> None:
         silent.set()
     with grpc.insecure_channel(collector.grpc) as channel:
         call = channel.unary_unary(EXPORT)
-        wait_until(lambda: call.future(trace_body(1), timeout=30).code() is grpc.StatusCode.OK)
+        wait_until(
+            lambda: call.future(trace_body(1), timeout=PATIENCE_SECS).code() is grpc.StatusCode.OK
+        )
 
     wait_until(lambda: counter(collector, "in_flight_bytes") == 0)
 
 
 def test_flood_of_pings_is_sent_away(collector: Collector) -> None:
     """A client that only pings is told to calm down, and its connection is closed."""
-    host, _, port = collector.grpc.rpartition(":")
+    port = int(collector.grpc.rpartition(":")[2])
     preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS, b"")
-    received = b""
-    with socket.create_connection((host, int(port)), timeout=20) as connection:
-        connection.sendall(preface + frame(PING, bytes(8)) * 1000)
-        with suppress(ConnectionError):
-            received = b"".join(iter(lambda: connection.recv(1 << 16), b""))
 
-    assert b"too_many_pings" in received
+    assert b"too_many_pings" in raw(port, preface + frame(PING, bytes(8)) * 1000)
 
 
 SETTINGS, PING = 4, 6
@@ -361,10 +358,10 @@ def test_call_with_a_large_head_is_refused(collector: Collector) -> None:
     with grpc.insecure_channel(collector.grpc) as channel:
         call = channel.unary_unary(EXPORT)
         with pytest.raises(grpc.RpcError) as refused:
-            call(b"", timeout=10, metadata=[("x", "y" * 100_000)])
+            call(b"", timeout=PATIENCE_SECS, metadata=[("x", "y" * 100_000)])
 
         assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
-        assert call(b"", timeout=10, metadata=[("x", "y" * 1000)]) == b""
+        assert call(b"", timeout=PATIENCE_SECS, metadata=[("x", "y" * 1000)]) == b""
 
 
 def test_files_run_out_and_come_back(tmp_path: Path) -> None:
@@ -378,7 +375,9 @@ def test_files_run_out_and_come_back(tmp_path: Path) -> None:
         resource.prlimit(collector.process.pid, resource.RLIMIT_NOFILE, (few, hard))
         with ExitStack() as opened:
             for _ in range(40):
-                connection = socket.create_connection(("127.0.0.1", collector.port), timeout=5)
+                connection = socket.create_connection(
+                    ("127.0.0.1", collector.port), timeout=PATIENCE_SECS
+                )
                 opened.enter_context(closing(connection))
             time.sleep(0.3)
             alive = collector.is_running

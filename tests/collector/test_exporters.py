@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from .running import Collector, collecting, landed
+from .running import (
+    PATIENCE_SECS,
+    Collector,
+    collecting,
+    landed,
+)
 
 PROGRAM = """
 from importlib import import_module
@@ -28,7 +33,7 @@ COUNT = 1300  # more than two batches
 def run_stock_program(protocol: str, arguments: str) -> None:
     """Run a program of its own that sends its spans and ends."""
     program = PROGRAM.format(protocol=protocol, arguments=arguments, count=COUNT)
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=PATIENCE_SECS)
 
 
 def arguments_for(protocol: str, collector: Collector, compression: str) -> str:

@@ -16,6 +16,7 @@ from tracegrade_collector.lake import Lake
 from tracegrade_queries.answer import Question, print_rows
 
 from .running import (
+    PATIENCE_SECS,
     PROTOBUF,
     Collector,
     collecting,
@@ -152,7 +153,11 @@ def test_a_store_without_conditions_ends_the_collector(
     store.ignores_conditions = True
     command = [TRACEGRADE, "collect", "--lake", url, "--http=127.0.0.1:0", "--grpc=off"]
     ended = subprocess.run(
-        [*command, f"--state={tmp_path}"], capture_output=True, text=True, timeout=60, check=False
+        [*command, f"--state={tmp_path}"],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECS,
+        check=False,
     )
 
     assert ended.returncode == 3
@@ -203,7 +208,11 @@ def agent_run() -> bytes:
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the command, which must succeed."""
     ended = subprocess.run(
-        [TRACEGRADE, *arguments], capture_output=True, text=True, timeout=120, check=False
+        [TRACEGRADE, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECS,
+        check=False,
     )
     assert ended.returncode == 0, ended.stderr
     return ended

@@ -22,8 +22,10 @@ from tracegrade_collector.receive.lander_process import DRAIN
 
 from .running import (
     COMMAND,
+    PATIENCE_SECS,
     Collector,
     collecting,
+    is_gone,
     landed,
     landed_ids,
     log_body,
@@ -86,7 +88,9 @@ def test_stop_under_traffic_loses_nothing(tmp_path: Path, to_all: bool) -> None:
         wait_until(lambda: len(acknowledged) > 50)
         if to_all:
             os.killpg(collector.process.pid, signal.SIGINT)
-        exit_code = collector.stop()
+        else:
+            collector.process.terminate()
+        exit_code = collector.process.wait(PATIENCE_SECS)
         sender.join()
 
     assert exit_code == 0
@@ -252,7 +256,7 @@ def test_lander_ends_with_its_receiver(tmp_path: Path) -> None:
         lander = collector.lander_pid()
         collector.process.kill()
         collector.process.wait()
-        wait_until(lambda: not Path(f"/proc/{lander}").exists())
+        wait_until(lambda: is_gone(lander))
 
 
 @only_linux
@@ -281,11 +285,11 @@ def test_full_log_is_refused_until_it_has_landed(tmp_path: Path) -> None:
     with collecting(
         tmp_path, max_wal_bytes=100, max_segment_age_secs=0.1, land_every_secs=0.1
     ) as collector:
-        os.kill(collector.lander_pid(), signal.SIGSTOP)
+        lander = collector.halt_lander()
         collector.post("/v1/traces", trace_body(1, 2))
         wait_until(lambda: collector.request("GET", "/readyz").status == 503)
         refused = collector.post("/v1/traces", trace_body(3))
-        os.kill(collector.lander_pid(), signal.SIGCONT)
+        os.kill(lander, signal.SIGCONT)
         wait_until(lambda: collector.request("GET", "/readyz").status == 200)
 
     assert (refused.status, refused.headers["retry-after"]) == (503, "3")
@@ -365,7 +369,9 @@ def test_taken_port_is_an_error(tmp_path: Path, protocol: str) -> None:
         free = {"http": "127.0.0.1:0", "grpc": "127.0.0.1:0"} | {protocol: address}
         flags = [f"--{name}={value}" for name, value in free.items()]
         command = [*COMMAND, f"--lake={tmp_path}", *flags]
-        second = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+        second = subprocess.run(
+            command, capture_output=True, text=True, timeout=PATIENCE_SECS, check=False
+        )
 
     (line,) = [line for line in second.stderr.splitlines() if line.startswith("tracegrade:")]
     assert (second.returncode, second.stdout) == (3, "")

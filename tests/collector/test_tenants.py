@@ -13,14 +13,17 @@ import grpc
 import pytest
 
 from tracegrade_collector.lake import Lake
+from tracegrade_collector.receive.receiver import SAME_WISH_SECS
 from tracegrade_collector.receive.tokens import add_token
 
 from .certificates import HOST, Authority
 from .running import (
+    PATIENCE_SECS,
     PROTOBUF,
     Answer,
     Collector,
     collecting,
+    halt,
     landed_ids,
     read_answer,
     trace_body,
@@ -78,7 +81,9 @@ def collector(lake: Path, tenants: Tenants) -> Iterator[Collector]:
 
 def send(collector: Collector, token: str, body: bytes, *tenant_headers: str) -> Answer:
     """Send one request over HTTP."""
-    with closing(http.client.HTTPConnection(HOST, collector.port, timeout=20)) as connection:
+    with closing(
+        http.client.HTTPConnection(HOST, collector.port, timeout=PATIENCE_SECS)
+    ) as connection:
         connection.putrequest("POST", "/v1/traces")
         headers = [*PROTOBUF.items(), ("Content-Length", str(len(body)))]
         headers += [("Authorization", f"Bearer {token}")]
@@ -94,7 +99,7 @@ def call(collector: Collector, token: str, body: bytes, *tenant_headers: str) ->
     metadata = [("authorization", f"Bearer {token}")]
     metadata += [("x-scope-orgid", value) for value in tenant_headers]
     with grpc.insecure_channel(collector.grpc) as channel:
-        channel.unary_unary(TRACES)(body, timeout=20, metadata=metadata)
+        channel.unary_unary(TRACES)(body, timeout=PATIENCE_SECS, metadata=metadata)
 
 
 def test_each_tenant_has_a_lake_of_its_own(
@@ -146,7 +151,9 @@ def test_header_that_names_another_tenant_is_refused(
 
 def test_header_with_a_nul_is_refused(collector: Collector, lake: Path, tenants: Tenants) -> None:
     """Bad input 42: it does not get as far as a name."""
-    with closing(http.client.HTTPConnection(HOST, collector.port, timeout=20)) as connection:
+    with closing(
+        http.client.HTTPConnection(HOST, collector.port, timeout=PATIENCE_SECS)
+    ) as connection:
         connection.putrequest("POST", "/v1/traces")
         connection._buffer += [  # type: ignore[attr-defined]  # http.client refuses it too
             b"X-Scope-OrgID: a\0b",
@@ -200,16 +207,21 @@ def test_rate_of_one_tenant_does_not_slow_another(lake: Path, tenants: Tenants) 
     """More than its bytes per second is refused for a moment; each refusal names its tenant."""
     metrics = add_token(tenants.file, None, None)
     tenants.add("[tenant.acme]\nmax_bytes_per_sec = 1000\n")
-    with collecting(lake, token_file=str(tenants.file)) as collector:
-        answers = [send(collector, tenants.acme, trace_body(*range(1, 100))) for _ in range(20)]
-        others = [send(collector, tenants.globex, trace_body(n)) for n in range(1, 20)]
+    answers: list[Answer] = []
+    with collecting(lake, token_file=str(tenants.file)) as running:
+
+        def is_refused() -> bool:
+            answers.append(send(running, tenants.acme, trace_body(*range(1, 50))))
+            return answers[-1].status != 200
+
+        wait_until(is_refused)
+        others = [send(running, tenants.globex, trace_body(n)) for n in range(1, 20)]
         headers = {"Authorization": f"Bearer {metrics}"}
-        counters = collector.request("GET", "/metrics", headers=headers).body.decode()
+        counters = running.request("GET", "/metrics", headers=headers).body.decode()
         refused = [answer for answer in answers if answer.status != 200]
-        wait_until(lambda: send(collector, tenants.acme, trace_body(100)).status == 200)
+        wait_until(lambda: send(running, tenants.acme, trace_body(100)).status == 200)
 
     assert answers[0].status == 200
-    assert refused
     assert {(each.status, each.headers["retry-after"]) for each in refused} == {(429, "2")}
     assert {each.status for each in others} == {200}
     name = 'refused_requests_total{reason="RateExceeded",tenant="acme"}'
@@ -252,11 +264,11 @@ def test_limits_change_without_a_restart(lake: Path, tenants: Tenants) -> None:
 
 def test_tenants_land_after_a_crash(lake: Path, tenants: Tenants) -> None:
     """Also of a tenant who sends no more, and whose token is gone."""
-    with collecting(lake, token_file=str(tenants.file), land_every_secs=60) as collector:
-        for _ in range(2):  # the second stays in the log: the next round is a minute later
+    with collecting(lake, token_file=str(tenants.file)) as collector:
+        collector.halt_lander()
+        for _ in range(2):
             send(collector, tenants.acme, trace_body(1))
             send(collector, tenants.globex, trace_body(2))
-            time.sleep(1.2)
         collector.kill()
     tenants.file.unlink()
     add_token(tenants.file, "globex", None)
@@ -307,12 +319,12 @@ def test_client_certificate_stands_for_a_token(
         assert status(known, b"", Authorization="Bearer wrong") == 401
         assert status(other, b"") == 401
         with grpc.secure_channel(collector.grpc, authority.credentials(known)) as channel:
-            channel.unary_unary(TRACES)(trace_body(3), timeout=20)
+            channel.unary_unary(TRACES)(trace_body(3), timeout=PATIENCE_SECS)
         with (
             grpc.secure_channel(collector.grpc, authority.credentials(other)) as channel,
             pytest.raises(grpc.RpcError) as refused,
         ):
-            channel.unary_unary(TRACES)(trace_body(4), timeout=20)
+            channel.unary_unary(TRACES)(trace_body(4), timeout=PATIENCE_SECS)
         collector.stop()
 
     assert refused.value.code() is grpc.StatusCode.UNAUTHENTICATED
@@ -325,12 +337,12 @@ def test_second_signal_gives_up_on_landing(lake: Path, tenants: Tenants) -> None
     flags: dict[str, str | float] = {"token_file": str(tenants.file), "land_every_secs": 60}
     with collecting(lake, **flags) as collector:
         send(collector, tenants.acme, trace_body(1))
-        os.kill(collector.lander_pid(), signal.SIGSTOP)  # it would take for ever
+        collector.halt_lander()  # it would take for ever
         collector.process.terminate()
-        time.sleep(1.5)
+        wait_until(lambda: not collector.is_listening)
+        time.sleep(1.5 * SAME_WISH_SECS)
         assert collector.is_running
-        collector.process.terminate()
-        code = collector.process.wait(20)
+        code = collector.stop()
     with collecting(lake, **flags) as collector:
         collector.stop()
 
@@ -341,11 +353,13 @@ def test_second_signal_gives_up_on_landing(lake: Path, tenants: Tenants) -> None
 def test_halted_collector_goes_on(collector: Collector, lake: Path, tenants: Tenants) -> None:
     """What was sent meanwhile is answered when it runs again, and lands once."""
     send(collector, tenants.acme, trace_body(1))
-    os.killpg(collector.process.pid, signal.SIGSTOP)
-    with closing(http.client.HTTPConnection(HOST, collector.port, timeout=30)) as connection:
+    for pid in (collector.process.pid, collector.lander_pid()):
+        halt(pid)
+    with closing(
+        http.client.HTTPConnection(HOST, collector.port, timeout=PATIENCE_SECS)
+    ) as connection:
         headers = PROTOBUF | {"Authorization": f"Bearer {tenants.acme}"}
         connection.request("POST", "/v1/traces", trace_body(2), headers)
-        time.sleep(3)
         os.killpg(collector.process.pid, signal.SIGCONT)
         status = read_answer(connection).status
     collector.stop()

@@ -7,6 +7,7 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, date, datetime
@@ -23,6 +24,7 @@ from tracegrade_collector.receive.tokens import add_token, read_access
 from .running import (
     COMMAND,
     JSON,
+    PATIENCE_SECS,
     PROTOBUF,
     Collector,
     collecting,
@@ -94,7 +96,9 @@ def test_bad_credentials_are_refused_over_http(
     collector: Collector, tokens: dict[str, str], path: str, kind: dict[str, str], bad: str
 ) -> None:
     """Bad input 41: 401 with the scheme to use, in the encoding of the request."""
-    with closing(http.client.HTTPConnection("127.0.0.1", collector.port, timeout=20)) as sender:
+    with closing(
+        http.client.HTTPConnection("127.0.0.1", collector.port, timeout=PATIENCE_SECS)
+    ) as sender:
         sender.putrequest("POST", path)
         sender.putheader("Content-Type", kind["Content-Type"])
         sender.putheader("Content-Length", "0")
@@ -120,7 +124,9 @@ def test_bad_credentials_are_refused_over_grpc(
         grpc.insecure_channel(collector.grpc) as channel,
         pytest.raises(grpc.RpcError) as refused,
     ):
-        channel.unary_unary(SERVICES[signal])(trace_body(1), timeout=20, metadata=metadata)
+        channel.unary_unary(SERVICES[signal])(
+            trace_body(1), timeout=PATIENCE_SECS, metadata=metadata
+        )
 
     assert refused.value.code() is grpc.StatusCode.UNAUTHENTICATED
 
@@ -174,7 +180,7 @@ def test_valid_token_is_let_in(tmp_path: Path, file: Path, tokens: dict[str, str
         with grpc.insecure_channel(collector.grpc) as channel:
             metadata = [("authorization", f"Bearer {tokens['valid']}")]
             call = channel.unary_unary(SERVICES["traces"])
-            call(trace_body(2), timeout=20, metadata=metadata)
+            call(trace_body(2), timeout=PATIENCE_SECS, metadata=metadata)
         collector.stop()
 
     assert status == 200
@@ -184,7 +190,7 @@ def test_valid_token_is_let_in(tmp_path: Path, file: Path, tokens: dict[str, str
 def test_refusal_does_not_wait_for_the_body(collector: Collector) -> None:
     """It comes when the head has come, so that a stranger fills no memory."""
     head = b"POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-protobuf\r\n"
-    with socket.create_connection(("127.0.0.1", collector.port), timeout=5) as sender:
+    with socket.create_connection(("127.0.0.1", collector.port), timeout=PATIENCE_SECS) as sender:
         sender.sendall(head + b"Content-Length: 60000000\r\n\r\n")
 
         assert sender.recv(12) == b"HTTP/1.1 401"
@@ -195,7 +201,7 @@ def test_refusal_comes_in_place_of_100_continue(collector: Collector, shown: byt
     """Bad input 48: the client need not send its body at all."""
     head = b"POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-protobuf\r\n"
     head += shown
-    with socket.create_connection(("127.0.0.1", collector.port), timeout=5) as sender:
+    with socket.create_connection(("127.0.0.1", collector.port), timeout=PATIENCE_SECS) as sender:
         sender.sendall(head + b"Content-Length: 1000\r\nExpect: 100-continue\r\n\r\n")
 
         assert sender.recv(12) == b"HTTP/1.1 401"
@@ -203,15 +209,14 @@ def test_refusal_comes_in_place_of_100_continue(collector: Collector, shown: byt
 
 def test_grpc_refusal_does_not_wait_for_the_message(collector: Collector) -> None:
     """A call that never sends its message is refused all the same."""
-
-    def never() -> Iterator[bytes]:
-        collector.process.wait(20)
-        yield b""
-
+    silent = threading.Event()
     with grpc.insecure_channel(collector.grpc) as channel:
-        call = channel.stream_unary(SERVICES["traces"]).future(never(), timeout=5)
+        call = channel.stream_unary(SERVICES["traces"]).future(
+            iter(lambda: silent.wait() and None, None), timeout=PATIENCE_SECS
+        )
 
         assert call.code() is grpc.StatusCode.UNAUTHENTICATED
+        silent.set()
 
 
 def test_refusals_are_counted_by_reason(
@@ -251,15 +256,23 @@ class TestChanges:
             grpc.insecure_channel(collector.grpc) as channel,
         ):
             call = channel.unary_unary(SERVICES["traces"])
-            call(trace_body(1), timeout=20, metadata=[("authorization", f"Bearer {old}")])
+            call(
+                trace_body(1), timeout=PATIENCE_SECS, metadata=[("authorization", f"Bearer {old}")]
+            )
             new = add_token(tmp_path / "next.toml", "", None)
             (tmp_path / "next.toml").rename(file)
             wait_until(lambda: status_with(collector, new) == 200)
-            call(trace_body(2), timeout=20, metadata=[("authorization", f"Bearer {new}")])
+            call(
+                trace_body(2), timeout=PATIENCE_SECS, metadata=[("authorization", f"Bearer {new}")]
+            )
 
             assert status_with(collector, old) == 401
             with pytest.raises(grpc.RpcError) as refused:
-                call(trace_body(3), timeout=20, metadata=[("authorization", f"Bearer {old}")])
+                call(
+                    trace_body(3),
+                    timeout=PATIENCE_SECS,
+                    metadata=[("authorization", f"Bearer {old}")],
+                )
             assert refused.value.code() is grpc.StatusCode.UNAUTHENTICATED
 
     def test_empty_file_lets_nobody_in(self, tmp_path: Path) -> None:
@@ -372,7 +385,7 @@ def test_collector_does_not_start_without_its_tokens(tmp_path: Path, state: str)
         [*COMMAND, "--lake", str(tmp_path / "lake"), "--http=127.0.0.1:0", f"--token-file={file}"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECS,
         check=False,
     )
 

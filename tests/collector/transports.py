@@ -5,7 +5,8 @@ import http.client
 import json
 import re
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
 import grpc
@@ -164,15 +165,23 @@ def transports(collector: Collector) -> dict[str, Transport]:
     }
 
 
-def raw(collector: Collector, sent: bytes, secs: float = 10.0) -> bytes:
+def raw(port: int, sent: bytes) -> bytes:
     """Return all that comes back for these bytes on a new connection, until it is closed.
 
     Raises:
         TimeoutError: It is not.
     """
-    with socket.create_connection(("127.0.0.1", collector.port), timeout=secs) as connection:
-        connection.sendall(sent)
-        return b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECS) as connection:
+        with suppress(ConnectionError):  # closed while more was on its way
+            connection.sendall(sent)
+        return b"".join(_received(connection))
+
+
+def _received(connection: socket.socket) -> Iterator[bytes]:
+    """Yield what comes until the other side closes the connection, or resets it."""
+    with suppress(ConnectionError):
+        while piece := connection.recv(1 << 16):
+            yield piece
 
 
 def head(*lines: str, path: str = "/v1/traces", method: str = "POST") -> bytes:
