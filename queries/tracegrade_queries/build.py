@@ -109,7 +109,7 @@ def build(lake: Lake, *, full: bool = False, prices: Prices = NO_PRICES) -> Buil
         received = _received(con)
         seen = {} if full else _seen(lake, received)
         new_spans = _find_new(con, seen)
-        if not new_spans and not full:
+        if not _count(con, "affected_traces") and not full:
             return BuildSummary(0, 0, 0, 0)
         create_prices(con, prices)
         steps, trajectories = Built(STEPS), Built(TRAJECTORIES)
@@ -209,7 +209,8 @@ def _choose_bucket(con: duckdb.DuckDBPyConnection, bucket: int) -> None:
     """Make `bucket_traces`, and `spans` and `logs` of no other time than theirs."""
     con.execute(
         "CREATE OR REPLACE TEMP TABLE bucket_traces AS "
-        "SELECT trace_id, date, first_ns, last_ns FROM buckets WHERE bucket = $bucket",
+        "SELECT trace_id, date, first_ns, last_ns, last_ns AS received_ns, records, imported "
+        "FROM buckets WHERE bucket = $bucket",
         {"bucket": bucket},
     )
     first, last = con.sql("SELECT min(first_ns), max(last_ns) FROM bucket_traces").fetchall()[0]

@@ -173,6 +173,23 @@ TRAJECTORIES: Final = Table(
         ),
         Column("dialects", TEXTS, "Dialects that named its spans, sorted."),
         Column("sample_weight", DOUBLE, "1 / sampling probability by `ot=th`; 1 if not sampled."),
+        Column("root_failed", BOOLEAN, "Its root span's status is an error; NULL without a root."),
+        Column(
+            "finish_reasons",
+            TEXT,
+            "`gen_ai.response.finish_reasons` of the model call that made its last step; NULL if "
+            "none was sent.",
+        ),
+        Column(
+            "trace_records",
+            BIGINT,
+            "Spans and log records of its trace, with those of spans sent again when they ended; "
+            "NULL if an earlier version built it.",
+        ),
+        Column(
+            "trace_received_ns", BIGINT, "When the last of them was received, ns of the epoch."
+        ),
+        Column("imported", BOOLEAN, "All spans of its trace were imported, so that it is whole."),
         _DATE,
     ),
 )

@@ -11,9 +11,12 @@ import duckdb
 
 from tracegrade_queries.sql import query
 
+LEAST_STEPS: Final = 20_000
+"""Fewer are not shared out among workers: planning a bucket's queries takes as long."""
+
 BUCKET_TRACES: Final = """
   CREATE OR REPLACE TEMP TABLE bucket_traces AS
-  SELECT trace_id, date, last_date FROM score_buckets WHERE bucket = $bucket
+  SELECT trace_id, date FROM score_buckets WHERE bucket = $bucket
 """
 
 _OF_BUCKET: Final = """
@@ -23,7 +26,7 @@ _OF_BUCKET: Final = """
 """
 
 _BOUNDS: Final = """
-  SELECT min(date) AS first_date, max(date) AS last_date, max(last_date) AS last_received,
+  SELECT min(date) AS first_date, max(date) AS last_date,
          min(trace_id) AS first_id, max(trace_id) AS last_id
   FROM bucket_traces
 """
@@ -47,18 +50,28 @@ _VERDICTS: Final = """
 """
 
 
-def number_buckets(con: duckdb.DuckDBPyConnection, bucket_steps: int) -> list[int]:
-    """Create `score_buckets` and return their numbers; needs `traces_to_score`."""
+def number_buckets(con: duckdb.DuckDBPyConnection, most_steps: int, workers: int = 1) -> list[int]:
+    """Create `score_buckets` and return their numbers; needs `traces_to_score`.
+
+    Args:
+        con: Where to create them, for all connections to see.
+        most_steps: Steps that one bucket may have, but for those of a single trace.
+        workers: How many are worked off at a time: all get equal parts, unless that is too little.
+    """
+    found = con.sql("SELECT coalesce(sum(steps), 0)::BIGINT FROM traces_to_score").fetchall()
+    steps: int = found[0][0]
+    rounds = max(1, -(-steps // (most_steps * workers)))
+    even = -(-steps // (rounds * workers))
     con.execute(
-        f"CREATE OR REPLACE TEMP TABLE score_buckets AS {query('score_buckets')}",
-        {"bucket_steps": bucket_steps},
+        f"CREATE OR REPLACE TABLE score_buckets AS {query('score_buckets')}",
+        {"bucket_steps": min(most_steps, max(LEAST_STEPS, even))},
     )
     numbers = con.sql("SELECT DISTINCT bucket FROM score_buckets ORDER BY bucket").fetchall()
     return [number for (number,) in numbers]
 
 
 def take_bucket(con: duckdb.DuckDBPyConnection, bucket: int) -> None:
-    """Let `steps`, `trajectories`, `verdicts` and `spans` be the rows of one bucket.
+    """Let `steps`, `trajectories` and `verdicts` be the rows of one bucket.
 
     Args:
         con: Holds `score_buckets` and the lake's tables.
@@ -68,25 +81,19 @@ def take_bucket(con: duckdb.DuckDBPyConnection, bucket: int) -> None:
     con.execute(BUCKET_TRACES, {"bucket": bucket})
     found = con.sql(_BOUNDS)
     bounds = dict(zip(found.columns, found.fetchall()[0], strict=True))
-    last_received = bounds.pop("last_received")
     con.execute(
-        "CREATE TYPE offer AS ENUM (SELECT DISTINCT offered_tools FROM memory.main.trajectories "
-        "AS lake WHERE offered_tools IS NOT NULL "
+        "CREATE TEMP TYPE offer AS ENUM (SELECT DISTINCT offered_tools "
+        "FROM memory.main.trajectories WHERE offered_tools IS NOT NULL "
         "AND date BETWEEN $first_date AND $last_date)",
         {name: bounds[name] for name in ("first_date", "last_date")},
     )
     for name, rows in _TABLES.items():
         con.execute(f"CREATE TEMP TABLE {name} AS {rows}", bounds)
     con.execute(f"CREATE TEMP TABLE verdicts AS {_VERDICTS}")
-    con.execute(
-        "CREATE TEMP VIEW spans AS SELECT * FROM memory.main.spans "
-        f"WHERE date BETWEEN '{bounds['first_date']}' AND '{last_received}'"
-    )
 
 
 def leave_bucket(con: duckdb.DuckDBPyConnection) -> None:
     """Let the names `steps`, `trajectories`, ... mean the lake's tables again."""
     for name in (*_TABLES, "verdicts"):
         con.execute(f"DROP TABLE IF EXISTS temp.{name}")
-    con.execute("DROP VIEW IF EXISTS temp.spans")
     con.execute("DROP TYPE IF EXISTS offer")

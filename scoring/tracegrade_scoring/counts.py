@@ -41,12 +41,12 @@ NOTHING: Final = Counts({}, {}, [], CallCounts(0, 0, 0))
 def start_counts(con: duckdb.DuckDBPyConnection) -> None:
     """Create `run_statuses`, `run_task_sources` and `run_calls`, still empty."""
     con.execute(
-        "CREATE OR REPLACE TEMP TABLE run_statuses "
+        "CREATE OR REPLACE TABLE run_statuses "
         "(metric TEXT, status TEXT, reason TEXT, trajectories BIGINT)"
     )
-    con.execute("CREATE OR REPLACE TEMP TABLE run_task_sources (source TEXT, attempts BIGINT)")
+    con.execute("CREATE OR REPLACE TABLE run_task_sources (source TEXT, attempts BIGINT)")
     con.execute(
-        "CREATE OR REPLACE TEMP TABLE run_calls "
+        "CREATE OR REPLACE TABLE run_calls "
         "(made BIGINT, failed BIGINT, of_known_effect BIGINT)"
     )
 

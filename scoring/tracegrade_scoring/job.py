@@ -6,7 +6,9 @@ holds the lake's lock.
 """
 
 import datetime
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
@@ -14,7 +16,7 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_collector.crash_points import reach
-from tracegrade_collector.lake import Lake
+from tracegrade_collector.lake import Lake, StagedFile, Table
 from tracegrade_collector.locks import FolderLock
 from tracegrade_queries.build import build, unbuilt_spans
 from tracegrade_queries.connection import connect
@@ -36,8 +38,12 @@ from tracegrade_scoring.schema import (
 from tracegrade_scoring.sums import add_scores, start_sums, sums_are_whole, total_sums
 from tracegrade_scoring.tasks import Specification
 
-BUCKET_STEPS: Final = 500_000
-"""Steps that one bucket aims at."""
+BUCKET_STEPS: Final = 250_000
+"""Most steps that one bucket aims at; a trace is never split."""
+
+MAX_WORKERS: Final = 4
+"""Buckets at a time, each on a core of its own: a bucket's many small queries are worked off with
+less effort by one core than by several. More of them would need more memory."""
 
 MEMORY_LIMIT: Final = "6GB"
 """Of the engine; it spills beyond."""
@@ -111,12 +117,21 @@ def score(  # noqa: PLR0913 - one for each option of the command
         _drop_outdated(lake)
         built = build(lake, full=full, prices=prices)
         costs = update_costs(lake, prices)
-        with connect(lake, tables=SCORE_TABLES, memory_limit=MEMORY_LIMIT) as con:
+        workers, threads = _shares(lake)
+        with connect(lake, tables=SCORE_TABLES, memory_limit=MEMORY_LIMIT, threads=threads) as con:
             traces = find_traces(con, specification, chosen, full=full)
             if not traces and sums_are_whole(con):
                 return ScoreSummary(0, 0, built.new_spans, costs=costs)
             run = Run(lake, con)
-            trajectories = _score_buckets(con, run, specification, bucket_steps, progress)
+            buckets = number_buckets(con, bucket_steps, workers)
+            trajectories = 0
+            start_sums(con)
+            start_counts(con)
+            scored = _score_buckets(con, run, specification, buckets, workers)
+            for done, bucket in enumerate(scored, start=1):
+                trajectories += bucket.trajectories
+                run.add(bucket.files)
+                progress(done, len(buckets))
             _commit(con, run)
             counts = read_counts(con, specification)
             return ScoreSummary(traces, trajectories, built.new_spans, counts, costs=costs)
@@ -180,34 +195,73 @@ def find_traces(
         **hashes(specification),
         **chosen._asdict(),
     }
-    con.execute(f"CREATE TEMP TABLE traces_to_score AS {query('unscored_traces')}", parameters)
+    con.execute(f"CREATE TABLE traces_to_score AS {query('unscored_traces')}", parameters)
     return _count(con, "traces_to_score")
+
+
+def _shares(lake: Lake) -> tuple[int, int | None]:
+    """Return how many buckets are scored at a time, and the engine's threads for all cores.
+
+    Workers count as threads while they ask. An object store is read by one alone: another
+    connection does not see what is registered for it.
+    """
+    if not lake.is_local:
+        return 1, None
+    cores = os.cpu_count() or 1
+    workers = min(cores, MAX_WORKERS)
+    return workers, 1 + cores - workers
+
+
+class Scored(NamedTuple):
+    """What scoring one bucket made."""
+
+    trajectories: int
+    files: Mapping[Table, list[StagedFile]]
+    """Of each table, staged and not yet committed."""
 
 
 def _score_buckets(
     con: duckdb.DuckDBPyConnection,
     run: Run,
     specification: Specification,
-    bucket_steps: int,
-    progress: Progress,
-) -> int:
-    """Stage the new rows of every bucket, and return how many trajectories there are."""
-    buckets = number_buckets(con, bucket_steps)
-    trajectories = 0
-    start_sums(con)
-    start_counts(con)
-    for done, bucket in enumerate(buckets, start=1):
-        take_bucket(con, bucket)
-        score_bucket(con, specification)
-        for table in STAGED:
-            run.stage(con, table)
-        reach("scores_staged")
-        add_scores(con, "FROM new_trajectory_scores")
-        add_counts(con)
-        trajectories += _count(con, "new_trajectory_scores")
-        progress(done, len(buckets))
+    buckets: Sequence[int],
+    workers: int,
+) -> Iterator[Scored]:
+    """Score buckets side by side, and yield what each made, in their order.
+
+    Each has a connection of its own, whose temporary tables no other sees and that end with it.
+    """
+    readers: dict[int, duckdb.DuckDBPyConnection] = {}
+
+    def work_off(bucket: int) -> Scored:
+        reader = readers[bucket] = con.cursor() if workers > 1 else con
+        found = _score_bucket(reader, run, specification, bucket)
+        if readers.pop(bucket) is not con:
+            reader.close()
+        return found
+
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            yield from pool.map(work_off, buckets)
+        except BaseException:
+            for reader in list(readers.values()):
+                reader.interrupt()
+            raise
+
+
+def _score_bucket(
+    con: duckdb.DuckDBPyConnection, run: Run, specification: Specification, bucket: int
+) -> Scored:
+    """Stage the new rows of one bucket, and add them to the sums and counts of the run."""
+    take_bucket(con, bucket)
+    score_bucket(con, specification)
+    files = {table: run.stage(con, table) for table in STAGED}
+    reach("scores_staged")
+    add_scores(con, "FROM new_trajectory_scores")
+    add_counts(con)
+    trajectories = _count(con, "new_trajectory_scores")
     leave_bucket(con)
-    return trajectories
+    return Scored(trajectories, files)
 
 
 def _commit(con: duckdb.DuckDBPyConnection, run: Run) -> None:

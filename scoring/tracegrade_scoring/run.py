@@ -6,7 +6,7 @@ while it did, is not seen. The next run puts right what a killed one left.
 """
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Final
 
@@ -41,10 +41,15 @@ class Run:
         noted = [lake.noted_version(table.name, RUNS)[1] for table in SCORE_TABLES]
         self._number = max(noted) + 1
 
-    def stage(self, con: duckdb.DuckDBPyConnection, table: Table) -> None:
-        """Write the rows of `new_<table>` as files that no reader sees yet."""
+    def stage(self, con: duckdb.DuckDBPyConnection, table: Table) -> list[StagedFile]:
+        """Write the rows of `new_<table>` as files that no reader sees yet; for `add`."""
         rows = con.table(f"new_{table.name}").to_arrow_table()
-        self._add(table, self._lake.stage(table, rows.cast(table.arrow()), uuid.uuid4().hex))
+        return self._lake.stage(table, rows.cast(table.arrow()), uuid.uuid4().hex)
+
+    def add(self, files: Mapping[Table, Sequence[StagedFile]]) -> None:
+        """Let staged files be committed with their tables."""
+        for table, staged in files.items():
+            self._add(table, staged)
 
     def commit_dated(self, table: Table) -> None:
         """Let the staged rows stand for all others of the scored traces."""

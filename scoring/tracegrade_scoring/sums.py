@@ -25,7 +25,7 @@ def start_sums(con: duckdb.DuckDBPyConnection) -> None:
 
     If the lake's sums are not of all scores (some were erased since), they are added up afresh.
     """
-    con.execute("CREATE OR REPLACE TEMP TABLE sum_parts AS FROM score_sums")
+    con.execute("CREATE OR REPLACE TABLE sum_parts AS FROM score_sums")
     if not sums_are_whole(con):
         con.execute("DELETE FROM sum_parts")
         add_scores(con, f"SELECT * FROM trajectory_scores WHERE NOT {_OF_TRACES}")

@@ -200,12 +200,15 @@ _TRAJECTORIES = """
     (counts.made * 150)::BIGINT AS output_tokens,
     runs.start_time, counts.end_time, 1000.0 * counts.steps AS duration_ms,
     u(i, 'lost') > 0.002 AS complete, $offered AS offered_tools,
-    ['otel_genai'] AS dialects, 1.0 AS sample_weight, runs.date
+    ['otel_genai'] AS dialects, 1.0 AS sample_weight,
+    hash(runs.trajectory_id) % 200 = 0 AS root_failed, '["tool_calls"]' AS finish_reasons,
+    FALSE AS imported, runs.date
   FROM runs INNER JOIN counts USING (trajectory_id)
   ORDER BY runs.trajectory_id
 """
 
 _SPANS = """
+  CREATE OR REPLACE TEMP TABLE made_spans AS
   SELECT
     trace_id, span_id, NULL AS parent_span_id, '' AS trace_state, 1 AS flags, name, 1 AS kind,
     epoch_ns(start_time) AS start_ns, epoch_ns(end_time) AS end_ns, status_code,
@@ -228,9 +231,19 @@ _SPANS = """
     UNION ALL
     SELECT
       trace_id, root_span_id, 'invoke_agent ' || agent_name, start_time, end_time, date,
-      if(hash(trajectory_id) % 200 = 0, 2, 0), MAP {'gen_ai.agent.name': agent_name}
+      if(root_failed, 2, 0), MAP {'gen_ai.agent.name': agent_name}
     FROM made_trajectories
   )
+"""
+
+_RECEIVED = """
+  SELECT made_trajectories.*, receipts.trace_records, receipts.trace_received_ns
+  FROM made_trajectories
+  INNER JOIN (
+    SELECT trace_id, count(*) AS trace_records, max(received_ns) AS trace_received_ns
+    FROM made_spans GROUP BY trace_id
+  ) AS receipts USING (trace_id)
+  ORDER BY trajectory_id
 """
 
 _LATE = """
@@ -332,8 +345,8 @@ class Maker:
         """Add the runs with these numbers, begun and received on one day, counted from 0."""
         staged: dict[str, list[StagedFile]] = {}
         for start in range(first, last, CHUNK_RUNS):
-            self._make(start, min(start + CHUNK_RUNS, last), _date(day))
-            for table, rows in self._tables(day):
+            self._make(start, min(start + CHUNK_RUNS, last), day)
+            for table, rows in self._tables():
                 files = self._lake.stage(table, rows, uuid.uuid4().hex)
                 staged.setdefault(table.name, []).extend(files)
         self._commit(staged)
@@ -347,21 +360,22 @@ class Maker:
         rows = self._typed(RAW_SPANS, _LATE_SPANS, self._received(max(days) + 1))
         self._commit({RAW_SPANS.name: self._lake.stage(RAW_SPANS, rows, uuid.uuid4().hex)})
 
-    def _make(self, first: int, last: int, date: str) -> None:
-        self._con.execute(_RUNS, {"first": first, "last": last, "day": date})
+    def _make(self, first: int, last: int, day: int) -> None:
+        self._con.execute(_RUNS, {"first": first, "last": last, "day": _date(day)})
         self._con.execute(_CALLS)
         self._con.execute(f"CREATE OR REPLACE TEMP TABLE made_steps AS {_STEPS}")
         self._con.execute(
             f"CREATE OR REPLACE TEMP TABLE made_trajectories AS {_TRAJECTORIES}",
             {"offered": _offered()},
         )
+        self._con.execute(_SPANS, self._received(day))
 
-    def _tables(self, day: int) -> Iterator[tuple[Table, pa.Table]]:
+    def _tables(self) -> Iterator[tuple[Table, pa.Table]]:
         """Yield each table with the rows of the runs made last."""
-        yield RAW_SPANS, self._typed(RAW_SPANS, _SPANS, self._received(day))
+        yield RAW_SPANS, self._typed(RAW_SPANS, "FROM made_spans")
         yield VERDICTS, self._typed(VERDICTS, _VERDICTS)
         yield STEPS, self._typed(STEPS, "FROM made_steps")
-        yield TRAJECTORIES, self._typed(TRAJECTORIES, "FROM made_trajectories")
+        yield TRAJECTORIES, self._typed(TRAJECTORIES, _RECEIVED)
 
     def _received(self, day: int) -> dict[str, Any]:
         """Return who received the next request, its number, and when."""

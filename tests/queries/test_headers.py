@@ -46,7 +46,9 @@ def passed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPy
     with connect(lake) as con:
         con.execute(
             "CREATE TEMP TABLE bucket_traces AS "
-            "SELECT trace_id, min(date) AS date FROM spans GROUP BY trace_id"
+            "SELECT trace_id, min(date) AS date, count(*) AS records, "
+            "max(received_ns) AS received_ns, bool_and(collector_id = 'import') AS imported "
+            "FROM spans GROUP BY trace_id"
         )
         split_into_steps(con)
         yield con

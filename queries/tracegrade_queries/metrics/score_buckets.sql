@@ -8,16 +8,14 @@
 -- Parameters:
 --   $bucket_steps  BIGINT  Steps that one bucket aims at.
 -- Columns:
---   trace_id   VARCHAR  One row each; traces that are no longer here have none.
---   date       DATE     Date it was first received, UTC.
---   last_date  DATE     Date it was last received, UTC.
---   bucket     BIGINT   From 0, without gaps for traces of less than a bucket.
+--   trace_id  VARCHAR  One row each; traces that are no longer here have none.
+--   date      DATE     Date it was first received, UTC.
+--   bucket    BIGINT   From 0, without gaps for traces of less than a bucket.
 -- Order:
 --   none
 SELECT
   trace_id,
   date,
-  coalesce(last_date, date) AS last_date,
   (
     sum(steps) OVER (ORDER BY date, trace_id ROWS UNBOUNDED PRECEDING) - steps
   )::BIGINT // $bucket_steps AS bucket

@@ -8,7 +8,8 @@
 -- Source: design, section 7.
 --
 -- Reads:
---   spans
+--   raw_logs
+--   raw_spans
 --   task_hashes
 --   trajectories
 --   trajectory_scores
@@ -25,25 +26,18 @@
 -- Columns:
 --   trace_id     VARCHAR  One row each.
 --   date         DATE     Date it was first received, UTC; NULL if the trace is no longer here.
---   last_date    DATE     Date it was last received, UTC; NULL if it has no spans here.
 --   scored_date  DATE     Partition of the scores that it has; NULL if it has none.
 --   steps        BIGINT   Steps of its trajectories.
---   input_hash   VARCHAR  Changes when its spans or verdicts do; NULL if it is no longer here.
+--   input_hash   VARCHAR  Changes when its records or verdicts do; NULL if it is no longer here.
 -- Order:
 --   trace_id
-WITH received AS (
-  SELECT
-    trace_id,
-    count(*) AS spans,
-    max(received_ns) AS received_ns,
-    bool_and(collector_id = 'import') AS imported
-  FROM spans
-  GROUP BY trace_id
-),
-
-lake_time AS (
+WITH lake_time AS (
   SELECT max(received_ns) AS now_ns
-  FROM received
+  FROM (
+    SELECT received_ns FROM raw_spans
+    UNION ALL
+    SELECT received_ns FROM raw_logs
+  ) AS received
 ),
 
 built AS (
@@ -52,7 +46,9 @@ built AS (
     min(date) AS date,
     sum(step_count)::BIGINT AS steps,
     count(*) AS trajectories,
-    bool_and(complete) AS complete,
+    any_value(trace_records) AS records,
+    any_value(trace_received_ns) AS received_ns,
+    bool_and(complete OR coalesce(imported, TRUE)) AS is_whole,
     bool_or(
       parent_trajectory_id IS NULL
       AND ($since::TIMESTAMP IS NULL OR start_time >= $since::TIMESTAMP)
@@ -77,17 +73,13 @@ present AS (
   SELECT
     built.trace_id,
     built.date,
-    make_timestamp_ns(received.received_ns)::DATE AS last_date,
     built.steps,
     built.trajectories,
     built.chosen,
-    md5(concat_ws('|', received.spans, received.received_ns, judged.verdicts)) AS input_hash,
-    built.complete
-    OR coalesce(received.imported, TRUE)
-    OR received.received_ns <= lake_time.now_ns - 600000000000 AS settled
+    md5(concat_ws('|', built.records, built.received_ns, judged.verdicts)) AS input_hash,
+    built.is_whole OR built.received_ns <= lake_time.now_ns - 600000000000 AS settled
   FROM built
   CROSS JOIN lake_time
-  LEFT JOIN received USING (trace_id)
   LEFT JOIN judged USING (trace_id)
 ),
 
@@ -129,7 +121,6 @@ candidates AS (
   SELECT
     coalesce(present.trace_id, scored.trace_id) AS trace_id,
     present.date,
-    present.last_date,
     scored.date AS scored_date,
     coalesce(present.steps, 0) AS steps,
     present.input_hash,
@@ -149,7 +140,6 @@ candidates AS (
 SELECT
   trace_id,
   date,
-  last_date,
   scored_date,
   steps,
   input_hash

@@ -12,6 +12,8 @@
 --   date      DATE     Date the trace's first span was received, UTC.
 --   first_ns  BIGINT   When its first row was received.
 --   last_ns   BIGINT   When its last row was received.
+--   records   BIGINT   All its spans and log records.
+--   imported  BOOLEAN  All its spans were imported.
 --   bucket    BIGINT   From 0.
 -- Order:
 --   none
@@ -20,6 +22,8 @@ SELECT
   date,
   first_ns,
   last_ns,
+  records,
+  imported,
   (
     sum(spans) OVER (
       ORDER BY last_ns - first_ns > 3_600_000_000_000, first_ns, trace_id

@@ -9,6 +9,7 @@
 --   run_names
 --   runs_of_operations
 --   model_calls
+--   step_rows
 --   usage_of_runs
 --   turns
 --   answers
@@ -107,6 +108,23 @@ usages AS (
   GROUP BY trajectory_id
 ),
 
+last_calls AS (
+  SELECT
+    trajectory_id,
+    arg_max(model_call, step_index) AS key
+  FROM step_rows
+  WHERE model_call IS NOT NULL
+  GROUP BY trajectory_id
+),
+
+finishes AS (
+  SELECT
+    last_calls.trajectory_id,
+    bucket_spans.attributes['gen_ai.response.finish_reasons'] AS finish_reasons
+  FROM last_calls
+  INNER JOIN bucket_spans ON last_calls.key = bucket_spans.key
+),
+
 -- OpenTelemetry's probability sampling: `th` is the rejected share of 2^56, without final zeros.
 sampled AS (
   SELECT
@@ -157,6 +175,11 @@ SELECT
   runs.dialects,
   coalesce(72057594037927936 / (72057594037927936 - sampled.rejected), 1.0)::DOUBLE
     AS sample_weight,
+  root_spans.failed AS root_failed,
+  finishes.finish_reasons,
+  bucket_traces.records AS trace_records,
+  bucket_traces.received_ns AS trace_received_ns,
+  bucket_traces.imported,
   bucket_traces.date
 FROM runs
 INNER JOIN bucket_traces USING (trace_id)
@@ -167,7 +190,9 @@ LEFT JOIN model_counts USING (trajectory_id)
 LEFT JOIN usages USING (trajectory_id)
 LEFT JOIN answers USING (trajectory_id)
 LEFT JOIN offered_in_runs USING (trajectory_id)
+LEFT JOIN finishes USING (trajectory_id)
 LEFT JOIN operations AS roots ON runs.root = roots.key
+LEFT JOIN bucket_spans AS root_spans ON runs.root = root_spans.key
 LEFT JOIN run_agents ON runs.root = run_agents.key
 LEFT JOIN runs_of_operations AS callers ON run_agents.caller = callers.key
 LEFT JOIN known_parents ON runs.root = known_parents.key
