@@ -204,6 +204,25 @@ def test_error_names_line_and_way_out(tmp_path: Path, text: str, problem: str) -
             "write it like $.order.state or $.orders[0].state",
         ),
         (
+            "{sub_goals: {a: {serves: [look]}}, graphs: {x: {a: {}, b: {}}}}",
+            "7: task 'refund': a graph names unknown sub-goal 'b'; declare it under 'sub_goals'",
+        ),
+        (
+            "{sub_goals: {a: {serves: [look]}, b: {}}, graphs: {x: {a: {}}}}",
+            "7: task 'refund': sub-goal 'b' stands in no graph; put it into one, or leave it out",
+        ),
+        (
+            "{sub_goals: {a: {serves: [look]}, b: {deps: [a]}}, graphs: {x: {a: {}, b: {}}}}",
+            "7: task 'refund': sub-goal 'b' has deps or any_of beside 'graphs'; "
+            "say them in each graph",
+        ),
+        (
+            "{sub_goals: {a: {}, b: {}}, "
+            "graphs: {x: {a: {}, b: {}}, y: {a: {deps: [b]}, b: {deps: [a]}}}}",
+            "7: task 'refund': deps of its sub-goals form a cycle: a -> b -> a; "
+            "remove one of them",
+        ),
+        (
             "sub_goals: {a: {deps: [b]}}",
             "7: task 'refund': sub-goal 'a' names unknown sub-goal 'b'; "
             "declare it under 'sub_goals'",

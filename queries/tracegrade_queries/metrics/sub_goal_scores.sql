@@ -10,6 +10,7 @@
 --   expression_results
 --   graph_faults
 --   graph_nodes
+--   graph_variants
 --   sub_goal_attribution
 --   sub_goal_examples
 --   sub_goal_results
@@ -21,7 +22,8 @@
 --   numerator      DOUBLE   NULL if not scored.
 --   denominator    DOUBLE   1 for counts; NULL if not scored.
 --   status         VARCHAR  scored | not_applicable | error.
---   label          VARCHAR  Sub-goals that were skipped, violated or lost, in file order; or NULL.
+--   label          VARCHAR  Sub-goals that were skipped, violated or lost, in file order; of
+--                           completion: the graph, where the task names several. NULL if none.
 --   reason         VARCHAR  Why it was not scored; else NULL.
 --   source         VARCHAR  static: no judge had a part in it.
 -- Order:
@@ -102,13 +104,23 @@ failed_expressions AS (
     AND holds IS NULL
 ),
 
+graphs AS (
+  SELECT DISTINCT
+    task_id,
+    variant,
+    graph
+  FROM graph_variants
+),
+
 measured AS (
   SELECT
     totals.*,
     sub_goal_variants.settled AND totals.attempts_known AS coverage_known,
-    sub_goal_variants.settled AND totals.completions_known AS completion_known
+    sub_goal_variants.settled AND totals.completions_known AS completion_known,
+    graphs.graph
   FROM totals
   INNER JOIN sub_goal_variants USING (example)
+  INNER JOIN graphs USING (task_id, variant)
 ),
 
 metrics AS (
@@ -138,7 +150,7 @@ metrics AS (
         'denominator': (total - pre_satisfied)::DOUBLE,
         'known': completion_known,
         'nothing': 'pre_satisfied',
-        'label': NULL
+        'label': graph
       },
       {
         'metric': 'sub_goal_completion_weighted',
@@ -146,7 +158,7 @@ metrics AS (
         'denominator': coalesce(weight_to_complete, 0),
         'known': completion_known,
         'nothing': 'pre_satisfied',
-        'label': NULL
+        'label': graph
       },
       {
         'metric': 'critical_path_completion',

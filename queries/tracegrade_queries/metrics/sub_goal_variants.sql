@@ -1,4 +1,4 @@
--- The variant of its task's graph that serves all graph scores of each example of an outcome.
+-- The variant of its task's graphs that serves all graph scores of each example of an outcome.
 --
 -- The one with the highest weighted completion, then the highest coverage, then the fewest
 -- sub-goals, then the first in the file. What is unknown counts as not reached. Ratios are
@@ -12,7 +12,7 @@
 -- Columns:
 --   example  VARCHAR  One row for each example of an outcome.
 --   task_id  VARCHAR  The task.
---   variant  INTEGER  Which of its variants, from 0.
+--   variant  INTEGER  Which of the variants of all its graphs, from 0 in file order.
 --   settled  BOOLEAN  The choice depends on nothing unknown, or there was none.
 -- Order:
 --   none

@@ -6,7 +6,7 @@ everything about calls stays in SQL. The tables:
     graph_faults         task_id, fault                 tasks whose graph cannot be used, and why
     graph_nodes          task_id, sub_goal, place, …    all sub-goals of the other tasks
     graph_serves         task_id, sub_goal, tool_name, arguments
-    graph_variants       task_id, variant, sub_goal     counted sub-goals of each variant
+    graph_variants       task_id, variant, sub_goal, graph   counted sub-goals of each variant
     graph_prerequisites  task_id, variant, sub_goal, prerequisite, direct
 """
 
@@ -29,7 +29,7 @@ from tracegrade_scoring.tasks.graph import (
     Graph,
     SubGoal,
     ancestors,
-    fault,
+    fault_of_any,
     prerequisites,
     variants,
 )
@@ -59,7 +59,9 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
     "graph_serves": pa.schema(
         [("task_id", TEXT), ("sub_goal", TEXT), ("tool_name", TEXT), ("arguments", TEXT)]
     ),
-    "graph_variants": pa.schema([("task_id", TEXT), ("variant", INTEGER), ("sub_goal", TEXT)]),
+    "graph_variants": pa.schema(
+        [("task_id", TEXT), ("variant", INTEGER), ("sub_goal", TEXT), ("graph", TEXT)]
+    ),
     "graph_prerequisites": pa.schema(
         [
             ("task_id", TEXT),
@@ -92,12 +94,12 @@ def create_graph_tables(con: duckdb.DuckDBPyConnection) -> None:
     serves = _by_task(con, "SELECT task_id, sub_goal, tool_name, arguments FROM task_serves")
     graphs = _graphs(con)
     for task_id, goals in _goals(con).items():
-        graph = graphs[task_id]
-        if found := fault(graph):
+        named = graphs[task_id]
+        if found := fault_of_any(list(named.values())):
             rows["graph_faults"].append((task_id, f"task '{task_id}': {found.fact}"))
         else:
             _add_goals(rows, goals, serves[task_id])
-            _add_variants(rows, task_id, graph)
+            _add_variants(rows, task_id, named)
     for name, schema in SCHEMAS.items():
         put(con, name, table(schema, rows[name]))
 
@@ -121,26 +123,18 @@ def _goals(con: duckdb.DuckDBPyConnection) -> dict[str, list[Goal]]:
     return goals
 
 
-def _graphs(con: duckdb.DuckDBPyConnection) -> dict[str, Graph]:
-    deps: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for task_id, name, dep in con.execute(
-        "SELECT task_id, sub_goal, dep FROM task_deps"
+def _graphs(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str | None, Graph]]:
+    """Return the graphs of each task by name, in file order."""
+    graphs: dict[str, dict[str | None, dict[str, SubGoal]]] = defaultdict(dict)
+    for task_id, graph, name, deps, any_of, counted in con.execute(
+        "SELECT task_id, graph, sub_goal, deps, any_of, "
+        "coalesce(serves <> [] OR success IS NOT NULL, FALSE) "
+        "FROM task_graphs LEFT JOIN task_sub_goals USING (task_id, sub_goal) "
+        "ORDER BY task_id, graph_index, position"
     ).fetchall():
-        deps[task_id, name].append(dep)
-    paths: dict[tuple[str, str], dict[int, list[str]]] = defaultdict(dict)
-    for task_id, name, path, member in con.execute(
-        "SELECT task_id, sub_goal, path_index, member FROM task_groups "
-        "ORDER BY task_id, sub_goal, path_index"
-    ).fetchall():
-        paths[task_id, name].setdefault(path, []).append(member)
-    graphs: dict[str, dict[str, SubGoal]] = defaultdict(dict)
-    for task_id, name, counted in con.execute(
-        "SELECT task_id, sub_goal, serves <> [] OR success IS NOT NULL FROM task_sub_goals "
-        "ORDER BY task_id, position"
-    ).fetchall():
-        any_of = tuple(map(tuple, paths[task_id, name].values()))
-        graphs[task_id][name] = SubGoal(tuple(deps[task_id, name]), any_of, counted)
-    return dict(graphs)
+        node = SubGoal(tuple(deps), tuple(map(tuple, any_of)), counted)
+        graphs[task_id].setdefault(graph, {})[name] = node
+    return {task_id: dict(named) for task_id, named in graphs.items()}
 
 
 def _add_goals(rows: Rows, goals: Iterable[Goal], serves: Sequence[Row]) -> None:
@@ -174,10 +168,12 @@ def _implied_rules(goal: Goal, found: Iterable[Condition]) -> Iterator[Row]:
             yield goal.task_id, goal.name, condition.tool_name, None
 
 
-def _add_variants(rows: Rows, task_id: str, graph: Graph) -> None:
-    for number, variant in enumerate(variants(graph)):
-        direct = prerequisites(graph, variant)
-        rows["graph_variants"] += ((task_id, number, name) for name in direct)
+def _add_variants(rows: Rows, task_id: str, graphs: Mapping[str | None, Graph]) -> None:
+    """Add the variants of all graphs of a task, numbered in file order."""
+    found = ((graph, variant) for graph in graphs for variant in variants(graphs[graph]))
+    for number, (name_of_graph, variant) in enumerate(found):
+        direct = prerequisites(graphs[name_of_graph], variant)
+        rows["graph_variants"] += ((task_id, number, name, name_of_graph) for name in direct)
         rows["graph_prerequisites"] += (
             (task_id, number, name, dep, dep in direct[name])
             for name, deps in ancestors(direct).items()

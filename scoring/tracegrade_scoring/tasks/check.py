@@ -13,6 +13,7 @@ from tracegrade_scoring.tasks import engine, graph
 from tracegrade_scoring.tasks.model import (
     Criterion,
     Expected,
+    Node,
     SubGoal,
     Task,
     TaskFile,
@@ -118,7 +119,7 @@ def _check_task(source: Source, path: Path, task: Task) -> Iterator[Problem]:
         yield from _check_criterion(source, (*path, "success"), task.success, groups)
     for name, sub_goal in task.sub_goals.items():
         yield from _check_sub_goal(source, (*path, "sub_goals", name), sub_goal, groups)
-    yield from _check_graph(source, (*path, "sub_goals"), task.sub_goals)
+    yield from _check_graphs(source, path, task)
 
 
 def pattern_groups(pattern: str) -> list[str]:
@@ -223,27 +224,77 @@ def _check_sub_goal(
         yield from _check_criterion(source, (*path, "success"), sub_goal.success, groups)
 
 
-def _check_graph(
-    source: Source, path: Path, sub_goals: Mapping[str, SubGoal]
-) -> Iterator[Problem]:
-    task_id = str(path[1])
-    unknown = list(_unknown_members(source, path, sub_goals))
-    yield from unknown
-    nodes = {
-        name: graph.SubGoal(
-            tuple(node.deps), tuple(map(tuple, node.any_of)), bool(node.serves or node.success)
-        )
-        for name, node in sub_goals.items()
+def _check_graphs(source: Source, path: Path, task: Task) -> Iterator[Problem]:
+    """Yield what is wrong with the plan graphs of a task, one by one and together."""
+    if task.graphs:
+        yield from _check_places(source, path, task)
+    graphs = {
+        (*path, "sub_goals") if name is None else (*path, "graphs", name): nodes
+        for name, nodes in task.plan_graphs.items()
     }
-    if not unknown and (found := graph.fault(nodes)):
+    made = {at: _graph(task.sub_goals, nodes) for at, nodes in graphs.items()}
+    problems = [
+        problem
+        for at, nodes in graphs.items()
+        for problem in _check_graph(source, at, task.sub_goals, nodes, made[at])
+    ]
+    yield from problems
+    if not problems and (found := graph.fault_of_any(list(made.values()))):
+        fact = f"task '{path[1]}': {found.fact}"
+        yield source.problem((*path, "graphs"), fact, found.way_out, str(path[1]))
+
+
+def _graph(sub_goals: Mapping[str, SubGoal], nodes: Mapping[str, Node]) -> graph.Graph:
+    counted = {name for name, goal in sub_goals.items() if goal.serves or goal.success}
+    return {
+        name: graph.SubGoal(tuple(node.deps), tuple(map(tuple, node.any_of)), name in counted)
+        for name, node in nodes.items()
+    }
+
+
+def _check_places(source: Source, path: Path, task: Task) -> Iterator[Problem]:
+    """Yield the sub-goals that `graphs` leave out, and those that have a place of their own."""
+    placed = {name for nodes in task.graphs.values() for name in nodes}
+    for name, sub_goal in task.sub_goals.items():
+        at = (*path, "sub_goals", name)
+        if name not in placed:
+            fact = f"task '{path[1]}': sub-goal '{name}' stands in no graph"
+            yield source.problem(at, fact, "put it into one, or leave it out")
+        if sub_goal.deps or sub_goal.any_of:
+            fact = f"task '{path[1]}': sub-goal '{name}' has deps or any_of beside 'graphs'"
+            yield source.problem(at, fact, "say them in each graph")
+
+
+def _check_graph(
+    source: Source,
+    path: Path,
+    sub_goals: Mapping[str, SubGoal],
+    nodes: Mapping[str, Node],
+    made: graph.Graph,
+) -> Iterator[Problem]:
+    unknown = [
+        *_undescribed(source, path, sub_goals, nodes),
+        *_unknown_members(source, path, nodes),
+    ]
+    yield from unknown
+    if not unknown and (found := graph.fault(made)):
         at = tuple(part for part in (found.sub_goal, found.key) if part is not None)
-        yield source.problem(
-            (*path, *at), f"task '{task_id}': {found.fact}", found.way_out, task_id
-        )
+        fact = f"task '{path[1]}': {found.fact}"
+        yield source.problem((*path, *at), fact, found.way_out, str(path[1]))
+
+
+def _undescribed(
+    source: Source, path: Path, sub_goals: Mapping[str, SubGoal], nodes: Mapping[str, Node]
+) -> Iterator[Problem]:
+    for name in nodes:
+        if name not in sub_goals:
+            fact = f"task '{path[1]}': a graph names unknown sub-goal '{name}'"
+            way_out = did_you_mean(name, list(sub_goals)) or "declare it under 'sub_goals'"
+            yield source.problem((*path, name), fact, way_out)
 
 
 def _unknown_members(
-    source: Source, path: Path, sub_goals: Mapping[str, SubGoal]
+    source: Source, path: Path, sub_goals: Mapping[str, Node]
 ) -> Iterator[Problem]:
     task_id = str(path[1])
     for name, sub_goal in sub_goals.items():

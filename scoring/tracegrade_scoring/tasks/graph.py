@@ -10,7 +10,7 @@ Source: the Plan graph text, "The plan graph" (nodes are sub-goals, edges are de
 metrics.md, section 4, for alternatives, which that text does not have.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain, islice
@@ -64,9 +64,15 @@ def fault(graph: Graph) -> Fault | None:
         _unknown_id(graph)
         or _cycle("deps", {name: node.deps for name, node in graph.items()})
         or _cycle("any_of", {name: tuple(_members(node)) for name, node in graph.items()})
-        or _too_many_variants(graph)
+        or _too_many(len(variants(graph)))
         or _cycle_of_a_variant(graph)
     )
+
+
+def fault_of_any(graphs: Sequence[Graph]) -> Fault | None:
+    """Return the first fault of the graphs of one task, or that of all of them together."""
+    found = next((each for graph in graphs if (each := fault(graph))), None)
+    return found or _too_many(sum(len(variants(graph)) for graph in graphs))
 
 
 def variants(graph: Graph) -> list[Variant]:
@@ -179,8 +185,8 @@ def _cycle(key: str, edges: Mapping[str, Iterable[str]]) -> Fault | None:
     return None
 
 
-def _too_many_variants(graph: Graph) -> Fault | None:
-    if len(variants(graph)) > MAX_VARIANTS:
+def _too_many(count: int) -> Fault | None:
+    if count > MAX_VARIANTS:
         return Fault(f"any_of gives more than {MAX_VARIANTS} variants", "split the task")
     return None
 

@@ -4,6 +4,7 @@ One class per mapping of the file; unknown keys are refused. What needs more tha
 judged (unknown tools, cycles, patterns) is checked in `check.py`.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -147,17 +148,22 @@ def _serves_rule(value: object) -> object:
     return {"tool": value} if isinstance(value, str) else value
 
 
-class SubGoal(_Strict):
-    """One node of the task's plan graph."""
+class Node(_Strict):
+    """A sub-goal's place in one plan graph."""
+
+    deps: list[Name] = Field(default_factory=list)
+    """Sub-goals that must be completed before it."""
+    any_of: list[list[Name]] = Field(default_factory=list)
+    """Alternative paths, each a list of sub-goals, of which one is taken."""
+
+
+class SubGoal(Node):
+    """A sub-goal, with its place in the task's plan graph unless `graphs` say it."""
 
     serves: list[
         Annotated[Serves, BeforeValidator(_serves_rule, json_schema_input_type=Name | Serves)]
     ] = Field(default_factory=list)
     """Calls of these tools serve it, unless their span names another sub-goal."""
-    deps: list[Name] = Field(default_factory=list)
-    """Sub-goals that must be completed before it."""
-    any_of: list[list[Name]] = Field(default_factory=list)
-    """Alternative paths, each a list of sub-goals, of which one is taken."""
     critical: bool = False
     weight: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
     success: Criterion | None = None
@@ -185,7 +191,16 @@ class Task(_Strict):
     can_fail: list[Name] | None = None
     """Tools, or ids of planned steps, whose failure a plan must provide for. None: all tools."""
     sub_goals: dict[Name, SubGoal] = Field(default_factory=dict)
+    graphs: dict[Name, dict[Name, Node]] = Field(default_factory=dict)
+    """Several plan graphs of these sub-goals by name, of which the one that fits is scored."""
     success: Criterion | None = None
+
+    @property
+    def plan_graphs(self) -> Mapping[str | None, Mapping[str, Node]]:
+        """The plan graphs in file order; that of the sub-goals themselves has no name."""
+        if self.graphs:
+            return {name: nodes for name, nodes in self.graphs.items()}
+        return {None: self.sub_goals} if self.sub_goals else {}
 
 
 class TaskFile(_Strict):

@@ -112,15 +112,16 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
             ("arguments", TEXT),
         ]
     ),
-    "task_deps": pa.schema([("task_id", TEXT), ("sub_goal", TEXT), ("dep", TEXT)]),
-    # One row per member of a path of `any_of`; a sub-goal has one group, number 0.
-    "task_groups": pa.schema(
+    # One row per sub-goal in a plan graph; `graph` is NULL for that of the sub-goals themselves.
+    # `any_of` holds paths, each a list of sub-goals.
+    "task_graphs": pa.schema(
         [
             ("task_id", TEXT),
+            ("graph", TEXT),
+            ("graph_index", INTEGER),
             ("sub_goal", TEXT),
-            ("group_index", INTEGER),
-            ("path_index", INTEGER),
-            ("member", TEXT),
+            ("deps", TEXTS),
+            ("any_of", pa.list_(TEXTS)),
         ]
     ),
 }
@@ -208,17 +209,11 @@ def _serves(specification: Specification) -> Iterator[Row]:
             yield task_id, name, position, rule.tool, rule.arguments
 
 
-def _deps(specification: Specification) -> Iterator[Row]:
-    for task_id, _, name, node in _nodes(specification):
-        for dep in node.deps:
-            yield task_id, name, dep
-
-
-def _groups(specification: Specification) -> Iterator[Row]:
-    for task_id, _, name, node in _nodes(specification):
-        for path_index, path in enumerate(node.any_of):
-            for member in path:
-                yield task_id, name, 0, path_index, member
+def _graphs(specification: Specification) -> Iterator[Row]:
+    for task_id, task in specification.tasks.items():
+        for index, (graph, nodes) in enumerate(task.plan_graphs.items()):
+            for name, node in nodes.items():
+                yield task_id, graph, index, name, node.deps, node.any_of
 
 
 _ROWS: Final[Mapping[str, Callable[[Specification], Iterable[Row]]]] = {
@@ -228,6 +223,5 @@ _ROWS: Final[Mapping[str, Callable[[Specification], Iterable[Row]]]] = {
     "task_expected_arguments": _expected_arguments,
     "task_sub_goals": _sub_goals,
     "task_serves": _serves,
-    "task_deps": _deps,
-    "task_groups": _groups,
+    "task_graphs": _graphs,
 }

@@ -16,6 +16,7 @@ KEYS: Final[dict[str, type[BaseModel]]] = {
     "match": model.Match,
     "expected": model.Expected,
     "sub_goals": model.SubGoal,
+    "graphs": model.Node,
     "serves": model.Serves,
     "success": model.Criterion,
 }

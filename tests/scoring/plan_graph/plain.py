@@ -304,24 +304,38 @@ def same(value: Any, other: Any) -> bool:
     return isinstance(value, bool) == isinstance(other, bool) and bool(value == other)
 
 
+def graphs_of(task: Mapping[str, Any]) -> list[Graph]:
+    """Return the plan graphs of a task: those that it names, else that of its sub-goals."""
+    goals = task["sub_goals"]
+    if not task.get("graphs"):
+        return [Graph(goals)]
+    return [
+        Graph({name: {**goals[name], **nodes[name]} for name in goals if name in nodes})
+        for nodes in task["graphs"].values()
+    ]
+
+
 def sub_goal_scores(
-    goals: Goals, attempt: Attempt
+    task: Mapping[str, Any], attempt: Attempt
 ) -> tuple[dict[str, Result], dict[str, dict[str, Any]]]:
     """Return (status, numerator, denominator) of each metric, and the rows by sub-goal."""
-    graph = Graph(goals)
-    if graph.faulty():
+    goals, graphs = task["sub_goals"], graphs_of(task)
+    if any(graph.faulty() for graph in graphs) or sum(len(g.variants) for g in graphs) > 256:
         return dict.fromkeys(METRICS, ("error", None, None)), {}
-    if not graph.counted:
+    counted = Graph({name: {**goal, "any_of": [], "deps": []} for name, goal in goals.items()})
+    if not counted.counted:
         return dict.fromkeys(METRICS, ("not_applicable", None, None)), {}
-    judged = {name: Judge(goals, name, attempt) for name in graph.counted}
-    variant = min(
-        (v for v in graph.variants if v[0] & set(graph.counted)),
-        key=lambda v: _rank([(goals[n], judged[n]) for n in graph.counted if n in v[0]]),
+    judged = {name: Judge(goals, name, attempt) for name in counted.counted}
+    usable = [(g, v) for g in graphs for v in g.variants if v[0] & set(g.counted)]
+    graph, variant = min(
+        usable,
+        key=lambda each: _rank(
+            [(goals[n], judged[n]) for n in each[0].counted if n in each[1][0]]
+        ),
     )
     rows = {n: _row(graph, variant, judged, n) for n in graph.counted if n in variant[0]}
-    usable = sum(bool(v[0] & set(graph.counted)) for v in graph.variants)
     known = all(j.attempted is not None and j.completed is not None for j in judged.values())
-    scores = _scores(rows, settled=usable == 1 or known)
+    scores = _scores(rows, settled=len(usable) == 1 or known)
     scores["off_plan_calls"] = _off_plan(goals, attempt.calls)
     return scores, rows
 

@@ -45,6 +45,28 @@ def random_goals(random: Random) -> dict[str, Any]:
     return dict(shuffled)
 
 
+def random_task(random: Random) -> dict[str, Any]:
+    """Return a task with one plan graph, or with several of the same sub-goals."""
+    goals = random_goals(random)
+    if random.random() < 0.7:
+        return {"sub_goals": goals}
+    graphs: dict[str, dict[str, dict[str, Any]]] = {}
+    for number in range(random.randint(1, 3)):
+        names = [name for name in goals if number == 0 or random.random() < 0.7] or list(goals)
+        random.shuffle(names)
+        graphs[f"way {number}"] = {
+            name: {"deps": [dep for dep in names[:i] if random.random() < 0.3]}
+            for i, name in enumerate(names)
+        }
+        if random.random() < 0.3:
+            graphs[f"way {number}"][names[0]]["any_of"] = [[name] for name in names[1:3]]
+    bare = {
+        name: {key: value for key, value in goal.items() if key not in {"deps", "any_of"}}
+        for name, goal in goals.items()
+    }
+    return {"sub_goals": bare, "graphs": graphs}
+
+
 def random_rules(random: Random) -> list[Any]:
     """Return one or two rules, some of which ask for arguments."""
     return [
@@ -143,7 +165,7 @@ def rows(trajectory_id: str, attempt: plain.Attempt) -> list[Row]:
 def test_job_agrees_with_the_definition(seed: int) -> None:
     """Scores and rows of 600 attempts at 150 tasks are those of the definition."""
     random = Random(seed)  # noqa: S311 - no secret hangs on it
-    tasks = {f"task-{i}": {"sub_goals": random_goals(random)} for i in range(TASKS)}
+    tasks = {f"task-{i}": random_task(random) for i in range(TASKS)}
     attempts = {
         f"{task_id}/{i}": (task_id, random_attempt(random))
         for task_id in tasks
@@ -159,7 +181,7 @@ def test_job_agrees_with_the_definition(seed: int) -> None:
     )
     wanted_scores, wanted_rows = {}, {}
     for name, (task_id, attempt) in attempts.items():
-        scores, sub_goals = plain.sub_goal_scores(tasks[task_id]["sub_goals"], attempt)
+        scores, sub_goals = plain.sub_goal_scores(tasks[task_id], attempt)
         for metric, wanted in {**scores, **plain.plan_scores(attempt)}.items():
             wanted_scores[name, metric] = wanted
         for sub_goal, row in sub_goals.items():

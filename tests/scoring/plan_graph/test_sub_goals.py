@@ -396,6 +396,33 @@ def test_who_depends_on_a_choice_depends_on_what_was_chosen() -> None:
     assert scored.sub_goal("refund")["dependency_violation"] is False
 
 
+GRAPHS = """
+      find:  {serves: [search]}
+      pay:   {serves: [pay], critical: true}
+      call:  {serves: [phone], critical: true}
+    graphs:
+      online:  {find: {}, pay: {deps: [find]}}
+      counter: {pay: {}, find: {deps: [pay]}}
+      phone:   {call: {}}
+"""
+
+
+def test_graph_that_fits_the_run_is_scored() -> None:
+    """One of several: highest completion, then coverage, fewest sub-goals, first in the file."""
+    called = one(GRAPHS, ["phone"])
+    paid = one(GRAPHS, ["pay", "search"])
+    nothing = one(GRAPHS, [])
+
+    assert called["sub_goal_completion"][:3] == (1, 1, 1)
+    assert called["sub_goal_completion"].label == "phone"
+    assert {name for _, name in called.sub_goals} == {"call"}
+    assert called["off_plan_calls"].value == 0
+    assert paid["sub_goal_completion"].label == "online"
+    assert paid["dependency_violation"].value == 1
+    assert nothing["sub_goal_completion"].label == "phone"
+    assert one(ALTERNATIVES, [])["sub_goal_completion"].label is None
+
+
 def test_group_inside_an_unchosen_path_is_not_asked() -> None:
     """Nested groups count only inside the chosen path."""
     goals = """
