@@ -23,6 +23,7 @@ _MACROS: Final = (  # each may use those before it
     "result_is_error",
     "block_part",
     "chat_parts",
+    "held_chat",
     "half_shared",
     "plan_in",
     "headings_as_react",

@@ -79,63 +79,23 @@ SELECT
   ) AS usage
 FROM named;
 
-CREATE OR REPLACE TEMP TABLE platforms_chat AS
-WITH lists AS (
-  SELECT
-    key,
-    'in' AS direction,
-    'user' AS role,
-    input AS text,
-    CASE
-      WHEN json_type(heard, '$.messages') = 'ARRAY' THEN heard -> '$.messages'
-      WHEN json_type(heard) = 'ARRAY' THEN heard
-      WHEN json_type(heard) = 'OBJECT' THEN json_array(heard)
-    END AS items
-  FROM platforms_spans
-  WHERE operation = 'model' AND input IS NOT NULL
-  UNION ALL
-  SELECT
-    key,
-    'out' AS direction,
-    'assistant' AS role,
-    output AS text,
-    CASE
-      WHEN json_type(said, '$.choices') = 'ARRAY' THEN said -> '$.choices'
-      WHEN json_type(said, '$.messages') = 'ARRAY' THEN said -> '$.messages'
-      WHEN json_type(said) = 'ARRAY' THEN said
-      WHEN json_type(said) = 'OBJECT' THEN json_array(said)
-    END AS items
-  FROM platforms_spans
-  WHERE operation = 'model' AND output IS NOT NULL
-),
-
-messages AS (
-  SELECT
-    key,
-    direction,
-    role,
-    generate_subscripts(cast(items AS JSON[]), 1) AS message_position,
-    unnest(cast(items AS JSON[])) AS item
-  FROM lists
-  WHERE items IS NOT NULL
-)
-
--- A choice holds the message.
+CREATE OR REPLACE TEMP VIEW platforms_told AS
 SELECT
   key,
-  direction,
-  message_position,
-  json_merge_patch(json_object('role', role), coalesce(item -> '$.message', item)) AS message
-FROM messages
-WHERE json_type(item) = 'OBJECT'
+  'in' AS direction,
+  input AS text
+FROM platforms_spans
+WHERE operation = 'model'
 UNION ALL
 SELECT
   key,
-  direction,
-  1 AS message_position,
-  json_object('role', role, 'content', result_text(text)) AS message
-FROM lists
-WHERE items IS NULL;
+  'out' AS direction,
+  output AS text
+FROM platforms_spans
+WHERE operation = 'model';
+
+CREATE OR REPLACE TEMP TABLE platforms_chat AS
+FROM held_chat('platforms_told');
 
 CREATE OR REPLACE TEMP TABLE platforms_messages AS
 FROM chat_parts('platforms_chat');

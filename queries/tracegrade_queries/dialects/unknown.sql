@@ -1,0 +1,466 @@
+-- The last resort: spans that no dialect says anything of, read by what their names suggest.
+--
+-- What a span is, its attributes say: a kind, a tool's name, counts of tokens. Else its name may,
+-- unless its attributes are those of another trade (HTTP, databases, …). One span by its
+-- attributes, one that another dialect knows, or two kinds of spans by their names make a trace
+-- one of an agent; nothing is guessed in other traces. Where a dialect knows agents, models or
+-- tools of a trace, no further ones are guessed. A trace without an agent is the run of its only
+-- root, if that has an input or an output.
+--
+-- Rank:
+--   1000
+-- Reads:
+--   all_spans
+--   bucket_spans
+--   dialect_operations
+--   shapes
+-- Order:
+--   none
+CREATE OR REPLACE TEMP MACRO words_of(NAME) AS
+trim(
+  lower(
+    regexp_replace(
+      regexp_replace(name, '([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])', '\1\3_\2\4', 'g'),
+      '[^A-Za-z0-9]+', '_', 'g'
+    )
+  ),
+  '_'
+);
+
+-- What a span is by the words of a kind, as in `span.kind` = `tool`.
+CREATE OR REPLACE TEMP MACRO kind_of(WORDS) AS
+CASE
+  WHEN
+    words IN (
+      'tool', 'tool_call', 'tool_use', 'tool_execution', 'execute_tool', 'call_tool',
+      'function_call', 'function_tool'
+    )
+    THEN 'tool'
+  WHEN
+    words IN (
+      'llm', 'llm_call', 'llm_request', 'model', 'model_call', 'chat_model', 'chat',
+      'chat_completion', 'completion', 'text_completion', 'generation'
+    )
+    THEN 'model'
+  WHEN words IN ('agent', 'agent_run', 'run_agent', 'invoke_agent') THEN 'agent'
+END;
+
+-- What a span is by the words of its name, as in `tool.call`.
+CREATE OR REPLACE TEMP MACRO kind_of_name(WORDS) AS
+CASE
+  WHEN regexp_matches(words, '(^|_)(user_agent|embed|embedding|embeddings|rerank|retriever)(_|$)')
+    THEN 'other'
+  WHEN regexp_matches(words, '(^|_)agent(_(run|step|turn|loop|executor|invoke|execute|task))?$')
+    THEN 'agent'
+  WHEN
+    regexp_matches(
+      words,
+      '(^|_)((call|execute|invoke|run|use)_tool|tool_(call|execute|execution|invoke|run|use)'
+      '|function_(call|tool))(_|$)|^tool(_|$)|_tool$'
+    )
+    AND NOT regexp_matches(words, 'tool_(choice|definition|list|registry|select|selection)(_|$)')
+    THEN 'tool'
+  WHEN
+    regexp_matches(
+      words,
+      '(^|_)((call|invoke|query|ask|prompt|request)_(llm|model)|(llm|model)_(call|chat'
+      '|completion|generate|generation|inference|invoke|invocation|node|query|request)'
+      '|chat_completions?|text_completion|generate_(content|text|response))(_|$)|(^|_)llm$'
+    )
+    THEN 'model'
+  WHEN regexp_matches(words, '(^|_)agent(_|$)') THEN 'agent'
+END;
+
+-- What a name says beyond what is said of every agent or tool: `get_weather` of
+-- `execute_tool get_weather`, NULL of `agent.run`.
+CREATE OR REPLACE TEMP MACRO own_name(NAME) AS
+nullif(
+  array_to_string(
+    list_filter(
+      string_split_regex(name, '[ .:/]+'),
+      LAMBDA part: NOT regexp_full_match(
+        words_of(part),
+        '((agent|tool|function)_?)?'
+        '(call|execute|execution|executor|invoke|loop|run|session|tool|use)?(_?(agent|tool))?'
+      )
+    ),
+    ' '
+  ),
+  ''
+);
+
+-- Names of attributes, by what they hold: those that end in the words of a role; of several, the
+-- first words of the list count, then the shortest name.
+CREATE OR REPLACE TEMP TABLE unknown_shapes AS
+WITH roles (role, endings) AS (
+  VALUES
+  ('tool_name', ['tool_name', 'tool']),
+  ('function_name', ['function_name', 'tool_id']),
+  ('call_id', ['tool_call_id', 'tool_use_id', 'call_id']),
+  (
+    'input',
+    [
+      'input_messages', 'messages', 'arguments', 'args', 'tool_input', 'user_input', 'input',
+      'inputs', 'parameters', 'params', 'kwargs', 'prompt', 'prompts', 'user_message', 'query',
+      'question', 'request', 'task', 'goal'
+    ]
+  ),
+  (
+    'output',
+    [
+      'output_messages', 'tool_output', 'final_answer', 'answer', 'output', 'outputs', 'result',
+      'results', 'completion', 'completions', 'response', 'assistant_message', 'return_value',
+      'observation', 'reply'
+    ]
+  ),
+  ('tool_calls', ['tool_calls', 'function_calls']),
+  ('offered_tools', ['tool_definitions', 'available_tools', 'tools', 'functions']),
+  ('model', ['response_model', 'model_name', 'model_id', 'request_model', 'model']),
+  (
+    'input_tokens',
+    [
+      'input_tokens', 'prompt_tokens', 'input_token_count', 'prompt_token_count', 'tokens_input',
+      'tokens_prompt', 'tokens_in', 'token_count_prompt', 'token_count_input'
+    ]
+  ),
+  (
+    'output_tokens',
+    [
+      'output_tokens', 'completion_tokens', 'output_token_count', 'completion_token_count',
+      'tokens_output', 'tokens_completion', 'tokens_out', 'token_count_completion',
+      'token_count_output'
+    ]
+  ),
+  ('agent_name', ['agent_name', 'agent']),
+  ('conversation_id', ['conversation_id', 'session_id', 'chat_id', 'chat_thread_id']),
+  ('error_message', ['error_message', 'exception_message', 'error']),
+  ('is_error', ['is_error', 'failed']),
+  ('status', ['tool_status', 'success', 'status'])
+),
+
+names AS (
+  SELECT
+    shapes.shape,
+    unnest(shapes.names) AS name
+  FROM shapes
+  SEMI JOIN bucket_spans USING (shape)
+),
+
+worded AS (
+  SELECT
+    shape,
+    name,
+    regexp_replace(words_of(name), '_(value|json|text|content)$', '') AS words
+  FROM names
+),
+
+paired AS (
+  SELECT
+    worded.*,
+    roles.role,
+    roles.endings
+  FROM worded
+  CROSS JOIN roles
+),
+
+fitting AS (
+  SELECT
+    shape,
+    name,
+    role,
+    nullif(
+      list_position(
+        list_transform(endings, LAMBDA ending: ends_with('_' || words, '_' || ending)), TRUE
+      ),
+      0
+    ) AS place
+  FROM paired
+),
+
+chosen AS (
+  SELECT
+    shape,
+    role,
+    arg_min(name, (place, length(name), name)) AS name
+  FROM fitting
+  WHERE place IS NOT NULL
+  GROUP BY shape, role
+),
+
+by_role AS (
+  SELECT
+    shape,
+    map_from_entries(list((role, name))) AS names
+  FROM chosen
+  GROUP BY shape
+)
+
+SELECT
+  worded.shape,
+  any_value(by_role.names) AS names,
+  list(worded.name) FILTER (
+    WHERE regexp_matches(
+      worded.words,
+      '(^|_)((span|run|step|node|event|observation|operation)_(kind|type|name)|kind|operation)$'
+      '|^type$'
+    )
+  ) AS kinds,
+  coalesce(
+    bool_or(
+      regexp_matches(
+        worded.words,
+        '^(db|faas|graphql|messaging|rpc)_|^http_(request_)?method|^http_url|^url_full'
+      )
+    ),
+    FALSE
+  ) AS is_foreign
+FROM worded
+LEFT JOIN by_role USING (shape)
+GROUP BY worded.shape;
+
+CREATE OR REPLACE TEMP TABLE unknown_guesses AS
+WITH named AS (
+  SELECT
+    name,
+    kind_of_name(words_of(name)) AS kind
+  FROM bucket_spans
+  GROUP BY name
+),
+
+placed AS (
+  SELECT
+    bucket_spans.key,
+    bucket_spans.trace_id,
+    bucket_spans.parent_span_id,
+    list_transform(unknown_shapes.kinds, LAMBDA name: bucket_spans.attributes[name]) AS kinds,
+    bucket_spans.attributes[unknown_shapes.names['tool_name']] AS tool_name,
+    coalesce(
+      unknown_shapes.names['input_tokens'] IS NOT NULL
+      OR unknown_shapes.names['output_tokens'] IS NOT NULL
+      OR regexp_matches(words_of(unknown_shapes.names['model']), '(^|_)(gen_ai|llm)_'),
+      FALSE
+    ) AS names_model,
+    coalesce(
+      unknown_shapes.names['input'], unknown_shapes.names['output'],
+      unknown_shapes.names['agent_name']
+    ) IS NOT NULL AS may_be_root,
+    coalesce(unknown_shapes.is_foreign, FALSE) AS is_foreign,
+    coalesce(named.kind, '') AS named_kind
+  FROM bucket_spans
+  LEFT JOIN unknown_shapes USING (shape)
+  LEFT JOIN named USING (name)
+),
+
+read AS (
+  SELECT
+    *,
+    list_filter(
+      list_transform(kinds, LAMBDA kind: kind_of(words_of(kind))), LAMBDA kind: kind IS NOT NULL
+    )[1] AS told_kind,
+    regexp_full_match(tool_name, '[A-Za-z_][\w.:/ -]{0,127}')
+    AND tool_name NOT IN ('auto', 'false', 'none', 'null', 'required', 'true') AS names_tool
+  FROM placed
+)
+
+SELECT
+  key,
+  trace_id,
+  parent_span_id,
+  CASE
+    WHEN told_kind IS NOT NULL THEN told_kind
+    WHEN names_model AND named_kind = 'agent' THEN 'agent'
+    WHEN names_model AND named_kind <> 'other' THEN 'model'
+    WHEN names_tool THEN 'tool'
+  END AS kind_by_attributes,
+  coalesce(kind_by_attributes, if(is_foreign, NULL, nullif(nullif(named_kind, 'other'), '')))
+    AS kind,
+  may_be_root AND NOT is_foreign AND parent_span_id IS NULL AS may_be_root
+FROM read;
+
+CREATE OR REPLACE TEMP TABLE unknown_spans AS
+WITH known AS (
+  SELECT
+    all_spans.trace_id,
+    list(DISTINCT dialect_operations.operation) AS kinds
+  FROM all_spans
+  INNER JOIN dialect_operations USING (key)
+  WHERE
+    dialect_operations.operation <> 'other'
+    AND all_spans.trace_id IN (
+      SELECT unknown_guesses.trace_id FROM unknown_guesses
+      WHERE unknown_guesses.kind IS NOT NULL OR unknown_guesses.parent_span_id IS NULL
+    )
+  GROUP BY all_spans.trace_id
+),
+
+traces AS (
+  SELECT
+    guesses.trace_id,
+    coalesce(any_value(known.kinds), []) AS known_kinds,
+    bool_or(guesses.kind = 'agent') IS TRUE OR list_contains(known_kinds, 'agent') AS has_agent
+  FROM unknown_guesses AS guesses
+  LEFT JOIN known USING (trace_id)
+  GROUP BY guesses.trace_id
+  HAVING
+    len(known_kinds) > 0
+    OR count(guesses.kind_by_attributes) > 0
+    OR count(DISTINCT guesses.kind) > 1
+),
+
+-- Traces of one root.
+rooted AS (
+  SELECT all_spans.trace_id
+  FROM all_spans
+  SEMI JOIN traces USING (trace_id)
+  WHERE all_spans.parent_span_id IS NULL
+  GROUP BY all_spans.trace_id
+  HAVING count(*) = 1
+),
+
+chosen AS (
+  SELECT
+    guesses.key,
+    guesses.kind,
+    bucket_spans.name,
+    bucket_spans.attributes,
+    unknown_shapes.names
+  FROM unknown_guesses AS guesses
+  INNER JOIN traces USING (trace_id)
+  INNER JOIN bucket_spans ON guesses.key = bucket_spans.key
+  LEFT JOIN unknown_shapes ON bucket_spans.shape = unknown_shapes.shape
+  LEFT JOIN rooted ON guesses.trace_id = rooted.trace_id
+  WHERE
+    (guesses.kind IS NOT NULL AND NOT list_contains(traces.known_kinds, guesses.kind))
+    OR (
+      guesses.kind IS NULL
+      AND guesses.may_be_root
+      AND rooted.trace_id IS NOT NULL
+      AND NOT traces.has_agent
+    )
+)
+
+SELECT
+  key,
+  kind,
+  coalesce(kind, 'agent') AS operation,
+  name,
+  attributes,
+  map_from_entries(
+    list_transform(
+      map_entries(names), LAMBDA entry: { 'key': entry.key, 'value': attributes[entry.value] }
+    )
+  ) AS found
+FROM chosen;
+
+CREATE OR REPLACE TEMP VIEW unknown_told AS
+SELECT
+  key,
+  'in' AS direction,
+  found['input'] AS text
+FROM unknown_spans
+WHERE operation <> 'tool'
+UNION ALL
+SELECT
+  key,
+  'out' AS direction,
+  found['output'] AS text
+FROM unknown_spans
+WHERE operation <> 'tool';
+
+CREATE OR REPLACE TEMP VIEW unknown_chat AS
+SELECT
+  key,
+  direction,
+  message_position,
+  message
+FROM held_chat('unknown_told')
+UNION ALL BY NAME
+SELECT
+  key,
+  'out' AS direction,
+  1_000_000 AS message_position,
+  json_object('role', 'assistant', 'tool_calls', try_cast(found['tool_calls'] AS JSON)) AS message
+FROM unknown_spans
+WHERE operation = 'model' AND found['tool_calls'] IS NOT NULL;
+
+CREATE OR REPLACE TEMP TABLE unknown_messages AS
+FROM chat_parts('unknown_chat');
+
+CREATE OR REPLACE TEMP TABLE unknown_spoken AS
+SELECT
+  key,
+  arg_max(text, (message_position, part_position)) FILTER (
+    WHERE direction = 'in' AND role = 'user'
+  ) AS user_input,
+  arg_max(text, (message_position, part_position)) FILTER (WHERE direction = 'out') AS answer
+FROM unknown_messages
+WHERE part_type = 'text'
+GROUP BY key;
+
+-- Arguments that have an attribute each.
+CREATE OR REPLACE TEMP TABLE unknown_spread AS
+WITH entries AS (
+  SELECT
+    key,
+    unnest(map_entries(attributes)) AS entry
+  FROM unknown_spans
+  WHERE operation = 'tool' AND found['input'] IS NULL
+),
+
+arguments AS (
+  SELECT
+    key,
+    regexp_extract(
+      entry.key, '(?i)(?:^|[._])(?:args|arguments|params|parameters|inputs?)\.(.+)$', 1
+    ) AS name,
+    min(entry.value) AS value
+  FROM entries
+  GROUP BY ALL
+)
+
+SELECT
+  key,
+  json_group_object(name, coalesce(try_cast(value AS JSON), to_json(value)))::VARCHAR AS arguments
+FROM arguments
+WHERE name <> ''
+GROUP BY key;
+
+CREATE OR REPLACE TEMP VIEW unknown_operations AS
+WITH told AS (
+  SELECT
+    unknown_spans.*,
+    unknown_spoken.user_input,
+    unknown_spoken.answer,
+    unknown_spread.arguments
+  FROM unknown_spans
+  LEFT JOIN unknown_spoken USING (key)
+  LEFT JOIN unknown_spread USING (key)
+)
+
+SELECT
+  key,
+  operation,
+  found['agent_name'] AS agent_name,
+  if(kind = 'agent', own_name(name), NULL) AS agent_label,
+  if(
+    operation = 'tool',
+    coalesce(found['tool_name'], found['function_name'], own_name(name)),
+    NULL
+  ) AS tool_name,
+  found['call_id'] AS call_id,
+  if(operation = 'tool', coalesce(found['input'], arguments), NULL) AS arguments,
+  if(operation = 'tool', result_text(found['output']), NULL) AS result,
+  if(operation = 'tool', NULL, user_input) AS user_input,
+  if(operation = 'agent', answer, NULL) AS answer,
+  operation = 'tool'
+  AND (
+    coalesce(found['is_error'] = 'true', FALSE)
+    OR coalesce(lower(found['status']) IN ('error', 'failed', 'failure', 'false'), FALSE)
+  ) AS failed,
+  nullif(found['error_message'], 'false') AS error_message,
+  if(operation = 'model', found['model'], NULL) AS model,
+  if(operation = 'model', try_cast(found['input_tokens'] AS BIGINT), NULL) AS input_tokens,
+  if(operation = 'model', try_cast(found['output_tokens'] AS BIGINT), NULL) AS output_tokens,
+  if(operation = 'tool', NULL, found['offered_tools']) AS offered_tools,
+  found['conversation_id'] AS conversation_id
+FROM told;

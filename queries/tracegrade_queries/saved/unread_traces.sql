@@ -1,0 +1,46 @@
+-- Traces that gave no trajectory, as nothing of them is an agent's, by what wrote them.
+--
+-- Traces that no build has seen yet are among them.
+--
+-- Reads:
+--   spans
+--   trajectories
+-- Columns:
+--   scope_name      VARCHAR  Of the outermost span, '' if none. One row for each and service_name.
+--   service_name    VARCHAR  NULL if not sent.
+--   traces          BIGINT   At least 1.
+--   spans           BIGINT   All spans of theirs.
+--   example_trace   VARCHAR  The least trace id.
+--   example_name    VARCHAR  Of its outermost span.
+-- Order:
+--   traces DESC, scope_name, service_name
+WITH unread AS (
+  SELECT
+    spans.*,
+    -- A root comes first, then what starts earliest.
+    (spans.parent_span_id IS NOT NULL, spans.start_ns, spans.span_id) AS place
+  FROM spans
+  ANTI JOIN trajectories USING (trace_id)
+),
+
+traces AS (
+  SELECT
+    trace_id,
+    arg_min(coalesce(scope_name, ''), place) AS scope_name,
+    arg_min(service_name, place) AS service_name,
+    arg_min(name, place) AS name,
+    count(*) AS spans
+  FROM unread
+  GROUP BY trace_id
+)
+
+SELECT
+  scope_name,
+  service_name,
+  count(*) AS traces,
+  sum(spans)::BIGINT AS spans,
+  min(trace_id) AS example_trace,
+  arg_min(name, trace_id) AS example_name
+FROM traces
+GROUP BY scope_name, service_name
+ORDER BY traces DESC, scope_name ASC, service_name ASC;
