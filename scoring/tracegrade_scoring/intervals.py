@@ -1,4 +1,4 @@
-"""95 % intervals of rates: Wilson where observations are independent, else bootstrap over tasks.
+"""Intervals of rates: Wilson where observations are independent, else bootstrap over tasks.
 
 Source: metrics.md, rule 0.6. All sums run in the order of tasks, so that the result has the same
 bits everywhere.
@@ -7,14 +7,14 @@ bits everywhere.
 from collections.abc import Sequence
 from functools import lru_cache
 from math import sqrt
+from statistics import NormalDist
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 LEVEL: Final = 0.95
-Z: Final = 1.959963984540054
-"""The normal quantile of 0.975, which belongs to LEVEL."""
+"""The share of intervals that hold what they estimate, unless another is asked for."""
 RESAMPLES: Final = 2_000
 SEED: Final = 0
 MIN_TASKS: Final = 5
@@ -30,33 +30,46 @@ class Interval(NamedTuple):
     """wilson | bootstrap."""
 
 
-def wilson(successes: float, trials: int) -> Interval:
+def normal_quantile(level: float) -> float:
+    """Return how many standard deviations to either side hold that share of a normal value."""
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def wilson(successes: float, trials: int, level: float = LEVEL) -> Interval:
     """Return the Wilson score interval of a share; both ends are in [0, 1].
 
     Source: Wilson (1927). `trials` must be at least 1.
     """
-    share = successes / trials
-    scale = 1 + Z * Z / trials
-    centre = share + Z * Z / (2 * trials)
-    half = Z * sqrt(share * (1 - share) / trials + Z * Z / (4 * trials * trials))
+    share, z = successes / trials, normal_quantile(level)
+    scale = 1 + z * z / trials
+    centre = share + z * z / (2 * trials)
+    half = z * sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     return Interval(max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale), "wilson")
 
 
-def bootstrap(numerators: Sequence[float], denominators: Sequence[float]) -> Interval | None:
+def bootstrap(
+    numerators: Sequence[float], denominators: Sequence[float], level: float = LEVEL
+) -> Interval | None:
     """Return the percentile interval of Σ numerators / Σ denominators over resampled tasks.
 
     Args:
         numerators: One for each task, in the order of task ids.
         denominators: Likewise; greater than 0.
+        level: The share of the resamples that it holds.
 
     Returns:
         None for fewer than 5 tasks.
     """
     if len(numerators) < MIN_TASKS:
         return None
-    rates = np.sort(resampled_sums(numerators) / resampled_sums(denominators)).tolist()
-    tail = (1 - LEVEL) / 2
-    return Interval(percentile(rates, tail), percentile(rates, 1 - tail), "bootstrap")
+    rates = resampled_sums(numerators) / resampled_sums(denominators)
+    return Interval(*middle(np.sort(rates).tolist(), level), "bootstrap")
+
+
+def middle(ordered: Sequence[float], level: float) -> tuple[float, float]:
+    """Return the ends of the middle of a sorted sequence that holds this share of it."""
+    tail = (1 - level) / 2
+    return percentile(ordered, tail), percentile(ordered, 1 - tail)
 
 
 def resampled_sums(numbers: Sequence[float]) -> npt.NDArray[np.float64]:

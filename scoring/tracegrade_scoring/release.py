@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_queries.sql import query
-from tracegrade_scoring.intervals import MIN_TASKS, Interval, bootstrap, wilson
+from tracegrade_scoring.intervals import LEVEL, MIN_TASKS, Interval, bootstrap, wilson
 from tracegrade_scoring.metrics import DECISION_POINT_METRICS, SHARES, TASK_MEANS
 from tracegrade_scoring.schema import RELEASE_SCORES
 
@@ -27,14 +27,15 @@ MIN_DECISION_POINTS: Final = 50
 _KEY: Final = ("release", "agent_name", "run_mode", "task_category", "metric")
 
 
-def release_scores(con: duckdb.DuckDBPyConnection) -> pa.Table:
+def release_scores(con: duckdb.DuckDBPyConnection, level: float = LEVEL) -> pa.Table:
     """Return the rows of `release_scores` over every trajectory of the lake, sorted by key.
 
     Args:
         con: Holds `current_sums`, see `sums.py`.
+        level: Of the intervals, between 0 and 1.
     """
     sums = con.sql(query("task_sums")).to_arrow_table().to_pylist()
-    rows = [_release_score(key, list(tasks)) for key, tasks in _cells(sums)]
+    rows = [_release_score(key, list(tasks), level) for key, tasks in _cells(sums)]
     return pa.Table.from_pylist(rows, schema=RELEASE_SCORES.arrow())
 
 
@@ -44,13 +45,13 @@ def _cells(sums: Sequence[Row]) -> Iterator[tuple[Row, Iterator[Row]]]:
         yield dict(zip(_KEY, key, strict=True)), tasks
 
 
-def _release_score(key: Row, tasks: Sequence[Row]) -> Row:
+def _release_score(key: Row, tasks: Sequence[Row], level: float) -> Row:
     """Return the row of one cell. `tasks`: the sums of each task in it."""
     scored = [task for task in tasks if task["scored"]]
     if key["metric"] in TASK_MEANS:
         scored = [_as_mean(task) for task in scored]
     numerator, denominator = _total(scored, "numerator"), _total(scored, "denominator")
-    interval = _interval(key["metric"], scored)
+    interval = _interval(key["metric"], scored, level)
     return {
         **key,
         "value": numerator / denominator if numerator is not None and denominator else None,
@@ -89,16 +90,16 @@ def _known_tasks(scored: Sequence[Row]) -> int:
     return sum(task["task_id"] is not None for task in scored)
 
 
-def _interval(metric: str, scored: Sequence[Row]) -> Interval | None:
+def _interval(metric: str, scored: Sequence[Row], level: float) -> Interval | None:
     """Return Wilson's interval of a share if every task has one observation, else a bootstrap."""
     known = _known_tasks(scored)
     single = known == len(scored) and all(task["single"] for task in scored)
     if scored and single and metric in SHARES:
-        return wilson(sum(task["numerator"] for task in scored), len(scored))
+        return wilson(sum(task["numerator"] for task in scored), len(scored), level)
     if known < MIN_TASKS:
         return None
     return bootstrap(
-        [task["numerator"] for task in scored], [task["denominator"] for task in scored]
+        [task["numerator"] for task in scored], [task["denominator"] for task in scored], level
     )
 
 

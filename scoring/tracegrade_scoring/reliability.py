@@ -14,7 +14,7 @@ from math import comb, sqrt
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from tracegrade_scoring import beta
-from tracegrade_scoring.intervals import LEVEL, Z, bootstrap, wilson
+from tracegrade_scoring.intervals import LEVEL, bootstrap, normal_quantile, wilson
 
 UNBIASED: Final = "unbiased"
 LARGEST_K: Final = 10
@@ -61,7 +61,7 @@ class Pass(NamedTuple):
     small_sample: bool = False
     """Fewer than 20 valid attempts in all."""
     at_low: float | None = None
-    """Lower end of the 95 % interval of pass_at_k; None without one, as the other three."""
+    """Lower end of the interval of pass_at_k; None without one, as the other three."""
     at_high: float | None = None
     hat_low: float | None = None
     hat_high: float | None = None
@@ -89,7 +89,11 @@ def count_attempts(
 
 
 def passes(
-    tasks: Sequence[Attempts], estimator: str = UNBIASED, largest_k: int = LARGEST_K
+    tasks: Sequence[Attempts],
+    estimator: str = UNBIASED,
+    largest_k: int = LARGEST_K,
+    *,
+    level: float = LEVEL,
 ) -> list[Pass]:
     """Return pass@k and pass^k for each k from 1 for which the estimator has a value.
 
@@ -99,12 +103,14 @@ def passes(
 
     Intervals: Wilson where each task has one attempt, else a bootstrap over tasks (none for fewer
     than 5 tasks); of `bayes_pooled` the quantiles of its posterior, of `bayes_hierarchical` its
-    value and 1.96 standard deviations. An interval of a rate p becomes one of p^k by its ends.
+    value and, at 95 %, 1.96 standard deviations. An interval of a rate p becomes one of p^k by its
+    ends.
 
     Args:
         tasks: One for each task of one cohort, in the order of task ids (for the bootstrap).
         estimator: unbiased | plug_in | pooled | bayes_pooled | bayes_hierarchical.
         largest_k: Where to end at the latest.
+        level: Of the intervals, between 0 and 1.
 
     Returns:
         Nothing for an estimator that is not applicable: no task was tried, or, for
@@ -113,7 +119,7 @@ def passes(
     tried = [task for task in tasks if task.valid]
     if not tried:
         return []
-    by_k = ESTIMATORS[estimator](tried)
+    by_k = ESTIMATORS[estimator](tried, level)
     if by_k is None:
         return []
     smallest = min(task.valid for task in tried)
@@ -145,53 +151,56 @@ def _filled(task: Attempts, trials: int) -> Attempts:
     return Attempts(max(task.valid + task.invalid, trials), task.correct)
 
 
-def _unbiased(tasks: Sequence[Attempts]) -> ByK:
+def _unbiased(tasks: Sequence[Attempts], level: float) -> ByK:
     def none_of_k(k: int, n: int, c: int) -> Fraction:
         return Fraction(comb(n - c, k), comb(n, k))
 
     def all_of_k(k: int, n: int, c: int) -> Fraction:
         return Fraction(comb(c, k), comb(n, k))
 
-    return partial(_mean_over_tasks, tasks, none_of_k, all_of_k)
+    return partial(_mean_over_tasks, tasks, level, none_of_k, all_of_k)
 
 
-def _plug_in(tasks: Sequence[Attempts]) -> ByK:
+def _plug_in(tasks: Sequence[Attempts], level: float) -> ByK:
     def none_of_k(k: int, n: int, c: int) -> Fraction:
         return Fraction(n - c, n) ** k
 
     def all_of_k(k: int, n: int, c: int) -> Fraction:
         return Fraction(c, n) ** k
 
-    return partial(_mean_over_tasks, tasks, none_of_k, all_of_k)
+    return partial(_mean_over_tasks, tasks, level, none_of_k, all_of_k)
 
 
 OfTask: TypeAlias = Callable[[int, int, int], Fraction]
 
 
 def _mean_over_tasks(
-    tasks: Sequence[Attempts], none_of_k: OfTask, all_of_k: OfTask, k: int
+    tasks: Sequence[Attempts], level: float, none_of_k: OfTask, all_of_k: OfTask, k: int
 ) -> tuple[Estimate, Estimate]:
     distinct = Counter((task.valid, task.correct) for task in tasks)
     at = {task: 1 - none_of_k(k, *task) for task in distinct}
     hat = {task: all_of_k(k, *task) for task in distinct}
-    return _mean(tasks, at), _mean(tasks, hat)
+    return _mean(tasks, at, level), _mean(tasks, hat, level)
 
 
-def _mean(tasks: Sequence[Attempts], chances: Mapping[tuple[int, int], Fraction]) -> Estimate:
+def _mean(
+    tasks: Sequence[Attempts], chances: Mapping[tuple[int, int], Fraction], level: float
+) -> Estimate:
     values = [chances[task.valid, task.correct] for task in tasks]
     counts = Counter(values)
     mean = sum((chance * count for chance, count in counts.items()), Fraction()) / len(tasks)
     if all(task.valid == 1 for task in tasks) and set(counts) <= {0, 1}:
-        return Estimate(float(mean), *wilson(sum(task.correct for task in tasks), len(tasks))[:2])
-    found = bootstrap([float(value) for value in values], [1.0] * len(tasks))
+        correct = sum(task.correct for task in tasks)
+        return Estimate(float(mean), *wilson(correct, len(tasks), level)[:2])
+    found = bootstrap([float(value) for value in values], [1.0] * len(tasks), level)
     return Estimate(float(mean), *(found[:2] if found else ()))
 
 
-def _pooled(tasks: Sequence[Attempts]) -> ByK:
+def _pooled(tasks: Sequence[Attempts], level: float) -> ByK:
     n, c = sum(task.valid for task in tasks), sum(task.correct for task in tasks)
     independent = all(task.valid == 1 for task in tasks)
     corrects, valids = [task.correct for task in tasks], [task.valid for task in tasks]
-    found = wilson(c, n) if independent else bootstrap(corrects, valids)
+    found = wilson(c, n, level) if independent else bootstrap(corrects, valids, level)
     low, high = found[:2] if found else (None, None)
 
     def by_k(k: int) -> tuple[Estimate, Estimate]:
@@ -201,10 +210,10 @@ def _pooled(tasks: Sequence[Attempts]) -> ByK:
     return by_k
 
 
-def _bayes_pooled(tasks: Sequence[Attempts]) -> ByK:
+def _bayes_pooled(tasks: Sequence[Attempts], level: float) -> ByK:
     n, c = sum(task.valid for task in tasks), sum(task.correct for task in tasks)
     a, b = c + 1, n - c + 1
-    tail = (1 - LEVEL) / 2
+    tail = (1 - level) / 2
     ends = beta.quantile(a, b, tail), beta.quantile(a, b, 1 - tail)
 
     def by_k(k: int) -> tuple[Estimate, Estimate]:
@@ -221,17 +230,18 @@ def _of_rate(at: float, hat: float, ends: Ends, k: int) -> tuple[Estimate, Estim
     return Estimate(at, 1 - (1 - low) ** k, 1 - (1 - high) ** k), Estimate(hat, low**k, high**k)
 
 
-def _bayes_hierarchical(tasks: Sequence[Attempts]) -> ByK | None:
+def _bayes_hierarchical(tasks: Sequence[Attempts], level: float) -> ByK | None:
     """Return estimates under Beta(a + c, b + n - c), with a and b learnt from all tasks."""
     if all(task.valid < 2 for task in tasks):
         return None
     counts = Counter((task.valid, task.correct) for task in tasks)
     a, b = beta.fit(counts)
+    z = normal_quantile(level)
     posteriors = [(a + c, b + n - c, times) for (n, c), times in sorted(counts.items())]
 
     def by_k(k: int) -> tuple[Estimate, Estimate]:
-        none_of_k = _posterior_mean([(b, a, times) for a, b, times in posteriors], k)
-        all_of_k = _posterior_mean(posteriors, k)
+        none_of_k = _posterior_mean([(b, a, times) for a, b, times in posteriors], k, z)
+        all_of_k = _posterior_mean(posteriors, k, z)
         high = None if none_of_k.low is None else 1 - none_of_k.low
         low = None if none_of_k.high is None else 1 - none_of_k.high
         return Estimate(1 - none_of_k.value, low, high), all_of_k
@@ -239,7 +249,7 @@ def _bayes_hierarchical(tasks: Sequence[Attempts]) -> ByK | None:
     return by_k
 
 
-def _posterior_mean(posteriors: Sequence[tuple[float, float, int]], k: int) -> Estimate:
+def _posterior_mean(posteriors: Sequence[tuple[float, float, int]], k: int, z: float) -> Estimate:
     tasks = sum(times for _, _, times in posteriors)
     means = [beta.moment(a, b, k) for a, b, _ in posteriors]
     squares = [beta.moment(a, b, 2 * k) for a, b, _ in posteriors]
@@ -248,11 +258,11 @@ def _posterior_mean(posteriors: Sequence[tuple[float, float, int]], k: int) -> E
         max(0.0, square - m * m) * p[2]
         for square, m, p in zip(squares, means, posteriors, strict=True)
     )
-    half = Z * sqrt(variance) / tasks
+    half = z * sqrt(variance) / tasks
     return Estimate(mean, max(0.0, mean - half), min(1.0, mean + half))
 
 
-ESTIMATORS: Final[Mapping[str, Callable[[Sequence[Attempts]], ByK | None]]] = {
+ESTIMATORS: Final[Mapping[str, Callable[[Sequence[Attempts], float], ByK | None]]] = {
     UNBIASED: _unbiased,
     "plug_in": _plug_in,
     "pooled": _pooled,

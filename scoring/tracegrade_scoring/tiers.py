@@ -9,6 +9,7 @@ pass^3 < .30, which only that can meet: it is `Needs improvement` here.
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from tracegrade_scoring.intervals import LEVEL
 from tracegrade_scoring.reliability import Attempts, passes
 
 PRODUCTION_READY: Final = "Production-ready"
@@ -37,14 +38,15 @@ class Tier(NamedTuple):
     """Why there is no tier; else None."""
 
 
-def classify(tasks: Sequence[Attempts]) -> Tier:
+def classify(tasks: Sequence[Attempts], level: float = LEVEL) -> Tier:
     """Return the tier of a cohort.
 
     Args:
         tasks: One for each task, in the order of task ids.
+        level: Of the interval whose lower end makes the conservative tier.
     """
     thrice = [task for task in tasks if task.valid >= TRIES]
-    found = passes(thrice or tasks)
+    found = passes(thrice or tasks, level=level)
     if not found:
         return Tier(None, None, None, None, None, 0, "no_attempts")
     third = found[TRIES - 1] if thrice else None

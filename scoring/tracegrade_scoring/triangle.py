@@ -6,10 +6,14 @@ metrics.md, section 7, which divides by the sum of the weights instead of by 3, 
 formula leaves the scale for its own presets.
 """
 
-from collections.abc import Mapping
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from tracegrade_scoring.errors import BadWeights
+from tracegrade_scoring.intervals import LEVEL, MIN_TASKS, Interval, middle, resampled_sums
 
 
 class Axes(NamedTuple):
@@ -88,6 +92,67 @@ def t_score(axes: Axes, weights: Weights = PRESETS[DEFAULT]) -> TScore:
     missing = [f"missing_{name}" for name, x in axes._asdict().items() if x is None]
     literal = _harmonic_mean(present, len(axes)) if whole else None
     return TScore(value, literal, partial, label, use, (*zero, *missing))
+
+
+class AxisSums(NamedTuple):
+    """What one task adds to one axis: a numerator and a denominator greater than 0."""
+
+    numerator: float
+    denominator: float
+
+
+TaskAxes: TypeAlias = Sequence[AxisSums | None]
+"""A task's part in tool selection (0..1), planning quality and rollback-ability (0..10); None
+where it has none."""
+
+
+def pooled_axes(tasks: Sequence[TaskAxes]) -> Axes:
+    """Return the axes of all tasks together; None where no task has some axis."""
+    found = []
+    for place, scale in enumerate((10, 1, 1)):
+        parts = [part for task in tasks if (part := task[place]) is not None]
+        bottom = sum((part.denominator for part in parts), 0.0)
+        top = sum((part.numerator for part in parts), 0.0)
+        found.append(scale * top / bottom if bottom else None)
+    return Axes(*found)
+
+
+def t_score_interval(
+    tasks: Sequence[TaskAxes], weights: Weights = PRESETS[DEFAULT], level: float = LEVEL
+) -> Interval | None:
+    """Return the percentile interval of the T-Score over resampled tasks.
+
+    Each resample has three axes put together of the tasks drawn, and one T-Score; a resample in
+    which no task has some axis says nothing. Source: metrics.md, section 7 and rule 0.6.
+
+    Args:
+        tasks: One for each task, in the order of task ids.
+        weights: Of the axes.
+        level: The share of the resamples that it holds.
+
+    Returns:
+        None for fewer than 5 tasks, or where an axis has no task.
+    """
+    if len(tasks) < MIN_TASKS or not all(any(axis) for axis in zip(*tasks, strict=True)):
+        return None
+    drawn = resampled_t_scores(tasks, weights)
+    ordered: list[float] = np.sort(drawn[~np.isnan(drawn)]).tolist()
+    return Interval(*middle(ordered, level), "bootstrap")
+
+
+def resampled_t_scores(
+    tasks: Sequence[TaskAxes], weights: Weights = PRESETS[DEFAULT]
+) -> npt.NDArray[np.float64]:
+    """Return the T-Score of each resample of tasks; not a number where no task has some axis."""
+
+    def axis(place: int) -> npt.NDArray[np.float64]:
+        parts = [task[place] or (0.0, 0.0) for task in tasks]
+        tops, bottoms = ([part[side] for part in parts] for side in (0, 1))
+        return resampled_sums(tops) / resampled_sums(bottoms)
+
+    with np.errstate(divide="ignore", invalid="ignore"):  # an axis of 0 makes the T-Score 0
+        slowness = weights.tsa / (10 * axis(0)) + weights.pq / axis(1) + weights.ra / axis(2)
+        return sum(weights) / slowness
 
 
 def label_of(value: float | None) -> tuple[str | None, str | None]:

@@ -4,15 +4,15 @@ Source: metrics.md, section 10 and rule 0.6: a paired bootstrap over tasks with 
 on both sides; McNemar's exact test where each task has one attempt in both; Holm over several.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import comb
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from tracegrade_scoring.intervals import LEVEL, MIN_TASKS, percentile, resampled_sums
-from tracegrade_scoring.triangle import DEFAULT, PRESETS
+from tracegrade_scoring.intervals import LEVEL, MIN_TASKS, middle, resampled_sums
+from tracegrade_scoring.triangle import AxisSums, pooled_axes, resampled_t_scores, t_score
 
 Numbers: TypeAlias = npt.NDArray[np.float64]
 
@@ -36,7 +36,7 @@ class Difference(NamedTuple):
     tasks: int
     """Tasks with a value on both sides."""
     low: float | None = None
-    """Lower end of the 95 % interval of the difference; None for fewer than 5 tasks."""
+    """Lower end of the interval of the difference; None for fewer than 5 tasks."""
     high: float | None = None
     interval_method: str | None = None
     """paired_bootstrap; None without an interval."""
@@ -46,13 +46,16 @@ class Difference(NamedTuple):
     """mcnemar | paired_bootstrap; None without a value."""
 
 
-def difference(pairs: Sequence[Pair], *, of_attempts: bool = False) -> Difference:
+def difference(
+    pairs: Sequence[Pair], *, of_attempts: bool = False, level: float = LEVEL
+) -> Difference:
     """Return how far the candidate is from the base.
 
     Args:
         pairs: One for each task, in the order of task ids.
         of_attempts: Denominators count attempts that each did or did not do something, so that
             McNemar's test applies where all of them are 1.
+        level: Of the interval, between 0 and 1.
     """
     if not pairs:
         return Difference(None, None, None, 0)
@@ -60,7 +63,7 @@ def difference(pairs: Sequence[Pair], *, of_attempts: bool = False) -> Differenc
     candidate = _rate([pair.candidate for pair in pairs])
     found = Difference(base, candidate, candidate - base, len(pairs))
     if len(pairs) >= MIN_TASKS:
-        found = _with_interval(found, pairs)
+        found = _with_interval(found, pairs, level)
     if of_attempts and all(_is_single(*side) for pair in pairs for side in pair):
         found = found._replace(p_value=_mcnemar(pairs), p_method="mcnemar")
     return found
@@ -70,7 +73,7 @@ def _rate(sides: Sequence[tuple[float, float]]) -> float:
     return sum((top for top, _ in sides), 0.0) / sum((bottom for _, bottom in sides), 0.0)
 
 
-def _with_interval(found: Difference, pairs: Sequence[Pair]) -> Difference:
+def _with_interval(found: Difference, pairs: Sequence[Pair], level: float) -> Difference:
     """Return the difference with its percentile interval and p-value over resampled tasks."""
     base, candidate = (
         resampled_sums([side[0] for side in sides]) / resampled_sums([side[1] for side in sides])
@@ -79,23 +82,23 @@ def _with_interval(found: Difference, pairs: Sequence[Pair]) -> Difference:
             [pair.candidate for pair in pairs],
         )
     )
-    return _with_spread(found, candidate - base)
+    return _with_spread(found, candidate - base, level)
 
 
-def _with_spread(found: Difference, drawn: Numbers) -> Difference:
+def _with_spread(found: Difference, drawn: Numbers, level: float) -> Difference:
     """Return the difference with the interval of its resamples; some have no value."""
     differences: list[float] = np.sort(drawn[~np.isnan(drawn)]).tolist()
-    tail = (1 - LEVEL) / 2
+    low, high = middle(differences, level)
     return found._replace(
-        low=percentile(differences, tail),
-        high=percentile(differences, 1 - tail),
+        low=low,
+        high=high,
         interval_method="paired_bootstrap",
         p_value=_bootstrap_p(differences),
         p_method="paired_bootstrap",
     )
 
 
-def t_score_difference(tasks: Sequence[Sequence[Pair | None]]) -> Difference:
+def t_score_difference(tasks: Sequence[Sequence[Pair | None]], level: float = LEVEL) -> Difference:
     """Return how far the T-Scores of two releases are apart, with the default weights.
 
     Source: metrics.md, section 7: each axis is put together over the tasks that have it, then the
@@ -105,31 +108,18 @@ def t_score_difference(tasks: Sequence[Sequence[Pair | None]]) -> Difference:
         tasks: For each task in the order of ids its pairs of tool selection (0..1), planning
             quality and rollback-ability (0..10); None where a task lacks an axis. Every axis has a
             task.
+        level: Of the interval, between 0 and 1.
     """
-    whole = [_composed(tasks, side, lambda numbers: np.array([sum(numbers)])) for side in (0, 1)]
-    base, candidate = (float(series[0]) for series in whole)
+    sides = [
+        [[AxisSums(*pair[side]) if pair else None for pair in task] for task in tasks]
+        for side in (0, 1)
+    ]
+    base, candidate = (t_score(pooled_axes(side)).value or 0.0 for side in sides)
     found = Difference(base, candidate, candidate - base, len(tasks))
     if len(tasks) < MIN_TASKS:
         return found
-    drawn = [_composed(tasks, side, resampled_sums) for side in (0, 1)]
-    return _with_spread(found, drawn[1] - drawn[0])
-
-
-def _composed(
-    tasks: Sequence[Sequence[Pair | None]],
-    side: int,
-    total: Callable[[Sequence[float]], Numbers],
-) -> Numbers:
-    """Return the T-Score of one side; not a number where no drawn task has some axis."""
-
-    def axis(place: int) -> Numbers:
-        sides = [pair[side] if (pair := task[place]) else (0.0, 0.0) for task in tasks]
-        return total([top for top, _ in sides]) / total([bottom for _, bottom in sides])
-
-    weights = PRESETS[DEFAULT]
-    with np.errstate(divide="ignore", invalid="ignore"):  # an axis of 0 makes the T-Score 0
-        slowness = weights.tsa / (10 * axis(0)) + weights.pq / axis(1) + weights.ra / axis(2)
-        return sum(weights) / slowness
+    drawn = [resampled_t_scores(side) for side in sides]
+    return _with_spread(found, drawn[1] - drawn[0], level)
 
 
 def _bootstrap_p(differences: Sequence[float]) -> float:
