@@ -13,9 +13,11 @@ trace: those of an import stand there too.
 import datetime
 import os
 import uuid
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import duckdb
@@ -79,6 +81,9 @@ class BuildSummary(NamedTuple):
     """Trajectories of those traces."""
     steps: int
     """Steps of those trajectories."""
+    unread: Mapping[str, int] = MappingProxyType({})
+    """Those of the traces that gave no trajectory, by the scope of their outermost span ('' if
+    none was sent)."""
 
 
 @dataclass
@@ -113,13 +118,13 @@ def build(lake: Lake, *, full: bool = False, prices: Prices = NO_PRICES) -> Buil
             return BuildSummary(0, 0, 0, 0)
         create_prices(con, prices)
         steps, trajectories = Built(STEPS), Built(TRAJECTORIES)
-        evaluations = _build_buckets(lake, con, steps, trajectories)
+        evaluations, unread = _build_buckets(lake, con, steps, trajectories)
         _write(lake, con, steps, {}, full=full)
         if evaluations:
             add_clean_verdicts(lake, evaluations)  # they were redacted on arrival
         _write(lake, con, trajectories, _transactions(lake, received), full=full)
         traces = _count(con, "affected_traces")
-        return BuildSummary(new_spans, traces, trajectories.rows, steps.rows)
+        return BuildSummary(new_spans, traces, trajectories.rows, steps.rows, unread)
 
 
 def unbuilt_spans(lake: Lake, con: duckdb.DuckDBPyConnection) -> int:
@@ -172,13 +177,14 @@ def _find_new(con: duckdb.DuckDBPyConnection, seen: dict[Source, int]) -> int:
 
 def _build_buckets(
     lake: Lake, con: duckdb.DuckDBPyConnection, steps: Built, trajectories: Built
-) -> list[Verdict]:
-    """Stage the rows of all affected traces, and return what evaluators say of them."""
+) -> tuple[list[Verdict], Mapping[str, int]]:
+    """Stage the rows of all affected traces; return what evaluators say, and what was not read."""
     con.execute(
         f"CREATE TABLE buckets AS {query('buckets')}", {"bucket_spans": _bucket_spans(con)}
     )
     buckets = con.sql("SELECT DISTINCT bucket FROM buckets ORDER BY bucket").fetchall()
     evaluations: list[Verdict] = []
+    unread: list[tuple[str, int]] = []
 
     def work_off(bucket: int) -> None:
         # A cursor does not see the datasets that are registered for an object store.
@@ -189,13 +195,17 @@ def _build_buckets(
         work_out_costs(reader, "built_trajectories")
         trajectories.stage(lake, with_costs(reader, "built_trajectories"))
         evaluations.extend(reader.table("evaluations").to_arrow_table().to_pylist())
+        unread.extend(reader.table("unread_scopes").fetchall())
         if lake.is_local:
             reader.close()
 
     with ThreadPoolExecutor(WORKERS if lake.is_local else 1) as pool:
         for _ in pool.map(work_off, [bucket for (bucket,) in buckets]):
             pass
-    return evaluations
+    counts: Counter[str] = Counter()
+    for scope, traces in unread:
+        counts[scope] += traces
+    return evaluations, counts
 
 
 def _bucket_spans(con: duckdb.DuckDBPyConnection) -> int:

@@ -59,7 +59,7 @@ SELECT arguments FROM spoken_parts WHERE arguments IS NOT NULL
 
 
 def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
-    """Make the temporary tables `built_steps`, `built_trajectories` and `evaluations`.
+    """Make `built_steps`, `built_trajectories`, `unread_scopes` and `evaluations`.
 
     Args:
         con: Holds `spans` and `bucket_traces` (trace_id, date, records, received_ns, imported):
@@ -89,7 +89,7 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, "control_tools", "calls", "turns", "recalled_thoughts", "model_texts", "answers")
     _make(con, "spoken_steps", "user_steps", "call_steps", "observers", "observation_steps")
     _make(con, "span_steps", "root_answer_steps", "step_rows", "built_steps")
-    _make(con, "usage_of_runs", "built_trajectories", "evaluations")
+    _make(con, "usage_of_runs", "built_trajectories", "unread_scopes", "evaluations")
 
 
 def _group_model_spans(con: duckdb.DuckDBPyConnection) -> None:

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import duckdb
@@ -85,6 +86,8 @@ class ScoreSummary(NamedTuple):
     """Another job was scoring the lake, so this one did nothing."""
     costs: Costs = NO_COSTS
     """Of how many trajectories of the lake the cost is known; none on a dry run."""
+    unread: Mapping[str, int] = MappingProxyType({})
+    """By instrumentation ('' if not named): traces that were built and gave no trajectory."""
 
 
 def score(  # noqa: PLR0913 - one for each option of the command
@@ -121,7 +124,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
         with connect(lake, tables=SCORE_TABLES, memory_limit=MEMORY_LIMIT, threads=threads) as con:
             traces = find_traces(con, specification, chosen, full=full)
             if not traces and sums_are_whole(con):
-                return ScoreSummary(0, 0, built.new_spans, costs=costs)
+                return ScoreSummary(0, 0, built.new_spans, costs=costs, unread=built.unread)
             run = Run(lake, con)
             buckets = number_buckets(con, bucket_steps, workers)
             trajectories = 0
@@ -134,7 +137,9 @@ def score(  # noqa: PLR0913 - one for each option of the command
                 progress(done, len(buckets))
             _commit(con, run)
             counts = read_counts(con, specification)
-            return ScoreSummary(traces, trajectories, built.new_spans, counts, costs=costs)
+            return ScoreSummary(
+                traces, trajectories, built.new_spans, counts, costs=costs, unread=built.unread
+            )
 
 
 def look(

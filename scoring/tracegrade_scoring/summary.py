@@ -20,6 +20,9 @@ MAX_IDLE_NAMED: Final = 5
 MAX_METRICS_NAMED: Final = 3
 """More metrics that have no value for one reason are only counted; the JSON has them all."""
 
+MAX_SCOPES_NAMED: Final = 3
+"""More scopes whose traces gave no trajectory are only counted; the JSON has them all."""
+
 _STATUSES: Final = ("scored", "not_applicable", "error")
 
 
@@ -31,6 +34,7 @@ def summary_lines(done: ScoreSummary) -> Iterator[str]:
         yield f"would build {done.new_spans:,} new spans, and of what is built:"
     said = "would score" if done.dry_run else "scored"
     yield f"{said} {done.trajectories:,} trajectories of {done.traces:,} traces"
+    yield from _unread_lines(done.unread)
     yield from _task_lines(done.counts)
     yield from _call_lines(done.counts.calls)
     yield from _cost_lines(done.costs)
@@ -80,6 +84,20 @@ def _named(metrics: Mapping[str, int]) -> str:
     names = list(metrics)
     first = ", ".join(names) if len(names) <= MAX_METRICS_NAMED else f"{len(names)} metrics"
     return f"{first} of {max(metrics.values()):,}"
+
+
+def _unread_lines(unread: Mapping[str, int]) -> Iterator[str]:
+    """Yield how many traces were built and gave no trajectory, and what wrote most of them."""
+    if not unread:
+        return
+    most = sorted(unread.items(), key=lambda each: (-each[1], each[0]))
+    named = [f"{count:,} of {scope or 'no named scope'}" for scope, count in most]
+    if len(named) > MAX_SCOPES_NAMED:
+        named[MAX_SCOPES_NAMED:] = [f"of {len(named) - MAX_SCOPES_NAMED} more scopes the rest"]
+    yield (
+        f"no trajectory: {sum(unread.values()):,} of the traces that were built are no agent's "
+        f"({', '.join(named)}); `tracegrade sql --saved unread_traces`"
+    )
 
 
 _SOURCES: Final = {
@@ -175,6 +193,7 @@ def summary_object(done: ScoreSummary, specification: Specification) -> dict[str
         "calls": done.counts.calls._asdict(),
         "task_sources": dict(done.counts.task_sources),
         "idle_tasks": done.counts.idle_tasks,
+        "unread": dict(done.unread),
         "costs": {
             **done.costs._asdict(),
             "unpriced": [each._asdict() for each in done.costs.unpriced],

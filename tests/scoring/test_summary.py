@@ -13,19 +13,21 @@ from tracegrade_scoring.reasons import REASONS, reason_of
 from tracegrade_scoring.summary import summary_lines, summary_object
 from tracegrade_scoring.tasks import Specification
 
-from ..queries.traces import land
+from ..queries.traces import land, request_of, span
 from .build import specification
 from .test_job import run
 
 TOOLS = "tools: {look: {effect: read}, pay: {effect: write}}"
-FIRST = ("scored 2 ", "tasks of ", "tool calls", "scored: ", "not scored")
+SCOPES = ("", "web", "db", "queue")
+FIRST = ("scored 2 ", "no trajectory", "tasks of ", "tool calls", "scored: ", "not scored")
 
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> ScoreSummary:
-    """The summary of a lake without task files: two runs, one of which failed at a call."""
+    """The summary of a lake without task files: two runs, one failed at a call, and web traces."""
     lake = Lake.create(tmp_path_factory.mktemp("summary") / "lake")
-    land(lake, run(1, "look", "pay", task=None), run(2, "look", task=None))
+    web = [span(1, trace=trace, scope=SCOPES[trace % 4], name="GET /") for trace in range(10, 17)]
+    land(lake, run(1, "look", "pay", task=None), run(2, "look", task=None), request_of(web))
     return score(lake, Specification())
 
 
@@ -44,6 +46,16 @@ def test_each_metric_is_counted_once_for_each_outcome(done: ScoreSummary) -> Non
     for found in summary_object(done, Specification())["metrics"].values():
         assert found["scored"] + found["not_applicable"] + found["error"] == done.trajectories
         assert sum(found["reasons"].values()) == done.trajectories - found["scored"]
+
+
+def test_traces_that_are_no_agents_are_counted(done: ScoreSummary) -> None:
+    """Lines and JSON tell how many traces gave no trajectory, and what wrote them."""
+    assert (
+        "no trajectory: 7 of the traces that were built are no agent's (2 of no named scope, "
+        "2 of db, 2 of queue, of 1 more scopes the rest); `tracegrade sql --saved unread_traces`"
+    ) in summary_lines(done)
+    said = summary_object(done, Specification())
+    assert said["unread"] == {"": 2, "web": 1, "db": 2, "queue": 2}
 
 
 def test_calls_of_unknown_effect_are_said(done: ScoreSummary, tmp_path: Path) -> None:
