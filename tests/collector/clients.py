@@ -7,6 +7,7 @@ import random
 import socket
 import threading
 import time
+from contextlib import suppress
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
@@ -16,6 +17,7 @@ PAUSE_SECS = 0.002  # between requests, so that the lander gets its share of two
 FIRST_ID_OF_PATIENT = 1 << 32
 REFUSED_SHARE = 0.1
 GARBAGE_SHARE = 0.05
+NEVER_GIVEN = range(20_000, 32_768)  # Linux gives those from 32,768, macOS those from 49,152
 GARBAGE = b"\xff\xff no request"
 
 
@@ -88,9 +90,14 @@ def _request(span_ids: list[int], *, refused: bool) -> ExportTraceServiceRequest
     return request
 
 
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+def own_port() -> int:
+    """Return a port that nobody listens on, and that the system gives to nobody.
+
+    A collector that is started again and again on one that the system gave might find it taken.
+    """
+    for port in random.SystemRandom().sample(NEVER_GIVEN, len(NEVER_GIVEN)):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    msg = "all ports are taken"
+    raise OSError(msg)

@@ -21,9 +21,9 @@ def transport(request: pytest.FixtureRequest, all_transports: dict[str, Transpor
     return all_transports[request.param]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server() -> Iterator[Store]:
-    """An S3 server that the tests of a module share."""
+    """An S3 server that all tests share."""
     with s3_server() as store:
         yield store
 

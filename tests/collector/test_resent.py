@@ -6,7 +6,7 @@ from hashlib import blake2b
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tracegrade_collector.land import resent
@@ -30,7 +30,6 @@ def rows(hashes: list[str], seq: int = 1) -> pa.Table:
     )
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 30), max_size=12), max_size=8))
 def test_a_span_is_resent_if_an_equal_one_stands_before_it(batches: list[list[int]]) -> None:
     """In an earlier batch, or earlier in its own."""

@@ -29,7 +29,7 @@ from .running import (
     trace_body,
     wait_until,
 )
-from .s3_server import BUCKET, put_environment, s3_server
+from .s3_server import BUCKET
 
 TRACES = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 WRONG_TENANTS = [
@@ -368,24 +368,21 @@ def test_halted_collector_goes_on(collector: Collector, lake: Path, tenants: Ten
     assert landed_ids(lake / "tenants" / "acme") == [1, 2]
 
 
-def test_tenants_of_a_lake_on_an_object_store(
-    tmp_path: Path, tenants: Tenants, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("store")
+def test_tenants_of_a_lake_on_an_object_store(tmp_path: Path, tenants: Tenants) -> None:
     """Tables stand under the URL, log and quarantine under the state folder, each apart."""
-    url, state = f"s3://{BUCKET}/lake", tmp_path / "state"
-    with s3_server() as store:
-        put_environment(store, monkeypatch.setenv)
-        flags = (f"--lake={url}", f"--state={state}")
-        with collecting(state, *flags, token_file=str(tenants.file)) as collector:
-            send(collector, tenants.acme, trace_body(1, 2))
-            send(collector, tenants.acme, b"\xff")
-            send(collector, tenants.globex, trace_body(3))
-            code = collector.stop()
-        lakes = [
-            Lake.open(f"{url}/tenants/{tenant}", state / "tenants" / tenant)
-            for tenant in ("acme", "globex")
-        ]
-        rows = [sum(file.rows for file in lake.live_files("raw_spans")) for lake in lakes]
+    url, state = f"s3://{BUCKET}/tenants", tmp_path / "state"
+    flags = (f"--lake={url}", f"--state={state}")
+    with collecting(state, *flags, token_file=str(tenants.file)) as collector:
+        send(collector, tenants.acme, trace_body(1, 2))
+        send(collector, tenants.acme, b"\xff")
+        send(collector, tenants.globex, trace_body(3))
+        code = collector.stop()
+    lakes = [
+        Lake.open(f"{url}/tenants/{tenant}", state / "tenants" / tenant)
+        for tenant in ("acme", "globex")
+    ]
+    rows = [sum(file.rows for file in lake.live_files("raw_spans")) for lake in lakes]
 
     assert code == 0
     assert rows == [2, 1]

@@ -59,7 +59,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def pending(tmp_path: Path) -> Path:
     """A lake whose collector was killed with three requests that have not landed."""
     lake = tmp_path / "pending"
-    with collecting(lake, max_segment_age_secs=60) as collector:
+    with collecting(lake, max_segment_age_secs=3600) as collector:
         for number in range(3):
             collector.post("/v1/traces", trace_body(number + 1))
         collector.kill()

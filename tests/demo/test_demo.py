@@ -42,7 +42,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Run:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     used = _processor_secs() - before
@@ -61,7 +61,7 @@ def ask(demo: Run) -> Ask:
     def rows(query: str) -> list[Row]:
         lake = str(demo.folder / "lake")
         command = [str(TRACEGRADE), "sql", query, "--lake", lake, "--format", "json"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
         answer: list[Row] = json.loads(done.stdout)
         return answer
 

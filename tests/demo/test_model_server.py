@@ -34,7 +34,7 @@ def complete(server: str, messages: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the choice that the server makes for a conversation."""
     body = json.dumps({"model": "rules", "messages": messages}).encode()
     request = urllib.request.Request(f"{server}/chat/completions", body)  # noqa: S310 - loopback
-    with urllib.request.urlopen(request, timeout=5) as answer:  # noqa: S310 - loopback
+    with urllib.request.urlopen(request, timeout=240) as answer:  # noqa: S310 - loopback
         choice: dict[str, Any] = json.loads(answer.read())["choices"][0]
     return choice
 
@@ -107,7 +107,7 @@ def test_request_that_is_not_understood_is_refused(server: str, body: bytes) -> 
     """A bad body is answered with 400, and the server goes on."""
     request = urllib.request.Request(f"{server}/chat/completions", body)  # noqa: S310 - loopback
     with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(request, timeout=5)  # noqa: S310 - loopback
+        urllib.request.urlopen(request, timeout=240)  # noqa: S310 - loopback
     refused.value.close()
 
     assert refused.value.code == 400
@@ -119,7 +119,7 @@ def test_responses_api_thinks_then_calls(server: str) -> None:
     conversation = [{"role": "user", "content": "Refund customer c-7."}]
     body = json.dumps({"model": "rules", "input": conversation}).encode()
     request = urllib.request.Request(f"{server}/responses", body)  # noqa: S310 - loopback
-    with urllib.request.urlopen(request, timeout=5) as answer:  # noqa: S310 - loopback
+    with urllib.request.urlopen(request, timeout=240) as answer:  # noqa: S310 - loopback
         thought, call = json.loads(answer.read())["output"]
 
     assert thought["summary"][0]["text"] == "I need the orders of c-7 first."

@@ -9,6 +9,7 @@ import uuid
 from pathlib import Path
 
 import pytest
+from tests.collector.running import PATIENCE_SECS, wait_until
 
 CHECKOUT = Path(__file__).parents[2]
 PROC = Path("/proc")
@@ -55,12 +56,9 @@ def processes_with(mark: str) -> list[str]:
     return found
 
 
-def survivors(mark: str) -> list[str]:
-    """Return what still lives shortly after; a killed process takes a moment to be gone."""
-    deadline = time.monotonic() + 2
-    while (found := processes_with(mark)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return found
+def wait_until_none_lives(mark: str) -> None:
+    """Return once all are gone; a killed process takes a moment for it."""
+    wait_until(lambda: not processes_with(mark))
 
 
 @pytest.mark.parametrize(
@@ -79,13 +77,13 @@ def test_interrupted_demo_leaves_nothing_running(
     mark = uuid.uuid4().hex
     with start_demo(tmp_path / "run", mark, TMPDIR=str(tmp_path)) as demo:
         wait_for(demo, stage)
-        assert len(processes_with(mark)) > 1
+        wait_until(lambda: len(processes_with(mark)) > 1)
         demo.send_signal(number)
-        _, errors = demo.communicate(timeout=20)
+        _, errors = demo.communicate(timeout=PATIENCE_SECS)
 
     assert demo.returncode == 130
     assert "nothing is left running" in errors
-    assert survivors(mark) == []
+    wait_until_none_lives(mark)
     assert not list(tmp_path.glob("tracegrade-demo-*"))
 
 
@@ -97,10 +95,10 @@ def test_second_interrupt_leaves_nothing_running(tmp_path: Path) -> None:
         demo.send_signal(signal.SIGINT)
         time.sleep(0.05)
         demo.send_signal(signal.SIGINT)
-        demo.communicate(timeout=20)
+        demo.communicate(timeout=PATIENCE_SECS)
 
-    assert demo.returncode == 130
-    assert survivors(mark) == []
+    assert demo.returncode in (130, -signal.SIGINT)  # as it meets it at work or at its very end
+    wait_until_none_lives(mark)
 
 
 def test_failed_stage_is_one_line_and_the_logs(tmp_path: Path) -> None:
@@ -108,9 +106,9 @@ def test_failed_stage_is_one_line_and_the_logs(tmp_path: Path) -> None:
     mark = uuid.uuid4().hex
     nowhere = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "OPENAI_MODEL": "none"}
     with start_demo(tmp_path / "run", mark, **nowhere) as demo:
-        _, errors = demo.communicate(timeout=60)
+        _, errors = demo.communicate(timeout=PATIENCE_SECS)
 
     assert demo.returncode == 1
     assert errors.splitlines()[0] == "demo: support agent failed with exit code 1"
     assert "collector.log" in errors
-    assert survivors(mark) == []
+    wait_until_none_lives(mark)

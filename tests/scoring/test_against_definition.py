@@ -144,7 +144,7 @@ def job_decisions(con: duckdb.DuckDBPyConnection) -> dict[str, list[Any]]:
 
 
 @given(st.randoms(use_true_random=True))
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 def test_job_agrees_with_the_definition(random: Random) -> None:
     """Each score and decision of random attempts is what the definition says, in any order."""
     tools = random_tools(random)

@@ -46,7 +46,7 @@ def problems(draw: st.DrawFn) -> str:
 
 
 @given(problems())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_alignment_is_the_best_of_all(problem: str) -> None:
     """Dynamic programming finds what trying every alignment finds."""
     assert align(problem) == align_by_force(problem)

@@ -87,7 +87,7 @@ def endings(con: duckdb.DuckDBPyConnection, attempts: list[plain.Attempt]) -> No
 
 
 @given(st.randoms(use_true_random=True))
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 def test_conduct_agrees_with_the_definition(random: Random) -> None:
     """Each score of random attempts is what the definition says, in any order of rows."""
     tools = random_tools(random)

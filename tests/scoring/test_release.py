@@ -127,7 +127,7 @@ def con() -> Iterator[duckdb.DuckDBPyConnection]:
         yield con
 
 
-@settings(max_examples=15, deadline=None, phases=[Phase.generate])
+@settings(max_examples=15, phases=[Phase.generate])
 @given(seed=st.integers(min_value=0))
 def test_release_scores_are_those_of_the_definition(
     con: duckdb.DuckDBPyConnection, seed: int

@@ -78,7 +78,7 @@ def test_equals_the_share_of_all_choices_of_k_attempts(tasks: list[list[bool]]) 
 
 
 @given(cohorts, st.integers(1, 6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_other_estimators_equal_their_definitions(tasks: list[Attempts], k: int) -> None:
     """Powers of each task's rate, of the pooled rate, and the mean over the pooled posterior."""
     c, n = sum(task.correct for task in tasks), sum(task.valid for task in tasks)
@@ -104,7 +104,7 @@ def test_other_estimators_equal_their_definitions(tasks: list[Attempts], k: int)
 
 
 @given(st.lists(counted, min_size=2, max_size=6).filter(lambda t: max(t).valid > 1))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_hierarchical_prior_is_the_likeliest(tasks: list[Attempts]) -> None:
     """No prior of a fine grid makes the counts likelier than the one that is fitted."""
     counts = Counter((task.valid, task.correct) for task in tasks)
@@ -138,7 +138,7 @@ def test_beta_distribution_is_that_of_binomial_counts(a: int, b: int, p: float) 
 
 
 @given(cohorts)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_intervals_hold_their_value_and_chances_are_chances(tasks: list[Attempts]) -> None:
     """Every estimate lies in [0, 1]; pass^k falls and pass@k rises with k."""
     for estimator in ESTIMATORS:

@@ -160,7 +160,7 @@ def rows(trajectory_id: str, attempt: plain.Attempt) -> list[Row]:
     ]
 
 
-@settings(max_examples=5, deadline=None, phases=[Phase.generate])
+@settings(max_examples=5, phases=[Phase.generate])
 @given(st.integers(min_value=0))
 def test_job_agrees_with_the_definition(seed: int) -> None:
     """Scores and rows of 600 attempts at 150 tasks are those of the definition."""
