@@ -155,7 +155,7 @@ SELECT
   first_cascades.call_index,
   concat(
     calls.tool_name, if(calls.failed, ' failed', ' was not what is expected'), ', and calls ',
-    first_cascades.followers[1], ' and ', first_cascades.followers[2], ' after it'
+    first_cascades.followers[1], ' and ', first_cascades.followers[2], ' failed after it'
   ) AS detail
 FROM first_cascades
 INNER JOIN calls USING (attempt_id, call_index)

@@ -57,7 +57,8 @@ aims AS (
       coalesce(met.met, 0) < tasks.expected_count
     ) AS is_open,
     coalesce(
-      graphs.left_open, concat(tasks.expected_count - coalesce(met.met, 0), ' expected calls')
+      graphs.left_open,
+      concat(tasks.expected_count - coalesce(met.met, 0), ' of the expected calls')
     ) AS left_open
   FROM attempts
   INNER JOIN tasks USING (task_id)
@@ -125,6 +126,6 @@ SELECT
   attempt_id,
   drifted,
   if(drifted, first_off, NULL) AS call_index,
-  if(drifted, concat('the last calls serve nothing, and ', left_open, ' was open'), NULL)
+  if(drifted, concat('the last calls serve nothing, with ', left_open, ' still open'), NULL)
     AS detail
 FROM judged;
