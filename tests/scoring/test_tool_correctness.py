@@ -158,7 +158,7 @@ def test_weights_that_sum_to_one_make_a_perfect_turn_correct() -> None:
 def test_weights_without_meaning_are_refused(weights: dict[str, float]) -> None:
     """A negative weight, or none at all."""
     with pytest.raises(ValidationError):
-        ToolCorrectness(**weights)
+        ToolCorrectness.model_validate(weights)
 
 
 def test_weights_are_given_in_words() -> None:
