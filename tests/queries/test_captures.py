@@ -403,6 +403,15 @@ GOOGLE_GENAI = [
     LAST_THOUGHT,
     ANSWER,
 ]
+# Two calls at once.
+PARALLEL = [
+    THOUGHT,
+    *FROM_TOOL,
+    'tool_call get_weather {"city":"Rome"} ok',
+    "observation 22C in Rome",
+    LAST_THOUGHT,
+    ANSWER,
+]
 STORIES = {
     "agent-framework": AGENT_FRAMEWORK,
     "agent-framework_handoff": {"": ["handoff handoff_to_weather_agent {}", *HANDED_OVER]},
@@ -462,10 +471,13 @@ STORIES = {
     "traceloop_openai-agents_chat": OPENAI_AGENTS_CHAT,
     "traceloop-anthropic_0.47": ANTHROPIC_CLIENT,
     "traceloop-anthropic_0.62": ANTHROPIC_CLIENT,
-    "anthropic_openinference_0.1": _unthought(ANTHROPIC_CLIENT),
+    "anthropic_openinference_0.1": ANTHROPIC_CLIENT,  # thoughts in the raw response alone
+    "anthropic_openinference_0.1_parallel": {"": PARALLEL},  # one result in the raw request alone
     "anthropic_openinference_stream": {"": ANTHROPIC_CLIENT[""]},
     "google-genai_otel": {"": GOOGLE_GENAI},
     "openai_openinference_stream": {"": ANTHROPIC_CLIENT[""]},
+    "openinference_1.3_openai-agents": {"": ANTHROPIC_CLIENT[""]},
+    "traceloop_0.50_langgraph": {"": LANGGRAPH[""]},
     "strands_1.0": _unthought(STRANDS),
 }
 CASES = [(name, variant) for name, variants in STORIES.items() for variant in variants]

@@ -206,3 +206,47 @@ def test_run_that_ends_with_an_unknown_tool_did_not_execute_it(lake: Lake) -> No
     build(lake)
 
     assert story(lake) == ["tool_call nope {} not_executed", "tool_call t {} unknown"]
+
+
+def test_last_message_of_a_conversation_is_what_its_user_asks(lake: Lake) -> None:
+    """LangChain's agents hear the whole conversation: what was asked now stands at its end."""
+    heard = [
+        {"type": "human", "content": "And in Paris?"},
+        {"type": "ai", "content": "22C"},
+        ["user", "And in Rome?"],
+    ]
+    first = {"llm__input_messages__0__message__content": "And in Paris?"}
+    now = {"type": "human", "content": [{"type": "text", "text": "And in Oslo?"}]}
+    spans = [
+        oi(1, None, "AGENT", name="a", input__value=json.dumps({"messages": heard}), **first),
+        oi(2, None, "AGENT", name="b", input__value=json.dumps({"messages": heard[:1]}), at=9),
+        oi(
+            3,
+            None,
+            "AGENT",
+            name="c",
+            input__value=json.dumps({"messages": [now]}),
+            at=19,
+            **first,
+        ),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    asked = rows(lake, "SELECT user_input FROM trajectories ORDER BY start_time")
+    in_paris = "And in Paris?"
+    assert [row["user_input"] for row in asked] == ["And in Rome?", in_paris, in_paris]
+
+
+def test_graph_is_named_as_its_span_is(lake: Lake) -> None:
+    """A supervisor is a graph of its own name; the agents that it hands over to name no run."""
+    graph = {"ls_integration": "langgraph"}
+    spans = [
+        node(1, None, "CHAIN", "supervisor", 0, **graph),
+        node(2, 1, "AGENT", "expert", 5, lc_agent_name="expert", langgraph_node="expert", **graph),
+        asks(3, 2, "now", at=6),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert trajectories(lake) == [("1", "supervisor", False)]

@@ -80,7 +80,7 @@ CREATE OR REPLACE TEMP VIEW langsmith_operations AS
 WITH spoken AS (
   SELECT
     key,
-    arg_min(text, (message_position, part_position)) FILTER (
+    arg_max(text, (message_position, part_position)) FILTER (
       WHERE direction = 'in' AND role = 'user'
     ) AS user_input,
     arg_max(text, (message_position, part_position)) FILTER (

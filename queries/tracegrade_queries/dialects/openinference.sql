@@ -119,6 +119,46 @@ items AS (
   INNER JOIN item_places AS places USING (shape)
 ),
 
+-- Anthropic's client: before 0.1.20, of several results in one message only the last was written.
+raw_messages AS (
+  SELECT
+    key,
+    unnest(from_json(try_cast(attributes['input.value'] AS JSON) -> '$.messages', '["JSON"]'))
+      AS message,
+    generate_subscripts(
+      from_json(try_cast(attributes['input.value'] AS JSON) -> '$.messages', '["JSON"]'), 1
+    ) - 1 AS message_position
+  FROM bucket_spans
+  WHERE
+    scope_name = 'openinference.instrumentation.anthropic'
+    AND attributes['openinference.span.kind'] = 'LLM'
+    AND contains(attributes['input.value'], '"tool_result"')
+),
+
+raw_blocks AS (
+  SELECT
+    key,
+    message_position,
+    unnest(from_json(message -> '$.content', '["JSON"]')) AS block,
+    generate_subscripts(from_json(message -> '$.content', '["JSON"]'), 1) AS part_position
+  FROM raw_messages
+  WHERE message ->> '$.role' = 'user' AND json_type(message, '$.content') = 'ARRAY'
+),
+
+raw_results AS (
+  SELECT
+    raw_blocks.key,
+    raw_blocks.message_position,
+    raw_blocks.part_position - 1_000_000 AS part_position,
+    block_part(raw_blocks.block) AS part
+  FROM raw_blocks
+  ANTI JOIN messages
+    ON
+      raw_blocks.key = messages.key
+      AND raw_blocks.block ->> '$.tool_use_id' = messages.call_id
+  WHERE raw_blocks.block ->> '$.type' = 'tool_result'
+),
+
 -- Calls are told here, and by some as items of the content as well.
 requesting AS (
   SELECT DISTINCT
@@ -163,21 +203,36 @@ raw_items AS (
   ANTI JOIN messages ON raw_outputs.key = messages.key AND messages.direction = 'out'
 ),
 
--- Reasoning of Chat Completions, where only the response as it came tells it.
-raw_reasoning AS (
+-- Reasoning where only the response as it came tells it: of Chat Completions, of Responses, of
+-- Anthropic, of Bedrock and of Gemini.
+raw_thoughts AS (
   SELECT
     key,
+    try_cast(attributes['output.value'] AS JSON) AS output,
     list_filter(
       json_extract_string(
-        try_cast(attributes['output.value'] AS JSON),
-        ['$.choices[0].message.reasoning_content', '$.choices[0].message.reasoning']
+        output, ['$.choices[0].message.reasoning_content', '$.choices[0].message.reasoning']
       ), LAMBDA thought: thought <> ''
-    )[1] AS text
+    )[:1]
+    || (output ->> '$.output[*].summary[*].text')
+    || (output ->> '$.content[*].thinking')
+    || (output ->> '$.output.message.content[*].reasoningContent.reasoningText.text') AS thoughts
   FROM bucket_spans
   WHERE
     attributes['openinference.span.kind'] = 'LLM'
     AND starts_with(attributes['output.value'], '{')
-    AND regexp_matches(attributes['output.value'], '"reasoning(_content)?": ?"[^"]')
+    AND regexp_matches(
+      attributes['output.value'],
+      '"(reasoning(_content|Text)?|thinking|summary)": ?("[^"]|[\[{] ?[^\]])'
+    )
+),
+
+raw_reasoning AS (
+  SELECT
+    key,
+    array_to_string(thoughts, '\n') AS text
+  FROM raw_thoughts
+  WHERE len(thoughts) > 0
 ),
 
 -- smolagents tells a result as text, `Call id: …` before it. What its code agents see are results
@@ -233,6 +288,17 @@ FROM messages
 LEFT JOIN itemised USING (key, direction, message_position)
 LEFT JOIN coding USING (key)
 WHERE messages.role = 'tool'
+UNION ALL BY NAME
+SELECT
+  key,
+  'in' AS direction,
+  message_position,
+  part_position,
+  'tool' AS role,
+  part.part_type,
+  part.call_id,
+  result_text(part.result) AS result
+FROM raw_results
 UNION ALL BY NAME
 SELECT
   messages.key,
@@ -530,7 +596,12 @@ SELECT
   operation,
   coalesce(
     attributes['agent.name'],
-    CASE WHEN operation = 'agent' AND name = lc_agent_name THEN name END
+    CASE
+      WHEN
+        operation = 'agent'
+        AND (name = lc_agent_name OR (in_graph AND span_kind = 'CHAIN' AND name <> 'LangGraph'))
+        THEN name
+    END
   ) AS agent_name,
   CASE
     WHEN attributes['crew_key'] IS NOT NULL AND span_kind = 'CHAIN' THEN NULL
@@ -585,8 +656,12 @@ SELECT
     WHEN operation = 'agent'
       THEN
         coalesce(
-          attributes['llm.input_messages.0.message.content'],
           input ->> '$.messages[#-1][1]',
+          CASE
+            WHEN json_type(input, '$.messages[#-1].content') = 'VARCHAR'
+              THEN input ->> '$.messages[#-1].content'
+          END,
+          attributes['llm.input_messages.0.message.content'],
           input ->> '$.messages[#-1].content',
           input ->> '$.task',
           (input ->> '$.input_args.*')[1],

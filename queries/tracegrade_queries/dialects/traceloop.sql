@@ -180,12 +180,19 @@ WITH spoken AS (
   GROUP BY key
 ),
 
+callers AS (
+  SELECT
+    trace_id,
+    span_id
+  FROM bucket_spans
+  WHERE attributes['traceloop.span.kind'] = 'tool'
+),
+
 marked AS (
   SELECT
     bucket_spans.*,
     spoken.user_input,
     spoken.key IS NOT NULL AS has_messages,
-    bucket_spans.attributes['traceloop.span.kind'] AS kind,
     -- What instrumentations write of a tool, and decorators of any function: its input and output
     -- in wrappings.
     try_cast(
@@ -199,9 +206,23 @@ marked AS (
         bucket_spans.attributes['gen_ai.tool.call.result'],
         bucket_spans.attributes['traceloop.entity.output']
       ) AS JSON
-    ) AS output
+    ) AS output,
+    CASE
+      -- A graph of LangChain that a tool called, before such ones were agents.
+      WHEN
+        bucket_spans.attributes['traceloop.span.kind'] = 'task'
+        AND callers.span_id IS NOT NULL
+        AND bucket_spans.attributes['gen_ai.operation.name'] IS NULL
+        AND json_type(output, '$.outputs.messages') = 'ARRAY'
+        THEN 'agent'
+      ELSE bucket_spans.attributes['traceloop.span.kind']
+    END AS kind
   FROM bucket_spans
   LEFT JOIN spoken USING (key)
+  LEFT JOIN callers
+    ON
+      bucket_spans.trace_id = callers.trace_id
+      AND bucket_spans.parent_span_id = callers.span_id
   WHERE
     spoken.key IS NOT NULL
     OR bucket_spans.attributes['traceloop.span.kind'] IS NOT NULL
@@ -303,8 +324,18 @@ SELECT
   coalesce(
     marked.attributes['gen_ai.response.model'], marked.attributes['gen_ai.request.model']
   ) AS model,
-  try_cast(marked.attributes['gen_ai.usage.prompt_tokens'] AS BIGINT) AS input_tokens,
-  try_cast(marked.attributes['gen_ai.usage.completion_tokens'] AS BIGINT) AS output_tokens,
+  try_cast(
+    coalesce(
+      marked.attributes['gen_ai.usage.prompt_tokens'],
+      marked.attributes['gen_ai.usage.input_tokens']
+    ) AS BIGINT
+  ) AS input_tokens,
+  try_cast(
+    coalesce(
+      marked.attributes['gen_ai.usage.completion_tokens'],
+      marked.attributes['gen_ai.usage.output_tokens']
+    ) AS BIGINT
+  ) AS output_tokens,
   try_cast(marked.attributes['gen_ai.usage.cache_read_input_tokens'] AS BIGINT)
     AS cache_read_tokens,
   try_cast(marked.attributes['gen_ai.usage.reasoning_tokens'] AS BIGINT) AS reasoning_tokens,

@@ -1,0 +1,59 @@
+"""LangChain's runs as Traceloop's older instrumentations and LangSmith's exporter write them."""
+
+import json
+
+from tracegrade_collector.lake import Lake
+from tracegrade_queries.build import build
+
+from .traces import land, request_of, rows, span
+
+TRACELOOP = "opentelemetry.instrumentation.langchain"
+
+
+def test_graph_that_a_tool_called_is_a_run_of_its_own(lake: Lake) -> None:
+    """Before 0.5x Traceloop calls a graph below a tool a task, as it does any chain there."""
+    graph = json.dumps({"outputs": {"messages": []}})
+    chain = json.dumps({"outputs": {"text": "22C"}})
+    told = [
+        (1, None, "workflow", "boss", graph),
+        (2, 1, "tool", "ask", "22C"),
+        (3, 2, "task", "expert", graph),
+        (4, 3, "tool", "now", "noon"),
+        (5, 4, "task", "RunnableSequence", chain),
+    ]
+    spans = [
+        span(
+            number,
+            parent,
+            scope=TRACELOOP,
+            at=number,
+            ms=100 - 2 * number,
+            traceloop__span__kind=kind,
+            traceloop__entity__name=name,
+            traceloop__entity__output=output,
+        )
+        for number, parent, kind, name, output in told
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert rows(
+        lake,
+        "SELECT t.agent_name, list(s.tool_name) AS tools FROM trajectories AS t "
+        "JOIN steps AS s USING (trajectory_id) WHERE s.kind = 'tool_call' GROUP BY 1 ORDER BY 1",
+    ) == [{"agent_name": "boss", "tools": ["ask"]}, {"agent_name": "expert", "tools": ["now"]}]
+
+
+def test_last_message_is_what_the_user_of_an_exported_run_asks(lake: Lake) -> None:
+    """LangSmith's run of an agent holds the whole conversation, with the question at its end."""
+    heard = [["user", "And in Paris?"], ["assistant", "22C"], ["user", "And in Rome?"]]
+    run = span(
+        1,
+        langsmith__span__kind="chain",
+        langsmith__trace__name="a",
+        gen_ai__prompt=json.dumps({"messages": heard}),
+    )
+    land(lake, request_of([run]))
+    build(lake)
+
+    assert rows(lake, "SELECT user_input FROM trajectories") == [{"user_input": "And in Rome?"}]
