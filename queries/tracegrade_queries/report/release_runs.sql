@@ -13,7 +13,8 @@
 --   known_tasks    BIGINT     Distinct tasks among them; 0 if none is known.
 --   unended_runs   BIGINT     Runs whose root span has not arrived.
 --   tool_calls     BIGINT     Tool calls, of runs and their sub-agents.
---   errors         BIGINT     Tool calls that failed, of runs and their sub-agents.
+--   errors         BIGINT     Tool calls that failed, of runs and their sub-agents; of scored runs
+--                             also by what results say.
 --   input_tokens   BIGINT     NULL if no model call reported any.
 --   output_tokens  BIGINT     NULL if no model call reported any.
 --   token_runs     BIGINT     Runs of which at least one model call reported tokens.
@@ -30,7 +31,8 @@ WITH RECURSIVE roots AS (
     trajectories.complete,
     trajectories.start_time,
     -- Scoring also finds the task of a trace that declares none.
-    coalesce(trajectory_scores.task_id, trajectories.task_id) AS task_id
+    coalesce(trajectory_scores.task_id, trajectories.task_id) AS task_id,
+    trajectory_scores.recovery_rate.denominator::BIGINT AS failures
   FROM trajectories
   LEFT JOIN trajectory_scores USING (trajectory_id)
   WHERE trajectories.parent_trajectory_id IS NULL
@@ -70,7 +72,7 @@ SELECT
   count(DISTINCT roots.task_id) AS known_tasks,
   count(*) FILTER (WHERE NOT roots.complete) AS unended_runs,
   coalesce(sum(consumption.tool_calls), 0)::BIGINT AS tool_calls,
-  coalesce(sum(consumption.errors), 0)::BIGINT AS errors,
+  coalesce(sum(greatest(consumption.errors, roots.failures)), 0)::BIGINT AS errors,
   sum(consumption.input_tokens)::BIGINT AS input_tokens,
   sum(consumption.output_tokens)::BIGINT AS output_tokens,
   count(coalesce(consumption.input_tokens, consumption.output_tokens)) AS token_runs,
