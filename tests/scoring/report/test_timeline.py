@@ -136,6 +136,29 @@ def test_run_without_scores_or_times_is_still_told(tables: Tables) -> None:
     assert "tool call" in render_html(found)
 
 
+def test_made_up_times_are_not_shown(tables: Tables) -> None:
+    """An import without times is told once, and a step among others that have one by itself."""
+    run = tables.run(duration_ms=2.0)
+    step: dict[str, Any] = {"trajectory_id": run, "kind": "tool_call", "start_time": START}
+    tables.insert("steps", step_index=0, duration_ms=1.0, flags=["synthetic_time"], **step)
+
+    text = render_terminal(timeline(tables, run), width=100, colour=False)
+    assert "none were recorded" in text
+    assert not any(said in text for said in ("started", "took", "+0.0", "no time was recorded"))
+
+    tables.insert("steps", step_index=1, duration_ms=1.0, flags=[], **step)
+    mixed = render_terminal(timeline(tables, run), width=100, colour=False)
+    assert mixed.count("no time was recorded") == 1
+    assert "started" in mixed
+
+
+def test_metrics_that_do_not_apply_stand_together(tables: Tables) -> None:
+    """Below the scores, with the reason once."""
+    text = render_terminal(timeline(tables, refund(tables)), width=100, colour=False)
+
+    assert "only successful ones count here: Step efficiency" in text
+
+
 def test_long_runs_and_texts_are_cut_and_say_so(tables: Tables) -> None:
     """A page holds the first steps and the beginning of a text; both say how much there is."""
     run = refund(tables, said="x" * 1_000_000)

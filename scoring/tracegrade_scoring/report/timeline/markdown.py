@@ -29,6 +29,7 @@ def _lines(timeline: Timeline) -> Iterator[str]:
     yield from bullets("Calls that were expected and not made", view.loose_marks)
     for title, rows in (("Sub-goals", view.sub_goals), ("Scores", view.scores)):
         yield from table(title, ("", "", ""), (tuple(map(escape, row)) for row in rows))
+    yield from bullets("Not scored, and why", view.unscored)
 
 
 def _step_cells(step: StepView) -> tuple[str, ...]:

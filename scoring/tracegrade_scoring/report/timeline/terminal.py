@@ -39,6 +39,7 @@ def _parts(view: TimelineView) -> Iterator[RenderableType]:
     yield from section("Calls that were expected and not made", bullets(view.loose_marks))
     yield from section("Sub-goals", _table(view.sub_goals))
     yield from section("Scores", _table(view.scores))
+    yield from section("Not scored, and why", bullets(view.unscored))
     yield from section("Sub-agents' runs", bullets(view.children))
 
 

@@ -17,13 +17,15 @@ from tracegrade_scoring.report.timeline.model import (
 )
 from tracegrade_scoring.report.visible import visible_text
 
+UNTIMED: Final = "synthetic_time"
+"""Flag of a step whose time was made up."""
 FLAGS: Final = {
     "dropped_attributes": "the exporter dropped attributes",
     "redacted": "redacted",
     "result_redacted": "result redacted",
     "result_truncated": "result cut by the sender",
     "salvaged": "salvaged from cut text",
-    "synthetic_time": "no time was recorded",
+    UNTIMED: "no time was recorded",
     "truncated": "arguments cut by the sender",
     "unparsed_arguments": "arguments are no JSON",
 }
@@ -73,7 +75,9 @@ class TimelineView:
     loose_marks: tuple[str, ...]
     """Of no step: calls that were not made."""
     scores: tuple[tuple[str, str, str], ...]
-    """Metric, value, and what it was counted from or why there is none."""
+    """Metric, value, and what it was counted from; what could not be measured, and why."""
+    unscored: tuple[str, ...]
+    """For each reason, the metrics that do not apply."""
     sub_goals: tuple[tuple[str, str, str], ...]
     """Sub-goal, critical or '', and how far it got."""
     children: tuple[str, ...]
@@ -95,6 +99,7 @@ def timeline_view(timeline: Timeline) -> TimelineView:
         more_steps=timeline.total_steps - len(timeline.steps),
         loose_marks=tuple(map(mark_sentence, timeline.marks_at(None))),
         scores=tuple(_scores(timeline)),
+        unscored=tuple(_unscored(timeline)),
         sub_goals=tuple(map(_sub_goal, timeline.sub_goals)),
         children=tuple(map(words.name, run.children)),
     )
@@ -127,17 +132,26 @@ def _facts(timeline: Timeline) -> Iterator[tuple[str, str]]:
         ("ended", words.name(ending and ending.label, "").replace("_", " ")),
         ("steps", words.number(run.step_count)),
         ("tool calls", words.number(run.tool_call_count)),
+        *(_times(run) if _timed(timeline) else [("times", "none were recorded")]),
         *_usage(run),
         ("note", "" if run.complete else "its root span has not arrived"),
     )
     return ((name, value) for name, value in found if value)
 
 
-def _usage(run: Run) -> Iterator[tuple[str, str]]:
+def _timed(timeline: Timeline) -> bool:
+    """Return whether the times of any step are real: an import may have had to make them up."""
+    return not timeline.steps or any(UNTIMED not in step.flags for step in timeline.steps)
+
+
+def _times(run: Run) -> Iterator[tuple[str, str]]:
     if run.start_time:
         yield "started", f"{run.start_time:%d %B %Y, %H:%M:%S} UTC"
     if run.duration_ms is not None:
         yield "took", words.duration(run.duration_ms)
+
+
+def _usage(run: Run) -> Iterator[tuple[str, str]]:
     if run.input_tokens is not None or run.output_tokens is not None:
         tokens = (words.number(run.input_tokens), words.number(run.output_tokens))
         yield "tokens", f"{tokens[0]} in, {tokens[1]} out"
@@ -159,7 +173,7 @@ def _span_ms(timeline: Timeline) -> float:
     ends = [
         step.offset_ms + max(step.duration_ms or 0.0, 0.0)
         for step in timeline.steps
-        if step.offset_ms is not None
+        if step.offset_ms is not None and UNTIMED not in step.flags
     ]
     return max(ends, default=0.0)
 
@@ -169,22 +183,24 @@ def _step(
 ) -> StepView:
     start = max(step.offset_ms or 0.0, 0.0)
     length = max(step.duration_ms or 0.0, 0.0)
+    timed = UNTIMED not in step.flags
     return StepView(
         index=step.step_index,
         kind=words.name(step.kind).replace("_", " "),
         title=words.name(step.tool_name or step.role or step.agent_name, ""),
         failed=step.status in {"error", "not_executed"},
-        facts=tuple(_step_facts(step)),
+        facts=tuple(_step_facts(step, timed=_timed(timeline))),
         texts=tuple(_texts(step, results.get(step.call_step))),
         marks=tuple(map(mark_sentence, timeline.marks_at(step.step_index))),
-        offset=f"+{words.duration(start)}" if step.offset_ms is not None else "",
-        duration=words.duration(length) if step.duration_ms is not None else "",
+        offset=f"+{words.duration(start)}" if timed and step.offset_ms is not None else "",
+        duration=words.duration(length) if timed and step.duration_ms is not None else "",
         start_share=round(100 * min(start / span, 1.0), 2) if span else 0.0,
         width_share=round(100 * min(length / span, 1.0), 2) if span else 0.0,
     )
 
 
-def _step_facts(step: Step) -> Iterator[str]:
+def _step_facts(step: Step, *, timed: bool) -> Iterator[str]:
+    """Yield what is to be said of a step. `timed`: so that a lack of time is news."""
     if step.status and step.status != "ok":
         yield words.name(step.status).replace("_", " ")
     if step.error:
@@ -197,8 +213,8 @@ def _step_facts(step: Step) -> Iterator[str]:
         yield f"decision {words.name(step.decision)}"
     if step.input_tokens is not None or step.output_tokens is not None:
         yield f"{words.number(step.input_tokens)} + {words.number(step.output_tokens)} tokens"
-    for flag in step.flags:
-        yield FLAGS.get(flag, words.name(flag).replace("_", " "))
+    flags = [flag for flag in step.flags if timed or flag != UNTIMED]
+    yield from (FLAGS.get(flag, words.name(flag).replace("_", " ")) for flag in flags)
 
 
 def _texts(step: Step, returned: str | None) -> Iterator[Text]:
@@ -234,9 +250,20 @@ def _scores(timeline: Timeline) -> Iterator[tuple[str, str, str]]:
             counts = words.ratio(score.numerator, score.denominator, metric)
             value = words.amount(score.value, metric.scale or Scale.NUMBER)
             yield metric.label, value, "; ".join(filter(None, (counts, label)))
-        else:
-            word = "error" if score.status == "error" else words.NOTHING
-            yield metric.label, word, words.reason(score.reason)
+        elif score.status == "error":
+            yield metric.label, "error", words.reason(score.reason)
+
+
+def _unscored(timeline: Timeline) -> Iterator[str]:
+    """Yield each reason why metrics do not apply to the run, with these metrics."""
+    by_name = {score.metric: score for score in timeline.scores}
+    found: dict[str, list[str]] = {}
+    for metric in (*main_metrics(by_name), *more_metrics(by_name)):
+        score = by_name[metric.name]
+        if score.status not in {"scored", "error"}:
+            found.setdefault(words.reason(score.reason), []).append(metric.label)
+    for why, metrics in found.items():
+        yield f"{why}: {', '.join(metrics)}"
 
 
 def _sub_goal(goal: RunSubGoal) -> tuple[str, str, str]:
