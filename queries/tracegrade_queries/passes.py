@@ -96,9 +96,12 @@ def _group_model_spans(con: duckdb.DuckDBPyConnection) -> None:
     """Make `model_calls` and `model_parts`: all spans that record one call are one row."""
     _make(con, "model_edges")
     follow(con, "model_edges", "model_ends")
-    _make(con, "model_groups", "model_twin_edges")
+    _make(con, "model_groups", "model_twin_candidates", "model_twin_edges")
     follow(con, "model_twin_edges", "model_twin_ends")
-    _make(con, "model_members", "model_calls", "told_parts", "model_parts")
+    _make(con, "model_members", "model_calls", "tellers")
+    _show(con, "told_parts")
+    _make(con, "recalled_parts")
+    _show(con, "model_parts")
 
 
 def _group_tool_spans(con: duckdb.DuckDBPyConnection) -> None:
@@ -122,13 +125,17 @@ def _place_in_runs(con: duckdb.DuckDBPyConnection) -> None:
     follow(con, "anchor_edges", "anchor_ends")
     _make(con, "run_agents", "twin_edges", "lost_run_edges", "run_edges")
     follow(con, "run_edges", "run_ends")
-    _make(con, "runs_of_operations", "run_names", "name_edges")
+    _make(con, "runs_of_operations", "runs", "run_names", "name_edges")
     follow(con, "name_edges", "name_ends")
 
 
 def _make(con: duckdb.DuckDBPyConnection, *names: str) -> None:
     for name in names:
         con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query(name)}")
+
+
+def _show(con: duckdb.DuckDBPyConnection, name: str) -> None:
+    con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {query(name)}")
 
 
 def _read_dialects(con: duckdb.DuckDBPyConnection) -> None:

@@ -4,15 +4,15 @@
 --   operations
 --   runs_of_operations
 -- Columns:
---   trajectory_id  VARCHAR  One row each; runs without any have none.
---   root_answer    VARCHAR  Of the outermost agent span that has one.
---   root_key       BIGINT   Key of that span.
---   said_answer    VARCHAR  Of the last answer span.
+--   run          BIGINT   One row each; runs without any have none.
+--   root_answer  VARCHAR  Of the outermost agent span that has one.
+--   root_key     BIGINT   Key of that span.
+--   said_answer  VARCHAR  Of the last answer span.
 -- Order:
 --   none
 WITH told AS (
   SELECT
-    runs_of_operations.trajectory_id,
+    runs_of_operations.run,
     operations.key,
     operations.operation,
     operations.process_order,
@@ -27,11 +27,11 @@ WITH told AS (
 )
 
 SELECT
-  trajectory_id,
+  run,
   arg_min(answer, (start_ns, -end_ns, span_id)) FILTER (WHERE operation = 'agent') AS root_answer,
   arg_min(key, (start_ns, -end_ns, span_id)) FILTER (WHERE operation = 'agent') AS root_key,
   arg_max(answer, (start_ns, process_order, span_id)) FILTER (WHERE operation = 'answer')
     AS said_answer
 FROM told
 WHERE answer <> ''
-GROUP BY trajectory_id;
+GROUP BY run;

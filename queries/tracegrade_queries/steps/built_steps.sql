@@ -4,13 +4,13 @@
 --   bucket_traces
 --   operations
 --   name_ends
+--   runs
 --   run_names
 --   model_calls
---   turns
 --   calls
 --   step_rows
 -- Columns:
---   as the table steps
+--   as  the table steps
 -- Order:
 --   trajectory_id, step_index
 WITH called AS (
@@ -19,19 +19,6 @@ WITH called AS (
     step_index
   FROM step_rows
   WHERE call IS NOT NULL
-),
-
-turned AS (
-  SELECT
-    step_rows.trajectory_id,
-    step_rows.step_index,
-    -- A step that no model call produced is of the turn of the last model call before it.
-    last(turns.turn IGNORE NULLS) OVER (
-      PARTITION BY step_rows.trajectory_id ORDER BY step_rows.step_index
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS turn
-  FROM step_rows
-  LEFT JOIN turns ON coalesce(step_rows.model_call, step_rows.heard_by) = turns.model_call
 ),
 
 opening AS (
@@ -46,31 +33,47 @@ opening AS (
 placed AS (
   SELECT
     step_rows.*,
-    turned.turn,
     opening.step_index IS NOT NULL AS opens_model_call
   FROM step_rows
-  INNER JOIN turned USING (trajectory_id, step_index)
   LEFT JOIN opening
     ON
       step_rows.model_call = opening.model_call
       AND step_rows.step_index = opening.step_index
+),
+
+-- Few spans say these of the operations below them.
+naming AS (
+  SELECT
+    key,
+    agent_name
+  FROM operations
+  WHERE agent_name IS NOT NULL
+),
+
+serving AS (
+  SELECT
+    key,
+    sub_goal,
+    decision
+  FROM operations
+  WHERE sub_goal IS NOT NULL OR decision IS NOT NULL
 )
 
 SELECT
-  placed.trajectory_id,
+  runs.trajectory_id,
   placed.step_index,
-  coalesce(placed.turn, 0) AS turn,
+  placed.turn,
   placed.kind,
   placed.role,
-  coalesce(operations.agent_name, named.agent_name, run_names.agent_name) AS agent_name,
+  coalesce(operations.agent_name, naming.agent_name, run_names.agent_name) AS agent_name,
   coalesce(calls.tool_name, observed.tool_name, operations.tool_name) AS tool_name,
   coalesce(calls.call_id, observed.call_id, operations.call_id) AS tool_call_id,
   calls.arguments,
   calls.result,
   placed.content,
   placed.plan,
-  coalesce(operations.sub_goal, producing.sub_goal) AS sub_goal,
-  coalesce(operations.decision, producing.decision) AS decision,
+  coalesce(operations.sub_goal, serving.sub_goal) AS sub_goal,
+  coalesce(operations.decision, serving.decision) AS decision,
   called.step_index AS call_step,
   CASE WHEN placed.kind = 'tool_call' THEN calls.status END AS status,
   CASE WHEN placed.kind = 'tool_call' THEN calls.status_source END AS status_source,
@@ -102,14 +105,15 @@ SELECT
   ) AS flags,
   bucket_traces.date
 FROM placed
+INNER JOIN runs ON placed.run = runs.run
 INNER JOIN operations ON placed.span_key = operations.key
-INNER JOIN bucket_traces ON operations.trace_id = bucket_traces.trace_id
-LEFT JOIN run_names ON placed.trajectory_id = run_names.trajectory_id
+INNER JOIN bucket_traces ON runs.trace_id = bucket_traces.trace_id
+LEFT JOIN run_names ON placed.run = run_names.run
 LEFT JOIN name_ends ON placed.span_key = name_ends.key
-LEFT JOIN operations AS named ON name_ends.last = named.key
-LEFT JOIN operations AS producing ON placed.model_call = producing.key
+LEFT JOIN naming ON name_ends.last = naming.key
+LEFT JOIN serving ON placed.model_call = serving.key
 LEFT JOIN model_calls ON placed.model_call = model_calls.model_call
 LEFT JOIN calls ON placed.call = calls.call
 LEFT JOIN calls AS observed ON placed.observed_call = observed.call
 LEFT JOIN called ON placed.observed_call = called.call
-ORDER BY placed.trajectory_id, placed.step_index;
+ORDER BY runs.place, placed.step_index;

@@ -6,6 +6,7 @@
 --   operations
 --   known_parents
 --   run_agents
+--   runs
 --   run_names
 --   runs_of_operations
 --   model_calls
@@ -16,33 +17,31 @@
 --   offered_in_runs
 --   built_steps
 -- Columns:
---   as the table trajectories
+--   as  the table trajectories
 -- Order:
 --   trajectory_id
 WITH members AS (
   SELECT
-    runs_of_operations.trajectory_id,
-    runs_of_operations.root,
+    runs_of_operations.run,
     operations.*,
     tops.parent_span_id IS NULL AS is_rooted,
     -- The root comes first, whatever its clock says; then those that start earliest and end last.
     create_sort_key(
-      operations.key <> coalesce(runs_of_operations.root, -1), 'ASC NULLS LAST',
+      operations.key <> coalesce(runs.root, -1), 'ASC NULLS LAST',
       operations.start_ns, 'ASC NULLS LAST',
       operations.end_ns, 'DESC NULLS LAST',
       operations.span_id, 'ASC NULLS LAST'
     ) AS place
   FROM runs_of_operations
+  INNER JOIN runs USING (run)
   INNER JOIN operations USING (key)
   INNER JOIN known_parents USING (key)
   LEFT JOIN bucket_spans AS tops ON known_parents.top = tops.key
 ),
 
-runs AS (
+gathered AS (
   SELECT
-    trajectory_id,
-    any_value(root) AS root,
-    any_value(trace_id) AS trace_id,
+    run,
     arg_min(service_name, place) AS service_name,
     arg_min(release, place) AS release,
     arg_min(environment, place) AS environment,
@@ -59,7 +58,7 @@ runs AS (
     bool_and(is_rooted) AS is_rooted,
     list_sort(list_distinct(list(dialect))) AS dialects
   FROM members
-  GROUP BY trajectory_id
+  GROUP BY run
 ),
 
 step_counts AS (
@@ -75,51 +74,59 @@ step_counts AS (
 
 model_counts AS (
   SELECT
-    model_calls.trajectory_id,
+    model_calls.run,
     count(*) AS llm_call_count,
     sum(model_calls.input_tokens) AS input_tokens,
     sum(model_calls.output_tokens) AS output_tokens,
     arg_min(turns.user_text, (model_calls.start_ns, model_calls.model_call)) AS user_text
   FROM model_calls
   INNER JOIN turns USING (model_call)
-  GROUP BY model_calls.trajectory_id
+  GROUP BY model_calls.run
 ),
 
 usages AS (
   SELECT
-    trajectory_id,
-    list(
-      {
-        'model': model,
-        'calls': calls,
-        'fresh_input_tokens': fresh_input_tokens,
-        'cache_read_tokens': cache_read_tokens,
-        'cache_write_tokens': cache_write_tokens,
-        'visible_output_tokens': visible_output_tokens,
-        'reasoning_tokens': reasoning_tokens,
-        'stated_usd': stated_usd
-      }
-      ORDER BY
-        model ASC NULLS LAST,
-        fresh_input_tokens IS NULL ASC,
-        stated_usd IS NULL ASC
+    run,
+    -- Sorted as lists: an ordered aggregate would sort each run by itself.
+    list_transform(
+      list_sort(
+        list(
+          {
+            'place': {
+              'model': model,
+              'is_uncounted': fresh_input_tokens IS NULL,
+              'is_unstated': stated_usd IS NULL
+            },
+            'usage': {
+              'model': model,
+              'calls': calls,
+              'fresh_input_tokens': fresh_input_tokens,
+              'cache_read_tokens': cache_read_tokens,
+              'cache_write_tokens': cache_write_tokens,
+              'visible_output_tokens': visible_output_tokens,
+              'reasoning_tokens': reasoning_tokens,
+              'stated_usd': stated_usd
+            }
+          }
+        )
+      ), LAMBDA entry: entry.usage
     ) AS model_usage
   FROM usage_of_runs
-  GROUP BY trajectory_id
+  GROUP BY run
 ),
 
 last_calls AS (
   SELECT
-    trajectory_id,
+    run,
     arg_max(model_call, step_index) AS key
   FROM step_rows
   WHERE model_call IS NOT NULL
-  GROUP BY trajectory_id
+  GROUP BY run
 ),
 
 finishes AS (
   SELECT
-    last_calls.trajectory_id,
+    last_calls.run,
     bucket_spans.attributes['gen_ai.response.finish_reasons'] AS finish_reasons
   FROM last_calls
   INNER JOIN bucket_spans ON last_calls.key = bucket_spans.key
@@ -128,7 +135,7 @@ finishes AS (
 -- OpenTelemetry's probability sampling: `th` is the rejected share of 2^56, without final zeros.
 sampled AS (
   SELECT
-    trajectory_id,
+    run,
     try_cast(
       '0x'
       || rpad(
@@ -136,7 +143,7 @@ sampled AS (
       )
       AS BIGINT
     ) AS rejected
-  FROM runs
+  FROM gathered
 )
 
 SELECT
@@ -145,18 +152,18 @@ SELECT
   runs.trace_id,
   coalesce(roots.span_id, '0000000000000000') AS root_span_id,
   run_names.agent_name,
-  runs.service_name,
-  runs.release,
-  runs.environment,
-  runs.conversation_id,
-  runs.task_id,
-  runs.task_category,
-  runs.trial,
-  runs.run_mode,
-  coalesce(runs.user_input, model_counts.user_text) AS user_input,
+  gathered.service_name,
+  gathered.release,
+  gathered.environment,
+  gathered.conversation_id,
+  gathered.task_id,
+  gathered.task_category,
+  gathered.trial,
+  gathered.run_mode,
+  coalesce(gathered.user_input, model_counts.user_text) AS user_input,
   coalesce(answers.root_answer, answers.said_answer, step_counts.last_answer) AS final_answer,
-  runs.outcome,
-  CASE WHEN runs.outcome IS NOT NULL THEN 'trace' END AS outcome_source,
+  gathered.outcome,
+  CASE WHEN gathered.outcome IS NOT NULL THEN 'trace' END AS outcome_source,
   coalesce(step_counts.step_count, 0)::INTEGER AS step_count,
   coalesce(step_counts.tool_call_count, 0)::INTEGER AS tool_call_count,
   coalesce(step_counts.error_count, 0)::INTEGER AS error_count,
@@ -166,13 +173,14 @@ SELECT
   -- Prices come later: see pricing.py.
   NULL::DOUBLE AS cost_usd,
   usages.model_usage,
-  make_timestamp_ns(coalesce(roots.start_ns, runs.start_ns))::TIMESTAMP AS start_time,
-  make_timestamp_ns(coalesce(roots.end_ns, runs.end_ns))::TIMESTAMP AS end_time,
-  (coalesce(roots.end_ns, runs.end_ns) - coalesce(roots.start_ns, runs.start_ns)) / 1e6
+  make_timestamp_ns(coalesce(roots.start_ns, gathered.start_ns))::TIMESTAMP AS start_time,
+  make_timestamp_ns(coalesce(roots.end_ns, gathered.end_ns))::TIMESTAMP AS end_time,
+  (coalesce(roots.end_ns, gathered.end_ns) - coalesce(roots.start_ns, gathered.start_ns)) / 1e6
     AS duration_ms,
-  CASE WHEN roots.key IS NULL THEN runs.is_rooted ELSE tops.parent_span_id IS NULL END AS complete,
+  CASE WHEN roots.key IS NULL THEN gathered.is_rooted ELSE tops.parent_span_id IS NULL END
+    AS complete,
   offered_in_runs.offered_tools,
-  runs.dialects,
+  gathered.dialects,
   coalesce(72057594037927936 / (72057594037927936 - sampled.rejected), 1.0)::DOUBLE
     AS sample_weight,
   root_spans.failed AS root_failed,
@@ -183,18 +191,20 @@ SELECT
   bucket_traces.date
 FROM runs
 INNER JOIN bucket_traces USING (trace_id)
-INNER JOIN sampled USING (trajectory_id)
-LEFT JOIN run_names USING (trajectory_id)
+INNER JOIN gathered USING (run)
+INNER JOIN sampled USING (run)
+LEFT JOIN run_names USING (run)
 LEFT JOIN step_counts USING (trajectory_id)
-LEFT JOIN model_counts USING (trajectory_id)
-LEFT JOIN usages USING (trajectory_id)
-LEFT JOIN answers USING (trajectory_id)
-LEFT JOIN offered_in_runs USING (trajectory_id)
-LEFT JOIN finishes USING (trajectory_id)
+LEFT JOIN model_counts USING (run)
+LEFT JOIN usages USING (run)
+LEFT JOIN answers USING (run)
+LEFT JOIN offered_in_runs USING (run)
+LEFT JOIN finishes USING (run)
 LEFT JOIN operations AS roots ON runs.root = roots.key
 LEFT JOIN bucket_spans AS root_spans ON runs.root = root_spans.key
 LEFT JOIN run_agents ON runs.root = run_agents.key
-LEFT JOIN runs_of_operations AS callers ON run_agents.caller = callers.key
+LEFT JOIN runs_of_operations AS calling ON run_agents.caller = calling.key
+LEFT JOIN runs AS callers ON calling.run = callers.run
 LEFT JOIN known_parents ON runs.root = known_parents.key
 LEFT JOIN bucket_spans AS tops ON known_parents.top = tops.key
 -- A lone workflow span, without anything below it, is no run of an agent.
@@ -202,4 +212,4 @@ WHERE
   step_counts.step_count > 0
   OR model_counts.llm_call_count > 0
   OR run_names.agent_name IS NOT NULL
-ORDER BY runs.trajectory_id;
+ORDER BY runs.place;

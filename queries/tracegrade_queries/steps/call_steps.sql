@@ -4,14 +4,14 @@
 --   operations
 --   calls
 -- Columns:
---   trajectory_id     VARCHAR
+--   run               BIGINT
 --   anchor_ns         BIGINT   Start of the model call, else of the execution.
 --   message_position  BIGINT
 --   part_position     BIGINT
 --   execution_ns      BIGINT   Start of the execution, else the anchor.
 --   process_order     BIGINT
 --   order_span_id     VARCHAR
---   call              VARCHAR  One row each.
+--   call              BIGINT   One row each.
 --   execution         BIGINT   NULL if none was recorded.
 --   model_call        BIGINT   NULL if none requested it.
 --   span_key          BIGINT   Executing span, else the one that stands for the model call.
@@ -21,7 +21,7 @@
 -- Order:
 --   none
 SELECT
-  calls.trajectory_id,
+  calls.run,
   calls.anchor_ns,
   calls.message_position,
   calls.part_position,

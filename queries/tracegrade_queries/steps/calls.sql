@@ -10,10 +10,11 @@
 --   offered_in_runs
 --   control_tools
 --   operations
+--   runs
 --   runs_of_operations
 -- Columns:
---   call              VARCHAR  One row each.
---   trajectory_id     VARCHAR
+--   call              BIGINT   The request, else below 0 by the execution; one row each.
+--   run               BIGINT
 --   model_call        BIGINT   NULL if none requested it.
 --   execution         BIGINT   Key of the executing span; NULL if none was recorded.
 --   anchor_ns         BIGINT   Start of the model call, else of the execution.
@@ -38,8 +39,8 @@
 --   none
 WITH requested AS (
   SELECT
-    coalesce('r' || requests.request, 'e' || executions.key) AS call,
-    coalesce(requests.trajectory_id, executions.trajectory_id) AS trajectory_id,
+    coalesce(requests.request, -1 - executions.key) AS call,
+    coalesce(requests.run, executions.run) AS run,
     requests.model_call,
     executions.key AS execution,
     coalesce(requests.start_ns, executions.start_ns) AS anchor_ns,
@@ -68,35 +69,36 @@ WITH requested AS (
 
 -- Runs in which executions are recorded: there, one that is missing did not happen.
 observed_runs AS (
-  SELECT DISTINCT trajectory_id
+  SELECT DISTINCT run
   FROM executions
 ),
 
 -- A run may end with the error that a tool is not known, and have recorded no execution.
 refusals AS (
   SELECT
-    trace_id,
-    string_agg(error_message, '\n') AS refusal
+    runs.run,
+    string_agg(operations.error_message, '\n') AS refusal
   FROM operations
+  INNER JOIN runs USING (trace_id)
   WHERE
-    failed
-    AND operation IN ('agent', 'other')
+    operations.failed
+    AND operations.operation IN ('agent', 'other')
     AND regexp_matches(
-      error_message,
+      operations.error_message,
       '(?i)tool.* not found|unknown tool|no such tool|not among the explicitly allowed tools'
     )
-  GROUP BY trace_id
+  GROUP BY runs.run
 ),
 
 -- Agents inside of a run that have no tool span around them: whoever calls one runs it.
 inner_agents AS (
   SELECT
-    runs_of_operations.trajectory_id,
+    runs_of_operations.run,
     coalesce(operations.agent_name, operations.agent_label) AS tool_name,
     bool_or(operations.failed) AS failed
   FROM operations
   INNER JOIN runs_of_operations USING (key)
-  WHERE operations.operation = 'agent' AND operations.key <> runs_of_operations.root
+  WHERE operations.operation = 'agent' AND operations.key <> runs_of_operations.run
   GROUP BY ALL
 ),
 
@@ -105,7 +107,7 @@ known AS (
     requested.*,
     regexp_matches(refusals.refusal, '\b' || regexp_escape(requested.tool_name) || '\b')
       AS refused,
-    observed_runs.trajectory_id IS NOT NULL AS executions_recorded,
+    observed_runs.run IS NOT NULL AS executions_recorded,
     coalesce(requested.observed, requested.result) AS seen,
     inner_agents.failed AS agent_failed,
     inner_agents.tool_name IS NOT NULL
@@ -113,12 +115,12 @@ known AS (
       coalesce(tool_lists.names, offered_in_runs.names), requested.tool_name
     ) AS offered
   FROM requested
-  LEFT JOIN inner_agents USING (trajectory_id, tool_name)
-  LEFT JOIN observed_runs USING (trajectory_id)
-  LEFT JOIN refusals ON split_part(requested.trajectory_id, '-', 1) = refusals.trace_id
+  LEFT JOIN inner_agents USING (run, tool_name)
+  LEFT JOIN observed_runs USING (run)
+  LEFT JOIN refusals USING (run)
   LEFT JOIN model_calls USING (model_call)
   LEFT JOIN tool_lists ON model_calls.offered_tools = tool_lists.offered_tools
-  LEFT JOIN offered_in_runs ON requested.trajectory_id = offered_in_runs.trajectory_id
+  LEFT JOIN offered_in_runs ON requested.run = offered_in_runs.run
 ),
 
 judged AS (
@@ -153,7 +155,7 @@ judged AS (
 
 SELECT
   judged.call,
-  judged.trajectory_id,
+  judged.run,
   judged.model_call,
   judged.execution,
   judged.anchor_ns,

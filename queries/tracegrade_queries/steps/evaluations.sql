@@ -11,6 +11,7 @@
 --   bucket_traces
 --   logs
 --   operations
+--   runs
 --   runs_of_operations
 --   unknown_ends
 -- Columns:
@@ -51,7 +52,7 @@ WITH told AS (
 
 placed AS (
   SELECT
-    coalesce(runs.trajectory_id, runs_above.trajectory_id, told.trace_id) AS trajectory_id,
+    coalesce(runs.trajectory_id, told.trace_id) AS trajectory_id,
     coalesce(operations.operation = 'agent', FALSE) AS is_of_agent,
     told.time_ns,
     lower(told.attributes['gen_ai.evaluation.name']) AS subject,
@@ -65,9 +66,10 @@ placed AS (
       AS evidence
   FROM told
   LEFT JOIN operations USING (key)
-  LEFT JOIN runs_of_operations AS runs USING (key)
+  LEFT JOIN runs_of_operations USING (key)
   LEFT JOIN unknown_ends USING (key)
-  LEFT JOIN runs_of_operations AS runs_above ON unknown_ends.last = runs_above.key
+  LEFT JOIN runs_of_operations AS above ON unknown_ends.last = above.key
+  LEFT JOIN runs ON coalesce(runs_of_operations.run, above.run) = runs.run
 )
 
 SELECT

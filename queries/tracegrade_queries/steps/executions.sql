@@ -6,7 +6,7 @@
 --   tool_ends
 -- Columns:
 --   key              BIGINT   The outermost span; one row each.
---   trajectory_id    VARCHAR
+--   run              BIGINT
 --   scope_name       VARCHAR
 --   tool_name        VARCHAR  '' if no span names it.
 --   call_id          VARCHAR
@@ -41,7 +41,7 @@ WITH members AS (
 
 SELECT
   members.execution AS key,
-  any_value(members.trajectory_id) AS trajectory_id,
+  any_value(members.run) AS run,
   arg_min(members.scope_name, members.outside_in) AS scope_name,
   coalesce(arg_min(nullif(members.tool_name, ''), members.outside_in), '') AS tool_name,
   arg_min(members.call_id, members.outside_in) AS call_id,

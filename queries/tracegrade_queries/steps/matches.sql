@@ -14,10 +14,10 @@
 WITH numbered_requests AS (
   SELECT
     request,
-    trajectory_id,
+    run,
     call_id,
     row_number() OVER (
-      PARTITION BY trajectory_id, call_id ORDER BY start_ns, request
+      PARTITION BY run, call_id ORDER BY start_ns, request
     ) AS occurrence
   FROM requests
   WHERE call_id IS NOT NULL
@@ -26,9 +26,9 @@ WITH numbered_requests AS (
 numbered_executions AS (
   SELECT
     key,
-    trajectory_id,
+    run,
     call_id,
-    row_number() OVER (PARTITION BY trajectory_id, call_id ORDER BY start_ns, key) AS occurrence
+    row_number() OVER (PARTITION BY run, call_id ORDER BY start_ns, key) AS occurrence
   FROM executions
   WHERE call_id IS NOT NULL
 ),
@@ -38,7 +38,7 @@ by_id AS (
     numbered_requests.request,
     numbered_executions.key AS execution
   FROM numbered_requests
-  INNER JOIN numbered_executions USING (trajectory_id, call_id, occurrence)
+  INNER JOIN numbered_executions USING (run, call_id, occurrence)
 ),
 
 -- An execution whose id no request knows may still be one of a request without id.
@@ -61,7 +61,7 @@ open_executions AS (
 
 argument_calls AS (
   SELECT DISTINCT
-    trajectory_id,
+    run,
     tool_name,
     arguments,
     start_ns,
@@ -82,7 +82,7 @@ placed_by_arguments AS (
   FROM open_executions
   ASOF JOIN argument_calls
     ON
-      open_executions.trajectory_id = argument_calls.trajectory_id
+      open_executions.run = argument_calls.run
       AND open_executions.tool_name = argument_calls.tool_name
       AND open_executions.match_arguments = argument_calls.arguments
       AND open_executions.start_ns >= argument_calls.start_ns
@@ -115,7 +115,7 @@ left_executions AS (
 
 name_calls AS (
   SELECT DISTINCT
-    trajectory_id,
+    run,
     tool_name,
     start_ns,
     model_call
@@ -134,7 +134,7 @@ placed_by_name AS (
   FROM left_executions
   ASOF JOIN name_calls
     ON
-      left_executions.trajectory_id = name_calls.trajectory_id
+      left_executions.run = name_calls.run
       AND left_executions.tool_name = name_calls.tool_name
       AND left_executions.start_ns >= name_calls.start_ns
 ),

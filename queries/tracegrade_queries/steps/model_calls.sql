@@ -9,7 +9,7 @@
 --   model_members
 -- Columns:
 --   model_call          BIGINT   Key of the span that stands for it; one row each.
---   trajectory_id       VARCHAR
+--   run                 BIGINT
 --   start_ns            BIGINT   Start of the first of its spans.
 --   span_id             VARCHAR  Of the span that stands for it.
 --   model               VARCHAR
@@ -32,7 +32,7 @@ WITH outer_spans AS (
 members AS (
   SELECT
     model_members.model_call,
-    runs_of_operations.trajectory_id,
+    runs_of_operations.run,
     operations.*,
     coalesce(known_parents.parent_operation = 'plan' OR operations.plan IS NOT NULL, FALSE)
       AS below_plan
@@ -67,7 +67,7 @@ layers AS (
 
 SELECT
   members.model_call,
-  members.trajectory_id,
+  members.run,
   members.start_ns,
   members.span_id,
   members.model,
@@ -84,7 +84,7 @@ ANTI JOIN shared USING (model_call)
 UNION ALL BY NAME
 SELECT
   model_call,
-  any_value(trajectory_id) AS trajectory_id,
+  any_value(run) AS run,
   min(start_ns) AS start_ns,
   min(span_id) FILTER (WHERE key = model_call) AS span_id,
   arg_min(model, inside_out) AS model,

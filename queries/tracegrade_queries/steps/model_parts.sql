@@ -1,14 +1,13 @@
--- Parts of the messages of each model call.
+-- Parts of the messages of each model call: those its spans tell, and those the next call tells.
 --
--- Of a call that told nothing of its output, the input of the next call does: the assistant
--- messages at its end that are more than the call's own input held.
+-- A view, as what it reads.
 --
 -- Reads:
---   model_calls
+--   recalled_parts
 --   told_parts
 -- Columns:
 --   model_call        BIGINT
---   trajectory_id     VARCHAR
+--   run               BIGINT
 --   start_ns          BIGINT   Start of the model call.
 --   direction         VARCHAR  in | out.
 --   message_position  BIGINT
@@ -18,77 +17,13 @@
 --   text              VARCHAR  Without outer blanks; NULL if empty.
 --   tool_name         VARCHAR
 --   call_id           VARCHAR
---   arguments         VARCHAR  Canonical JSON, else as sent.
---   parsed            BOOLEAN  The arguments are JSON, or there are none.
+--   arguments         VARCHAR
 --   result            VARCHAR
 -- Order:
 --   none
-WITH telling AS (
-  SELECT DISTINCT model_call
-  FROM told_parts
-  WHERE direction = 'out'
-),
-
-heard_messages AS (
-  SELECT
-    model_call,
-    count(DISTINCT message_position) FILTER (WHERE role = 'assistant') AS said_before,
-    max(message_position) FILTER (WHERE role = 'assistant') AS last_said
-  FROM told_parts
-  WHERE direction = 'in'
-  GROUP BY model_call
-),
-
-ordered AS (
-  SELECT
-    model_calls.model_call,
-    model_calls.trajectory_id,
-    model_calls.start_ns,
-    telling.model_call IS NULL AS is_silent,
-    coalesce(heard_messages.said_before, 0) AS said_before,
-    lead(model_calls.model_call) OVER running AS next_call,
-    lead(heard_messages.said_before) OVER running AS said_then,
-    lead(heard_messages.last_said) OVER running AS last_said,
-    -- What an earlier call said must not pass for this one's.
-    heard_messages.model_call IS NOT NULL
-    OR row_number() OVER running = 1 AS is_comparable
-  FROM model_calls
-  LEFT JOIN heard_messages USING (model_call)
-  LEFT JOIN telling USING (model_call)
-  WINDOW running AS (
-    PARTITION BY model_calls.trajectory_id ORDER BY model_calls.start_ns, model_calls.span_id
-  )
-),
-
-silent AS (
-  SELECT *
-  FROM ordered
-  WHERE is_silent AND is_comparable AND said_then > said_before
-),
-
-heard AS (
-  SELECT
-    silent.model_call AS producer,
-    silent.start_ns AS producer_ns,
-    silent.last_said,
-    told_parts.*
-  FROM silent
-  INNER JOIN told_parts ON silent.next_call = told_parts.model_call
-  WHERE told_parts.direction = 'in'
-),
-
-starts AS (
-  SELECT
-    producer,
-    coalesce(max(message_position) FILTER (WHERE role <> 'assistant'), -1) AS before_position
-  FROM heard
-  WHERE message_position < last_said
-  GROUP BY producer
-)
-
 SELECT
   model_call,
-  trajectory_id,
+  run,
   start_ns,
   direction,
   message_position,
@@ -99,27 +34,21 @@ SELECT
   tool_name,
   call_id,
   arguments,
-  parsed,
   result
 FROM told_parts
-UNION ALL BY NAME
+UNION ALL
 SELECT
-  heard.producer AS model_call,
-  heard.trajectory_id,
-  heard.producer_ns AS start_ns,
-  'out' AS direction,
-  heard.message_position,
-  heard.part_position,
-  heard.role,
-  heard.part_type,
-  heard.text,
-  heard.tool_name,
-  heard.call_id,
-  heard.arguments,
-  heard.parsed,
-  heard.result
-FROM heard
-LEFT JOIN starts USING (producer)
-WHERE
-  heard.role = 'assistant'
-  AND heard.message_position > coalesce(starts.before_position, -1);
+  model_call,
+  run,
+  start_ns,
+  direction,
+  message_position,
+  part_position,
+  role,
+  part_type,
+  text,
+  tool_name,
+  call_id,
+  arguments,
+  result
+FROM recalled_parts;

@@ -27,7 +27,7 @@ ends AS (
     requesting.model_call IS NULL
     AND NOT model_calls.below_plan
     AND row_number() OVER (
-      PARTITION BY model_calls.trajectory_id, turns.turn
+      PARTITION BY model_calls.run, turns.turn
       ORDER BY model_calls.start_ns DESC, model_calls.model_call DESC
     ) = 1 AS ends_turn
   FROM model_calls

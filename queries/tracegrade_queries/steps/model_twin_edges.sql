@@ -4,40 +4,22 @@
 -- the other, and said the same for the same time, or what one of them said was not captured.
 --
 -- Reads:
---   model_groups
+--   model_twin_candidates
 -- Columns:
 --   key   BIGINT  Record of a later scope; one row each.
 --   next  BIGINT  Record of an earlier scope; one of each scope at most leads to it.
 -- Order:
 --   none
-WITH scopes AS (
-  SELECT
-    trajectory_id,
-    scope_name,
-    rank() OVER (PARTITION BY trajectory_id ORDER BY min(start_ns), scope_name) AS scope_rank
-  FROM model_groups
-  GROUP BY trajectory_id, scope_name
-  QUALIFY count(*) OVER (PARTITION BY trajectory_id) > 1
-),
-
-candidates AS (
-  SELECT
-    model_groups.*,
-    scopes.scope_rank
-  FROM model_groups
-  INNER JOIN scopes USING (trajectory_id, scope_name)
-),
-
-pairs AS (
+WITH pairs AS (
   SELECT
     later.key,
     later.scope_name,
     earlier.key AS next,
     abs(earlier.start_ns - later.start_ns) AS distance_ns
-  FROM candidates AS later
-  INNER JOIN candidates AS earlier
+  FROM model_twin_candidates AS later
+  INNER JOIN model_twin_candidates AS earlier
     ON
-      later.trajectory_id = earlier.trajectory_id
+      later.run = earlier.run
       AND later.scope_rank > earlier.scope_rank
       AND (
         later.said IS NULL

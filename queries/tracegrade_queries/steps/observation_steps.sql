@@ -8,14 +8,14 @@
 --   call_steps
 --   observers
 -- Columns:
---   trajectory_id     VARCHAR
+--   run               BIGINT
 --   anchor_ns         BIGINT   As of the call, like the next five.
 --   message_position  BIGINT
 --   part_position     BIGINT
 --   execution_ns      BIGINT
 --   process_order     BIGINT
 --   order_span_id     VARCHAR
---   observed_call     VARCHAR  The call; one row each.
+--   observed_call     BIGINT   The call; one row each.
 --   span_key          BIGINT   Observation span, else the span of the call.
 --   kind              VARCHAR  observation.
 --   content           VARCHAR
@@ -32,7 +32,7 @@ WITH observing AS (
 )
 
 SELECT
-  call_steps.trajectory_id,
+  call_steps.run,
   call_steps.anchor_ns,
   call_steps.message_position,
   call_steps.part_position,

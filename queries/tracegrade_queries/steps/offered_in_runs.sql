@@ -7,28 +7,28 @@
 --   runs_of_operations
 --   tool_lists
 -- Columns:
---   trajectory_id  VARCHAR    One row each; runs that offer nothing known have none.
+--   run            BIGINT     One row each; runs that offer nothing known have none.
 --   names          VARCHAR[]  In the order first offered.
 --   offered_tools  VARCHAR    JSON list of their definitions, the first of each name.
 -- Order:
 --   none
 WITH lists AS (
   SELECT
-    runs_of_operations.trajectory_id,
+    runs_of_operations.run,
     tool_lists.rowid AS tool_list,
     min((operations.start_ns, operations.span_id)) AS first_offered
   FROM operations
   INNER JOIN runs_of_operations USING (key)
   INNER JOIN tool_lists USING (offered_tools)
-  GROUP BY runs_of_operations.trajectory_id, tool_lists.rowid
+  GROUP BY runs_of_operations.run, tool_lists.rowid
 ),
 
 run_offers AS (
   SELECT
-    trajectory_id,
+    run,
     list(tool_list ORDER BY first_offered) AS offer
   FROM lists
-  GROUP BY trajectory_id
+  GROUP BY run
 ),
 
 offers AS (
@@ -75,7 +75,7 @@ merged AS (
 )
 
 SELECT
-  run_offers.trajectory_id,
+  run_offers.run,
   merged.names,
   merged.offered_tools
 FROM run_offers

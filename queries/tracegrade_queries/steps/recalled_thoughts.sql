@@ -76,7 +76,7 @@ requesters AS (
   FROM recent
   INNER JOIN model_parts AS said
     ON
-      recent.trajectory_id = said.trajectory_id
+      recent.run = said.run
       AND recent.call_id = said.call_id
       AND said.direction = 'out'
       AND said.part_type = 'tool_call'
@@ -88,7 +88,7 @@ requesters AS (
 predecessors AS (
   SELECT
     model_call,
-    lag(model_call) OVER (PARTITION BY trajectory_id ORDER BY start_ns, span_id) AS producer
+    lag(model_call) OVER (PARTITION BY run ORDER BY start_ns, span_id) AS producer
   FROM model_calls
 ),
 

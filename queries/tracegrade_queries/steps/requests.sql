@@ -1,10 +1,11 @@
 -- Tool calls as the models requested them.
 --
 -- Reads:
+--   canonical
 --   model_parts
 -- Columns:
 --   request           BIGINT   Number, one row each.
---   trajectory_id     VARCHAR
+--   run               BIGINT
 --   model_call        BIGINT
 --   start_ns          BIGINT   Start of the model call.
 --   message_position  BIGINT
@@ -16,15 +17,18 @@
 -- Order:
 --   none
 SELECT
-  row_number() OVER (ORDER BY model_call, message_position, part_position) AS request,
-  trajectory_id,
-  model_call,
-  start_ns,
-  message_position,
-  part_position,
-  coalesce(tool_name, '') AS tool_name,
-  call_id,
-  arguments,
-  parsed
+  row_number() OVER (
+    ORDER BY model_parts.model_call, model_parts.message_position, model_parts.part_position
+  ) AS request,
+  model_parts.run,
+  model_parts.model_call,
+  model_parts.start_ns,
+  model_parts.message_position,
+  model_parts.part_position,
+  coalesce(model_parts.tool_name, '') AS tool_name,
+  model_parts.call_id,
+  coalesce(canonical.canonical, model_parts.arguments) AS arguments,
+  model_parts.arguments IS NULL OR canonical.canonical IS NOT NULL AS parsed
 FROM model_parts
-WHERE direction = 'out' AND part_type = 'tool_call';
+LEFT JOIN canonical ON model_parts.arguments = canonical.text
+WHERE model_parts.direction = 'out' AND model_parts.part_type = 'tool_call';

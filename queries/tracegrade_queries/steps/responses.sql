@@ -15,7 +15,7 @@
 --   none
 WITH told AS (
   SELECT
-    trajectory_id,
+    run,
     model_call,
     start_ns,
     call_id,
@@ -37,7 +37,7 @@ by_id AS (
   FROM requests
   INNER JOIN told
     ON
-      requests.trajectory_id = told.trajectory_id
+      requests.run = told.run
       AND requests.call_id = told.call_id
       AND requests.start_ns < told.start_ns
   GROUP BY requests.request
@@ -46,7 +46,7 @@ by_id AS (
 next_calls AS (
   SELECT
     model_call,
-    lead(model_call) OVER (PARTITION BY trajectory_id ORDER BY start_ns, model_call) AS next_call
+    lead(model_call) OVER (PARTITION BY run ORDER BY start_ns, model_call) AS next_call
   FROM model_calls
 ),
 
@@ -71,7 +71,7 @@ unnamed_responses AS (
       PARTITION BY told.model_call ORDER BY told.message_position DESC, told.part_position DESC
     ) AS from_end
   FROM told
-  ANTI JOIN requests USING (trajectory_id, call_id)
+  ANTI JOIN requests USING (run, call_id)
 )
 
 SELECT

@@ -7,7 +7,7 @@
 --   calls
 --   answers
 -- Columns:
---   trajectory_id     VARCHAR  One row each.
+--   run               BIGINT   One row each.
 --   anchor_ns         BIGINT   End of the span.
 --   message_position  BIGINT   0.
 --   part_position     BIGINT   0.
@@ -20,18 +20,18 @@
 -- Order:
 --   none
 WITH answered AS (
-  SELECT trajectory_id
+  SELECT run
   FROM calls
   WHERE kind = 'answer'
   UNION
-  SELECT model_calls.trajectory_id
+  SELECT model_calls.run
   FROM model_texts
   INNER JOIN model_calls USING (model_call)
   WHERE model_texts.kind = 'answer'
 )
 
 SELECT
-  answers.trajectory_id,
+  answers.run,
   operations.end_ns AS anchor_ns,
   0::BIGINT AS message_position,
   0::BIGINT AS part_position,
@@ -43,5 +43,5 @@ SELECT
   answers.root_answer AS content
 FROM answers
 INNER JOIN operations ON answers.root_key = operations.key
-ANTI JOIN answered USING (trajectory_id)
+ANTI JOIN answered USING (run)
 WHERE answers.said_answer IS NULL;

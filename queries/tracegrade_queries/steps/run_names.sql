@@ -5,18 +5,18 @@
 --   operations
 --   runs_of_operations
 -- Columns:
---   trajectory_id  VARCHAR  One row each.
---   agent_name     VARCHAR  NULL if nothing names the agent.
+--   run         BIGINT   One row each.
+--   agent_name  VARCHAR  NULL if nothing names the agent.
 -- Order:
 --   none
 WITH agents AS (
   SELECT
-    runs_of_operations.trajectory_id,
+    runs_of_operations.run,
     operations.agent_name,
     operations.agent_label,
     -- The outermost span counts first, whatever its clock says.
     (
-      operations.key <> coalesce(runs_of_operations.root, -1),
+      operations.key <> runs_of_operations.run,
       operations.start_ns,
       -operations.end_ns,
       operations.span_id
@@ -27,7 +27,7 @@ WITH agents AS (
 )
 
 SELECT
-  trajectory_id,
+  run,
   coalesce(arg_min(agent_name, place), arg_min(agent_label, place)) AS agent_name
 FROM agents
-GROUP BY trajectory_id;
+GROUP BY run;

@@ -12,9 +12,8 @@
 --   run_agents
 --   run_ends
 -- Columns:
---   key            BIGINT   Known operation; one row each. Those outside of any run have none.
---   trajectory_id  VARCHAR
---   root           BIGINT   Key of the run's agent; NULL for a trace without agents.
+--   key  BIGINT  Known operation; one row each. Those outside of any run have none.
+--   run  BIGINT  Key of the run's agent; in a trace without agents, of the run's first operation.
 -- Order:
 --   none
 WITH roots AS (
@@ -26,19 +25,15 @@ WITH roots AS (
 placed AS (
   SELECT
     known_parents.key,
-    operations.trace_id,
-    operations.operation,
-    operations.start_ns,
     coalesce(run_ends.last, known_parents.key) AS last
   FROM known_parents
-  INNER JOIN operations USING (key)
   LEFT JOIN run_ends USING (key)
 ),
 
 inside AS (
   SELECT
     placed.key,
-    roots.key AS root
+    roots.key AS run
   FROM placed
   INNER JOIN roots ON placed.last = roots.key
 ),
@@ -46,11 +41,12 @@ inside AS (
 strays AS (
   SELECT
     placed.key,
-    placed.trace_id,
-    placed.start_ns,
+    operations.trace_id,
+    operations.start_ns,
     tops.parent_span_id IS NOT NULL AS lost_a_parent
   FROM placed
   ANTI JOIN inside USING (key)
+  INNER JOIN operations USING (key)
   LEFT JOIN known_parents ON placed.last = known_parents.key
   LEFT JOIN bucket_spans AS tops ON known_parents.top = tops.key
 ),
@@ -65,7 +61,7 @@ outermost AS (
 adopted AS (
   SELECT
     strays.key,
-    outermost.key AS root
+    outermost.key AS run
   FROM strays
   ASOF JOIN outermost
     ON strays.trace_id = outermost.trace_id AND strays.start_ns >= outermost.start_ns
@@ -75,7 +71,7 @@ adopted AS (
 only_runs AS (
   SELECT
     trace_id,
-    any_value(key) AS root
+    any_value(key) AS run
   FROM outermost
   GROUP BY trace_id
   HAVING count(*) = 1
@@ -84,7 +80,7 @@ only_runs AS (
 returned AS (
   SELECT
     strays.key,
-    only_runs.root
+    only_runs.run
   FROM strays
   INNER JOIN only_runs USING (trace_id)
   ANTI JOIN adopted ON strays.key = adopted.key
@@ -94,25 +90,15 @@ returned AS (
 rootless AS (
   SELECT
     strays.key,
-    NULL::BIGINT AS root
+    min(strays.key) OVER (PARTITION BY strays.trace_id) AS run
   FROM strays
   ANTI JOIN run_agents USING (trace_id)
-),
-
-members AS (
-  SELECT * FROM inside
-  UNION ALL
-  SELECT * FROM adopted
-  UNION ALL
-  SELECT * FROM returned
-  UNION ALL
-  SELECT * FROM rootless
 )
 
-SELECT
-  members.key,
-  operations.trace_id || '-' || coalesce(root_spans.span_id, '0000000000000000') AS trajectory_id,
-  members.root
-FROM members
-INNER JOIN operations USING (key)
-LEFT JOIN operations AS root_spans ON members.root = root_spans.key;
+SELECT * FROM inside
+UNION ALL
+SELECT * FROM adopted
+UNION ALL
+SELECT * FROM returned
+UNION ALL
+SELECT * FROM rootless;

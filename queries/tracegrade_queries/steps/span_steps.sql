@@ -13,7 +13,7 @@
 --   observers
 --   calls
 -- Columns:
---   trajectory_id     VARCHAR
+--   run               BIGINT
 --   anchor_ns         BIGINT   Start of the span.
 --   message_position  BIGINT   0.
 --   part_position     BIGINT   0.
@@ -35,13 +35,13 @@ WITH told_plans AS (
 ),
 
 handed_over AS (
-  SELECT DISTINCT trajectory_id
+  SELECT DISTINCT run
   FROM calls
   WHERE kind = 'handoff'
 )
 
 SELECT
-  runs_of_operations.trajectory_id,
+  runs_of_operations.run,
   operations.start_ns AS anchor_ns,
   0::BIGINT AS message_position,
   0::BIGINT AS part_position,
@@ -56,7 +56,7 @@ FROM operations
 INNER JOIN runs_of_operations USING (key)
 ANTI JOIN told_plans USING (key)
 ANTI JOIN observers USING (key)
-LEFT JOIN handed_over USING (trajectory_id)
+LEFT JOIN handed_over USING (run)
 WHERE
   operations.operation IN ('plan', 'thought', 'answer', 'observation')
-  OR (operations.operation = 'handoff' AND handed_over.trajectory_id IS NULL);
+  OR (operations.operation = 'handoff' AND handed_over.run IS NULL);

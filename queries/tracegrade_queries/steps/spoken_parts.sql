@@ -19,7 +19,7 @@
 --   part_position     BIGINT
 --   role              VARCHAR
 --   part_type         VARCHAR  text | reasoning | tool_call | tool_call_response.
---   text              VARCHAR
+--   text              VARCHAR  Without outer blanks; NULL if empty.
 --   tool_name         VARCHAR
 --   call_id           VARCHAR  NULL if empty.
 --   arguments         VARCHAR
@@ -142,95 +142,100 @@ answers AS (
     ) AS said
   FROM forms
   WHERE form = 'answer'
+),
+
+spoken AS (
+  SELECT
+    key,
+    direction,
+    message_position,
+    part_position,
+    role,
+    part_type,
+    text,
+    tool_name,
+    call_id,
+    arguments,
+    result
+  FROM forms
+  WHERE form = 'plain'
+  UNION ALL BY NAME
+  SELECT
+    key,
+    direction,
+    message_position,
+    part_position,
+    role,
+    'reasoning' AS part_type,
+    said.thought AS text
+  FROM actions
+  UNION ALL BY NAME
+  SELECT
+    key,
+    direction,
+    message_position,
+    part_position + 1 AS part_position,
+    role,
+    'tool_call' AS part_type,
+    said.action AS tool_name,
+    said.input AS arguments
+  FROM actions
+  UNION ALL BY NAME
+  SELECT
+    key,
+    direction,
+    message_position,
+    part_position,
+    role,
+    'reasoning' AS part_type,
+    said.thought AS text
+  FROM answers
+  UNION ALL BY NAME
+  SELECT
+    key,
+    direction,
+    message_position,
+    part_position + 1 AS part_position,
+    role,
+    'text' AS part_type,
+    said.answer AS text
+  FROM answers
+  UNION ALL BY NAME
+  SELECT
+    key,
+    direction,
+    message_position,
+    part_position,
+    role,
+    'tool_call_response' AS part_type,
+    regexp_extract(text, '(?s)^Observation:\s*(.*?)\s*$', 1) AS result
+  FROM forms
+  WHERE form = 'observation'
+  UNION ALL BY NAME
+  SELECT
+    key,
+    direction,
+    message_position,
+    part_position,
+    role,
+    'reasoning' AS part_type,
+    thought AS text
+  FROM forms
+  WHERE form = 'code'
+  UNION ALL BY NAME
+  SELECT
+    forms.key,
+    forms.direction,
+    forms.message_position,
+    forms.part_position + code_calls.position AS part_position,
+    forms.role,
+    'tool_call' AS part_type,
+    code_calls.tool_name,
+    code_calls.arguments
+  FROM forms
+  INNER JOIN code_calls USING (code)
+  WHERE forms.form = 'code'
 )
 
-SELECT
-  key,
-  direction,
-  message_position,
-  part_position,
-  role,
-  part_type,
-  text,
-  tool_name,
-  call_id,
-  arguments,
-  result
-FROM forms
-WHERE form = 'plain'
-UNION ALL BY NAME
-SELECT
-  key,
-  direction,
-  message_position,
-  part_position,
-  role,
-  'reasoning' AS part_type,
-  said.thought AS text
-FROM actions
-UNION ALL BY NAME
-SELECT
-  key,
-  direction,
-  message_position,
-  part_position + 1 AS part_position,
-  role,
-  'tool_call' AS part_type,
-  said.action AS tool_name,
-  said.input AS arguments
-FROM actions
-UNION ALL BY NAME
-SELECT
-  key,
-  direction,
-  message_position,
-  part_position,
-  role,
-  'reasoning' AS part_type,
-  said.thought AS text
-FROM answers
-UNION ALL BY NAME
-SELECT
-  key,
-  direction,
-  message_position,
-  part_position + 1 AS part_position,
-  role,
-  'text' AS part_type,
-  said.answer AS text
-FROM answers
-UNION ALL BY NAME
-SELECT
-  key,
-  direction,
-  message_position,
-  part_position,
-  role,
-  'tool_call_response' AS part_type,
-  regexp_extract(text, '(?s)^Observation:\s*(.*?)\s*$', 1) AS result
-FROM forms
-WHERE form = 'observation'
-UNION ALL BY NAME
-SELECT
-  key,
-  direction,
-  message_position,
-  part_position,
-  role,
-  'reasoning' AS part_type,
-  thought AS text
-FROM forms
-WHERE form = 'code'
-UNION ALL BY NAME
-SELECT
-  forms.key,
-  forms.direction,
-  forms.message_position,
-  forms.part_position + code_calls.position AS part_position,
-  forms.role,
-  'tool_call' AS part_type,
-  code_calls.tool_name,
-  code_calls.arguments
-FROM forms
-INNER JOIN code_calls USING (code)
-WHERE forms.form = 'code';
+SELECT * REPLACE (nullif(trim(text), '') AS text)
+FROM spoken;

@@ -10,7 +10,7 @@
 --   model_texts
 --   answers
 -- Columns:
---   trajectory_id     VARCHAR
+--   run               BIGINT
 --   anchor_ns         BIGINT   Start of the model call.
 --   message_position  BIGINT
 --   part_position     BIGINT
@@ -52,7 +52,7 @@ WITH said AS (
 )
 
 SELECT
-  model_calls.trajectory_id,
+  model_calls.run,
   model_calls.start_ns AS anchor_ns,
   said.message_position,
   said.part_position,
@@ -70,5 +70,5 @@ SELECT
 FROM said
 INNER JOIN model_calls USING (model_call)
 INNER JOIN operations ON said.model_call = operations.key
-LEFT JOIN answers ON model_calls.trajectory_id = answers.trajectory_id
+LEFT JOIN answers ON model_calls.run = answers.run
 WHERE said.kind <> 'answer' OR answers.said_answer IS DISTINCT FROM said.text;

@@ -7,14 +7,15 @@
 --   observation_steps
 --   span_steps
 --   root_answer_steps
+--   turns
 -- Columns:
---   trajectory_id  VARCHAR
+--   run            BIGINT
 --   step_index     INTEGER  Dense from 0 in each trajectory.
+--   turn           INTEGER  From 0; never falls along the run.
 --   span_key       BIGINT   Span it is read from.
---   call           VARCHAR  Call that it is; else NULL.
---   observed_call  VARCHAR  Call that it observes; else NULL.
+--   call           BIGINT   Call that it is; else NULL.
+--   observed_call  BIGINT   Call that it observes; else NULL.
 --   model_call     BIGINT   Model call that produced it; else NULL.
---   heard_by       BIGINT   Model call that a message of the user went to; else NULL.
 --   kind           VARCHAR
 --   role           VARCHAR
 --   content        VARCHAR
@@ -61,29 +62,31 @@ WITH told AS (
 )
 
 SELECT
-  trajectory_id,
-  (
-    row_number() OVER (
-      PARTITION BY trajectory_id
-      ORDER BY
-        anchor_ns ASC,
-        message_position ASC,
-        part_position ASC,
-        execution_ns ASC,
-        process_order ASC,
-        order_span_id ASC,
-        (observed_call IS NOT NULL) ASC,
-        call ASC
-    ) - 1
-  )::INTEGER AS step_index,
-  span_key,
-  call,
-  observed_call,
-  model_call,
-  heard_by,
-  kind,
-  role,
-  content,
-  plan,
-  provenance
-FROM told;
+  told.run,
+  (row_number() OVER in_order - 1)::INTEGER AS step_index,
+  -- A step that no model call produced is of the turn of the last model call before it.
+  coalesce(last(turns.turn IGNORE NULLS) OVER in_order, 0) AS turn,
+  told.span_key,
+  told.call,
+  told.observed_call,
+  told.model_call,
+  told.kind,
+  told.role,
+  told.content,
+  told.plan,
+  told.provenance
+FROM told
+LEFT JOIN turns ON coalesce(told.model_call, told.heard_by) = turns.model_call
+WINDOW in_order AS (
+  PARTITION BY told.run
+  ORDER BY
+    told.anchor_ns ASC,
+    told.message_position ASC,
+    told.part_position ASC,
+    told.execution_ns ASC,
+    told.process_order ASC,
+    told.order_span_id ASC,
+    (told.observed_call IS NOT NULL) ASC,
+    told.call ASC
+  ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+);

@@ -6,7 +6,7 @@
 --   canonical
 -- Columns:
 --   key              BIGINT   One row each.
---   trajectory_id    VARCHAR
+--   run              BIGINT
 --   scope_name       VARCHAR
 --   tool_name        VARCHAR  '' if not sent.
 --   call_id          VARCHAR
@@ -19,7 +19,7 @@
 --   none
 SELECT
   operations.key,
-  runs_of_operations.trajectory_id,
+  runs_of_operations.run,
   operations.scope_name,
   coalesce(operations.tool_name, '') AS tool_name,
   operations.call_id,

@@ -21,12 +21,12 @@ WITH outermost AS (
 
 scopes AS (
   SELECT
-    trajectory_id,
+    run,
     scope_name,
-    rank() OVER (PARTITION BY trajectory_id ORDER BY min(start_ns), scope_name) AS scope_rank
+    rank() OVER (PARTITION BY run ORDER BY min(start_ns), scope_name) AS scope_rank
   FROM outermost
-  GROUP BY trajectory_id, scope_name
-  QUALIFY count(*) OVER (PARTITION BY trajectory_id) > 1
+  GROUP BY run, scope_name
+  QUALIFY count(*) OVER (PARTITION BY run) > 1
 ),
 
 candidates AS (
@@ -34,7 +34,7 @@ candidates AS (
     outermost.*,
     scopes.scope_rank
   FROM outermost
-  INNER JOIN scopes USING (trajectory_id, scope_name)
+  INNER JOIN scopes USING (run, scope_name)
 ),
 
 pairs AS (
@@ -45,7 +45,7 @@ pairs AS (
     abs(earlier.start_ns - later.start_ns) AS distance_ns,
     dense_rank() OVER (
       PARTITION BY
-        later.trajectory_id,
+        later.run,
         earlier.scope_name,
         later.scope_name,
         later.tool_name,
@@ -54,7 +54,7 @@ pairs AS (
     ) AS later_place,
     dense_rank() OVER (
       PARTITION BY
-        later.trajectory_id,
+        later.run,
         earlier.scope_name,
         later.scope_name,
         later.tool_name,
@@ -64,7 +64,7 @@ pairs AS (
   FROM candidates AS later
   INNER JOIN candidates AS earlier
     ON
-      later.trajectory_id = earlier.trajectory_id
+      later.run = earlier.run
       AND later.scope_rank > earlier.scope_rank
       AND coalesce(later.call_id = earlier.call_id, true)
       AND (later.tool_name = earlier.tool_name OR later.call_id = earlier.call_id)

@@ -23,7 +23,7 @@ WITH user_messages AS (
 counts AS (
   SELECT
     model_calls.model_call,
-    model_calls.trajectory_id,
+    model_calls.run,
     model_calls.start_ns,
     user_messages.user_text,
     max(user_messages.message_count) OVER running AS so_far,
@@ -31,7 +31,7 @@ counts AS (
   FROM model_calls
   LEFT JOIN user_messages USING (model_call)
   WINDOW running AS (
-    PARTITION BY model_calls.trajectory_id ORDER BY model_calls.start_ns, model_calls.model_call
+    PARTITION BY model_calls.run ORDER BY model_calls.start_ns, model_calls.model_call
     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
   )
 ),
@@ -46,6 +46,6 @@ numbered AS (
 SELECT
   model_call,
   turn::INTEGER AS turn,
-  turn > lag(turn, 1, 0) OVER (PARTITION BY trajectory_id ORDER BY start_ns, model_call) AS is_new,
+  turn > lag(turn, 1, 0) OVER (PARTITION BY run ORDER BY start_ns, model_call) AS is_new,
   user_text
 FROM numbered;

@@ -9,7 +9,7 @@
 -- Reads:
 --   model_calls
 -- Columns:
---   trajectory_id          VARCHAR  One row for each model and what is known of its calls.
+--   run                    BIGINT   One row for each model and what is known of its calls.
 --   model                  VARCHAR  NULL if not recorded.
 --   calls                  BIGINT
 --   fresh_input_tokens     BIGINT   NULL if input or output was not recorded, as all five.
@@ -22,7 +22,7 @@
 --   none
 WITH calls AS (
   SELECT
-    trajectory_id,
+    run,
     model,
     input_tokens >= 0 AND output_tokens >= 0 AS counted,
     input_tokens,
@@ -37,7 +37,7 @@ WITH calls AS (
 
 sums AS (
   SELECT
-    trajectory_id,
+    run,
     model,
     coalesce(counted, FALSE) AS counted,
     stated IS NOT NULL AS is_stated,
@@ -55,7 +55,7 @@ sums AS (
 )
 
 SELECT
-  trajectory_id,
+  run,
   model,
   calls,
   CASE WHEN counted THEN fresh_input_tokens::BIGINT END AS fresh_input_tokens,

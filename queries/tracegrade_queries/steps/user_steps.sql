@@ -5,7 +5,7 @@
 --   model_calls
 --   turns
 -- Columns:
---   trajectory_id     VARCHAR
+--   run               BIGINT
 --   anchor_ns         BIGINT   Start of the model call.
 --   message_position  BIGINT
 --   part_position     BIGINT
@@ -19,7 +19,7 @@
 -- Order:
 --   none
 SELECT
-  model_calls.trajectory_id,
+  model_calls.run,
   model_calls.start_ns AS anchor_ns,
   -2_000_000::BIGINT AS message_position,  -- before what the model thought and said
   0::BIGINT AS part_position,

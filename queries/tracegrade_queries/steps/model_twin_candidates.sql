@@ -1,0 +1,88 @@
+-- Model calls of the runs that several scopes recorded, with what they said.
+--
+-- Reads:
+--   canonical
+--   model_groups
+--   spoken_parts
+-- Columns:
+--   key         BIGINT   As in model_groups; one row each.
+--   run         BIGINT
+--   scope_name  VARCHAR
+--   scope_rank  BIGINT   Its scope's place among those of the run, by the first start; from 1.
+--   start_ns    BIGINT
+--   end_ns      BIGINT
+--   said        VARCHAR  Digest of what it said without reasoning; NULL if not captured.
+--   said_rank   BIGINT   Its number among those of run and scope that said the same; from 1.
+-- Order:
+--   none
+WITH scopes AS (
+  SELECT
+    run,
+    scope_name,
+    rank() OVER (PARTITION BY run ORDER BY min(start_ns), scope_name) AS scope_rank
+  FROM model_groups
+  GROUP BY run, scope_name
+  QUALIFY count(*) OVER (PARTITION BY run) > 1
+),
+
+grouped AS (
+  SELECT
+    model_groups.*,
+    scopes.scope_rank
+  FROM model_groups
+  INNER JOIN scopes USING (run, scope_name)
+),
+
+members AS (
+  SELECT
+    key AS outermost,
+    unnest(members) AS key
+  FROM grouped
+),
+
+digests AS (
+  SELECT
+    members.outermost,
+    members.key,
+    count(*) AS part_count,
+    md5(
+      string_agg(
+        concat_ws(
+          ' ',
+          spoken_parts.part_type,
+          spoken_parts.tool_name,
+          coalesce(canonical.canonical, spoken_parts.arguments),
+          spoken_parts.text
+        ), '\n'
+        ORDER BY spoken_parts.message_position, spoken_parts.part_position
+      )
+    ) AS said
+  FROM members
+  INNER JOIN spoken_parts USING (key)
+  LEFT JOIN canonical ON spoken_parts.arguments = canonical.text
+  WHERE spoken_parts.direction = 'out' AND spoken_parts.part_type <> 'reasoning'
+  GROUP BY members.outermost, members.key
+),
+
+fullest AS (
+  SELECT
+    outermost,
+    arg_max(said, (part_count, said)) AS said
+  FROM digests
+  GROUP BY outermost
+)
+
+SELECT
+  grouped.key,
+  grouped.run,
+  grouped.scope_name,
+  grouped.scope_rank,
+  grouped.start_ns,
+  grouped.end_ns,
+  fullest.said,
+  row_number() OVER (
+    PARTITION BY grouped.run, grouped.scope_name, fullest.said
+    ORDER BY grouped.start_ns, grouped.span_id
+  ) AS said_rank
+FROM grouped
+LEFT JOIN fullest ON grouped.key = fullest.outermost;

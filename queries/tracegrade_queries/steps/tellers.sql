@@ -1,0 +1,63 @@
+-- Model spans, and whether what they tell is taken for their model call.
+--
+-- Of several spans that record one call, the one that tells most parts of a direction is taken.
+--
+-- Reads:
+--   spoken_parts
+--   model_members
+--   model_calls
+--   operations
+-- Columns:
+--   key         BIGINT   Model span; one row each.
+--   model_call  BIGINT
+--   run         BIGINT
+--   start_ns    BIGINT   Start of the model call.
+--   hears       BOOLEAN  Its input is that of the call.
+--   says        BOOLEAN  Its output is that of the call.
+-- Order:
+--   none
+WITH shared AS (
+  SELECT model_call
+  FROM model_members
+  GROUP BY model_call
+  HAVING count(*) > 1
+),
+
+counts AS (
+  SELECT
+    model_members.model_call,
+    model_members.key,
+    count(*) FILTER (WHERE spoken_parts.direction = 'in') AS heard,
+    count(*) FILTER (WHERE spoken_parts.direction = 'out') AS said
+  FROM model_members
+  SEMI JOIN shared USING (model_call)
+  INNER JOIN spoken_parts USING (key)
+  GROUP BY model_members.model_call, model_members.key
+),
+
+ranked AS (
+  SELECT
+    counts.key,
+    row_number() OVER (
+      PARTITION BY counts.model_call
+      ORDER BY counts.heard DESC, operations.start_ns ASC, operations.span_id DESC
+    ) = 1 AS hears,
+    row_number() OVER (
+      PARTITION BY counts.model_call
+      ORDER BY counts.said DESC, operations.start_ns ASC, operations.span_id DESC
+    ) = 1 AS says
+  FROM counts
+  INNER JOIN operations USING (key)
+)
+
+SELECT
+  model_members.key,
+  model_members.model_call,
+  model_calls.run,
+  model_calls.start_ns,
+  shared.model_call IS NULL OR coalesce(ranked.hears, FALSE) AS hears,
+  shared.model_call IS NULL OR coalesce(ranked.says, FALSE) AS says
+FROM model_members
+INNER JOIN model_calls USING (model_call)
+LEFT JOIN shared USING (model_call)
+LEFT JOIN ranked USING (key);
