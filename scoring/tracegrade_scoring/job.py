@@ -39,8 +39,8 @@ from tracegrade_scoring.schema import (
 from tracegrade_scoring.sums import add_scores, start_sums, sums_are_whole, total_sums
 from tracegrade_scoring.tasks import Specification
 
-BUCKET_STEPS: Final = 250_000
-"""Most steps that one bucket aims at; a trace is never split."""
+STEPS_AT_A_TIME: Final = 500_000
+"""Steps of all buckets that are worked off at a time; a trace is never split."""
 
 MAX_WORKERS: Final = 4
 """Buckets at a time, each on a core of its own: a bucket's many small queries are worked off with
@@ -98,7 +98,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
     full: bool = False,
     wait: bool = False,
     prices: Prices = NO_PRICES,
-    bucket_steps: int = BUCKET_STEPS,
+    steps_at_a_time: int = STEPS_AT_A_TIME,
     progress: Progress = lambda done, of: None,
 ) -> ScoreSummary:
     """Build what is new in the lake and score every trajectory that needs it.
@@ -110,7 +110,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
         full: Score every settled trajectory, not just new and changed ones.
         wait: Wait until another job has ended.
         prices: What models cost, for every trajectory of the lake; no score depends on it.
-        bucket_steps: Steps to hold in memory at a time, about; changes no score.
+        steps_at_a_time: Steps to hold in memory, about; changes no score.
         progress: Is called after each bucket.
 
     Raises:
@@ -126,7 +126,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
             if not traces and sums_are_whole(con):
                 return ScoreSummary(0, 0, built.new_spans, costs=costs, unread=built.unread)
             run = Run(lake, con)
-            buckets = number_buckets(con, bucket_steps, workers)
+            buckets = number_buckets(con, -(-steps_at_a_time // workers), workers)
             trajectories = 0
             start_sums(con)
             start_counts(con)

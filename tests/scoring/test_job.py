@@ -161,18 +161,6 @@ def test_bit_by_bit_equals_at_once(tmp_path: Path, spec: Specification) -> None:
     assert tables(bit_by_bit) == tables(at_once)
 
 
-def test_size_of_buckets_changes_no_score(tmp_path: Path, spec: Specification) -> None:
-    """Holding little in memory at a time gives the same rows."""
-    found = []
-    for name, bucket_steps in (("big", 500_000), ("small", 6)):
-        lake = Lake.create(tmp_path / name)
-        land(lake, *[run(i, "look", "pay", "look") for i in range(1, 7)])
-        score(lake, spec, bucket_steps=bucket_steps)
-        found.append(tables(lake))
-
-    assert found[0] == found[1]
-
-
 def test_late_span_scores_its_trace_again(lake: Lake, spec: Specification) -> None:
     """A span that arrives after its trajectory was scored changes the score, and only that one."""
     land(lake, run(1, "look"), run(2, "look"))
