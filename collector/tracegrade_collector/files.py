@@ -36,6 +36,22 @@ def folders_in(folder: Path) -> list[Path]:
         return []
 
 
+def size_of(path: Path) -> int:
+    """Return how many bytes a file has; 0 if somebody removed it since it was listed."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def is_older(path: Path, time_ns: int) -> bool:
+    """Return whether a file is there and was last written before that time, ns since 1970."""
+    try:
+        return path.stat().st_mtime_ns < time_ns
+    except FileNotFoundError:  # somebody removed it since it was listed
+        return False
+
+
 def make_folder(path: Path) -> None:
     """Make the folder and what is missing above it, for their owner alone, and sync them."""
     if path.is_dir():

@@ -46,8 +46,7 @@ def start_counts(con: duckdb.DuckDBPyConnection) -> None:
     )
     con.execute("CREATE OR REPLACE TABLE run_task_sources (source TEXT, attempts BIGINT)")
     con.execute(
-        "CREATE OR REPLACE TABLE run_calls "
-        "(made BIGINT, failed BIGINT, of_known_effect BIGINT)"
+        "CREATE OR REPLACE TABLE run_calls (made BIGINT, failed BIGINT, of_known_effect BIGINT)"
     )
 
 

@@ -34,3 +34,9 @@ def store(server: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     put_environment(server, monkeypatch.setenv)
     yield server
     server.heal()
+
+
+@pytest.fixture
+def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give up on a request to a store after two tries."""
+    monkeypatch.setattr("tracegrade_collector.lake.object_store.MAX_RETRIES", 1)

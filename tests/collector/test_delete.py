@@ -18,7 +18,6 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
-from typer.testing import CliRunner
 
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.crash_points import ERASING, EXIT_CODE, VARIABLE
@@ -26,13 +25,14 @@ from tracegrade_collector.errors import MaintenanceBusy
 from tracegrade_collector.importer import import_files
 from tracegrade_collector.lake import Column, Lake, Table
 from tracegrade_collector.lake.compaction import CompactOptions, compact
-from tracegrade_collector.lake_cli import lake as commands
 from tracegrade_collector.locks import FolderLock
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.upkeep.erasure import LOCK_NAMES, Erasure
 from tracegrade_collector.upkeep.repair import repair
+from tracegrade_collector.upkeep.settling import settle
 from tracegrade_collector.upkeep.verify import verify
 
+from .commands import Ended, tracegrade
 from .running import COMMAND, Collector, collecting, landed, trace_request, wait_until
 from .s3_server import BUCKET
 
@@ -52,22 +52,15 @@ STEPS = Table(
 )
 
 
-def delete(lake: Path, *flags: str, crash_at: str = "") -> subprocess.CompletedProcess[str]:
+def delete(lake: Path, *flags: str) -> Ended:
     """Run the command to its end."""
-    return subprocess.run(
-        [TRACEGRADE, "lake", "delete", "--lake", str(lake), *flags],
-        env=os.environ | {VARIABLE: crash_at},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return tracegrade("lake", "delete", "--lake", lake, *flags)
 
 
 def deleted(lake: Path, *flags: str) -> dict[str, Any]:
-    """Return the summary of a run, in this process, that went well."""
-    arguments = ["delete", "--lake", str(lake), *flags, "--json"]
-    done = CliRunner().invoke(commands, arguments, catch_exceptions=False)
-    assert done.exit_code == 0, done.output
+    """Return the summary of a run that went well."""
+    done = delete(lake, *flags, "--json")
+    assert done.returncode == 0, done.stderr
     summary: dict[str, Any] = json.loads(done.stdout)
     return summary
 
@@ -223,7 +216,13 @@ def test_a_dry_run_touches_nothing(full: Path) -> None:
 @pytest.mark.parametrize("point", ERASING)
 def test_a_killed_delete_is_finished_by_the_next(full: Path, point: str) -> None:
     """Whatever it was about to do, and though the next one is told another trace."""
-    assert delete(full, "--trace", TRACE_ID, crash_at=point).returncode == EXIT_CODE
+    killed = subprocess.run(
+        [TRACEGRADE, "lake", "delete", "--lake", str(full), "--trace", TRACE_ID],
+        env=os.environ | {VARIABLE: point},
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+    assert killed.returncode == EXIT_CODE
     assert findings(full) == []
 
     deleted(full, "--trace", "f" * 32)
@@ -280,6 +279,16 @@ def test_a_running_collector_loses_nothing(tmp_path: Path) -> None:
     assert set(rows["trace_id"].to_pylist()) == {OTHER_TRACE.to_bytes(16).hex()}
     assert sorted(int(each, 16) for each in rows["span_id"].to_pylist()) == acknowledged[1:]
     assert findings(lake) == []
+
+
+def test_segment_that_lands_while_it_is_listed_is_not_waited_for(tmp_path: Path) -> None:
+    """A running collector's log has its name, and the file is gone."""
+    lake, notes = Lake.create(tmp_path), list[str]()
+    with closing(WalFolder.claim(lake.state)) as log:
+        (log.path / f"{1:020}.wal").symlink_to("gone")
+        settle(lake, CollectorConfig(), notes.append)
+
+    assert notes == []
 
 
 def landed_traces(lake: Path) -> set[int]:

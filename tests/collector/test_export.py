@@ -1,13 +1,11 @@
 """The commands `import`, `export` and `lake files`, as a user calls them."""
 
 import gzip
-import io
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
@@ -15,33 +13,14 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
-from tracegrade.cli import main
 from tracegrade_collector.encoding.otlp import Encoding, Signal, decode
 from tracegrade_collector.lake import RAW_SPANS, Lake
 from tracegrade_collector.rows.rows import Record, span_rows
 
+from .commands import Ended, tracegrade
 from .running import collecting, landed, landed_ids, trace_request, wait_until
 
 TRACE = f"{1:032x}"
-
-
-class Ended(NamedTuple):
-    """What a command left."""
-
-    returncode: object
-    stdout: str
-    stderr: str
-
-
-def tracegrade(*arguments: object) -> Ended:
-    """Run the command in this process, which saves half a second each time."""
-    with (
-        redirect_stdout(io.StringIO()) as stdout,
-        redirect_stderr(io.StringIO()) as stderr,
-        pytest.raises(SystemExit) as ended,
-    ):
-        main([str(each) for each in arguments])
-    return Ended(ended.value.code, stdout.getvalue(), stderr.getvalue())
 
 
 @pytest.fixture

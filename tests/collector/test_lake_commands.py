@@ -14,16 +14,15 @@ from tracegrade.errors import BadInput
 from tracegrade_collector.lake import RAW_SPANS, Lake
 from tracegrade_collector.lake_commands import parse_days
 
+from .commands import Ended, tracegrade
 from .running import COMMAND, collecting, landed, trace_body
 
 TRACEGRADE = COMMAND[0]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str) -> Ended:
     """Run a command of the lake to its end."""
-    return subprocess.run(
-        [TRACEGRADE, "lake", *arguments], capture_output=True, text=True, check=False
-    )
+    return tracegrade("lake", *arguments)
 
 
 @pytest.fixture(scope="module")

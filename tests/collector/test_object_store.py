@@ -204,12 +204,6 @@ def test_what_the_store_refuses_is_said_in_one_line(
     assert seqs(lake) == [1, 2]
 
 
-@pytest.fixture
-def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give up on a request after two tries."""
-    monkeypatch.setattr("tracegrade_collector.lake.object_store.MAX_RETRIES", 1)
-
-
 def test_a_store_that_is_not_there_is_said(
     store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, no_patience: None
 ) -> None:

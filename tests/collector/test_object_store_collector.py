@@ -15,6 +15,7 @@ from tracegrade_collector.errors import LakeUnreachable
 from tracegrade_collector.lake import Lake
 from tracegrade_queries.answer import Question, print_rows
 
+from .commands import Ended, tracegrade
 from .running import (
     PATIENCE_SECS,
     PROTOBUF,
@@ -212,15 +213,9 @@ def agent_run() -> bytes:
     return request.SerializeToString()
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str) -> Ended:
     """Run the command, which must succeed."""
-    ended = subprocess.run(
-        [TRACEGRADE, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_SECS,
-        check=False,
-    )
+    ended = tracegrade(*arguments)
     assert ended.returncode == 0, ended.stderr
     return ended
 
@@ -267,7 +262,7 @@ class _Outage(io.StringIO):
 
 
 def test_an_outage_during_a_query_is_no_mistake_in_it(
-    url: str, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    url: str, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_patience: None
 ) -> None:
     """The error names the lake, and its exit code says that trying again may help."""
     monkeypatch.setenv("TRACEGRADE_STATE", str(tmp_path))
@@ -294,9 +289,6 @@ def test_sql_reaches_nothing_but_the_tables(
         f"SELECT * FROM read_parquet('{url}/raw_spans/**')",
         "SELECT * FROM read_csv('/etc/passwd')",
     ):
-        ended = subprocess.run(
-            [TRACEGRADE, "sql", text, "--lake", url], capture_output=True, text=True, check=False
-        )
-
+        ended = tracegrade("sql", text, "--lake", url)
         assert ended.returncode != 0
         assert not ended.stdout

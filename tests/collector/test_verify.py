@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -17,16 +16,15 @@ from tracegrade_collector.lake import RAW_SPANS, Lake
 from tracegrade_collector.log.wal import read_segment
 from tracegrade_collector.upkeep.verify import Report, verify
 
-from .running import COMMAND, collecting, landed, log_body, trace_body, trace_request, wait_until
+from .commands import Ended, tracegrade
+from .running import collecting, landed, log_body, trace_body, trace_request, wait_until
 
-TRACEGRADE = COMMAND[0]
 OLD = 1_700_000_000
 
 
-def run(lake: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+def run(lake: Path, *flags: str) -> Ended:
     """Run the command to its end."""
-    command = [TRACEGRADE, "lake", "verify", "--lake", str(lake), *flags]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return tracegrade("lake", "verify", "--lake", lake, *flags)
 
 
 def report(lake: Path, *, deep: bool = False) -> Report:

@@ -7,6 +7,7 @@ no table either.
 """
 
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tracegrade_collector.errors import FilesReplaced
-from tracegrade_collector.files import sync_folder, write_whole
+from tracegrade_collector.files import is_older, sync_folder, write_whole
 from tracegrade_collector.lake.commit import LiveFile, open_table
 from tracegrade_collector.lake.lake import Lake
 from tracegrade_collector.lake.maintaining import only_maintainer
@@ -113,11 +114,11 @@ def clean(lake: Lake, note: Note, *, dry_run: bool = False) -> Expired:
 
 def expire_kept_apart(lake: Lake, older_than_days: float, *, dry_run: bool = False) -> Expired:
     """Remove files of quarantine and dead letters that are older than so many days, at least 1."""
-    oldest = datetime.now(UTC).timestamp() - max(older_than_days, 1) * SECS_PER_DAY
+    oldest_ns = time.time_ns() - int(max(older_than_days, 1) * SECS_PER_DAY * 1e9)
     removed = 0
     for name, count in COUNTED_APART.items():
         folder = lake.state / name
-        old = [file for file in _files(folder) if file.stat().st_mtime < oldest]
+        old = [file for file in _files(folder) if is_older(file, oldest_ns)]
         removed += len(old)
         if old and not dry_run:
             counts: Counter[str] = Counter()

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -110,8 +111,11 @@ class TableFolder:
     def stored_files(self) -> Iterator[StoredFile]:
         """Yield every file below the folder but those of the log."""
         for path in sorted(self.folder.rglob("*")):
-            if path.is_file() and LOG_FOLDER not in path.parts:
+            try:
                 found = path.stat()
+            except FileNotFoundError:  # published or removed since it was listed
+                continue
+            if stat.S_ISREG(found.st_mode) and LOG_FOLDER not in path.parts:
                 name = path.relative_to(self.folder).as_posix()
                 yield StoredFile(name, found.st_size, found.st_mtime_ns // 1_000_000)
 

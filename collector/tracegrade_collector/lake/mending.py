@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tracegrade_collector.files import make_folder, sync_folder
+from tracegrade_collector.files import is_older, make_folder, sync_folder
 
 QUARANTINE_FOLDER = "_quarantine"  # beside the log; readers and vacuum skip names with `_`
 ACTION_COUNT = "tracegradeActions"
@@ -126,8 +126,8 @@ def holes(log: Path) -> list[int]:
 
 def remnants(log: Path, older_than_secs: float) -> list[Path]:
     """Return unfinished entries (`N.json#1`) that a killed writer left; they hurt nobody."""
-    newest = time.time() - older_than_secs
-    return [path for path in sorted(log.glob("*#*")) if path.stat().st_mtime < newest]
+    newest_ns = time.time_ns() - int(older_than_secs * 1e9)
+    return [path for path in sorted(log.glob("*#*")) if is_older(path, newest_ns)]
 
 
 def _version(path: Path) -> int:

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from tracegrade_collector.crash_points import reach
 from tracegrade_collector.errors import FilesReplaced, LakeDamaged
+from tracegrade_collector.files import is_older
 from tracegrade_collector.lake.commit import LiveFile
 from tracegrade_collector.lake.doomed import (
     BATCH_ROWS,
@@ -126,11 +127,8 @@ def remove_staged(
     Staged files of a local table lie below its folder: `remove_leftovers` finds them.
     """
     storage = lake.storage.table(name)
-    old = [
-        path
-        for path in storage.stage_folder.glob("*.parquet")
-        if path.stat().st_mtime_ns // 1_000_000 < before_ms
-    ]
+    staged = storage.stage_folder.glob("*.parquet")
+    old = [path for path in staged if is_older(path, before_ms * 1_000_000)]
     doomed_files = [path for path in old if is_torn_or_holds(path, doomed)]
     for path in doomed_files:
         if not dry_run:

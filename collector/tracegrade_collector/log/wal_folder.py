@@ -19,6 +19,7 @@ from tracegrade_collector.files import (
     FILE_MODE,
     folders_in,
     make_folder,
+    size_of,
     sync_data,
     sync_folder,
     write_whole,
@@ -138,7 +139,7 @@ class WalFolder:
 
     def pending_bytes(self) -> int:
         """Return how much the log holds that has not landed."""
-        return sum(_size(segment) for segment in self.segments())
+        return sum(map(size_of, self.segments()))
 
     def glance_over(self) -> Iterator[Glance]:
         """Yield what the headers of all records say, oldest first; the log may grow and shrink."""
@@ -207,10 +208,3 @@ def _cut(segment: Path, good_bytes: int) -> None:
         sync_data(fd)
     finally:
         os.close(fd)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:  # the lander removed it meanwhile
-        return 0

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Final
 
-from tracegrade_collector.files import sync_folder, write_whole
+from tracegrade_collector.files import is_older, sync_folder, write_whole
 from tracegrade_collector.land.dead_letters import FOLDER as DEAD_LETTERS
 from tracegrade_collector.land.quarantine import FOLDER as QUARANTINE
 from tracegrade_collector.log.wal import SUFFIX, Damage, read_segment
@@ -74,7 +74,7 @@ def spilled(state: Path, before_ns: int) -> list[Path]:
         path
         for folder in SPILL_FOLDERS
         for path in sorted((state / folder).rglob("*"))
-        if path.is_file() and path.stat().st_mtime_ns < before_ns
+        if path.is_file() and is_older(path, before_ns)
     ]
 
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.errors import NotLanding
+from tracegrade_collector.files import size_of
 from tracegrade_collector.lake import Lake
 from tracegrade_collector.land.landing import Lander
 from tracegrade_collector.locks import LANDER_LOCK_NAME, FolderLock
@@ -46,11 +47,9 @@ def settle(lake: Lake, config: CollectorConfig, note: Callable[[str], None]) -> 
 
 
 def _segments(state: Path) -> list[Path]:
-    """Return all segments that hold anything."""
+    """Return all segments that hold anything; some may land meanwhile."""
     folders = [WalFolder(path) for path in (state / "wal").glob("*/")]
-    return [
-        segment for folder in folders for segment in folder.segments() if segment.stat().st_size
-    ]
+    return [segment for folder in folders for segment in folder.segments() if size_of(segment)]
 
 
 def _land_orphans(lake: Lake, config: CollectorConfig) -> None:
