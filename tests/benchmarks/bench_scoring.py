@@ -1,6 +1,6 @@
 """How fast trajectories are scored, beside a pass that merely brings each one's calls together.
 
-Run by hand or by `make bench`; `--runs` sets how many trajectories, of about ten steps each. Each
+Beside a loop in Python, too, which says four numbers of each of some of them. Run by hand or by `make bench`; `--runs` sets how many trajectories, of about ten steps each. Each
 measurement is a process of its own. Time is wall time; CPU time stands beside it, since on a
 machine with other work to do it is the steadier of the two.
 """
@@ -16,9 +16,11 @@ from typing import Final, NamedTuple
 
 import duckdb
 from tests.benchmarks.made_lake import DAYS, Maker, make, task_file
+from tests.benchmarks.plain_scoring import NUMBERS, score_plainly
 
 from tracegrade_collector.lake import Lake
 from tracegrade_scoring.job import score
+from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.specification import usable_specification
 
 RUNS: Final = 20_000
@@ -92,6 +94,17 @@ def report(name: str, found: Cost, beside: Cost) -> None:
     print(f"{name:<24} {found}  {times}", flush=True)
 
 
+def report_each(name: str, found: Cost, full: Cost) -> None:
+    """Print one line: the cost, and how often that of the full run a trajectory's is.
+
+    Then the same for one number of a trajectory, since the full run says more of them.
+    """
+    each = (found.cpu_secs / found.rows) / (full.cpu_secs / full.rows)
+    number = each * len(METRICS) / NUMBERS
+    said = f"{each:.3f} x CPU a trajectory, {number:.3f} x CPU a number"
+    print(f"{name:<24} {found}  {said}", flush=True)
+
+
 def measure(place: Path, runs: int) -> None:
     """Print what a pass, a full run, and runs after new and late spans cost."""
     lake = made(place, runs)
@@ -99,6 +112,7 @@ def measure(place: Path, runs: int) -> None:
     report("calls brought together", together, together)
     full = cost(score_lake, place)
     report("all scored", full, together)
+    report_each("plain Python", cost(score_plainly, place), full)
     report("nothing new", cost(score_lake, place), full)
     Maker(lake).add(runs, runs + runs // 100, DAYS)
     report("1 % new", cost(score_lake, place), full)
