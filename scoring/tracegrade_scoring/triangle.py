@@ -36,7 +36,7 @@ class TScore(NamedTuple):
     """One composite."""
 
     value: float | None
-    """Weighted harmonic mean; None if an axis is missing."""
+    """Weighted harmonic mean, or the article's formula if asked; None if an axis is missing."""
     source_text: float | None
     """3 / Σ(w / x), the article's own formula."""
     partial: float | None
@@ -72,10 +72,11 @@ LABELS: Final = (
 """Least T-Score of each label, and its recommended use."""
 
 
-def t_score(axes: Axes, weights: Weights = PRESETS[DEFAULT]) -> TScore:
+def t_score(axes: Axes, weights: Weights = PRESETS[DEFAULT], *, literal: bool = False) -> TScore:
     """Return the composite of three axes.
 
-    A zero axis makes it 0. Labels go by the value rounded to 9 decimals (metrics.md, rule 0.10).
+    With `literal` its value is that of the article's own formula. A zero axis makes it 0. Labels
+    go by the value rounded to 9 decimals (metrics.md, rule 0.10).
 
     Raises:
         BadWeights: A weight is not greater than 0.
@@ -86,12 +87,12 @@ def t_score(axes: Axes, weights: Weights = PRESETS[DEFAULT]) -> TScore:
     present = [(w, x) for w, x in zip(weights, axes, strict=True) if x is not None]
     whole = len(present) == len(axes)
     partial = _harmonic_mean(present, sum(w for w, _ in present)) if present else None
-    value = partial if whole else None
+    source_text = _harmonic_mean(present, len(axes)) if whole else None
+    value = source_text if literal else partial if whole else None
     label, use = label_of(value)
     zero = ("zero_axis",) if any(x == 0 for _, x in present) else ()
     missing = [f"missing_{name}" for name, x in axes._asdict().items() if x is None]
-    literal = _harmonic_mean(present, len(axes)) if whole else None
-    return TScore(value, literal, partial, label, use, (*zero, *missing))
+    return TScore(value, source_text, partial, label, use, (*zero, *missing))
 
 
 class AxisSums(NamedTuple):
@@ -118,7 +119,11 @@ def pooled_axes(tasks: Sequence[TaskAxes]) -> Axes:
 
 
 def t_score_interval(
-    tasks: Sequence[TaskAxes], weights: Weights = PRESETS[DEFAULT], level: float = LEVEL
+    tasks: Sequence[TaskAxes],
+    weights: Weights = PRESETS[DEFAULT],
+    *,
+    level: float = LEVEL,
+    literal: bool = False,
 ) -> Interval | None:
     """Return the percentile interval of the T-Score over resampled tasks.
 
@@ -129,6 +134,7 @@ def t_score_interval(
         tasks: One for each task, in the order of task ids.
         weights: Of the axes.
         level: The share of the resamples that it holds.
+        literal: Whether it is that of the article's own formula.
 
     Returns:
         None for fewer than 5 tasks, or where an axis has no task.
@@ -137,7 +143,9 @@ def t_score_interval(
         return None
     drawn = resampled_t_scores(tasks, weights)
     ordered: list[float] = np.sort(drawn[~np.isnan(drawn)]).tolist()
-    return Interval(*middle(ordered, level), "bootstrap")
+    scale = len(weights) / sum(weights) if literal else 1.0
+    low, high = middle(ordered, level)
+    return Interval(low * scale, high * scale, "bootstrap")
 
 
 def resampled_t_scores(

@@ -5,10 +5,12 @@
 -- Columns:
 --   agent_name               VARCHAR  One row for each agent_name and run_mode; NULL if not named.
 --   run_mode                 VARCHAR  NULL if the trace does not say.
---   base_runs                BIGINT   Runs of the base, sub-agents' not counted.
+--   base_runs                BIGINT   Runs of the base, sub-agents' and superseded ones apart.
 --   candidate_runs           BIGINT   Likewise of the candidate.
 --   base_runs_of_no_task     BIGINT   Of these, without a known task: in no pair.
 --   candidate_runs_of_no_task  BIGINT   Likewise.
+--   base_superseded          BIGINT   Runs that a later run of the same trial replaced.
+--   candidate_superseded     BIGINT   Likewise.
 --   tasks                    BIGINT   Tasks that both ran.
 --   base_only_tasks          BIGINT   Tasks that the base alone ran.
 --   candidate_only_tasks     BIGINT   Tasks that the candidate alone ran.
@@ -19,8 +21,10 @@ WITH tasks AS (
     agent_name,
     run_mode,
     task_id,
-    count_if(side = 'base' AND is_root) AS base_runs,
-    count_if(side = 'candidate' AND is_root) AS candidate_runs
+    count_if(side = 'base' AND is_root AND NOT superseded) AS base_runs,
+    count_if(side = 'candidate' AND is_root AND NOT superseded) AS candidate_runs,
+    count_if(side = 'base' AND is_root AND superseded) AS base_superseded,
+    count_if(side = 'candidate' AND is_root AND superseded) AS candidate_superseded
   FROM compared_runs
   GROUP BY agent_name, run_mode, task_id
 )
@@ -33,6 +37,8 @@ SELECT
   coalesce(sum(base_runs) FILTER (WHERE task_id IS NULL), 0)::BIGINT AS base_runs_of_no_task,
   coalesce(sum(candidate_runs) FILTER (WHERE task_id IS NULL), 0)::BIGINT
     AS candidate_runs_of_no_task,
+  sum(base_superseded)::BIGINT AS base_superseded,
+  sum(candidate_superseded)::BIGINT AS candidate_superseded,
   count(task_id) FILTER (WHERE base_runs > 0 AND candidate_runs > 0) AS tasks,
   count(task_id) FILTER (WHERE base_runs > 0 AND candidate_runs = 0) AS base_only_tasks,
   count(task_id) FILTER (WHERE base_runs = 0 AND candidate_runs > 0) AS candidate_only_tasks

@@ -39,7 +39,9 @@ WITH side_sums AS (
     count(*) AS runs
   FROM compared_runs
   INNER JOIN scores USING (trajectory_id)
-  WHERE compared_runs.task_id IS NOT NULL
+  WHERE
+    compared_runs.counted
+    AND compared_runs.task_id IS NOT NULL
   GROUP BY ALL
 )
 

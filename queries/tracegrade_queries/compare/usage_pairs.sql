@@ -1,10 +1,10 @@
 -- What each task that both releases ran took on either side: tokens, money and steps.
 --
--- A run counts with its sub-agents; one that does not report a quantity is left out of it.
+-- A run that does not report a quantity is left out of it.
 --
 -- Reads:
 --   compared_runs
---   trajectories
+--   run_usage
 -- Columns:
 --   agent_name             VARCHAR  NULL if the trace names none.
 --   run_mode               VARCHAR  NULL if the trace does not say.
@@ -18,67 +18,19 @@
 --   candidate_runs         BIGINT   Likewise.
 -- Order:
 --   agent_name, run_mode, metric, task_id
-WITH RECURSIVE members AS (
-  SELECT
-    trajectory_id AS root_id,
-    trajectory_id
-  FROM compared_runs
-  WHERE is_root AND task_id IS NOT NULL
-  UNION
-  SELECT
-    members.root_id,
-    trajectories.trajectory_id
-  FROM members
-  INNER JOIN trajectories ON members.trajectory_id = trajectories.parent_trajectory_id
-),
-
-run_usage AS (
-  SELECT
-    members.root_id,
-    sum(trajectories.input_tokens) AS input_tokens,
-    sum(trajectories.output_tokens) AS output_tokens,
-    -- A member of unknown cost leaves the run's unknown; one without model calls has none.
-    CASE
-      WHEN
-        count(*) FILTER (
-          WHERE trajectories.cost_usd IS NULL AND trajectories.llm_call_count > 0
-        ) = 0
-        THEN sum(trajectories.cost_usd ORDER BY trajectories.trajectory_id)
-    END AS cost_usd,
-    sum(trajectories.step_count) AS steps
-  FROM members
-  INNER JOIN trajectories USING (trajectory_id)
-  GROUP BY members.root_id
-),
-
-quantities AS (
-  SELECT
-    root_id,
-    unnest(['tokens_per_run', 'cost_usd_per_run', 'steps_per_run'])
-      AS metric,
-    unnest([
-      CASE
-        WHEN input_tokens IS NOT NULL OR output_tokens IS NOT NULL
-          THEN coalesce(input_tokens, 0) + coalesce(output_tokens, 0)
-      END,
-      cost_usd,
-      steps
-    ]::DOUBLE[]) AS amount
-  FROM run_usage
-),
-
-side_sums AS (
+WITH side_sums AS (
   SELECT
     compared_runs.agent_name,
     compared_runs.run_mode,
     compared_runs.task_id,
     compared_runs.side,
-    quantities.metric,
-    sum(quantities.amount ORDER BY quantities.root_id) AS numerator,
-    count(quantities.amount)::DOUBLE AS denominator,
+    run_usage.metric,
+    sum(run_usage.amount ORDER BY run_usage.trajectory_id) AS numerator,
+    count(run_usage.amount)::DOUBLE AS denominator,
     count(*) AS runs
   FROM compared_runs
-  INNER JOIN quantities ON compared_runs.trajectory_id = quantities.root_id
+  INNER JOIN run_usage USING (trajectory_id)
+  WHERE compared_runs.task_id IS NOT NULL
   GROUP BY ALL
 )
 

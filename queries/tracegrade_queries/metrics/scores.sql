@@ -1,8 +1,8 @@
 -- Every score: one row for each trajectory and metric.
 --
 -- Where nobody says how few steps a task needs, its optimum is observed here, in what is read now:
--- the fewest steps of a successful attempt at it, if there are three. Source: metrics.md,
--- section 3.
+-- the fewest steps of a successful attempt at it by the same agent in the same run mode, in all
+-- releases that are read, if there are three. Source: metrics.md, section 3.
 --
 -- Reads:
 --   trajectory_scores
@@ -27,6 +27,8 @@
 --   trajectory_id, metric
 WITH observed_optima AS (
   SELECT
+    agent_name,
+    run_mode,
     task_id,
     min(actual_steps.value) AS observed_optimum
   FROM trajectory_scores
@@ -34,7 +36,7 @@ WITH observed_optima AS (
     success.value = 1
     AND actual_steps.value IS NOT NULL
     AND task_id IS NOT NULL
-  GROUP BY task_id
+  GROUP BY agent_name, run_mode, task_id
   HAVING count(*) >= 3
 ),
 
@@ -44,7 +46,11 @@ widened AS (
     observed_optima.observed_optimum,
     trajectory_scores.actual_steps.value AS steps_made
   FROM trajectory_scores
-  LEFT JOIN observed_optima USING (task_id)
+  LEFT JOIN observed_optima
+    ON
+      trajectory_scores.task_id = observed_optima.task_id
+      AND trajectory_scores.agent_name IS NOT DISTINCT FROM observed_optima.agent_name
+      AND trajectory_scores.run_mode IS NOT DISTINCT FROM observed_optima.run_mode
 ),
 
 all_scores AS (

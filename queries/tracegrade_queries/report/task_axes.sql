@@ -12,6 +12,8 @@
 --   task_id      VARCHAR  NULL for runs whose task is not known.
 --   tsa_correct  DOUBLE   Correct first picks; NULL if nothing was counted.
 --   tsa_counted  DOUBLE   Counted decision points; NULL if there is none.
+--   tsa_literal  DOUBLE   Correct picks of decision points that were not missed (the article).
+--   tsa_made     DOUBLE   Decision points that were not missed.
 --   pq           DOUBLE   Mean planning quality of its runs, 0..10; NULL if none was scored.
 --   pq_strict    DOUBLE   As pq, two of its questions all or nothing.
 --   ra           DOUBLE   Mean rollback-ability after recovery, 0..10; NULL if none was scored.
@@ -25,6 +27,8 @@ SELECT
   task_id,
   sum(sample_weight * tsa.numerator ORDER BY trajectory_id) AS tsa_correct,
   sum(sample_weight * tsa.denominator ORDER BY trajectory_id) AS tsa_counted,
+  sum(sample_weight * tsa_source_text.numerator ORDER BY trajectory_id) AS tsa_literal,
+  sum(sample_weight * tsa_source_text.denominator ORDER BY trajectory_id) AS tsa_made,
   sum(sample_weight * pq.value ORDER BY trajectory_id)
   / sum(sample_weight ORDER BY trajectory_id) FILTER (WHERE pq.value IS NOT NULL) AS pq,
   sum(sample_weight * pq_strict.value ORDER BY trajectory_id)

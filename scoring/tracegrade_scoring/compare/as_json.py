@@ -15,6 +15,7 @@ def render_json(judgement: Judgement) -> str:
         "lake": found.lake,
         "base": found.base,
         "candidate": found.candidate,
+        "level": found.level,
         "comparisons": [_comparison(*pair) for pair in judgement.cohorts],
     }
     return json.dumps(document, indent=2) + "\n"

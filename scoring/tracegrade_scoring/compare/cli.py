@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracegrade_scoring.report.cli import Level
 from tracegrade_scoring.report.output import put_out, screen
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             metavar="RULE",
         ),
     ] = None,
+    level: Level = 0.95,
 ) -> None:
     """Compare two releases on the tasks that both ran: is the new one better, what broke?"""
     from tracegrade_scoring.compare.judgement import judge  # noqa: PLC0415 - keeps --help quick
@@ -52,7 +54,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     from tracegrade_scoring.compare.rules import parse_rules  # noqa: PLC0415
 
     rules = parse_rules(fail_on or ())
-    found = read_lake(lake, partial(typer.echo, err=True), base, candidate, agent)
+    found = read_lake(lake, partial(typer.echo, err=True), base, candidate, agent, level)
     judgement = judge(found, rules)
     put_out(_render(judgement, format_, out), out, "comparison")
     judgement.raise_broken()

@@ -6,6 +6,7 @@ from pathlib import Path
 from tracegrade_queries.connection import connect, open_lake
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.read import read_comparisons
+from tracegrade_scoring.intervals import LEVEL
 from tracegrade_scoring.schema import SCORE_TABLES
 
 
@@ -15,6 +16,7 @@ def read_lake(
     base: str,
     candidate: str,
     agent: str | None = None,
+    level: float = LEVEL,
 ) -> Comparisons:
     """Return both releases as the lake is now; `note` gets a line if reading it is slow.
 
@@ -23,4 +25,4 @@ def read_lake(
         NothingToCompare: No agent, or not this one, has both releases.
     """
     with connect(open_lake(place, note), tables=SCORE_TABLES) as con:
-        return read_comparisons(con, str(place), base, candidate, agent)
+        return read_comparisons(con, str(place), base, candidate, agent, level)

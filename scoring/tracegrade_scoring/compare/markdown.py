@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from tracegrade_scoring.compare.judgement import Judgement
 from tracegrade_scoring.compare.rules import Outcome
 from tracegrade_scoring.compare.view import (
-    CATEGORY_HEADINGS,
-    MODE_HEADINGS,
     CohortView,
+    category_headings,
     cohort_view,
     metric_headings,
     mocked_headings,
+    mode_headings,
     rule_rows,
     task_headings,
 )
@@ -28,7 +28,7 @@ def _lines(judgement: Judgement) -> Iterator[str]:
     base, candidate = words.name(found.base), words.name(found.candidate)
     yield f"# {code(base)} → {code(candidate)}"
     for comparison, outcomes in judgement.cohorts:
-        yield from _cohort(cohort_view(comparison, found.base, found.candidate), outcomes)
+        yield from _cohort(cohort_view(comparison, found), outcomes)
 
 
 def _cohort(view: CohortView, outcomes: Sequence[Outcome]) -> Iterator[str]:
@@ -36,9 +36,9 @@ def _cohort(view: CohortView, outcomes: Sequence[Outcome]) -> Iterator[str]:
     if view.findings:
         yield from ("", *(f"- {escape(sentence)}" for sentence in view.findings))
     yield from _table("Rules", ("rule", "", "found"), rule_rows(outcomes))
-    yield from _table("Scores on the tasks that both ran", metric_headings(view), view.rows)
-    yield from _table("Failure modes", MODE_HEADINGS, view.modes)
-    yield from _table("Success by task category", CATEGORY_HEADINGS, view.categories)
+    yield from _table(view.scores_title, metric_headings(view), view.rows)
+    yield from _table("Failure modes", mode_headings(view), view.modes)
+    yield from _table("Success by task category", category_headings(view), view.categories)
     yield from _table("Tasks that changed most", task_headings(view), view.tasks)
     yield from _table("Mocked calls beside live ones", mocked_headings(), view.mocked)
     yield from bullets("Bear in mind", view.cautions)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tracegrade_scoring.compare.paired import Difference
+from tracegrade_scoring.intervals import LEVEL
 
 
 class Cohort(NamedTuple):
@@ -17,10 +18,18 @@ class Cohort(NamedTuple):
     base_runs_of_no_task: int
     """Of these, without a known task: in no pair."""
     candidate_runs_of_no_task: int
+    base_superseded: int
+    """Runs of the base that a later run of the same trial replaced; they are in nothing else."""
+    candidate_superseded: int
     tasks: int
     """Tasks that both ran."""
     base_only_tasks: int
     candidate_only_tasks: int
+
+    @property
+    def is_paired(self) -> bool:
+        """Tasks are compared one beside the other; else runs of no known task, all together."""
+        return self.tasks > 0
 
 
 @dataclass(frozen=True)
@@ -35,7 +44,8 @@ class Compared:
     candidate_scored: int
     candidate_runs: int
     flags: tuple[str, ...] = ()
-    """insufficient_sample (fewer than 50 decision points or 10 tasks), few_tasks (under 5)."""
+    """insufficient_sample (fewer than 50 decision points, 10 tasks or, unpaired, 20 attempts on a
+    side), few_tasks (under 5), unpaired."""
 
     @property
     def direction(self) -> int:
@@ -163,4 +173,6 @@ class Comparisons:
     lake: str
     base: str
     candidate: str
+    level: float = LEVEL
+    """Of every interval."""
     cohorts: tuple[Comparison, ...] = ()

@@ -5,6 +5,7 @@ Everything is added up in SQL, so what arrives here grows with tasks and metrics
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 from typing import TypeAlias
 
@@ -22,8 +23,9 @@ from tracegrade_scoring.compare.model import (
     TaskChange,
 )
 from tracegrade_scoring.compare.paired import Pair, difference, holm, t_score_difference
+from tracegrade_scoring.compare.unpaired import Side, unpaired_difference
 from tracegrade_scoring.errors import NothingToCompare
-from tracegrade_scoring.intervals import MIN_TASKS
+from tracegrade_scoring.intervals import LEVEL, MIN_TASKS
 from tracegrade_scoring.metrics import (
     DECISION_POINT_METRICS,
     FAILURE_MODES,
@@ -31,7 +33,7 @@ from tracegrade_scoring.metrics import (
 )
 from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.release import MIN_DECISION_POINTS, MIN_TASK_TYPES
-from tracegrade_scoring.reliability import Attempts, passes
+from tracegrade_scoring.reliability import SMALL_SAMPLE, Attempts, passes
 from tracegrade_scoring.report.rows import Row, read_rows
 
 Agent: TypeAlias = tuple[str | None, str | None]
@@ -39,7 +41,12 @@ Agent: TypeAlias = tuple[str | None, str | None]
 
 
 def read_comparisons(
-    con: DuckDBPyConnection, lake: str, base: str, candidate: str, agent: str | None = None
+    con: DuckDBPyConnection,
+    lake: str,
+    base: str,
+    candidate: str,
+    agent: str | None = None,
+    level: float = LEVEL,
 ) -> Comparisons:
     """Return both releases of every agent and run mode that has both.
 
@@ -49,28 +56,48 @@ def read_comparisons(
         base: The release before.
         candidate: The release after.
         agent: The only agent to compare; None for all.
+        level: Of every interval, between 0 and 1.
 
     Raises:
         NothingToCompare: No agent, or not this one, has scored runs of both in one run mode.
     """
     releases = {"base": base, "candidate": candidate}
-    _create(con, "compared_runs", **releases)
     materialise(con, "attempt_successes")
+    materialise(con, "superseded_runs")
+    _create(con, "compared_runs", **releases)
+    materialise(con, "run_usage")
     cohorts = [Cohort(**row) for row in read_rows(con, "compared_cohorts")]
     both = [cohort for cohort in cohorts if cohort.base_runs and cohort.candidate_runs]
     both = [cohort for cohort in both if agent in {None, cohort.agent_name}]
     if not both or base == candidate:
         raise NothingToCompare(_nothing(con, base, candidate, agent))
+    with _compared_alone(con):
+        scores = {
+            "scores": _by_agent(read_rows(con, "score_pairs")),
+            "unpaired": _by_agent(read_rows(con, "unpaired_sums", means=sorted(TASK_MEANS))),
+        }
     facts = {
-        "scores": _by_agent(read_rows(con, "score_pairs")),
+        **scores,
         "usage": _by_agent(read_rows(con, "usage_pairs")),
         "attempts": _by_agent(read_rows(con, "attempt_pairs", **releases)),
         "examples": _by_agent(read_rows(con, "mode_examples")),
     }
     mocked = read_rows(con, "mock_live_calls", **releases)
-    return Comparisons(
-        lake, base, candidate, tuple(_comparison(cohort, facts, mocked) for cohort in both)
+    found = (_comparison(cohort, facts, mocked, level) for cohort in both)
+    return Comparisons(lake, base, candidate, level, tuple(found))
+
+
+@contextmanager
+def _compared_alone(con: DuckDBPyConnection) -> Iterator[None]:
+    """Let `scores` be of the compared runs: what is observed there, such as an optimum, too."""
+    con.execute(
+        "CREATE TEMP VIEW trajectory_scores AS SELECT * FROM memory.main.trajectory_scores "
+        "WHERE trajectory_id IN (SELECT trajectory_id FROM compared_runs WHERE counted)"
     )
+    try:
+        yield
+    finally:
+        con.execute("DROP VIEW temp.trajectory_scores")
 
 
 def _create(con: DuckDBPyConnection, name: str, **parameters: object) -> None:
@@ -97,24 +124,31 @@ def _nothing(con: DuckDBPyConnection, base: str, candidate: str, agent: str | No
 
 
 def _comparison(
-    cohort: Cohort, facts: Mapping[str, Mapping[Agent, list[Row]]], mocked: Sequence[Row]
+    cohort: Cohort,
+    facts: Mapping[str, Mapping[Agent, list[Row]]],
+    mocked: Sequence[Row],
+    level: float,
 ) -> Comparison:
     agent = (cohort.agent_name, cohort.run_mode)
     scores, usage, attempts = (
         facts[name].get(agent, []) for name in ("scores", "usage", "attempts")
     )
-    metrics = {
-        **{name: _compared(name, list(rows)) for name, rows in _by_metric(scores)},
-        **_composite(scores),
-        **_reliability(attempts),
-        **{name: _compared(name, list(rows)) for name, rows in _by_metric(usage)},
-    }
-    found = {name: compared for name, compared in metrics.items() if compared.found.tasks}
+    metrics = (
+        {
+            **{name: _compared(name, list(rows), level) for name, rows in _by_metric(scores)},
+            **_composite(scores, level),
+            **_reliability(attempts, level),
+            **{name: _compared(name, list(rows), level) for name, rows in _by_metric(usage)},
+        }
+        if cohort.is_paired
+        else _unpaired(facts["unpaired"].get(agent, []), level)
+    )
+    found = {name: each for name, each in metrics.items() if each.found.base is not None}
     return Comparison(
         cohort,
         found,
         tuple(_failure_modes(found, facts["examples"].get(agent, []))),
-        tuple(_categories(attempts)),
+        tuple(_categories(attempts, level)),
         tuple(_task_changes(attempts, scores, usage)),
         tuple(_mocked_tools(mocked, cohort.agent_name)),
     )
@@ -124,7 +158,33 @@ def _by_metric(rows: Iterable[Row]) -> Iterator[tuple[str, Iterator[Row]]]:
     return groupby(rows, key=lambda row: row["metric"])
 
 
-def _compared(metric: str, rows: Sequence[Row]) -> Compared:
+def _unpaired(rows: Sequence[Row], level: float) -> dict[str, Compared]:
+    """Return each metric over the runs of no known task on either side."""
+    found = {}
+    for metric, sides in _by_metric(rows):
+        of = {row["side"]: row for row in sides if row["attempts"]}
+        if len(of) == 2:
+            found[metric] = _unpaired_metric(metric, of["base"], of["candidate"], level)
+    return found
+
+
+def _unpaired_metric(metric: str, base: Row, candidate: Row, level: float) -> Compared:
+    old, new = (Side(*(row[name] for name in Side._fields)) for row in (base, candidate))
+    points = min(old.denominator, new.denominator)
+    few_points = metric in DECISION_POINT_METRICS and points < MIN_DECISION_POINTS
+    few = few_points or min(old.attempts, new.attempts) < SMALL_SAMPLE
+    return Compared(
+        metric,
+        unpaired_difference(old, new, level),
+        base["scored"],
+        base["runs"],
+        candidate["scored"],
+        candidate["runs"],
+        flags=("unpaired", *("insufficient_sample",) * few),
+    )
+
+
+def _compared(metric: str, rows: Sequence[Row], level: float) -> Compared:
     """Return one metric over the tasks with a value on both sides; the rows are its tasks."""
     pair_of = _mean_pair if metric in TASK_MEANS else _pair
     pairs = [pair for row in rows if (pair := pair_of(row))]
@@ -133,7 +193,7 @@ def _compared(metric: str, rows: Sequence[Row]) -> Compared:
         for side in ("base", "candidate")
         for count, column in (("scored", _scored_column(rows)), ("runs", "runs"))
     }
-    found = difference(pairs, of_attempts=metric in FAILURE_MODES)
+    found = difference(pairs, of_attempts=metric in FAILURE_MODES, level=level)
     return Compared(metric, found, **counts, flags=_flags(metric, pairs))
 
 
@@ -169,7 +229,7 @@ def _flags(metric: str, pairs: Sequence[Pair]) -> tuple[str, ...]:
     return ("insufficient_sample",) * insufficient + ("few_tasks",) * (len(pairs) < MIN_TASKS)
 
 
-def _composite(scores: Sequence[Row]) -> dict[str, Compared]:
+def _composite(scores: Sequence[Row], level: float) -> dict[str, Compared]:
     """Return the T-Score, where all of its axes were measured on both sides."""
     pair_of = {"tsa": _pair, "pq": _mean_pair, "ra_after_recovery": _mean_pair}
     axes: dict[str, dict[str, Pair]] = {name: {} for name in pair_of}
@@ -181,10 +241,11 @@ def _composite(scores: Sequence[Row]) -> dict[str, Compared]:
     tasks = sorted(set().union(*axes.values()))
     pairs = [[axis.get(task) for axis in axes.values()] for task in tasks]
     flags = _flags("tsa", list(axes["tsa"].values()))
-    return {"t_score": Compared("t_score", t_score_difference(pairs), 0, 0, 0, 0, flags)}
+    found = t_score_difference(pairs, level)
+    return {"t_score": Compared("t_score", found, 0, 0, 0, 0, flags)}
 
 
-def _reliability(attempts: Sequence[Row]) -> dict[str, Compared]:
+def _reliability(attempts: Sequence[Row], level: float) -> dict[str, Compared]:
     """Return success over attempts, then pass@k and pass^k for every k that each task allows."""
     known = [row for row in attempts if row["base_valid"] and row["candidate_valid"]]
     counts = {
@@ -196,7 +257,7 @@ def _reliability(attempts: Sequence[Row]) -> dict[str, Compared]:
     return {
         name: Compared(
             name,
-            difference(pairs, of_attempts=name == "success"),
+            difference(pairs, of_attempts=name == "success", level=level),
             **counts,
             flags=_flags(name, pairs),
         )
@@ -253,13 +314,14 @@ def _failure_modes(
         )
 
 
-def _categories(attempts: Sequence[Row]) -> Iterator[CategoryChange]:
+def _categories(attempts: Sequence[Row], level: float) -> Iterator[CategoryChange]:
     by_category: dict[str | None, list[Pair]] = defaultdict(list)
     for row in attempts:
         if row["base_valid"] and row["candidate_valid"]:
             by_category[row["task_category"]].append(_success(row))
     for category in sorted(by_category, key=lambda name: (name is None, name or "")):
-        yield CategoryChange(category, difference(by_category[category], of_attempts=True))
+        found = difference(by_category[category], of_attempts=True, level=level)
+        yield CategoryChange(category, found)
 
 
 def _task_changes(

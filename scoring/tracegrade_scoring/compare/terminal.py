@@ -10,13 +10,13 @@ from rich.text import Text
 from tracegrade_scoring.compare.judgement import Judgement
 from tracegrade_scoring.compare.rules import Outcome
 from tracegrade_scoring.compare.view import (
-    CATEGORY_HEADINGS,
-    MODE_HEADINGS,
     CohortView,
     Row,
+    category_headings,
     cohort_view,
     metric_headings,
     mocked_headings,
+    mode_headings,
     rule_rows,
     task_headings,
 )
@@ -37,7 +37,7 @@ def _parts(judgement: Judgement) -> Iterator[RenderableType]:
     base, candidate = words.name(found.base), words.name(found.candidate)
     yield Text(f"{base} → {candidate} in {visible(found.lake)}", style="bold")
     for comparison, outcomes in judgement.cohorts:
-        yield from _cohort(cohort_view(comparison, found.base, found.candidate), outcomes)
+        yield from _cohort(cohort_view(comparison, found), outcomes)
 
 
 def _cohort(view: CohortView, outcomes: Sequence[Outcome]) -> Iterator[RenderableType]:
@@ -48,9 +48,11 @@ def _cohort(view: CohortView, outcomes: Sequence[Outcome]) -> Iterator[Renderabl
         yield found
     yield Text()
     yield from section("Rules", _table(("rule", "", "found"), rule_rows(outcomes)))
-    yield from section("Scores on the tasks that both ran", _rows(view, view.rows))
-    yield from section("Failure modes", _table(MODE_HEADINGS, view.modes))
-    yield from section("Success by task category", _table(CATEGORY_HEADINGS, view.categories))
+    yield from section(view.scores_title, _rows(view, view.rows))
+    yield from section("Failure modes", _table(mode_headings(view), view.modes))
+    yield from section(
+        "Success by task category", _table(category_headings(view), view.categories)
+    )
     yield from section("Tasks that changed most", _table(task_headings(view), view.tasks))
     yield from section("Mocked calls beside live ones", _table(mocked_headings(), view.mocked))
     changed = [row for row in view.more_rows if row.verdict in {"better", "worse", "changed"}]

@@ -12,6 +12,7 @@ from tracegrade_scoring.compare.model import (
     Cohort,
     Compared,
     Comparison,
+    Comparisons,
     FailureMode,
     TaskChange,
 )
@@ -28,6 +29,8 @@ _USAGE_METRICS: Final = (
     Metric("cost_usd_per_run", "Cost per run, USD", USAGE, "", Scale.NUMBER, better=-1),
     Metric("steps_per_run", "Steps per run", USAGE, "", Scale.NUMBER, better=-1),
 )
+PAIRED: Final = "Scores on the tasks that both ran"
+UNPAIRED: Final = "Scores of runs that name no task, not paired"
 TASK_ROWS: Final = 10
 """Tasks shown: those whose success changed most."""
 TRADE_OFFS: Final = {
@@ -44,7 +47,7 @@ class Row(NamedTuple):
     candidate: str
     change: str
     interval: str
-    """Of the change, 95 %; '' without one."""
+    """Of the change; '' without one."""
     verdict: str
     """better | worse | changed | may be chance | too few tasks | ''."""
     basis: str
@@ -71,6 +74,10 @@ class CohortView:
     title: str
     base: str
     candidate: str
+    level: str
+    """Of every interval, such as 95%."""
+    scores_title: str
+    """What `rows` are about."""
     answer: str
     """Is the candidate better? One sentence."""
     findings: tuple[str, ...]
@@ -84,20 +91,22 @@ class CohortView:
     cautions: tuple[str, ...]
 
 
-def cohort_view(comparison: Comparison, base: str, candidate: str) -> CohortView:
-    """Return one cohort in words. `base`, `candidate`: names of the releases."""
+def cohort_view(comparison: Comparison, of: Comparisons) -> CohortView:
+    """Return one cohort of a comparison in words."""
     composite = [_T_SCORE] if "t_score" in comparison.metrics else []
     known = main_metrics(comparison.metrics)
     main = [*composite, *known, *_passes(comparison), *_used(comparison)]
     # Of one attempt, both are the rate of success.
     shown = {*(metric.name for metric in main), "pass@1", "pass^1"}
     more = more_metrics([name for name in comparison.metrics if name not in shown])
-    old, new = words.name(base), words.name(candidate)
+    old, new = words.name(of.base), words.name(of.candidate)
     return CohortView(
         title=_title(comparison.cohort),
         base=old,
         candidate=new,
-        answer=_answer(comparison, main, old, new),
+        level=words.level(of.level),
+        scores_title=PAIRED if comparison.cohort.is_paired else UNPAIRED,
+        answer=_answer(comparison, main, old, new) + _confounded(comparison),
         findings=tuple(_findings(comparison, new)),
         rows=tuple(_row(metric, comparison.metrics[metric.name]) for metric in main),
         more_rows=tuple(_row(metric, comparison.metrics[metric.name]) for metric in more),
@@ -105,7 +114,7 @@ def cohort_view(comparison: Comparison, base: str, candidate: str) -> CohortView
         categories=tuple(_category_rows(comparison)),
         tasks=tuple(map(_task_row, _most_changed(comparison.tasks))),
         mocked=tuple(_mocked_rows(comparison)),
-        cautions=tuple(_cautions(comparison, old, new)),
+        cautions=tuple(_cautions(comparison, old, new, of.level)),
     )
 
 
@@ -152,13 +161,17 @@ def _verdict(metric: Metric, compared: Compared) -> str:
     if not compared.found.difference:
         return ""
     if compared.found.low is None:
-        return "too few tasks"
+        return "too few runs" if "unpaired" in compared.flags else "too few tasks"
     if not compared.direction:
         return "may be chance"
     return {1: "better", -1: "worse", 0: "changed"}[compared.direction * metric.better]
 
 
 def _basis(compared: Compared) -> str:
+    if "unpaired" in compared.flags:
+        base = f"{compared.base_scored:,} of {compared.base_runs:,}"
+        candidate = f"{compared.candidate_scored:,} of {compared.candidate_runs:,}"
+        return f"{base} and {candidate} runs scored"
     tasks = words.count(compared.found.tasks, "task")
     scored, runs = (
         compared.base_scored + compared.candidate_scored,
@@ -188,9 +201,17 @@ def _answer(comparison: Comparison, metrics: Sequence[Metric], old: str, new: st
     if better or worse:
         return f"{hedge}{new} is {'better' if better else 'worse'} than {old}: {better or worse}."
     if not any(compared.found.p_value for compared in found.values()):
-        return f"Too few tasks to say whether {new} is better than {old}."
+        what = "tasks" if comparison.cohort.is_paired else "runs"
+        return f"Too few {what} to say whether {new} is better than {old}."
     count = words.count(len(found), "metric")
     return f"Between {old} and {new} nothing changed that chance does not explain, over {count}."
+
+
+def _confounded(comparison: Comparison) -> str:
+    """Return what else may be why, where nothing could be paired."""
+    if comparison.cohort.is_paired or not comparison.metrics:
+        return ""
+    return " No task is known that both ran, so runs are not paired: other work may be why too."
 
 
 def _surely_changed(found: Mapping[str, Compared]) -> list[str]:
@@ -303,42 +324,64 @@ def _mocked_rows(comparison: Comparison) -> Iterator[tuple[str, ...]]:
         )
 
 
-def _cautions(comparison: Comparison, old: str, new: str) -> Iterator[str]:
+def _cautions(comparison: Comparison, old: str, new: str, level: float) -> Iterator[str]:
     """Yield what to bear in mind, small samples first."""
     cohort, metrics = comparison.cohort, comparison.metrics
     few = [name for name, found in metrics.items() if "insufficient_sample" in found.flags]
     if few:
+        least = "10 tasks" if cohort.is_paired else "20 runs"
         yield (
             f"Few samples ({len(few):,} of {words.count(len(metrics), 'metric')} stand on fewer "
-            "than 10 tasks or 50 decision points): read them as hints, not as measurements."
+            f"than {least} or 50 decision points): read them as hints, not as measurements."
         )
+    yield from _left_out(cohort, old, new)
+    surely = sum(found.found.low is not None for found in metrics.values())
+    if surely * (1 - level) >= 1:
+        yield (
+            f"{surely:,} intervals of {words.level(level)}: about {round(surely * (1 - level)):,} "
+            "would leave out zero if nothing had changed."
+        )
+
+
+def _left_out(cohort: Cohort, old: str, new: str) -> Iterator[str]:
+    """Yield what is in no number."""
     if cohort.base_only_tasks or cohort.candidate_only_tasks:
         yield (
             f"Left out: {words.count(cohort.base_only_tasks, 'task')} that {old} alone ran and "
             f"{words.count(cohort.candidate_only_tasks, 'task')} that {new} alone ran."
         )
-    if cohort.base_runs_of_no_task or cohort.candidate_runs_of_no_task:
+    if cohort.base_superseded or cohort.candidate_superseded:
+        yield (
+            f"Left out: runs that a later one of the same trial replaced, "
+            f"{cohort.base_superseded:,} ({old}) and {cohort.candidate_superseded:,} ({new})."
+        )
+    if not cohort.is_paired:
+        yield "To pair the runs, describe their tasks in a file, with `match`."
+    elif cohort.base_runs_of_no_task or cohort.candidate_runs_of_no_task:
         yield (
             f"Left out: runs of no known task, {cohort.base_runs_of_no_task:,} of "
             f"{cohort.base_runs:,} ({old}) and {cohort.candidate_runs_of_no_task:,} of "
             f"{cohort.candidate_runs:,} ({new}); describe their tasks in a file, with `match`."
         )
-    surely = sum(found.found.low is not None for found in metrics.values())
-    if surely >= 20:
-        yield (
-            f"{surely:,} intervals of 95%: about {round(surely / 20):,} would leave out zero "
-            "if nothing had changed."
-        )
-
-
-_SIDES: Final = ("before", "after", "change", "95 % interval", "")
-MODE_HEADINGS: Final = ("failure mode", *_SIDES, "e.g. run")
-CATEGORY_HEADINGS: Final = ("category", *_SIDES, "from")
 
 
 def metric_headings(view: CohortView) -> tuple[str, ...]:
     """Return what stands above `rows`."""
-    return ("metric", view.base, view.candidate, "change", "95 % interval", "", "from")
+    return ("metric", view.base, view.candidate, "change", f"{view.level} interval", "", "from")
+
+
+def mode_headings(view: CohortView) -> tuple[str, ...]:
+    """Return what stands above `modes`."""
+    return ("failure mode", *_sides(view), "e.g. run")
+
+
+def category_headings(view: CohortView) -> tuple[str, ...]:
+    """Return what stands above `categories`."""
+    return ("category", *_sides(view), "from")
+
+
+def _sides(view: CohortView) -> tuple[str, ...]:
+    return ("before", "after", "change", f"{view.level} interval", "")
 
 
 def task_headings(view: CohortView) -> tuple[str, ...]:

@@ -19,6 +19,8 @@ def render_json(report: Report) -> str:
     """
     document = {
         "lake": report.lake,
+        "level": report.reading.level,
+        "literal": report.reading.literal,
         "contents": report.contents._asdict(),
         "missing": [{"fact": fact, "commands": commands} for fact, commands in missing(report)],
         "releases": [_release(release) for release in report.releases],
@@ -81,16 +83,21 @@ def _passes(of: Reliability, found: Sequence[Pass]) -> list[dict[str, Any]]:
 
 def _t_score(release: Release) -> dict[str, Any]:
     """Return the composite with its axes, by every preset, and for each task."""
+    interval, literal = release.t_score_interval, release.reading.literal
     return {
         **release.t_score._asdict(),
+        "low": interval and interval.low,
+        "high": interval and interval.high,
+        "interval_method": interval and interval.method,
         "axes": release.axes._asdict(),
         "pq_defaulted": release.pq_defaulted,
         "strict": {
-            **t_score(release.strict_axes)._asdict(),
+            **t_score(release.strict_axes, literal=literal)._asdict(),
             "axes": release.strict_axes._asdict(),
         },
         "presets": {
-            name: t_score(release.axes, weights).value for name, weights in PRESETS.items()
+            name: t_score(release.axes, weights, literal=literal).value
+            for name, weights in PRESETS.items()
         },
         "tasks": [
             {**asdict(task), "t_score": t_score(task.axes).value} for task in release.task_axes

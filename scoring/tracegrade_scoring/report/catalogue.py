@@ -90,6 +90,23 @@ METRICS = (
         unit="failures",
     ),
     Metric(
+        "redundant_calls",
+        "Redundant calls per run",
+        STEPS,
+        "Calls that repeat an earlier one with nothing changed in between, for each run, from 0 "
+        "upwards; lower is better.",
+        Scale.NUMBER,
+        better=-1,
+    ),
+    Metric(
+        "actual_steps",
+        "Tool calls per run",
+        STEPS,
+        "Tool calls that a run made, from 0 upwards.",
+        Scale.NUMBER,
+        better=0,
+    ),
+    Metric(
         "sub_goal_coverage",
         "Sub-goal coverage",
         PLAN,
@@ -180,15 +197,6 @@ MORE_METRICS = (
         "to 100%.",
         unit="runs",
     ),
-    Metric(
-        "redundant_calls",
-        "Redundant calls per run",
-        STEPS,
-        "Calls that repeat an earlier one with nothing changed in between, for each run, from 0 "
-        "upwards; lower is better.",
-        Scale.NUMBER,
-        better=-1,
-    ),
     *(
         Metric(
             name,
@@ -213,14 +221,6 @@ MORE_METRICS = (
             ("cascading_error", "Cascading error", "in which one failure led to others"),
             ("goal_drift", "Goal drift", "that failed while they did what serves no sub-goal"),
         )
-    ),
-    Metric(
-        "actual_steps",
-        "Tool calls per run",
-        STEPS,
-        "Tool calls that a run made, from 0 upwards.",
-        Scale.NUMBER,
-        better=0,
     ),
     Metric(
         "step_ratio",

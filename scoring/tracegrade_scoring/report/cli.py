@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from tracegrade_scoring.report.timeline.model import Timeline
 
 
+Level = Annotated[
+    float, typer.Option(min=0.5, max=0.999, help="Share of intervals that hold the true value.")
+]
+
+
 class Format(StrEnum):
     """How a report is written."""
 
@@ -25,6 +30,12 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
     JSON = "json"
     CSV = "csv"
+
+
+class Compat(StrEnum):
+    """A source text that a report can follow to the letter."""
+
+    TRIANGLE = "triangle"
 
 
 class MissingAttempts(StrEnum):
@@ -57,15 +68,20 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
     trials: Annotated[
         int, typer.Option(min=0, help="Attempts that each task should have, for as-failure.")
     ] = 0,
+    level: Level = 0.95,
+    compat: Annotated[
+        Compat | None,
+        typer.Option(help="T-Score and its tool selection as this article's text has them."),
+    ] = None,
 ) -> None:
     """Show the scores of each release of each agent, or one run, with the evidence."""
     from tracegrade_scoring.report import lake as opened  # noqa: PLC0415 - keeps --help quick
-    from tracegrade_scoring.report.model import Counting  # noqa: PLC0415
+    from tracegrade_scoring.report.model import Counting, Reading  # noqa: PLC0415
 
     note = partial(typer.echo, err=True)
     counting = Counting(min_trials, missing.value, trials)
     if trajectory is None:
-        found = opened.read_lake(lake, note, counting)
+        found = opened.read_lake(lake, note, counting, Reading(level, compat is not None))
         text = _render(found, format_, out)
     else:
         whole = format_ in {Format.JSON, Format.CSV}

@@ -22,6 +22,8 @@ CRITERIA = {
 
 def findings(agent: AgentView) -> list[str]:
     """Return what stands out in each release of an agent, at most one sentence of each kind."""
+    if len(agent.releases) == 1:
+        return [sentence[0].upper() + sentence[1:] for sentence in _of_release(agent.releases[0])]
     return [
         f"{release_label(release)}: {sentence}"
         for release in agent.releases
@@ -67,8 +69,8 @@ def _of_release(release: Release) -> Iterator[str]:
 
 
 def _worst_decision(decision: WrongDecision) -> str:
-    where = words.name(decision.decision, "one decision")
     task = f"task {words.name(decision.task_id)}" if decision.task_id else "a run without a task"
+    where = f"{words.name(decision.decision)} of {task}" if decision.decision else task
     if decision.missed:
         did = f"made no call where {expected(decision)} was expected"
     else:
@@ -77,9 +79,7 @@ def _worst_decision(decision: WrongDecision) -> str:
             if decision.expected_tool not in {None, decision.picked_tool}
             else " wrongly"
         )
-    return (
-        f"most frequent mistake: {did} ({where} of {task}), {words.count(decision.times, 'time')}."
-    )
+    return f"most frequent mistake: {did} ({where}), {words.count(decision.times, 'time')}."
 
 
 def _hardly_replans(release: Release) -> Iterator[str]:
@@ -98,7 +98,7 @@ def _worst_mode(release: Release) -> Iterator[str]:
         worst = max(shown, key=lambda row: row.runs)
         yield (
             f"most frequent failure mode: {words.mode(worst.mode)}, in "
-            f"{words.count(worst.runs, 'run')}, first {words.name(worst.trajectory_id)}."
+            f"{words.count(worst.runs, 'run')}, first {words.run(worst.trajectory_id)}."
         )
 
 

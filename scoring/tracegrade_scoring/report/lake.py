@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tracegrade_queries.connection import connect, open_lake
-from tracegrade_scoring.report.model import EVERY_ATTEMPT, Counting, Report
+from tracegrade_scoring.report.model import EVERY_ATTEMPT, PLAIN_READING, Counting, Reading, Report
 from tracegrade_scoring.report.read import read_report
 from tracegrade_scoring.report.timeline.model import Timeline
 from tracegrade_scoring.report.timeline.read import CHARACTERS, STEP_ROWS, read_timeline
@@ -15,7 +15,10 @@ UNLIMITED = 2**31
 
 
 def read_lake(
-    place: str | Path, note: Callable[[str], object], counting: Counting = EVERY_ATTEMPT
+    place: str | Path,
+    note: Callable[[str], object],
+    counting: Counting = EVERY_ATTEMPT,
+    reading: Reading = PLAIN_READING,
 ) -> Report:
     """Return the report of a lake as it is now; `note` gets a line if reading it is slow.
 
@@ -23,7 +26,7 @@ def read_lake(
         LakeMissing: There is no lake.
     """
     with connect(open_lake(place, note), tables=SCORE_TABLES) as con:
-        return read_report(con, str(place), counting)
+        return read_report(con, str(place), counting, reading)
 
 
 def read_run(

@@ -61,8 +61,11 @@ def _agent_lines(agent: AgentView) -> Iterator[str]:
     yield from bullets("Small samples", agent.cautions)
     yield from table(
         "Not scored, and why",
-        ("release", "runs", "why", "metrics"),
-        [(code(row.release), row.runs, escape(row.why), row.metrics) for row in agent.unmeasured],
+        ("runs", "why", "what helps", "metrics"),
+        [
+            (escape(row.runs), escape(row.why), escape(row.remedy), row.some_metrics)
+            for row in agent.unmeasured
+        ],
     )
 
 

@@ -4,14 +4,16 @@ Numbers are unrounded, names are as the traces spell them: whoever writes them s
 them there. Orders are those of the queries under `tracegrade_queries/report`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
+from tracegrade_scoring import triangle
+from tracegrade_scoring.intervals import LEVEL, MIN_TASKS, Interval
 from tracegrade_scoring.reliability import Missing, Pass
 from tracegrade_scoring.tiers import Tier
-from tracegrade_scoring.triangle import Axes, TScore, t_score
+from tracegrade_scoring.triangle import Axes, AxisSums, TScore, pooled_axes, t_score
 
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 """Where the spread of a metric is looked at."""
@@ -44,7 +46,7 @@ class Score:
     numerator: float | None
     denominator: float | None
     low: float | None
-    """Lower end of the 95% interval; None without one."""
+    """Lower end of the interval; None without one."""
     high: float | None
     interval_method: str | None
     scored: int
@@ -70,6 +72,18 @@ class Counting(NamedTuple):
 
 EVERY_ATTEMPT = Counting()
 """Every attempt of known success, of every task."""
+
+
+class Reading(NamedTuple):
+    """How numbers are read that are put together from the tables."""
+
+    level: float = LEVEL
+    """Of every interval, between 0 and 1."""
+    literal: bool = False
+    """The T-Score and its tool selection are those of the article's text (Triangle)."""
+
+
+PLAIN_READING = Reading()
 
 
 @dataclass(frozen=True)
@@ -190,17 +204,30 @@ class TaskAxes:
     task_id: str | None
     tsa_correct: float | None
     tsa_counted: float | None
+    tsa_literal: float | None
+    """Correct picks of the decision points that were made."""
+    tsa_made: float | None
     pq: float | None
     pq_strict: float | None
     """With two of its questions all or nothing."""
     ra: float | None
     late_ra: float | None
 
+    def parts(self, *, literal: bool = False, strict: bool = False) -> triangle.TaskAxes:
+        """Return what the task adds to each axis."""
+        tsa = (
+            (self.tsa_literal, self.tsa_made) if literal else (self.tsa_correct, self.tsa_counted)
+        )
+        pq = self.pq_strict if strict else self.pq
+        return (
+            AxisSums(tsa[0] or 0.0, tsa[1]) if tsa[1] else None,
+            *(None if mean is None else AxisSums(mean, 1.0) for mean in (pq, self.ra)),
+        )
+
     @property
     def axes(self) -> Axes:
         """The three axes, each from 0 to 10."""
-        tsa = 10 * (self.tsa_correct or 0.0) / self.tsa_counted if self.tsa_counted else None
-        return Axes(tsa, self.pq, self.ra)
+        return pooled_axes([self.parts()])
 
 
 @dataclass(frozen=True)
@@ -214,11 +241,6 @@ class ModeOutcome:
     step_index: int | None
     span_id: str | None
     detail: str | None
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
 
 
 @dataclass(frozen=True)
@@ -241,6 +263,7 @@ class Release:
     failure_modes: tuple[ModeOutcome, ...] = ()
     spreads: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Of each metric its values over runs at `QUANTILES`."""
+    reading: Reading = PLAIN_READING
 
     @property
     def axes(self) -> Axes:
@@ -248,19 +271,23 @@ class Release:
 
         Planning quality that no task asks for is 10 (`pq_defaulted`).
         """
-        correct = sum(task.tsa_correct or 0.0 for task in self.task_axes)
-        counted = sum(task.tsa_counted or 0.0 for task in self.task_axes)
-        return Axes(
-            10 * correct / counted if counted else None,
-            10.0 if self.pq_defaulted else _mean([task.pq for task in self.task_axes]),
-            _mean([task.ra for task in self.task_axes]),
-        )
+        return self._axes(strict=False)
 
     @property
     def strict_axes(self) -> Axes:
         """The axes with planning quality in its strict variant."""
-        strict = _mean([task.pq_strict for task in self.task_axes])
-        return self.axes if self.pq_defaulted else self.axes._replace(pq=strict)
+        return self._axes(strict=True)
+
+    def _axes(self, *, strict: bool) -> Axes:
+        found = pooled_axes(self._parts(strict=strict))
+        return found._replace(pq=10.0) if self.pq_defaulted else found
+
+    def _parts(self, *, strict: bool = False) -> list[triangle.TaskAxes]:
+        """Return what each task adds to each axis."""
+        found = [t.parts(literal=self.reading.literal, strict=strict) for t in self.task_axes]
+        if self.pq_defaulted:
+            return [(tsa, AxisSums(10.0, 1.0), ra) for tsa, _, ra in found]
+        return found
 
     @property
     def pq_defaulted(self) -> bool:
@@ -271,7 +298,16 @@ class Release:
     @property
     def t_score(self) -> TScore:
         """The composite of all tasks together, with the default weights."""
-        return t_score(self.axes)
+        return t_score(self.axes, literal=self.reading.literal)
+
+    @property
+    def t_score_interval(self) -> Interval | None:
+        """Where the T-Score may lie; None without one, or for fewer than 5 known tasks."""
+        known = sum(task.task_id is not None for task in self.task_axes)
+        if known < MIN_TASKS:
+            return None
+        level, literal = self.reading
+        return triangle.t_score_interval(self._parts(), level=level, literal=literal)
 
     @property
     def lowest_late_ra(self) -> TaskAxes | None:
@@ -307,3 +343,4 @@ class Report:
     """The lake as the user named it."""
     contents: LakeContents
     releases: tuple[Release, ...] = ()
+    reading: Reading = PLAIN_READING

@@ -25,10 +25,13 @@ FONT = "system-ui, sans-serif"
 PLOT_WIDTH = 270
 LABEL_WIDTH = 7.2
 """Pixels of a character at 12 px: readers' fonts are wider than the one that lays labels out."""
+LABEL_PADDING = 8
 DODGE = 0.13
 TASKS_SHOWN = 25
 """Tasks in a plot: the worst ones; the table has all."""
 LABEL_LENGTH = 24
+PERCENT_ENDS = (0.04, 0.2, 0.4, 1)
+"""Where an axis of shares may end: its four parts are whole per cents."""
 
 
 def metric_plot(agent: AgentView) -> Markup | None:
@@ -49,7 +52,9 @@ def metric_plot(agent: AgentView) -> Markup | None:
     ]
     if not rows:
         return None
-    return _interval_svg(agent, rows, "Value and 95% interval of each metric for each release.")
+    return _interval_svg(
+        agent, rows, f"Value and {agent.level} interval of each metric for each release."
+    )
 
 
 def tsa_plot(agent: AgentView) -> Markup | None:
@@ -134,13 +139,17 @@ def pass_plot(agent: AgentView) -> Markup | None:
         detail="kind:N",
     )
     value = alt.Y("value:Q", title=None, axis=_percent_axis(), scale=alt.Scale(domain=[0, 1]))
-    dash = alt.StrokeDash("kind:N", sort=None, legend=alt.Legend(title=None, orient="top"))
+    legend = alt.Legend(title=None, orient="top", symbolType="stroke", symbolSize=400,
+                        symbolStrokeColor=INK, symbolStrokeWidth=2)  # fmt: skip
+    dash = alt.StrokeDash("kind:N", sort=None, legend=legend)
     chart = alt.layer(
         base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q"), y2="high:Q"),
         base.mark_line(strokeWidth=2).encode(y=value, strokeDash=dash),
         base.mark_point(filled=True, size=35, opacity=1).encode(y=value),
     )
-    return _svg(chart, "pass@k and pass^k by k for each release, with 95% bands.", height=190)
+    return _svg(
+        chart, f"pass@k and pass^k by k for each release, with {agent.level} bands.", height=190
+    )
 
 
 def mode_plot(agent: AgentView) -> Markup | None:
@@ -159,7 +168,9 @@ def mode_plot(agent: AgentView) -> Markup | None:
     ]
     if not any(row["value"] for row in rows):
         return None
-    return _interval_svg(agent, rows, "Share of runs with each failure mode for each release.")
+    most = next(end for end in PERCENT_ENDS if end >= max(row["high"] for row in rows))
+    description = "Share of runs with each failure mode for each release."
+    return _interval_svg(agent, rows, description, most)
 
 
 def spread_plot(agent: AgentView) -> Markup | None:
@@ -188,14 +199,17 @@ def spread_plot(agent: AgentView) -> Markup | None:
     return _svg(chart, "Tool calls of a run: median, middle half and most.", height=alt.Step(34))
 
 
-def _interval_svg(agent: AgentView, rows: list[dict[str, Any]], description: str) -> Markup:
-    """Return shares by name and release as dots, their intervals as lines."""
+def _interval_svg(
+    agent: AgentView, rows: list[dict[str, Any]], description: str, most: float = 1
+) -> Markup:
+    """Return shares up to `most` by name and release as dots, their intervals as lines."""
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=alt.Y("name:N", sort=None, title=None, axis=_label_axis(row["name"] for row in rows)),
         yOffset=alt.YOffset("release:N", sort=None),
         color=_release_colour(agent),
     )
-    value = alt.X("value:Q", title=None, axis=_percent_axis(), scale=alt.Scale(domain=[0, 1]))
+    axis, scale = _percent_axis(most), alt.Scale(domain=[0, most])
+    value = alt.X("value:Q", title=None, axis=axis, scale=scale)
     chart = alt.layer(
         base.mark_rule(strokeWidth=2, opacity=0.55).encode(x=alt.X("low:Q"), x2="high:Q"),
         base.mark_point(filled=True, size=70, opacity=1).encode(x=value),
@@ -226,11 +240,11 @@ def _short(task_id: str | None) -> str:
 
 
 def _label_axis(labels: Iterable[str]) -> alt.Axis:
-    return alt.Axis(minExtent=max(map(len, labels)) * LABEL_WIDTH)
+    return alt.Axis(minExtent=max(map(len, labels)) * LABEL_WIDTH + LABEL_PADDING)
 
 
-def _percent_axis() -> alt.Axis:
-    return alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
+def _percent_axis(most: float = 1) -> alt.Axis:
+    return alt.Axis(format="%", values=[most * part / 4 for part in range(5)])
 
 
 def _counting(counts: Iterable[int]) -> dict[str, Any]:
@@ -264,7 +278,7 @@ def _config() -> dict[str, Any]:
         "titleFontWeight": "normal",
         "labelLimit": 220,
         "ticks": False,
-        "labelPadding": 8,
+        "labelPadding": LABEL_PADDING,
     }
     legend = {
         "labelColor": INK,
@@ -274,6 +288,8 @@ def _config() -> dict[str, Any]:
         "labelFontSize": 12,
         "titleFontWeight": "normal",
         "symbolStrokeWidth": 0,
+        "symbolOpacity": 1,
+        "columnPadding": 18,
         "labelLimit": 220,
     }
     return {"axis": axis, "axisY": {"grid": False}, "legend": legend, "view": {"stroke": None}}

@@ -9,6 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from duckdb import DuckDBPyConnection
 
+from tracegrade_scoring.intervals import LEVEL
+from tracegrade_scoring.relations import put
+from tracegrade_scoring.release import release_scores
 from tracegrade_scoring.reliability import (
     ESTIMATORS,
     UNBIASED,
@@ -19,10 +22,12 @@ from tracegrade_scoring.reliability import (
 )
 from tracegrade_scoring.report.model import (
     EVERY_ATTEMPT,
+    PLAIN_READING,
     Counting,
     Key,
     LakeContents,
     ModeOutcome,
+    Reading,
     Release,
     Reliability,
     ReplanningRuns,
@@ -45,20 +50,34 @@ EVIDENCE_ROWS = 200
 Rows = Mapping[Key, list[Row]]
 
 
-def read_report(con: DuckDBPyConnection, lake: str, counting: Counting = EVERY_ATTEMPT) -> Report:
+def read_report(
+    con: DuckDBPyConnection,
+    lake: str,
+    counting: Counting = EVERY_ATTEMPT,
+    reading: Reading = PLAIN_READING,
+) -> Report:
     """Return what the tables behind a connection say about each release.
 
     Args:
         con: Holds the tables that the queries under `tracegrade_queries/report` read.
         lake: The lake's name for the reader.
         counting: Which attempts reliability is counted over.
+        reading: Level of intervals, and whose T-Score.
     """
+    if reading.level != LEVEL:
+        _make_intervals(con, reading.level)
     (contents,) = read_rows(con, "lake_contents")
     facts = {name: _by_release(read_rows(con, name)) for name in _PLAIN_FACTS}
     facts["wrong_decisions"] = _by_release(read_rows(con, "wrong_decisions", rows=EVIDENCE_ROWS))
     runs = _by_release(read_rows(con, "release_runs"))
-    releases = tuple(_release(key, row, facts, counting) for key, (row,) in runs.items())
-    return Report(lake, LakeContents(**contents), releases)
+    releases = tuple(_release(key, row, facts, counting, reading) for key, (row,) in runs.items())
+    return Report(lake, LakeContents(**contents), releases, reading)
+
+
+def _make_intervals(con: DuckDBPyConnection, level: float) -> None:
+    """Let `release_scores` have intervals of this level: those in the lake are of 95 %."""
+    con.execute("CREATE OR REPLACE TEMP TABLE current_sums AS FROM score_sums")
+    put(con, "release_scores", release_scores(con, level))
 
 
 _PLAIN_FACTS = (
@@ -83,7 +102,9 @@ def _by_release(rows: Iterable[Row]) -> dict[Key, list[Row]]:
     return found
 
 
-def _release(key: Key, runs: Row, facts: Mapping[str, Rows], counting: Counting) -> Release:
+def _release(
+    key: Key, runs: Row, facts: Mapping[str, Rows], counting: Counting, reading: Reading
+) -> Release:
     def of(name: str) -> list[Row]:
         return facts[name].get(key, [])
 
@@ -92,7 +113,7 @@ def _release(key: Key, runs: Row, facts: Mapping[str, Rows], counting: Counting)
         key,
         Runs(**runs),
         metrics=_scores(of("release_metrics"), of("unscored_reasons")),
-        reliability=_reliability(of("attempt_successes"), counting),
+        reliability=_reliability(of("attempt_successes"), counting, reading.level),
         wrong_decisions=tuple(_wrong_decision(row) for row in wrong),
         wrong_decision_rows=wrong[0]["total"] if wrong else 0,
         sub_goals=tuple(
@@ -105,6 +126,7 @@ def _release(key: Key, runs: Row, facts: Mapping[str, Rows], counting: Counting)
         task_axes=tuple(TaskAxes(**row) for row in of("task_axes")),
         failure_modes=tuple(ModeOutcome(**row) for row in of("failing_runs")),
         spreads={row["metric"]: tuple(row["quantiles"]) for row in of("score_spreads")},
+        reading=reading,
     )
 
 
@@ -124,20 +146,22 @@ def _wrong_decision(row: Row) -> WrongDecision:
     return WrongDecision(**{**facts, "failed_criteria": tuple(facts["failed_criteria"])})
 
 
-def _reliability(tasks: list[Row], counting: Counting) -> Reliability | None:
+def _reliability(tasks: list[Row], counting: Counting, level: float) -> Reliability | None:
     if not tasks:
         return None
     counted = _counted(tasks, counting)
     others = (name for name in ESTIMATORS if name != UNBIASED)
     return Reliability(
-        tuple(passes(counted.tasks)),
+        tuple(passes(counted.tasks, level=level)),
         valid=sum(row["valid_attempts"] for row in tasks),
         invalid=sum(row["invalid"] for row in tasks),
         superseded=sum(row["superseded"] for row in tasks),
-        tier=classify(counted.tasks),
-        categories=tuple(_categories(tasks, counting)),
+        tier=classify(counted.tasks, level),
+        categories=tuple(_categories(tasks, counting, level)),
         dropped=counted.dropped,
-        other_estimators=tuple(row for name in others for row in passes(counted.tasks, name)),
+        other_estimators=tuple(
+            row for name in others for row in passes(counted.tasks, name, level=level)
+        ),
     )
 
 
@@ -146,11 +170,13 @@ def _counted(tasks: Iterable[Row], counting: Counting) -> Counted:
     return count_attempts(attempts, **counting._asdict())
 
 
-def _categories(tasks: list[Row], counting: Counting) -> Iterator[tuple[str | None, Tier]]:
+def _categories(
+    tasks: list[Row], counting: Counting, level: float
+) -> Iterator[tuple[str | None, Tier]]:
     """Yield the tier of each task category by name; nothing if there is one alone."""
     by_category: dict[str | None, list[Row]] = defaultdict(list)
     for row in tasks:
         by_category[row["task_category"]].append(row)
     if len(by_category) > 1:
         for name in sorted(by_category, key=lambda name: (name is None, name or "")):
-            yield name, classify(_counted(by_category[name], counting).tasks)
+            yield name, classify(_counted(by_category[name], counting).tasks, level)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from tracegrade_scoring.report import words
 from tracegrade_scoring.report.model import Release, Reliability
-from tracegrade_scoring.triangle import PRESETS, t_score
+from tracegrade_scoring.triangle import PRESETS, label_of, t_score
 
 AXES = {"tsa": "Tool selection", "pq": "Planning quality", "ra": "Rollback-ability"}
 LEAST_LATE_RA = 7
@@ -19,6 +19,8 @@ class AxisView(NamedTuple):
     value: str
     share: float
     """0..100 of its scale."""
+    by_default: bool
+    """Nothing was measured: the value stands for "nothing to find fault with"."""
 
 
 class TierView(NamedTuple):
@@ -88,25 +90,47 @@ def late_ra_warning(release: Release) -> str | None:
 
 
 def _notes(release: Release) -> Iterator[str]:
-    score, strict = release.t_score, t_score(release.strict_axes)
+    score, strict = release.t_score, t_score(release.strict_axes, literal=release.reading.literal)
     yield score.recommended_use or _why_none(release)
-    if score.value is None and score.partial is not None:
-        yield f"Over the axes that were measured: {words.number(score.partial)}"
+    if found := release.t_score_interval:
+        level = words.level(release.reading.level)
+        yield (
+            f"{level} interval {words.number(found.low)} to {words.number(found.high)}, "
+            f"{label_of(found.low)[0]} to {label_of(found.high)[0]}"
+        )
+    if release.reading.literal:
+        yield "By the article's own formula and without missed decision points"
+    if score.value is None and _measured(release):
+        yield f"Over {' and '.join(_known(release))} alone: {words.number(score.partial)}"
     if strict.value is not None and strict.value != score.value:
         yield f"With planning judged strictly: {words.number(strict.value)}, {strict.label}"
     if release.pq_defaulted:
         yield "No task asks for a plan, so planning quality counts as 10"
 
 
+def _known(release: Release) -> list[str]:
+    """Return the axes that have a value."""
+    values = release.axes._asdict()
+    return [AXES[name].lower() for name, value in values.items() if value is not None]
+
+
+def _measured(release: Release) -> bool:
+    """Return whether an axis has a value that is no default."""
+    axes = release.axes
+    return any(value is not None for value in (axes.tsa, axes.ra)) or (
+        axes.pq is not None and not release.pq_defaulted
+    )
+
+
 def _why_none(release: Release) -> str:
-    missing = [AXES[flag.removeprefix("missing_")].lower() for flag in release.t_score.flags
-               if flag.startswith("missing_")]  # fmt: skip
+    known = _known(release)
+    missing = [name for axis in AXES.values() if (name := axis.lower()) not in known]
     return f"Not measured: {', '.join(missing)}"
 
 
 def _axis(name: str, value: float | None, *, by_default: bool) -> AxisView:
     shown = words.axis(value) + (", by default" if by_default else "")
-    return AxisView(AXES[name], shown, round(10 * (value or 0.0), 1))
+    return AxisView(AXES[name], shown, round(10 * (value or 0.0), 1), by_default)
 
 
 def _tier(found: Reliability) -> TierView:
@@ -125,6 +149,6 @@ def _share(value: float | None) -> str:
 
 def _presets(release: Release) -> Iterator[tuple[str, str]]:
     for name, weights in PRESETS.items():
-        found = t_score(release.axes, weights)
+        found = t_score(release.axes, weights, literal=release.reading.literal)
         if found.value is not None:
             yield name, f"{words.number(found.value)}, {found.label}"

@@ -26,6 +26,7 @@ from tracegrade_scoring.report.view import (
     AgentView,
     Cell,
     MetricRow,
+    ModeRow,
     agent_views,
     release_label,
 )
@@ -56,7 +57,7 @@ def _parts(report: Report, width: int) -> Iterator[RenderableType]:
 def _agent_parts(agent: AgentView, width: int) -> Iterator[RenderableType]:
     yield Text()
     yield Rule(Text(agent.name, style="bold"), align="left", style="dim")
-    yield from section("How ready", _rows(CARD_HEADINGS, map(card_row, agent.cards)))
+    yield from section("How ready", _cards(agent))
     if (found := bullets(findings(agent))) is not None:
         yield found
     yield Text()
@@ -64,7 +65,7 @@ def _agent_parts(agent: AgentView, width: int) -> Iterator[RenderableType]:
         yield _metric_table(agent, columns, _widths(agent, width))
         yield Text()
     yield from section("Reliability over repeated attempts", _pass_table(agent))
-    yield from section("Failure modes", _rows(MODE_HEADINGS, agent.modes))
+    yield from section("Failure modes", _rows(MODE_HEADINGS, map(_with_short_id, agent.modes)))
     for release in agent.releases:
         yield from _evidence(release)
     yield from section("Small samples", bullets(agent.cautions))
@@ -72,6 +73,18 @@ def _agent_parts(agent: AgentView, width: int) -> Iterator[RenderableType]:
     if agent.more_rows:
         more = words.count(len(agent.more_rows), "more metric")
         yield Text(f"{more}: --format html", style="dim")
+
+
+def _cards(agent: AgentView) -> RenderableType | None:
+    """Return scores and axes as a table, what there is to say about them below."""
+    *columns, _, _ = CARD_HEADINGS
+    table = _rows(columns, [card_row(found)[: len(columns)] for found in agent.cards])
+    sentences = ["; ".join(filter(None, card_row(found)[len(columns) :])) for found in agent.cards]
+    if len(agent.cards) > 1:
+        named = zip(agent.cards, sentences, strict=True)
+        sentences = [f"{found.release}: {sentence}" for found, sentence in named]
+    notes = bullets(sentences)
+    return table if table is None or notes is None else Group(table, notes)
 
 
 class Widths(NamedTuple):
@@ -157,6 +170,11 @@ def _pass_table(agent: AgentView) -> Table | None:
     return table
 
 
+def _with_short_id(row: ModeRow) -> ModeRow:
+    run, comma, step = row.example.partition(", ")
+    return row._replace(example=f"{words.run(run)}{comma}{step}")
+
+
 def _evidence(release: Release) -> Iterator[RenderableType]:
     label = release_label(release)
     yield from section(f"Wrong decisions, {label}", _decision_table(release))
@@ -170,8 +188,9 @@ def _decision_table(release: Release) -> RenderableType | None:
     table = Table.grid(padding=(0, 1))
     for row in release.wrong_decisions[:EVIDENCE_ROWS]:
         text = Text(f"{picked(row)}, expected {expected(row)}", style="bold", overflow="fold")
-        task, decision = words.name(row.task_id, "no task"), words.name(row.decision, "no name")
-        text.append(f"  {task} / {decision}", style="not bold")
+        names = (words.name(row.task_id), words.name(row.decision, ""))
+        place = "task " + " / ".join(filter(None, names)) if row.task_id else "no task"
+        text.append(f"  {place}", style="not bold")
         text.append(f"\n{why(row)}", style="not bold dim")
         table.add_row(Text(f"{row.times:,}\u00d7"), text)
     return _with_rest(table, release.wrong_decision_rows)
@@ -209,6 +228,7 @@ def _with_rest(table: Table, total: int) -> RenderableType:
 
 
 def _unmeasured_lines(agent: AgentView) -> Table | None:
-    return bullets(
-        [f"{row.release}, {row.runs}: {row.why} ({row.metrics})" for row in agent.unmeasured]
-    )
+    rows = [
+        (f"{row.runs}: {row.why} ({row.some_metrics})", row.remedy) for row in agent.unmeasured
+    ]
+    return bullets(["; ".join(filter(None, row)) for row in rows])

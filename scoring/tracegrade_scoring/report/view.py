@@ -15,6 +15,8 @@ from tracegrade_scoring.report.catalogue import Metric, Scale, main_metrics, mor
 from tracegrade_scoring.report.model import ModeOutcome, Release, Reliability, Report, Score
 from tracegrade_scoring.report.scorecard import Card, card
 
+METRICS_NAMED = 3
+"""Metrics named where there is little room."""
 VERDICT_WORDS = {"better": "better", "worse": "worse", "unclear": "may be chance"}
 """How a verdict is written."""
 EFFORT = "Effort"
@@ -50,7 +52,7 @@ class Cell:
 
     value: str
     interval: str = ""
-    """The 95% interval, '' without one."""
+    """The interval, '' without one."""
     counts: str = ""
     """What the value was counted from, '' if it is no ratio."""
     scored: str = ""
@@ -73,11 +75,19 @@ class MetricRow:
 class Unmeasured(NamedTuple):
     """Runs without a value of some metrics, for one reason."""
 
-    release: str
     runs: str
-    """How many of how many."""
+    """How many of how many, of each release."""
     why: str
-    metrics: str
+    remedy: str
+    """What gives them a value; '' if nothing is amiss."""
+    metrics: tuple[str, ...]
+
+    @property
+    def some_metrics(self) -> str:
+        """The metrics, the first few by name."""
+        more = len(self.metrics) - METRICS_NAMED
+        rest = f" and {more} more" if more > 0 else ""
+        return ", ".join(self.metrics[:METRICS_NAMED]) + rest
 
 
 @dataclass(frozen=True)
@@ -98,7 +108,7 @@ class ModeRow(NamedTuple):
     release: str
     mode: str
     rate: str
-    """Of the runs in which it can be told; of the failed ones where it is unclassified."""
+    """Of the runs in which it can be told; none where it is unclassified."""
     runs: str
     example: str
     """The first run that shows it, with the step."""
@@ -121,10 +131,14 @@ class AgentView:
     """What every report shows."""
     more_rows: tuple[MetricRow, ...]
     """What it shows besides, where there is room."""
+    empty_rows: int
+    """Metrics of both kinds that have no value in any release: `unmeasured` says why."""
     passes: tuple[PassRow, ...]
     unmeasured: tuple[Unmeasured, ...]
     cautions: tuple[str, ...]
     """What to bear in mind about small samples."""
+    level: str
+    """Of every interval, such as 95%."""
     cards: tuple[Card, ...]
     """How ready each release is, where that is known."""
     modes: tuple[ModeRow, ...]
@@ -163,16 +177,20 @@ def release_label(release: Release) -> str:
 
 def _agent_view(name: str, releases: tuple[Release, ...]) -> AgentView:
     names = {name for release in releases for name in release.metrics}
-    metrics = main_metrics(names)
+    metrics, others = main_metrics(names), more_metrics(names)
+    more_rows = [_metric_row(metric, releases) for metric in others]
+    valued = {name for release in releases for name in _valued(release)}
     return AgentView(
         name=name,
         releases=releases,
         labels=tuple(release_label(release) for release in releases),
         rows=_main_rows(metrics, releases),
-        more_rows=tuple(_metric_row(metric, releases) for metric in more_metrics(names)),
+        more_rows=tuple(filter(_has_value, more_rows)),
+        empty_rows=len(names - valued),
         passes=tuple(row for release in releases for row in _pass_rows(release)),
-        unmeasured=tuple(row for release in releases for row in _unmeasured(metrics, release)),
+        unmeasured=_unmeasured([*metrics, *others], releases),
         cautions=_cautions(metrics, releases),
+        level=words.level(releases[0].reading.level),
         cards=tuple(
             found for release in releases if (found := card(release, release_label(release)))
         ),
@@ -183,8 +201,18 @@ def _agent_view(name: str, releases: tuple[Release, ...]) -> AgentView:
 def _main_rows(metrics: Sequence[Metric], releases: Sequence[Release]) -> tuple[MetricRow, ...]:
     rows = [_runs_row(releases)]
     for metric in metrics:
-        rows += [_metric_row(metric, releases), *_axis_rows(metric, releases)]
+        shown = [_metric_row(metric, releases), *_axis_rows(metric, releases)]
+        rows += filter(_has_value, shown)
     return (*rows, _errors_row(releases), _tokens_row(releases))
+
+
+def _valued(release: Release) -> set[str]:
+    """Return the metrics that have a value."""
+    return {name for name, score in release.metrics.items() if score.value is not None}
+
+
+def _has_value(row: MetricRow) -> bool:
+    return any(cell.value != words.NOTHING for cell in row.cells)
 
 
 def _metric_row(metric: Metric, releases: Sequence[Release]) -> MetricRow:
@@ -344,20 +372,47 @@ def _mode_rows(release: Release) -> Iterable[ModeRow]:
         )
 
 
-def _unmeasured(metrics: Sequence[Metric], release: Release) -> Iterable[Unmeasured]:
+def _unmeasured(metrics: Sequence[Metric], releases: Sequence[Release]) -> tuple[Unmeasured, ...]:
     """Return the reasons why metrics have no value, those of the same runs together."""
-    found: dict[tuple[str, str], list[str]] = {}
+    found: dict[tuple[str, str, str], list[str]] = {}
     for metric in metrics:
+        for (why, remedy), shares in _shares_by_reason(metric, releases).items():
+            found.setdefault((_runs(shares, releases), why, remedy), []).append(metric.label)
+    return tuple(Unmeasured(*key, tuple(labels)) for key, labels in found.items())
+
+
+class _Share(NamedTuple):
+    release: str
+    unscored: int
+    runs: int
+
+
+def _shares_by_reason(
+    metric: Metric, releases: Sequence[Release]
+) -> dict[tuple[str, str], list[_Share]]:
+    """Return why runs have no value, with what gives them one: how many in each release."""
+    found: dict[tuple[str, str], list[_Share]] = {}
+    for release in releases:
         score = release.metrics.get(metric.name)
         if score is None:
             continue
         for row in score.unscored:
-            runs = f"{row.trajectories:,} of {words.count(score.trajectories, 'run')}"
             why = words.reason(row.reason)
             why = f"could not be measured: {why}" if row.status == "error" else why
-            found.setdefault((runs, why), []).append(metric.label)
-    label = release_label(release)
-    return [Unmeasured(label, *key, ", ".join(labels)) for key, labels in found.items()]
+            share = _Share(release_label(release), row.trajectories, score.trajectories)
+            found.setdefault((why, words.remedy(row.reason)), []).append(share)
+    return found
+
+
+def _runs(shares: Sequence[_Share], releases: Sequence[Release]) -> str:
+    """Return how many runs of each release these are."""
+    if len(shares) == len(releases) and all(share.unscored == share.runs for share in shares):
+        return "all runs"
+    counts = [f"{share.unscored:,} of {words.count(share.runs, 'run')}" for share in shares]
+    if len(releases) == 1:
+        return counts[0]
+    named = zip(shares, counts, strict=True)
+    return ", ".join(f"{share.release}: {count}" for share, count in named)
 
 
 def _cautions(metrics: Sequence[Metric], releases: Sequence[Release]) -> tuple[str, ...]:
@@ -366,10 +421,16 @@ def _cautions(metrics: Sequence[Metric], releases: Sequence[Release]) -> tuple[s
     for metric in metrics:
         for release in releases:
             score = release.metrics.get(metric.name)
-            for flag in score.flags if score else ():
+            for flag in _telling_flags(score):
                 labels = carriers.setdefault(flag, {}).setdefault(metric.label, [])
                 labels.append(release_label(release))
     return tuple(_caution(flag, by_metric) for flag, by_metric in carriers.items())
+
+
+def _telling_flags(score: Score | None) -> list[str]:
+    """Return what the sample is flagged for; that an interval is missing only if it is."""
+    flags = score.flags if score else ()
+    return [flag for flag in flags if flag != "few_tasks" or score is None or score.low is None]
 
 
 def _caution(flag: str, by_metric: dict[str, list[str]]) -> str:

@@ -2,37 +2,15 @@
 
 from math import isfinite
 
+from tracegrade_scoring.reasons import reason_of
 from tracegrade_scoring.report.catalogue import Metric, Scale
 from tracegrade_scoring.report.visible import visible
 
 DASH = "\u2013"
 """Between the ends of a range; alone where there is nothing."""
 NOTHING = DASH
-
-REASONS = {
-    "ambiguous_task": "the run matches several tasks",
-    "child_trajectory": "a sub-agent's run is scored with its parent",
-    "content_missing": "plans, arguments or results were not captured",
-    "failed": "the run failed, and only successful ones count here",
-    "no_attribution": "no call could be tied to a step of the plan",
-    "no_calls": "no tool was called",
-    "no_critical": "the task has no critical sub-goal",
-    "no_decision_point": "there was no decision to judge",
-    "no_dependents": "no sub-goal that was reached depends on another",
-    "no_expectation": "the task says nothing about which tools to pick",
-    "no_failure": "no call failed",
-    "no_offered_tools": "the trace does not say which tools were offered",
-    "no_optimum": "the task does not say how many steps it needs",
-    "no_plan": "no plan was seen in the trace",
-    "no_registry": "no tools are declared in a task file",
-    "no_schema": "no tool declares its parameters",
-    "no_steps": "the run took no step",
-    "no_sub_goals": "the task has no sub-goals",
-    "no_task": "the run belongs to no known task",
-    "not_measured": "the run could not be read as an attempt",
-    "success_unknown": "nobody knows whether the run succeeded",
-}
-"""What a reason code of a score means."""
+RUN_ID_LENGTH = 12
+"""Hex digits that tell a million runs apart."""
 
 FLAGS = {
     "insufficient_sample": "few samples: fewer than 50 decision points or 10 tasks, so read it as "
@@ -45,6 +23,11 @@ FLAGS = {
 def name(text: str | None, absent: str = NOTHING) -> str:
     """Return a name out of a trace, or what to say where there is none."""
     return absent if text is None or text == "" else clip(visible(text), 120)
+
+
+def run(trajectory_id: str | None) -> str:
+    """Return the beginning of a run's id, which `report --trajectory` takes as well."""
+    return name(trajectory_id)[:RUN_ID_LENGTH]
 
 
 def cohort(agent_name: str | None, run_mode: str | None) -> str:
@@ -79,8 +62,13 @@ def axis(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.1f} of 10"
 
 
+def level(share: float) -> str:
+    """Return the level of intervals, such as 95%."""
+    return f"{share * 100:g}%"
+
+
 def interval(low: float | None, high: float | None, scale: Scale) -> str:
-    """Return a 95% interval, '' where there is none."""
+    """Return an interval, '' where there is none."""
     if low is None or high is None:
         return ""
     if scale is Scale.SHARE:
@@ -108,7 +96,12 @@ def reason(code: str | None) -> str:
     """Return why something was not scored, in words."""
     if not code:
         return "no reason was recorded"
-    return REASONS.get(code, clip(visible(code).replace("_", " "), 120))
+    return clip(visible(reason_of(code).meaning), 200)
+
+
+def remedy(code: str | None) -> str:
+    """Return what gives a value where there is none for this reason, '' if nothing does."""
+    return reason_of(code).remedy or "" if code else ""
 
 
 def flag(code: str) -> str:

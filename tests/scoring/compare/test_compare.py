@@ -47,8 +47,9 @@ def test_header_is_true(compared: Tables, path: Path) -> None:
     """It names the columns with their types, the parameters that are used, and what is read."""
     sql = path.read_text()
     said, used = header(sql), parameters_used(sql)
-    parameters = {"base": "1.0", "candidate": "1.1"}
-    result = compared.con.sql(bare(sql), params=parameters if used else None)
+    known = {"base": "1.0", "candidate": "1.1", "means": ["pq"]}
+    given = {name[1:]: known[name[1:]] for name in used}
+    result = compared.con.sql(bare(sql), params=given or None)
 
     assert said.columns == columns_of(result)
     assert said.parameters == used
@@ -101,6 +102,101 @@ def test_new_failure_mode_is_named_with_its_run(files: Comparison) -> None:
     assert (mode.mode, mode.is_new, mode.rose) == ("loop_trap", True, True)
     assert mode.compared.found.candidate == 2 / 12
     assert mode.span_id == f"s{mode.trajectory_id}"
+
+
+def untold(tables: Tables, release: str, outcomes: str, mode: str | None = None) -> None:
+    """Insert a run without a task for each outcome: 1, 0 or - for unknown."""
+    for outcome in outcomes:
+        run_id = tables.run(release, run_mode=mode, step_count=10)
+        tables.scored(run_id, None)
+        value = None if outcome == "-" else float(outcome)
+        facts = {} if value is None else {"numerator": value, "denominator": 1.0}
+        tables.score(run_id, "success", value, **facts)
+        tables.score(run_id, "loop_trap", 0.0, numerator=0.0, denominator=1.0)
+        points = {"numerator": 2.0 + float(outcome == "1"), "denominator": 4.0}
+        tables.score(run_id, "parameter_validity", points["numerator"] / 4, **points)
+
+
+def test_runs_of_no_task_are_compared_unpaired(tables: Tables) -> None:
+    """Shares by Newcombe's interval, ratios by the delta method, and every page says so."""
+    untold(tables, "1", "1" * 12 + "0" * 12 + "-")
+    untold(tables, "2", "1" * 23 + "0")
+    found = read_comparisons(tables.con, "lake", "1", "2")
+    (comparison,) = found.cohorts
+    success, valid = (comparison.metrics[m] for m in ("success", "parameter_validity"))
+
+    assert (success.found.base, success.found.candidate) == (12 / 24, 23 / 24)
+    assert (success.base_scored, success.base_runs, success.flags) == (24, 25, ("unpaired",))
+    assert success.found.interval_method == "newcombe"
+    assert success.direction == 1
+    assert valid.found.interval_method == "delta"
+    assert valid.found.difference == pytest.approx((2 * 24 + 23) / 96 - (2 * 25 + 12) / 100)
+    text = render_terminal(judge(found, []), width=200, colour=False)
+    assert "No task is known that both ran, so runs are not paired" in text
+    assert "Scores of runs that name no task, not paired" in text
+    outcomes = judge(found, parse_rules(["success.low<0", "tsa<0"])).outcomes[0]
+    assert [each.verdict for each in outcomes] == ["held", "unjudged"]
+
+
+def test_conversation_is_one_attempt_without_pairs_too(tables: Tables) -> None:
+    """It succeeded if each turn did; what one turn does not say is not known of it."""
+    for release in ("1", "2"):
+        for turns in ((1.0, 1.0), (1.0, 0.0), (1.0, None)):
+            for turn in turns:
+                run_id = tables.run(release, conversation_id=f"{release}{turns}")
+                tables.scored(run_id, None)
+                facts = {} if turn is None else {"numerator": turn, "denominator": 1.0}
+                tables.score(run_id, "success", turn, **facts)
+    (comparison,) = read_comparisons(tables.con, "lake", "1", "2").cohorts
+
+    assert comparison.metrics["success"].found.base == 1 / 2
+    assert comparison.metrics["success"].found.low is None
+
+
+def test_superseded_run_is_counted_and_nothing_else(tables: Tables) -> None:
+    """Only the later of two runs of a trial has scores and costs in a comparison."""
+    for release, outcomes in (("1", (0.0, 1.0)), ("2", (1.0,))):
+        for steps, outcome in enumerate(outcomes, start=1):
+            run_id = tables.run(release, task_id="a", trial=1, step_count=10 * steps)
+            tables.scored(run_id, "a")
+            tables.score(run_id, "loop_trap", outcome, numerator=outcome, denominator=1.0)
+            tables.score(run_id, "success", outcome, numerator=outcome, denominator=1.0)
+    found = read_comparisons(tables.con, "lake", "1", "2")
+    (comparison,) = found.cohorts
+
+    assert (comparison.cohort.base_runs, comparison.cohort.base_superseded) == (1, 1)
+    metrics = ("success", "loop_trap", "steps_per_run")
+    assert [comparison.metrics[name].found.base for name in metrics] == [1, 1, 20]
+    assert "replaced, 1 (1) and 0 (2)" in render_markdown(judge(found, [])).replace("\\", "")
+
+
+def test_optimum_is_observed_over_the_compared_releases_alone(tables: Tables) -> None:
+    """A run of a third release that needed fewer steps says nothing here."""
+    for release, steps in (("1", 4), ("1", 8), ("2", 4), ("2", 4), ("3", 1), ("3", 1), ("3", 1)):
+        run_id = tables.run(release, task_id="a")
+        tables.scored(run_id, "a")
+        tables.score(run_id, "success", 1.0, numerator=1.0, denominator=1.0)
+        tables.score(run_id, "actual_steps", float(steps), numerator=float(steps))
+        tables.score(run_id, "step_efficiency", None, reason="no_optimum")
+    (comparison,) = read_comparisons(tables.con, "lake", "1", "2").cohorts
+    found = comparison.metrics["step_efficiency"].found
+
+    assert (found.base, found.candidate) == (8 / 12, 1.0)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.99])
+def test_level_of_intervals_is_as_asked(compared: Tables, level: float) -> None:
+    """A higher level, a wider interval; headings and JSON name it."""
+    found = read_comparisons(compared.con, "lake", "1.0", "1.1", level=level)
+    usual = read_comparisons(compared.con, "lake", "1.0", "1.1")
+    ours, theirs = (each.cohorts[0].metrics["tsa"].found for each in (found, usual))
+    judgement = judge(found, [])
+
+    assert ours.low is not None
+    assert theirs.low is not None
+    assert (ours.low < theirs.low) == (level > 0.95)
+    assert f"{level * 100:g}% interval" in render_terminal(judgement, width=200, colour=False)
+    assert json.loads(render_json(judgement))["level"] == level
 
 
 def test_trade_off_and_opposite_ranks_are_named(files: Comparison) -> None:

@@ -6,9 +6,11 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.scoring.pcg64 import pcg64
 from tests.scoring.report.build import Tables
 
 from tracegrade_queries.sql import paths
+from tracegrade_scoring.intervals import percentile
 from tracegrade_scoring.report.as_json import render_json
 from tracegrade_scoring.report.graph import depths, sub_goal_graph
 from tracegrade_scoring.report.html import render_html
@@ -16,6 +18,7 @@ from tracegrade_scoring.report.markdown import render_markdown
 from tracegrade_scoring.report.model import (
     EVERY_ATTEMPT,
     Counting,
+    Reading,
     Release,
     Reliability,
     SubGoalOutcome,
@@ -65,7 +68,7 @@ def test_every_page_shows_the_score_and_warns_of_a_late_kill_first(tables: Table
     ):
         assert "Staging-Only" in text
         assert "7.5 of 10" in text
-        assert "killed late, files recovers only to 5.0 of 10: fix this before" in text
+        assert "illed late, files recovers only to 5.0 of 10: fix this before" in text
 
 
 def test_means_are_over_tasks_and_decisions_are_pooled(tables: Tables) -> None:
@@ -84,6 +87,63 @@ def test_means_are_over_tasks_and_decisions_are_pooled(tables: Tables) -> None:
     assert release.t_score.flags == ("missing_ra",)
 
 
+def six_tasks(tables: Tables) -> list[tuple[float, float, float, float]]:
+    """Insert a run of each of six tasks; return correct and made picks, PQ and RA."""
+    facts = [(float(4 + i % 3), 8.0, 4.0 + i, 10.0 - i) for i in range(6)]
+    for place, (right, made, quality, rollback) in enumerate(facts):
+        task = f"t{place}"
+        run = tables.run(task_id=task)
+        tables.scored(run, task)
+        tables.score(run, "tsa", right / 10, numerator=right, denominator=10.0)
+        tables.score(run, "tsa_source_text", right / made, numerator=right, denominator=made)
+        tables.score(run, "pq", quality)
+        tables.score(run, "ra_after_recovery", rollback)
+    return facts
+
+
+@pytest.mark.parametrize("literal", [False, True])
+def test_t_score_has_the_interval_of_resampled_tasks(tables: Tables, literal: bool) -> None:
+    """Each draw of six tasks makes three axes and one T-Score, by hand as by the report."""
+    facts = six_tasks(tables)
+    reading = Reading(level=0.9, literal=literal)
+    report = read_report(tables.con, "lake", EVERY_ATTEMPT, reading)
+    (release,) = report.releases
+    outputs, drawn = pcg64(0), []
+    for _ in range(2_000):
+        tasks = [facts[next(outputs) % 6] for _ in range(6)]
+        points = sum(made if literal else 10.0 for _, made, _, _ in tasks)
+        tsa = 10 * sum(right for right, *_ in tasks) / points
+        pq, ra = (sum(task[axis] for task in tasks) / 6 for axis in (2, 3))
+        drawn.append(3 / (1.2 / tsa + 1 / pq + 0.8 / ra))
+    drawn.sort()
+
+    assert release.t_score_interval is not None
+    low, high, method = release.t_score_interval
+    assert (low, high) == pytest.approx((percentile(drawn, 0.05), percentile(drawn, 0.95)))
+    assert method == "bootstrap"
+    document = json.loads(render_json(report))
+    assert document["level"] == 0.9
+    assert document["releases"][0]["t_score"]["low"] == low
+    for text in (render_terminal(report, width=300, colour=False), render_html(report)):
+        assert "90% interval" in text
+        assert ("own formula" in text) == literal
+
+
+def test_article_formula_leaves_the_scale_for_its_own_presets(tables: Tables) -> None:
+    """A perfect agent gets 6.82 with the weights of infrastructure; missed points do not count."""
+    run = tables.run(task_id="a")
+    tables.scored(run, "a")
+    tables.score(run, "tsa", 0.5, numerator=5.0, denominator=10.0)
+    tables.score(run, "tsa_source_text", 1.0, numerator=5.0, denominator=5.0)
+    tables.score(run, "pq", 10.0)
+    tables.score(run, "ra_after_recovery", 10.0)
+    report = read_report(tables.con, "lake", EVERY_ATTEMPT, Reading(literal=True))
+    found = json.loads(render_json(report))["releases"][0]["t_score"]
+
+    assert found["value"] == 10.0
+    assert found["presets"]["infrastructure"] == pytest.approx(6.82, abs=5e-3)
+
+
 @pytest.mark.parametrize(("errors", "quality"), [(0, 10.0), (1, None)])
 def test_plan_that_no_task_asks_for_counts_as_10(
     tables: Tables, errors: int, quality: float | None
@@ -94,6 +154,19 @@ def test_plan_that_no_task_asks_for_counts_as_10(
     (release,) = tables.report().releases
 
     assert release.axes.pq == quality
+
+
+def test_default_alone_is_no_measurement(tables: Tables) -> None:
+    """Where no axis was measured, none of them makes a score of the others."""
+    run = tables.run(task_id="a")
+    tables.scored(run, "a")
+    tables.score(run, "success", 1.0)
+    tables.release("pq", None)
+
+    text = render_terminal(tables.report(), width=300, colour=False)
+
+    assert "Not measured: tool selection, rollback-ability" in text
+    assert "alone:" not in text
 
 
 def test_failure_modes_have_rate_and_evidence(tables: Tables) -> None:

@@ -112,6 +112,45 @@ def test_sub_agents_count_with_their_run(tables: Tables) -> None:
     assert (found.input_tokens, found.output_tokens, found.token_runs) == (100, 7, 1)
 
 
+def test_failures_that_only_results_tell_are_counted(tables: Tables) -> None:
+    """A call that is fine by its status and fails by its result is a failed one in each row."""
+    run = tables.run(tool_call_count=4, error_count=1)
+    tables.scored(run, None)
+    tables.score(run, "recovery_rate", 1 / 3, numerator=1.0, denominator=3.0)
+    tables.run(tool_call_count=4, error_count=1)
+
+    assert only(tables.report()).runs.errors == 4
+
+
+def test_metric_without_a_value_is_explained_and_no_row(tables: Tables) -> None:
+    """It is said once, for all releases, with what gives it one."""
+    for release in ("1.0", "1.1"):
+        run = tables.run(release)
+        tables.scored(run, None)
+        tables.score(run, "tsa", None, reason="no_expectation")
+        tables.release("tsa", None, release=release)
+
+    text = render_terminal(tables.report(), width=300, colour=False)
+    (line,) = [line for line in text.splitlines() if "Tool-selection accuracy" in line]
+
+    assert line == (
+        "\u2022 all runs: the task says nothing about which tools to pick "
+        "(Tool-selection accuracy); give tasks `expected` calls"
+    )
+    assert "1 metric without any value is\nleft out here" in render_html(tables.report())
+
+
+def test_missing_interval_is_told_only_where_it_is_missing(tables: Tables) -> None:
+    """Wilson's interval needs no five tasks."""
+    tables.scored(tables.run(), None)
+    tables.release("success", 0.5, low=0.1, high=0.9, flags=["few_tasks"])
+    tables.release("tsa", 0.5, flags=["few_tasks"])
+
+    text = render_terminal(tables.report(), width=300, colour=False)
+
+    assert "Tool-selection accuracy (1.0): too few tasks for an interval" in text
+
+
 def test_releases_stand_in_order_of_their_first_run(tables: Tables) -> None:
     """Names sort wrongly (1.10 before 1.9), the clock does not; no release is one too."""
     for release in ("1.9", "1.10", None):

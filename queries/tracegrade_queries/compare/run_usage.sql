@@ -1,0 +1,58 @@
+-- What each run that is compared took: tokens, money and steps.
+--
+-- A run counts with its sub-agents.
+--
+-- Reads:
+--   compared_runs
+--   trajectories
+-- Columns:
+--   trajectory_id  VARCHAR  One row for each run and metric.
+--   metric         VARCHAR  tokens_per_run | cost_usd_per_run | steps_per_run.
+--   amount         DOUBLE   NULL if it is not known of the run.
+-- Order:
+--   none
+WITH RECURSIVE members AS (
+  SELECT
+    trajectory_id AS root_id,
+    trajectory_id
+  FROM compared_runs
+  WHERE is_root AND counted
+  UNION
+  SELECT
+    members.root_id,
+    trajectories.trajectory_id
+  FROM members
+  INNER JOIN trajectories ON members.trajectory_id = trajectories.parent_trajectory_id
+),
+
+consumption AS (
+  SELECT
+    members.root_id,
+    sum(trajectories.input_tokens) AS input_tokens,
+    sum(trajectories.output_tokens) AS output_tokens,
+    -- A member of unknown cost leaves the run's unknown; one without model calls has none.
+    CASE
+      WHEN
+        count(*) FILTER (
+          WHERE trajectories.cost_usd IS NULL AND trajectories.llm_call_count > 0
+        ) = 0
+        THEN sum(trajectories.cost_usd ORDER BY trajectories.trajectory_id)
+    END AS cost_usd,
+    sum(trajectories.step_count) AS steps
+  FROM members
+  INNER JOIN trajectories USING (trajectory_id)
+  GROUP BY members.root_id
+)
+
+SELECT
+  root_id AS trajectory_id,
+  unnest(['tokens_per_run', 'cost_usd_per_run', 'steps_per_run']) AS metric,
+  unnest([
+    CASE
+      WHEN input_tokens IS NOT NULL OR output_tokens IS NOT NULL
+        THEN coalesce(input_tokens, 0) + coalesce(output_tokens, 0)
+    END,
+    cost_usd,
+    steps
+  ]::DOUBLE[]) AS amount
+FROM consumption;

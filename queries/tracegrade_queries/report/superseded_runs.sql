@@ -1,0 +1,53 @@
+-- Runs that a later run of the same trial replaced, with the runs of their sub-agents.
+--
+-- Of two runs of one cohort, task and trial the later counts. Where runs name a conversation they
+-- are the turns of one attempt, and none is superseded. Source: metrics.md, section 8.
+--
+-- Reads:
+--   trajectory_scores
+--   trajectories
+-- Columns:
+--   trajectory_id  VARCHAR  One row each.
+--   root_id        VARCHAR  The run that was replaced: itself, or the one it is part of.
+-- Order:
+--   trajectory_id
+WITH RECURSIVE ranked AS (
+  SELECT
+    trajectory_scores.trajectory_id,
+    row_number() OVER (
+      PARTITION BY
+        trajectory_scores.agent_name,
+        trajectory_scores.release,
+        trajectory_scores.run_mode,
+        trajectory_scores.task_id,
+        trajectories.trial
+      ORDER BY trajectories.start_time DESC, trajectories.trajectory_id DESC
+    ) AS rank
+  FROM trajectory_scores
+  INNER JOIN trajectories USING (trajectory_id)
+  WHERE
+    trajectories.parent_trajectory_id IS NULL
+    AND trajectories.conversation_id IS NULL
+    AND trajectories.trial IS NOT NULL
+    AND trajectory_scores.task_id IS NOT NULL
+),
+
+superseded AS (
+  SELECT
+    trajectory_id,
+    trajectory_id AS root_id
+  FROM ranked
+  WHERE rank > 1
+  UNION
+  SELECT
+    trajectories.trajectory_id,
+    superseded.root_id
+  FROM superseded
+  INNER JOIN trajectories ON superseded.trajectory_id = trajectories.parent_trajectory_id
+)
+
+SELECT
+  trajectory_id,
+  root_id
+FROM superseded
+ORDER BY trajectory_id;

@@ -1,0 +1,95 @@
+"""How far apart two releases are whose runs name no task, so that nothing can be paired.
+
+Its own module because the two sides are independent samples here, of which there may be millions:
+sums are all it takes. It cannot tell a worse release from harder work, and whoever shows its
+result says so.
+
+Source: Newcombe (1998), method 10, where each attempt is one observation that is 0 or 1; else the
+delta method for the ratio of two means (Cochran, "Sampling Techniques", section 6.5).
+"""
+
+from math import hypot, sqrt
+from statistics import NormalDist
+from typing import Final, NamedTuple
+
+from tracegrade_scoring.compare.paired import Difference
+from tracegrade_scoring.intervals import LEVEL, normal_quantile, wilson
+
+MIN_ATTEMPTS: Final = 5
+"""A spread over fewer attempts says nothing."""
+LEAST_P: Final = 1e-16
+"""Where the normal distribution's tail ends for doubles; a p-value is never 0."""
+
+
+class Side(NamedTuple):
+    """One release: sums over its attempts, of which each has a numerator and a denominator."""
+
+    attempts: int
+    numerator: float
+    denominator: float
+    """Greater than 0."""
+    squares: float
+    """Of numerators squared."""
+    products: float
+    """Of numerators times denominators."""
+    bases: float
+    """Of denominators squared."""
+    single: bool
+    """Each attempt is one observation that is 0 or 1."""
+
+    @property
+    def rate(self) -> float:
+        """Sum of numerators / sum of denominators."""
+        return self.numerator / self.denominator
+
+    @property
+    def variance(self) -> float:
+        """Of the rate, by the delta method; 0 if all attempts have the same one."""
+        spread = self.squares - 2 * self.rate * self.products + self.rate**2 * self.bases
+        n = self.attempts
+        return max(0.0, spread) * n / (n - 1) / self.denominator**2
+
+
+def unpaired_difference(base: Side, candidate: Side, level: float = LEVEL) -> Difference:
+    """Return how far the candidate is from the base; the interval needs 5 attempts on each side.
+
+    `interval_method` is newcombe or delta, `p_method` two_proportions or delta; `tasks` is 0.
+    """
+    change = candidate.rate - base.rate
+    found = Difference(base.rate, candidate.rate, change, 0)
+    if min(base.attempts, candidate.attempts) < MIN_ATTEMPTS:
+        return found
+    if base.single and candidate.single:
+        return _of_shares(found, base, candidate, level)
+    error = sqrt(base.variance + candidate.variance)
+    half = normal_quantile(level) * error
+    return found._replace(
+        low=change - half,
+        high=change + half,
+        interval_method="delta",
+        p_value=_p_value(change, error),
+        p_method="delta",
+    )
+
+
+def _of_shares(found: Difference, base: Side, candidate: Side, level: float) -> Difference:
+    old = wilson(base.numerator, base.attempts, level)
+    new = wilson(candidate.numerator, candidate.attempts, level)
+    change = candidate.rate - base.rate
+    share = (base.numerator + candidate.numerator) / (base.attempts + candidate.attempts)
+    error = sqrt(share * (1 - share) * (1 / base.attempts + 1 / candidate.attempts))
+    return found._replace(
+        low=change - hypot(candidate.rate - new.low, old.high - base.rate),
+        high=change + hypot(new.high - candidate.rate, base.rate - old.low),
+        interval_method="newcombe",
+        p_value=_p_value(change, error),
+        p_method="two_proportions",
+    )
+
+
+def _p_value(change: float, error: float) -> float:
+    """Return how surprising the change were between equal releases, two-sided."""
+    if not change:
+        return 1.0
+    tail = NormalDist().cdf(-abs(change) / error) if error else 0.0
+    return max(LEAST_P, 2 * tail)
