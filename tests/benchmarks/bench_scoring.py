@@ -1,8 +1,9 @@
 """How fast trajectories are scored, beside a pass that merely brings each one's calls together.
 
-Beside a loop in Python, too, which says four numbers of each of some of them. Run by hand or by `make bench`; `--runs` sets how many trajectories, of about ten steps each. Each
-measurement is a process of its own. Time is wall time; CPU time stands beside it, since on a
-machine with other work to do it is the steadier of the two.
+Beside a loop in Python, too, which says four numbers of each of some of them. Run by hand or by
+`make bench`; `--runs` sets how many trajectories, of about ten steps each. Each measurement is a
+process of its own. Time is wall time; CPU time stands beside it, since on a machine with other
+work to do it is the steadier of the two.
 """
 
 import argparse
