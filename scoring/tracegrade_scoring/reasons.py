@@ -31,7 +31,7 @@ REASONS: Final[Mapping[str, Reason]] = {
     ),
     "length_unknown": Reason(
         "nobody says how many steps the task needs",
-        "give tasks `optimal_steps`, `expected` or `sub_goals`",
+        "give tasks `optimal_steps`, all `expected` calls or `sub_goals`",
     ),
     "no_arguments_expected": Reason(
         "the task states no arguments", "give expected calls `arguments`"
@@ -64,7 +64,7 @@ REASONS: Final[Mapping[str, Reason]] = {
     ),
     "no_optimum": Reason(
         "the task does not say how many steps it needs",
-        "give tasks `optimal_steps`; three successful runs of a task do for the report",
+        "give tasks `optimal_steps` or all `expected` calls; for the report three successes do",
     ),
     "no_plan": Reason(
         "no plan was seen in the trace", "let agents declare one: `run.plan`, or a todo tool"

@@ -20,6 +20,9 @@ MAX_IDLE_NAMED: Final = 5
 MAX_METRICS_NAMED: Final = 3
 """More metrics that have no value for one reason are only counted; the JSON has them all."""
 
+MAX_SCORED_NAMED: Final = 8
+"""As many metrics that have a value for as many trajectories are named."""
+
 MAX_SCOPES_NAMED: Final = 3
 """More scopes whose traces gave no trajectory are only counted; the JSON has them all."""
 
@@ -57,7 +60,9 @@ def _score_lines(statuses: Mapping[str, Mapping[tuple[str, str | None], int]]) -
 def _by_count(metrics: Mapping[str, int]) -> Iterator[str]:
     """Yield the metrics of each count together, the largest count first."""
     for count in sorted({*metrics.values()}, reverse=True):
-        yield f"{', '.join(name for name in metrics if metrics[name] == count)} {count:,}"
+        names = [name for name in metrics if metrics[name] == count]
+        few = len(names) <= MAX_SCORED_NAMED
+        yield f"{', '.join(names) if few else f'{len(names)} metrics'} {count:,}"
 
 
 def _unscored(

@@ -104,8 +104,16 @@ def _notes(release: Release) -> Iterator[str]:
         yield f"Over {' and '.join(_known(release))} alone: {words.number(score.partial)}"
     if strict.value is not None and strict.value != score.value:
         yield f"With planning judged strictly: {words.number(strict.value)}, {strict.label}"
+    if release.axes.pq == 0 and not _planned(release):
+        yield "No plan was seen, where tasks need three steps or more: planning quality is 0"
     if release.pq_defaulted:
         yield "No task asks for a plan, so planning quality counts as 10"
+
+
+def _planned(release: Release) -> bool:
+    """Return whether any run declared a plan."""
+    replans = release.metrics.get("replans")
+    return replans is None or bool(replans.scored or replans.error)
 
 
 def _known(release: Release) -> list[str]:

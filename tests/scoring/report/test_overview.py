@@ -169,6 +169,21 @@ def test_default_alone_is_no_measurement(tables: Tables) -> None:
     assert "alone:" not in text
 
 
+@pytest.mark.parametrize(("replans", "said"), [(None, True), (0.0, False)])
+def test_quality_of_no_plan_is_explained(
+    tables: Tables, replans: float | None, *, said: bool
+) -> None:
+    """A 0 for want of a plan reads differently from a 0 for a bad one."""
+    run = tables.run(task_id="a")
+    tables.scored(run, "a")
+    tables.score(run, "pq", 0.0)
+    tables.score(run, "tsa", 1.0, numerator=1.0, denominator=1.0)
+    tables.release("pq", 0.0)
+    tables.release("replans", replans)
+
+    assert ("No plan was seen" in render_markdown(tables.report())) == said
+
+
 def test_failure_modes_have_rate_and_evidence(tables: Tables) -> None:
     """Runs that show each, how many of them failed, and the first step that shows it."""
     for place in range(3):
