@@ -23,7 +23,11 @@ SCHEMA = Path(__file__).parents[2] / "scoring" / "tasks.schema.json"
 EXAMPLE = Path(__file__).with_name("tasks.yaml")
 
 
+CONSTANT = {'$."$.to"': {"exactly": {"input": "c"}}, "sum": 7.5}
 DECLARED = {"tracegrade__step__kind": "tool_call", "tracegrade__tool__effect": "write"}
+
+
+PAID = {"gen_ai__tool__call__arguments": '{"sum": 7.50, "$.to": {"input": "c"}}'}
 
 
 def run(trace: int, *tools: str, outcome: str = "success", **fields: Any) -> bytes:
@@ -38,6 +42,7 @@ def run(trace: int, *tools: str, outcome: str = "success", **fields: Any) -> byt
             at=i,
             error="boom" if name.startswith("!") else None,
             **(DECLARED if name == "pay" else {}),
+            **(PAID if name == "pay" else {"gen_ai__tool__call__arguments": f'{{"at": {trace}}}'}),
         )
         for i, name in enumerate(tools, start=2)
     ]
@@ -62,7 +67,7 @@ def drafted(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_draft_holds_what_most_successes_did(drafted: str) -> None:
-    """The most common path without failed calls, the fewest calls, and no run that failed."""
+    """The most common path without failed calls, what all its calls gave, the fewest calls."""
     tasks = yaml.safe_load(drafted)["tasks"]
 
     assert tasks == {
@@ -73,7 +78,13 @@ def test_draft_holds_what_most_successes_did(drafted: str) -> None:
             "optimal_steps": 1,
         },
         "refund: c-7": {
-            "expected": [{"tool": "look"}, {"tool": "pay"}],
+            "expected": [
+                {"tool": "look"},
+                {
+                    "tool": "pay",
+                    "arguments": {'$."$.to"': {"exactly": {"input": "c"}}, "sum": 7.5},
+                },
+            ],
             "expected_complete": True,
             "optimal_steps": 1,
         },

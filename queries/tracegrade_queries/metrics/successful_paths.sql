@@ -1,7 +1,8 @@
 -- The ways in which runs of each task succeeded, the most common first, for task files to expect.
 --
 -- A path is the tools of the calls of a run that did not fail, in order. A run succeeded if its
--- scores say so, or, where it has none, its own trace.
+-- scores say so, or, where it has none, its own trace. An argument is constant if each of the runs
+-- gave it, with the same value, in its call at that place.
 --
 -- Reads:
 --   steps
@@ -17,6 +18,8 @@
 --   all_runs     BIGINT     Runs of the task that succeeded.
 --   place        BIGINT     Of the path among those of its task, from 1: most runs first.
 --   least_calls  BIGINT     The fewest calls, failed ones too, of any of these.
+--   constants    VARCHAR    JSON list of the constant arguments, each with `place` (of the call,
+--                           from 1), `name` and `value`; [] if there are none, or for one run.
 -- Order:
 --   agent_name, task_id, place
 WITH successes AS (
@@ -32,35 +35,43 @@ WITH successes AS (
     AND coalesce(trajectory_scores.success.value = 1, trajectories.outcome = 'success')
 ),
 
-walks AS (
-  SELECT
-    successes.trajectory_id,
-    successes.agent_name,
-    successes.task_id,
-    successes.calls,
-    coalesce(
-      list(steps.tool_name ORDER BY steps.step_index) FILTER (WHERE steps.tool_name IS NOT NULL),
-      []
-    ) AS path
-  FROM successes
-  LEFT JOIN steps
-    ON
-      successes.trajectory_id = steps.trajectory_id
-      AND steps.kind = 'tool_call'
-      AND steps.status NOT IN ('error', 'not_executed')
-  GROUP BY ALL
-),
-
 chosen AS (
-  SELECT
-    agent_name,
-    task_id,
-    path,
-    calls
-  FROM walks
+  SELECT * FROM successes
   WHERE
     $agent_name::VARCHAR IS NULL
     OR agent_name = $agent_name::VARCHAR
+),
+
+good_calls AS (
+  SELECT
+    trajectory_id,
+    tool_name,
+    row_number() OVER (PARTITION BY trajectory_id ORDER BY step_index) AS call_place,
+    CASE
+      WHEN json_valid(arguments) AND NOT list_has_any(flags, ['redacted', 'truncated'])
+        THEN arguments
+    END AS arguments
+  FROM steps
+  WHERE
+    kind = 'tool_call'
+    AND tool_name IS NOT NULL
+    AND status NOT IN ('error', 'not_executed')
+),
+
+walks AS (
+  SELECT
+    chosen.trajectory_id,
+    chosen.agent_name,
+    chosen.task_id,
+    chosen.calls,
+    coalesce(
+      list(good_calls.tool_name ORDER BY good_calls.call_place)
+      FILTER (WHERE good_calls.tool_name IS NOT NULL),
+      []
+    ) AS path
+  FROM chosen
+  LEFT JOIN good_calls USING (trajectory_id)
+  GROUP BY ALL
 ),
 
 paths AS (
@@ -70,18 +81,85 @@ paths AS (
     path,
     count(*) AS runs,
     min(calls) AS least_calls
-  FROM chosen
+  FROM walks
   GROUP BY agent_name, task_id, path
+),
+
+named AS (
+  SELECT
+    walks.agent_name,
+    walks.task_id,
+    walks.path,
+    good_calls.call_place,
+    good_calls.arguments,
+    unnest(json_keys(good_calls.arguments)) AS name
+  FROM walks
+  INNER JOIN good_calls USING (trajectory_id)
+),
+
+argument_values AS (
+  SELECT
+    agent_name,
+    task_id,
+    path,
+    call_place,
+    name,
+    json_extract(arguments, '/' || replace(replace(name, '~', '~0'), '/', '~1'))::VARCHAR AS value
+  FROM named
+),
+
+shared AS (
+  SELECT
+    agent_name,
+    task_id,
+    path,
+    call_place,
+    name,
+    count(*) AS runs,
+    min(value) AS value
+  FROM argument_values
+  GROUP BY agent_name, task_id, path, call_place, name
+  HAVING count(DISTINCT value) = 1
+),
+
+constants AS (
+  SELECT
+    paths.agent_name,
+    paths.task_id,
+    paths.path,
+    to_json(
+      list(
+        { 'place': shared.call_place, 'name': shared.name, 'value': shared.value::JSON }
+        ORDER BY shared.call_place, shared.name
+      )
+    )::VARCHAR AS constants
+  FROM paths
+  INNER JOIN shared
+    ON
+      paths.path = shared.path
+      AND paths.agent_name IS NOT DISTINCT FROM shared.agent_name
+      AND paths.task_id IS NOT DISTINCT FROM shared.task_id
+      AND paths.runs = shared.runs
+  WHERE paths.runs > 1
+  GROUP BY paths.agent_name, paths.task_id, paths.path
 )
 
 SELECT
-  agent_name,
-  task_id,
-  path,
-  runs,
-  (sum(runs) OVER of_task)::BIGINT AS all_runs,
-  row_number() OVER (PARTITION BY agent_name, task_id ORDER BY runs DESC, path ASC) AS place,
-  (min(least_calls) OVER of_task)::BIGINT AS least_calls
+  paths.agent_name,
+  paths.task_id,
+  paths.path,
+  paths.runs,
+  (sum(paths.runs) OVER of_task)::BIGINT AS all_runs,
+  row_number() OVER (
+    PARTITION BY paths.agent_name, paths.task_id ORDER BY paths.runs DESC, paths.path ASC
+  ) AS place,
+  (min(paths.least_calls) OVER of_task)::BIGINT AS least_calls,
+  coalesce(constants.constants, '[]') AS constants
 FROM paths
-WINDOW of_task AS (PARTITION BY agent_name, task_id)
-ORDER BY agent_name, task_id, place;
+LEFT JOIN constants
+  ON
+    paths.path = constants.path
+    AND paths.agent_name IS NOT DISTINCT FROM constants.agent_name
+    AND paths.task_id IS NOT DISTINCT FROM constants.task_id
+WINDOW of_task AS (PARTITION BY paths.agent_name, paths.task_id)
+ORDER BY paths.agent_name, paths.task_id, place;

@@ -4,6 +4,7 @@ What agents did is no standard to hold them to; it is a start for a person who k
 the runs cannot say, such as the effect of a tool that no span declares, stands as a comment.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -15,6 +16,7 @@ from tracegrade_queries.connection import connect
 from tracegrade_queries.sql import query
 from tracegrade_scoring.errors import NothingToDraft
 from tracegrade_scoring.schema import SCORE_TABLES
+from tracegrade_scoring.tasks.wanted import as_key, literally
 
 UNKNOWN_EFFECT: Final = "    # effect: read | write | destructive"
 
@@ -34,6 +36,16 @@ class Path(NamedTuple):
     all_runs: int
     place: int
     least_calls: int
+    constants: str
+
+    @property
+    def calls(self) -> list[dict[str, Any]]:
+        """The calls as decision points, with the arguments that every one of the runs gave."""
+        points: list[dict[str, Any]] = [{"tool": tool} for tool in self.tools]
+        for constant in json.loads(self.constants):
+            given = points[constant["place"] - 1].setdefault("arguments", {})
+            given[as_key(constant["name"])] = literally(constant["value"])
+        return points
 
 
 def draft_file(lake: Lake, agent_name: str | None, note: Callable[[str], object]) -> str:
@@ -62,7 +74,8 @@ def draft_file(lake: Lake, agent_name: str | None, note: Callable[[str], object]
 
 
 _HEAD: Final = (
-    "# Drafted from successful runs: say what is right, not what was done.",
+    "# Drafted from successful runs: say what is right, not what was done. Arguments are those",
+    "# that all runs of a path gave alike; strike the ones that need not be so.",
     "version: 1",
 )
 
@@ -87,8 +100,7 @@ def _task_lines(paths: Sequence[Path]) -> Iterator[str]:
             yield f"    match: {{agent_name: {_yaml(path.agent_name)}}}"
         yield f"    # {path.runs} of {path.all_runs} successful runs took this path."
         yield "    expected:" if path.tools else "    expected: []"
-        for tool in path.tools:
-            yield f"      - {{tool: {_yaml(tool)}}}"
+        yield from (f"      - {_yaml(call)}" for call in path.calls)
         yield "    expected_complete: true"
         yield f"    optimal_steps: {path.least_calls}"
 
@@ -108,6 +120,8 @@ def _unused(name: str, taken: set[str]) -> str:
 
 
 def _yaml(value: Any) -> str:
-    """Return a text as it stands in a flow mapping of YAML, on one line."""
-    text: str = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True, width=10**9)
+    """Return a value as it stands in a flow mapping of YAML, on one line."""
+    text: str = yaml.safe_dump(
+        [value], default_flow_style=True, allow_unicode=True, width=10**9, sort_keys=False
+    )
     return text.strip()[1:-1]

@@ -18,7 +18,7 @@ from tracegrade_collector.importing.records import read_records
 from tracegrade_collector.importing.source import READ_ERRORS, open_plain
 from tracegrade_collector.importing.trajectory import Call
 from tracegrade_scoring.errors import TaskFileUnreadable
-from tracegrade_scoring.tasks.wanted import is_path, literally
+from tracegrade_scoring.tasks.wanted import as_key, literally
 
 COMPLETE: Final[dict[str, bool | str]] = {"true": True, "false": False, "writes": "writes"}
 
@@ -110,14 +110,8 @@ def _decision(call: Call, ignored: Counter[str]) -> dict[str, Any]:
         ignored["arguments that are no object"] += 1
     if arguments is None:
         return {"tool": call.name}
-    stated = {_name(key): literally(value) for key, value in arguments.items()}
+    stated = {as_key(key): literally(value) for key, value in arguments.items()}
     return {"tool": call.name, "arguments": stated}
-
-
-def _name(key: str) -> str:
-    """Return how an argument is written whose name a task file would take for a path."""
-    escaped = key.replace("\\", "\\\\").replace('"', '\\"')
-    return f'$."{escaped}"' if is_path(key) else key
 
 
 def _object(text: str | None) -> dict[str, Any] | None:

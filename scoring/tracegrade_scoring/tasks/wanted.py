@@ -76,6 +76,12 @@ def bound_name(value: object) -> str | None:
     return None
 
 
+def as_key(name: str) -> str:
+    """Return how an argument is written whose name a task file would take for a path."""
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'$."{escaped}"' if is_path(name) else name
+
+
 def literally(value: Any) -> Any:
     """Return how a value is written that is meant as it is."""
     return {"exactly": value} if rule_key(value) else value
