@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
+export PIP_DEFAULT_TIMEOUT ?= 60
+NOT_INSTALLED = { echo "make: $@ could not be installed, see above; is the package index reachable?" >&2; exit 1; }
 
 .PHONY: demo test test-frameworks lint bench chaos clean help
 
@@ -12,7 +14,7 @@ demo: .venv/demo  ## Run real agents, land their spans, score them and show the 
 	@$(BIN)/python -m demo
 
 test: .venv/demo .venv/test  ## Run the test suite.
-	@$(BIN)/pytest -q --numprocesses 3 --dist loadfile
+	@$(BIN)/pytest -q --numprocesses 3 --dist worksteal
 
 test-frameworks: .venv/demo .venv/test .frameworks/current/complete .frameworks/earlier/complete  ## Run one agent on real frameworks and compare its steps.
 	@$(BIN)/pytest -q tests/frameworks
@@ -40,18 +42,19 @@ clean:  ## Remove everything that these commands made.
 	  || { echo "tracegrade needs Python >= 3.11, found $$($(PYTHON) --version); set PYTHON=..."; exit 2; }
 	@echo "installing tracegrade[all] into .venv ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(PIP) install --upgrade --constraint tests/constraints.txt pip
-	@$(PIP) install --constraint tests/constraints.txt --editable '.[all]'
+	@$(PIP) install --upgrade --constraint tests/constraints.txt pip || $(NOT_INSTALLED)
+	@$(PIP) install --constraint tests/constraints.txt --editable '.[all]' || $(NOT_INSTALLED)
 	@touch $@
 
 .venv/demo .venv/test .venv/lint: .venv/all
 	@echo "installing the $(@F) dependencies into .venv ..."
-	@$(PIP) install --constraint tests/constraints.txt --group $(@F)
+	@$(PIP) install --constraint tests/constraints.txt --group $(@F) || $(NOT_INSTALLED)
 	@touch $@
 
 # Every package of these environments is pinned, so nothing is resolved.
 .frameworks/%/complete: tests/frameworks/%.txt
 	@echo "installing agent frameworks into .frameworks/$* ..."
 	@$(PYTHON) -m venv --clear .frameworks/$*
-	@.frameworks/$*/bin/pip --disable-pip-version-check --quiet install --no-deps --requirement $<
+	@.frameworks/$*/bin/pip --disable-pip-version-check --quiet install --no-deps --requirement $< \
+	  || $(NOT_INSTALLED)
 	@touch $@

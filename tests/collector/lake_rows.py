@@ -4,7 +4,7 @@ import hashlib
 import os
 import time
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,13 @@ import pyarrow as pa
 
 from tracegrade_collector.lake import RAW_SPANS, Lake, Table
 
-TODAY = datetime.now(UTC).date()
-LONG_AGO = TODAY - timedelta(days=300)
+LONG_AGO = datetime.now(UTC).date() - timedelta(days=300)
 DAY_NS = 24 * 3600 * 10**9
+
+
+def today() -> date:
+    """Return the date of now, which a run of the suite may outlive."""
+    return datetime.now(UTC).date()
 
 
 def span(number: int, seq: int, **fields: Any) -> dict[str, Any]:

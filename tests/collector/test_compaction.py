@@ -25,7 +25,6 @@ from tracegrade_collector.lake.sorting import Sorter, sample_of
 
 from .lake_rows import (
     LONG_AGO,
-    TODAY,
     land,
     live_names,
     log_record,
@@ -34,6 +33,7 @@ from .lake_rows import (
     read,
     silent,
     span,
+    today,
 )
 
 NOW = CompactOptions(settle_secs=0)
@@ -234,21 +234,21 @@ def test_files_have_about_the_target_size(lake: Lake) -> None:
 def test_todays_files_are_merged_when_they_are_old_enough(lake: Lake) -> None:
     """The newest stay; so do those that are few."""
     for seq in range(1, 6):
-        land(lake, [span(seq, seq, date=TODAY)])
+        land(lake, [span(seq, seq, date=today())])
     assert compact(lake, CompactOptions(), silent) == Compacted()
 
     make_old(lake, days=0.1)
     now = datetime.now(UTC) + timedelta(hours=1)
     (group,) = plan(lake.live_files("raw_spans"), CompactOptions(), now)
 
-    assert (group.date, len(group.files)) == (str(TODAY), 5)
+    assert (group.date, len(group.files)) == (str(today()), 5)
     assert plan(lake.live_files("raw_spans")[:3], CompactOptions(), now) == []
 
 
 def test_a_row_of_today_is_merged_a_few_times_only(lake: Lake) -> None:
     """A large merged file waits until there is as much again."""
     for seq in range(1, 61):
-        land(lake, [span(seq, seq, date=TODAY, name=os.urandom(2000).hex())])
+        land(lake, [span(seq, seq, date=today(), name=os.urandom(2000).hex())])
         compact(lake, NOW, silent)
     written = sum(
         pq.read_metadata(file).num_rows
@@ -263,7 +263,7 @@ def test_a_row_of_today_is_merged_a_few_times_only(lake: Lake) -> None:
 def test_a_few_smaller_files_keep_no_larger_ones_from_being_merged(lake: Lake) -> None:
     """They wait for others of their size; four files of about one size are merged."""
     for seq, count in enumerate([1, 3, 10, 11, 12, 13], start=1):
-        land(lake, [span(seq * 100 + n, seq, date=TODAY) for n in range(count)])
+        land(lake, [span(seq * 100 + n, seq, date=today()) for n in range(count)])
 
     (group,) = plan(lake.live_files("raw_spans"), NOW, datetime.now(UTC))
     assert [file.rows for file in group.files] == [10, 11, 12, 13]

@@ -17,7 +17,7 @@ from tracegrade_collector.lake.compaction import CompactOptions, compact
 from tracegrade_collector.lake.expiry import Expired, clean, expire
 from tracegrade_collector.lake.removals import removed_rows
 
-from .lake_rows import LONG_AGO, TODAY, land, log_record, make_old, numbers, read, silent, span
+from .lake_rows import LONG_AGO, land, log_record, make_old, numbers, read, silent, span, today
 
 BUILT = Table("steps", "", (Column("step_index", pa.int32(), ""), Column("date", pa.date32(), "")))
 DAY = timedelta(days=1)
@@ -27,7 +27,7 @@ DAY = timedelta(days=1)
 def lake(tmp_path: Path) -> Lake:
     """A lake with rows of long ago, of 30 and 31 days ago, and of today."""
     lake = Lake.create(tmp_path / "lake")
-    dates = [LONG_AGO, TODAY - 31 * DAY, TODAY - 30 * DAY, TODAY]
+    dates = [LONG_AGO, today() - 31 * DAY, today() - 30 * DAY, today()]
     for seq, date in enumerate(dates, start=1):
         land(lake, [span(seq * 10, seq, date=date), span(seq * 10 + 1, seq, date=date)])
         land(lake, [log_record(seq, seq, date=date)], RAW_LOGS)

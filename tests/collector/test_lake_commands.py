@@ -15,7 +15,13 @@ from tracegrade_collector.lake import RAW_SPANS, Lake
 from tracegrade_collector.lake_commands import parse_days
 
 from .commands import Ended, tracegrade
-from .running import COMMAND, collecting, landed, trace_body
+from .running import (
+    COMMAND,
+    PATIENCE_SECS,
+    collecting,
+    landed,
+    trace_body,
+)
 
 TRACEGRADE = COMMAND[0]
 
@@ -151,7 +157,7 @@ def test_progress_stays_in_one_line_on_a_terminal(lake: Path) -> None:
     )
     os.close(secondary)
     shown = b""
-    while select.select([primary], [], [], 30)[0]:
+    while select.select([primary], [], [], PATIENCE_SECS)[0]:
         try:
             shown += os.read(primary, 4096)
         except OSError:  # the other end is closed

@@ -12,7 +12,7 @@ from tracegrade_collector.lake.maintaining import only_maintainer
 from tracegrade_collector.receive.maintenance import main, maintain
 from tracegrade_collector.receive.station import Place
 
-from .lake_rows import TODAY, land, live_names, numbers, span
+from .lake_rows import land, live_names, numbers, span, today
 from .running import collecting, trace_body, wait_until
 
 AT_ONCE = CollectorConfig(compact_after_secs=0.001)
@@ -49,7 +49,7 @@ def test_a_running_collector_lets_dates_expire(tmp_path: Path) -> None:
         wait_until(lambda: len(numbers(lake)) == 1)
         collector.stop()
 
-    assert {file.date for file in lake.live_files("raw_spans")} == {str(TODAY)}
+    assert {file.date for file in lake.live_files("raw_spans")} == {str(today())}
 
 
 def test_each_tenants_lake_is_maintained(tmp_path: Path) -> None:

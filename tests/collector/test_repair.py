@@ -24,7 +24,7 @@ from tracegrade_collector.lake.removals import removed_rows
 from tracegrade_collector.locks import LANDER_LOCK_NAME, FolderLock
 from tracegrade_collector.upkeep.repair import Repaired, repair
 
-from .lake_rows import LONG_AGO, TODAY, land, live_names, log_record, numbers, read, silent, span
+from .lake_rows import LONG_AGO, land, live_names, log_record, numbers, read, silent, span, today
 from .running import wait_until
 
 NOW = CompactOptions(settle_secs=0)
@@ -364,7 +364,7 @@ def test_a_landing_that_was_repeated_counts_once(lake: Lake) -> None:
 
 def test_a_made_log_does_not_bring_back_what_expired(lake: Lake) -> None:
     """Files stay on the disk for readers, but the date is over."""
-    land(lake, [span(5, 5, date=TODAY)])
+    land(lake, [span(5, 5, date=today())])
     expire(lake, 30, silent)
     lose_log(lake)
     repaired(lake)

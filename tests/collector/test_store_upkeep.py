@@ -10,7 +10,7 @@ from tracegrade_collector.lake.compaction import Compacted, CompactOptions, comp
 from tracegrade_collector.lake.expiry import Expired, clean, expire
 from tracegrade_collector.upkeep.repair import Repaired, repair
 
-from .lake_rows import LONG_AGO, TODAY, land, silent, span
+from .lake_rows import LONG_AGO, land, silent, span, today
 from .s3_server import BUCKET, Fault, Reply, Store
 
 NOW = CompactOptions(settle_secs=0)
@@ -23,7 +23,7 @@ def lake(store: Store, request: pytest.FixtureRequest, tmp_path: Path) -> Lake:
     lake = Lake.create(f"s3://{BUCKET}/{prefix}", tmp_path / "state")
     for seq in (1, 2, 3):
         land(lake, [span(seq * 10, seq), span(1, seq)])
-    land(lake, [span(40, 4, date=TODAY)])
+    land(lake, [span(40, 4, date=today())])
     return lake
 
 

@@ -21,7 +21,7 @@ from .fake_model import ANSWER, THOUGHTS, serving
 
 ENVIRONMENTS = Path(__file__).parents[2] / ".frameworks"
 PROGRAMS = Path(__file__).parent / "programs"
-PATIENCE_SECS = 300
+PATIENCE_SECS = 900
 
 
 class Program(NamedTuple):
