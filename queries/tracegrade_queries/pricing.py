@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import duckdb
 import pyarrow as pa
 
-from tracegrade_collector.lake import Lake
+from tracegrade_collector.lake import Column, Lake, Table
 from tracegrade_queries.connection import connect
 from tracegrade_queries.schema import TRAJECTORIES
 from tracegrade_queries.sql import query
@@ -67,6 +67,35 @@ class Costs(NamedTuple):
 
 
 NO_COSTS: Final = Costs()
+
+
+MODEL_PRICES: Final = Table(
+    name="model_prices",
+    grain="one price, by the name of a model or what its name begins with and a `*`",
+    columns=(
+        Column("name", pa.string(), "As in the price file."),
+        *(Column(kind, pa.int64(), "In millionths of 1e-6 US dollars.") for kind in Price._fields),
+    ),
+    partition_by=(),
+)
+"""The prices that a lake's costs were worked out with last."""
+
+
+def known_prices(lake: Lake, given: Prices | None) -> Prices:
+    """Return the prices that are given, which the lake keeps; None for those given to it last."""
+    kept = _kept_prices(lake)
+    if given is None:
+        return kept
+    if given != kept:
+        rows = [{"name": name, **given[name]._asdict()} for name in sorted(given)]
+        lake.replace(MODEL_PRICES, pa.Table.from_pylist(rows, MODEL_PRICES.arrow()))
+    return given
+
+
+def _kept_prices(lake: Lake) -> Prices:
+    dataset = lake.dataset(MODEL_PRICES.name)
+    rows = dataset.to_table().to_pylist() if dataset else []
+    return {row["name"]: Price(*(row[kind] for kind in Price._fields)) for row in rows}
 
 
 def update_costs(lake: Lake, prices: Prices) -> Costs:

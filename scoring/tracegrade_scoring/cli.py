@@ -117,8 +117,11 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     ] = None,
     prices: Annotated[
         Path | None,
-        typer.Option(help="What models cost, a YAML file: fills cost_usd.", metavar="FILE"),
+        typer.Option(help="What models cost, a YAML file, also for later runs.", metavar="FILE"),
     ] = None,
+    forget_prices: Annotated[
+        bool, typer.Option("--forget-prices", help="Keep only costs that traces state.")
+    ] = False,
     since: Annotated[
         datetime | None, typer.Option(help="Only traces with a run begun at or after it, UTC.")
     ] = None,
@@ -168,7 +171,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     opened = open_lake(lake, say)
     specification, notes = usable_specification(tasks)
     specification = weighted(specification, tool_weights, tool_threshold, compat and compat.value)
-    given = load_prices(prices)
+    given = load_prices(prices) if prices or forget_prices else None
     for note in notes:
         say(note)
     chosen = job.Chosen(since, until, agent, release)

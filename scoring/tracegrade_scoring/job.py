@@ -21,7 +21,7 @@ from tracegrade_collector.lake import Lake, StagedFile, Table
 from tracegrade_collector.locks import FolderLock
 from tracegrade_queries.build import build, unbuilt_spans
 from tracegrade_queries.connection import connect
-from tracegrade_queries.pricing import NO_COSTS, NO_PRICES, Costs, Prices, update_costs
+from tracegrade_queries.pricing import NO_COSTS, Costs, Prices, known_prices, update_costs
 from tracegrade_queries.sql import query
 from tracegrade_scoring.bucket import STAGED, hashes, score_bucket
 from tracegrade_scoring.bucket_rows import leave_bucket, number_buckets, take_bucket
@@ -97,7 +97,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
     chosen: Chosen = ALL,
     full: bool = False,
     wait: bool = False,
-    prices: Prices = NO_PRICES,
+    prices: Prices | None = None,
     steps_at_a_time: int = STEPS_AT_A_TIME,
     progress: Progress = lambda done, of: None,
 ) -> ScoreSummary:
@@ -109,7 +109,8 @@ def score(  # noqa: PLR0913 - one for each option of the command
         chosen: Which traces to score; others keep the scores they have.
         full: Score every settled trajectory, not just new and changed ones.
         wait: Wait until another job has ended.
-        prices: What models cost, for every trajectory of the lake; no score depends on it.
+        prices: What models cost, for every trajectory of the lake; no score depends on it. None:
+            as it was given last.
         steps_at_a_time: Steps to hold in memory, about; changes no score.
         progress: Is called after each bucket.
 
@@ -118,8 +119,9 @@ def score(  # noqa: PLR0913 - one for each option of the command
     """
     with _alone(lake, wait=wait):
         _drop_outdated(lake)
-        built = build(lake, full=full, prices=prices)
-        costs = update_costs(lake, prices)
+        known = known_prices(lake, prices)
+        built = build(lake, full=full, prices=known)
+        costs = update_costs(lake, known)
         workers, threads = _shares(lake)
         with connect(lake, tables=SCORE_TABLES, memory_limit=MEMORY_LIMIT, threads=threads) as con:
             traces = find_traces(con, specification, chosen, full=full)

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from tracegrade.cli import main
 from tracegrade_collector.lake import Lake
 from tracegrade_queries.pricing import NO_PRICES, Price
 from tracegrade_scoring.errors import PriceFileInvalid, PriceFileUnreadable
+from tracegrade_scoring.job import score
 from tracegrade_scoring.prices import load_prices
+from tracegrade_scoring.tasks import Specification
 
 from ..queries.test_pricing import USED, call, run
 from ..queries.traces import land, rows
@@ -93,3 +96,29 @@ def test_score_fills_costs_and_says_which_are_unknown(tmp_path: Path) -> None:
         "unpriced": [{"model": "x", "reason": "no_price", "trajectories": 1}],
         "prices": 1,
     }
+
+
+def test_lake_keeps_the_prices_it_was_given(tmp_path: Path) -> None:
+    """A run without prices prices new runs like those before, until prices are forgotten."""
+    lake = Lake.create(tmp_path / "lake")
+    priced = load_prices(written(tmp_path, FILE))
+    land(lake, run(1, call(2, "m-1", **USED)))
+    score(lake, Specification(), prices=priced)
+    land(lake, run(2, call(2, "m-2", **USED)), seq=2)
+    costs = [score(lake, Specification(), prices=given).costs for given in (None, NO_PRICES, None)]
+
+    assert [each.priced for each in costs] == [2, 0, 0]
+    assert rows(lake, "SELECT count(cost_usd) AS known FROM trajectories") == [{"known": 0}]
+
+
+def test_command_forgets_prices_if_told(tmp_path: Path) -> None:
+    """`score` alone changes no cost; `--forget-prices` does."""
+    lake = Lake.create(tmp_path / "lake")
+    land(lake, run(1, call(2, "m-1", **USED)))
+    found = []
+    for options in (["--prices", str(written(tmp_path, FILE))], [], ["--forget-prices"]):
+        with pytest.raises(SystemExit):
+            main(["score", "--lake", str(lake.root), *options])
+        found += rows(lake, "SELECT cost_usd FROM trajectories")
+
+    assert found == [{"cost_usd": cost} for cost in (0.00018, 0.00018, None)]
