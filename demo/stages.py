@@ -21,7 +21,7 @@ TRACEGRADE = Path(sys.executable).with_name("tracegrade")
 TASKS = Path(__file__).with_name("tasks.yaml")
 RELEASES = ("1.0", "1.1")
 SUPPORT_RELEASE = "2026.11"
-LAND_WITHIN_SECS = 20.0
+LAND_WITHIN_SECS = 120.0
 LOOK_EVERY_SECS = 0.1
 
 

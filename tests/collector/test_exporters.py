@@ -41,8 +41,8 @@ def arguments_for(protocol: str, collector: Collector, compression: str) -> str:
     module = "opentelemetry.exporter.otlp.proto.http" if protocol == "http" else "grpc"
     chosen = f"import_module('{module}').Compression.{compression}"
     if protocol == "http":
-        return f"endpoint='{collector.url}/v1/traces', compression={chosen}"
-    return f"endpoint='{collector.grpc}', insecure=True, compression={chosen}"
+        return f"endpoint='{collector.url}/v1/traces', timeout=240, compression={chosen}"
+    return f"endpoint='{collector.grpc}', timeout=240, insecure=True, compression={chosen}"
 
 
 @pytest.mark.parametrize(

@@ -296,7 +296,7 @@ class TestChanges:
         file = tmp_path / "tokens.toml"
         token, metrics = add_token(file, "", None), add_token(file, None, None)
         with collecting(tmp_path / "lake", token_file=str(file)) as collector:
-            file.unlink() if content is None else file.write_text(content)
+            replace(file, content)
             wait_until(
                 lambda: 'failed_reloads_total{file="tokens"} 1' in counters(collector, metrics)
             )
@@ -306,13 +306,23 @@ class TestChanges:
         assert "those read before stay valid" in capfd.readouterr().err
 
 
+def replace(file: Path, content: str | None) -> None:
+    """Let a file have another content from one moment to the next, or be gone."""
+    if content is None:
+        file.unlink()
+        return
+    new = file.with_suffix(".new")
+    new.write_text(content)
+    new.rename(file)
+
+
 def test_file_that_is_being_written_is_not_read(tmp_path: Path) -> None:
     """Editors empty it first; a look in between changes nothing."""
     file = tmp_path / "tokens.toml"
     file.write_text("old")
     reloaded = Reloaded([file], file.read_text)
     seen = []
-    for content in ("", "new, one", "new, two"):
+    for content in ("", "one", "new, two"):
         file.write_text(content)
         seen.append((reloaded.refresh(), reloaded.current))
     seen.append((reloaded.refresh(), reloaded.current))
