@@ -39,7 +39,7 @@ from tracegrade_scoring.schema import (
 from tracegrade_scoring.sums import add_scores, start_sums, sums_are_whole, total_sums
 from tracegrade_scoring.tasks import Specification
 
-STEPS_AT_A_TIME: Final = 500_000
+STEPS_AT_A_TIME: Final = 1_000_000
 """Steps of all buckets that are worked off at a time; a trace is never split."""
 
 MAX_WORKERS: Final = 4
