@@ -3,6 +3,7 @@
 import pytest
 
 from tracegrade_scoring.criteria import expressions
+from tracegrade_scoring.tasks import engine
 from tracegrade_scoring.tasks.engine import expression_fault
 
 from .build import call, connection, prepared, specification, trajectory
@@ -70,3 +71,46 @@ def test_expression_that_takes_too_long_says_nothing(monkeypatch: pytest.MonkeyP
         ("t1", None),
         ("t2", True),
     ]
+
+
+def test_expression_that_takes_too_much_memory_says_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its engine has a small limit of its own; other attempts of its task are judged."""
+    monkeypatch.setattr(engine, "MEMORY_LIMIT", "20MB")
+    spec = specification(
+        "tasks: {t: {success: "
+        "{sql: 'len(list(repeat(tool_name, 2000 * cost::INT) ORDER BY step_index)) > 1'}}}"
+    )
+    steps = [call(f"t{i}", j, "look", cost=(1.0, 100.0)[i]) for i in (0, 1) for j in range(200)]
+    con = connection(steps, [trajectory(f"t{i}", task_id="t") for i in (0, 1)])
+    prepared(con, spec)
+
+    assert con.sql("SELECT attempt_id, success FROM successes ORDER BY 1").fetchall() == [
+        ("t0", True),
+        ("t1", None),
+    ]
+
+
+def test_expression_sees_the_steps_of_its_attempt_alone() -> None:
+    """Those of sub-agents are its own; before any step it is asked too, and NULL is false."""
+    spec = specification(
+        "tasks: {t: {sub_goals: {g: {success: {sql: count(*) = 3}}, "
+        "n: {success: {sql: max(cost) > 1}}}}}"
+    )
+    steps = [call("a", 0, "x"), call("a", 1, "y"), call("c", 0, "z"), call("b", 0, "x")]
+    runs = [
+        trajectory("a", task_id="t"),
+        trajectory("b", task_id="t"),
+        trajectory("c", trace_id="a", parent_trajectory_id="a"),
+    ]
+    con = prepared(connection(steps, runs), spec)
+
+    rows = con.sql("FROM expression_results ORDER BY attempt_id, sub_goal, at_end").fetchall()
+    assert [(row[0], row[1], row[4]) for row in rows if row[3]] == [
+        ("a", "g", True),
+        ("a", "n", False),
+        ("b", "g", False),
+        ("b", "n", False),
+    ]
+    assert not any(row[4] for row in rows if not row[3])

@@ -1,8 +1,9 @@
 """Asks the SQL expressions of success criteria what they say of each attempt.
 
 Its own module because these texts are the task file's, not ours. They are checked when the file is
-loaded, but some errors show only on real steps, and must spoil no other attempt. One that takes
-too long is not asked again: it would not be faster alone.
+loaded, but some errors show only on real steps, and must spoil no other attempt. They run in an
+engine of their own that holds the steps they read and nothing else, within limits of time and
+memory. One that takes too long is not asked again: it would not be faster alone.
 """
 
 import time
@@ -10,9 +11,17 @@ from threading import Timer
 from typing import Final
 
 import duckdb
+import pyarrow as pa
+
+from tracegrade_scoring.relations import put
+from tracegrade_scoring.tasks.engine import closed_engine
+from tracegrade_scoring.tasks.expression import columns_read
 
 MAX_SECS: Final = 20.0
 """Of one expression over the attempts of one bucket; more is taken for no answer."""
+
+ROWS_AT_A_TIME: Final = 10_000
+"""Steps that are handed over at once."""
 
 _ASKED = """
   SELECT task_matches.attempt_id, sub_goal, condition
@@ -20,23 +29,20 @@ _ASKED = """
   WHERE expression = $expression
 """
 
-_EVALUATED = """
-  WITH asked AS ({asked}),
-  empty AS (
-    SELECT ({expression})::BOOLEAN AS holds FROM steps WHERE FALSE
-  ),
-  whole AS (
-    SELECT attempt_members.attempt_id, coalesce(({expression})::BOOLEAN, FALSE) AS holds
-    FROM steps INNER JOIN attempt_members USING (trajectory_id)
-    WHERE attempt_members.attempt_id IN {attempts}
-    GROUP BY attempt_members.attempt_id
-  )
-  SELECT attempt_id, sub_goal, condition, FALSE AS at_end, coalesce(empty.holds, FALSE) AS holds
-  FROM asked CROSS JOIN empty
+_STEPS = """
+  SELECT attempt_members.attempt_id AS attempt_of, {columns}
+  FROM steps INNER JOIN attempt_members USING (trajectory_id)
+  WHERE attempt_members.attempt_id IN {attempts}
+"""
+
+_ANSWERED = """
+  WITH asked AS ({asked})
+  SELECT attempt_id, sub_goal, condition, FALSE AS at_end, coalesce($at_start, FALSE) AS holds
+  FROM asked
   WHERE attempt_id IN {attempts}
   UNION ALL
-  SELECT attempt_id, sub_goal, condition, TRUE, coalesce(whole.holds, empty.holds, FALSE)
-  FROM asked LEFT JOIN whole USING (attempt_id) CROSS JOIN empty
+  SELECT attempt_id, sub_goal, condition, TRUE, coalesce(answers.holds, $at_start, FALSE)
+  FROM asked LEFT JOIN expression_answers AS answers ON asked.attempt_id = answers.attempt_of
   WHERE attempt_id IN {attempts}
 """
 
@@ -52,17 +58,25 @@ def evaluate(con: duckdb.DuckDBPyConnection) -> None:
         "(attempt_id TEXT, sub_goal TEXT, condition INTEGER, at_end BOOLEAN, holds BOOLEAN)"
     )
     asked = "SELECT DISTINCT expression FROM criterion_conditions WHERE kind = 'sql'"
-    for (expression,) in con.execute(f"{asked} ORDER BY expression").fetchall():
-        until = time.monotonic() + MAX_SECS
-        try:
-            if not _add(con, expression, until, "(SELECT attempt_id FROM asked)"):
-                _add_one_by_one(con, expression, until)
-        except duckdb.InterruptException:
-            _add_unanswered(con, expression)
+    expressions = con.execute(f"{asked} ORDER BY expression").fetchall()
+    if not expressions:
+        return
+    with closed_engine() as engine:
+        for (expression,) in expressions:
+            until = time.monotonic() + MAX_SECS
+            try:
+                if not _add(con, engine, expression, until, _ALL_ASKED):
+                    _add_one_by_one(con, engine, expression, until)
+            except duckdb.InterruptException:
+                _add_unanswered(con, expression)
+
+
+_ALL_ASKED: Final = f"(SELECT attempt_id FROM ({_ASKED}))"
 
 
 def _add(
     con: duckdb.DuckDBPyConnection,
+    engine: duckdb.DuckDBPyConnection,
     expression: str,
     until: float,
     attempts: str,
@@ -73,29 +87,65 @@ def _add(
     Raises:
         InterruptException: It was not done at the time `until`.
     """
-    rows = _EVALUATED.format(asked=_ASKED, expression=expression, attempts=attempts)
     left = until - time.monotonic()
     if left <= 0:
         raise duckdb.InterruptException
-    limit = Timer(left, con.interrupt)
+    limit = Timer(left, engine.interrupt)
     limit.start()
+    given = {"expression": expression, **parameters}
     try:
-        con.execute(
-            f"INSERT INTO expression_results {rows}", {"expression": expression, **parameters}
-        )
+        at_start = _before_steps(engine, expression)
+        put(con, "expression_answers", _after_steps(con, engine, attempts, given))
     except duckdb.InterruptException:
         raise
     except duckdb.Error:
         return False
     finally:
         limit.cancel()
+    rows = _ANSWERED.format(asked=_ASKED, attempts=attempts)
+    con.execute(f"INSERT INTO expression_results {rows}", {**given, "at_start": at_start})
     return True
 
 
-def _add_one_by_one(con: duckdb.DuckDBPyConnection, expression: str, until: float) -> None:
+def _before_steps(engine: duckdb.DuckDBPyConnection, expression: str) -> bool | None:
+    """Return what an expression says of no steps; None for NULL, or if it says nothing."""
+    row = engine.execute(f"SELECT ({expression})::BOOLEAN FROM steps WHERE FALSE").fetchone()
+    return row[0] if row else None
+
+
+def _after_steps(
+    con: duckdb.DuckDBPyConnection,
+    engine: duckdb.DuckDBPyConnection,
+    attempts: str,
+    given: dict[str, str],
+) -> pa.Table:
+    """Return what an expression says of each attempt with steps; NULL is false."""
+    expression = given["expression"]
+    columns = ["step_index", *columns_read(engine, expression)]
+    asked = _STEPS.format(
+        columns=", ".join(f"steps.{name}" for name in columns), attempts=attempts
+    )
+    used = {name: value for name, value in given.items() if f"${name}" in asked}
+    steps = con.sql(asked, params=used).to_arrow_reader(ROWS_AT_A_TIME)
+    engine.register("asked_steps", steps)
+    try:
+        return engine.sql(
+            f"SELECT attempt_of, coalesce(({expression})::BOOLEAN, FALSE) AS holds "
+            "FROM asked_steps AS steps GROUP BY attempt_of"
+        ).to_arrow_table()
+    finally:
+        engine.unregister("asked_steps")
+
+
+def _add_one_by_one(
+    con: duckdb.DuckDBPyConnection,
+    engine: duckdb.DuckDBPyConnection,
+    expression: str,
+    until: float,
+) -> None:
     asked = con.execute(f"SELECT DISTINCT attempt_id FROM ({_ASKED})", {"expression": expression})
     for (attempt_id,) in asked.fetchall():
-        if not _add(con, expression, until, "($attempt_id)", attempt_id=attempt_id):
+        if not _add(con, engine, expression, until, "($attempt_id)", attempt_id=attempt_id):
             _add_unanswered(con, expression, attempt_id)
 
 

@@ -16,6 +16,9 @@ from tracegrade_scoring.tasks.expression import forbidden
 MAX_SECS: Final = 5.0
 """No steps need no time, so an expression that takes longer never ends over real ones."""
 
+MEMORY_LIMIT: Final = "512MB"
+"""Of an engine that runs a task file's own SQL: counts and short lists need a fraction of it."""
+
 MAX_PATTERN_CHARS: Final = 10_000
 """Patterns are compiled once for each row that they are matched with."""
 
@@ -59,10 +62,22 @@ _FROM_ROWS: Final = "FROM (VALUES ($given), ($given)) AS givens (given)"
 
 @cache
 def _engine() -> duckdb.DuckDBPyConnection:
-    """Return an engine that holds an empty table of steps and reaches nothing else."""
+    return closed_engine()
+
+
+def closed_engine() -> duckdb.DuckDBPyConnection:
+    """Return an engine with an empty table of steps; it reaches nothing else and never spills."""
     columns = ", ".join(f"{column.name} {duckdb_type(column.type)}" for column in STEPS.columns)
-    con = duckdb.connect(config={"enable_external_access": False, "threads": 1})
+    con = duckdb.connect(
+        config={
+            "enable_external_access": False,
+            "threads": 1,
+            "memory_limit": MEMORY_LIMIT,
+            "temp_directory": "",
+        }
+    )
     con.execute(f"CREATE TABLE steps ({columns})")
+    con.execute("SET lock_configuration = true")
     return con
 
 

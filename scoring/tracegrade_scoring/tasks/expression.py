@@ -55,6 +55,15 @@ def forbidden(con: duckdb.DuckDBPyConnection, sql: str) -> str | None:
     return next((fault for node in nodes if (fault := _fault(con, node, lambdas))), None)
 
 
+def columns_read(con: duckdb.DuckDBPyConnection, sql: str) -> list[str]:
+    """Return the columns of `steps` that an expression without faults reads, sorted."""
+    nodes = _nodes(_parsed(con, sql) or [])
+    named = {
+        node["column_names"][-1].lower() for node in nodes if node.get("class") == "COLUMN_REF"
+    }
+    return sorted(named & _COLUMNS)
+
+
 def _parsed(con: duckdb.DuckDBPyConnection, sql: str) -> list[Any] | None:
     """Return the expressions as the engine reads them; None if it cannot."""
     asked = "SELECT json_serialize_sql($asked)"
