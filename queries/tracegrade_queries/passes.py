@@ -23,6 +23,7 @@ _MACROS: Final = (  # each may use those before it
     "result_is_error",
     "block_part",
     "chat_parts",
+    "genai_block",
     "held_chat",
     "half_shared",
     "plan_in",
@@ -87,7 +88,15 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _group_tool_spans(con)
     _make(con, "requests", "matches", "responses", "tool_lists", "offered_in_runs")
     _make(con, "control_tools", "calls", "turns", "recalled_thoughts", "model_texts", "answers")
-    _make(con, "spoken_steps", "user_steps", "call_steps", "observers", "observation_steps")
+    _make(
+        con,
+        "inner_tools",
+        "spoken_steps",
+        "user_steps",
+        "call_steps",
+        "observers",
+        "observation_steps",
+    )
     _make(con, "span_steps", "root_answer_steps", "step_rows", "built_steps")
     _make(con, "usage_of_runs", "built_trajectories", "unread_scopes", "evaluations")
 

@@ -129,7 +129,7 @@ ADK_LEGACY = {
     ],
     "__toolerror": [THOUGHT, f"{CALL} error"],
 }
-# Both schemas without content: names and ends of tools.
+# Without content: names and ends of tools.
 ADK_BARE = {
     "": ["tool_call get_weather ok"],
     "__halluc": ["tool_call nope_tool error"],
@@ -412,6 +412,24 @@ PARALLEL = [
     LAST_THOUGHT,
     ANSWER,
 ]
+# It runs tools by itself within one span, which tells the last answer alone.
+GOOGLE_GENAI_OLD = {
+    "": [*FROM_TOOL, LAST_THOUGHT, ANSWER],
+    "__toolerror": [f"{CALL} error", LAST_THOUGHT, ANSWER],
+}
+# Before version 3 one span ran whatever a message requested, tools that do not exist too.
+NOT_FOUND = "observation Tool 'nope_tool' not found. Available tools: get_weather"
+HAYSTACK = _unthought(
+    _told(
+        [f"{NOPE} not_executed", NOT_FOUND],
+        [
+            f"{CALL} error",
+            "observation Failed to invoke Tool `get_weather` with parameters {'city': 'Paris'}. "
+            "Error: weather backend down",
+        ],
+    )
+)
+HAYSTACK_2 = HAYSTACK | {"__halluc": [f"{NOPE} error", NOT_FOUND, ANSWER]}
 STORIES = {
     "agent-framework": AGENT_FRAMEWORK,
     "agent-framework_handoff": {"": ["handoff handoff_to_weather_agent {}", *HANDED_OVER]},
@@ -429,8 +447,10 @@ STORIES = {
     "google-adk_legacy": ADK_LEGACY,
     "google-adk_openinference": ADK_OPENINFERENCE,
     "google-adk_parallel": {"": ADK_PARALLEL},
-    "google-adk_schema1": ADK_BARE,
+    "google-adk_schema1": ADK_LEGACY,
     "google-adk_stream": {"": [*ADK_PARALLEL[:3], ADK_PARALLEL[5], ANSWER]},
+    "haystack_2.19": HAYSTACK_2,
+    "haystack_3.4": HAYSTACK,
     "langfuse-sdk": LANGFUSE_SDK,
     "langgraph_openinference": LANGGRAPH,
     "langgraph_langsmith": LANGGRAPH,
@@ -458,6 +478,8 @@ STORIES = {
     "smolagents_code": SMOLAGENTS_CODE,
     "smolagents_plan": SMOLAGENTS_PLAN,
     "smolagents_tool": SMOLAGENTS,
+    "strands_agentcore": STRANDS,  # its messages moved into log records
+    "strands_agentcore_latest": {"": STRANDS[""]},
     "strands_default": STRANDS,
     "strands_latest": STRANDS,
     "strands_openinference": STRANDS,
@@ -475,6 +497,7 @@ STORIES = {
     "anthropic_openinference_0.1_parallel": {"": PARALLEL},  # one result in the raw request alone
     "anthropic_openinference_stream": {"": ANTHROPIC_CLIENT[""]},
     "google-genai_otel": {"": GOOGLE_GENAI},
+    "google-genai_0.4b0": GOOGLE_GENAI_OLD,
     "openai_openinference_stream": {"": ANTHROPIC_CLIENT[""]},
     "openinference_1.3_openai-agents": {"": ANTHROPIC_CLIENT[""]},
     "traceloop_0.50_langgraph": {"": LANGGRAPH[""]},

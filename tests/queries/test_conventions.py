@@ -17,6 +17,8 @@ from .traces import (
     request,
     request_of,
     response,
+    rows,
+    span,
     story,
     tool,
     with_events,
@@ -94,6 +96,60 @@ def test_events_of_earlier_conventions_tell_the_messages(
     told = story(lake)
     assert [each for each in told if not each.startswith("observation")] == [STORY[0], STORY[2]]
     assert told == STORY or form is text_events
+
+
+def test_lists_of_texts_are_what_was_said(lake: Lake) -> None:
+    """Spring AI writes the texts alone; the client's span tells the question."""
+    client = {"spring__ai__kind": "chat_client", "spring__ai__chat__client__user__text": QUESTION}
+    spans = [
+        span(1, ms=50, gen_ai__operation__name="framework", **client),
+        with_events(
+            model(2, 1, at=1),
+            ("gen_ai.content.prompt", {"gen_ai.prompt": json.dumps(["You help.", QUESTION])}),
+            ("gen_ai.content.completion", {"gen_ai.completion": json.dumps([ANSWER])}),
+        ),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert story(lake) == [STORY[2]]
+    asked = "SELECT user_input, final_answer FROM trajectories"
+    assert rows(lake, asked) == [{"user_input": QUESTION, "final_answer": ANSWER}]
+
+
+@pytest.mark.parametrize("in_json", [True, False])
+def test_parameters_of_a_function_are_its_arguments(lake: Lake, in_json: bool) -> None:
+    """Google's instrumentation told each by itself, in attributes or in the JSON of one."""
+    parameters = {
+        "code.function.parameters.city.type": "str",
+        "code.function.parameters.city.value": "75",
+        "code.function.parameters.days.type": "int",
+        "code.function.parameters.days.value": 3,
+    }
+    told: Row = {"code__function__return__value": "22C", "code__args__keyword__count": 2}
+    if in_json:
+        told = {"gen_ai__tool__call__arguments": json.dumps(parameters)}
+    else:
+        told |= {key.replace(".", "__"): value for key, value in parameters.items()}
+    land(lake, request_of([agent(1), tool(2, 1, at=1, tool_name="w", **told)]))
+    build(lake)
+
+    assert story(lake)[0] == 'tool_call w {"city":"75","days":3} ok'
+
+
+def test_span_that_names_a_tool_alone_executed_it(lake: Lake) -> None:
+    """Whether no operation is named, or one that the conventions do not have."""
+    named = {"gen_ai__tool__name": "w", "gen_ai__tool__call__arguments": '{"city": "Paris"}'}
+    spans = [
+        agent(1),
+        span(2, 1, at=1, **named),
+        span(3, 1, at=5, gen_ai__operation__name="run_it", **named),
+        span(4, 1, at=9, gen_ai__operation__name="choose", gen_ai__tool__name="w"),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert story(lake) == [STORY[0]] * 2
 
 
 def test_reasoning_written_last_stands_before_what_it_led_to(lake: Lake) -> None:

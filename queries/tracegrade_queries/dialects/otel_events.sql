@@ -4,17 +4,78 @@
 -- attributes (Strands, where it is a list of Bedrock's content blocks; Azure's clients: it is
 -- what a log record's body would be). Before 1.28 two span events hold all messages of a call,
 -- as JSON or as plain text, and before 1.26 two attributes of the span do. Google ADK writes
--- `<elided>` for what it may not tell.
+-- `<elided>` for what it may not tell. AWS's distribution (Bedrock AgentCore) moves messages, from
+-- attributes and from events of a span, into one record.
 --
 -- Rank:
 --   70
 -- Marks:
---   ^gen_ai\.(\w+\.message|choice|(content\.)?(prompt|completion))$
+--   ^gen_ai\.(\w+\.message|messages|choice|(content\.)?(prompt|completion))$
 -- Reads:
 --   bucket_events
 --   bucket_spans
 -- Order:
 --   none
+CREATE OR REPLACE TEMP TABLE otel_events_moved AS
+WITH sides AS (
+  SELECT
+    key,
+    unnest(['in', 'out']) AS direction,
+    unnest(
+      [try_cast(body AS JSON) -> '$.input.messages', try_cast(body AS JSON) -> '$.output.messages']
+    ) AS messages
+  FROM bucket_events
+  WHERE name = 'gen_ai.messages'
+)
+
+SELECT
+  key,
+  direction,
+  generate_subscripts(cast(messages AS JSON[]), 1) AS position,
+  unnest(cast(messages AS JSON[])) AS message
+FROM sides
+WHERE json_type(messages) = 'ARRAY';
+
+CREATE OR REPLACE TEMP TABLE otel_events_held AS
+SELECT
+  key,
+  if(name = 'gen_ai.content.prompt', 'in', 'out') AS direction,
+  position,
+  if(name = 'gen_ai.content.prompt', 'user', 'assistant') AS role,
+  coalesce(attributes['gen_ai.prompt'], attributes['gen_ai.completion']) AS text
+FROM bucket_events
+WHERE name IN ('gen_ai.content.prompt', 'gen_ai.content.completion')
+UNION ALL BY NAME
+SELECT
+  key,
+  unnest(['in', 'out']) AS direction,
+  0 AS position,
+  unnest(['user', 'assistant']) AS role,
+  unnest([attributes['gen_ai.prompt'], attributes['gen_ai.completion']]) AS text
+FROM bucket_spans
+-- LangSmith writes there the inputs and outputs of whatever ran.
+WHERE attributes['langsmith.span.kind'] IS NULL
+UNION ALL BY NAME
+-- Of OpenInference's spans the roles stay behind: who said what was moved is known of the texts
+-- of an output alone.
+SELECT
+  otel_events_moved.key,
+  otel_events_moved.direction,
+  otel_events_moved.position,
+  otel_events_moved.message ->> '$.role' AS role,
+  otel_events_moved.message ->> '$.content' AS text
+FROM otel_events_moved
+INNER JOIN bucket_spans USING (key)
+WHERE
+  json_type(otel_events_moved.message, '$.content') = 'VARCHAR'
+  AND (
+    bucket_spans.attributes['openinference.span.kind'] IS NULL
+    OR (
+      otel_events_moved.direction = 'out'
+      AND NOT regexp_matches(otel_events_moved.message ->> '$.content', '^\s*[\[{]')
+    )
+  );
+
 CREATE OR REPLACE TEMP TABLE otel_events_chat AS
 WITH told AS (
   SELECT
@@ -42,37 +103,19 @@ WITH told AS (
       'gen_ai.system.message', 'gen_ai.user.message', 'gen_ai.assistant.message',
       'gen_ai.tool.message', 'gen_ai.choice'
     )
-),
-
-held AS (
-  SELECT
-    key,
-    if(name = 'gen_ai.content.prompt', 'in', 'out') AS direction,
-    1_000_000 * position AS position,
-    coalesce(attributes['gen_ai.prompt'], attributes['gen_ai.completion']) AS content
-  FROM bucket_events
-  WHERE name IN ('gen_ai.content.prompt', 'gen_ai.content.completion')
   UNION ALL BY NAME
+  -- Span events that were moved into a record, each with its attributes; of those of one name the
+  -- last is left. What a model said before is no choice: its text is named otherwise.
   SELECT
     key,
-    unnest(['in', 'out']) AS direction,
-    0 AS position,
-    unnest([attributes['gen_ai.prompt'], attributes['gen_ai.completion']]) AS content
-  FROM bucket_spans
-  -- LangSmith writes there the inputs and outputs of whatever ran.
-  WHERE attributes['langsmith.span.kind'] IS NULL
-),
-
-contents AS (
-  SELECT
-    key,
-    direction,
-    position,
-    content,
-    if(direction = 'in', 'user', 'assistant') AS role,
-    try_cast(content AS JSON[]) AS messages
-  FROM held
-  WHERE content IS NOT NULL
+    if(message ->> '$.role' = 'assistant', 1, position) AS position,
+    if(json_exists(message, '$.content.message'), 'out', 'in') AS direction,
+    message ->> '$.role' AS role,
+    coalesce(message ->> '$.content.message', message ->> '$.content.content') AS content,
+    message ->> '$.content.tool_calls' AS tool_calls,
+    message ->> '$.content.id' AS call_id
+  FROM otel_events_moved
+  WHERE json_type(message, '$.content') = 'OBJECT'
 )
 
 SELECT
@@ -81,9 +124,13 @@ SELECT
   position AS message_position,
   json_merge_patch(
     json_object('role', role),
-    -- A choice of a log record holds the message, other bodies are it.
+    -- A choice of a log record holds the message, other bodies are it, or hold one of Google's.
     CASE
       WHEN json_type(body, '$.message') = 'OBJECT' THEN body -> '$.message'
+      WHEN json_type(body, '$.content.parts') = 'ARRAY'
+        THEN json_object(
+          'role', coalesce(body ->> '$.content.role', role), 'content', body -> '$.content.parts'
+        )
       WHEN json_type(body) = 'OBJECT' THEN body
       ELSE json_object(
         'content', coalesce(try_cast(content AS JSON), to_json(content)),
@@ -98,17 +145,9 @@ UNION ALL BY NAME
 SELECT
   key,
   direction,
-  position + generate_subscripts(messages, 1) AS message_position,
-  unnest(messages) AS message
-FROM contents
-UNION ALL BY NAME
-SELECT
-  key,
-  direction,
-  position AS message_position,
-  json_object('role', role, 'content', content) AS message
-FROM contents
-WHERE messages IS NULL;
+  message_position,
+  message
+FROM held_chat('otel_events_held');
 
 CREATE OR REPLACE TEMP TABLE otel_events_messages AS
 FROM chat_parts('otel_events_chat');

@@ -13,6 +13,31 @@
 --   bucket_spans
 -- Order:
 --   none
+-- Google's instrumentation told arguments one by one as `code.function.parameters.X.value`, first
+-- in attributes of the span, then in one that holds those in JSON. NULL if there are none.
+CREATE OR REPLACE TEMP MACRO named_parameters(ATTRIBUTES) AS
+nullif(
+  to_json(
+    map_from_entries(
+      list_transform(
+        list_filter(
+          map_entries(attributes),
+          LAMBDA entry: regexp_matches(entry.key, '^code\.function\.parameters\..+\.value$')
+        ),
+        LAMBDA entry: {
+          'key': regexp_extract(entry.key, '^code\.function\.parameters\.(.+)\.value$', 1),
+          'value': if(
+            attributes[regexp_replace(entry.key, 'value$', 'type')] = 'str',
+            to_json(entry.value),
+            coalesce(try_cast(entry.value AS JSON), to_json(entry.value))
+          )
+        }
+      )
+    )
+  )::VARCHAR,
+  '{}'
+);
+
 CREATE OR REPLACE TEMP TABLE otel_genai_messages AS
 WITH details AS (
   SELECT
@@ -246,6 +271,7 @@ described AS (
   LEFT JOIN answering USING (key)
   WHERE
     bucket_spans.attributes['gen_ai.operation.name'] IS NOT NULL
+    OR bucket_spans.attributes['gen_ai.tool.name'] IS NOT NULL
     OR bucket_spans.attributes['mcp.method.name'] = 'tools/call'
     OR (bucket_spans.name = 'workflow.run' AND bucket_spans.scope_name = 'agent_framework')
     OR spoken.key IS NOT NULL
@@ -273,8 +299,18 @@ SELECT
         WHEN 'handoff' THEN 'handoff'
         WHEN 'evaluation' THEN 'evaluator'
         ELSE
-          -- Whatever it is called: a model is named, and what it said.
+          -- Whatever it is called: a model is named, and what it said; of a tool, what it got.
           CASE
+            WHEN
+              attributes['gen_ai.tool.name'] IS NOT NULL
+              AND (
+                coalesce(
+                  attributes['gen_ai.operation.name'], attributes['mcp.method.name']
+                ) IS NULL
+                OR attributes['gen_ai.tool.call.arguments'] IS NOT NULL
+                OR attributes['gen_ai.tool.call.result'] IS NOT NULL
+              )
+              THEN 'tool'
             WHEN
               is_answering
               AND coalesce(attributes['gen_ai.request.model'], attributes['gen_ai.response.model'])
@@ -294,9 +330,22 @@ SELECT
     END
   ) AS tool_name,
   nullif(attributes['gen_ai.tool.call.id'], '<not specified>') AS call_id,
-  attributes['gen_ai.tool.call.arguments'] AS arguments,
+  CASE
+    WHEN contains(attributes['gen_ai.tool.call.arguments'], '"code.function.parameters.')
+      THEN named_parameters(
+        from_json(
+          try_cast(attributes['gen_ai.tool.call.arguments'] AS JSON), '"MAP(VARCHAR, VARCHAR)"'
+        )
+      )
+    WHEN attributes['code.args.keyword.count'] IS NOT NULL THEN named_parameters(attributes)
+    ELSE attributes['gen_ai.tool.call.arguments']
+  END AS arguments,
   result_text(
-    coalesce(attributes['gen_ai.tool.call.result'], attributes['anthropic.tool_result.content'])
+    coalesce(
+      attributes['gen_ai.tool.call.result'],
+      attributes['anthropic.tool_result.content'],
+      attributes['code.function.return.value']
+    )
   ) AS result,
   user_input,
   CASE WHEN NOT coalesce(is_overwritten, FALSE) THEN answer END AS answer,

@@ -83,6 +83,8 @@ CREATE OR REPLACE TEMP VIEW platforms_told AS
 SELECT
   key,
   'in' AS direction,
+  0 AS position,
+  'user' AS role,
   input AS text
 FROM platforms_spans
 WHERE operation = 'model'
@@ -90,6 +92,8 @@ UNION ALL
 SELECT
   key,
   'out' AS direction,
+  0 AS position,
+  'assistant' AS role,
   output AS text
 FROM platforms_spans
 WHERE operation = 'model';
@@ -129,6 +133,7 @@ SELECT
   -- The one argument of an agent that has no more.
   CASE
     WHEN operation <> 'agent' THEN NULL
+    WHEN kind = 'chat_client' THEN attributes['spring.ai.chat.client.user.text']
     WHEN len(given) = 1 THEN given[1]
     ELSE result_text(input)
   END AS user_input,

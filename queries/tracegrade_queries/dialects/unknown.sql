@@ -356,6 +356,8 @@ CREATE OR REPLACE TEMP VIEW unknown_told AS
 SELECT
   key,
   'in' AS direction,
+  0 AS position,
+  'user' AS role,
   found['input'] AS text
 FROM unknown_spans
 WHERE operation <> 'tool'
@@ -363,6 +365,8 @@ UNION ALL
 SELECT
   key,
   'out' AS direction,
+  0 AS position,
+  'assistant' AS role,
   found['output'] AS text
 FROM unknown_spans
 WHERE operation <> 'tool';

@@ -9,12 +9,12 @@
 CREATE OR REPLACE TEMP MACRO block_part(BLOCK) AS {
   'part_type': CASE
     WHEN json_exists(block, '$.toolUse') THEN 'tool_call'
-    WHEN json_exists(block, '$.function_call') THEN 'tool_call'
+    WHEN json_type(block, '$.function_call') = 'OBJECT' THEN 'tool_call'
     WHEN json_exists(block, '$.functionCall') THEN 'tool_call'
     WHEN json_exists(block, '$.toolRequest') THEN 'tool_call'
     WHEN block ->> '$.type' IN ('tool_use', 'tool-call') THEN 'tool_call'
     WHEN json_exists(block, '$.toolResult') THEN 'tool_call_response'
-    WHEN json_exists(block, '$.function_response') THEN 'tool_call_response'
+    WHEN json_type(block, '$.function_response') = 'OBJECT' THEN 'tool_call_response'
     WHEN json_exists(block, '$.functionResponse') THEN 'tool_call_response'
     WHEN json_exists(block, '$.toolResponse') THEN 'tool_call_response'
     WHEN block ->> '$.type' IN ('tool_result', 'tool-result') THEN 'tool_call_response'

@@ -1,7 +1,9 @@
 -- What is told beside the spans of this bucket: their span events, and log records that name them.
 --
 -- Old and new conventions say the same in different places: messages are span events in one, log
--- records in another. Only the events that some dialect reads are here.
+-- records in another. Only the events that some dialect reads are here. AWS's distribution of
+-- OpenTelemetry takes messages out of spans into one log record for each, and names it as the
+-- instrumentation; here that is a `gen_ai.messages`.
 --
 -- Reads:
 --   bucket_spans
@@ -36,7 +38,11 @@ log_records AS (
         logs.wal_seq,
         logs.content_hash
     ) AS position,
-    coalesce(nullif(logs.event_name, ''), logs.attributes['event.name'], logs.body) AS name,
+    CASE
+      WHEN regexp_matches(logs.body, '^\{\s*"(input|output)":\s*\{\s*"messages":')
+        THEN 'gen_ai.messages'
+      ELSE coalesce(nullif(logs.event_name, ''), logs.attributes['event.name'], logs.body)
+    END AS name,
     coalesce(nullif(logs.time_ns, 0), logs.observed_time_ns) AS time_ns,
     logs.attributes,
     logs.body

@@ -1,15 +1,17 @@
 -- Messages that the whole input or output of a model call holds, as chat_parts takes them.
 --
--- The named relation has key, direction (in | out) and text: a chat in JSON (a list of messages or
--- of texts, an object that is one message or that holds a list of them), else what the user or the
--- model said.
+-- The named relation has key, direction (in | out), position (order of what it has of one key),
+-- role (of what names none) and text: a chat in JSON (a list of messages or texts, an object that
+-- is one message or that holds a list of them), else what was said. Blocks of a message stand in
+-- `content`, or in `parts` as Google and the GenAI conventions have it.
 CREATE OR REPLACE TEMP MACRO held_chat(RELATION) AS TABLE
   WITH held AS (
     SELECT
       key,
       direction,
+      position,
+      role,
       text,
-      if(direction = 'in', 'user', 'assistant') AS role,
       try_cast(text AS JSON) AS whole
     FROM query_table(relation)
     WHERE text IS NOT NULL
@@ -35,37 +37,57 @@ CREATE OR REPLACE TEMP MACRO held_chat(RELATION) AS TABLE
     FROM held
   ),
 
+  items AS (
+    SELECT
+      key,
+      direction,
+      position,
+      role,
+      generate_subscripts(cast(items AS JSON[]), 1) AS item_position,
+      unnest(cast(items AS JSON[])) AS item
+    FROM lists
+    WHERE items IS NOT NULL
+  ),
+
   messages AS (
     SELECT
       key,
       direction,
+      1_000_000 * position + item_position AS message_position,
       role,
-      generate_subscripts(cast(items AS JSON[]), 1) AS message_position,
-      unnest(cast(items AS JSON[])) AS item
-    FROM lists
-    WHERE items IS NOT NULL
+      CASE
+        WHEN json_type(item) = 'VARCHAR' THEN json_object('content', item)
+        -- A choice holds the message.
+        ELSE coalesce(item -> '$.message', item)
+      END AS message
+    FROM items
+    WHERE json_type(item) IN ('OBJECT', 'VARCHAR')
   )
 
-  -- A choice holds the message.
   SELECT
     key,
     direction,
     message_position,
     json_merge_patch(
       json_object('role', role),
-      if(
-        json_type(item) = 'VARCHAR',
-        json_object('content', item),
-        coalesce(item -> '$.message', item)
-      )
+      CASE
+        WHEN json_type(message, '$.parts') = 'ARRAY'
+          THEN json_object(
+            -- The parts of a tool's message are no text.
+            'role', replace(coalesce(message ->> '$.role', role), 'tool', 'user'),
+            'content', list_transform(
+              cast(message -> '$.parts' AS JSON[]), LAMBDA part: genai_block(part)
+            )
+          )
+        ELSE message
+      END
     ) AS message
   FROM messages
-  WHERE json_type(item) IN ('OBJECT', 'VARCHAR')
   UNION ALL
   SELECT
     key,
     direction,
-    1 AS message_position,
+    1_000_000 * position AS message_position,
     json_object('role', role, 'content', result_text(text)) AS message
   FROM lists
   WHERE items IS NULL;

@@ -9,9 +9,10 @@
 --   recalled_thoughts
 --   model_texts
 --   answers
+--   inner_tools
 -- Columns:
 --   run               BIGINT
---   anchor_ns         BIGINT   Start of the model call.
+--   anchor_ns         BIGINT   Start of the model call; end of the tools that ran in its span.
 --   message_position  BIGINT
 --   part_position     BIGINT
 --   execution_ns      BIGINT   Start of the model call.
@@ -53,7 +54,7 @@ WITH said AS (
 
 SELECT
   model_calls.run,
-  model_calls.start_ns AS anchor_ns,
+  coalesce(inner_tools.end_ns, model_calls.start_ns) AS anchor_ns,
   said.message_position,
   said.part_position,
   model_calls.start_ns AS execution_ns,
@@ -70,5 +71,6 @@ SELECT
 FROM said
 INNER JOIN model_calls USING (model_call)
 INNER JOIN operations ON said.model_call = operations.key
+LEFT JOIN inner_tools USING (model_call)
 LEFT JOIN answers ON model_calls.run = answers.run
 WHERE said.kind <> 'answer' OR answers.said_answer IS DISTINCT FROM said.text;

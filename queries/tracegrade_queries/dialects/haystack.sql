@@ -1,0 +1,162 @@
+-- Haystack's own tracing: agents, their steps and components, inputs and outputs as JSON.
+--
+-- An agent's calls and tools have spans of their own from version 3. Before, they are components:
+-- a chat model's class ends in ChatGenerator, a ToolInvoker runs a message's calls, of which none
+-- has a span if there are several.
+--
+-- Rank:
+--   120
+-- Marks:
+--   ^haystack\.
+-- Reads:
+--   bucket_spans
+-- Order:
+--   none
+CREATE OR REPLACE TEMP TABLE haystack_spans AS
+SELECT
+  key,
+  attributes,
+  try_cast(
+    coalesce(
+      attributes['haystack.agent.step.llm.input'],
+      attributes['haystack.agent.input'],
+      attributes['haystack.component.input']
+    ) AS JSON
+  ) AS heard,
+  try_cast(
+    coalesce(
+      attributes['haystack.agent.step.llm.output'],
+      attributes['haystack.agent.output'],
+      attributes['haystack.component.output']
+    ) AS JSON
+  ) AS said,
+  CASE
+    WHEN name = 'haystack.agent.run' THEN 'agent'
+    WHEN name = 'haystack.agent.step.llm' THEN 'model'
+    WHEN name = 'haystack.agent.step.tool' THEN 'tool'
+    WHEN ends_with(attributes['haystack.component.type'], 'ChatGenerator') THEN 'model'
+    WHEN json_array_length(said, '$.tool_messages') = 1 THEN 'tool'
+    ELSE 'other'
+  END AS operation,
+  said -> '$.tool_messages[0].content[0].tool_call_result' AS invoked
+FROM bucket_spans
+WHERE starts_with(name, 'haystack.');
+
+CREATE OR REPLACE TEMP VIEW haystack_chat AS
+WITH lists AS (
+  SELECT
+    key,
+    'in' AS direction,
+    heard -> '$.messages' AS messages
+  FROM haystack_spans
+  UNION ALL
+  SELECT
+    key,
+    'out' AS direction,
+    coalesce(said -> '$.replies', json_array(said -> '$.messages[#-1]')) AS messages
+  FROM haystack_spans
+),
+
+messages AS (
+  SELECT
+    key,
+    direction,
+    generate_subscripts(cast(messages AS JSON[]), 1) AS message_position,
+    unnest(cast(messages AS JSON[])) AS message
+  FROM lists
+  WHERE json_type(messages) = 'ARRAY'
+)
+
+-- A block is an object with one key, which tells its type.
+SELECT
+  key,
+  direction,
+  message_position,
+  json_object(
+    'role',
+    if(message ->> '$.role' = 'tool', 'user', message ->> '$.role'),
+    'content',
+    list_transform(
+      cast(message -> '$.content' AS JSON[]),
+      LAMBDA block: CASE json_keys(block)[1]
+        WHEN 'tool_call'
+          THEN json_object(
+            'type', 'tool_use',
+            'id', block ->> '$.tool_call.id',
+            'name', block ->> '$.tool_call.tool_name',
+            'input', block -> '$.tool_call.arguments'
+          )
+        WHEN 'tool_call_result'
+          THEN json_object(
+            'type', 'tool_result',
+            'tool_use_id', block ->> '$.tool_call_result.origin.id',
+            'content', block -> '$.tool_call_result.result'
+          )
+        WHEN 'reasoning'
+          THEN json_object('type', 'reasoning', 'text', block ->> '$.reasoning.reasoning_text')
+        ELSE block
+      END
+    )
+  ) AS message
+FROM messages
+WHERE json_type(message, '$.content') = 'ARRAY';
+
+CREATE OR REPLACE TEMP TABLE haystack_messages AS
+FROM chat_parts('haystack_chat');
+
+CREATE OR REPLACE TEMP VIEW haystack_operations AS
+WITH spoken AS (
+  SELECT
+    key,
+    arg_max(text, (message_position, part_position)) FILTER (
+      WHERE direction = 'in' AND role = 'user'
+    ) AS user_input,
+    arg_max(text, (message_position, part_position)) FILTER (WHERE direction = 'out') AS answer
+  FROM haystack_messages
+  WHERE part_type = 'text'
+  GROUP BY key
+),
+
+described AS (
+  SELECT
+    haystack_spans.*,
+    haystack_spans.said -> '$.replies[0].meta' AS meta,
+    spoken.user_input,
+    spoken.answer
+  FROM haystack_spans
+  LEFT JOIN spoken USING (key)
+)
+
+SELECT
+  key,
+  operation,
+  coalesce(attributes['haystack.tool.name'], invoked ->> '$.origin.tool_name') AS tool_name,
+  invoked ->> '$.origin.id' AS call_id,
+  coalesce(
+    attributes['haystack.agent.step.tool.input'], invoked ->> '$.origin.arguments'
+  ) AS arguments,
+  coalesce(
+    result_text(attributes['haystack.agent.step.tool.output']), invoked ->> '$.result'
+  ) AS result,
+  user_input,
+  if(operation = 'agent', answer, NULL) AS answer,
+  coalesce(attributes['haystack.tool.error'] = 'true', invoked ->> '$.error' = 'true', FALSE)
+    AS failed,
+  if(
+    attributes['haystack.tool.error'] = 'true',
+    try_cast(attributes['haystack.agent.step.tool.output'] AS JSON) ->> '$.error',
+    NULL
+  ) AS error_message,
+  meta ->> '$.model' AS model,
+  try_cast(
+    coalesce(meta ->> '$.usage.prompt_tokens', meta ->> '$.usage.input_tokens') AS BIGINT
+  ) AS input_tokens,
+  try_cast(
+    coalesce(meta ->> '$.usage.completion_tokens', meta ->> '$.usage.output_tokens') AS BIGINT
+  ) AS output_tokens,
+  if(
+    json_type(heard, '$.tools') = 'ARRAY',
+    '[' || array_to_string(heard ->> '$.tools[*].data', ',') || ']',
+    NULL
+  ) AS offered_tools
+FROM described;
