@@ -1,5 +1,7 @@
 -- Where trajectories stood still: time between steps in which no step ran, the longest first.
 --
+-- Steps whose source has no times (flag synthetic_time) are left out.
+--
 -- Reads:
 --   steps
 -- Parameters:
@@ -23,7 +25,10 @@ WITH timed AS (
     max(end_time) OVER earlier AS idle_since,
     arg_max((step_index, kind), (end_time, step_index)) OVER earlier AS last_step
   FROM steps
-  WHERE start_time IS NOT NULL AND end_time IS NOT NULL
+  WHERE
+    start_time IS NOT NULL
+    AND end_time IS NOT NULL
+    AND NOT coalesce(list_contains(flags, 'synthetic_time'), FALSE)
   WINDOW earlier AS (
     PARTITION BY trajectory_id
     ORDER BY start_time, step_index

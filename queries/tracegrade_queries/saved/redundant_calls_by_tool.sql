@@ -10,14 +10,15 @@
 --   redundant        BIGINT   Those that an earlier one of the same trajectory equals; at least 1.
 --   redundant_share  DOUBLE   redundant / calls, in (0, 1].
 --   trajectories     BIGINT   In which they stand.
---   wasted_ms        DOUBLE   Time that they took.
+--   wasted_ms        DOUBLE   Time that they took; NULL if no source has times.
 -- Order:
 --   redundant DESC, tool_name
 WITH good_calls AS (
   SELECT
     trajectory_id,
     tool_name,
-    duration_ms,
+    CASE WHEN NOT coalesce(list_contains(flags, 'synthetic_time'), FALSE) THEN duration_ms END
+      AS duration_ms,
     row_number() OVER (
       PARTITION BY trajectory_id, tool_name, arguments, result ORDER BY step_index
     ) > 1 AS is_redundant

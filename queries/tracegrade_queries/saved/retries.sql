@@ -16,7 +16,8 @@ WITH calls AS (
     tool_name,
     status,
     arguments,
-    end_time,
+    CASE WHEN NOT coalesce(list_contains(flags, 'synthetic_time'), FALSE) THEN end_time END
+      AS end_time,
     lead(status) OVER next_calls AS next_status,
     lead(arguments) OVER next_calls AS next_arguments,
     lead(start_time) OVER next_calls AS next_start_time

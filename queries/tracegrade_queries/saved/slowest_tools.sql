@@ -1,5 +1,7 @@
 -- Where the time of the tools goes: executed calls by tool, slowest in sum first.
 --
+-- Calls whose source has no times (flag synthetic_time) are left out.
+--
 -- Reads:
 --   steps
 -- Columns:
@@ -19,6 +21,9 @@ SELECT
   max(duration_ms) AS longest_ms,
   sum(duration_ms) AS total_ms
 FROM steps
-WHERE kind = 'tool_call' AND status IN ('ok', 'error')
+WHERE
+  kind = 'tool_call'
+  AND status IN ('ok', 'error')
+  AND NOT coalesce(list_contains(flags, 'synthetic_time'), FALSE)
 GROUP BY tool_name
 ORDER BY total_ms DESC, tool_name ASC;
