@@ -9,6 +9,10 @@ from typing import NamedTuple
 
 import duckdb
 
+SCORE_TYPE = (
+    'STRUCT("value" DOUBLE, numerator DOUBLE, denominator DOUBLE, status VARCHAR, '
+    '"label" VARCHAR, reason VARCHAR, "source" VARCHAR)'
+)
 _ENTRY = re.compile(r"--   (\S+)(?: +((?:[A-Z][A-Z_]*\(.*?\)|[A-Z]+)(?:\[\])?)(?: |$))?")
 
 
@@ -61,8 +65,9 @@ def parameters_used(sql: str) -> set[str]:
 
 
 def columns_of(rows: duckdb.DuckDBPyRelation) -> list[tuple[str, str]]:
-    """Return name and type of each column."""
-    return list(zip(rows.columns, map(str, rows.types), strict=True))
+    """Return name and type of each column; SCORE is the type of a metric's column."""
+    types = ("SCORE" if kind == SCORE_TYPE else kind for kind in map(str, rows.types))
+    return list(zip(rows.columns, types, strict=True))
 
 
 def bare(sql: str) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 
 import duckdb
 
-from tracegrade_scoring.relations import materialise
+from tracegrade_scoring.relations import define, materialise
 
 _STAGES: Final = (
     "call_repeats",
@@ -17,25 +17,25 @@ _STAGES: Final = (
     "recoveries",
     "expected_calls",
     "last_needed_calls",
-    "conduct_scores",
     "sub_goal_requirements",
     "premature_commitments",
     "cascades",
     "goal_drifts",
     "failure_modes",
-    "failure_scores",
     "failure_rows",
 )
 
 
 def score(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `conduct_scores`, `failure_scores` and `failure_rows`, as temporary tables.
+    """Create `conduct_scores`, `failure_scores` and `failure_rows`.
 
-    The scores have one row for each attempt and metric, `failure_rows` one for each attempt and
-    mode that it shows.
+    The scores have one row for each attempt, `failure_rows` one for each attempt and mode that it
+    shows.
 
     Args:
         con: Holds what `create_relations`, tool selection and plan graphs make, and `endings`.
     """
     for name in _STAGES:
         materialise(con, name)
+    define(con, "conduct_scores")
+    define(con, "failure_scores")

@@ -101,15 +101,6 @@ METRICS: Final[Mapping[str, str]] = {
     **ROLLBACK,
 }
 
-UNSAID: Final[Mapping[str, str]] = {
-    **dict.fromkeys(PLAN_GRAPH, "no_task"),
-    **dict.fromkeys(("plan_coverage", "plan_completion"), "no_plan"),
-    **dict.fromkeys(REPLANNING, "no_plan"),
-    **dict.fromkeys(PLANNING, "length_unknown"),
-    **dict.fromkeys(ROLLBACK, "not_killed"),
-}
-"""Metrics whose scorers leave out attempts that they cannot be applied to, and why that is."""
-
 TASK_MEANS: Final = frozenset({*PLANNING, *ROLLBACK})
 """Metrics of which a task has the mean of its runs, and a suite that of its tasks (section 7)."""
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from tracegrade_scoring.declared_plans import Plans
 from tracegrade_scoring.plan_steps import FINISHED_STATUSES, OPEN_STATUSES, PlanStep, matches
-from tracegrade_scoring.relations import materialise, put, table
+from tracegrade_scoring.relations import define, materialise, put, table
 
 TEXT: Final = pa.string()
 INTEGER: Final = pa.int32()
@@ -24,7 +24,7 @@ PAIRS: Final = pa.schema(
 
 
 def score_own_plans(con: duckdb.DuckDBPyConnection, plans: Plans) -> None:
-    """Create `plan_scores`: `plan_coverage` and `plan_completion` of each attempt with a plan.
+    """Create `plan_scores`: `plan_coverage` and `plan_completion` of each attempt.
 
     Args:
         con: Holds `attempts`, `calls`, `plan_texts` and `plans`.
@@ -34,7 +34,7 @@ def score_own_plans(con: duckdb.DuckDBPyConnection, plans: Plans) -> None:
     put(con, "plan_items", table(ITEMS, _items(plans)))
     _pair_steps(con, plans)
     materialise(con, "plan_step_rows")
-    materialise(con, "plan_scores")
+    define(con, "plan_scores")
 
 
 def _items(plans: Plans) -> Iterator[tuple[object, ...]]:

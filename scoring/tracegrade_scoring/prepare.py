@@ -5,6 +5,8 @@ Its own module because each metric's tests start from here. The connection needs
 how the job scores a part of the lake at a time.
 """
 
+from typing import Final
+
 import duckdb
 
 from tracegrade_queries.sql import query
@@ -14,6 +16,15 @@ from tracegrade_scoring.success import judge_success
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.relations import register
 
+_MACROS: Final = (
+    "distinctive_tokens",
+    "fits_wanted",
+    "score_of",
+    "goal_score",
+    "mode_score",
+    "planning_score",
+)
+
 
 def create_relations(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
     """Create the task relations, `attempt_members`, `calls`, `plans`, `task_matches`, `attempts`.
@@ -21,8 +32,8 @@ def create_relations(con: duckdb.DuckDBPyConnection, specification: Specificatio
     Their columns stand in the headers of the queries of the same names, and for the task
     relations in `tasks/relations.py`.
     """
-    con.execute(query("distinctive_tokens"))
-    con.execute(query("fits_wanted"))
+    for macro in _MACROS:
+        con.execute(query(macro))
     register(con, specification)
     materialise(con, "attempt_members")
     materialise(con, "attempt_order")

@@ -13,6 +13,11 @@ def materialise(con: duckdb.DuckDBPyConnection, name: str, source: str | None = 
     con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {unordered(source or name)}")
 
 
+def define(con: duckdb.DuckDBPyConnection, name: str) -> None:
+    """Let a query be read under its name; it runs when it is read, so once is cheapest."""
+    con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {unordered(name)}")
+
+
 def unordered(name: str) -> str:
     """Return a query of ours without the order of its rows.
 

@@ -11,11 +11,11 @@ import pyarrow as pa
 from tracegrade_scoring.declared_plans import Plans, read_plans
 from tracegrade_scoring.own_plan import score_own_plans
 from tracegrade_scoring.plan_steps import changes_remaining_steps
-from tracegrade_scoring.relations import materialise, put
+from tracegrade_scoring.relations import define, materialise, put
 
 
 def score(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `plan_scores` and `replanning_scores`: a row for each attempt with a plan and metric.
+    """Create `plan_scores` and `replanning_scores`, one row for each attempt.
 
     Args:
         con: Holds `attempts`, `calls` and `plans`.
@@ -25,7 +25,7 @@ def score(con: duckdb.DuckDBPyConnection) -> None:
     materialise(con, "plan_changes")
     _compare_plans(con, plans)
     materialise(con, "replan_events")
-    materialise(con, "replanning_scores")
+    define(con, "replanning_scores")
 
 
 def _compare_plans(con: duckdb.DuckDBPyConnection, plans: Plans) -> None:

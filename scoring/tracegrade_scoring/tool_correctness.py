@@ -8,7 +8,7 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_scoring.grading import grade
-from tracegrade_scoring.relations import materialise, put, table, unordered
+from tracegrade_scoring.relations import define, materialise, put, table, unordered
 from tracegrade_scoring.tasks.model import ToolCorrectness
 
 _SOLUTIONS = pa.schema(
@@ -24,7 +24,7 @@ _WEIGHTS = pa.schema([("weights", pa.list_(pa.float64())), ("threshold", pa.floa
 
 
 def score(con: duckdb.DuckDBPyConnection, options: ToolCorrectness) -> None:
-    """Create `tool_correctness_scores`, one row for each attempt and metric.
+    """Create `tool_correctness_scores`, one row for each attempt.
 
     Args:
         con: Holds what `create_relations` makes, and `fitting_pairs`.
@@ -37,7 +37,7 @@ def score(con: duckdb.DuckDBPyConnection, options: ToolCorrectness) -> None:
     materialise(con, "utilisations")
     grades = "agentic_grades" if options.compat == "agentic" else "tool_grades"
     con.execute(f"CREATE OR REPLACE TEMP TABLE tool_grades AS {unordered(grades)}")
-    materialise(con, "tool_correctness_scores")
+    define(con, "tool_correctness_scores")
 
 
 def _solve(con: duckdb.DuckDBPyConnection) -> None:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from tracegrade_scoring.alignment import align
 from tracegrade_scoring.arguments import validate_arguments
-from tracegrade_scoring.relations import materialise, put, table
+from tracegrade_scoring.relations import define, materialise, put, table
 
 _ALIGNMENTS = pa.schema(
     [("problem", pa.string()), ("point", pa.int32()), ("expectation", pa.int32())]
@@ -33,10 +33,10 @@ def score(con: duckdb.DuckDBPyConnection) -> None:
     ):
         materialise(con, name)
     _align(con)
-    for name in ("expectation_matches", "better_alternatives", "decision_rows"):
+    for name in ("expectation_matches", "better_alternatives", "decision_rows", "call_totals"):
         materialise(con, name)
-    for name in ("tool_selection_scores", "call_totals", "call_scores"):
-        materialise(con, name)
+    define(con, "tool_selection_scores")
+    define(con, "call_scores")
 
 
 def _align(con: duckdb.DuckDBPyConnection) -> None:

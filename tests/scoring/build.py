@@ -12,7 +12,7 @@ from tracegrade_queries.canonical import canonical_json
 from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
 from tracegrade_scoring import conduct, plan_graph, tool_correctness, tool_selection
 from tracegrade_scoring.prepare import create_relations
-from tracegrade_scoring.relations import materialise
+from tracegrade_scoring.relations import define
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.source import read
 
@@ -59,7 +59,7 @@ def scored(con: duckdb.DuckDBPyConnection, spec: Specification) -> duckdb.DuckDB
     con.execute("CREATE TEMP TABLE IF NOT EXISTS endings (trajectory_id TEXT, ending TEXT)")
     tool_selection.score(con)
     tool_correctness.score(con, spec.tool_correctness)
-    materialise(con, "step_scores")
+    define(con, "step_scores")
     plan_graph.score(con)
     conduct.score(con)
     return con
@@ -89,14 +89,20 @@ SCORES = (
 
 def scores(con: duckdb.DuckDBPyConnection, trajectory_id: str = "t1") -> dict[str, Score]:
     """Return the scores of one trajectory by metric."""
-    union = " UNION ALL BY NAME ".join(f"FROM {name}" for name in SCORES)
-    rows = con.execute(
-        "SELECT metric, value, numerator, denominator, status, label, reason, source "
-        f"FROM ({union}) WHERE trajectory_id = $id",
-        {"id": trajectory_id},
-    ).fetchall()
+    rows = [row[1:] for row in score_rows(con, *SCORES) if row[0] == trajectory_id]
     assert len({row[0] for row in rows}) == len(rows)
-    return {metric: Score(*score) for metric, *score in rows}
+    return dict(rows)
+
+
+def score_rows(con: duckdb.DuckDBPyConnection, *scorers: str) -> list[tuple[str, str, Score]]:
+    """Return (trajectory_id, metric, score) of every score that these scorers gave."""
+    return [
+        (row["trajectory_id"], metric, Score(**score))
+        for scorer in scorers
+        for row in con.table(scorer).to_arrow_table().to_pylist()
+        for metric, score in row.items()
+        if metric != "trajectory_id"
+    ]
 
 
 def trajectory(trajectory_id: str = "t1", **columns: Any) -> Row:

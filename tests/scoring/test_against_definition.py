@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from . import plain, plain_conduct, plain_correctness
-from .build import SCORES, connection, rows_of, scored, specification
+from .build import SCORES, connection, rows_of, score_rows, scored, specification
 
 TASKS = 40
 ATTEMPTS = 250
@@ -114,15 +114,12 @@ def plain_scores(
 
 def job_scores(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, plain.Value]]:
     """Return every score of the job, as exact fractions."""
-    union = " UNION ALL BY NAME ".join(f"FROM {name}" for name in SCORES)
     found: dict[str, dict[str, plain.Value]] = {}
-    for trajectory_id, metric, status, top, bottom, value in con.sql(
-        f"SELECT trajectory_id, metric, status, numerator, denominator, value FROM ({union})"
-    ).fetchall():
-        scored_value: plain.Value = status
-        if status == "scored":
-            scored_value = _fraction(top) / _fraction(bottom)
-            assert value == top / bottom
+    for trajectory_id, metric, score in score_rows(con, *SCORES):
+        scored_value: plain.Value = score.status
+        if score.numerator is not None and score.denominator is not None:
+            scored_value = _fraction(score.numerator) / _fraction(score.denominator)
+            assert score.value == score.numerator / score.denominator
         found.setdefault(trajectory_id, {})[metric] = scored_value
     return found
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracegrade_scoring.errors import BadWeights
-from tracegrade_scoring.relations import materialise
+from tracegrade_scoring.relations import define
 from tracegrade_scoring.triangle import LABELS, PRESETS, Axes, Weights, label_of, t_score
 
-from .build import Row, Score, connection, prepared, specification, trajectory
+from .build import Row, connection, prepared, score_rows, specification, trajectory
 
 axis = st.floats(0, 10).map(lambda value: value if value > 1e-6 else 0.0)
 weight = st.floats(0.1, 3)
@@ -34,14 +34,11 @@ def scored(
     """Return the rollback scores of attempts by metric."""
     with connection((), [trajectory(name) for name in attempts], verdicts) as con:
         prepared(con, specification("tasks: {}"))
-        materialise(con, "rollback_scores")
-        rows = con.sql(
-            "SELECT trajectory_id, metric, value, numerator, denominator, status, label, reason, "
-            "source FROM rollback_scores"
-        ).fetchall()
+        define(con, "rollback_scores")
+        rows = score_rows(con, "rollback_scores")
     found: dict[str, dict[str, Any]] = {}
-    for attempt, metric, *score in rows:
-        found.setdefault(attempt, {})[metric] = Score(*score)
+    for attempt, metric, score in rows:
+        found.setdefault(attempt, {})[metric] = score
     return found
 
 

@@ -13,19 +13,13 @@
 --   recoveries
 --   unread_repeats
 -- Columns:
---   trajectory_id  VARCHAR  The attempt; one row for each trajectory_id and metric.
---   metric         VARCHAR  recovery_rate | redundant_calls | termination.
---   value          DOUBLE   Numerator / denominator; NULL if not scored.
---   numerator      DOUBLE   NULL if not scored.
---   denominator    DOUBLE   1 for redundant_calls and termination; NULL if not scored.
---   status         VARCHAR  scored | not_applicable | error.
---   label          VARCHAR  Of termination: budget | crashed | looped | late | at_success |
---                           early | unknown. Of recovery_rate: 'retried: N' where the same call
---                           went well.
---   reason         VARCHAR  Why it was not scored; else NULL.
---   source         VARCHAR  static: no judge had a part in it.
+--   trajectory_id    VARCHAR  One row for each attempt.
+--   redundant_calls  SCORE    A count.
+--   recovery_rate    SCORE    Label: 'retried: N' where the same call went well, N of them.
+--   termination      SCORE    Label: budget | crashed | looped | late | at_success | early |
+--                             unknown.
 -- Order:
---   trajectory_id, metric
+--   none
 WITH call_counts AS (
   SELECT
     attempt_id,
@@ -84,64 +78,26 @@ measured AS (
   LEFT JOIN loop_traps USING (attempt_id)
   LEFT JOIN last_needed_calls AS needed USING (attempt_id)
   LEFT JOIN endings ON attempts.attempt_id = endings.trajectory_id
-),
-
-metrics AS (
-  SELECT
-    attempt_id,
-    unnest([
-      {
-        'metric': 'redundant_calls',
-        'numerator': redundant,
-        'denominator': 1,
-        'not_applicable': NULL,
-        'error': if(repeats_hidden, 'content_missing', NULL),
-        'label': NULL
-      },
-      {
-        'metric': 'recovery_rate',
-        'numerator': recovered,
-        'denominator': failures,
-        'not_applicable': if(failures IS NULL, 'no_failed_call', NULL),
-        'error': if(recovery_hidden, 'content_missing', NULL),
-        'label': if(retried > 0, concat('retried: ', retried), NULL)
-      },
-      {
-        'metric': 'termination',
-        'numerator': (ending = 'at_success')::INTEGER,
-        'denominator': 1,
-        'not_applicable': if(
-          ending = 'unknown', if(success IS NULL, 'success_unknown', 'no_needed_call'), NULL
-        ),
-        'error': NULL,
-        'label': ending
-      }
-    ]) AS score
-  FROM measured
-),
-
-judged AS (
-  SELECT
-    attempt_id,
-    score,
-    CASE
-      WHEN score.not_applicable IS NOT NULL THEN 'not_applicable'
-      WHEN score.error IS NOT NULL THEN 'error'
-      ELSE 'scored'
-    END AS status
-  FROM metrics
 )
 
 SELECT
   attempt_id AS trajectory_id,
-  score.metric,
-  if(status = 'scored', score.numerator / score.denominator, NULL)::DOUBLE AS value,
-  if(status = 'scored', score.numerator, NULL)::DOUBLE AS numerator,
-  if(status = 'scored', score.denominator, NULL)::DOUBLE AS denominator,
-  status,
-  if(status = 'error', NULL, score.label) AS label,
-  CASE status WHEN 'error' THEN score.error WHEN 'not_applicable' THEN score.not_applicable END
-    AS reason,
-  'static' AS source
-FROM judged
-ORDER BY trajectory_id, score.metric;
+  score_of(redundant, 1, NULL, if(repeats_hidden, 'content_missing', NULL), NULL, 'static')
+    AS redundant_calls,
+  score_of(
+    recovered,
+    failures,
+    if(failures IS NULL, 'no_failed_call', NULL),
+    if(recovery_hidden, 'content_missing', NULL),
+    if(retried > 0 AND NOT recovery_hidden, concat('retried: ', retried), NULL),
+    'static'
+  ) AS recovery_rate,
+  score_of(
+    (ending = 'at_success')::INTEGER,
+    1,
+    if(ending = 'unknown', if(success IS NULL, 'success_unknown', 'no_needed_call'), NULL),
+    NULL,
+    ending,
+    'static'
+  ) AS termination
+FROM measured;

@@ -14,18 +14,14 @@
 --   sub_goal_examples
 --   unread_repeats
 -- Columns:
---   trajectory_id  VARCHAR  The attempt; one row for each trajectory_id and metric.
---   metric         VARCHAR  loop_trap | tool_hallucination | premature_commitment |
---                           cascading_error | goal_drift.
---   value          DOUBLE   1 if it shows the mode, 0 if not; NULL if not scored.
---   numerator      DOUBLE   The same.
---   denominator    DOUBLE   1; NULL if not scored.
---   status         VARCHAR  scored | not_applicable | error.
---   label          VARCHAR  NULL.
---   reason         VARCHAR  Why it was not scored; else NULL.
---   source         VARCHAR  static: no judge had a part in it.
+--   trajectory_id         VARCHAR  One row for each attempt. 1: it shows the mode; else 0.
+--   loop_trap             SCORE    Calls went round in circles.
+--   tool_hallucination    SCORE    A tool was not offered, or its schema broken.
+--   premature_commitment  SCORE    It wrote or answered before what that depends on.
+--   cascading_error       SCORE    One wrong call led to two more that failed.
+--   goal_drift            SCORE    It failed, and its last calls served nothing that was left.
 -- Order:
---   trajectory_id, metric
+--   none
 WITH own_calls AS (
   SELECT
     attempt_id,
@@ -106,72 +102,32 @@ measured AS (
   LEFT JOIN sub_goal_examples USING (attempt_id)
   LEFT JOIN with_results USING (attempt_id)
   LEFT JOIN goal_drifts USING (attempt_id)
-),
-
-metrics AS (
-  SELECT
-    attempt_id,
-    modes,
-    unnest([
-      {
-        'metric': 'loop_trap',
-        'not_applicable': NULL,
-        'error': if(loop_hidden, 'content_missing', NULL)
-      },
-      {
-        'metric': 'tool_hallucination',
-        'not_applicable': no_hallucination,
-        'error': if(schema_hidden, 'content_missing', NULL)
-      },
-      {
-        'metric': 'premature_commitment',
-        'not_applicable': if(has_graph OR fault IS NOT NULL, NULL, no_graph),
-        'error': coalesce(
-          fault, if(list_contains(unknown_modes, 'premature_commitment'), 'content_missing', NULL)
-        )
-      },
-      {
-        'metric': 'cascading_error',
-        'not_applicable': if(has_graph OR has_results, NULL, 'no_results'),
-        'error': if(list_contains(unknown_modes, 'cascading_error'), 'content_missing', NULL)
-      },
-      {
-        'metric': 'goal_drift',
-        'not_applicable': if(has_aim OR fault IS NOT NULL, NULL, no_graph),
-        'error': coalesce(
-          fault, if(list_contains(unknown_modes, 'goal_drift'), 'content_missing', NULL)
-        )
-      }
-    ]) AS score
-  FROM measured
-),
-
-judged AS (
-  SELECT
-    attempt_id,
-    score.metric,
-    score.not_applicable,
-    score.error,
-    list_contains(modes, score.metric)::INTEGER::DOUBLE AS shows,
-    CASE
-      WHEN list_contains(modes, score.metric) THEN 'scored'
-      WHEN score.not_applicable IS NOT NULL THEN 'not_applicable'
-      WHEN score.error IS NOT NULL THEN 'error'
-      ELSE 'scored'
-    END AS status
-  FROM metrics
 )
 
 SELECT
   attempt_id AS trajectory_id,
-  metric,
-  if(status = 'scored', shows, NULL) AS value,
-  if(status = 'scored', shows, NULL) AS numerator,
-  if(status = 'scored', 1, NULL)::DOUBLE AS denominator,
-  status,
-  NULL::VARCHAR AS label,
-  CASE status WHEN 'error' THEN error WHEN 'not_applicable' THEN not_applicable END
-    AS reason,
-  'static' AS source
-FROM judged
-ORDER BY trajectory_id, metric;
+  mode_score(list_contains(modes, 'loop_trap'), NULL, if(loop_hidden, 'content_missing', NULL))
+    AS loop_trap,
+  mode_score(
+    list_contains(modes, 'tool_hallucination'),
+    no_hallucination,
+    if(schema_hidden, 'content_missing', NULL)
+  ) AS tool_hallucination,
+  mode_score(
+    list_contains(modes, 'premature_commitment'),
+    if(has_graph OR fault IS NOT NULL, NULL, no_graph),
+    coalesce(
+      fault, if(list_contains(unknown_modes, 'premature_commitment'), 'content_missing', NULL)
+    )
+  ) AS premature_commitment,
+  mode_score(
+    list_contains(modes, 'cascading_error'),
+    if(has_graph OR has_results, NULL, 'no_results'),
+    if(list_contains(unknown_modes, 'cascading_error'), 'content_missing', NULL)
+  ) AS cascading_error,
+  mode_score(
+    list_contains(modes, 'goal_drift'),
+    if(has_aim OR fault IS NOT NULL, NULL, no_graph),
+    coalesce(fault, if(list_contains(unknown_modes, 'goal_drift'), 'content_missing', NULL))
+  ) AS goal_drift
+FROM measured;

@@ -7,15 +7,9 @@
 --   plan_step_rows
 --   plans
 -- Columns:
---   trajectory_id  VARCHAR  An attempt that declared a plan; one row for each and metric.
---   metric         VARCHAR  plan_completion | plan_coverage.
---   value          DOUBLE   Numerator / denominator, in [0, 1]; NULL if not scored.
---   numerator      DOUBLE   Steps completed, steps attempted; NULL if not scored.
---   denominator    DOUBLE   Steps of the first plan; NULL if not scored.
---   status         VARCHAR  scored | not_applicable | error.
---   label          VARCHAR  NULL.
---   reason         VARCHAR  Why it was not scored; else NULL.
---   source         VARCHAR  static: no judge had a part in it.
+--   trajectory_id    VARCHAR  One row for each attempt.
+--   plan_coverage    SCORE    Steps of the first plan attempted / its steps.
+--   plan_completion  SCORE    Steps of the first plan completed / its steps.
 -- Order:
 --   none
 WITH declared AS (
@@ -44,45 +38,20 @@ measured AS (
     totals.attempted,
     totals.completed,
     CASE
-      WHEN NOT declared.captured THEN 'content_missing'
+      WHEN declared.captured IS NULL THEN 'no_plan'
+      WHEN NOT declared.captured THEN NULL
       WHEN totals.steps IS NULL THEN 'empty_plan'
       WHEN NOT totals.measurable THEN 'no_attribution'
-    END AS reason
+    END AS nothing,
+    if(NOT declared.captured, 'content_missing', NULL) AS fault,
+    if(declared.captured IS NULL, NULL, 'static') AS source  -- noqa: RF04
   FROM attempts
-  INNER JOIN declared USING (attempt_id)
+  LEFT JOIN declared USING (attempt_id)
   LEFT JOIN totals USING (attempt_id)
-),
-
-metrics AS (
-  SELECT
-    attempt_id,
-    steps,
-    reason,
-    unnest([  -- noqa: AL03
-      {
-        'metric': 'plan_coverage',
-        'reached': attempted
-      },
-      {
-        'metric': 'plan_completion',
-        'reached': completed
-      }
-    ], recursive := TRUE)
-  FROM measured
 )
 
-SELECT  -- noqa: ST06
+SELECT
   attempt_id AS trajectory_id,
-  metric,
-  CASE WHEN reason IS NULL THEN reached / steps END AS value,  -- noqa: RF04
-  CASE WHEN reason IS NULL THEN reached END AS numerator,
-  CASE WHEN reason IS NULL THEN steps END AS denominator,
-  CASE
-    WHEN reason IS NULL THEN 'scored'
-    WHEN reason = 'content_missing' THEN 'error'
-    ELSE 'not_applicable'
-  END AS status,
-  NULL::VARCHAR AS label,  -- noqa: RF04
-  reason,
-  'static' AS source  -- noqa: RF04
-FROM metrics;
+  score_of(attempted, steps, nothing, fault, NULL, source) AS plan_coverage,
+  score_of(completed, steps, nothing, fault, NULL, source) AS plan_completion
+FROM measured;

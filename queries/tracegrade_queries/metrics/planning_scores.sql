@@ -6,32 +6,38 @@
 -- Source: Triangle, "Axis 2: Planning Quality"; metrics.md, section 5.
 --
 -- Reads:
+--   attempts
 --   opening_plans
 --   plan_qualities
 -- Columns:
---   trajectory_id  VARCHAR  The attempt; one row for each trajectory_id and metric.
---   metric         VARCHAR  pq | pq_strict | pq_partial, and pq_ with the name of each question.
---   value          DOUBLE   Of a question from 0 to 1, else from 0 to 10; NULL if not scored.
---   numerator      DOUBLE   Parts kept; of the three others the value; NULL if not scored.
---   denominator    DOUBLE   Parts; 1 where there are none, and of the three others.
---   status         VARCHAR  scored | not_applicable | error.
---   label          VARCHAR  no_plan, no_plan_needed or nothing_to_judge; else NULL.
---   reason         VARCHAR  Why it was not scored; else NULL.
---   source         VARCHAR  static: no judge had a part in it.
+--   trajectory_id           VARCHAR  One row for each attempt.
+--   pq                      SCORE    Its label: no_plan or no_plan_needed, as of the next two.
+--   pq_strict               SCORE    With branch coverage and scope control all or nothing.
+--   pq_partial              SCORE    Over the questions that have an answer.
+--   pq_dependency_ordering  SCORE    Parts kept / parts; label nothing_to_judge where there are
+--                                    none.
+--   pq_branch_coverage      SCORE    Likewise.
+--   pq_scope_control        SCORE    Likewise.
+--   pq_reversibility        SCORE    Likewise.
 -- Order:
 --   none
 WITH judged_plans AS (
   SELECT
-    opening_plans.attempt_id,
-    plan_qualities.* EXCLUDE (task_id, plan_key),
+    attempts.attempt_id,
+    plan_qualities.*,
     CASE
+      WHEN opening_plans.required IS NULL THEN 'length_unknown'
       WHEN opening_plans.required < 2 THEN 'no_plan_needed'
       WHEN opening_plans.required = 2 THEN 'two_steps'
       WHEN opening_plans.lost THEN 'content_missing'
       WHEN coalesce(plan_qualities.steps, 0) = 0 THEN 'no_plan'
     END AS exception
-  FROM opening_plans
-  LEFT JOIN plan_qualities USING (task_id, plan_key)
+  FROM attempts
+  LEFT JOIN opening_plans USING (attempt_id)
+  LEFT JOIN plan_qualities
+    ON
+      opening_plans.task_id = plan_qualities.task_id
+      AND opening_plans.plan_key = plan_qualities.plan_key
 ),
 
 shares AS (
@@ -77,81 +83,54 @@ wholes AS (
   FROM shares
 ),
 
-metrics AS (
-  SELECT
-    attempt_id,
-    exception,
-    unnest([  -- noqa: AL03
-      {
-        'metric': 'pq',
-        'kept': coalesce(fixed, fractional),
-        'total': 1,
-        'fault': nullif(faults, '')
-      },
-      {
-        'metric': 'pq_strict',
-        'kept': coalesce(fixed, strict),
-        'total': 1,
-        'fault': nullif(faults, '')
-      },
-      {
-        'metric': 'pq_partial',
-        'kept': coalesce(fixed, fractional, known),
-        'total': 1,
-        'fault': if(known IS NULL, faults, NULL)
-      },
-      {
-        'metric': 'pq_dependency_ordering',
-        'kept': dependency_ordering_kept,
-        'total': dependency_ordering_total,
-        'fault': dependency_ordering_fault
-      },
-      {
-        'metric': 'pq_branch_coverage',
-        'kept': branch_coverage_kept,
-        'total': branch_coverage_total,
-        'fault': branch_coverage_fault
-      },
-      {
-        'metric': 'pq_scope_control',
-        'kept': scope_control_kept,
-        'total': scope_control_total,
-        'fault': scope_control_fault
-      },
-      {
-        'metric': 'pq_reversibility',
-        'kept': reversibility_kept,
-        'total': reversibility_total,
-        'fault': reversibility_fault
-      }
-    ], recursive := TRUE)
-  FROM wholes
-),
-
-judged AS (
+explained AS (
   SELECT
     *,
-    metric IN ('pq', 'pq_strict', 'pq_partial') AS is_whole,
-    CASE
-      WHEN exception = 'content_missing' THEN 'error'
-      WHEN exception = 'two_steps' THEN 'not_applicable'
-      WHEN exception IS NOT NULL THEN if(is_whole, 'scored', 'not_applicable')
-      WHEN fault IS NOT NULL THEN 'error'
-      ELSE 'scored'
-    END AS status
-  FROM metrics
+    if(exception IN ('length_unknown', 'two_steps'), exception, NULL) AS nothing,
+    if(exception <> 'content_missing', exception, NULL) AS nothing_asked,
+    if(exception = 'content_missing', exception, NULL) AS lost,
+    if(exception IN ('no_plan_needed', 'no_plan'), exception, NULL) AS label,  -- noqa: RF04
+    CASE WHEN exception IS NULL THEN nullif(faults, '') END AS fault
+  FROM wholes
 )
 
 SELECT
   attempt_id AS trajectory_id,
-  metric,
-  CASE WHEN status = 'scored' THEN if(total = 0, 1, kept / total) END AS value,  -- noqa: RF04
-  CASE WHEN status = 'scored' THEN if(total = 0, 1, kept) END::DOUBLE AS numerator,
-  CASE WHEN status = 'scored' THEN if(total = 0, 1, total) END::DOUBLE AS denominator,
-  status,
-  CASE
-    WHEN status = 'scored' THEN coalesce(exception, if(total = 0, 'nothing_to_judge', NULL))
-  END AS label,  -- noqa: RF04
-  CASE WHEN status <> 'scored' THEN coalesce(exception, fault) END AS reason,
-  if(status = 'scored', 'static', NULL) AS source  -- noqa: RF04
-FROM judged;
+  planning_score(coalesce(fixed, fractional), 1, nothing, coalesce(lost, fault), label) AS pq,
+  planning_score(coalesce(fixed, strict), 1, nothing, coalesce(lost, fault), label) AS pq_strict,
+  planning_score(
+    coalesce(fixed, fractional, known),
+    1,
+    nothing,
+    coalesce(lost, if(known IS NULL, fault, NULL)),
+    label
+  ) AS pq_partial,
+  planning_score(
+    dependency_ordering_kept,
+    dependency_ordering_total,
+    nothing_asked,
+    coalesce(lost, dependency_ordering_fault),
+    NULL
+  ) AS pq_dependency_ordering,
+  planning_score(
+    branch_coverage_kept,
+    branch_coverage_total,
+    nothing_asked,
+    coalesce(lost, branch_coverage_fault),
+    NULL
+  ) AS pq_branch_coverage,
+  planning_score(
+    scope_control_kept,
+    scope_control_total,
+    nothing_asked,
+    coalesce(lost, scope_control_fault),
+    NULL
+  ) AS pq_scope_control,
+  planning_score(
+    reversibility_kept,
+    reversibility_total,
+    nothing_asked,
+    coalesce(lost, reversibility_fault),
+    NULL
+  ) AS pq_reversibility
+FROM explained;

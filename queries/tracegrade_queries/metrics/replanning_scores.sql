@@ -10,15 +10,13 @@
 --   plans
 --   replan_events
 -- Columns:
---   trajectory_id  VARCHAR  An attempt that declared a plan; one row for each and metric.
---   metric         VARCHAR  Name of the score.
---   value          DOUBLE   Numerator / denominator; a count is its numerator. NULL if not scored.
---   numerator      DOUBLE   Replans; of replan_given_failure the failures that led to one.
---   denominator    DOUBLE   1 for counts, else hundreds of calls, or failures; NULL if not scored.
---   status         VARCHAR  scored | not_applicable | error.
---   label          VARCHAR  NULL.
---   reason         VARCHAR  Why it was not scored; else NULL.
---   source         VARCHAR  static: no judge had a part in it.
+--   trajectory_id          VARCHAR  One row for each attempt.
+--   replans                SCORE    A count.
+--   replans_per_100_calls  SCORE    Replans / hundreds of calls.
+--   replans_reactive       SCORE    A count.
+--   replans_spontaneous    SCORE    A count.
+--   replan_given_failure   SCORE    Failures that led to a replan / failures.
+--   replans_source_text    SCORE    A count.
 -- Order:
 --   none
 WITH planned AS (
@@ -84,7 +82,9 @@ changed_lists AS (
 measured AS (
   SELECT
     attempts.attempt_id,
-    planned.captured,
+    if(planned.captured IS NULL, 'no_plan', NULL) AS nothing,
+    if(NOT planned.captured, 'content_missing', NULL) AS fault,
+    if(planned.captured IS NULL, NULL, 'static') AS source,  -- noqa: RF04
     coalesce(replanned.replans, 0)::DOUBLE AS replans,
     coalesce(replanned.reactive, 0)::DOUBLE AS reactive,
     coalesce(made.calls, 0)::DOUBLE AS calls,
@@ -92,81 +92,33 @@ measured AS (
     coalesce(answered.failures, 0)::DOUBLE AS answered,
     coalesce(changed_lists.changes, 0)::DOUBLE AS list_changes
   FROM attempts
-  INNER JOIN planned USING (attempt_id)
+  LEFT JOIN planned USING (attempt_id)
   LEFT JOIN replanned USING (attempt_id)
   LEFT JOIN made USING (attempt_id)
   LEFT JOIN answered USING (attempt_id)
   LEFT JOIN changed_lists USING (attempt_id)
-),
-
-metrics AS (
-  SELECT
-    attempt_id,
-    captured,
-    unnest([  -- noqa: AL03
-      {
-        'metric': 'replans',
-        'numerator': replans,
-        'denominator': 1::DOUBLE,
-        'nothing': NULL
-      },
-      {
-        'metric': 'replans_per_100_calls',
-        'numerator': replans,
-        'denominator': calls / 100,
-        'nothing': 'no_calls'
-      },
-      {
-        'metric': 'replans_reactive',
-        'numerator': reactive,
-        'denominator': 1,
-        'nothing': NULL
-      },
-      {
-        'metric': 'replans_spontaneous',
-        'numerator': replans - reactive,
-        'denominator': 1,
-        'nothing': NULL
-      },
-      {
-        'metric': 'replan_given_failure',
-        'numerator': answered,
-        'denominator': failures,
-        'nothing': 'no_failure'
-      },
-      {
-        'metric': 'replans_source_text',
-        'numerator': list_changes,
-        'denominator': 1,
-        'nothing': NULL
-      }
-    ], recursive := TRUE)
-  FROM measured
-),
-
-judged AS (
-  SELECT
-    *,
-    CASE
-      WHEN NOT captured THEN 'error'
-      WHEN denominator = 0 THEN 'not_applicable'
-      ELSE 'scored'
-    END AS status,
-    CASE
-      WHEN NOT captured THEN 'content_missing'
-      WHEN denominator = 0 THEN nothing
-    END AS reason
-  FROM metrics
 )
 
-SELECT  -- noqa: ST06
+SELECT
   attempt_id AS trajectory_id,
-  metric,
-  CASE WHEN status = 'scored' THEN numerator / denominator END AS value,  -- noqa: RF04
-  CASE WHEN status = 'scored' THEN numerator END AS numerator,
-  CASE WHEN status = 'scored' THEN denominator END AS denominator,
-  status,
-  NULL::VARCHAR AS label,  -- noqa: RF04
-  reason,
-  'static' AS source  -- noqa: RF04
-FROM judged;
+  score_of(replans, 1, nothing, fault, NULL, source) AS replans,
+  score_of(
+    replans,
+    calls / 100,
+    coalesce(nothing, if(fault IS NULL AND calls = 0, 'no_calls', NULL)),
+    fault,
+    NULL,
+    source
+  ) AS replans_per_100_calls,
+  score_of(reactive, 1, nothing, fault, NULL, source) AS replans_reactive,
+  score_of(replans - reactive, 1, nothing, fault, NULL, source) AS replans_spontaneous,
+  score_of(
+    answered,
+    failures,
+    coalesce(nothing, if(fault IS NULL AND failures = 0, 'no_failure', NULL)),
+    fault,
+    NULL,
+    source
+  ) AS replan_given_failure,
+  score_of(list_changes, 1, nothing, fault, NULL, source) AS replans_source_text
+FROM measured;

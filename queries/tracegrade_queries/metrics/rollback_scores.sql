@@ -7,21 +7,19 @@
 -- comes before others, and alone may be a 5, with evidence; of several the lowest counts.
 -- Source: Triangle, "Axis 3"; metrics.md, section 6.
 --
+-- Label: the kills that count, or no_writes where only the early one exists. Source: who judged.
+--
 -- Reads:
 --   attempt_members
+--   attempts
 --   verdicts
 -- Columns:
---   trajectory_id  VARCHAR  The attempt; one row for each trajectory_id and metric.
---   metric         VARCHAR  late_ra | ra_after_recovery | ra_immediate.
---   value          DOUBLE   Numerator / denominator, from 0 to 10; NULL if not scored.
---   numerator      DOUBLE   Sum of the kills' scores; NULL if not scored.
---   denominator    DOUBLE   Kills; NULL if not scored.
---   status         VARCHAR  scored | not_applicable | error.
---   label          VARCHAR  The kills that count, or no_writes where only the early one exists.
---   reason         VARCHAR  Why it was not scored; else NULL.
---   source         VARCHAR  Who judged; several are joined by commas.
+--   trajectory_id      VARCHAR  One row for each attempt. A score is a mean over kills, 0 to 10.
+--   ra_after_recovery  SCORE    After the recovery command.
+--   ra_immediate       SCORE    As it was left at once.
+--   late_ra            SCORE    Of the late kill, after the recovery command.
 -- Order:
---   trajectory_id, metric
+--   none
 WITH given AS (
   SELECT
     verdicts.trajectory_id,
@@ -111,60 +109,56 @@ summed AS (
   GROUP BY trajectory_id
 ),
 
-metrics AS (
+kills_of AS (
   SELECT
-    trajectory_id,
-    label,
-    source,
-    unnest([  -- noqa: AL03
-      {
-        'metric': 'ra_after_recovery',
-        'numerator': after_recovery,
-        'denominator': kills,
-        'nothing': 'no_kill',
-        'fault': fault
-      },
-      {
-        'metric': 'ra_immediate',
-        'numerator': at_once,
-        'denominator': if(kills_at_once = 0, 0, kills),
-        'nothing': 'not_measured',
-        'fault': CASE
-          WHEN kills_at_once > 0 AND kills_at_once < kills THEN 'not_measured'
-          WHEN NOT valid_at_once THEN 'no_such_score'
-        END
-      },
-      {
-        'metric': 'late_ra',
-        'numerator': late,
-        'denominator': late_kills,
-        'nothing': 'no_kill',
-        'fault': late_fault
-      }
-    ], recursive := TRUE)
-  FROM summed
+    attempts.attempt_id,
+    summed.*,
+    if(summed.trajectory_id IS NULL, 'not_killed', 'no_kill') AS none,
+    CASE
+      WHEN summed.kills_at_once > 0 AND summed.kills_at_once < summed.kills THEN 'not_measured'
+      WHEN NOT summed.valid_at_once THEN 'no_such_score'
+    END AS fault_at_once
+  FROM attempts
+  LEFT JOIN summed ON attempts.attempt_id = summed.trajectory_id
 ),
 
-judged AS (
+explained AS (
   SELECT
     *,
+    if(fault IS NULL AND coalesce(kills, 0) = 0, none, NULL) AS nothing,
     CASE
-      WHEN fault IS NOT NULL THEN 'error'
-      WHEN denominator = 0 THEN 'not_applicable'
-      ELSE 'scored'
-    END AS status
-  FROM metrics
+      WHEN kills_at_once IS NULL THEN none
+      WHEN fault_at_once IS NOT NULL THEN NULL
+      WHEN kills_at_once = 0 OR kills = 0 THEN 'not_measured'
+    END AS nothing_at_once,
+    if(late_fault IS NULL AND coalesce(late_kills, 0) = 0, none, NULL) AS nothing_late
+  FROM kills_of
 )
 
-SELECT  -- noqa: ST06
-  trajectory_id,
-  metric,
-  CASE WHEN status = 'scored' THEN numerator / denominator END AS value,  -- noqa: RF04
-  CASE WHEN status = 'scored' THEN numerator END AS numerator,
-  CASE WHEN status = 'scored' THEN denominator END AS denominator,
-  status,
-  CASE WHEN status = 'scored' THEN label END AS label,  -- noqa: RF04
-  coalesce(fault, if(denominator = 0, nothing, NULL)) AS reason,
-  CASE WHEN status = 'scored' THEN source END AS source  -- noqa: RF04
-FROM judged
-ORDER BY trajectory_id, metric;
+SELECT
+  attempt_id AS trajectory_id,
+  score_of(
+    after_recovery,
+    kills,
+    nothing,
+    fault,
+    if(coalesce(nothing, fault) IS NULL, label, NULL),
+    if(coalesce(nothing, fault) IS NULL, source, NULL)
+  ) AS ra_after_recovery,
+  score_of(
+    at_once,
+    kills,
+    nothing_at_once,
+    fault_at_once,
+    if(coalesce(nothing_at_once, fault_at_once) IS NULL, label, NULL),
+    if(coalesce(nothing_at_once, fault_at_once) IS NULL, source, NULL)
+  ) AS ra_immediate,
+  score_of(
+    late,
+    late_kills,
+    nothing_late,
+    late_fault,
+    if(coalesce(nothing_late, late_fault) IS NULL, label, NULL),
+    if(coalesce(nothing_late, late_fault) IS NULL, source, NULL)
+  ) AS late_ra
+FROM explained;

@@ -11,17 +11,14 @@
 --   successes
 --   tasks
 -- Columns:
---   trajectory_id  VARCHAR  The attempt; one row for each trajectory_id and metric.
---   metric         VARCHAR  success | actual_steps | step_efficiency | step_ratio.
---   value          DOUBLE   Numerator / denominator; NULL if not scored.
---   numerator      DOUBLE   NULL if not scored.
---   denominator    DOUBLE   1 for success and actual_steps; NULL if not scored.
---   status         VARCHAR  scored | not_applicable | error.
---   label          VARCHAR  'extra_steps: N' where the optimum is 0; else NULL.
---   reason         VARCHAR  Why it was not scored; else NULL.
---   source         VARCHAR  Of success: who says so. Of the two ratios: annotated | expected.
+--   trajectory_id    VARCHAR  One row for each attempt.
+--   success          SCORE    1 or 0. Source: who says so.
+--   actual_steps     SCORE    A count.
+--   step_efficiency  SCORE    Label: 'extra_steps: N' where the optimum is 0. Source: annotated |
+--                             expected.
+--   step_ratio       SCORE    Likewise.
 -- Order:
---   trajectory_id, metric
+--   none
 WITH call_counts AS (
   SELECT
     attempt_id,
@@ -75,72 +72,39 @@ explained AS (
   FROM counted
 ),
 
-metrics AS (
+labelled AS (
   SELECT
-    attempt_id,
-    unnest([
-      {
-        'metric': 'success',
-        'numerator': success::INTEGER,
-        'denominator': 1,
-        'not_applicable': if(success IS NULL, 'success_unknown', NULL),
-        'error': error,
-        'label': NULL,
-        'source': success_source
-      },
-      {
-        'metric': 'actual_steps',
-        'numerator': actual,
-        'denominator': 1,
-        'not_applicable': NULL,
-        'error': NULL,
-        'label': NULL,
-        'source': 'static'
-      },
-      {
-        'metric': 'step_efficiency',
-        'numerator': least(optimum, actual),
-        'denominator': actual,
-        'not_applicable': coalesce(not_applicable, if(actual = 0, 'no_steps', NULL)),
-        'error': error,
-        'label': if(not_applicable = 'optimum_zero', concat('extra_steps: ', actual), NULL),
-        'source': optimum_source
-      },
-      {
-        'metric': 'step_ratio',
-        'numerator': actual,
-        'denominator': optimum,
-        'not_applicable': not_applicable,
-        'error': error,
-        'label': if(not_applicable = 'optimum_zero', concat('extra_steps: ', actual), NULL),
-        'source': optimum_source
-      }
-    ]) AS score
+    *,
+    if(error IS NULL AND not_applicable = 'optimum_zero', concat('extra_steps: ', actual), NULL)
+      AS extra_steps
   FROM explained
-),
-
-judged AS (
-  SELECT
-    attempt_id,
-    score,
-    CASE
-      WHEN score.error IS NOT NULL THEN 'error'
-      WHEN score.not_applicable IS NOT NULL THEN 'not_applicable'
-      ELSE 'scored'
-    END AS status
-  FROM metrics
 )
 
 SELECT
   attempt_id AS trajectory_id,
-  score.metric,
-  if(status = 'scored', score.numerator / score.denominator, NULL)::DOUBLE AS value,
-  if(status = 'scored', score.numerator, NULL)::DOUBLE AS numerator,
-  if(status = 'scored', score.denominator, NULL)::DOUBLE AS denominator,
-  status,
-  if(status = 'error', NULL, score.label) AS label,
-  CASE status WHEN 'error' THEN score.error WHEN 'not_applicable' THEN score.not_applicable END
-    AS reason,
-  if(status = 'scored', score.source, NULL) AS source
-FROM judged
-ORDER BY trajectory_id, score.metric;
+  score_of(
+    success::INTEGER,
+    1,
+    if(success IS NULL AND error IS NULL, 'success_unknown', NULL),
+    error,
+    NULL,
+    if(success IS NULL OR error IS NOT NULL, NULL, success_source)
+  ) AS success,
+  score_of(actual, 1, NULL, NULL, NULL, 'static') AS actual_steps,
+  score_of(
+    least(optimum, actual),
+    actual,
+    if(error IS NULL, coalesce(not_applicable, if(actual = 0, 'no_steps', NULL)), NULL),
+    error,
+    extra_steps,
+    if(error IS NULL AND not_applicable IS NULL AND actual > 0, optimum_source, NULL)
+  ) AS step_efficiency,
+  score_of(
+    actual,
+    optimum,
+    if(error IS NULL, not_applicable, NULL),
+    error,
+    extra_steps,
+    if(error IS NULL AND not_applicable IS NULL, optimum_source, NULL)
+  ) AS step_ratio
+FROM labelled;

@@ -16,16 +16,21 @@
 --   sub_goal_results
 --   sub_goal_variants
 -- Columns:
---   trajectory_id  VARCHAR  An attempt with a known task; one row for each and metric.
---   metric         VARCHAR  Name of the score.
---   value          DOUBLE   Numerator / denominator; a count is its numerator. NULL if not scored.
---   numerator      DOUBLE   NULL if not scored.
---   denominator    DOUBLE   1 for counts; NULL if not scored.
---   status         VARCHAR  scored | not_applicable | error.
---   label          VARCHAR  Sub-goals that were skipped, violated or lost, in file order; of
---                           completion: the graph, where the task names several. NULL if none.
---   reason         VARCHAR  Why it was not scored; else NULL.
---   source         VARCHAR  static: no judge had a part in it.
+--   trajectory_id                 VARCHAR  One row for each attempt.
+--   sub_goal_coverage             SCORE    Attempted / all. Label: those skipped.
+--   sub_goal_coverage_weighted    SCORE    Likewise, by weight.
+--   sub_goal_completion           SCORE    Completed / not held before. Label: the graph, of several.
+--   sub_goal_completion_weighted  SCORE    Likewise, by weight.
+--   critical_path_completion      SCORE    Likewise, of the critical ones.
+--   critical_path_skipped         SCORE    1 if a critical one was not attempted. Label: which.
+--   completion_with_direct_deps   SCORE    Completed, and what it directly waits for.
+--   completion_with_all_deps      SCORE    Completed, and all that it waits for.
+--   dependency_violation          SCORE    Completed too early / that wait. Label: which.
+--   sub_goals_skipped             SCORE    A count. Label: which, as of the next three.
+--   sub_goals_failed_inside       SCORE    A count.
+--   sub_goals_regressed           SCORE    A count.
+--   sub_goals_pre_satisfied       SCORE    A count.
+--   off_plan_calls                SCORE    A count.
 -- Order:
 --   none
 WITH totals AS (
@@ -123,215 +128,158 @@ measured AS (
   INNER JOIN graphs USING (task_id, variant)
 ),
 
-metrics AS (
+graded AS (
   SELECT
-    example,
-    unjudged,
-    unnest([  -- noqa: AL03
-      {
-        'metric': 'sub_goal_coverage',
-        'numerator': attempted::DOUBLE,
-        'denominator': total::DOUBLE,
-        'known': coverage_known,
-        'nothing': 'no_sub_goals',
-        'label': skipped
-      },
-      {
-        'metric': 'sub_goal_coverage_weighted',
-        'numerator': coalesce(attempted_weight, 0),
-        'denominator': weight,
-        'known': coverage_known,
-        'nothing': 'no_sub_goals',
-        'label': skipped
-      },
-      {
-        'metric': 'sub_goal_completion',
-        'numerator': newly_completed::DOUBLE,
-        'denominator': (total - pre_satisfied)::DOUBLE,
-        'known': completion_known,
-        'nothing': 'pre_satisfied',
-        'label': graph
-      },
-      {
-        'metric': 'sub_goal_completion_weighted',
-        'numerator': coalesce(completed_weight, 0),
-        'denominator': coalesce(weight_to_complete, 0),
-        'known': completion_known,
-        'nothing': 'pre_satisfied',
-        'label': graph
-      },
-      {
-        'metric': 'critical_path_completion',
-        'numerator': critical_completed::DOUBLE,
-        'denominator': critical_to_complete::DOUBLE,
-        'known': completion_known,
-        'nothing': CASE WHEN critical = 0 THEN 'no_critical' ELSE 'pre_satisfied' END,
-        'label': NULL
-      },
-      {
-        'metric': 'critical_path_skipped',
-        'numerator': (critical_skipped IS NOT NULL)::DOUBLE,
-        'denominator': (critical > 0)::DOUBLE,
-        'known': coverage_known,
-        'nothing': 'no_critical',
-        'label': critical_skipped
-      },
-      {
-        'metric': 'completion_with_direct_deps',
-        'numerator': with_direct_deps::DOUBLE,
-        'denominator': (total - pre_satisfied)::DOUBLE,
-        'known': completion_known,
-        'nothing': 'pre_satisfied',
-        'label': NULL
-      },
-      {
-        'metric': 'completion_with_all_deps',
-        'numerator': with_all_deps::DOUBLE,
-        'denominator': (total - pre_satisfied)::DOUBLE,
-        'known': completion_known,
-        'nothing': 'pre_satisfied',
-        'label': NULL
-      },
-      {
-        'metric': 'dependency_violation',
-        'numerator': violations::DOUBLE,
-        'denominator': dependents::DOUBLE,
-        'known': completion_known,
-        'nothing': 'no_dependents',
-        'label': violating
-      },
-      {
-        'metric': 'sub_goals_skipped',
-        'numerator': (total - attempted)::DOUBLE,
-        'denominator': 1,
-        'known': coverage_known,
-        'nothing': NULL,
-        'label': skipped
-      },
-      {
-        'metric': 'sub_goals_failed_inside',
-        'numerator': (attempted - completed)::DOUBLE,
-        'denominator': 1,
-        'known': coverage_known AND completion_known,
-        'nothing': NULL,
-        'label': failed_inside
-      },
-      {
-        'metric': 'sub_goals_regressed',
-        'numerator': regressed::DOUBLE,
-        'denominator': 1,
-        'known': completion_known,
-        'nothing': NULL,
-        'label': lost
-      },
-      {
-        'metric': 'sub_goals_pre_satisfied',
-        'numerator': pre_satisfied::DOUBLE,
-        'denominator': 1,
-        'known': completion_known,
-        'nothing': NULL,
-        'label': held_before
-      }
-    ], recursive := TRUE)
+    'of ' || example AS outcome,
+    goal_score(attempted, total, coverage_known, unjudged, 'no_sub_goals', skipped)
+      AS sub_goal_coverage,
+    goal_score(
+      coalesce(attempted_weight, 0),
+      weight,
+      coverage_known,
+      unjudged,
+      'no_sub_goals',
+      skipped
+    ) AS sub_goal_coverage_weighted,
+    goal_score(
+      newly_completed,
+      total - pre_satisfied,
+      completion_known,
+      unjudged,
+      'pre_satisfied',
+      graph
+    ) AS sub_goal_completion,
+    goal_score(
+      coalesce(completed_weight, 0),
+      coalesce(weight_to_complete, 0),
+      completion_known,
+      unjudged,
+      'pre_satisfied',
+      graph
+    ) AS sub_goal_completion_weighted,
+    goal_score(
+      critical_completed,
+      critical_to_complete,
+      completion_known,
+      unjudged,
+      CASE WHEN critical = 0 THEN 'no_critical' ELSE 'pre_satisfied' END,
+      NULL
+    ) AS critical_path_completion,
+    goal_score(
+      (critical_skipped IS NOT NULL)::INTEGER,
+      (critical > 0)::INTEGER,
+      coverage_known,
+      unjudged,
+      'no_critical',
+      critical_skipped
+    ) AS critical_path_skipped,
+    goal_score(
+      with_direct_deps,
+      total - pre_satisfied,
+      completion_known,
+      unjudged,
+      'pre_satisfied',
+      NULL
+    ) AS completion_with_direct_deps,
+    goal_score(
+      with_all_deps,
+      total - pre_satisfied,
+      completion_known,
+      unjudged,
+      'pre_satisfied',
+      NULL
+    ) AS completion_with_all_deps,
+    goal_score(violations, dependents, completion_known, unjudged, 'no_dependents', violating)
+      AS dependency_violation,
+    goal_score(total - attempted, 1, coverage_known, unjudged, NULL, skipped)
+      AS sub_goals_skipped,
+    goal_score(
+      attempted - completed,
+      1,
+      coverage_known AND completion_known,
+      unjudged,
+      NULL,
+      failed_inside
+    ) AS sub_goals_failed_inside,
+    goal_score(regressed, 1, completion_known, unjudged, NULL, lost)
+      AS sub_goals_regressed,
+    goal_score(pre_satisfied, 1, completion_known, unjudged, NULL, held_before)
+      AS sub_goals_pre_satisfied
   FROM measured
 ),
 
-judged AS (
-  SELECT
-    *,
-    CASE
-      WHEN NOT known THEN if(unjudged, 'not_applicable', 'error')
-      WHEN denominator = 0 THEN 'not_applicable'
-      ELSE 'scored'
-    END AS status,
-    CASE
-      WHEN NOT known THEN if(unjudged, 'not_judged', 'content_missing')
-      WHEN denominator = 0 THEN nothing
-    END AS reason
-  FROM metrics
-),
-
+-- Why the graph of an attempt tells nothing, one reason each.
 problems AS (
   SELECT
     attempts.attempt_id,
-    if(
-      graph_faults.fault IS NULL AND failed_expressions.attempt_id IS NULL,
-      'not_applicable',
-      'error'
-    ) AS status,
     CASE
       WHEN graph_faults.fault IS NOT NULL THEN 'specification_error: ' || graph_faults.fault
       WHEN failed_expressions.attempt_id IS NOT NULL THEN 'expression_failed'
+    END AS fault,
+    CASE
+      WHEN graph_faults.fault IS NOT NULL OR failed_expressions.attempt_id IS NOT NULL THEN NULL
       WHEN attempts.ambiguous THEN 'ambiguous_task'
-      ELSE 'no_sub_goals'
-    END AS reason
+      WHEN attempts.specified AND described.task_id IS NULL THEN 'no_sub_goals'
+      WHEN sub_goal_examples.attempt_id IS NULL THEN 'no_task'
+    END AS nothing,
+    'of ' || sub_goal_examples.example AS outcome
   FROM attempts
   LEFT JOIN graph_faults USING (task_id)
   LEFT JOIN described USING (task_id)
-  LEFT JOIN failed_expressions USING (attempt_id)
-  WHERE
-    attempts.ambiguous
-    OR (
-      attempts.specified
-      AND (described.task_id IS NULL OR failed_expressions.attempt_id IS NOT NULL)
-    )
+  LEFT JOIN failed_expressions ON attempts.attempt_id = failed_expressions.attempt_id
+  LEFT JOIN sub_goal_examples ON attempts.attempt_id = sub_goal_examples.attempt_id
 ),
 
-names AS (
-  SELECT unnest([
-    'sub_goal_coverage', 'sub_goal_coverage_weighted', 'sub_goal_completion',
-    'sub_goal_completion_weighted', 'critical_path_completion', 'critical_path_skipped',
-    'completion_with_direct_deps', 'completion_with_all_deps', 'dependency_violation',
-    'sub_goals_skipped', 'sub_goals_failed_inside', 'sub_goals_regressed',
-    'sub_goals_pre_satisfied', 'off_plan_calls'
-  ]) AS metric
-),
-
-all_scores AS (
+outcomes AS (
   SELECT
-    sub_goal_examples.attempt_id,
-    judged.metric,
-    judged.numerator,
-    judged.denominator,
-    judged.status,
-    judged.label,
-    judged.reason
-  FROM sub_goal_examples
-  INNER JOIN judged USING (example)
-  ANTI JOIN problems ON sub_goal_examples.attempt_id = problems.attempt_id
-  UNION ALL
-  SELECT
-    sub_goal_examples.attempt_id,
-    'off_plan_calls' AS metric,
-    coalesce(off_plan.calls, 0)::DOUBLE AS numerator,
-    1 AS denominator,
-    if(off_plan.known IS DISTINCT FROM FALSE, 'scored', 'error') AS status,
-    NULL AS label,
-    if(off_plan.known IS DISTINCT FROM FALSE, NULL, 'content_missing') AS reason
-  FROM sub_goal_examples
-  LEFT JOIN off_plan ON sub_goal_examples.attempt_id = off_plan.attempt_id
-  ANTI JOIN problems ON sub_goal_examples.attempt_id = problems.attempt_id
-  UNION ALL
-  SELECT
-    problems.attempt_id,
-    names.metric,
-    NULL AS numerator,
-    NULL AS denominator,
-    problems.status,
-    NULL AS label,
-    problems.reason
+    attempt_id,
+    nothing,
+    fault,
+    if(nothing = 'no_task', NULL, 'static') AS source,  -- noqa: RF04
+    coalesce(nothing, fault, outcome) AS outcome
   FROM problems
-  CROSS JOIN names
+),
+
+ungraded AS (
+  SELECT DISTINCT
+    outcome,
+    score_of(NULL, NULL, nothing, fault, NULL, source) AS problem
+  FROM outcomes
+  WHERE coalesce(nothing, fault) IS NOT NULL
+),
+
+grades AS (
+  FROM graded
+  UNION ALL
+  SELECT
+    outcome,
+    problem AS sub_goal_coverage,
+    problem AS sub_goal_coverage_weighted,
+    problem AS sub_goal_completion,
+    problem AS sub_goal_completion_weighted,
+    problem AS critical_path_completion,
+    problem AS critical_path_skipped,
+    problem AS completion_with_direct_deps,
+    problem AS completion_with_all_deps,
+    problem AS dependency_violation,
+    problem AS sub_goals_skipped,
+    problem AS sub_goals_failed_inside,
+    problem AS sub_goals_regressed,
+    problem AS sub_goals_pre_satisfied
+  FROM ungraded
 )
 
-SELECT  -- noqa: ST06
-  attempt_id AS trajectory_id,
-  metric,
-  CASE WHEN status = 'scored' THEN numerator / denominator END AS value,  -- noqa: RF04
-  CASE WHEN status = 'scored' THEN numerator END AS numerator,
-  CASE WHEN status = 'scored' THEN denominator END AS denominator,
-  status,
-  CASE WHEN status = 'scored' THEN label END AS label,  -- noqa: RF04
-  reason,
-  'static' AS source  -- noqa: RF04
-FROM all_scores;
+SELECT
+  outcomes.attempt_id AS trajectory_id,
+  grades.* EXCLUDE (outcome),
+  score_of(
+    coalesce(off_plan.calls, 0),
+    1,
+    outcomes.nothing,
+    coalesce(outcomes.fault, if(off_plan.known IS FALSE, 'content_missing', NULL)),
+    NULL,
+    outcomes.source
+  ) AS off_plan_calls
+FROM outcomes
+INNER JOIN grades USING (outcome)
+LEFT JOIN off_plan USING (attempt_id);

@@ -8,18 +8,15 @@
 --   grading_weights
 --   tool_grades
 -- Columns:
---   trajectory_id  VARCHAR  The attempt; one row for each trajectory_id and metric.
---   metric         VARCHAR  tool_correct | tool_correctness | tool_parameters |
---                           tool_selection_jaccard | tool_sequence | tool_utilization.
---   value          DOUBLE   Numerator / denominator; NULL if not scored.
---   numerator      DOUBLE   By turn: the sum of the turns' values. NULL if not scored.
---   denominator    DOUBLE   By turn: the number of turns. NULL if not scored.
---   status         VARCHAR  scored | not_applicable | error.
---   label          VARCHAR  NULL.
---   reason         VARCHAR  Why it was not scored; else NULL.
---   source         VARCHAR  static: no judge had a part in it.
+--   trajectory_id           VARCHAR  One row for each attempt. By turn, sums of values / turns.
+--   tool_correctness        SCORE    The weighted mean of the four dimensions.
+--   tool_correct            SCORE    1 if that reaches the threshold, else 0.
+--   tool_selection_jaccard  SCORE    Calls matched by name / expected and made calls together.
+--   tool_parameters         SCORE    Mean similarity of arguments to those that are stated.
+--   tool_sequence           SCORE    Calls in the expected order / expected calls.
+--   tool_utilization        SCORE    Results used later / results with a distinctive token.
 -- Order:
---   trajectory_id, metric
+--   none
 WITH grades AS (
   SELECT
     tool_grades.*,
@@ -113,82 +110,25 @@ measured AS (
   LEFT JOIN graded USING (attempt_id)
 ),
 
-metrics AS (
+explained AS (
   SELECT
-    attempt_id,
-    no_grade,
-    unnest([
-      {
-        'metric': 'tool_correctness',
-        'numerator': parts[1],
-        'denominator': wholes[1],
-        'not_applicable': 'no_calls',
-        'error': errors[1]
-      },
-      {
-        'metric': 'tool_correct',
-        'numerator': correct::INTEGER::DOUBLE,
-        'denominator': 1,
-        'not_applicable': 'no_calls',
-        'error': errors[1]
-      },
-      {
-        'metric': 'tool_selection_jaccard',
-        'numerator': parts[2],
-        'denominator': wholes[2],
-        'not_applicable': 'no_calls',
-        'error': errors[2]
-      },
-      {
-        'metric': 'tool_parameters',
-        'numerator': parts[3],
-        'denominator': wholes[3],
-        'not_applicable': 'no_arguments_expected',
-        'error': errors[3]
-      },
-      {
-        'metric': 'tool_sequence',
-        'numerator': parts[4],
-        'denominator': wholes[4],
-        'not_applicable': 'no_calls_expected',
-        'error': errors[4]
-      },
-      {
-        'metric': 'tool_utilization',
-        'numerator': parts[5],
-        'denominator': wholes[5],
-        'not_applicable': 'no_distinctive_result',
-        'error': errors[5]
-      }
-    ]) AS score
+    *,
+    [
+      if(parts[1] IS NULL, coalesce(no_grade, 'no_calls'), NULL),
+      if(parts[2] IS NULL, coalesce(no_grade, 'no_calls'), NULL),
+      if(parts[3] IS NULL, coalesce(no_grade, 'no_arguments_expected'), NULL),
+      if(parts[4] IS NULL, coalesce(no_grade, 'no_calls_expected'), NULL),
+      if(parts[5] IS NULL, coalesce(no_grade, 'no_distinctive_result'), NULL)
+    ] AS nothing
   FROM measured
-),
-
-judged AS (
-  SELECT
-    attempt_id,
-    no_grade,
-    score,
-    CASE
-      WHEN score.numerator IS NULL THEN 'not_applicable'
-      WHEN score.error IS NOT NULL THEN 'error'
-      ELSE 'scored'
-    END AS status
-  FROM metrics
 )
 
 SELECT
   attempt_id AS trajectory_id,
-  score.metric,
-  if(status = 'scored', score.numerator / score.denominator, NULL) AS value,
-  if(status = 'scored', score.numerator, NULL) AS numerator,
-  if(status = 'scored', score.denominator, NULL)::DOUBLE AS denominator,
-  status,
-  NULL::VARCHAR AS label,
-  CASE status
-    WHEN 'error' THEN score.error
-    WHEN 'not_applicable' THEN coalesce(no_grade, score.not_applicable)
-  END AS reason,
-  'static' AS source
-FROM judged
-ORDER BY trajectory_id, score.metric;
+  score_of(parts[1], wholes[1], nothing[1], errors[1], NULL, 'static') AS tool_correctness,
+  score_of(correct::INTEGER, 1, nothing[1], errors[1], NULL, 'static') AS tool_correct,
+  score_of(parts[2], wholes[2], nothing[1], NULL, NULL, 'static') AS tool_selection_jaccard,
+  score_of(parts[3], wholes[3], nothing[3], errors[3], NULL, 'static') AS tool_parameters,
+  score_of(parts[4], wholes[4], nothing[4], errors[4], NULL, 'static') AS tool_sequence,
+  score_of(parts[5], wholes[5], nothing[5], NULL, NULL, 'static') AS tool_utilization
+FROM explained;

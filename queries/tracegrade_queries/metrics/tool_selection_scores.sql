@@ -8,17 +8,13 @@
 --   decision_rows
 --   tasks
 -- Columns:
---   trajectory_id  VARCHAR  The attempt; one row for each trajectory_id and metric.
---   metric         VARCHAR  tsa | tsa_source_text | wrong_call_rate | missed_decisions.
---   value          DOUBLE   Numerator / denominator; NULL if not scored.
---   numerator      DOUBLE   NULL if not scored.
---   denominator    DOUBLE   1 for missed_decisions; NULL if not scored.
---   status         VARCHAR  scored | not_applicable | error.
---   label          VARCHAR  Of tsa: the criteria that applied, e.g. 'a, c'; else NULL.
---   reason         VARCHAR  Why it was not scored; else NULL.
---   source         VARCHAR  static: no judge had a part in it.
+--   trajectory_id     VARCHAR  One row for each attempt.
+--   tsa               SCORE    Label: the criteria that applied, e.g. 'a, c'.
+--   tsa_source_text   SCORE    Missed points count neither way.
+--   wrong_call_rate   SCORE    Calls of counted points that are no correct first pick.
+--   missed_decisions  SCORE    A count.
 -- Order:
---   trajectory_id, metric
+--   none
 WITH totals AS (
   SELECT
     trajectory_id,
@@ -62,72 +58,34 @@ explained AS (
       WHEN NOT expects THEN 'no_expectation'
     END AS not_applicable
   FROM measured
-),
-
-metrics AS (
-  SELECT
-    attempt_id,
-    unnest([
-      {
-        'metric': 'tsa',
-        'numerator': correct,
-        'denominator': counted,
-        'not_applicable': not_applicable,
-        'error': unknown_because,
-        'label': criteria
-      },
-      {
-        'metric': 'tsa_source_text',
-        'numerator': correct,
-        'denominator': counted - missed,
-        'not_applicable': not_applicable,
-        'error': unknown_because,
-        'label': NULL
-      },
-      {
-        'metric': 'wrong_call_rate',
-        'numerator': calls - correct,
-        'denominator': calls,
-        'not_applicable': not_applicable,
-        'error': unknown_because,
-        'label': NULL
-      },
-      {
-        'metric': 'missed_decisions',
-        'numerator': missed,
-        'denominator': 1,
-        'not_applicable': if(has_expected, NULL, why_not_expected),
-        'error': NULL,
-        'label': NULL
-      }
-    ]) AS score
-  FROM explained
-),
-
-judged AS (
-  SELECT
-    attempt_id,
-    score,
-    CASE
-      WHEN score.not_applicable IS NOT NULL OR score.denominator = 0 THEN 'not_applicable'
-      WHEN score.error IS NOT NULL THEN 'error'
-      ELSE 'scored'
-    END AS status
-  FROM metrics
 )
 
 SELECT
   attempt_id AS trajectory_id,
-  score.metric,
-  if(status = 'scored', score.numerator / score.denominator, NULL)::DOUBLE AS value,
-  if(status = 'scored', score.numerator, NULL)::DOUBLE AS numerator,
-  if(status = 'scored', score.denominator, NULL)::DOUBLE AS denominator,
-  status,
-  if(status = 'scored', score.label, NULL) AS label,
-  CASE status
-    WHEN 'not_applicable' THEN coalesce(score.not_applicable, 'no_decision_point')
-    WHEN 'error' THEN score.error
-  END AS reason,
-  'static' AS source
-FROM judged
-ORDER BY trajectory_id, score.metric;
+  score_of(
+    correct,
+    counted,
+    coalesce(not_applicable, if(counted = 0, 'no_decision_point', NULL)),
+    unknown_because,
+    if(not_applicable IS NULL AND counted > 0 AND unknown_because IS NULL, criteria, NULL),
+    'static'
+  ) AS tsa,
+  score_of(
+    correct,
+    counted - missed,
+    coalesce(not_applicable, if(counted = missed, 'no_decision_point', NULL)),
+    unknown_because,
+    NULL,
+    'static'
+  ) AS tsa_source_text,
+  score_of(
+    calls - correct,
+    calls,
+    coalesce(not_applicable, if(calls = 0, 'no_decision_point', NULL)),
+    unknown_because,
+    NULL,
+    'static'
+  ) AS wrong_call_rate,
+  score_of(missed, 1, if(has_expected, NULL, why_not_expected), NULL, NULL, 'static')
+    AS missed_decisions
+FROM explained;

@@ -8,13 +8,13 @@ what that gives; the rows; the scores.
 import duckdb
 
 from tracegrade_scoring.plan_graph.tables import create_graph_tables
-from tracegrade_scoring.relations import materialise
+from tracegrade_scoring.relations import define, materialise
 
 
 def score(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `sub_goal_scores` and `sub_goal_rows`, as temporary tables.
+    """Create `sub_goal_scores` and `sub_goal_rows`.
 
-    `sub_goal_scores` has one row for each attempt and metric, `sub_goal_rows` one for each
+    `sub_goal_scores` has one row for each attempt, `sub_goal_rows` one for each
     attempt and sub-goal of the variant that was chosen for it.
 
     Args:
@@ -25,5 +25,6 @@ def score(con: duckdb.DuckDBPyConnection) -> None:
     materialise(con, "sub_goal_attribution")
     for name in ("sub_goal_evidence", "sub_goal_states", "sub_goal_examples"):
         materialise(con, name)
-    for name in ("sub_goal_variants", "sub_goal_results", "sub_goal_rows", "sub_goal_scores"):
+    for name in ("sub_goal_variants", "sub_goal_results", "sub_goal_rows"):
         materialise(con, name)
+    define(con, "sub_goal_scores")

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from tracegrade_scoring.planning.quality import Objective, Quality, judge
 from tracegrade_scoring.planning.reading import read_steps
-from tracegrade_scoring.relations import materialise, put, table
+from tracegrade_scoring.relations import define, materialise, put, table
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.check import pattern_groups
 
@@ -31,7 +31,7 @@ QUALITIES: Final = pa.schema(
 
 
 def score(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
-    """Create `planning_scores`, one row for each attempt of known length and metric.
+    """Create `planning_scores`, one row for each attempt.
 
     Args:
         con: Holds `attempts`, `steps`, `graph_variants` and the task relations.
@@ -39,7 +39,7 @@ def score(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
     """
     materialise(con, "opening_plans")
     put(con, "plan_qualities", table(QUALITIES, _qualities(con, specification)))
-    materialise(con, "planning_scores")
+    define(con, "planning_scores")
 
 
 def _qualities(

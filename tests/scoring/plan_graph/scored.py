@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import duckdb
 
 from tracegrade_scoring import plan_graph, replanning
-from tracegrade_scoring.metrics import PLAN_GRAPH, REPLANNING, UNSAID
 
-from ..build import Row, connection, prepared, specification
+from ..build import Row, connection, prepared, score_rows, specification
 
 
 class Score(NamedTuple):
@@ -55,25 +54,10 @@ def graph_scores(con: duckdb.DuckDBPyConnection) -> Scored:
     """Return the scores of the attempts that were prepared on a connection."""
     plan_graph.score(con)
     replanning.score(con)
-    score_rows = _rows(
-        con,
-        "FROM sub_goal_scores UNION ALL BY NAME FROM plan_scores "
-        "UNION ALL BY NAME FROM replanning_scores",
-    )
+    said = score_rows(con, "sub_goal_scores", "plan_scores", "replanning_scores")
     goal_rows = _rows(con, "FROM sub_goal_rows")
-    absent = {
-        (row["attempt_id"], metric): Score(
-            None, None, None, "not_applicable", None, UNSAID[metric]
-        )
-        for row in _rows(con, "FROM attempts")
-        for metric in (*PLAN_GRAPH, *REPLANNING)
-    }
-    said = {
-        (row["trajectory_id"], row["metric"]): Score(*(row[name] for name in Score._fields))
-        for row in score_rows
-    }
     return Scored(
-        absent | said,
+        {(attempt, metric): Score(*score[:6]) for attempt, metric, score in said},
         {(row["trajectory_id"], row["sub_goal"]): row for row in goal_rows},
     )
 

@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from tracegrade_scoring import plan_graph, planning
 from tracegrade_scoring.planning.reading import read_steps
 
-from ..build import Row, Score, call, connection, prepared, specification, trajectory
+from ..build import (
+    Row,
+    Score,
+    call,
+    connection,
+    prepared,
+    score_rows,
+    specification,
+    trajectory,
+)
 from . import plain
 
 TOOLS = {
@@ -74,18 +83,19 @@ def plan(steps: object, step_index: int = 0, trajectory_id: str = "t1") -> Row:
 def scored(
     tasks: str, steps: Sequence[Row], attempts: Mapping[str, str]
 ) -> dict[tuple[str, str], Score]:
-    """Return the scores of attempts at tasks, by attempt and metric."""
+    """Return the scores of attempts at tasks of known length, by attempt and metric."""
     runs = [trajectory(name, task_id=task_id) for name, task_id in attempts.items()]
     spec = specification(tasks)
     with connection(steps, runs) as con:
         prepared(con, spec)
         plan_graph.score(con)
         planning.score(con, spec)
-        rows = con.sql(
-            "SELECT trajectory_id, metric, value, numerator, denominator, status, label, reason, "
-            "source FROM planning_scores"
-        ).fetchall()
-    return {(row[0], row[1]): Score(*row[2:]) for row in rows}
+        rows = score_rows(con, "planning_scores")
+    return {
+        (attempt, metric): score
+        for attempt, metric, score in rows
+        if score[3:] != ("not_applicable", None, "length_unknown", None)
+    }
 
 
 def of(task: str, *steps: Row) -> dict[str, Score]:
