@@ -73,7 +73,11 @@ class Fault:
     def meets(self, method: str, path: str) -> bool:
         """Return whether this request is to fail."""
         wanted = self.method in {method, "*"} and re.search(self.path, path)
-        return bool(wanted) and self.hits < self.times
+        return bool(wanted) and not self.is_over()
+
+    def is_over(self) -> bool:
+        """Return whether it met as many requests as it should."""
+        return self.hits >= self.times
 
 
 @dataclass

@@ -168,7 +168,7 @@ def nested(text: str, depth: int) -> str:
     return text
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(AROUND, SHAPES | cards(), AROUND, st.integers(0, 4))
 def test_no_text_keeps_a_secret_that_has_a_shape(
     before: str, secret: str, after: str, depth: int
@@ -188,7 +188,7 @@ NAMES = st.sampled_from(_NAMES.split())
 VALUES = st.text(min_size=6, max_size=30).filter(lambda text: len(set(text)) > 3)
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(NAMES, VALUES, AROUND, st.integers(0, 3), st.booleans())
 def test_no_json_keeps_what_stands_under_a_secrets_name(
     name: str, value: str, after: str, depth: int, is_ascii: bool
@@ -207,7 +207,7 @@ def test_no_json_keeps_what_stands_under_a_secrets_name(
     }
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(st.one_of(otlp_samples.span_requests, otlp_samples.log_requests))
 def test_rows_without_secrets_come_back_as_they_were_sent(sent: Request) -> None:
     """Every field of every item, whatever its values are; nothing is marked."""
@@ -220,7 +220,7 @@ def test_rows_without_secrets_come_back_as_they_were_sent(sent: Request) -> None
     )
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(st.one_of(otlp_samples.span_requests, otlp_samples.log_requests), st.data())
 def test_redacted_rows_are_valid_requests_that_differ_only_in_texts(
     sent: Request, data: st.DataObject

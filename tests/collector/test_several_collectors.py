@@ -1,14 +1,15 @@
 """Several collectors on one lake in a folder, under load and beside compaction."""
 
-import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 from tracegrade_collector.lake import Lake
 from tracegrade_collector.lake.compaction import CompactOptions, compact
 
-from .running import PROTOBUF, Collector, landed, landed_ids, trace_body
+from .running import PROTOBUF, Collector, collecting, landed, landed_ids, trace_body
 
 COLLECTORS = 3
 REQUESTS = 20
@@ -28,22 +29,18 @@ def test_collectors_and_compaction_share_a_lake(tmp_path: Path) -> None:
     """Every acknowledged span has one row, under the id of the collector that took it."""
     lake = tmp_path / "lake"
     options = {"max_segment_age_secs": 0.1, "land_every_secs": 0.1}
-    collectors = [Collector(lake, **options) for _ in range(COLLECTORS)]
-    loads = [
-        threading.Thread(target=load, args=[collector, number])
-        for number, collector in enumerate(collectors)
-    ]
-    for thread in loads:
-        thread.start()
-    compactions = 0
-    while any(thread.is_alive() for thread in loads) or not compactions:
-        done = compact(Lake.open(lake), CompactOptions(settle_secs=0), lambda _: None)
-        compactions += done.files_before > 0
-    for thread in loads:
-        thread.join()
+    with ExitStack() as stack, ThreadPoolExecutor() as pool:
+        collectors = [stack.enter_context(collecting(lake, **options)) for _ in range(COLLECTORS)]
+        loads = [pool.submit(load, each, number) for number, each in enumerate(collectors)]
+        compactions = 0
+        while not (compactions and all(each.done() for each in loads)):
+            done = compact(Lake.open(lake), CompactOptions(settle_secs=0), lambda _: None)
+            compactions += done.files_before > 0
+        for each in loads:
+            each.result()
+        exit_codes = [collector.stop() for collector in collectors]
 
-    assert [collector.stop() for collector in collectors] == [0] * COLLECTORS
-    assert compactions > 0
+    assert exit_codes == [0] * COLLECTORS
     assert landed_ids(lake) == list(range(1, 1 + COLLECTORS * REQUESTS * SPANS))
     rows = landed(lake)
     requests = Counter(
