@@ -194,7 +194,7 @@ MORE_METRICS = (
         "Stopped when done",
         STEPS,
         "Share of runs that succeeded and made no call after the last one that helped, from 0% "
-        "to 100%.",
+        "to 100%; successful runs of which that cannot be told are left out, failed ones are not.",
         unit="runs",
     ),
     *(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from tracegrade_scoring.report import words
-from tracegrade_scoring.report.catalogue import Scale, main_metrics, more_metrics
+from tracegrade_scoring.report.catalogue import Metric, main_metrics, more_metrics
 from tracegrade_scoring.report.findings import CRITERIA
 from tracegrade_scoring.report.timeline.model import (
     Mark,
@@ -246,12 +246,19 @@ def _scores(timeline: Timeline) -> Iterator[tuple[str, str, str]]:
     for metric in (*main_metrics(by_name), *more_metrics(by_name)):
         score = by_name[metric.name]
         if score.status == "scored":
-            label = words.name(score.label, "") if score.label else ""
-            counts = words.ratio(score.numerator, score.denominator, metric)
-            value = words.amount(score.value, metric.scale or Scale.NUMBER)
-            yield metric.label, value, "; ".join(filter(None, (counts, label)))
+            yield metric.label, *_value(score, metric)
         elif score.status == "error":
             yield metric.label, "error", words.reason(score.reason)
+
+
+def _value(score: RunScore, metric: Metric) -> tuple[str, str]:
+    """Return a score's value and what it was counted from; of a run it is so or not."""
+    label = words.name(score.label, "") if score.label else ""
+    if metric.unit == "runs":
+        return "yes" if score.value else "no", label
+    counts = words.ratio(score.numerator, score.denominator, metric)
+    value = words.amount(score.value, metric.scale)
+    return value, "; ".join(filter(None, (counts, label)))
 
 
 def _unscored(timeline: Timeline) -> Iterator[str]:
