@@ -32,6 +32,8 @@ TOOLS = {
     **{f"calendar.{name}": {"effect": "write"} for name in CALENDAR},
     **{f"email.{name}": {"effect": "write"} for name in EMAIL},
 }
+SAYS_NO = {"error_pattern": "^(Email|Event|Field) not |^Invalid|^Participant email not"}
+"""How these tools say that a call was in vain."""
 PATHS = {
     **{"messages": "steps", "task": "task", "success": "correct"},
     **{"release": "model", "user_input": "query"},
@@ -123,6 +125,24 @@ def test_disagreements_are_failed_attempts_at_the_same_write(
     """)
 
     assert rows.fetchall() == [(True,)] * 5
+
+
+def test_failures_and_recovery_need_no_tasks(
+    runs: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A file of tools alone tells which calls failed, and how many were made good."""
+    lake = Lake.create(tmp_path_factory.mktemp("tools"))
+    import_files(lake, [runs], list[str]().append, reading=Reading("messages", PATHS))
+    tools = {name: {**tool, **SAYS_NO} for name, tool in TOOLS.items()}
+    done = score(lake, specification(json.dumps({"tools": tools})))
+
+    assert (done.counts.calls.made, done.counts.calls.failed) == (1050, 146)
+    with connect(lake, tables=SCORE_TABLES) as con:
+        recovered = con.sql("""
+          SELECT release, sum(recovery_rate.numerator), sum(recovery_rate.denominator)
+          FROM trajectory_scores GROUP BY release ORDER BY release
+        """)
+        assert recovered.fetchall() == [("gpt-4", 4, 4), ("mistral-8x7B", 19, 142)]
 
 
 def test_loops_and_invented_tools_are_found(con: duckdb.DuckDBPyConnection) -> None:
