@@ -55,6 +55,10 @@ _TOKENS: Final = {
 }
 _TOOL_NAMES: Final = (names.TOOL_NAME, "tool.name", "ai.toolCall.name")
 _CALL_IDS: Final = (names.TOOL_CALL_ID, "tool_call.id", "ai.toolCall.id")
+_AGENT_PREFIX: Final = re.compile(r"(?:invoke_agent|agent_run) +\[?")
+_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_WORKFLOW: Final = "Agent workflow"
+"""What OpenAI's agents call a run."""
 _NAME_PREFIX: Final = re.compile(r"(?:execute_tool|running tool:) +")
 
 Row = Mapping[str, Any]
@@ -196,11 +200,21 @@ def _told(found: Row, kept: Row, ignored: Counter[str]) -> dict[str, Any]:
     if operation in (names.INVOKE_AGENT, _MODEL):
         told |= _messages(found, ignored)
     if operation == names.INVOKE_AGENT:
-        told[names.AGENT_NAME] = kept.get(names.AGENT_NAME) or found.get("name")
+        told[names.AGENT_NAME] = _agent_name(found, kept)
     if operation == _MODEL:
         told |= {"gen_ai.request.model": found.get("model"), **_tokens(found)}
         told[COST] = _cost(found)
     return told
+
+
+def _agent_name(found: Row, kept: Row) -> str | None:
+    """Return what an agent is called; the name of a trace or of a workflow is not its own."""
+    if stated := kept.get(names.AGENT_NAME):
+        return as_json(stated)
+    if found["type"] != "AGENT" or found.get("name") == _WORKFLOW:
+        return None
+    name = _AGENT_PREFIX.sub("", as_json(found.get("name") or "")).removesuffix("]")
+    return None if _UUID.fullmatch(name) else name or None
 
 
 def _operation(found: Row, kept: Row) -> str | None:
