@@ -4,12 +4,14 @@ Its own module because it decides how much of the lake a run reads: a bucket's t
 together, so that dates and ranges of ids let the engine skip all else.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import duckdb
 
+from tracegrade_queries.schema import STEPS
 from tracegrade_queries.sql import query
+from tracegrade_scoring.tasks import Specification
 
 LEAST_STEPS: Final = 20_000
 """Fewer are not shared out among workers: planning a bucket's queries takes as long."""
@@ -33,10 +35,16 @@ _BOUNDS: Final = """
 
 # Few texts of offered tools stand behind many runs; an ENUM keeps each once.
 _TABLES: Final[Mapping[str, str]] = {
-    "trajectories": "SELECT lake.* REPLACE (lake.offered_tools::offer AS offered_tools) "
-    f"FROM memory.main.trajectories AS lake {_OF_BUCKET}",
-    "steps": f"SELECT lake.* FROM memory.main.steps AS lake {_OF_BUCKET}",
+    "trajectories": "lake.* REPLACE (lake.offered_tools::offer AS offered_tools)",
+    "steps": "{steps}",
 }
+
+NOT_SCORED: Final = frozenset(
+    {"tool_call_id", "status_source", "error_type", "error_message", "model", "input_tokens"}
+    | {"output_tokens", "cache_read_tokens", "reasoning_tokens", "end_time", "duration_ms"}
+    | {"trace_id", "request_span_id", "parent_span_id", "dialect", "provenance", "date"}
+)
+"""Columns of `steps` that no metric reads; a task file's expressions may."""
 
 # A verdict that names the trace alone is about its outermost runs.
 _VERDICTS: Final = """
@@ -70,12 +78,19 @@ def number_buckets(con: duckdb.DuckDBPyConnection, most_steps: int, workers: int
     return [number for (number,) in numbers]
 
 
-def take_bucket(con: duckdb.DuckDBPyConnection, bucket: int) -> None:
+def steps_read(specification: Specification) -> list[str]:
+    """Return the columns of `steps` that are needed: those that a task file names, too."""
+    named = specification.model_dump_json().lower()
+    return [c.name for c in STEPS.columns if c.name not in NOT_SCORED or c.name in named]
+
+
+def take_bucket(con: duckdb.DuckDBPyConnection, bucket: int, steps: Sequence[str]) -> None:
     """Let `steps`, `trajectories` and `verdicts` be the rows of one bucket.
 
     Args:
         con: Holds `score_buckets` and the lake's tables.
         bucket: Its number.
+        steps: The columns of `steps` to take.
     """
     leave_bucket(con)
     con.execute(BUCKET_TRACES, {"bucket": bucket})
@@ -87,8 +102,13 @@ def take_bucket(con: duckdb.DuckDBPyConnection, bucket: int) -> None:
         "AND date BETWEEN $first_date AND $last_date)",
         {name: bounds[name] for name in ("first_date", "last_date")},
     )
-    for name, rows in _TABLES.items():
-        con.execute(f"CREATE TEMP TABLE {name} AS {rows}", bounds)
+    for name, columns in _TABLES.items():
+        taken = columns.format(steps=", ".join(steps))
+        con.execute(
+            f"CREATE TEMP TABLE {name} AS SELECT {taken} "
+            f"FROM memory.main.{name} AS lake {_OF_BUCKET}",
+            bounds,
+        )
     con.execute(f"CREATE TEMP TABLE verdicts AS {_VERDICTS}")
 
 

@@ -24,7 +24,7 @@ from tracegrade_queries.connection import connect
 from tracegrade_queries.pricing import NO_COSTS, Costs, Prices, known_prices, update_costs
 from tracegrade_queries.sql import query
 from tracegrade_scoring.bucket import STAGED, hashes, score_bucket
-from tracegrade_scoring.bucket_rows import leave_bucket, number_buckets, take_bucket
+from tracegrade_scoring.bucket_rows import leave_bucket, number_buckets, steps_read, take_bucket
 from tracegrade_scoring.counts import NOTHING, Counts, add_counts, read_counts, start_counts
 from tracegrade_scoring.errors import ScoringBusy
 from tracegrade_scoring.relations import put
@@ -35,6 +35,7 @@ from tracegrade_scoring.schema import (
     SCORE_SUMS,
     SCORE_TABLES,
     SCORER_VERSION,
+    TRAJECTORY_SCORES,
 )
 from tracegrade_scoring.sums import add_scores, start_sums, sums_are_whole, total_sums
 from tracegrade_scoring.tasks import Specification
@@ -260,15 +261,14 @@ def _score_bucket(
     con: duckdb.DuckDBPyConnection, run: Run, specification: Specification, bucket: int
 ) -> Scored:
     """Stage the new rows of one bucket, and add them to the sums and counts of the run."""
-    take_bucket(con, bucket)
-    score_bucket(con, specification)
-    files = {table: run.stage(con, table) for table in STAGED}
+    take_bucket(con, bucket, steps_read(specification))
+    rows = score_bucket(con, specification)
+    files = {table: run.stage(table, new) for table, new in rows.items()}
     reach("scores_staged")
     add_scores(con, "FROM new_trajectory_scores")
     add_counts(con)
-    trajectories = _count(con, "new_trajectory_scores")
     leave_bucket(con)
-    return Scored(trajectories, files)
+    return Scored(len(rows[TRAJECTORY_SCORES]), files)
 
 
 def _commit(con: duckdb.DuckDBPyConnection, run: Run) -> None:

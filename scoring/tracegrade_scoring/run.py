@@ -41,10 +41,9 @@ class Run:
         noted = [lake.noted_version(table.name, RUNS)[1] for table in SCORE_TABLES]
         self._number = max(noted) + 1
 
-    def stage(self, con: duckdb.DuckDBPyConnection, table: Table) -> list[StagedFile]:
-        """Write the rows of `new_<table>` as files that no reader sees yet; for `add`."""
-        rows = con.table(f"new_{table.name}").to_arrow_table()
-        return self._lake.stage(table, rows.cast(table.arrow()), uuid.uuid4().hex)
+    def stage(self, table: Table, rows: pa.Table) -> list[StagedFile]:
+        """Write rows as files that no reader sees yet; for `add`."""
+        return self._lake.stage(table, rows, uuid.uuid4().hex)
 
     def add(self, files: Mapping[Table, Sequence[StagedFile]]) -> None:
         """Let staged files be committed with their tables."""

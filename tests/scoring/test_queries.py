@@ -14,7 +14,7 @@ from tracegrade_collector.lake import Lake
 from tracegrade_queries.build import build
 from tracegrade_queries.connection import connect
 from tracegrade_scoring.bucket import score_bucket
-from tracegrade_scoring.bucket_rows import number_buckets, take_bucket
+from tracegrade_scoring.bucket_rows import number_buckets, steps_read, take_bucket
 from tracegrade_scoring.job import find_traces
 from tracegrade_scoring.schema import SCORE_TABLES
 from tracegrade_scoring.sums import add_scores, start_sums, total_sums
@@ -87,7 +87,7 @@ def con(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyCon
     with connect(lake, tables=SCORE_TABLES) as con:
         find_traces(con, specification)
         (bucket,) = number_buckets(con, 1_000)
-        take_bucket(con, bucket)
+        take_bucket(con, bucket, steps_read(specification))
         score_bucket(con, specification)
         start_sums(con)
         add_scores(con, "FROM new_trajectory_scores")
