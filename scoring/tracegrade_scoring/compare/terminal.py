@@ -24,6 +24,8 @@ from tracegrade_scoring.report import words
 from tracegrade_scoring.report.screen import bullets, capture, plain_table, section
 from tracegrade_scoring.report.visible import visible
 
+NAME_WIDTH = 24
+"""Names up to this long are not folded: other columns are."""
 VERDICT_STYLES = {"better": "green", "worse": "red", "broken": "red", "unjudged": "red"}
 
 
@@ -68,6 +70,7 @@ def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table | No
     if not rows:
         return None
     table = plain_table(*headings)
+    table.columns[0].no_wrap = max(len(name) for name, *_ in rows) <= NAME_WIDTH
     for row in rows:
         table.add_row(
             *(Text(cell, style=VERDICT_STYLES.get(cell, ""), overflow="fold") for cell in row)

@@ -249,7 +249,7 @@ def _findings(comparison: Comparison, new: str) -> Iterator[str]:
 def _mode_sentence(mode: FailureMode) -> str:
     found = mode.compared.found
     what = "New failure mode" if mode.is_new else "Failure mode that rose"
-    example = f", first in {words.name(mode.trajectory_id)}" if mode.trajectory_id else ""
+    example = f", first in {words.run(mode.trajectory_id)}" if mode.trajectory_id else ""
     return f"{what}: {_mode_name(mode.mode)}, in {_share(found.candidate)} of runs{example}."
 
 
@@ -270,7 +270,7 @@ def _mode_row(mode: FailureMode) -> ModeRow:
         words.difference(found.difference or 0.0, Scale.SHARE),
         _interval(found, Scale.SHARE),
         _mode_verdict(mode),
-        words.name(mode.trajectory_id, ""),
+        words.run(mode.trajectory_id) if mode.trajectory_id else "",
     )
 
 
