@@ -403,6 +403,17 @@ GOOGLE_GENAI = [
     LAST_THOUGHT,
     ANSWER,
 ]
+# Its spans of tools and of the agent are all that there is.
+AGNO_TRACELOOP = {
+    "": [*FROM_TOOL, ANSWER],
+    "__toolerror": [f"{CALL} error", "observation weather backend down", ANSWER],
+}
+LOGFIRE_AGENTS = {
+    "": ANTHROPIC_CLIENT[""],
+    "__halluc": [THOUGHT, f"{NOPE} not_executed"],
+    "__toolerror": [THOUGHT, f"{CALL} error", f"observation {MASKED}", LAST_THOUGHT, ANSWER],
+}
+HANDOFF = "handoff transfer_to_weather_agent {}"
 # Two calls at once.
 PARALLEL = [
     THOUGHT,
@@ -434,6 +445,8 @@ STORIES = {
     "agent-framework": AGENT_FRAMEWORK,
     "agent-framework_handoff": {"": ["handoff handoff_to_weather_agent {}", *HANDED_OVER]},
     "agno_openinference": AGNO,
+    "agno_openinference_0.1.8": {"": AGNO[""]},  # outputs of models in the raw response alone
+    "agno_traceloop": AGNO_TRACELOOP,
     "anthropic-sdk_native": ANTHROPIC,
     "autogen_native": AUTOGEN,
     "autogen_openinference": AUTOGEN_OPENAI,
@@ -459,6 +472,9 @@ STORIES = {
     "llama-index_function": LLAMA_INDEX,
     "llama-index_react": LLAMA_INDEX_REACT,
     "logfire_openai": LOGFIRE_OPENAI,
+    "logfire_openai-agents": LOGFIRE_AGENTS,
+    "logfire_openai-agents_chat": {"": LOGFIRE_AGENTS[""]},
+    "logfire_openai-agents_handoff": {"": [THOUGHT, HANDOFF, *LOGFIRE_AGENTS[""]]},
     "mcp_fastmcp": MCP_SERVER,
     "mcp_openai-agents": MCP_OPENAI_AGENTS,
     "mcp_server": MCP_SERVER,

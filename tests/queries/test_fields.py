@@ -44,6 +44,15 @@ CASES: dict[str, tuple[list[Row], Row]] = {
         [agent(1), tool(2, 1, anthropic__tool_result__content='[{"type":"text","text":"22C"}]')],
         {"result": "22C", "flags": []},
     ),
+    "a result as LangChain prints a tool's message": (
+        [
+            agent(1),
+            tool(
+                2, 1, gen_ai__tool__call__result="content='It\\'s 22C' name='w' tool_call_id='c'"
+            ),
+        ],
+        {"result": "It\\'s 22C"},
+    ),
     "content that Anthropic's client cut": (
         [
             agent(1),

@@ -250,3 +250,90 @@ def test_graph_is_named_as_its_span_is(lake: Lake) -> None:
     build(lake)
 
     assert trajectories(lake) == [("1", "supervisor", False)]
+
+
+ANSWERS: dict[str, Any] = {
+    "chat completions": {
+        "choices": [
+            {
+                "message": {
+                    "role": "assistant",
+                    "reasoning_content": "Hm.",
+                    "tool_calls": [{"id": "c", "function": {"name": "w", "arguments": "{}"}}],
+                }
+            }
+        ]
+    },
+    "responses": {
+        "object": "response",
+        "output": [
+            {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm."}]},
+            {"type": "function_call", "name": "w", "call_id": "c", "arguments": "{}"},
+        ],
+    },
+    "anthropic": {
+        "type": "message",
+        "role": "assistant",
+        "content": [
+            {"type": "thinking", "thinking": "Hm."},
+            {"type": "tool_use", "id": "c", "name": "w", "input": {}},
+        ],
+    },
+    "bedrock": {
+        "output": {
+            "message": {
+                "role": "assistant",
+                "content": [
+                    {"reasoningContent": {"reasoningText": {"text": "Hm."}}},
+                    {"toolUse": {"toolUseId": "c", "name": "w", "input": {}}},
+                ],
+            }
+        }
+    },
+    "gemini": {
+        "candidates": [
+            {
+                "content": {
+                    "role": "model",
+                    "parts": [
+                        {"text": "Hm.", "thought": True},
+                        {"functionCall": {"name": "w", "args": {}}},
+                    ],
+                }
+            }
+        ]
+    },
+}
+
+
+def test_whole_answers_are_read_where_no_message_is_told(lake: Lake) -> None:
+    """Any provider's response as it came tells what a model said, if nothing else of it does."""
+    for trace, answer in enumerate(ANSWERS.values(), 1):
+        said = json.dumps(answer)
+        spans = [
+            oi(1, None, "AGENT", ms=100, trace=trace, agent__name="a"),
+            oi(2, 1, "LLM", at=1, trace=trace, output__value=said),
+            oi(3, 1, "LLM", at=5, trace=trace, output__value="No such provider.", error="No."),
+        ]
+        land(lake, request_of(spans))
+    build(lake)
+
+    told = {name: story(lake, f"{trace:032x}") for trace, name in enumerate(ANSWERS, 1)}
+    assert told == {name: ["thought Hm.", "tool_call w {} unknown"] for name in ANSWERS}
+
+
+def test_printed_messages_of_smolagents_are_read(lake: Lake) -> None:
+    """What a model of smolagents heard may stand in its input as Python prints it."""
+    printed = (
+        "ChatMessage(role=<MessageRole.TOOL_RESPONSE: 'tool-response'>, "
+        "content=[{'type': 'text', 'text': 'Observation:\\nnoon'}], tool_calls=None, raw=None)"
+    )
+    spans = [
+        oi(1, None, "AGENT", ms=100, agent__name="a"),
+        asks(2, 1, "now", at=1),
+        oi(3, 1, "LLM", at=9, input__value=json.dumps({"messages": [printed]})),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert story(lake) == ["tool_call now {} ok", "observation noon"]

@@ -2,6 +2,8 @@
 --
 -- Messages are one attribute: a list of the old conventions' events (`events` of a model call), or
 -- OpenAI's own request and response. Later formats say all else in attributes of the conventions.
+-- Of OpenAI's Agents SDK Logfire writes a span's kind into the template of its message, and items
+-- of the Responses API as they came.
 --
 -- Rank:
 --   80
@@ -16,13 +18,51 @@ CREATE OR REPLACE TEMP TABLE logfire_spans AS
 SELECT
   key,
   name,
+  failed,
   attributes,
-  try_cast(attributes['events'] AS JSON) AS events,
-  try_cast(attributes['request_data'] AS JSON) AS request,
+  scope_name = 'logfire.openai_agents' AS in_agents_sdk,
+  -- The SDK's events and request hold what was said among what was heard.
+  CASE WHEN NOT in_agents_sdk THEN try_cast(attributes['events'] AS JSON) END AS events,
+  CASE WHEN NOT in_agents_sdk THEN try_cast(attributes['request_data'] AS JSON) END AS request,
+  try_cast(attributes['response'] AS JSON) AS responded,
   try_cast(attributes['response_data'] AS JSON) AS response,
   try_cast(attributes['model_request_parameters'] AS JSON) AS parameters
 FROM bucket_spans
 WHERE scope_name = 'pydantic-ai' OR starts_with(scope_name, 'logfire.');
+
+CREATE OR REPLACE TEMP TABLE logfire_items AS
+WITH lists AS (
+  SELECT
+    key,
+    'in' AS direction,
+    coalesce(attributes['raw_input'], attributes['input']) AS items
+  FROM logfire_spans
+  WHERE in_agents_sdk
+  UNION ALL
+  SELECT
+    key,
+    'out' AS direction,
+    coalesce(responded ->> '$.output', attributes['output']) AS items
+  FROM logfire_spans
+  WHERE in_agents_sdk
+),
+
+items AS (
+  SELECT
+    key,
+    direction,
+    generate_subscripts(from_json(try_cast(items AS JSON), '["JSON"]'), 1) AS message_position,
+    unnest(from_json(try_cast(items AS JSON), '["JSON"]')) AS item
+  FROM lists
+  WHERE json_type(try_cast(items AS JSON)) = 'ARRAY'
+)
+
+SELECT
+  key,
+  direction,
+  message_position,
+  item AS message
+FROM items;
 
 CREATE OR REPLACE TEMP VIEW logfire_chat AS
 WITH events AS (
@@ -59,6 +99,13 @@ FROM asked
 UNION ALL BY NAME
 SELECT
   key,
+  direction,
+  message_position,
+  message
+FROM logfire_items
+UNION ALL BY NAME
+SELECT
+  key,
   'out' AS direction,
   1 AS message_position,
   response -> '$.message' AS message
@@ -83,6 +130,15 @@ kinds AS (
     logfire_spans.*,
     spoken.user_input,
     CASE
+      WHEN logfire_spans.in_agents_sdk
+        THEN
+          CASE split_part(logfire_spans.attributes['logfire.msg_template'], ':', 1)
+            WHEN 'OpenAI Agents trace' THEN 'agent'
+            WHEN 'Agent run' THEN 'agent'
+            WHEN 'Function' THEN 'tool'
+            WHEN 'Handoff' THEN 'handoff'
+            ELSE if(spoken.key IS NULL, 'other', 'model')
+          END
       WHEN logfire_spans.attributes['agent_name'] IS NOT NULL THEN 'agent'
       WHEN logfire_spans.attributes['gen_ai.tool.name'] IS NOT NULL THEN 'tool'
       WHEN spoken.key IS NOT NULL OR logfire_spans.parameters IS NOT NULL THEN 'model'
@@ -95,12 +151,26 @@ kinds AS (
 SELECT
   key,
   operation,
-  attributes['agent_name'] AS agent_name,
-  attributes['gen_ai.tool.name'] AS tool_name,
+  CASE
+    WHEN NOT in_agents_sdk THEN attributes['agent_name']
+    WHEN starts_with(attributes['logfire.msg_template'], 'Agent run') THEN attributes['name']
+  END AS agent_name,
+  CASE
+    WHEN NOT in_agents_sdk THEN attributes['gen_ai.tool.name']
+    WHEN operation = 'tool' THEN attributes['name']
+    WHEN operation = 'handoff' THEN attributes['to_agent']
+  END AS tool_name,
   attributes['gen_ai.tool.call.id'] AS call_id,
-  coalesce(attributes['tool_arguments'], attributes['gen_ai.tool.call.arguments']) AS arguments,
-  coalesce(attributes['tool_response'], result_text(attributes['gen_ai.tool.call.result']))
-    AS result,
+  CASE
+    WHEN in_agents_sdk AND operation = 'tool' THEN attributes['input']
+    ELSE coalesce(attributes['tool_arguments'], attributes['gen_ai.tool.call.arguments'])
+  END AS arguments,
+  CASE
+    WHEN in_agents_sdk AND operation = 'tool' THEN attributes['output']
+    ELSE
+      coalesce(attributes['tool_response'], result_text(attributes['gen_ai.tool.call.result']))
+  END AS result,
+  failed OR (in_agents_sdk AND coalesce(attributes['error'], 'null') <> 'null') AS failed,
   user_input,
   attributes['final_result'] AS answer,
   coalesce(attributes['gen_ai.response.model'], attributes['gen_ai.request.model']) AS model,
@@ -108,9 +178,12 @@ SELECT
   try_cast(attributes['gen_ai.usage.output_tokens'] AS BIGINT) AS output_tokens,
   coalesce(
     try_cast(attributes['gen_ai.usage.details.reasoning_tokens'] AS BIGINT),
-    try_cast(response ->> '$.usage.completion_tokens_details.reasoning_tokens' AS BIGINT)
+    try_cast(response ->> '$.usage.completion_tokens_details.reasoning_tokens' AS BIGINT),
+    try_cast(responded ->> '$.usage.output_tokens_details.reasoning_tokens' AS BIGINT)
   ) AS reasoning_tokens,
-  coalesce(parameters ->> '$.function_tools', request ->> '$.tools') AS offered_tools,
-  attributes['gen_ai.conversation.id'] AS conversation_id
+  coalesce(parameters ->> '$.function_tools', request ->> '$.tools', responded ->> '$.tools')
+    AS offered_tools,
+  coalesce(attributes['gen_ai.conversation.id'], nullif(attributes['group_id'], 'null'))
+    AS conversation_id
 FROM kinds
 WHERE operation <> 'other';

@@ -400,6 +400,123 @@ SELECT
   item ->> '$.arguments' AS arguments
 FROM raw_items;
 
+-- Where no key tells a message, the whole input and output do.
+CREATE OR REPLACE TEMP TABLE openinference_whole AS
+WITH names AS (
+  SELECT
+    shape,
+    unnest(names) AS name
+  FROM shapes
+),
+
+told AS (
+  SELECT
+    shape,
+    bool_or(starts_with(name, 'llm.input_messages.')) AS heard,
+    bool_or(starts_with(name, 'llm.output_messages.')) AS said
+  FROM names
+  GROUP BY shape
+),
+
+spans AS (
+  SELECT
+    bucket_spans.key,
+    bucket_spans.attributes,
+    told.heard AS tells_heard,
+    -- What the Agents SDK answered is read above; a call that failed tells of its error.
+    told.said
+    OR bucket_spans.failed
+    OR bucket_spans.scope_name = 'openinference.instrumentation.openai_agents' AS tells_said
+  FROM bucket_spans
+  INNER JOIN told USING (shape)
+  WHERE bucket_spans.attributes['openinference.span.kind'] = 'LLM'
+)
+
+SELECT
+  key,
+  CASE WHEN NOT tells_heard THEN nullif(attributes['input.value'], '__REDACTED__') END AS heard,
+  CASE WHEN NOT tells_said THEN nullif(attributes['output.value'], '__REDACTED__') END AS said,
+  try_cast(said AS JSON) AS answer
+FROM spans
+WHERE NOT (tells_heard AND tells_said);
+
+CREATE OR REPLACE TEMP VIEW openinference_held AS
+SELECT
+  key,
+  'in' AS direction,
+  1 AS position,
+  'user' AS role,
+  heard AS text
+FROM openinference_whole
+UNION ALL
+SELECT
+  key,
+  'out' AS direction,
+  1 AS position,
+  'assistant' AS role,
+  -- Of Bedrock and Gemini; what others answered is read as it is.
+  coalesce(
+    answer ->> '$.output.message',
+    CASE
+      WHEN json_exists(answer, '$.candidates[0].content.parts')
+        THEN json_object('content', answer -> '$.candidates[0].content.parts')::VARCHAR
+    END,
+    said
+  ) AS text
+FROM openinference_whole
+WHERE json_type(answer, '$.output') IS DISTINCT FROM 'ARRAY';
+
+CREATE OR REPLACE TEMP VIEW openinference_chat AS
+WITH held AS (
+  SELECT
+    *,
+    -- Messages of smolagents, as Python prints them.
+    regexp_extract(
+      message ->> '$.content',
+      '(?s)^ChatMessage\(role=<MessageRole\.\w+: \x27([\w-]+)\x27>, content='
+      '\[\{\x27type\x27: \x27text\x27, \x27text\x27: [\x27"](.*)[\x27"]\}\], tool_calls=',
+      ['role', 'text']
+    ) AS printed
+  FROM held_chat('openinference_held')
+)
+
+SELECT
+  key,
+  direction,
+  message_position,
+  CASE
+    WHEN printed.role <> ''
+      THEN
+        json_object(
+          'role', if(printed.role = 'tool-response', 'tool', printed.role),
+          'content', regexp_replace(replace(printed.text, '\n', chr(10)), '^Observation:\s*', '')
+        )
+    ELSE message
+  END AS message
+FROM held
+-- What else Python printed cannot be read.
+WHERE
+  printed.role <> ''
+  OR NOT coalesce(regexp_matches(message ->> '$.content', '^\w+(\(\w+)?=[\x27"<\[]'), FALSE)
+UNION ALL
+-- Items of Responses.
+SELECT
+  key,
+  'out' AS direction,
+  generate_subscripts(from_json(answer -> '$.output', '["JSON"]'), 1) AS message_position,
+  unnest(from_json(answer -> '$.output', '["JSON"]')) AS message
+FROM openinference_whole
+WHERE json_type(answer, '$.output') = 'ARRAY';
+
+INSERT INTO openinference_messages BY NAME
+FROM chat_parts('openinference_chat') AS parts
+WHERE
+  parts.part_type <> 'reasoning'
+  OR parts.key NOT IN (
+    SELECT openinference_messages.key FROM openinference_messages
+    WHERE openinference_messages.part_type = 'reasoning'
+  );
+
 CREATE OR REPLACE TEMP VIEW openinference_operations AS
 WITH marked AS (
   SELECT
@@ -636,6 +753,8 @@ SELECT
           ),
           input -> '$.kwargs'
         )::VARCHAR
+    -- BeeAI's have options.
+    WHEN json_keys(input) = ['input', 'options'] THEN input ->> '$.input'
     WHEN
       json_type(input, '$.kwargs') = 'OBJECT'
       AND (json_keys(input) = ['kwargs'] OR json_type(input, '$.args') = 'ARRAY')

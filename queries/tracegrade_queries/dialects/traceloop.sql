@@ -193,6 +193,18 @@ marked AS (
     bucket_spans.*,
     spoken.user_input,
     spoken.key IS NOT NULL AS has_messages,
+    bucket_spans.scope_name = 'opentelemetry.instrumentation.agno' AS is_plain,
+    -- Agno's results, as Python prints them.
+    CASE
+      WHEN is_plain
+        THEN
+          regexp_extract(
+            bucket_spans.attributes['traceloop.entity.output'],
+            '(?s)^status=\x27(\w+)\x27 result=(?:None|[\x27"](.*?)[\x27"]|(.*?)) '
+            'error=(?:None|[\x27"](.*?)[\x27"]) updated_session_state=',
+            ['status', 'text', 'value', 'error']
+          )
+    END AS printed,
     -- What instrumentations write of a tool, and decorators of any function: its input and output
     -- in wrappings.
     try_cast(
@@ -300,6 +312,11 @@ SELECT
   END AS arguments,
   CASE
     WHEN marked.kind <> 'tool' THEN NULL
+    WHEN marked.printed.status <> ''
+      THEN
+        coalesce(
+          nullif(marked.printed.error, ''), nullif(marked.printed.text, ''), marked.printed.value
+        )
     WHEN json_exists(marked.output, '$.output') THEN marked.output ->> '$.output.kwargs.content'
     WHEN json_exists(marked.input, '$.tool_name') THEN marked.output ->> '$.result'
     ELSE result_text(marked.attributes['traceloop.entity.output'])
@@ -309,16 +326,21 @@ SELECT
     CASE
       WHEN marked.kind <> 'tool' AND json_type(marked.input, '$.args[0]') = 'VARCHAR'
         THEN marked.input ->> '$.args[0]'
+      WHEN marked.kind = 'agent' AND marked.is_plain
+        THEN marked.attributes['traceloop.entity.input']
     END
   ) AS user_input,
   CASE
     WHEN marked.kind IN ('agent', 'workflow') AND json_type(marked.output) = 'VARCHAR'
       THEN marked.output ->> '$'
+    WHEN marked.kind = 'agent' AND marked.is_plain
+      THEN marked.attributes['traceloop.entity.output']
   END AS answer,
   marked.failed
   OR coalesce(
     marked.output ->> '$.output.kwargs.status' = 'error'
-    OR marked.kind = 'tool' AND marked.output ->> '$.is_error' = 'true',
+    OR marked.kind = 'tool' AND marked.output ->> '$.is_error' = 'true'
+    OR marked.printed.status = 'failure',
     FALSE
   ) AS failed,
   coalesce(

@@ -1,21 +1,56 @@
 -- The parts of chat messages as model providers and LangChain write them.
 --
--- The named relation has key, direction, message_position and message (JSON), an object with
--- `role` (LangChain: `type`), `content` (text, or a list of blocks as in block_part), `tool_calls`
--- (OpenAI's or LangChain's), `reasoning_content`, and for a tool's message the id of its call. The
--- columns of the result are those of dialect messages.
+-- The named relation has key, direction, message_position and message (JSON): an item of OpenAI's
+-- Responses, or an object with `role` (LangChain: `type`), `content` (text, or a list of blocks as
+-- in block_part), `tool_calls` (OpenAI's or LangChain's), `reasoning_content`, and for a tool's
+-- message the id of its call. The columns of the result are those of dialect messages.
 CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
-  WITH messages AS (
+  WITH items AS (
     SELECT
       key,
       direction,
       message_position,
-      CASE coalesce(message ->> '$.role', message ->> '$.type')
+      message ->> '$.type' AS type,
+      CASE type
+        WHEN 'function_call'
+          THEN
+            json_object(
+              'role', 'assistant',
+              'tool_calls', json_array(json_object(
+                'id', message ->> '$.call_id',
+                'name', message ->> '$.name',
+                'arguments', message ->> '$.arguments'
+              ))
+            )
+        WHEN 'function_call_output'
+          THEN
+            json_object(
+              'role', 'tool',
+              'tool_call_id', message ->> '$.call_id',
+              'content', message ->> '$.output'
+            )
+        WHEN 'reasoning'
+          THEN
+            json_object(
+              'role', 'assistant',
+              'reasoning', nullif(array_to_string(message ->> '$.summary[*].text', '\n'), '')
+            )
+        ELSE message
+      END AS message
+    FROM query_table(relation)
+  ),
+
+  messages AS (
+    SELECT
+      key,
+      direction,
+      message_position,
+      CASE coalesce(message ->> '$.role', type)
         WHEN 'ai' THEN 'assistant'
         WHEN 'function' THEN 'tool'
         WHEN 'human' THEN 'user'
         WHEN 'model' THEN 'assistant'
-        ELSE coalesce(message ->> '$.role', message ->> '$.type')
+        ELSE coalesce(message ->> '$.role', type)
       END AS role,
       message,
       json_type(message, '$.content') AS content_type,
@@ -23,7 +58,7 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
       json_exists(message, '$.content[0].toolCallId')
       OR json_exists(message, '$.content[0].toolResult')
       OR json_exists(message, '$.content[0].toolResponse') AS is_blocks
-    FROM query_table(relation)
+    FROM items
   ),
 
   thoughts AS (

@@ -1,8 +1,9 @@
 -- A tool's result as text: `"22C"` and `[{"text": "22C"}]` are 22C; all else is as it was sent.
 --
--- Some instrumentations write a text as JSON, some frameworks pass it on as content blocks
--- (objects with a `text` and, where they have one, the type `text`, of OpenAI's also `input_text`
--- and `output_text`), or just the one there is. NULL for NULL.
+-- Some instrumentations write a text as JSON or print LangChain's message of a tool, some
+-- frameworks pass it on as content blocks (objects with a `text` and, where they have one, the
+-- type `text`, of OpenAI's also `input_text` and `output_text`), or just the one there is. NULL
+-- for NULL.
 CREATE OR REPLACE TEMP MACRO result_text(RESULT) AS
 CASE
   WHEN regexp_matches(result, '(?s)^\s*".*"\s*$')
@@ -25,6 +26,18 @@ CASE
           LAMBDA block: block.text
         ),
         chr(10)
+      ),
+      result
+    )
+  WHEN starts_with(result, 'content=')
+    THEN coalesce(
+      nullif(
+        regexp_extract(
+          result,
+          '(?s)^content=[\x27"](.*?)[\x27"] (?:name=\x27[^\x27]*\x27 )?(?:id=\x27[^\x27]*\x27 )?'
+          'tool_call_id=\x27[^\x27]*\x27(?: status=\x27\w+\x27)?$',
+          1
+        ), ''
       ),
       result
     )
