@@ -29,7 +29,7 @@ SINCE_DECLARED = (
     "trace_received_ns",
     "imported",
 )
-SMALL = 16
+SMALL = 10
 """Steps at a time, so that a few runs make several buckets."""
 
 
