@@ -1,6 +1,7 @@
 """Makes relations of the scoring job: from the query of the same name, or from an Arrow table."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import duckdb
 import pyarrow as pa
@@ -24,6 +25,23 @@ def unordered(name: str) -> str:
     That is for who reads its result; sorting what is only joined costs more than most queries do.
     """
     return query(name).split("\nORDER BY ")[0]
+
+
+@contextmanager
+def only(con: duckdb.DuckDBPyConnection, names: Sequence[str], condition: str) -> Iterator[None]:
+    """Let tables of the lake hold only the rows of a condition, also in views of them.
+
+    The condition may read temporary tables; a view of the table's name stands before it.
+    """
+    for name in names:
+        con.execute(
+            f"CREATE TEMP VIEW {name} AS SELECT * FROM memory.main.{name} WHERE {condition}"
+        )
+    try:
+        yield
+    finally:
+        for name in names:
+            con.execute(f"DROP VIEW temp.{name}")
 
 
 def put(con: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:

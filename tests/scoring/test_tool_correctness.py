@@ -18,7 +18,17 @@ from tracegrade_scoring.specification import weighted
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.model import ToolCorrectness
 
-from .build import Row, Score, call, connection, scored, scores, specification, trajectory
+from .build import (
+    Row,
+    Score,
+    call,
+    connection,
+    score_rows,
+    scored,
+    scores,
+    specification,
+    trajectory,
+)
 
 Made = str | tuple[str, Row]
 
@@ -110,6 +120,62 @@ def test_paper_is_followed_to_the_letter_if_asked(
 
     assert tuple(value(found, name) for name in names[: len(literal)]) == literal
     assert value(found) == pytest.approx(sum(literal) / len(literal))
+
+
+def by_the_paper(expected: list[Row], made: list[Row]) -> tuple[Any, ...]:
+    """Return selection, sequence and parameters as the text has them; None: nothing to measure."""
+    names, used = {each["tool"] for each in expected}, [each["tool"] for each in made]
+    found = [used.index(each["tool"]) if each["tool"] in used else None for each in expected]
+    shares = [
+        shared_keys(each["arguments"], {} if at is None else made[at]["arguments"], at is not None)
+        for each, at in zip(expected, found, strict=True)
+        if "arguments" in each
+    ]
+    return (
+        len(names & set(used)) / len(names | set(used)) if names or used else None,
+        sum(at == i for i, at in enumerate(found)) / len(found) if found else None,
+        sum(shares) / len(shares) if shares else None,
+    )
+
+
+def shared_keys(wanted: Row, given_: Row, made: bool) -> float:
+    """Return equal keys / keys of both; 1 if a call was made and there are none."""
+    keys = wanted.keys() | given_.keys()
+    equal = sum(key in wanted and key in given_ and wanted[key] == given_[key] for key in keys)
+    return float(made) if not keys else equal / len(keys)
+
+
+def test_paper_is_followed_on_random_attempts() -> None:
+    """Two hundred attempts, each at a task of its own."""
+    random = Random(1)  # noqa: S311 - no secret hangs on it
+
+    def calls(stated: float) -> list[Row]:
+        made: list[dict[str, Any]] = [
+            {"tool": random.choice("abc")} for _ in range(random.randint(0, 4))
+        ]
+        for each in made:
+            if random.random() < stated:
+                keys = random.sample("xyz", random.randint(0, 3))
+                each["arguments"] = {key: random.randint(1, 2) for key in keys}
+        return [*made]
+
+    cases = {f"t{i}": (calls(0.7), calls(1)) for i in range(200)}
+    tasks = {name: {"expected": expected} for name, (expected, _) in cases.items()}
+    spec = specification(json.dumps({"version": 1, "tasks": tasks}))
+    steps = [
+        call(name, i, each["tool"], arguments=_written(each["arguments"]))
+        for name, (_, made) in cases.items()
+        for i, each in enumerate(made)
+    ]
+    runs = [trajectory(name, task_id=name) for name in cases]
+    options = ToolCorrectness(compat="agentic")
+    con = scored(connection(steps, runs), spec.model_copy(update={"tool_correctness": options}))
+
+    found = {row[:2]: row[2].value for row in score_rows(con, "tool_correctness_scores")}
+    names = ("tool_selection_jaccard", "tool_sequence", "tool_parameters")
+    for name, case in cases.items():
+        values = tuple(found[name, metric] for metric in names)
+        assert values == pytest.approx(by_the_paper(*case)), case
 
 
 @pytest.mark.parametrize(("text", "used"), [("It is order 7781.", 1), ("Done.", 0)])

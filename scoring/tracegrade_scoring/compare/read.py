@@ -5,9 +5,8 @@ Everything is added up in SQL, so what arrives here grows with tasks and metrics
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import groupby
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from duckdb import DuckDBPyConnection
 
@@ -31,7 +30,7 @@ from tracegrade_scoring.metrics import (
     FAILURE_MODES,
     TASK_MEANS,
 )
-from tracegrade_scoring.relations import materialise
+from tracegrade_scoring.relations import materialise, only
 from tracegrade_scoring.release import MIN_DECISION_POINTS, MIN_TASK_TYPES
 from tracegrade_scoring.reliability import SMALL_SAMPLE, Attempts, passes
 from tracegrade_scoring.report.rows import Row, read_rows
@@ -71,7 +70,7 @@ def read_comparisons(
     both = [cohort for cohort in both if agent in {None, cohort.agent_name}]
     if not both or base == candidate:
         raise NothingToCompare(_nothing(con, base, candidate, agent))
-    with _compared_alone(con):
+    with only(con, ["trajectory_scores"], _COMPARED):  # an observed optimum is of these alone
         scores = {
             "scores": _by_agent(read_rows(con, "score_pairs")),
             "unpaired": _by_agent(read_rows(con, "unpaired_sums", means=sorted(TASK_MEANS))),
@@ -87,17 +86,7 @@ def read_comparisons(
     return Comparisons(lake, base, candidate, level, tuple(found))
 
 
-@contextmanager
-def _compared_alone(con: DuckDBPyConnection) -> Iterator[None]:
-    """Let `scores` be of the compared runs: what is observed there, such as an optimum, too."""
-    con.execute(
-        "CREATE TEMP VIEW trajectory_scores AS SELECT * FROM memory.main.trajectory_scores "
-        "WHERE trajectory_id IN (SELECT trajectory_id FROM compared_runs WHERE counted)"
-    )
-    try:
-        yield
-    finally:
-        con.execute("DROP VIEW temp.trajectory_scores")
+_COMPARED: Final = "trajectory_id IN (SELECT trajectory_id FROM compared_runs WHERE counted)"
 
 
 def _create(con: DuckDBPyConnection, name: str, **parameters: object) -> None:

@@ -9,9 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from duckdb import DuckDBPyConnection
 
-from tracegrade_scoring.intervals import LEVEL
-from tracegrade_scoring.relations import put
-from tracegrade_scoring.release import release_scores
 from tracegrade_scoring.reliability import (
     ESTIMATORS,
     UNBIASED,
@@ -20,6 +17,7 @@ from tracegrade_scoring.reliability import (
     count_attempts,
     passes,
 )
+from tracegrade_scoring.report.counted import counted_alone
 from tracegrade_scoring.report.model import (
     EVERY_ATTEMPT,
     PLAIN_READING,
@@ -64,26 +62,20 @@ def read_report(
         counting: Which attempts reliability is counted over.
         reading: Level of intervals, and whose T-Score.
     """
-    if reading.level != LEVEL:
-        _make_intervals(con, reading.level)
     (contents,) = read_rows(con, "lake_contents")
-    facts = {name: _by_release(read_rows(con, name)) for name in _PLAIN_FACTS}
-    facts["wrong_decisions"] = _by_release(read_rows(con, "wrong_decisions", rows=EVIDENCE_ROWS))
     runs = _by_release(read_rows(con, "release_runs"))
+    facts = {"attempt_successes": _by_release(read_rows(con, "attempt_successes"))}
+    with counted_alone(con, reading.level):
+        facts |= {name: _by_release(read_rows(con, name)) for name in _PLAIN_FACTS}
+        wrong = read_rows(con, "wrong_decisions", rows=EVIDENCE_ROWS)
+    facts["wrong_decisions"] = _by_release(wrong)
     releases = tuple(_release(key, row, facts, counting, reading) for key, (row,) in runs.items())
     return Report(lake, LakeContents(**contents), releases, reading)
-
-
-def _make_intervals(con: DuckDBPyConnection, level: float) -> None:
-    """Let `release_scores` have intervals of this level: those in the lake are of 95 %."""
-    con.execute("CREATE OR REPLACE TEMP TABLE current_sums AS FROM score_sums")
-    put(con, "release_scores", release_scores(con, level))
 
 
 _PLAIN_FACTS = (
     "release_metrics",
     "unscored_reasons",
-    "attempt_successes",
     "sub_goal_outcomes",
     "task_tool_selection",
     "task_replanning",

@@ -13,6 +13,7 @@ from tracegrade_scoring.report.html import render_html
 from tracegrade_scoring.report.markdown import render_markdown
 from tracegrade_scoring.report.model import Key, Release, Report
 from tracegrade_scoring.report.terminal import render_terminal
+from tracegrade_scoring.sums import add_scores, total_sums
 
 
 def only(report: Report) -> Release:
@@ -98,6 +99,29 @@ def test_trial_run_twice_counts_by_its_later_run(tables: Tables) -> None:
 
     assert cohort is not None
     assert (cohort.valid, cohort.superseded, cohort.passes[0].pass_at_k) == (1, 1, 1.0)
+
+
+def test_superseded_run_is_in_no_metric(tables: Tables) -> None:
+    """Only the later run of a trial has scores and evidence; how many were left out is said."""
+    for outcome in (0.0, 1.0, 1.0):
+        attempt(tables, outcome, task_id="a", trial=1)
+        run = f"t{tables.runs}"
+        tables.score(run, "success", outcome, numerator=outcome, denominator=1.0)
+        tables.score(run, "loop_trap", 1 - outcome, numerator=1 - outcome, denominator=1.0)
+        tables.insert("failures", trajectory_id=run, mode="unclassified", release="1.0")
+    tables.con.execute("CREATE TEMP TABLE sum_parts AS FROM score_sums")
+    add_scores(tables.con, "FROM trajectory_scores")
+    total_sums(tables.con)
+    tables.con.execute("INSERT INTO score_sums BY NAME FROM current_sums")
+
+    for _ in range(2):
+        found = only(tables.report())
+        success, loops = found.metrics["success"], found.metrics["loop_trap"]
+        assert (success.value, success.scored, success.trajectories) == (1.0, 1, 1)
+        assert loops.value == 0.0
+        assert [row.runs for row in found.failure_modes] == [1]
+    assert "2 runs superseded by a later one" in render_markdown(tables.report())
+    assert tables.con.sql("SELECT count(*) FROM trajectory_scores").fetchall() == [(3,)]
 
 
 def test_sub_agents_count_with_their_run(tables: Tables) -> None:

@@ -1,0 +1,38 @@
+"""What a report counts: every run but those that a later one superseded, at the level asked.
+
+Its own module because the lake's `release_scores` are of all runs and of 95 %: where a report is
+of less or of another level, they are made anew from the sums that the scoring job keeps.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from duckdb import DuckDBPyConnection
+
+from tracegrade_scoring.intervals import LEVEL
+from tracegrade_scoring.relations import materialise, only, put
+from tracegrade_scoring.release import release_scores
+from tracegrade_scoring.sums import add_scores, total_sums
+
+_OF_RUNS: Final = ("trajectory_scores", "decisions", "sub_goals", "failures")
+_SUPERSEDED: Final = "trajectory_id IN (SELECT trajectory_id FROM superseded_runs)"
+
+
+@contextmanager
+def counted_alone(con: DuckDBPyConnection, level: float) -> Iterator[None]:
+    """Let the tables of scores hold what a report counts, with intervals of a level."""
+    materialise(con, "superseded_runs")
+    count: int = con.sql("SELECT count(*) FROM superseded_runs").fetchall()[0][0]
+    if count or level != LEVEL:
+        _make_release_scores(con, level)
+    with only(con, _OF_RUNS if count else (), f"NOT {_SUPERSEDED}"):
+        yield
+    con.execute("DROP TABLE IF EXISTS temp.release_scores")
+
+
+def _make_release_scores(con: DuckDBPyConnection, level: float) -> None:
+    con.execute("CREATE OR REPLACE TEMP TABLE sum_parts AS FROM score_sums")
+    add_scores(con, f"SELECT * FROM trajectory_scores WHERE {_SUPERSEDED}", sign=-1)
+    total_sums(con)
+    put(con, "release_scores", release_scores(con, level))
