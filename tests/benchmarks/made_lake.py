@@ -265,6 +265,16 @@ _LATE_SPANS = """
   FROM late
 """
 
+_LATE_RUNS = """
+  SELECT trajectories.* REPLACE (
+    trace_records + (late.trace_id IS NOT NULL)::BIGINT AS trace_records,
+    if(late.trace_id IS NULL, trace_received_ns, $received_ns::BIGINT) AS trace_received_ns
+  )
+  FROM trajectories LEFT JOIN late USING (trace_id)
+  WHERE date::VARCHAR IN (FROM (SELECT unnest($dates)))
+  ORDER BY trajectory_id
+"""
+
 _VERDICTS = """
   SELECT trajectory_id, 'success' AS subject, (hash(i) % 2)::DOUBLE AS value, 'verifier' AS source,
          date
@@ -354,11 +364,22 @@ class Maker:
     def delay(self, runs: int, days: Sequence[int]) -> None:
         """Let one more span of so many runs of these days come in late, by itself no step."""
         dates = [_date(day) for day in days]
+        received = self._received(max(days) + 1)
         with connect(self._lake) as lake:
             late = lake.sql(_LATE, params={"dates": dates, "runs": runs}).to_arrow_table()
+            lake.register("late", late)
+            given = {"dates": dates, "received_ns": received["received_ns"]}
+            runs_of_dates = lake.sql(_LATE_RUNS, params=given).to_arrow_table()
         self._con.register("late", late)
-        rows = self._typed(RAW_SPANS, _LATE_SPANS, self._received(max(days) + 1))
-        self._commit({RAW_SPANS.name: self._lake.stage(RAW_SPANS, rows, uuid.uuid4().hex)})
+        self._con.register("runs_of_dates", runs_of_dates)
+        staged = {
+            table.name: self._lake.stage(table, rows, uuid.uuid4().hex)
+            for table, rows in (
+                (RAW_SPANS, self._typed(RAW_SPANS, _LATE_SPANS, received)),
+                (TRAJECTORIES, self._typed(TRAJECTORIES, "FROM runs_of_dates")),
+            )
+        }
+        self._commit(staged, dates)
 
     def _make(self, first: int, last: int, day: int) -> None:
         self._con.execute(_RUNS, {"first": first, "last": last, "day": _date(day)})
@@ -392,11 +413,15 @@ class Maker:
         )
         return found.select(columns).to_arrow_table().cast(table.arrow())
 
-    def _commit(self, staged: Mapping[str, list[StagedFile]]) -> None:
-        """Commit the files; with the last table, that a build has seen all there is."""
+    def _commit(self, staged: Mapping[str, list[StagedFile]], dates: Sequence[str] = ()) -> None:
+        """Commit the files; with the last table, that a build has seen all there is.
+
+        The trajectories of the dates are replaced.
+        """
         for table in (RAW_SPANS, VERDICTS, STEPS, TRAJECTORIES):
-            seen = {f"built/{COLLECTOR}": self._seq} if table is TRAJECTORIES else {}
-            self._lake.put_files(table, staged.get(table.name, []), [], seen)
+            last = table is TRAJECTORIES
+            seen = {f"built/{COLLECTOR}": self._seq} if last else {}
+            self._lake.put_files(table, staged.get(table.name, []), dates if last else [], seen)
 
 
 def _date(day: int) -> str:
