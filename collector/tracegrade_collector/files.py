@@ -36,6 +36,15 @@ def folders_in(folder: Path) -> list[Path]:
         return []
 
 
+def all_below(folder: Path) -> Iterator[Path]:
+    """Yield every file and folder below one; others may remove some of them meanwhile.
+
+    Not `Path.rglob`: some versions of Python fail at a folder that is gone since it was listed.
+    """
+    for parent, folders, files in os.walk(folder):
+        yield from (Path(parent, name) for name in (*folders, *files))
+
+
 def size_of(path: Path) -> int:
     """Return how many bytes a file has; 0 if somebody removed it since it was listed."""
     try:

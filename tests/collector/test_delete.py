@@ -4,10 +4,8 @@ import json
 import os
 import shutil
 import subprocess
-import threading
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -33,7 +31,15 @@ from tracegrade_collector.upkeep.settling import settle
 from tracegrade_collector.upkeep.verify import verify
 
 from .commands import Ended, tracegrade
-from .running import COMMAND, Collector, collecting, landed, trace_request, wait_until
+from .running import (
+    COMMAND,
+    Collector,
+    collecting,
+    in_background,
+    landed,
+    trace_request,
+    wait_until,
+)
 from .s3_server import BUCKET
 
 TRACEGRADE = COMMAND[0]
@@ -237,24 +243,6 @@ def findings(lake: Path) -> list[str]:
     for path in lake.rglob("*"):
         path.chmod(0o700 if path.is_dir() else 0o600)
     return verify(Lake.open(lake), lambda _: None).wrong
-
-
-@contextmanager
-def in_background(work: Callable[[], None]) -> Iterator[None]:
-    """Do something again and again during the block."""
-    stop = threading.Event()
-
-    def run() -> None:
-        while not stop.is_set():
-            work()
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
 
 
 def test_a_running_collector_loses_nothing(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from tracegrade_collector.lake.expiry import Expired, clean, expire
 from tracegrade_collector.lake.removals import removed_rows
 
 from .lake_rows import LONG_AGO, land, log_record, make_old, numbers, read, silent, span, today
+from .running import in_background
 
 BUILT = Table("steps", "", (Column("step_index", pa.int32(), ""), Column("date", pa.date32(), "")))
 DAY = timedelta(days=1)
@@ -177,6 +178,24 @@ def test_a_staged_file_that_is_committed_meanwhile_stays(lake: Lake) -> None:
     clean(lake, silent)
 
     assert 7 in numbers(lake)
+
+
+def test_files_are_listed_while_others_come_and_go(lake: Lake) -> None:
+    """What a lander has staged may be gone when it is looked at."""
+    stage = lake.storage.table("raw_spans").stage_folder
+    stage.mkdir(exist_ok=True)
+
+    def churn() -> None:
+        for number in range(20):
+            (stage / f"{number}.parquet").touch()
+        for number in range(20):
+            (stage / f"{number}.parquet").unlink()
+
+    live = {file.path for file in lake.live_files("raw_spans")}
+    with in_background(churn):
+        found = [{file.path for file in lake.stored_files("raw_spans")} for _ in range(200)]
+
+    assert all(live <= paths for paths in found)
 
 
 def test_what_a_repair_put_aside_is_no_leftover(lake: Lake) -> None:

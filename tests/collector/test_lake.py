@@ -3,9 +3,7 @@
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
@@ -355,29 +353,6 @@ def test_writers_and_a_compaction_go_on_side_by_side(lake: Lake) -> None:
 
     assert [writer.returncode for writer in writers] == [0, 0, 0]
     assert seqs(lake) == [1, *(100 * writer + n for writer in (2, 3, 4) for n in range(1, 9))]
-
-
-def test_files_are_listed_while_others_come_and_go(lake: Lake) -> None:
-    """What a lander publishes, or a query spills, may be gone when it is looked at."""
-    land(lake, 1, 1)
-    stage, ended = lake.storage.table("notes").stage_folder, threading.Event()
-    stage.mkdir(exist_ok=True)
-
-    def churn() -> None:
-        while not ended.is_set():
-            for number in range(20):
-                (stage / f"{number}.parquet").touch()
-            for number in range(20):
-                (stage / f"{number}.parquet").unlink()
-
-    with ThreadPoolExecutor() as pool:
-        churning = pool.submit(churn)
-        found = [{each.path for each in lake.stored_files("notes")} for _ in range(300)]
-        ended.set()
-        churning.result()
-
-    (live,) = lake.live_files("notes")
-    assert all(live.path in paths for paths in found)
 
 
 def test_a_copied_collector_is_fenced_and_stays_so(lake: Lake) -> None:

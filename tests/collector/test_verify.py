@@ -17,7 +17,15 @@ from tracegrade_collector.log.wal import read_segment
 from tracegrade_collector.upkeep.verify import Report, verify
 
 from .commands import Ended, tracegrade
-from .running import collecting, landed, log_body, trace_body, trace_request, wait_until
+from .running import (
+    collecting,
+    in_background,
+    landed,
+    log_body,
+    trace_body,
+    trace_request,
+    wait_until,
+)
 
 OLD = 1_700_000_000
 
@@ -291,6 +299,21 @@ def test_imported_rows_are_accounted_for(tmp_path: Path) -> None:
     take_rows(lake.root)
     (line,) = report(lake.root).wrong
     assert "has 2 imported rows, imported less removed are 4" in line
+
+
+def test_what_comes_and_goes_meanwhile_raises_no_alarm(lake: Path) -> None:
+    """A compaction makes folders for what it sorts, and removes them."""
+
+    def churn() -> None:
+        (lake / "spill").mkdir(0o700)
+        for number in range(20):
+            (lake / "spill" / str(number)).mkdir(0o700)
+        shutil.rmtree(lake / "spill")
+
+    with in_background(churn):
+        found = [report(lake).wrong for _ in range(20)]
+
+    assert found == [[]] * 20
 
 
 def test_a_loaded_collector_raises_no_alarm(tmp_path: Path) -> None:

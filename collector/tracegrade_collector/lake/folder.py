@@ -12,7 +12,13 @@ import pyarrow as pa
 from pyarrow.fs import FileSystem, LocalFileSystem, SubTreeFileSystem
 
 from tracegrade_collector.crash_points import reach
-from tracegrade_collector.files import make_folder, private_files, sync_file, sync_folder
+from tracegrade_collector.files import (
+    all_below,
+    make_folder,
+    private_files,
+    sync_file,
+    sync_folder,
+)
 from tracegrade_collector.lake.mending import is_whole, mend
 from tracegrade_collector.lake.storage import LOG_FOLDER, STAGE_FOLDER, StoredFile
 from tracegrade_collector.lake_root import writing_to
@@ -110,7 +116,7 @@ class TableFolder:
 
     def stored_files(self) -> Iterator[StoredFile]:
         """Yield every file below the folder but those of the log."""
-        for path in sorted(self.folder.rglob("*")):
+        for path in sorted(all_below(self.folder)):
             try:
                 found = path.stat()
             except FileNotFoundError:  # published or removed since it was listed

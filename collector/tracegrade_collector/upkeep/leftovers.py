@@ -10,7 +10,7 @@ from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Final
 
-from tracegrade_collector.files import is_older, sync_folder, write_whole
+from tracegrade_collector.files import all_below, is_older, sync_folder, write_whole
 from tracegrade_collector.land.dead_letters import FOLDER as DEAD_LETTERS
 from tracegrade_collector.land.quarantine import FOLDER as QUARANTINE
 from tracegrade_collector.log.wal import SUFFIX, Damage, read_segment
@@ -73,7 +73,7 @@ def spilled(state: Path, before_ns: int) -> list[Path]:
     return [
         path
         for folder in SPILL_FOLDERS
-        for path in sorted((state / folder).rglob("*"))
+        for path in sorted(all_below(state / folder))
         if path.is_file() and is_older(path, before_ns)
     ]
 

@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.errors import LakeDamaged, LakeNotResting
+from tracegrade_collector.files import all_below
 from tracegrade_collector.importer import COLLECTOR_ID as IMPORT
 from tracegrade_collector.importer import rows_app_id
 from tracegrade_collector.lake import Lake
@@ -352,7 +353,7 @@ def _add_aside(lake: Lake, report: Report, now: _Instant) -> None:
 
 def _add_permissions(lake: Lake, report: Report, note: Callable[[str], None]) -> None:
     note("looking at permissions")
-    for path in [lake.state, *lake.state.rglob("*")]:
+    for path in [lake.state, *all_below(lake.state)]:
         with suppress(FileNotFoundError):
             mode = path.stat().st_mode & 0o777
             if mode & OTHERS:
