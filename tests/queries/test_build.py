@@ -45,7 +45,7 @@ def test_second_build_finds_nothing(lake: Lake) -> None:
     land(lake, capture("langgraph_otel"))
 
     assert build(lake).new_spans == 4
-    assert build(lake) == (0, 0, 0, 0)
+    assert build(lake)[:4] == (0, 0, 0, 0)
 
 
 def test_incremental_build_equals_full_build(lake: Lake) -> None:
@@ -131,7 +131,7 @@ def test_late_span_rebuilds_its_trace_on_its_first_date(lake: Lake) -> None:
     build(lake)
     land(lake, request_of([agent(1)]), seq=3, day=1)
 
-    assert build(lake) == (1, 1, 1, 1)
+    assert build(lake)[:4] == (1, 1, 1, 1)
     days = rows(lake, "SELECT root_span_id[-1] AS root, date::VARCHAR AS day FROM trajectories")
     assert sorted((row["root"], row["day"]) for row in days) == [
         ("1", "2026-09-21"),
@@ -146,7 +146,7 @@ def test_each_collector_has_its_own_watermark(lake: Lake) -> None:
     build(lake)
     land(lake, request_of([tool(3, 1, at=2)]), seq=1, collector="b")
 
-    assert build(lake) == (1, 1, 1, 2)
+    assert build(lake)[:4] == (1, 1, 1, 2)
 
 
 def test_log_records_that_land_late_make_their_trace_new(lake: Lake) -> None:
@@ -158,7 +158,7 @@ def test_log_records_that_land_late_make_their_trace_new(lake: Lake) -> None:
 
     assert build(lake).new_spans == 8
     assert [step.split()[0] for step in story(lake)] == ["tool_call", "observation", "answer"]
-    assert build(lake) == (0, 0, 0, 0)
+    assert build(lake)[:4] == (0, 0, 0, 0)
 
 
 def test_failure_between_the_commits_repeats_the_work(lake: Lake) -> None:
