@@ -355,9 +355,10 @@ def _left_out(cohort: Cohort, old: str, new: str) -> Iterator[str]:
             f"Left out: runs that a later one of the same trial replaced, "
             f"{cohort.base_superseded:,} ({old}) and {cohort.candidate_superseded:,} ({new})."
         )
-    if not cohort.is_paired:
+    untold = cohort.base_runs_of_no_task, cohort.candidate_runs_of_no_task
+    if not cohort.is_paired and all(untold):
         yield "To pair the runs, describe their tasks in a file, with `match`."
-    elif cohort.base_runs_of_no_task or cohort.candidate_runs_of_no_task:
+    elif any(untold):
         yield (
             f"Left out: runs of no known task, {cohort.base_runs_of_no_task:,} of "
             f"{cohort.base_runs:,} ({old}) and {cohort.candidate_runs_of_no_task:,} of "

@@ -93,11 +93,10 @@ def _notes(release: Release) -> Iterator[str]:
     score, strict = release.t_score, t_score(release.strict_axes, literal=release.reading.literal)
     yield score.recommended_use or _why_none(release)
     if found := release.t_score_interval:
+        ends = f"{words.number(found.low)} to {words.number(found.high)}"
+        labels = dict.fromkeys(label_of(end)[0] or "" for end in (found.low, found.high))
         level = words.level(release.reading.level)
-        yield (
-            f"{level} interval {words.number(found.low)} to {words.number(found.high)}, "
-            f"{label_of(found.low)[0]} to {label_of(found.high)[0]}"
-        )
+        yield f"{level} interval {ends}, {' to '.join(labels)}"
     if release.reading.literal:
         yield "By the article's own formula and without missed decision points"
     if score.value is None and _measured(release):
