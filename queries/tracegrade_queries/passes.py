@@ -156,15 +156,14 @@ def _read_dialects(con: duckdb.DuckDBPyConnection) -> None:
     con.register("marks", _marks())
     _make(con, "claims", "event_claims")
     con.unregister("marks")
-    by_shape, by_event = _claiming(con, "claims"), _claiming(con, "event_claims")
-    told = [each for each in dialects() if each.name in by_shape | by_event or not each.marks]
+    by_event = _claiming(con, "event_claims")
+    told = []
     con.execute(f"CREATE OR REPLACE TEMP TABLE dialect_operations AS {_no_rows(OPERATIONS)}")
-    for dialect in told:
-        own = f"shape IN (SELECT shape FROM claims WHERE dialect = '{dialect.name}')"
-        if dialect.name in by_event:
-            own += f" OR key IN (SELECT key FROM event_claims WHERE dialect = '{dialect.name}')"
-        left = "key NOT IN (SELECT key FROM dialect_operations)"
-        _show_spans(con, own if dialect.marks else left)
+    for dialect in dialects():
+        _show_spans(con, _own_spans(dialect, by_event=dialect.name in by_event))
+        if not con.sql("SELECT 1 FROM bucket_spans LIMIT 1").fetchall():
+            continue
+        told.append(dialect)
         con.execute(query(dialect.name))
         con.execute(f"INSERT INTO dialect_operations BY NAME {_said(dialect, OPERATIONS)}")
     _show_spans(con, "true")
@@ -182,6 +181,15 @@ def _marks() -> pa.Table:
 
 def _claiming(con: duckdb.DuckDBPyConnection, claims: str) -> set[str]:
     return {name for (name,) in con.sql(f"SELECT DISTINCT dialect FROM {claims}").fetchall()}
+
+
+def _own_spans(dialect: Dialect, *, by_event: bool) -> str:
+    """Return the condition for the spans that a dialect is shown."""
+    if not dialect.marks:
+        return "key NOT IN (SELECT key FROM dialect_operations)"
+    shapes = f"shape IN (SELECT shape FROM claims WHERE dialect = '{dialect.name}')"
+    keys = f"key IN (SELECT key FROM event_claims WHERE dialect = '{dialect.name}')"
+    return f"{shapes} OR {keys}" if by_event else shapes
 
 
 def _show_spans(con: duckdb.DuckDBPyConnection, condition: str) -> None:

@@ -205,26 +205,44 @@ raw_items AS (
 
 -- Reasoning where only the response as it came tells it: of Chat Completions, of Responses, of
 -- Anthropic, of Bedrock and of Gemini.
+reasoning AS (
+  SELECT key
+  FROM items
+  WHERE direction = 'out' AND field = 'contents' AND type = 'reasoning'
+),
+
+-- Set apart first, so that no other is read for its thoughts.
+unthinking AS MATERIALIZED (
+  SELECT
+    bucket_spans.key,
+    bucket_spans.attributes['output.value'] AS output
+  FROM bucket_spans
+  ANTI JOIN reasoning USING (key)
+  WHERE
+    bucket_spans.attributes['openinference.span.kind'] = 'LLM'
+    AND starts_with(bucket_spans.attributes['output.value'], '{')
+),
+
+-- Looked for before it is read: most outputs hold none.
 raw_thoughts AS (
   SELECT
     key,
-    try_cast(attributes['output.value'] AS JSON) AS output,
+    CASE
+      WHEN
+        regexp_matches(
+          output, '"(reasoning(_content|Text)?|thinking|summary)": ?("[^"]|[\[{] ?[^\]])'
+        )
+        THEN try_cast(output AS JSON)
+    END AS answer,
     list_filter(
       json_extract_string(
-        output, ['$.choices[0].message.reasoning_content', '$.choices[0].message.reasoning']
+        answer, ['$.choices[0].message.reasoning_content', '$.choices[0].message.reasoning']
       ), LAMBDA thought: thought <> ''
     )[:1]
-    || (output ->> '$.output[*].summary[*].text')
-    || (output ->> '$.content[*].thinking')
-    || (output ->> '$.output.message.content[*].reasoningContent.reasoningText.text') AS thoughts
-  FROM bucket_spans
-  WHERE
-    attributes['openinference.span.kind'] = 'LLM'
-    AND starts_with(attributes['output.value'], '{')
-    AND regexp_matches(
-      attributes['output.value'],
-      '"(reasoning(_content|Text)?|thinking|summary)": ?("[^"]|[\[{] ?[^\]])'
-    )
+    || (answer ->> '$.output[*].summary[*].text')
+    || (answer ->> '$.content[*].thinking')
+    || (answer ->> '$.output.message.content[*].reasoningContent.reasoningText.text') AS thoughts
+  FROM unthinking
 ),
 
 raw_reasoning AS (
@@ -366,20 +384,14 @@ FROM raw_outputs
 WHERE json_type(output, '$.reasoning_content') = 'VARCHAR'
 UNION ALL BY NAME
 SELECT
-  raw_reasoning.key,
+  key,
   'out' AS direction,
   0 AS message_position,
   -1 AS part_position,
   'assistant' AS role,
   'reasoning' AS part_type,
-  raw_reasoning.text
+  text
 FROM raw_reasoning
-ANTI JOIN items
-  ON
-    raw_reasoning.key = items.key
-    AND items.direction = 'out'
-    AND items.field = 'contents'
-    AND items.type = 'reasoning'
 UNION ALL BY NAME
 SELECT
   key,

@@ -25,6 +25,7 @@
 --   service_name     VARCHAR
 --   release          VARCHAR
 --   environment      VARCHAR
+--   finish_reasons   VARCHAR  Why a model stopped, as sent: a JSON list.
 --   shape            UBIGINT  Digest of its scope and of the names of its attributes.
 -- Order:
 --   none
@@ -49,5 +50,6 @@ SELECT
   service_name,
   release,
   environment,
+  finish_reasons,
   shape
 FROM span_rows;

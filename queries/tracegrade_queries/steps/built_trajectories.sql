@@ -84,35 +84,49 @@ model_counts AS (
   GROUP BY model_calls.run
 ),
 
-usages AS (
+used AS (
   SELECT
     run,
-    -- Sorted as lists: an ordered aggregate would sort each run by itself.
-    list_transform(
-      list_sort(
-        list(
-          {
-            'place': {
-              'model': model,
-              'is_uncounted': fresh_input_tokens IS NULL,
-              'is_unstated': stated_usd IS NULL
-            },
-            'usage': {
-              'model': model,
-              'calls': calls,
-              'fresh_input_tokens': fresh_input_tokens,
-              'cache_read_tokens': cache_read_tokens,
-              'cache_write_tokens': cache_write_tokens,
-              'visible_output_tokens': visible_output_tokens,
-              'reasoning_tokens': reasoning_tokens,
-              'stated_usd': stated_usd
-            }
-          }
-        )
-      ), LAMBDA entry: entry.usage
-    ) AS model_usage
+    {
+      'model': model,
+      'calls': calls,
+      'fresh_input_tokens': fresh_input_tokens,
+      'cache_read_tokens': cache_read_tokens,
+      'cache_write_tokens': cache_write_tokens,
+      'visible_output_tokens': visible_output_tokens,
+      'reasoning_tokens': reasoning_tokens,
+      'stated_usd': stated_usd
+    } AS model_usage
   FROM usage_of_runs
+),
+
+-- Lists are sorted one by one, which takes long; most runs use one model.
+several AS (
+  SELECT run
+  FROM used
   GROUP BY run
+  HAVING count(*) > 1
+),
+
+usages AS (
+  SELECT
+    used.run,
+    [used.model_usage] AS model_usage
+  FROM used
+  ANTI JOIN several USING (run)
+  UNION ALL
+  SELECT
+    used.run,
+    list(
+      used.model_usage
+      ORDER BY
+        used.model_usage.model ASC NULLS LAST,
+        used.model_usage.fresh_input_tokens IS NULL ASC,
+        used.model_usage.stated_usd IS NULL ASC
+    ) AS model_usage
+  FROM used
+  SEMI JOIN several USING (run)
+  GROUP BY used.run
 ),
 
 last_calls AS (
@@ -127,7 +141,7 @@ last_calls AS (
 finishes AS (
   SELECT
     last_calls.run,
-    bucket_spans.attributes['gen_ai.response.finish_reasons'] AS finish_reasons
+    bucket_spans.finish_reasons
   FROM last_calls
   INNER JOIN bucket_spans ON last_calls.key = bucket_spans.key
 ),

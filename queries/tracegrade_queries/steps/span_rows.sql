@@ -24,6 +24,7 @@
 --   service_name     VARCHAR
 --   release          VARCHAR
 --   environment      VARCHAR
+--   finish_reasons   VARCHAR  Why a model stopped, as sent: a JSON list.
 --   shape            UBIGINT  Digest of its scope and of the names of its attributes.
 -- Order:
 --   none
@@ -98,5 +99,6 @@ SELECT
     ),
     ''
   ) AS environment,
+  attributes['gen_ai.response.finish_reasons'] AS finish_reasons,
   hash(coalesce(scope_name, ''), map_keys(attributes)) AS shape
 FROM counted_spans;

@@ -36,23 +36,34 @@ WITH parts AS (
     AND dialect_messages.part_type IN ('text', 'reasoning', 'tool_call', 'tool_call_response')
 ),
 
-counts AS (
+contested AS (
   SELECT
     key,
-    direction,
-    precedence,
-    count(*) AS part_count
+    direction
   FROM parts
-  GROUP BY key, direction, precedence
+  GROUP BY key, direction
+  HAVING min(precedence) <> max(precedence)
 ),
 
-chosen AS (
+counts AS (
+  SELECT
+    parts.key,
+    parts.direction,
+    parts.precedence,
+    count(*) AS part_count
+  FROM parts
+  SEMI JOIN contested USING (key, direction)
+  GROUP BY parts.key, parts.direction, parts.precedence
+),
+
+outdone AS (
   SELECT
     key,
     direction,
-    arg_max(precedence, (part_count, -precedence)) AS precedence
+    precedence
   FROM counts
-  GROUP BY key, direction
+  QUALIFY
+    row_number() OVER (PARTITION BY key, direction ORDER BY part_count DESC, precedence ASC) > 1
 ),
 
 told AS (
@@ -74,7 +85,7 @@ told AS (
     parts.result,
     parts.direction = 'out' AND parts.part_type = 'text' AS is_said
   FROM parts
-  INNER JOIN chosen USING (key, direction, precedence)
+  ANTI JOIN outdone USING (key, direction, precedence)
 ),
 
 requesting AS (
