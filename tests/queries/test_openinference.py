@@ -79,6 +79,28 @@ def test_agent_of_any_name_is_an_agent(lake: Lake) -> None:
     assert story(lake, f"{1:032x}-{1:016x}") == ["tool_call ask {} ok", "observation 22C"]
 
 
+def test_deep_agent_calls_its_agents(lake: Lake) -> None:
+    """A Deep Agent is a graph without a name; what its tool `task` calls are runs of their own."""
+    graph = {"ls_integration": "deepagents"}
+    expert = {"ls_integration": "langchain_create_agent", "lc_agent_name": "expert"}
+    spans = [
+        node(1, None, "CHAIN", "LangGraph", 0, **graph),
+        node(
+            2, 1, "AGENT", "Notify.before_agent", 1, langgraph_node="Notify.before_agent", **graph
+        ),
+        asks(3, 1, "task", at=12),
+        oi(4, 1, "TOOL", at=25, ms=50, tool__name="task", output__value="22C"),
+        node(5, 4, "AGENT", "expert", 26, langgraph_node="tools", **expert),
+        asks(6, 5, "now", at=27),
+        oi(7, 5, "TOOL", at=30, tool__name="now", output__value="noon"),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert trajectories(lake) == [("1", None, False), ("5", "expert", True)]
+    assert story(lake, f"{1:032x}-{1:016x}") == ["tool_call task {} ok", "observation 22C"]
+
+
 def test_tool_with_agent_in_its_name_is_a_tool(lake: Lake) -> None:
     """LangChain marks the tool `ask_agent` as an AGENT; its name as a tool says what it is."""
     spans = [

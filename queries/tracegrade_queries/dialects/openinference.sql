@@ -542,7 +542,7 @@ WITH marked AS (
     ) AS metadata,
     metadata[1] AS lc_agent_name,
     metadata[2] AS graph_node,
-    coalesce(metadata[3], '') IN ('langgraph', 'langchain_create_agent') AS in_graph,
+    coalesce(metadata[3], '') IN ('deepagents', 'langchain_create_agent', 'langgraph') AS in_graph,
     metadata[4] AS thread_id
   FROM bucket_spans
   WHERE attributes['openinference.span.kind'] IS NOT NULL
