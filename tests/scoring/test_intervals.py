@@ -5,7 +5,7 @@ from itertools import islice
 import pytest
 from tests.scoring.pcg64 import pcg64
 
-from tracegrade_scoring.intervals import bootstrap, percentile, wilson
+from tracegrade_scoring.intervals import bootstrap, normal_quantile, percentile, wilson
 
 
 def test_random_numbers_are_those_of_numpy() -> None:
@@ -33,6 +33,16 @@ def test_wilson_agrees_with_a_published_example() -> None:
     assert (round(interval.low, 4), round(interval.high, 4)) == (0.2553, 0.3662)
 
 
+def test_level_is_the_share_of_the_normal_distribution() -> None:
+    """1.645 and 2.576 standard deviations hold 90 % and 99 %; a wider level, a wider interval."""
+    assert [round(normal_quantile(level), 3) for level in (0.9, 0.95, 0.99)] == [
+        1.645,
+        1.96,
+        2.576,
+    ]
+    assert wilson(81, 263, 0.9).low > wilson(81, 263).low > wilson(81, 263, 0.99).low
+
+
 @pytest.mark.parametrize(("successes", "low", "high"), [(0, 0.0, 0.2775), (10, 0.7225, 1.0)])
 def test_wilson_stays_inside_at_the_ends(successes: int, low: float, high: float) -> None:
     """All or none of ten gives an interval within [0, 1] that is not a point."""
@@ -42,7 +52,8 @@ def test_wilson_stays_inside_at_the_ends(successes: int, low: float, high: float
     assert 0 <= interval.low <= interval.high <= 1
 
 
-def test_bootstrap_is_the_plain_loop() -> None:
+@pytest.mark.parametrize("level", [0.95, 0.8])
+def test_bootstrap_is_the_plain_loop(level: float) -> None:
     """2,000 resamples of tasks, each draw the next output modulo their number."""
     tops = [0.0, 3.0, 1.0, 5.0, 2.0, 2.5, 4.0]
     bottoms = [5.0, 6.0, 5.0, 5.0, 9.0, 7.0, 8.0]
@@ -56,9 +67,10 @@ def test_bootstrap_is_the_plain_loop() -> None:
         rates.append(top / bottom)
     rates.sort()
 
-    interval = bootstrap(tops, bottoms)
+    interval = bootstrap(tops, bottoms, level)
+    tail = (1 - level) / 2
     assert interval is not None
-    assert (interval.low, interval.high) == (percentile(rates, 0.025), percentile(rates, 0.975))
+    assert (interval.low, interval.high) == (percentile(rates, tail), percentile(rates, 1 - tail))
 
 
 def test_bootstrap_needs_five_tasks() -> None:
