@@ -27,7 +27,7 @@ class Dialect(NamedTuple):
     marks: tuple[str, ...]
     """What its spans bear: RE2, one of them found in the name of their scope, of one of their
     attributes or of an event beside them. The dialect is shown no other spans. Without marks it
-    is a last resort: it is shown the spans that no dialect before it says anything of."""
+    is a last resort: it is shown the spans of which no dialect before it knows what they are."""
 
 
 @cache
@@ -66,7 +66,7 @@ OPERATIONS: Final = Table(
             "operation",
             TEXT,
             "agent | model | tool | handoff | plan | thought | observation | answer | evaluator "
-            "(it and all below judge a run and are none) | other.",
+            "(it and all below judge a run and are none) | other; NULL if not known.",
         ),
         Column("agent_name", TEXT, "Of the agent that the span is, or belongs to."),
         Column(

@@ -186,7 +186,7 @@ def _claiming(con: duckdb.DuckDBPyConnection, claims: str) -> set[str]:
 def _own_spans(dialect: Dialect, *, by_event: bool) -> str:
     """Return the condition for the spans that a dialect is shown."""
     if not dialect.marks:
-        return "key NOT IN (SELECT key FROM dialect_operations)"
+        return "key NOT IN (SELECT key FROM dialect_operations WHERE operation IS NOT NULL)"
     shapes = f"shape IN (SELECT shape FROM claims WHERE dialect = '{dialect.name}')"
     keys = f"key IN (SELECT key FROM event_claims WHERE dialect = '{dialect.name}')"
     return f"{shapes} OR {keys}" if by_event else shapes

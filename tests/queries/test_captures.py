@@ -441,6 +441,8 @@ HAYSTACK = _unthought(
     )
 )
 HAYSTACK_2 = HAYSTACK | {"__halluc": [f"{NOPE} error", NOT_FOUND, ANSWER]}
+# A step's input tells the names of tools alone, so what the model saw is known of spans.
+MASTRA = _told([f"{NOPE} not_executed"], [f"{CALL} error"])
 STORIES = {
     "agent-framework": AGENT_FRAMEWORK,
     "agent-framework_handoff": {"": ["handoff handoff_to_weather_agent {}", *HANDED_OVER]},
@@ -475,6 +477,9 @@ STORIES = {
     "logfire_openai-agents": LOGFIRE_AGENTS,
     "logfire_openai-agents_chat": {"": LOGFIRE_AGENTS[""]},
     "logfire_openai-agents_handoff": {"": [THOUGHT, HANDOFF, *LOGFIRE_AGENTS[""]]},
+    "laminar_0.8": {"": ANTHROPIC_CLIENT[""]},  # read as an unknown framework
+    "mastra_0.24": {"": ANTHROPIC_CLIENT[""]},
+    "mastra_1.71": MASTRA,
     "mcp_fastmcp": MCP_SERVER,
     "mcp_openai-agents": MCP_OPENAI_AGENTS,
     "mcp_server": MCP_SERVER,

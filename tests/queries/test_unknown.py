@@ -10,6 +10,7 @@ from tracegrade_queries.build import build
 
 from .traces import Row, land, line, message, model, request, request_of, rows, span, tool
 
+QUESTION = '{"question": "What is the weather?"}'
 PARIS = '{"city": "Paris"}'
 ASKED = {"role": "user", "content": "What is the weather?"}
 CALL = {"id": "c1", "function": {"name": "get_weather", "arguments": PARIS}}
@@ -77,6 +78,17 @@ TRACES: Mapping[str, tuple[list[Row], list[str]]] = {
         [span(1, name="llm_request", gen_ai__usage__prompt_tokens=5,
               gen_ai__usage__completion_tokens=3)],
         [],
+    ),
+    "operations that no convention has": (
+        [
+            span(1, ms=50, name="agent.a", gen_ai__operation__name="agent.run", input=QUESTION),
+            span(
+                2, 1, at=5, name="get_weather", gen_ai__operation__name="call_tool",
+                input=PARIS, output="22C",
+            ),
+            span(3, 1, at=9, name="llm_request", gen_ai__operation__name="embeddings"),
+        ],
+        CALLED,
     ),
     "beside a known dialect": (
         [
@@ -165,6 +177,13 @@ def test_run_says_that_its_framework_is_unknown(lake: Lake) -> None:
         "llm_call_count": 1,
         "dialects": ["otel_genai", "unknown"],
     }
+
+
+def test_one_argument_of_an_agent_is_what_was_asked(lake: Lake) -> None:
+    """The name that the argument has in the code is no part of it."""
+    of_it = f"trace_id = '{NUMBERS['operations that no convention has']:032x}'"
+    found = rows(lake, f"SELECT user_input, llm_call_count FROM trajectories WHERE {of_it}")
+    assert found == [{"user_input": "What is the weather?", "llm_call_count": 0}]
 
 
 def test_counts_of_a_lone_model_call_are_told(lake: Lake) -> None:

@@ -176,7 +176,7 @@ kinds AS (
 
 SELECT
   spoken.key,
-  'other' AS operation,
+  cast(NULL AS VARCHAR) AS operation,
   if(kinds.is_tool, spoken.tool_message, NULL) AS arguments,
   if(kinds.is_tool, spoken.answer, NULL) AS result,
   if(kinds.is_tool, NULL, spoken.user_input) AS user_input,

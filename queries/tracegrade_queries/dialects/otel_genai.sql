@@ -38,7 +38,7 @@ nullif(
   '{}'
 );
 
-CREATE OR REPLACE TEMP TABLE otel_genai_messages AS
+CREATE OR REPLACE TEMP TABLE otel_genai_lists AS
 WITH details AS (
   SELECT
     key,
@@ -73,22 +73,43 @@ lists AS (
     'out' AS direction,
     said AS messages
   FROM told
-),
+)
 
-parsed AS (
+SELECT
+  *,
+  contains(messages, '"parts"') AS has_parts
+FROM lists
+WHERE messages IS NOT NULL;
+
+-- Messages without parts are as a provider writes them.
+CREATE OR REPLACE TEMP VIEW otel_genai_plain AS
+SELECT
+  key,
+  direction,
+  0 AS position,
+  if(direction = 'in', 'user', 'assistant') AS role,
+  messages AS text
+FROM otel_genai_lists
+WHERE NOT has_parts;
+
+CREATE OR REPLACE TEMP TABLE otel_genai_plain_chat AS
+FROM held_chat('otel_genai_plain');
+
+CREATE OR REPLACE TEMP TABLE otel_genai_messages AS
+WITH parsed AS (
   SELECT
     key,
     scope_name,
     direction,
     json_transform(
       try_cast(messages AS JSON),
-      '[{"role": "VARCHAR", "finish_reason": "VARCHAR", "content": "JSON",
+      '[{"role": "VARCHAR", "finish_reason": "VARCHAR",
         "parts": [{"type": "VARCHAR", "content": "JSON",
         "id": "VARCHAR", "name": "VARCHAR", "arguments": "JSON", "response": "JSON",
         "result": "JSON"}]}]'
     ) AS messages
-  FROM lists
-  WHERE messages IS NOT NULL
+  FROM otel_genai_lists
+  WHERE has_parts
 ),
 
 -- Google ADK writes the pieces of a stream before the whole of it; only the whole has a reason for
@@ -128,18 +149,6 @@ parts AS (
     len(message.parts) AS part_count
   FROM messages
   WHERE len(message.parts) > 0
-  UNION ALL BY NAME
-  -- The form before parts: one text as the content of the message.
-  SELECT
-    key,
-    scope_name,
-    direction,
-    message_position,
-    message.role,
-    { 'type': 'text', 'content': message.content } AS part,
-    1 AS part_position
-  FROM messages
-  WHERE message.parts IS NULL AND message.content IS NOT NULL
 ),
 
 -- Gemini's calls and responses mostly have no ids. This one makes some up, of the tool's name and
@@ -215,7 +224,21 @@ SELECT
     AS call_id,
   coalesce(part.arguments ->> '$', nullif(printed.arguments, '')) AS arguments,
   result_text(coalesce(part.response, part.result) ->> '$') AS result
-FROM readings;
+FROM readings
+UNION ALL BY NAME
+SELECT
+  key,
+  direction,
+  message_position,
+  part_position,
+  role,
+  part_type,
+  text,
+  tool_name,
+  call_id,
+  arguments,
+  result
+FROM chat_parts('otel_genai_plain_chat');
 
 CREATE OR REPLACE TEMP VIEW otel_genai_operations AS
 WITH spoken AS (
@@ -316,7 +339,12 @@ SELECT
               AND coalesce(attributes['gen_ai.request.model'], attributes['gen_ai.response.model'])
               IS NOT NULL
               THEN 'model'
-            ELSE 'other'
+            WHEN
+              regexp_matches(
+                attributes['gen_ai.operation.name'],
+                '^(create_agent|embeddings|rerank|retrieval|\w+_memory|\w+_memory_store)$'
+              )
+              THEN 'other'
           END
       END
   END AS operation,

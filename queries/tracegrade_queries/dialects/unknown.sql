@@ -1,4 +1,4 @@
--- The last resort: spans that no dialect says anything of, read by what their names suggest.
+-- The last resort: spans that no dialect knows, read by what their names suggest.
 --
 -- What a span is, its attributes say: a kind, a tool's name, counts of tokens. Else its name may,
 -- unless its attributes are those of another trade (HTTP, databases, …). One span by its
@@ -358,7 +358,12 @@ SELECT
   'in' AS direction,
   0 AS position,
   'user' AS role,
-  found['input'] AS text
+  -- The one argument of an agent that has no more.
+  if(
+    operation = 'agent' AND len(json_keys(try_cast(found['input'] AS JSON))) = 1,
+    (try_cast(found['input'] AS JSON) ->> '$.*')[1],
+    found['input']
+  ) AS text
 FROM unknown_spans
 WHERE operation <> 'tool'
 UNION ALL

@@ -142,7 +142,7 @@ SELECT
   bucket_spans.start_ns,
   bucket_spans.end_ns,
   bucket_spans.dropped,
-  coalesced.operation,
+  coalesce(coalesced.operation, 'other') AS operation,
   coalesced.dialect,
   nullif(coalesced.agent_name, '') AS agent_name,
   nullif(coalesced.agent_label, '') AS agent_label,

@@ -1,0 +1,179 @@
+-- Mastra, its own attributes: what its spans by the GenAI conventions leave out.
+--
+-- A model's step holds the call of the model and its tools, and tells what was requested. A piece
+-- of a stream whose text the step does not say was a thought. The loop of steps, before version 1
+-- a `chat` by its operation, is one agent's run.
+--
+-- Rank:
+--   55
+-- Marks:
+--   ^mastra\.
+-- Reads:
+--   bucket_spans
+-- Order:
+--   none
+CREATE OR REPLACE TEMP TABLE mastra_spans AS
+WITH told AS (
+  SELECT
+    key,
+    trace_id,
+    span_id,
+    parent_span_id,
+    start_ns,
+    attributes,
+    attributes['mastra.span.type'] AS kind,
+    coalesce(attributes['mastra.' || kind || '.input'], attributes['input']) AS input,
+    coalesce(attributes['mastra.' || kind || '.output'], attributes['output']) AS output
+  FROM bucket_spans
+  WHERE attributes['mastra.span.type'] IS NOT NULL
+)
+
+SELECT
+  *,
+  try_cast(output AS JSON) AS said,
+  try_cast(coalesce(attributes['mastra.metadata.body'], attributes['body']) AS JSON) AS answered
+FROM told;
+
+CREATE OR REPLACE TEMP TABLE mastra_thoughts AS
+WITH steps AS (
+  SELECT
+    key,
+    trace_id,
+    span_id,
+    said ->> '$.text' AS text
+  FROM mastra_spans
+  WHERE kind = 'model_step'
+),
+
+-- Pieces stand below the model's call in it, or below the step itself.
+pieces AS (
+  SELECT
+    chunks.trace_id,
+    coalesce(calls.parent_span_id, chunks.parent_span_id) AS step_span_id,
+    chunks.start_ns,
+    chunks.span_id,
+    chunks.said ->> '$.text' AS text
+  FROM mastra_spans AS chunks
+  LEFT JOIN mastra_spans AS calls
+    ON
+      chunks.trace_id = calls.trace_id
+      AND chunks.parent_span_id = calls.span_id
+      AND calls.kind = 'model_inference'
+  WHERE chunks.kind = 'model_chunk'
+)
+
+SELECT
+  steps.key,
+  string_agg(pieces.text, '' ORDER BY pieces.start_ns, pieces.span_id) AS thought
+FROM steps
+INNER JOIN pieces ON steps.trace_id = pieces.trace_id AND steps.span_id = pieces.step_span_id
+WHERE NOT contains(coalesce(steps.text, ''), pieces.text)
+GROUP BY steps.key;
+
+CREATE OR REPLACE TEMP VIEW mastra_chat AS
+WITH lists AS (
+  SELECT
+    key,
+    try_cast(input AS JSON) AS told,
+    -- The request as it was sent, before version 1.
+    try_cast(told ->> '$.body' AS JSON) -> '$.messages' AS sent
+  FROM mastra_spans
+  WHERE kind = 'model_step'
+),
+
+heard AS (
+  SELECT
+    key,
+    sent IS NOT NULL AS is_whole,
+    generate_subscripts(cast(coalesce(sent, told) AS JSON[]), 1) AS message_position,
+    unnest(cast(coalesce(sent, told) AS JSON[])) AS message
+  FROM lists
+  WHERE json_type(coalesce(sent, told)) = 'ARRAY'
+)
+
+SELECT
+  key,
+  'in' AS direction,
+  message_position,
+  message
+FROM heard
+-- Else of calls and their results the names alone are told.
+WHERE is_whole OR message ->> '$.role' IN ('system', 'user')
+UNION ALL BY NAME
+SELECT
+  mastra_spans.key,
+  'out' AS direction,
+  1 AS message_position,
+  json_object(
+    'role', 'assistant',
+    'content', mastra_spans.said ->> '$.text',
+    'reasoning_content', mastra_thoughts.thought,
+    'tool_calls', mastra_spans.said -> '$.toolCalls'
+  ) AS message
+FROM mastra_spans
+LEFT JOIN mastra_thoughts USING (key)
+WHERE mastra_spans.kind = 'model_step' AND mastra_spans.said IS NOT NULL;
+
+CREATE OR REPLACE TEMP TABLE mastra_messages AS
+FROM chat_parts('mastra_chat');
+
+CREATE OR REPLACE TEMP VIEW mastra_asked AS
+SELECT
+  key,
+  'in' AS direction,
+  0 AS position,
+  'user' AS role,
+  input AS text
+FROM mastra_spans
+WHERE kind = 'agent_run';
+
+CREATE OR REPLACE TEMP TABLE mastra_questions AS
+FROM held_chat('mastra_asked');
+
+CREATE OR REPLACE TEMP VIEW mastra_operations AS
+WITH asked AS (
+  SELECT
+    key,
+    arg_max(text, (message_position, part_position)) AS user_input
+  FROM chat_parts('mastra_questions')
+  WHERE role = 'user' AND part_type = 'text'
+  GROUP BY key
+),
+
+stepped AS (
+  SELECT DISTINCT
+    trace_id,
+    parent_span_id AS span_id
+  FROM mastra_spans
+  WHERE kind = 'model_step' AND said IS NOT NULL
+),
+
+described AS (
+  SELECT
+    mastra_spans.*,
+    asked.user_input,
+    CASE
+      WHEN mastra_spans.kind = 'agent_run' OR stepped.span_id IS NOT NULL THEN 'agent'
+      WHEN mastra_spans.kind = 'model_step' AND mastra_spans.said IS NOT NULL THEN 'model'
+      WHEN mastra_spans.kind = 'tool_call' THEN 'tool'
+      ELSE 'other'
+    END AS operation
+  FROM mastra_spans
+  LEFT JOIN asked USING (key)
+  LEFT JOIN stepped USING (trace_id, span_id)
+)
+
+SELECT
+  key,
+  operation,
+  if(kind = 'agent_run', attributes['gen_ai.agent.id'], NULL) AS agent_label,
+  if(kind = 'tool_call', input, NULL) AS arguments,
+  if(kind = 'tool_call', result_text(output), NULL) AS result,
+  user_input,
+  if(kind = 'agent_run', said ->> '$.text', NULL) AS answer,
+  if(operation = 'model', answered ->> '$.model', NULL) AS model,
+  if(operation = 'model', try_cast(answered ->> '$.usage.prompt_tokens' AS BIGINT), NULL)
+    AS input_tokens,
+  if(operation = 'model', try_cast(answered ->> '$.usage.completion_tokens' AS BIGINT), NULL)
+    AS output_tokens
+FROM described;
