@@ -6,7 +6,7 @@ One query per task rather than one join: RE2 then compiles each pattern once.
 import duckdb
 import re2
 
-from tracegrade_queries.sql import query
+from tracegrade_scoring.relations import materialise, unordered
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.model import Match
 
@@ -23,9 +23,11 @@ def match_tasks(con: duckdb.DuckDBPyConnection, specification: Specification) ->
         "CREATE OR REPLACE TEMP TABLE attempt_bindings (attempt_id TEXT, name TEXT, value TEXT)"
     )
     matches = {name: task.match for name, task in specification.tasks.items() if task.match}
+    materialise(con, "untold_attempts")
     for task_id, match in matches.items():
         _add_matches(con, task_id, match)
-    con.execute(f"CREATE OR REPLACE TEMP TABLE task_matches AS {query('task_matches')}")
+    materialise(con, "task_matches")
+    materialise(con, "asked_attempts")
     for task_id, match in matches.items():
         if match.user_input is not None:
             _add_bindings(con, task_id, match.user_input)
@@ -33,10 +35,10 @@ def match_tasks(con: duckdb.DuckDBPyConnection, specification: Specification) ->
 
 def _add_matches(con: duckdb.DuckDBPyConnection, task_id: str, match: Match) -> None:
     parameters = {"task_id": task_id, **match.model_dump()}
-    con.execute(f"INSERT INTO matched_tasks {query('matched_attempts')}", parameters)
+    con.execute(f"INSERT INTO matched_tasks {unordered('matched_attempts')}", parameters)
 
 
 def _add_bindings(con: duckdb.DuckDBPyConnection, task_id: str, pattern: str) -> None:
     for name, number in re2.compile(pattern).groupindex.items():
         parameters = {"task_id": task_id, "user_input": pattern, "name": name, "number": number}
-        con.execute(f"INSERT INTO attempt_bindings {query('bound_values')}", parameters)
+        con.execute(f"INSERT INTO attempt_bindings {unordered('bound_values')}", parameters)

@@ -17,7 +17,6 @@ from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.relations import register
 
 _MACROS: Final = (
-    "distinctive_tokens",
     "fits_wanted",
     "score_of",
     "goal_score",

@@ -10,6 +10,7 @@ import pyarrow as pa
 from tracegrade_scoring.grading import grade
 from tracegrade_scoring.relations import define, materialise, put, table, unordered
 from tracegrade_scoring.tasks.model import ToolCorrectness
+from tracegrade_scoring.utilisation import find_uses
 
 _SOLUTIONS = pa.schema(
     [
@@ -34,7 +35,7 @@ def score(con: duckdb.DuckDBPyConnection, options: ToolCorrectness) -> None:
     for name in ("graded_expectations", "call_turns", "grading_problems"):
         materialise(con, name)
     _solve(con)
-    materialise(con, "utilisations")
+    find_uses(con)
     grades = "agentic_grades" if options.compat == "agentic" else "tool_grades"
     con.execute(f"CREATE OR REPLACE TEMP TABLE tool_grades AS {unordered(grades)}")
     define(con, "tool_correctness_scores")

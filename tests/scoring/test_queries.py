@@ -25,8 +25,7 @@ from ..queries.traces import Row, agent, land, message, request_of, span, tool
 FOLDER = Path(tracegrade_queries.__file__).parent / "metrics"
 PLAN_GRAPH = ("sub_goal_", "plan_", "replan")  # tested beside their own metrics
 MACROS = {
-    *("distinctive_tokens", "fits_wanted"),
-    *("score_of", "goal_score", "mode_score", "planning_score"),
+    *("fits_wanted", "score_of", "goal_score", "mode_score", "planning_score"),
 }
 QUERIES = sorted(
     path

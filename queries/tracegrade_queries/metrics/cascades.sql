@@ -6,58 +6,17 @@
 -- section 9.
 --
 -- Reads:
---   call_points
 --   calls
---   decision_rows
 --   sub_goal_requirements
+--   suspect_tokens
+--   suspects
 -- Columns:
 --   attempt_id  VARCHAR  One row for each attempt with a cascade, or of which it is not known.
 --   call_index  INTEGER  The call that led to the others; NULL if it is not known.
 --   detail      VARCHAR  What followed; NULL if it is not known.
 -- Order:
 --   none
-WITH failures AS (
-  SELECT
-    attempt_id,
-    list(call_index ORDER BY call_index DESC)[2] AS second_last
-  FROM calls
-  WHERE failed
-  GROUP BY attempt_id
-  HAVING count(*) >= 2
-),
-
-mismatches AS (
-  SELECT
-    trajectory_id AS attempt_id,
-    call_index
-  FROM decision_rows
-  WHERE
-    list_has_any(failed_criteria, ['a', 'b'])
-    AND NOT missed
-),
-
--- Calls after which two more failed, if they failed themselves or were wrong; and all failed ones.
-suspects AS (
-  SELECT
-    calls.attempt_id,
-    calls.call_index,
-    calls.failed,
-    calls.call_index < failures.second_last
-    AND (calls.failed OR mismatches.attempt_id IS NOT NULL) AS may_lead,
-    calls.result_missing,
-    calls.content_missing,
-    if(calls.result_missing, NULL, calls.result) AS result,
-    if(calls.content_missing, [], list_distinct(distinctive_tokens(calls.arguments)))
-      AS argument_tokens,
-    call_points.sub_goal
-  FROM calls
-  INNER JOIN failures USING (attempt_id)
-  INNER JOIN call_points USING (attempt_id, call_index)
-  LEFT JOIN mismatches USING (attempt_id, call_index)
-  WHERE calls.failed OR mismatches.attempt_id IS NOT NULL
-),
-
-marks AS (
+WITH marks AS (
   SELECT
     attempt_id,
     call_index,
@@ -67,17 +26,18 @@ marks AS (
   WHERE may_lead AND sub_goal IS NOT NULL
   UNION ALL
   SELECT
-    attempt_id,
-    call_index,
-    unnest(
-      list_filter(
-        list_distinct(distinctive_tokens(result)),
-        LAMBDA token: NOT list_contains(argument_tokens, token)
-      )
-    ) AS mark,
+    found.attempt_id,
+    found.call_index,
+    found.token AS mark,
     FALSE AS follows
-  FROM suspects
-  WHERE may_lead
+  FROM suspect_tokens AS found
+  ANTI JOIN suspect_tokens AS given
+    ON
+      found.attempt_id = given.attempt_id
+      AND found.call_index = given.call_index
+      AND found.token = given.token
+      AND NOT given.returned
+  WHERE found.returned
   UNION ALL
   SELECT
     suspects.attempt_id,
@@ -91,12 +51,15 @@ marks AS (
     AND needed.open_until >= suspects.call_index
   UNION ALL
   SELECT
-    attempt_id,
-    call_index,
-    unnest(argument_tokens) AS mark,
+    suspects.attempt_id,
+    suspects.call_index,
+    given.token AS mark,
     TRUE AS follows
   FROM suspects
-  WHERE failed
+  INNER JOIN suspect_tokens AS given USING (attempt_id, call_index)
+  WHERE
+    suspects.failed
+    AND NOT given.returned
 ),
 
 numbered AS (

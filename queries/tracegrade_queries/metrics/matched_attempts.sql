@@ -1,8 +1,7 @@
 -- Attempts without a task on their spans that fit one task's `match`.
 --
 -- Reads:
---   attempt_members
---   trajectories
+--   untold_attempts
 -- Parameters:
 --   $task_id     VARCHAR  The task.
 --   $agent_name  VARCHAR  The root's agent must have this name; NULL for any.
@@ -12,22 +11,10 @@
 --   task_id     VARCHAR  $task_id.
 -- Order:
 --   attempt_id
-WITH untold AS (
-  SELECT
-    attempt_members.attempt_id,
-    trajectories.agent_name AS agent,
-    trajectories.user_input AS words
-  FROM attempt_members
-  INNER JOIN trajectories USING (trajectory_id)
-  WHERE
-    attempt_members.depth = 0
-    AND trajectories.task_id IS NULL
-)
-
 SELECT
   attempt_id,
   $task_id::VARCHAR AS task_id
-FROM untold
+FROM untold_attempts
 WHERE
   ($agent_name::VARCHAR IS NULL OR agent = $agent_name::VARCHAR)
   AND ($user_input::VARCHAR IS NULL OR regexp_matches(words, $user_input::VARCHAR))

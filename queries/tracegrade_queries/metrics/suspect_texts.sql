@@ -1,0 +1,25 @@
+-- What suspects were given, and what those returned that may have led to other failures.
+--
+-- Reads:
+--   suspects
+-- Columns:
+--   attempt_id  VARCHAR  The root trajectory.
+--   call_index  INTEGER  The call.
+--   returned    BOOLEAN  It is what the call returned; one row for each of the three.
+--   text        VARCHAR  In lower case; NULL if not captured as a whole.
+-- Order:
+--   none
+SELECT
+  attempt_id,
+  call_index,
+  FALSE AS returned,
+  lower(arguments) AS text
+FROM suspects
+UNION ALL
+SELECT
+  attempt_id,
+  call_index,
+  TRUE AS returned,
+  lower(result) AS text
+FROM suspects
+WHERE may_lead;

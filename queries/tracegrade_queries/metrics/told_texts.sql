@@ -1,0 +1,62 @@
+-- What tools told the agent in calls that changed nothing, and what the agent told others.
+--
+-- Of attempts whose task states expectations. What was not captured as a whole is not among it.
+-- Source: metrics.md, section 2 (s4).
+--
+-- Reads:
+--   attempt_members
+--   attempts
+--   calls
+--   steps
+--   tasks
+-- Columns:
+--   trajectory_id  VARCHAR  The agent's run.
+--   step_index     INTEGER  Of the call, or of the message.
+--   attempt_id     VARCHAR  The call's; NULL where the agent tells.
+--   call_index     INTEGER  Likewise; one row for each such call, each argument and message.
+--   text           VARCHAR  Result, arguments or message, in lower case.
+-- Order:
+--   none
+WITH expecting AS (
+  SELECT attempts.attempt_id
+  FROM attempts
+  INNER JOIN tasks USING (task_id)
+  WHERE tasks.has_expected
+)
+
+SELECT
+  calls.trajectory_id,
+  calls.step_index,
+  calls.attempt_id,
+  calls.call_index,
+  lower(calls.result) AS text
+FROM calls
+WHERE
+  NOT calls.failed
+  AND NOT calls.result_missing
+  AND coalesce(calls.effect = 'read', TRUE)
+  AND calls.attempt_id IN (FROM expecting)
+UNION ALL
+SELECT
+  calls.trajectory_id,
+  calls.step_index,
+  NULL AS attempt_id,
+  NULL AS call_index,
+  lower(calls.arguments) AS text
+FROM calls
+WHERE
+  NOT calls.content_missing
+  AND calls.attempt_id IN (FROM expecting)
+UNION ALL
+SELECT
+  steps.trajectory_id,
+  steps.step_index,
+  NULL AS attempt_id,
+  NULL AS call_index,
+  lower(steps.content) AS text
+FROM steps
+INNER JOIN attempt_members USING (trajectory_id)
+WHERE
+  steps.kind IN ('message', 'answer')
+  AND steps.role IS DISTINCT FROM 'user'
+  AND attempt_members.attempt_id IN (FROM expecting);

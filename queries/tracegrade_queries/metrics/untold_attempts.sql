@@ -1,0 +1,20 @@
+-- Attempts whose spans name no task: a task's `match` may find one.
+--
+-- Reads:
+--   attempt_members
+--   trajectories
+-- Columns:
+--   attempt_id  VARCHAR  One row each.
+--   agent       VARCHAR  Of the root; NULL if none is named.
+--   words       VARCHAR  What the user asked first; NULL if not captured.
+-- Order:
+--   none
+SELECT
+  attempt_members.attempt_id,
+  trajectories.agent_name AS agent,
+  trajectories.user_input AS words
+FROM attempt_members
+INNER JOIN trajectories USING (trajectory_id)
+WHERE
+  attempt_members.depth = 0
+  AND trajectories.task_id IS NULL;
