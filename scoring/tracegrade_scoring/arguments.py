@@ -20,8 +20,7 @@ MAX_MESSAGE_CHARS: Final = 500
 """A message quotes what is wrong, which may be megabytes."""
 
 _DISTINCT = """
-  SELECT DISTINCT schema, arguments FROM call_schemas
-  WHERE arguments IS NOT NULL ORDER BY schema, arguments
+  SELECT DISTINCT schema, arguments FROM call_schemas WHERE arguments IS NOT NULL
 """
 
 

@@ -23,11 +23,11 @@ WITH unnamed AS (
     pairs.point_index,
     pairs.position,
     CASE
-      WHEN pairs.tool_fits AND coalesce(pairs.arguments_fit, FALSE) THEN '0'
-      WHEN pairs.tool_fits THEN '1'
-      WHEN tasks.expected_complete = 'true' THEN '3'
-      ELSE 'x'
-    END AS letter
+      WHEN pairs.tool_fits AND coalesce(pairs.arguments_fit, FALSE) THEN 0
+      WHEN pairs.tool_fits THEN 1
+      WHEN tasks.expected_complete = 'true' THEN 3
+      ELSE 4
+    END AS letter_place
   FROM expectation_pairs AS pairs
   INNER JOIN task_matches USING (attempt_id)
   INNER JOIN tasks USING (task_id)
@@ -37,21 +37,47 @@ WITH unnamed AS (
     ON pairs.attempt_id = taken_positions.attempt_id AND pairs.position = taken_positions.position
 ),
 
-points AS (
+-- One number for each pair: sorting numbers costs less than an aggregate with an order.
+packed AS (
   SELECT
     attempt_id,
-    point_index,
-    string_agg(letter, '' ORDER BY position) AS letters,
-    list(position ORDER BY position) AS positions
+    list_sort(
+      list(point_index::BIGINT * 4294967296 + position::BIGINT * 8 + letter_place)
+    ) AS pairs
   FROM unnamed
-  GROUP BY attempt_id, point_index
+  GROUP BY attempt_id
+),
+
+measured AS (
+  SELECT
+    attempt_id,
+    pairs,
+    pairs[1] // 4294967296 AS first_point,
+    pairs[1] % 4294967296 // 8 AS first_position
+  FROM packed
 )
 
 SELECT
   attempt_id,
-  string_agg(letters, ',' ORDER BY point_index) AS problem,
-  list(point_index ORDER BY point_index) AS points,
-  any_value(positions) AS positions
-FROM points
-GROUP BY attempt_id
+  array_to_string(
+    list_transform(
+      pairs,
+      LAMBDA pair: concat(
+        if(
+          pair // 4294967296 > first_point AND pair % 4294967296 // 8 = first_position, ',', ''
+        ),
+        substr('01?3x', (pair % 8)::BIGINT + 1, 1)
+      )
+    ),
+    ''
+  ) AS problem,
+  list_transform(
+    list_filter(pairs, LAMBDA pair: pair % 4294967296 // 8 = first_position),
+    LAMBDA pair: (pair // 4294967296)::INTEGER
+  ) AS points,
+  list_transform(
+    list_filter(pairs, LAMBDA pair: pair // 4294967296 = first_point),
+    LAMBDA pair: (pair % 4294967296 // 8)::INTEGER
+  ) AS positions
+FROM measured
 ORDER BY attempt_id;

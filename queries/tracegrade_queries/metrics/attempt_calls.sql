@@ -64,7 +64,11 @@ made AS (
 read_results AS (
   SELECT
     *,
-    CASE WHEN json_valid(returned) AND json_type(returned) = 'OBJECT' THEN returned END AS object
+    CASE
+      -- A key that says it failed stands in the text, unless it is written with escapes.
+      WHEN NOT (contains(returned, 'rror') OR contains(returned, '\')) THEN NULL
+      WHEN json_valid(returned) AND json_type(returned) = 'OBJECT' THEN returned
+    END AS object
   FROM made
 ),
 

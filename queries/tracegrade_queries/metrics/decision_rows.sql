@@ -184,28 +184,42 @@ made AS (
 ),
 
 -- A missed expectation stands after the last call that met an earlier one.
-missed AS (
+expectations AS (
   SELECT
     attempts.attempt_id,
-    expected.position,
-    coalesce(
-      (
-        SELECT max(made.call_index)
-        FROM made
-        WHERE made.attempt_id = attempts.attempt_id AND made.position < expected.position
-      ),
-      -1
-    ) AS call_index,
-    expected.decision,
+    expected.*,
+    expectation_matches.attempt_id IS NULL AS is_missed,
+    max(decision_points.call_index) OVER (
+      PARTITION BY attempts.attempt_id
+      ORDER BY expected.position
+    ) AS last_met
+  FROM attempts
+  INNER JOIN task_expected AS expected ON attempts.task_id = expected.task_id
+  LEFT JOIN expectation_matches
+    ON
+      attempts.attempt_id = expectation_matches.attempt_id
+      AND expected.position = expectation_matches.position
+  LEFT JOIN decision_points
+    ON
+      expectation_matches.attempt_id = decision_points.attempt_id
+      AND expectation_matches.point_index = decision_points.point_index
+),
+
+missed AS (
+  SELECT
+    expectations.attempt_id,
+    expectations.position,
+    coalesce(expectations.last_met, -1) AS call_index,
+    expectations.decision,
     NULL AS picked_tool,
-    expected.tool_name AS expected_tool,
+    expectations.tool_name AS expected_tool,
     if(endings.ending IS NULL, FALSE, NULL) AS correct,
     if(endings.ending IS NULL, ['a'], []) AS failed_criteria,
     ['a'] AS criteria,
     NULL AS step_index,
     NULL AS span_id,
     concat(
-      'no call was made where ', coalesce(expected.tool_name, 'any ' || expected.effect),
+      'no call was made where ', coalesce(expectations.tool_name, 'any ' || expectations.effect),
       ' was expected',
       ', but the run ended early: ' || endings.ending
     ) AS reason,
@@ -213,13 +227,9 @@ missed AS (
     endings.ending IS NULL AS counted,
     0 AS calls,
     NULL AS unknown_because
-  FROM attempts
-  INNER JOIN task_expected AS expected USING (task_id)
-  LEFT JOIN endings ON attempts.attempt_id = endings.trajectory_id
-  ANTI JOIN expectation_matches
-    ON
-      attempts.attempt_id = expectation_matches.attempt_id
-      AND expected.position = expectation_matches.position
+  FROM expectations
+  LEFT JOIN endings ON expectations.attempt_id = endings.trajectory_id
+  WHERE expectations.is_missed
 ),
 
 rows AS (

@@ -1,20 +1,21 @@
 -- The tools of each offer.
 --
 -- Reads:
---   offers
 --   trajectories
 -- Columns:
---   offer      VARCHAR  One row for each offer and tool_name.
+--   offer      VARCHAR  As of offers; one row for each offer and tool_name.
 --   tool_name  VARCHAR  Never NULL.
 --   schema     VARCHAR  JSON Schema of its arguments; NULL if the trace does not carry one.
 -- Order:
 --   offer, tool_name
+-- Few texts stand behind many runs. As an aggregate of its group each is read once, not in each.
 WITH texts AS (
   SELECT
-    trajectory_id AS offer,
-    offered_tools::VARCHAR AS tools
+    min(trajectory_id) AS offer,
+    any_value(offered_tools)::VARCHAR AS tools
   FROM trajectories
-  WHERE trajectory_id IN (SELECT offers.offer FROM offers)
+  WHERE offered_tools IS NOT NULL
+  GROUP BY offered_tools
 ),
 
 tools AS (
