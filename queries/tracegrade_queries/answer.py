@@ -22,6 +22,7 @@ FORMATS: Final = ("table", "csv", "json", "parquet")
 
 SCORED: Final = (
     "decisions",
+    "failed_calls",
     "failures",
     "release_scores",
     "scores",

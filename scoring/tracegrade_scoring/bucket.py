@@ -22,6 +22,7 @@ from tracegrade_scoring.prepare import create_relations
 from tracegrade_scoring.relations import define, materialise
 from tracegrade_scoring.schema import (
     DECISIONS,
+    FAILED_CALLS,
     FAILURES,
     SUB_GOALS,
     TRAJECTORY_SCORES,
@@ -29,13 +30,14 @@ from tracegrade_scoring.schema import (
 from tracegrade_scoring.side_by_side import side_by_side
 from tracegrade_scoring.tasks import Specification
 
-STAGED: Final = (DECISIONS, SUB_GOALS, FAILURES, TRAJECTORY_SCORES)
+STAGED: Final = (DECISIONS, SUB_GOALS, FAILURES, FAILED_CALLS, TRAJECTORY_SCORES)
 """The tables that each bucket adds rows to, made as `new_<name>`."""
 
 _EVIDENCE: Final = {
     DECISIONS: "decision_rows",
     SUB_GOALS: "sub_goal_rows",
     FAILURES: "failure_rows",
+    FAILED_CALLS: "failed_call_rows",
 }
 """The rows of attempts behind each table of evidence."""
 

@@ -1,16 +1,14 @@
 """Scores how each attempt went about it: repeats, recovery from failures, ending, failure modes.
 
-All of it is SQL but the tokens of texts; most needs no task. Source: Harness, "Trajectory
-scoring" and "Failure-mode taxonomy"; metrics.md, sections 3 and 9.
+All of it is SQL; most needs no task. Source: Harness, "Trajectory scoring" and
+"Failure-mode taxonomy"; metrics.md, sections 3 and 9.
 """
 
 from typing import Final
 
 import duckdb
-import polars as pl
 
-from tracegrade_scoring.relations import define, materialise, put, unordered
-from tracegrade_scoring.tokens import distinctive_tokens
+from tracegrade_scoring.relations import define, materialise
 
 _STAGES: Final = (
     "call_repeats",
@@ -21,26 +19,24 @@ _STAGES: Final = (
     "last_needed_calls",
     "sub_goal_requirements",
     "premature_commitments",
-    "suspects",
+    "cascades",
+    "goal_drifts",
+    "failure_modes",
+    "failure_rows",
+    "failed_call_rows",
 )
-
-_MODES: Final = ("cascades", "goal_drifts", "failure_modes", "failure_rows")
 
 
 def score(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `conduct_scores`, `failure_scores` and `failure_rows`.
+    """Create `conduct_scores`, `failure_scores`, `failure_rows` and `failed_call_rows`.
 
     The scores have one row for each attempt, `failure_rows` one for each attempt and mode that it
-    shows.
+    shows, `failed_call_rows` one for each call that failed.
 
     Args:
         con: Holds what `create_relations`, tool selection and plan graphs make, and `endings`.
     """
     for name in _STAGES:
-        materialise(con, name)
-    texts = pl.DataFrame(con.sql(unordered("suspect_texts")).to_arrow_table())
-    put(con, "suspect_tokens", distinctive_tokens(texts).unique().to_arrow())
-    for name in _MODES:
         materialise(con, name)
     define(con, "conduct_scores")
     define(con, "failure_scores")

@@ -127,6 +127,23 @@ FAILURES: Final = Table(
     ),
 )
 
+FAILED_CALLS: Final = Table(
+    name="failed_calls",
+    grain="one failed call of an attempt, and what became of it",
+    columns=(
+        _TRAJECTORY,
+        Column("step_trajectory_id", TEXT, "Who made it: the root or a sub-agent."),
+        Column("step_index", INTEGER, "In that trajectory."),
+        Column("span_id", TEXT, "Of that step."),
+        Column("tool_name", TEXT, "NULL if the trace does not say."),
+        Column("failed_by", TEXT, "What says so: status | result | error_pattern."),
+        Column("outcome", TEXT, "recovered | retried | lost; NULL if it cannot be known."),
+        _TASK,
+        _RELEASE,
+        _DATE,
+    ),
+)
+
 RELEASE_SCORES: Final = Table(
     name="release_scores",
     grain="one metric of a release, agent, run mode and task category",
@@ -181,6 +198,7 @@ SCORE_TABLES: Final = (
     DECISIONS,
     SUB_GOALS,
     FAILURES,
+    FAILED_CALLS,
     RELEASE_SCORES,
     SCORE_SUMS,
 )

@@ -143,6 +143,11 @@ def test_failures_and_recovery_need_no_tasks(
           FROM trajectory_scores GROUP BY release ORDER BY release
         """)
         assert recovered.fetchall() == [("gpt-4", 4, 4), ("mistral-8x7B", 19, 142)]
+        evidence = con.sql("""
+          SELECT failed_by, count(*), count_if(outcome = 'recovered')
+          FROM failed_calls GROUP BY failed_by ORDER BY failed_by
+        """)
+        assert evidence.fetchall() == [("error_pattern", 120, 23), ("status", 26, 0)]
 
 
 def test_loops_and_invented_tools_are_found(con: duckdb.DuckDBPyConnection) -> None:

@@ -1,18 +1,19 @@
--- What scoring found at the steps of one trajectory: wrong decisions and failure modes.
+-- What scoring found at the steps of one trajectory: wrong decisions, failed calls, failure modes.
 --
 -- Reads:
 --   decisions
+--   failed_calls
 --   failures
 -- Parameters:
 --   $trajectory_id  VARCHAR  The trajectory.
 -- Columns:
 --   step_index     INTEGER    NULL where it belongs to no step: a call that was not made.
---   what           VARCHAR    wrong_decision | missed_decision | a failure mode.
---   name           VARCHAR    The task's name for the decision; NULL for a failure mode.
+--   what           VARCHAR    wrong_decision | missed_decision | failed_call | a failure mode.
+--   name           VARCHAR    The task's name for the decision; what says that a call failed.
 --   picked_tool    VARCHAR    Of a decision.
 --   expected_tool  VARCHAR    Of a decision.
 --   criteria       VARCHAR[]  Of a decision: those that failed.
---   detail         VARCHAR    Why, in a sentence; NULL if nothing was recorded.
+--   detail         VARCHAR    Why, in a sentence; of a failed call its outcome; NULL if not known.
 --   place          BIGINT     Order among those of one step.
 -- Order:
 --   step_index (NULL last), place, what
@@ -42,6 +43,18 @@ WITH marks AS (
   WHERE
     coalesce(step_trajectory_id, trajectory_id) = $trajectory_id
     AND step_index IS NOT NULL
+  UNION ALL
+  SELECT
+    step_index,
+    'failed_call' AS what,
+    failed_by AS name,
+    NULL AS picked_tool,
+    NULL AS expected_tool,
+    [] AS criteria,
+    outcome AS detail,
+    -2 AS place
+  FROM failed_calls
+  WHERE step_trajectory_id = $trajectory_id
 )
 
 SELECT

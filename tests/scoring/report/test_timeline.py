@@ -136,6 +136,27 @@ def test_run_without_scores_or_times_is_still_told(tables: Tables) -> None:
     assert "tool call" in render_html(found)
 
 
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [
+        ("recovered", "failed by the error pattern of its tool, made good by a later call"),
+        (None, "failed by the error pattern of its tool, and nobody can tell"),
+    ],
+)
+def test_failure_that_no_status_tells_is_marked(
+    tables: Tables, outcome: str | None, said: str
+) -> None:
+    """With what says so, and whether the agent recovered."""
+    run = tables.run()
+    tables.insert("steps", trajectory_id=run, step_index=0, kind="tool_call", status="ok")
+    tables.insert("failed_calls", trajectory_id=run, step_trajectory_id=run, step_index=0,
+                  failed_by="error_pattern", outcome=outcome)  # fmt: skip
+
+    found = timeline(tables, run)
+    assert said in render_terminal(found, width=100, colour=False)
+    assert '<li class="failed"' in render_html(found)
+
+
 def test_made_up_times_are_not_shown(tables: Tables) -> None:
     """An import without times is told once, and a step among others that have one by itself."""
     run = tables.run(duration_ms=2.0)

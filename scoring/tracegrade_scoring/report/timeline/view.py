@@ -17,6 +17,18 @@ from tracegrade_scoring.report.timeline.model import (
 )
 from tracegrade_scoring.report.visible import visible_text
 
+FAILED_CALL: Final = "failed_call"
+FAILED_BY: Final = {
+    "status": "by its status",
+    "result": "by what its result says",
+    "error_pattern": "by the error pattern of its tool",
+}
+OUTCOMES: Final = {
+    "recovered": "made good by a later call",
+    "retried": "went well when repeated",
+    "lost": "not made good within five calls",
+    "": "and nobody can tell what became of it",
+}
 UNTIMED: Final = "synthetic_time"
 """Flag of a step whose time was made up."""
 FLAGS: Final = {
@@ -107,6 +119,9 @@ def timeline_view(timeline: Timeline) -> TimelineView:
 
 def mark_sentence(mark: Mark) -> str:
     """Return what was found, in one sentence."""
+    if mark.what == FAILED_CALL:
+        by, then = FAILED_BY.get(mark.name or "", ""), OUTCOMES.get(mark.detail or "", "")
+        return f"failed {by}, {then}"
     if mark.what not in {"wrong_decision", "missed_decision"}:
         detail = f": {words.line(mark.detail)}" if mark.detail else ""
         return f"failure mode {words.mode(mark.what)}{detail}"
@@ -188,7 +203,8 @@ def _step(
         index=step.step_index,
         kind=words.name(step.kind).replace("_", " "),
         title=words.name(step.tool_name or step.role or step.agent_name, ""),
-        failed=step.status in {"error", "not_executed"},
+        failed=step.status in {"error", "not_executed"}
+        or any(mark.what == FAILED_CALL for mark in timeline.marks_at(step.step_index)),
         facts=tuple(_step_facts(step, timed=_timed(timeline))),
         texts=tuple(_texts(step, results.get(step.call_step))),
         marks=tuple(map(mark_sentence, timeline.marks_at(step.step_index))),

@@ -1,0 +1,33 @@
+-- Evidence for recovery: every failed call, what says that it failed, and what became of it.
+--
+-- Source: metrics.md, rule 0.7 and section 3.
+--
+-- Reads:
+--   calls
+--   recoveries
+-- Columns:
+--   trajectory_id       VARCHAR  The attempt; one row for each of its failed calls.
+--   step_trajectory_id  VARCHAR  The root or sub-agent that made the call.
+--   step_index          INTEGER  In that trajectory.
+--   span_id             VARCHAR  Of the step.
+--   tool_name           VARCHAR  NULL if the trace does not say.
+--   failed_by           VARCHAR  status | result | error_pattern.
+--   outcome             VARCHAR  recovered | retried (the same call went well later) | lost; NULL
+--                                where arguments that were not captured decide it.
+-- Order:
+--   trajectory_id, step_trajectory_id, step_index
+SELECT
+  calls.attempt_id AS trajectory_id,
+  calls.trajectory_id AS step_trajectory_id,
+  calls.step_index,
+  calls.span_id,
+  calls.tool_name,
+  calls.failed_by,
+  CASE
+    WHEN recoveries.recovered THEN 'recovered'
+    WHEN recoveries.retried THEN 'retried'
+    WHEN NOT recoveries.recovered THEN 'lost'
+  END AS outcome
+FROM recoveries
+INNER JOIN calls USING (attempt_id, call_index)
+ORDER BY trajectory_id, step_trajectory_id, calls.step_index;
