@@ -100,7 +100,10 @@ def test_events_of_earlier_conventions_tell_the_messages(
 
 def test_lists_of_texts_are_what_was_said(lake: Lake) -> None:
     """Spring AI writes the texts alone; the client's span tells the question."""
-    client = {"spring__ai__kind": "chat_client", "spring__ai__chat__client__user__text": QUESTION}
+    client: Row = {
+        "spring__ai__kind": "chat_client",
+        "spring__ai__chat__client__user__text": QUESTION,
+    }
     spans = [
         span(1, ms=50, gen_ai__operation__name="framework", **client),
         with_events(
@@ -139,7 +142,7 @@ def test_parameters_of_a_function_are_its_arguments(lake: Lake, in_json: bool) -
 
 def test_span_that_names_a_tool_alone_executed_it(lake: Lake) -> None:
     """Whether no operation is named, or one that the conventions do not have."""
-    named = {"gen_ai__tool__name": "w", "gen_ai__tool__call__arguments": '{"city": "Paris"}'}
+    named: Row = {"gen_ai__tool__name": "w", "gen_ai__tool__call__arguments": '{"city": "Paris"}'}
     spans = [
         agent(1),
         span(2, 1, at=1, **named),
