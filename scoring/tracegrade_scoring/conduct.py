@@ -1,14 +1,16 @@
 """Scores how each attempt went about it: repeats, recovery from failures, ending, failure modes.
 
-All of it is SQL; most needs no task. Source: Harness, "Trajectory scoring" and
-"Failure-mode taxonomy"; metrics.md, sections 3 and 9.
+All of it is SQL but the tokens of texts; most needs no task. Source: Harness, "Trajectory
+scoring" and "Failure-mode taxonomy"; metrics.md, sections 3 and 9.
 """
 
 from typing import Final
 
 import duckdb
+import polars as pl
 
-from tracegrade_scoring.relations import define, materialise
+from tracegrade_scoring.relations import define, materialise, put, unordered
+from tracegrade_scoring.tokens import distinctive_tokens
 
 _STAGES: Final = (
     "call_repeats",
@@ -19,12 +21,10 @@ _STAGES: Final = (
     "last_needed_calls",
     "sub_goal_requirements",
     "premature_commitments",
-    "cascades",
-    "goal_drifts",
-    "failure_modes",
-    "failure_rows",
-    "failed_call_rows",
+    "suspects",
 )
+
+_MODES: Final = ("cascades", "goal_drifts", "failure_modes", "failure_rows", "failed_call_rows")
 
 
 def score(con: duckdb.DuckDBPyConnection) -> None:
@@ -37,6 +37,10 @@ def score(con: duckdb.DuckDBPyConnection) -> None:
         con: Holds what `create_relations`, tool selection and plan graphs make, and `endings`.
     """
     for name in _STAGES:
+        materialise(con, name)
+    texts = pl.DataFrame(con.sql(unordered("suspect_texts")).to_arrow_table())
+    put(con, "suspect_tokens", distinctive_tokens(texts).unique().to_arrow())
+    for name in _MODES:
         materialise(con, name)
     define(con, "conduct_scores")
     define(con, "failure_scores")
