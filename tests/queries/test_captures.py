@@ -227,6 +227,8 @@ LLAMA_INDEX = _unthought(
         [f"{CALL} error", "observation weather backend down"],
     )
 )
+# Here the call of a tool that does not exist has a span.
+LLAMA_INDEX_TRACELOOP = LLAMA_INDEX | {"__halluc": [f"{NOPE} error", *LLAMA_INDEX["__halluc"][1:]]}
 # ReAct: the thought before the answer is text of LlamaIndex's own prompt.
 LLAMA_INDEX_REACT = {
     variant: [
@@ -473,6 +475,7 @@ STORIES = {
     "langgraph_traceloop": LANGGRAPH,
     "llama-index_function": LLAMA_INDEX,
     "llama-index_react": LLAMA_INDEX_REACT,
+    "llama-index_traceloop": LLAMA_INDEX_TRACELOOP,
     "logfire_openai": LOGFIRE_OPENAI,
     "logfire_openai-agents": LOGFIRE_AGENTS,
     "logfire_openai-agents_chat": {"": LOGFIRE_AGENTS[""]},

@@ -1,4 +1,4 @@
-"""LangChain's runs as Traceloop's older instrumentations and LangSmith's exporter write them."""
+"""Runs of LangChain and LiteLLM as Traceloop's older spans and LangSmith's exporter tell them."""
 
 import json
 
@@ -57,3 +57,20 @@ def test_last_message_is_what_the_user_of_an_exported_run_asks(lake: Lake) -> No
     build(lake)
 
     assert rows(lake, "SELECT user_input FROM trajectories") == [{"user_input": "And in Rome?"}]
+
+
+def test_calls_that_litellm_tells_beside_its_messages_are_requests(lake: Lake) -> None:
+    """LiteLLM's own spans number the calls of one answer, as if each were an answer."""
+    calls = {
+        f"gen_ai__completion__{number}__function_call__{key}": value
+        for number, city in enumerate(["Paris", "Rome"])
+        for key, value in {"name": "w", "arguments": json.dumps({"city": city})}.items()
+    }
+    land(lake, request_of([span(1, llm__request__type="completion", **calls)]))
+    build(lake)
+
+    told = rows(lake, "SELECT tool_name, arguments FROM steps ORDER BY step_index")
+    assert told == [
+        {"tool_name": "w", "arguments": '{"city":"Paris"}'},
+        {"tool_name": "w", "arguments": '{"city":"Rome"}'},
+    ]

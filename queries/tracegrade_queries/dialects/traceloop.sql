@@ -77,7 +77,8 @@ requests AS (
     any_value(value) FILTER (WHERE leaf = 'name') AS tool_name,
     any_value(value) FILTER (WHERE leaf = 'arguments') AS arguments
   FROM named
-  WHERE field = 'tool_calls'
+  -- The latter is LiteLLM's, one for each call.
+  WHERE field IN ('tool_calls', 'function_call')
   GROUP BY key, direction, message_position, item
 ),
 
@@ -160,7 +161,7 @@ SELECT
   requests.key,
   requests.direction,
   requests.message_position,
-  1_000_000 + requests.item AS part_position,
+  1_000_000 + coalesce(requests.item, 0) AS part_position,
   messages.role,
   'tool_call' AS part_type,
   requests.tool_name,
@@ -219,7 +220,11 @@ marked AS (
         bucket_spans.attributes['traceloop.entity.output']
       ) AS JSON
     ) AS output,
+    bucket_spans.scope_name = 'opentelemetry.instrumentation.llamaindex'
+    AND bucket_spans.attributes['tool.name'] IS NOT NULL AS is_workflow_tool,
     CASE
+      -- LlamaIndex: the workflow's task that calls a tool.
+      WHEN is_workflow_tool THEN 'tool'
       -- A graph of LangChain that a tool called, before such ones were agents.
       WHEN
         bucket_spans.attributes['traceloop.span.kind'] = 'task'
@@ -291,18 +296,27 @@ SELECT
           marked.attributes['gen_ai.agent.name'], marked.attributes['traceloop.entity.name']
         )
   END AS agent_name,
-  CASE WHEN marked.kind = 'workflow' THEN marked.attributes['traceloop.entity.name'] END
-    AS agent_label,
+  CASE
+    WHEN marked.kind = 'workflow'
+      THEN regexp_replace(marked.attributes['traceloop.entity.name'], '\.workflow$', '')
+  END AS agent_label,
   CASE
     WHEN marked.kind = 'tool'
       THEN
-        coalesce(marked.attributes['gen_ai.tool.name'], marked.attributes['traceloop.entity.name'])
+        coalesce(
+          marked.attributes['gen_ai.tool.name'],
+          CASE WHEN marked.is_workflow_tool THEN marked.attributes['tool.name'] END,
+          marked.attributes['traceloop.entity.name']
+        )
   END AS tool_name,
   coalesce(
-    marked.input ->> '$.kwargs.tool_call_id', marked.output ->> '$.output.kwargs.tool_call_id'
+    marked.input ->> '$.kwargs.tool_call_id',
+    marked.output ->> '$.output.kwargs.tool_call_id',
+    CASE WHEN marked.is_workflow_tool THEN marked.output ->> '$.tool_id' END
   ) AS call_id,
   CASE
     WHEN marked.kind <> 'tool' THEN NULL
+    WHEN marked.is_workflow_tool THEN marked.attributes['tool.arguments']
     WHEN json_exists(marked.input, '$.inputs') THEN marked.input ->> '$.inputs'
     WHEN json_exists(marked.input, '$.tool_name') THEN marked.input ->> '$.arguments'
     WHEN json_type(marked.input, '$.args') = 'ARRAY' AND marked.input ->> '$.args' <> '[]'
@@ -312,6 +326,8 @@ SELECT
   END AS arguments,
   CASE
     WHEN marked.kind <> 'tool' THEN NULL
+    WHEN marked.is_workflow_tool
+      THEN array_to_string(marked.output ->> '$.tool_output.blocks[*].text', '\n')
     WHEN marked.printed.status <> ''
       THEN
         coalesce(
@@ -340,7 +356,8 @@ SELECT
   OR coalesce(
     marked.output ->> '$.output.kwargs.status' = 'error'
     OR marked.kind = 'tool' AND marked.output ->> '$.is_error' = 'true'
-    OR marked.printed.status = 'failure',
+    OR marked.printed.status = 'failure'
+    OR marked.is_workflow_tool AND marked.output ->> '$.tool_output.is_error' = 'true',
     FALSE
   ) AS failed,
   coalesce(
