@@ -139,7 +139,12 @@ TRAJECTORIES: Final = Table(
         Column("task_category", TEXT, "As task_id."),
         Column("trial", INTEGER, "Trial declared on a span; NULL if none."),
         Column("run_mode", TEXT, "production | live | mocked, as declared; NULL if not."),
-        Column("user_input", TEXT, "What the user asked first; NULL if not captured."),
+        Column(
+            "user_input",
+            TEXT,
+            "What the user asked: as the agent's span tells, else the last text of the user that "
+            "its first model call got; NULL if not captured.",
+        ),
         Column("final_answer", TEXT, "Last answer; NULL if there is none."),
         Column("outcome", TEXT, "success | failure | invalid, as declared; NULL if not."),
         Column("outcome_source", TEXT, "trace where outcome is declared; else NULL."),
