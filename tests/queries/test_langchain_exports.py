@@ -1,6 +1,7 @@
 """Runs of LangChain and LiteLLM as Traceloop's older spans and LangSmith's exporter tell them."""
 
 import json
+from typing import Any
 
 from tracegrade_collector.lake import Lake
 from tracegrade_queries.build import build
@@ -61,7 +62,7 @@ def test_last_message_is_what_the_user_of_an_exported_run_asks(lake: Lake) -> No
 
 def test_calls_that_litellm_tells_beside_its_messages_are_requests(lake: Lake) -> None:
     """LiteLLM's own spans number the calls of one answer, as if each were an answer."""
-    calls = {
+    calls: dict[str, Any] = {
         f"gen_ai__completion__{number}__function_call__{key}": value
         for number, city in enumerate(["Paris", "Rome"])
         for key, value in {"name": "w", "arguments": json.dumps({"city": city})}.items()
@@ -74,3 +75,38 @@ def test_calls_that_litellm_tells_beside_its_messages_are_requests(lake: Lake) -
         {"tool_name": "w", "arguments": '{"city":"Paris"}'},
         {"tool_name": "w", "arguments": '{"city":"Rome"}'},
     ]
+
+
+def test_exported_graph_is_named_as_its_run_is(lake: Lake) -> None:
+    """A supervisor is a graph of its own name; the agents that it hands over to name no run."""
+    kind: dict[str, Any] = {"langsmith__span__kind": "chain"}
+    graph: dict[str, Any] = {"langsmith__metadata__ls_integration": "langgraph", **kind}
+    spans = [
+        span(1, ms=100, langsmith__trace__name="supervisor", **graph),
+        span(
+            2,
+            1,
+            at=5,
+            langsmith__trace__name="expert",
+            langsmith__metadata__lc_agent_name="expert",
+            langsmith__metadata__langgraph_node="expert",
+            **kind,
+        ),
+        span(3, 2, at=6, langsmith__span__kind="tool", gen_ai__tool__name="now"),
+        span(4, ms=100, trace=2, langsmith__trace__name="LangGraph", **graph),
+        span(5, 4, trace=2, langsmith__span__kind="tool", gen_ai__tool__name="now"),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    names = rows(lake, "SELECT agent_name FROM trajectories ORDER BY trajectory_id")
+    assert [row["agent_name"] for row in names] == ["supervisor", None]
+
+
+def test_spans_that_logfire_exports_for_another_are_that_one_s(lake: Lake) -> None:
+    """Logfire adds attributes of its own to spans that are not its own."""
+    run = span(1, langsmith__span__kind="tool", gen_ai__tool__name="now", logfire__msg="now")
+    land(lake, request_of([run]))
+    build(lake)
+
+    assert rows(lake, "SELECT tool_name FROM steps") == [{"tool_name": "now"}]

@@ -122,8 +122,19 @@ SELECT
     WHEN kind = 'chain' AND (is_agent OR parent_span_id IS NULL) THEN 'agent'
     ELSE 'other'
   END AS operation,
-  attributes['langsmith.metadata.lc_agent_name'] AS agent_name,
-  CASE WHEN kind = 'chain' THEN attributes['langsmith.trace.name'] END AS agent_label,
+  coalesce(
+    attributes['langsmith.metadata.lc_agent_name'],
+    -- A graph that has a name.
+    CASE
+      WHEN
+        kind = 'chain'
+        AND attributes['langsmith.metadata.ls_integration'] = 'langgraph'
+        AND attributes['langsmith.metadata.langgraph_node'] IS NULL
+        THEN nullif(attributes['langsmith.trace.name'], 'LangGraph')
+    END
+  ) AS agent_name,
+  CASE WHEN kind = 'chain' THEN nullif(attributes['langsmith.trace.name'], 'LangGraph') END
+    AS agent_label,
   if(kind = 'tool', coalesce(attributes['gen_ai.tool.name'], name), NULL) AS tool_name,
   coalesce(
     attributes['gen_ai.tool.call.id'], completion ->> '$.output.tool_call_id'

@@ -20,6 +20,7 @@ SELECT
   name,
   failed,
   attributes,
+  attributes['logfire.msg_template'] AS template,
   scope_name = 'logfire.openai_agents' AS in_agents_sdk,
   -- The SDK's events and request hold what was said among what was heard.
   CASE WHEN NOT in_agents_sdk THEN try_cast(attributes['events'] AS JSON) END AS events,
@@ -130,15 +131,13 @@ kinds AS (
     logfire_spans.*,
     spoken.user_input,
     CASE
-      WHEN logfire_spans.in_agents_sdk
-        THEN
-          CASE split_part(logfire_spans.attributes['logfire.msg_template'], ':', 1)
-            WHEN 'OpenAI Agents trace' THEN 'agent'
-            WHEN 'Agent run' THEN 'agent'
-            WHEN 'Function' THEN 'tool'
-            WHEN 'Handoff' THEN 'handoff'
-            ELSE if(spoken.key IS NULL, 'other', 'model')
-          END
+      WHEN logfire_spans.in_agents_sdk AND logfire_spans.template LIKE 'OpenAI Agents trace:%'
+        THEN 'agent'
+      WHEN logfire_spans.in_agents_sdk AND logfire_spans.template LIKE 'Agent run:%' THEN 'agent'
+      WHEN logfire_spans.in_agents_sdk AND logfire_spans.template LIKE 'Function:%' THEN 'tool'
+      WHEN logfire_spans.in_agents_sdk AND logfire_spans.template LIKE 'Handoff:%' THEN 'handoff'
+      WHEN logfire_spans.in_agents_sdk AND spoken.key IS NULL THEN 'other'
+      WHEN logfire_spans.in_agents_sdk THEN 'model'
       WHEN logfire_spans.attributes['agent_name'] IS NOT NULL THEN 'agent'
       WHEN logfire_spans.attributes['gen_ai.tool.name'] IS NOT NULL THEN 'tool'
       WHEN spoken.key IS NOT NULL OR logfire_spans.parameters IS NOT NULL THEN 'model'
@@ -153,7 +152,7 @@ SELECT
   operation,
   CASE
     WHEN NOT in_agents_sdk THEN attributes['agent_name']
-    WHEN starts_with(attributes['logfire.msg_template'], 'Agent run') THEN attributes['name']
+    WHEN template LIKE 'Agent run:%' THEN attributes['name']
   END AS agent_name,
   CASE
     WHEN NOT in_agents_sdk THEN attributes['gen_ai.tool.name']
