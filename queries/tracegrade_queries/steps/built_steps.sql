@@ -10,7 +10,7 @@
 --   calls
 --   step_rows
 -- Columns:
---   as  the table steps
+--   as the table steps
 -- Order:
 --   trajectory_id, step_index
 WITH called AS (
@@ -41,7 +41,7 @@ placed AS (
       AND step_rows.step_index = opening.step_index
 ),
 
--- Few spans say these of the operations below them.
+-- Few spans name an agent, a sub-goal or a decision; joins with all of them would take longer.
 naming AS (
   SELECT
     key,

@@ -17,7 +17,7 @@
 --   offered_in_runs
 --   built_steps
 -- Columns:
---   as  the table trajectories
+--   as the table trajectories
 -- Order:
 --   trajectory_id
 WITH members AS (

@@ -28,34 +28,48 @@ WITH telling AS (
   WHERE direction = 'out'
 ),
 
+silent_runs AS (
+  SELECT DISTINCT model_calls.run
+  FROM model_calls
+  ANTI JOIN telling USING (model_call)
+),
+
+calls AS (
+  SELECT model_calls.*
+  FROM model_calls
+  SEMI JOIN silent_runs USING (run)
+),
+
 heard_messages AS (
   SELECT
-    model_call,
-    count(DISTINCT message_position) FILTER (WHERE role = 'assistant') AS said_before,
-    max(message_position) FILTER (WHERE role = 'assistant') AS last_said
+    told_parts.model_call,
+    count(DISTINCT told_parts.message_position) FILTER (WHERE told_parts.role = 'assistant')
+      AS said_before,
+    max(told_parts.message_position) FILTER (WHERE told_parts.role = 'assistant') AS last_said
   FROM told_parts
-  WHERE direction = 'in'
-  GROUP BY model_call
+  SEMI JOIN calls USING (model_call)
+  WHERE told_parts.direction = 'in'
+  GROUP BY told_parts.model_call
 ),
 
 ordered AS (
   SELECT
-    model_calls.model_call,
-    model_calls.run,
-    model_calls.start_ns,
+    calls.model_call,
+    calls.run,
+    calls.start_ns,
     telling.model_call IS NULL AS is_silent,
     coalesce(heard_messages.said_before, 0) AS said_before,
-    lead(model_calls.model_call) OVER running AS next_call,
+    lead(calls.model_call) OVER running AS next_call,
     lead(heard_messages.said_before) OVER running AS said_then,
     lead(heard_messages.last_said) OVER running AS last_said,
     -- What an earlier call said must not pass for this one's.
     heard_messages.model_call IS NOT NULL
     OR row_number() OVER running = 1 AS is_comparable
-  FROM model_calls
+  FROM calls
   LEFT JOIN heard_messages USING (model_call)
   LEFT JOIN telling USING (model_call)
   WINDOW running AS (
-    PARTITION BY model_calls.run ORDER BY model_calls.start_ns, model_calls.span_id
+    PARTITION BY calls.run ORDER BY calls.start_ns, calls.span_id
   )
 ),
 

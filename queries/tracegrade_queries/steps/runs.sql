@@ -1,7 +1,6 @@
 -- Runs of the bucket, each one trajectory.
 --
--- Everywhere between the operations and what is built a run is its number: texts of their length
--- would cost most of the joins.
+-- Between the operations and what is built a run is its number, since ids are long texts.
 --
 -- Reads:
 --   operations
