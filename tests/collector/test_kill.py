@@ -36,7 +36,7 @@ from tracegrade_collector.upkeep.verify import verify
 from .clients import FIRST_ID_OF_PATIENT, Client, expected_name, own_port
 from .running import COMMAND, PATIENCE_SECS, child_pids, landed, landed_ids, wait_until
 
-KILLS = int(os.environ.get("KILLS", "20"))
+KILLS = int(os.environ.get("KILLS", "50"))
 KILLS_PER_LAKE = 100  # a table of thousands of tiny files would only slow the test down
 LAKES = -(-KILLS // KILLS_PER_LAKE)
 OFTEN = {"max_segment_age_secs": 0.03, "land_every_secs": 0.03}  # so that kills hit every stage
