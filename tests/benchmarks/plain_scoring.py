@@ -24,7 +24,7 @@ NUMBERS: Final = 4
 """Said of each trajectory."""
 
 SAMPLE: Final = 20_000
-"""Trajectories that are scored; all would take too long."""
+"""Most trajectories that are scored; all would take too long."""
 
 State = Mapping[str, list[Any]]
 """By tool: its results that went well, as JSON."""
@@ -106,10 +106,11 @@ def final_state(steps: list[dict[str, Any]]) -> dict[str, list[Any]]:
 
 
 def score_plainly(place: Path) -> int:
-    """Return how many trajectories of a sample were scored, of those whose task is told."""
+    """Return how many trajectories of the first date were scored, of those whose task is told."""
     tasks = tasks_of(place / "tasks.yaml")
     with connect(Lake.open(place)) as con:
-        found = con.sql(_SAMPLE, params={"runs": SAMPLE})
+        (first,) = con.sql("SELECT min(date) FROM trajectories").fetchall()[0]
+        found = con.sql(_SAMPLE, params={"runs": SAMPLE, "date": first})
         rows = [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
     runs = (list(steps) for _, steps in groupby(rows, itemgetter("trajectory_id")))
     return sum(1 for steps in runs if score_steps(steps, tasks[steps[0]["task_id"]]))
@@ -120,7 +121,8 @@ _SAMPLE: Final = """
   FROM steps
   INNER JOIN (
     SELECT trajectory_id, task_id FROM trajectories
-    WHERE task_id IS NOT NULL ORDER BY date, trajectory_id LIMIT $runs
+    WHERE task_id IS NOT NULL AND date = $date ORDER BY trajectory_id LIMIT $runs
   ) USING (trajectory_id)
+  WHERE date = $date
   ORDER BY trajectory_id, step_index
 """
