@@ -19,7 +19,7 @@
 --   trajectory_id                 VARCHAR  One row for each attempt.
 --   sub_goal_coverage             SCORE    Attempted / all. Label: those skipped.
 --   sub_goal_coverage_weighted    SCORE    Likewise, by weight.
---   sub_goal_completion           SCORE    Completed / not held before. Label: the graph, of several.
+--   sub_goal_completion           SCORE    Completed / not held before. Label: which graph.
 --   sub_goal_completion_weighted  SCORE    Likewise, by weight.
 --   critical_path_completion      SCORE    Likewise, of the critical ones.
 --   critical_path_skipped         SCORE    1 if a critical one was not attempted. Label: which.
