@@ -423,23 +423,27 @@ def _scores(rows: Goals, *, settled: bool) -> dict[str, Result]:
     attempts_known = settled and all(row["attempted"] is not None for row in nodes)
     judged = ("completed", "ever_completed", "dependency_violation")
     known = settled and all(row[key] is not None for row in nodes for key in judged)
+    needs = dict.fromkeys((*COVERAGE, "sub_goals_skipped"), attempts_known)
+    needs["sub_goals_failed_inside"] = attempts_known and known
+    return {
+        metric: score(numerator, denominator, needs.get(metric, known))
+        for metric, (numerator, denominator) in _fractions(nodes).items()
+    }
+
+
+def _fractions(nodes: Sequence[Mapping[str, Any]]) -> dict[str, tuple[float, float]]:
     to_do = [row for row in nodes if not row["pre_satisfied"]]
     done = [row for row in to_do if row["completed"]]
     critical = [row for row in nodes if row["critical"]]
-
-    def weight(some_rows: Iterable[Mapping[str, Any]]) -> float:
-        return reduce(add, (row["weight"] for row in some_rows), 0.0)
-
     attempted = [row for row in nodes if row["attempted"]]
-    skipped = sum(not row["attempted"] for row in nodes)
     skips_critical = any(not row["attempted"] for row in critical)
-    fractions = {
+    return {
         "sub_goal_coverage": (len(attempted), len(nodes)),
-        "sub_goal_coverage_weighted": (weight(attempted), weight(nodes)),
+        "sub_goal_coverage_weighted": (_weight(attempted), _weight(nodes)),
         "critical_path_skipped": (int(skips_critical), int(bool(critical))),
-        "sub_goals_skipped": (skipped, 1),
+        "sub_goals_skipped": (len(nodes) - len(attempted), 1),
         "sub_goal_completion": (len(done), len(to_do)),
-        "sub_goal_completion_weighted": (weight(done), weight(to_do)),
+        "sub_goal_completion_weighted": (_weight(done), _weight(to_do)),
         "critical_path_completion": (
             sum(row["critical"] for row in done),
             sum(row["critical"] for row in to_do),
@@ -457,12 +461,10 @@ def _scores(rows: Goals, *, settled: bool) -> dict[str, Result]:
         "sub_goals_regressed": (sum(bool(row["regressed"]) for row in nodes), 1),
         "sub_goals_pre_satisfied": (len(nodes) - len(to_do), 1),
     }
-    needs = dict.fromkeys((*COVERAGE, "sub_goals_skipped"), attempts_known)
-    needs["sub_goals_failed_inside"] = attempts_known and known
-    return {
-        metric: score(numerator, denominator, needs.get(metric, known))
-        for metric, (numerator, denominator) in fractions.items()
-    }
+
+
+def _weight(rows: Iterable[Mapping[str, Any]]) -> float:
+    return reduce(add, (row["weight"] for row in rows), 0.0)
 
 
 def score(numerator: float, denominator: float, known: bool) -> Result:
