@@ -84,10 +84,20 @@ def hashes(specification: Specification) -> dict[str, str]:
 
 
 def _described(table: Table, rows: str) -> str:
-    """Return the query that adds task, release and date to the rows of attempts."""
-    known = {"task_id", "release", "date"}
-    columns = [f"{'known' if c.name in known else 'found'}.{c.name}" for c in table.columns]
+    """Return the query that adds task, release and date to the rows of attempts.
+
+    Runs are numbers there, and get their ids again.
+    """
+    known = {name: f"known.{name}" for name in ("task_id", "release", "date")}
+    runs = {name: f"{name}_of.id AS {name}" for name in ("trajectory_id", "step_trajectory_id")}
+    names = [column.name for column in table.columns]
+    columns = [(known | runs).get(name, f"found.{name}") for name in names]
+    owners = [
+        f"LEFT JOIN trajectory_ids AS {name}_of ON found.{name} = {name}_of.trajectory_id"
+        for name in runs
+        if name in names
+    ]
     return (
         f"SELECT {', '.join(columns)} FROM {rows} AS found "
-        "INNER JOIN scored_trajectories AS known USING (trajectory_id)"
+        f"INNER JOIN scored_trajectories AS known USING (trajectory_id) {' '.join(owners)}"
     )

@@ -1,10 +1,11 @@
 """The rows of one bucket of traces, as temporary tables that stand before the lake's.
 
 Its own module because it decides how much of the lake a run reads: a bucket's traces stand
-together, so that dates and ranges of ids let the engine skip all else.
+together, so that dates and ranges of ids let the engine skip all else. Ids of trajectories are
+numbers in a bucket, in the order of the ids: metrics join, group and sort by them all the time.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import duckdb
@@ -33,11 +34,43 @@ _BOUNDS: Final = """
   FROM bucket_traces
 """
 
-# Few texts of offered tools stand behind many runs; an ENUM keeps each once.
-_TABLES: Final[Mapping[str, str]] = {
-    "trajectories": "lake.* REPLACE (lake.offered_tools::offer AS offered_tools)",
-    "steps": "{steps}",
-}
+_TRAJECTORY_IDS: Final = (
+    """
+  CREATE TEMP TABLE trajectory_ids AS
+  SELECT
+    trajectory_id AS id,
+    (row_number() OVER (ORDER BY trajectory_id) - 1)::INTEGER AS trajectory_id
+  FROM memory.main.trajectories AS lake
+"""
+    + _OF_BUCKET
+)
+
+# Few texts of offered tools stand behind many runs; an ENUM keeps each once. A parent that is
+# not here is none of the numbers.
+_TRAJECTORIES: Final = """
+  CREATE TEMP TABLE trajectories AS
+  SELECT
+    lake.* REPLACE (
+      ids.trajectory_id AS trajectory_id,
+      if(lake.parent_trajectory_id IS NULL, NULL, coalesce(parents.trajectory_id, -1))
+        AS parent_trajectory_id,
+      lake.offered_tools::offer AS offered_tools
+    )
+  FROM memory.main.trajectories AS lake
+  INNER JOIN trajectory_ids AS ids ON lake.trajectory_id = ids.id
+  LEFT JOIN trajectory_ids AS parents ON lake.parent_trajectory_id = parents.id
+  WHERE lake.date BETWEEN $first_date AND $last_date
+    AND lake.trace_id BETWEEN $first_id AND $last_id
+"""
+
+_STEPS: Final = """
+  CREATE TEMP TABLE steps AS
+  SELECT {columns}
+  FROM memory.main.steps AS lake
+  INNER JOIN trajectory_ids AS ids ON lake.trajectory_id = ids.id
+  WHERE lake.date BETWEEN $first_date AND $last_date
+    AND lake.trace_id BETWEEN $first_id AND $last_id
+"""
 
 NOT_SCORED: Final = frozenset(
     {"tool_call_id", "status_source", "error_type", "error_message", "model", "input_tokens"}
@@ -48,8 +81,10 @@ NOT_SCORED: Final = frozenset(
 
 # A verdict that names the trace alone is about its outermost runs.
 _VERDICTS: Final = """
-  SELECT lake.* FROM memory.main.verdicts AS lake
-  SEMI JOIN trajectories ON lake.trajectory_id = trajectories.trajectory_id
+  CREATE TEMP TABLE verdicts AS
+  SELECT lake.* REPLACE (ids.trajectory_id AS trajectory_id)
+  FROM memory.main.verdicts AS lake
+  INNER JOIN trajectory_ids AS ids ON lake.trajectory_id = ids.id
   UNION ALL BY NAME
   SELECT lake.* REPLACE (trajectories.trajectory_id AS trajectory_id)
   FROM memory.main.verdicts AS lake
@@ -87,6 +122,9 @@ def steps_read(specification: Specification) -> list[str]:
 def take_bucket(con: duckdb.DuckDBPyConnection, bucket: int, steps: Sequence[str]) -> None:
     """Let `steps`, `trajectories` and `verdicts` be the rows of one bucket.
 
+    Their ids of trajectories are numbers, of which `trajectory_ids` (id, trajectory_id) tells what
+    they stand for.
+
     Args:
         con: Holds `score_buckets` and the lake's tables.
         bucket: Its number.
@@ -102,18 +140,15 @@ def take_bucket(con: duckdb.DuckDBPyConnection, bucket: int, steps: Sequence[str
         "AND date BETWEEN $first_date AND $last_date)",
         {name: bounds[name] for name in ("first_date", "last_date")},
     )
-    for name, columns in _TABLES.items():
-        taken = columns.format(steps=", ".join(steps))
-        con.execute(
-            f"CREATE TEMP TABLE {name} AS SELECT {taken} "
-            f"FROM memory.main.{name} AS lake {_OF_BUCKET}",
-            bounds,
-        )
-    con.execute(f"CREATE TEMP TABLE verdicts AS {_VERDICTS}")
+    owners = {"trajectory_id": "ids.trajectory_id"}
+    columns = ", ".join(owners.get(name, f"lake.{name}") for name in steps)
+    for create in (_TRAJECTORY_IDS, _TRAJECTORIES, _STEPS.format(columns=columns)):
+        con.execute(create, bounds)
+    con.execute(_VERDICTS)
 
 
 def leave_bucket(con: duckdb.DuckDBPyConnection) -> None:
     """Let the names `steps`, `trajectories`, ... mean the lake's tables again."""
-    for name in (*_TABLES, "verdicts"):
+    for name in ("trajectory_ids", "trajectories", "steps", "verdicts"):
         con.execute(f"DROP TABLE IF EXISTS temp.{name}")
     con.execute("DROP TYPE IF EXISTS offer")

@@ -6,7 +6,7 @@ One query per task rather than one join: RE2 then compiles each pattern once.
 import duckdb
 import re2
 
-from tracegrade_scoring.relations import materialise, unordered
+from tracegrade_scoring.relations import materialise, start, unordered
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.model import Match
 
@@ -18,9 +18,9 @@ def match_tasks(con: duckdb.DuckDBPyConnection, specification: Specification) ->
     `attempt_bindings` (attempt_id, name, value) one for each value bound in an attempt whose task
     is known, whether by span or by match.
     """
-    con.execute("CREATE OR REPLACE TEMP TABLE matched_tasks (attempt_id TEXT, task_id TEXT)")
-    con.execute(
-        "CREATE OR REPLACE TEMP TABLE attempt_bindings (attempt_id TEXT, name TEXT, value TEXT)"
+    start(con, "matched_tasks", "SELECT attempt_id, '' AS task_id FROM attempt_members")
+    start(
+        con, "attempt_bindings", "SELECT attempt_id, '' AS name, '' AS value FROM attempt_members"
     )
     matches = {name: task.match for name, task in specification.tasks.items() if task.match}
     materialise(con, "untold_attempts")

@@ -14,6 +14,11 @@ def materialise(con: duckdb.DuckDBPyConnection, name: str, source: str | None = 
     con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {unordered(source or name)}")
 
 
+def start(con: duckdb.DuckDBPyConnection, name: str, rows: str) -> None:
+    """Make an empty temporary table with the columns of a query, which need not be run for it."""
+    con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {rows} LIMIT 0")
+
+
 def define(con: duckdb.DuckDBPyConnection, name: str) -> None:
     """Let a query be read under its name; it runs when it is read, so once is cheapest."""
     con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {unordered(name)}")

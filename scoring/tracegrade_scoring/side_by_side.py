@@ -38,9 +38,13 @@ def side_by_side(con: duckdb.DuckDBPyConnection) -> pa.Table:
     Raises:
         KeyError: A scorer left out an attempt.
     """
-    known = con.sql("FROM scored_trajectories ORDER BY is_root DESC").to_arrow_table()
+    known = con.sql(
+        "FROM scored_trajectories INNER JOIN trajectory_ids USING (trajectory_id) "
+        "ORDER BY is_root DESC"
+    ).to_arrow_table()
     children = pc.sum(pc.invert(known["is_root"])).as_py() or 0
     columns = {name: known[name] for name in known.column_names}
+    columns["trajectory_id"] = known["id"]
     columns["scorer_version"] = pa.repeat(SCORER_VERSION, len(known))
     for scorer in SCORERS:
         columns |= _scores(con, scorer, known["trajectory_id"], children)

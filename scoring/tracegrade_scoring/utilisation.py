@@ -30,7 +30,7 @@ def find_uses(con: duckdb.DuckDBPyConnection) -> None:
 
 def _uses(told: pl.DataFrame) -> pl.DataFrame:
     """Return the calls whose results have tokens, and whether one of these is told again."""
-    numbered = told.with_row_index("row").with_columns(_number("trajectory_id"))
+    numbered = told.with_row_index("row").with_columns(pl.col("trajectory_id").rank("dense"))
     is_result = pl.col("call_index").is_not_null()
     results = numbered.filter(is_result)
     firsts = results.group_by("trajectory_id").agg(pl.col("step_index").min().alias("first"))

@@ -11,7 +11,7 @@
 --   task_matches
 --   tasks
 -- Columns:
---   attempt_id  VARCHAR    One row for each attempt with a point and an expectation left.
+--   attempt_id  INTEGER    One row for each attempt with a point and an expectation left.
 --   problem     VARCHAR    E.g. '03,31'.
 --   points      INTEGER[]  The decision points left, in order: those between the commas.
 --   positions   INTEGER[]  The expectations left, in order: those of the letters.

@@ -4,7 +4,7 @@
 --   task_matches
 --   trajectories
 -- Columns:
---   attempt_id  VARCHAR  One row each.
+--   attempt_id  INTEGER  One row each.
 --   known_task  VARCHAR  Its task, by span or by match.
 --   words       VARCHAR  What the user asked; never NULL.
 -- Order:

@@ -8,9 +8,9 @@
 --   steps
 --   task_tools
 -- Columns:
---   attempt_id       VARCHAR    The root trajectory.
+--   attempt_id       INTEGER    The root trajectory.
 --   call_index       INTEGER    Dense from 0; one row for each attempt_id and call_index.
---   trajectory_id    VARCHAR    The trajectory that made the call: the root or a sub-agent.
+--   trajectory_id    INTEGER    The trajectory that made the call: the root or a sub-agent.
 --   step_index       INTEGER    Of the call in that trajectory.
 --   own_index        INTEGER    Dense from 0 in that trajectory.
 --   turn             INTEGER    Of that trajectory, from 0; NULL if not known.

@@ -3,8 +3,8 @@
 -- Reads:
 --   trajectories
 -- Columns:
---   attempt_id     VARCHAR  The root: a trajectory without a parent, or whose parent is not here.
---   trajectory_id  VARCHAR  One row each; of the root itself too.
+--   attempt_id     INTEGER  The root: a trajectory without a parent, or whose parent is not here.
+--   trajectory_id  INTEGER  One row each; of the root itself too.
 --   depth          INTEGER  Agents above it in the attempt; 0 for the root.
 -- Order:
 --   attempt_id, depth, trajectory_id

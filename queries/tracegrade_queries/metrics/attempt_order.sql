@@ -7,8 +7,8 @@
 --   attempt_members
 --   steps
 -- Columns:
---   attempt_id     VARCHAR  The root trajectory.
---   trajectory_id  VARCHAR  The root or a sub-agent of it.
+--   attempt_id     INTEGER  The root trajectory.
+--   trajectory_id  INTEGER  The root or a sub-agent of it.
 --   step_index     INTEGER  One row for each attempt_id, trajectory_id and step_index.
 --   kind           VARCHAR  tool_call | plan.
 --   calls_before   INTEGER  Tool calls of the attempt that stand before it; of a call: its index.

@@ -6,7 +6,7 @@
 --   attempt_order
 --   steps
 -- Columns:
---   attempt_id    VARCHAR  The root trajectory, which declared the plan.
+--   attempt_id    INTEGER  The root trajectory, which declared the plan.
 --   plan_index    INTEGER  Dense from 0; one row for each attempt_id and plan_index.
 --   step_index    INTEGER  Of the plan in the root trajectory.
 --   calls_before  INTEGER  Tool calls of the attempt before the plan, those of sub-agents too.

@@ -6,7 +6,7 @@
 --   tasks
 --   trajectories
 -- Columns:
---   attempt_id      VARCHAR  The root trajectory; one row each.
+--   attempt_id      INTEGER  The root trajectory; one row each.
 --   task_id         VARCHAR  NULL if no task is known or several match.
 --   task_source     VARCHAR  span | match; NULL without a task.
 --   ambiguous       BOOLEAN  Several tasks match.

@@ -10,7 +10,7 @@
 --   offers
 --   task_tools
 -- Columns:
---   attempt_id   VARCHAR  One row for each attempt_id and call_index whose tool has alternatives.
+--   attempt_id   INTEGER  One row for each attempt_id and call_index whose tool has alternatives.
 --   call_index   INTEGER  The call.
 --   alternative  VARCHAR  The best of the better ones (least effect, cost, name); NULL if none is.
 --   effect       VARCHAR  Its effect; NULL if unknown.

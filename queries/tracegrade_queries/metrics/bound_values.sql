@@ -8,7 +8,7 @@
 --   $name        VARCHAR  The name of the group.
 --   $number      INTEGER  Its number, from 1.
 -- Columns:
---   attempt_id  VARCHAR  Attempts of the task that the pattern fits; one row each.
+--   attempt_id  INTEGER  Attempts of the task that the pattern fits; one row each.
 --   name        VARCHAR  $name.
 --   value       VARCHAR  The first match's text; never empty.
 -- Order:

@@ -10,7 +10,7 @@
 --   task_serves
 --   task_sub_goals
 -- Columns:
---   attempt_id  VARCHAR  The root trajectory.
+--   attempt_id  INTEGER  The root trajectory.
 --   call_index  INTEGER  One row for each attempt_id and call_index.
 --   sub_goal    VARCHAR  Named on the span, else by the task's rules; NULL if it serves none.
 --   first_call  INTEGER  The first call of its decision point; its own index where it opens one.

@@ -7,9 +7,9 @@
 -- Reads:
 --   calls
 -- Columns:
---   attempt_id      VARCHAR  The root trajectory.
+--   attempt_id      INTEGER  The root trajectory.
 --   call_index      INTEGER  One row for each attempt_id and call_index.
---   trajectory_id   VARCHAR  The trajectory that made the call.
+--   trajectory_id   INTEGER  The trajectory that made the call.
 --   own_index       INTEGER  Of the call among those of its trajectory.
 --   tool_name       VARCHAR  Never NULL.
 --   identity        INTEGER  Index of the first call with this tool and these arguments.

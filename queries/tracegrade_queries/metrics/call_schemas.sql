@@ -8,7 +8,7 @@
 --   offers
 --   task_tools
 -- Columns:
---   attempt_id  VARCHAR  One row for each attempt_id and call_index with a known schema.
+--   attempt_id  INTEGER  One row for each attempt_id and call_index with a known schema.
 --   call_index  INTEGER  The call.
 --   schema      VARCHAR  JSON.
 --   arguments   VARCHAR  Canonical JSON; NULL if not captured or no JSON.

@@ -8,7 +8,7 @@
 --   task_tools
 --   trajectories
 -- Columns:
---   trajectory_id                  VARCHAR  One row for each trajectory.
+--   trajectory_id                  INTEGER  One row for each trajectory.
 --   tool_allowed_rate              SCORE    Calls to tools that were offered / calls where that is
 --                                           known.
 --   parameter_validity             SCORE    Calls with valid arguments / calls with a schema.

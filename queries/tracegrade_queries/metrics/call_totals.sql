@@ -5,8 +5,8 @@
 --   calls
 --   task_tools
 -- Columns:
---   trajectory_id    VARCHAR  One row for each trajectory with calls.
---   attempt_id       VARCHAR  The attempt that it belongs to.
+--   trajectory_id    INTEGER  One row for each trajectory with calls.
+--   attempt_id       INTEGER  The attempt that it belongs to.
 --   calls            BIGINT   At least 1.
 --   known            BIGINT   Calls of which it is known whether the tool was offered.
 --   allowed          BIGINT   Calls to tools that were offered.

@@ -10,7 +10,7 @@
 --   task_expected
 --   tasks
 -- Columns:
---   attempt_id  VARCHAR  An attempt whose task states expectations.
+--   attempt_id  INTEGER  An attempt whose task states expectations.
 --   call_index  INTEGER  One row for each attempt_id and call_index.
 --   turn        INTEGER  -1 where no expectation is given by turn.
 --   graded      BOOLEAN  False if it is left out.

@@ -8,7 +8,7 @@
 --   calls
 --   validated_arguments
 -- Columns:
---   attempt_id  VARCHAR  One row for each attempt_id and call_index with a usable schema.
+--   attempt_id  INTEGER  One row for each attempt_id and call_index with a usable schema.
 --   call_index  INTEGER  The call.
 --   valid       BOOLEAN  NULL if the arguments were not captured.
 --   message     VARCHAR  What is wrong with them; NULL if nothing is known to be.

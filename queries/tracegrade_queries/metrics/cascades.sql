@@ -11,7 +11,7 @@
 --   suspect_tokens
 --   suspects
 -- Columns:
---   attempt_id  VARCHAR  One row for each attempt with a cascade, or of which it is not known.
+--   attempt_id  INTEGER  One row for each attempt with a cascade, or of which it is not known.
 --   call_index  INTEGER  The call that led to the others; NULL if it is not known.
 --   detail      VARCHAR  What followed; NULL if it is not known.
 -- Order:

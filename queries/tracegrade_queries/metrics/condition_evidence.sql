@@ -15,7 +15,7 @@
 --   task_matches
 --   trajectories
 -- Columns:
---   attempt_id  VARCHAR  One row for each attempt_id, sub_goal, condition and moment.
+--   attempt_id  INTEGER  One row for each attempt_id, sub_goal, condition and moment.
 --   sub_goal    VARCHAR  The sub-goal that the criterion belongs to; '' for the task itself.
 --   condition   INTEGER  Which condition of its criterion, from 0; parts of any_of too.
 --   moment      INTEGER  From -1 to the number of calls.

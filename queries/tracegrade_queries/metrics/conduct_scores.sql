@@ -13,7 +13,7 @@
 --   recoveries
 --   unread_repeats
 -- Columns:
---   trajectory_id    VARCHAR  One row for each attempt.
+--   trajectory_id    INTEGER  One row for each attempt.
 --   redundant_calls  SCORE    A count.
 --   recovery_rate    SCORE    Label: 'retried: N' where the same call went well, N of them.
 --   termination      SCORE    Label: budget | crashed | looped | late | at_success | early |

@@ -8,7 +8,7 @@
 --   criterion_conditions
 --   task_matches
 -- Columns:
---   attempt_id  VARCHAR  One row for each attempt_id, sub_goal, condition and moment.
+--   attempt_id  INTEGER  One row for each attempt_id, sub_goal, condition and moment.
 --   sub_goal    VARCHAR  The sub-goal that the criterion belongs to; '' for the task itself.
 --   condition   INTEGER  Which condition of its criterion, from 0; no part of another.
 --   moment      INTEGER  From -1 to the number of calls.

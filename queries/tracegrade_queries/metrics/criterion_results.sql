@@ -7,7 +7,7 @@
 --   criterion_evidence
 --   task_matches
 -- Columns:
---   attempt_id  VARCHAR  One row for each attempt whose task has a criterion.
+--   attempt_id  INTEGER  One row for each attempt whose task has a criterion.
 --   success     BOOLEAN  NULL if content that it needs was not captured or bound.
 -- Order:
 --   none

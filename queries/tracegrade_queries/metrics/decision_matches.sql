@@ -3,7 +3,7 @@
 -- Reads:
 --   expectation_pairs
 -- Columns:
---   attempt_id   VARCHAR  One row for each attempt_id and position that is named.
+--   attempt_id   INTEGER  One row for each attempt_id and position that is named.
 --   point_index  INTEGER  The decision point.
 --   position     INTEGER  The expectation.
 -- Order:

@@ -6,7 +6,7 @@
 -- Reads:
 --   call_points
 -- Columns:
---   attempt_id   VARCHAR  The root trajectory.
+--   attempt_id   INTEGER  The root trajectory.
 --   point_index  INTEGER  Dense from 0 by first call; one row for each attempt_id and point_index.
 --   call_index   INTEGER  The first call.
 --   calls        INTEGER  Calls of the point; at least 1.

@@ -16,7 +16,7 @@
 --   task_expected
 --   tasks
 -- Columns:
---   trajectory_id    VARCHAR    The attempt.
+--   trajectory_id    INTEGER    The attempt.
 --   decision_index   INTEGER    Dense from 0; one row for each trajectory_id and decision_index.
 --   decision         VARCHAR    The task's name for it, else the span's; NULL if neither names it.
 --   picked_tool      VARCHAR    NULL where missed.

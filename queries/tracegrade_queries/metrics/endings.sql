@@ -5,7 +5,7 @@
 -- Reads:
 --   trajectories
 -- Columns:
---   trajectory_id  VARCHAR  One row for each trajectory that was cut off.
+--   trajectory_id  INTEGER  One row for each trajectory that was cut off.
 --   ending         VARCHAR  budget (the output was cut) | crashed (root in error or absent).
 -- Order:
 --   trajectory_id

@@ -5,7 +5,7 @@
 --   alignments
 --   decision_matches
 -- Columns:
---   attempt_id   VARCHAR  One row for each attempt_id and position that is met.
+--   attempt_id   INTEGER  One row for each attempt_id and position that is met.
 --   point_index  INTEGER  The decision point.
 --   position     INTEGER  The expectation.
 -- Order:

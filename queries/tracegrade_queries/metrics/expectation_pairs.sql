@@ -7,7 +7,7 @@
 --   task_expected
 --   task_matches
 -- Columns:
---   attempt_id       VARCHAR  One row for each attempt_id, point_index and position.
+--   attempt_id       INTEGER  One row for each attempt_id, point_index and position.
 --   point_index      INTEGER  The decision point.
 --   position         INTEGER  The expectation, from 0 in the task file.
 --   same_decision    BOOLEAN  The span names this expectation.

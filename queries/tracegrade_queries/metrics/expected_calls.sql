@@ -6,7 +6,7 @@
 --   expectation_matches
 --   expectation_pairs
 -- Columns:
---   attempt_id  VARCHAR  The root trajectory.
+--   attempt_id  INTEGER  The root trajectory.
 --   call_index  INTEGER  One row for each attempt_id and call_index.
 --   position    INTEGER  The expectation, from 0 in the task file.
 -- Order:

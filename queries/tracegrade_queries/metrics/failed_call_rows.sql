@@ -6,8 +6,8 @@
 --   calls
 --   recoveries
 -- Columns:
---   trajectory_id       VARCHAR  The attempt; one row for each of its failed calls.
---   step_trajectory_id  VARCHAR  The root or sub-agent that made the call.
+--   trajectory_id       INTEGER  The attempt; one row for each of its failed calls.
+--   step_trajectory_id  INTEGER  The root or sub-agent that made the call.
 --   step_index          INTEGER  In that trajectory.
 --   span_id             VARCHAR  Of the step.
 --   tool_name           VARCHAR  NULL if the trace does not say.

@@ -11,7 +11,7 @@
 --   loop_traps
 --   premature_commitments
 -- Columns:
---   attempt_id  VARCHAR  One row for each attempt_id and mode.
+--   attempt_id  INTEGER  One row for each attempt_id and mode.
 --   mode        VARCHAR  loop_trap | tool_hallucination | premature_commitment |
 --                        cascading_error | goal_drift.
 --   call_index  INTEGER  The first call that shows it; NULL if it is the answer.

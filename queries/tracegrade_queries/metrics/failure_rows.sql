@@ -9,9 +9,9 @@
 --   failure_modes
 --   steps
 -- Columns:
---   trajectory_id       VARCHAR  The attempt; one row for each trajectory_id and mode.
+--   trajectory_id       INTEGER  The attempt; one row for each trajectory_id and mode.
 --   mode                VARCHAR  Name of the mode, or unclassified.
---   step_trajectory_id  VARCHAR  The root or sub-agent whose step it is; NULL without a step.
+--   step_trajectory_id  INTEGER  The root or sub-agent whose step it is; NULL without a step.
 --   step_index          INTEGER  In that trajectory; NULL without a step.
 --   span_id             VARCHAR  Of the step; NULL without one.
 --   source              VARCHAR  static: no judge had a part in it.

@@ -14,7 +14,7 @@
 --   sub_goal_examples
 --   unread_repeats
 -- Columns:
---   trajectory_id         VARCHAR  One row for each attempt. 1: it shows the mode; else 0.
+--   trajectory_id         INTEGER  One row for each attempt. 1: it shows the mode; else 0.
 --   loop_trap             SCORE    Calls went round in circles.
 --   tool_hallucination    SCORE    A tool was not offered, or its schema broken.
 --   premature_commitment  SCORE    It wrote or answered before what that depends on.

@@ -10,7 +10,7 @@
 --   task_expected_arguments
 --   task_matches
 -- Columns:
---   attempt_id       VARCHAR  The root trajectory.
+--   attempt_id       INTEGER  The root trajectory.
 --   call_index       INTEGER  The call.
 --   position         INTEGER  The expectation, from 0 in the task file; one row for each of the 3.
 --   arguments_fit    BOOLEAN  Every key given fits (fits_wanted); NULL if that cannot be known.

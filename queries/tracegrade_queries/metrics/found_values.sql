@@ -6,7 +6,7 @@
 --   criterion_values
 --   task_matches
 -- Columns:
---   attempt_id  VARCHAR  One row for each attempt_id, call_index, sub_goal, condition, part, path.
+--   attempt_id  INTEGER  One row for each attempt_id, call_index, sub_goal, condition, part, path.
 --   call_index  INTEGER  A call that the condition is about, by tool and status.
 --   sub_goal    VARCHAR  The sub-goal that the criterion belongs to; '' for the task itself.
 --   condition   INTEGER  Which condition of that criterion, from 0.

@@ -13,7 +13,7 @@
 --   sub_goal_results
 --   tasks
 -- Columns:
---   attempt_id  VARCHAR  An attempt to which this can happen; one row each.
+--   attempt_id  INTEGER  An attempt to which this can happen; one row each.
 --   drifted     BOOLEAN  NULL if it is not known whether a sub-goal was open.
 --   call_index  INTEGER  The first of its last calls that are off the plan; NULL if it did not.
 --   detail      VARCHAR  What was left to do; NULL if it did not.

@@ -11,7 +11,7 @@
 --   graded_expectations
 --   tasks
 -- Columns:
---   attempt_id      VARCHAR  An attempt whose task states expectations.
+--   attempt_id      INTEGER  An attempt whose task states expectations.
 --   turn            INTEGER  -1 where they are not given by turn; one row for each of the two.
 --   expected        BIGINT   Expected calls.
 --   stated          BIGINT   Expected calls that state arguments.

@@ -8,7 +8,7 @@
 --   calls
 --   expected_calls
 -- Columns:
---   attempt_id  VARCHAR  One row for each attempt with such a call.
+--   attempt_id  INTEGER  One row for each attempt with such a call.
 --   call_index  INTEGER  The call.
 -- Order:
 --   none

@@ -7,7 +7,7 @@
 -- Reads:
 --   call_repeats
 -- Columns:
---   attempt_id  VARCHAR  One row each.
+--   attempt_id  INTEGER  One row each.
 --   call_index  INTEGER  The third occurrence; of calls in turn: where the third round begins.
 --   last_call   INTEGER  The last call that a loop covers.
 --   detail      VARCHAR  What is repeated.

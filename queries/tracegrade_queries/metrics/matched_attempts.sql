@@ -7,7 +7,7 @@
 --   $agent_name  VARCHAR  The root's agent must have this name; NULL for any.
 --   $user_input  VARCHAR  RE2, found anywhere in what the user asked first; NULL for any.
 -- Columns:
---   attempt_id  VARCHAR  One row each.
+--   attempt_id  INTEGER  One row each.
 --   task_id     VARCHAR  $task_id.
 -- Order:
 --   attempt_id

@@ -3,7 +3,7 @@
 -- Reads:
 --   trajectories
 -- Columns:
---   offer      VARCHAR  As of offers; one row for each offer and tool_name.
+--   offer      INTEGER  As of offers; one row for each offer and tool_name.
 --   tool_name  VARCHAR  Never NULL.
 --   schema     VARCHAR  JSON Schema of its arguments; NULL if the trace does not carry one.
 -- Order:

@@ -3,8 +3,8 @@
 -- Reads:
 --   trajectories
 -- Columns:
---   trajectory_id  VARCHAR  One row for each trajectory of which it is known.
---   offer          VARCHAR  The first trajectory, by id, that was offered the same.
+--   trajectory_id  INTEGER  One row for each trajectory of which it is known.
+--   offer          INTEGER  The first trajectory, by id, that was offered the same.
 -- Order:
 --   trajectory_id
 WITH firsts AS (

@@ -10,7 +10,7 @@
 --   steps
 --   tasks
 -- Columns:
---   attempt_id  VARCHAR  One row each, for attempts whose task says how many steps it requires.
+--   attempt_id  INTEGER  One row each, for attempts whose task says how many steps it requires.
 --   task_id     VARCHAR  The task.
 --   required    BIGINT   Steps that the task requires.
 --   plan        VARCHAR  JSON or text; NULL if there is none or it was not captured.

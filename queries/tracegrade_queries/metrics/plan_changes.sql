@@ -6,7 +6,7 @@
 --   calls
 --   plans
 -- Columns:
---   attempt_id      VARCHAR    The attempt.
+--   attempt_id      INTEGER    The attempt.
 --   plan_index      INTEGER    Of the later plan; one row for each attempt_id and plan_index.
 --   plan_before     VARCHAR    Key of the plan before it.
 --   plan_after      VARCHAR    Key of the later plan.

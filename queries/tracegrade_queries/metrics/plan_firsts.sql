@@ -4,7 +4,7 @@
 --   plan_texts
 --   plans
 -- Columns:
---   attempt_id    VARCHAR  One row each, for attempts that declared one.
+--   attempt_id    INTEGER  One row each, for attempts that declared one.
 --   plan_index    INTEGER  Which of its plans that was.
 --   calls_before  INTEGER  Calls of the attempt before it.
 --   plan_key      VARCHAR  Key of the plan.

@@ -7,7 +7,7 @@
 --   plan_step_rows
 --   plans
 -- Columns:
---   trajectory_id    VARCHAR  One row for each attempt.
+--   trajectory_id    INTEGER  One row for each attempt.
 --   plan_coverage    SCORE    Steps of the first plan attempted / its steps.
 --   plan_completion  SCORE    Steps of the first plan completed / its steps.
 -- Order:

@@ -10,7 +10,7 @@
 --   plan_pairs
 --   plans
 -- Columns:
---   attempt_id  VARCHAR  One row for each attempt_id and place.
+--   attempt_id  INTEGER  One row for each attempt_id and place.
 --   place       INTEGER  Of the step in the first plan, from 0.
 --   attempted   BOOLEAN  A call served it, or it was marked as begun or finished.
 --   completed   BOOLEAN  Such a call succeeded, or the last mark says finished.

@@ -10,7 +10,7 @@
 --   opening_plans
 --   plan_qualities
 -- Columns:
---   trajectory_id           VARCHAR  One row for each attempt.
+--   trajectory_id           INTEGER  One row for each attempt.
 --   pq                      SCORE    Its label: no_plan or no_plan_needed, as of the next two.
 --   pq_strict               SCORE    With branch coverage and scope control all or nothing.
 --   pq_partial              SCORE    Over the questions that have an answer.

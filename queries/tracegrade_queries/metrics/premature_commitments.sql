@@ -12,7 +12,7 @@
 --   sub_goal_requirements
 --   sub_goal_results
 -- Columns:
---   attempt_id  VARCHAR  One row for each attempt that did, or of which it cannot be known.
+--   attempt_id  INTEGER  One row for each attempt that did, or of which it cannot be known.
 --   call_index  INTEGER  The first such call; NULL if it is the answer, or not known.
 --   step_index  INTEGER  Of the answer in the root trajectory; NULL if it is a call.
 --   detail      VARCHAR  What was open; NULL if it is not known.

@@ -9,7 +9,7 @@
 --   call_points
 --   calls
 -- Columns:
---   attempt_id  VARCHAR  The root trajectory.
+--   attempt_id  INTEGER  The root trajectory.
 --   call_index  INTEGER  The failed call; one row for each attempt_id and call_index.
 --   recovered   BOOLEAN  NULL where arguments that were not captured decide it.
 --   retried     BOOLEAN  The same call went well, and nothing else did.

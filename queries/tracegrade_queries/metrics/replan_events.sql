@@ -4,7 +4,7 @@
 --   plan_changes
 --   plan_comparisons
 -- Columns:
---   attempt_id    VARCHAR  The attempt.
+--   attempt_id    INTEGER  The attempt.
 --   plan_index    INTEGER  The plan that was new; one row for each attempt_id and plan_index.
 --   calls_before  INTEGER  Calls of the attempt before it.
 --   reactive      BOOLEAN  A call failed since the plan before it; else it was spontaneous.

@@ -10,7 +10,7 @@
 --   plans
 --   replan_events
 -- Columns:
---   trajectory_id          VARCHAR  One row for each attempt.
+--   trajectory_id          INTEGER  One row for each attempt.
 --   replans                SCORE    A count.
 --   replans_per_100_calls  SCORE    Replans / hundreds of calls.
 --   replans_reactive       SCORE    A count.

@@ -14,7 +14,7 @@
 --   attempts
 --   verdicts
 -- Columns:
---   trajectory_id      VARCHAR  One row for each attempt. A score is a mean over kills, 0 to 10.
+--   trajectory_id      INTEGER  One row for each attempt. A score is a mean over kills, 0 to 10.
 --   ra_after_recovery  SCORE    After the recovery command.
 --   ra_immediate       SCORE    As it was left at once.
 --   late_ra            SCORE    Of the late kill, after the recovery command.

@@ -12,7 +12,7 @@
 --   $tools_hash  VARCHAR  Hash of the tools, for attempts without a known task.
 --   $match_hash  VARCHAR  Hash of every `match`.
 -- Columns:
---   trajectory_id       VARCHAR  One row each.
+--   trajectory_id       INTEGER  One row each.
 --   is_root             BOOLEAN  It is an attempt, not a sub-agent's run.
 --   task_id             VARCHAR  NULL if no task is known.
 --   task_category       VARCHAR  NULL if not known.

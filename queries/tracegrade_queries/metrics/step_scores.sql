@@ -11,7 +11,7 @@
 --   successes
 --   tasks
 -- Columns:
---   trajectory_id    VARCHAR  One row for each attempt.
+--   trajectory_id    INTEGER  One row for each attempt.
 --   success          SCORE    1 or 0. Source: who says so.
 --   actual_steps     SCORE    A count.
 --   step_efficiency  SCORE    Label: 'extra_steps: N' where the optimum is 0. Source: annotated |

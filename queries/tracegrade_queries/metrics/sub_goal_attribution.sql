@@ -9,7 +9,7 @@
 --   graph_nodes
 --   graph_serves
 -- Columns:
---   attempt_id   VARCHAR  One row for each attempt_id, call_index and sub_goal.
+--   attempt_id   INTEGER  One row for each attempt_id, call_index and sub_goal.
 --   call_index   INTEGER  The call, from 0.
 --   sub_goal     VARCHAR  The sub-goal of the attempt's task; also an uncounted one.
 --   attribution  VARCHAR  span (named on the span) | rule.

@@ -11,7 +11,7 @@
 --   sub_goal_attribution
 --   sub_goal_verdicts
 -- Columns:
---   attempt_id  VARCHAR  One row for each attempt_id, sub_goal, condition and moment.
+--   attempt_id  INTEGER  One row for each attempt_id, sub_goal, condition and moment.
 --   sub_goal    VARCHAR  A sub-goal of the attempt's task.
 --   condition   INTEGER  Which condition of its criterion, from 0.
 --   moment      INTEGER  From -1 to the number of calls.

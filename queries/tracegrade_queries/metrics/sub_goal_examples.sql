@@ -6,9 +6,9 @@
 -- Reads:
 --   sub_goal_states
 -- Columns:
---   attempt_id  VARCHAR  One row each, for attempts whose task has a usable graph.
+--   attempt_id  INTEGER  One row each, for attempts whose task has a usable graph.
 --   task_id     VARCHAR  The task.
---   example     VARCHAR  The first of the attempts of the same task and outcome.
+--   example     INTEGER  The first of the attempts of the same task and outcome.
 -- Order:
 --   none
 WITH ranked AS (

@@ -9,7 +9,7 @@
 --   sub_goal_states
 --   sub_goal_variants
 -- Columns:
---   attempt_id    VARCHAR  One row for each attempt_id, sub_goal and prerequisite.
+--   attempt_id    INTEGER  One row for each attempt_id, sub_goal and prerequisite.
 --   sub_goal      VARCHAR  A counted sub-goal.
 --   prerequisite  VARCHAR  One that must be completed before it, directly or not.
 --   open_until    INTEGER  Open at calls up to this one; -1 for none, NULL if not known.

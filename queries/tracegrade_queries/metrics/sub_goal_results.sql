@@ -11,7 +11,7 @@
 --   sub_goal_states
 --   sub_goal_variants
 -- Columns:
---   example               VARCHAR    One row for each example and sub_goal.
+--   example               INTEGER    One row for each example and sub_goal.
 --   sub_goal              VARCHAR    A counted sub-goal of the chosen variant.
 --   critical              BOOLEAN    The task cannot succeed without it.
 --   weight                DOUBLE     Greater than 0.

@@ -11,7 +11,7 @@
 --   sub_goal_results
 --   sub_goal_states
 -- Columns:
---   trajectory_id         VARCHAR  The attempt; one row for each trajectory_id and sub_goal.
+--   trajectory_id         INTEGER  The attempt; one row for each trajectory_id and sub_goal.
 --   sub_goal              VARCHAR  A counted sub-goal of the chosen variant.
 --   critical              BOOLEAN  The task cannot succeed without it.
 --   weight                DOUBLE   Greater than 0.

@@ -16,7 +16,7 @@
 --   sub_goal_results
 --   sub_goal_variants
 -- Columns:
---   trajectory_id                 VARCHAR  One row for each attempt.
+--   trajectory_id                 INTEGER  One row for each attempt.
 --   sub_goal_coverage             SCORE    Attempted / all. Label: those skipped.
 --   sub_goal_coverage_weighted    SCORE    Likewise, by weight.
 --   sub_goal_completion           SCORE    Completed / not held before. Label: which graph.

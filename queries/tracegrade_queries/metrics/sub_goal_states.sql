@@ -12,7 +12,7 @@
 --   sub_goal_evidence
 --   sub_goal_verdicts
 -- Columns:
---   attempt_id       VARCHAR  One row for each attempt_id and sub_goal.
+--   attempt_id       INTEGER  One row for each attempt_id and sub_goal.
 --   task_id          VARCHAR  The task whose graph it is.
 --   sub_goal         VARCHAR  A counted sub-goal.
 --   place            INTEGER  Its place in the task file, from 0.

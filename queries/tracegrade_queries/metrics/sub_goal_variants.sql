@@ -10,7 +10,7 @@
 --   sub_goal_examples
 --   sub_goal_states
 -- Columns:
---   example  VARCHAR  One row for each example of an outcome.
+--   example  INTEGER  One row for each example of an outcome.
 --   task_id  VARCHAR  The task.
 --   variant  INTEGER  Which of the variants of all its graphs, from 0 in file order.
 --   settled  BOOLEAN  The choice depends on nothing unknown, or there was none.

@@ -5,7 +5,7 @@
 -- Reads:
 --   verdict_opinions
 -- Columns:
---   attempt_id  VARCHAR  One row for each attempt_id and sub_goal.
+--   attempt_id  INTEGER  One row for each attempt_id and sub_goal.
 --   sub_goal    VARCHAR  As the verdicts name it.
 --   holds       BOOLEAN  Whether it was completed at the end; NULL if the first could not tell.
 -- Order:

@@ -11,7 +11,7 @@
 --   trajectories
 --   verdict_opinions
 -- Columns:
---   attempt_id       VARCHAR  One row each.
+--   attempt_id       INTEGER  One row each.
 --   success          BOOLEAN  NULL if not known or in error.
 --   success_source   VARCHAR  verifier | task | evaluation | judge | trace; NULL if not known.
 --   verifier_failed  BOOLEAN  A verifier gave no usable result.

@@ -3,7 +3,7 @@
 -- Reads:
 --   suspects
 -- Columns:
---   attempt_id  VARCHAR  The root trajectory.
+--   attempt_id  INTEGER  The root trajectory.
 --   call_index  INTEGER  The call.
 --   returned    BOOLEAN  It is what the call returned; one row for each of the three.
 --   text        VARCHAR  In lower case; NULL if not captured as a whole.

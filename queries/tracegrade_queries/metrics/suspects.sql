@@ -7,7 +7,7 @@
 --   calls
 --   decision_rows
 -- Columns:
---   attempt_id       VARCHAR  The root trajectory.
+--   attempt_id       INTEGER  The root trajectory.
 --   call_index       INTEGER  One row for each attempt_id and call_index.
 --   failed           BOOLEAN  Never NULL.
 --   may_lead         BOOLEAN  Two more calls failed after it.

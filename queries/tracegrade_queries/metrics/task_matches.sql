@@ -7,7 +7,7 @@
 --   trajectories
 --   attempt_members
 -- Columns:
---   attempt_id     VARCHAR  One row each.
+--   attempt_id     INTEGER  One row each.
 --   task_id        VARCHAR  NULL if none fits, or several do.
 --   task_source    VARCHAR  span | match; NULL without a task.
 --   ambiguous      BOOLEAN  Several tasks match.

@@ -10,9 +10,9 @@
 --   steps
 --   tasks
 -- Columns:
---   trajectory_id  VARCHAR  The agent's run.
+--   trajectory_id  INTEGER  The agent's run.
 --   step_index     INTEGER  Of the call, or of the message.
---   attempt_id     VARCHAR  The call's; NULL where the agent tells.
+--   attempt_id     INTEGER  The call's; NULL where the agent tells.
 --   call_index     INTEGER  Likewise; one row for each such call, each argument and message.
 --   text           VARCHAR  Result, arguments or message, in lower case.
 -- Order:

@@ -8,7 +8,7 @@
 --   grading_weights
 --   tool_grades
 -- Columns:
---   trajectory_id           VARCHAR  One row for each attempt. By turn, sums of values / turns.
+--   trajectory_id           INTEGER  One row for each attempt. By turn, sums of values / turns.
 --   tool_correctness        SCORE    The weighted mean of the four dimensions.
 --   tool_correct            SCORE    1 if that reaches the threshold, else 0.
 --   tool_selection_jaccard  SCORE    Calls matched by name / expected and made calls together.

@@ -11,7 +11,7 @@
 --   tasks
 --   utilisations
 -- Columns:
---   attempt_id    VARCHAR   An attempt whose task states expectations.
+--   attempt_id    INTEGER   An attempt whose task states expectations.
 --   turn          INTEGER   -1 where they are not given by turn; one row for each of the two.
 --   parts         DOUBLE[]  Of selection: calls matched by name; of parameters: the sum of
 --                           argument similarities; of sequence: calls in the expected order; of

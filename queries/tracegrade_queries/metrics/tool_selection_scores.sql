@@ -8,7 +8,7 @@
 --   decision_rows
 --   tasks
 -- Columns:
---   trajectory_id     VARCHAR  One row for each attempt.
+--   trajectory_id     INTEGER  One row for each attempt.
 --   tsa               SCORE    Label: the criteria that applied, e.g. 'a, c'.
 --   tsa_source_text   SCORE    Missed points count neither way.
 --   wrong_call_rate   SCORE    Calls of counted points that are no correct first pick.

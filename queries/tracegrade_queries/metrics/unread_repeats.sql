@@ -6,7 +6,7 @@
 --   call_repeats
 --   calls
 -- Columns:
---   attempt_id  VARCHAR  One row each.
+--   attempt_id  INTEGER  One row each.
 --   twice       BOOLEAN  Two calls of a tool may be equal.
 --   thrice      BOOLEAN  Three calls of a tool by one trajectory may be, with their results.
 -- Order:

@@ -4,7 +4,7 @@
 --   attempt_members
 --   trajectories
 -- Columns:
---   attempt_id  VARCHAR  One row each.
+--   attempt_id  INTEGER  One row each.
 --   agent       VARCHAR  Of the root; NULL if none is named.
 --   words       VARCHAR  What the user asked first; NULL if not captured.
 -- Order:

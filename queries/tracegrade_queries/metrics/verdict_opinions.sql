@@ -7,7 +7,7 @@
 -- Reads:
 --   verdicts
 -- Columns:
---   attempt_id  VARCHAR  One row for each attempt_id, sub_goal and rank.
+--   attempt_id  INTEGER  One row for each attempt_id, sub_goal and rank.
 --   sub_goal    VARCHAR  '' where it is about the attempt.
 --   rank        VARCHAR  verifier | evaluation | judge.
 --   success     BOOLEAN  NULL if one of them could not tell.

@@ -13,7 +13,7 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
-from tracegrade_scoring.relations import put
+from tracegrade_scoring.relations import put, start
 from tracegrade_scoring.tasks.engine import closed_engine
 from tracegrade_scoring.tasks.expression import columns_read
 
@@ -35,6 +35,14 @@ _STEPS = """
   WHERE attempt_members.attempt_id IN {attempts}
 """
 
+_COLUMN = {"trajectory_id": "steps.trajectory_id::VARCHAR AS trajectory_id"}
+"""A number in a bucket, a text to an expression."""
+
+_RESULTS = """
+  SELECT attempt_id, '' AS sub_goal, 0 AS condition, FALSE AS at_end, FALSE AS holds
+  FROM attempt_members
+"""
+
 _ANSWERED = """
   WITH asked AS ({asked})
   SELECT attempt_id, sub_goal, condition, FALSE AS at_end, coalesce($at_start, FALSE) AS holds
@@ -53,10 +61,7 @@ def evaluate(con: duckdb.DuckDBPyConnection) -> None:
     Two rows for each expression that an attempt's task asks: before its steps and after them.
     Where an expression cannot be run over the steps there is one row, `holds` NULL.
     """
-    con.execute(
-        "CREATE OR REPLACE TEMP TABLE expression_results "
-        "(attempt_id TEXT, sub_goal TEXT, condition INTEGER, at_end BOOLEAN, holds BOOLEAN)"
-    )
+    start(con, "expression_results", _RESULTS)
     asked = "SELECT DISTINCT expression FROM criterion_conditions WHERE kind = 'sql'"
     expressions = con.execute(f"{asked} ORDER BY expression").fetchall()
     if not expressions:
@@ -123,7 +128,7 @@ def _after_steps(
     expression = given["expression"]
     columns = ["step_index", *columns_read(engine, expression)]
     asked = _STEPS.format(
-        columns=", ".join(f"steps.{name}" for name in columns), attempts=attempts
+        columns=", ".join(_COLUMN.get(n, f"steps.{n}") for n in columns), attempts=attempts
     )
     used = {name: value for name, value in given.items() if f"${name}" in asked}
     steps = con.sql(asked, params=used).to_arrow_reader(ROWS_AT_A_TIME)

@@ -24,13 +24,15 @@ QUERIES = sorted(
 def con() -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection that holds everything that scoring two attempts leaves behind."""
     steps = [
-        plan("t1", 0, [{"id": "a", "tool": "classify"}, {"id": "b"}]),
-        call("t1", 1, "classify"),
-        plan("t1", 2, [{"id": "c"}]),
-        call("t2", 0, "send", status="error"),
+        plan("1", 0, [{"id": "a", "tool": "classify"}, {"id": "b"}]),
+        call("1", 1, "classify"),
+        plan("1", 2, [{"id": "c"}]),
+        call("2", 0, "send", status="error"),
     ]
-    attempts = [trajectory(name, task_id="refund") for name in ("t1", "t2")]
+    attempts = [trajectory(name, task_id="refund") for name in ("1", "2")]
     with connection(steps, attempts) as con:
+        for table in ("steps", "trajectories", "verdicts"):
+            con.execute(f"ALTER TABLE {table} ALTER trajectory_id TYPE INTEGER")
         prepared(con, specification(SUPPORT))
         plan_graph.score(con)
         replanning.score(con)
