@@ -15,11 +15,13 @@
 --   base_denominator       DOUBLE   Likewise.
 --   base_mean              DOUBLE   Mean of the trajectories' values; NULL if none was scored.
 --   base_scored            BIGINT   Trajectories scored.
+--   base_errors            BIGINT   Trajectories that could not be measured.
 --   base_runs              BIGINT   Trajectories.
 --   candidate_numerator    DOUBLE   As for the base, likewise below.
 --   candidate_denominator  DOUBLE   Likewise.
 --   candidate_mean         DOUBLE   Likewise.
 --   candidate_scored       BIGINT   Likewise.
+--   candidate_errors       BIGINT   Likewise.
 --   candidate_runs         BIGINT   Likewise.
 -- Order:
 --   agent_name, run_mode, metric, task_id
@@ -36,6 +38,7 @@ WITH side_sums AS (
     / sum(scores.sample_weight ORDER BY scores.trajectory_id)
     FILTER (WHERE scores.status = 'scored') AS mean,
     count_if(scores.status = 'scored') AS scored,
+    count_if(scores.status = 'error') AS errors,
     count(*) AS runs
   FROM compared_runs
   INNER JOIN scores USING (trajectory_id)
@@ -54,11 +57,13 @@ SELECT
   any_value(denominator) FILTER (WHERE side = 'base') AS base_denominator,
   any_value(mean) FILTER (WHERE side = 'base') AS base_mean,
   any_value(scored) FILTER (WHERE side = 'base')::BIGINT AS base_scored,
+  any_value(errors) FILTER (WHERE side = 'base')::BIGINT AS base_errors,
   any_value(runs) FILTER (WHERE side = 'base') AS base_runs,
   any_value(numerator) FILTER (WHERE side = 'candidate') AS candidate_numerator,
   any_value(denominator) FILTER (WHERE side = 'candidate') AS candidate_denominator,
   any_value(mean) FILTER (WHERE side = 'candidate') AS candidate_mean,
   any_value(scored) FILTER (WHERE side = 'candidate')::BIGINT AS candidate_scored,
+  any_value(errors) FILTER (WHERE side = 'candidate')::BIGINT AS candidate_errors,
   any_value(runs) FILTER (WHERE side = 'candidate') AS candidate_runs
 FROM side_sums
 GROUP BY agent_name, run_mode, metric, task_id

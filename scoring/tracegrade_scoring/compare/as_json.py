@@ -26,6 +26,8 @@ def _comparison(comparison: Comparison, outcomes: tuple[Outcome, ...]) -> dict[s
         **comparison.cohort._asdict(),
         "rules": [outcome._asdict() for outcome in outcomes],
         "metrics": {name: compared_fields(found) for name, found in comparison.metrics.items()},
+        "t_score_misses": comparison.missing_axes,
+        "pq_defaulted": comparison.pq_defaulted,
         "failure_modes": [_mode(mode) for mode in comparison.failure_modes],
         "trade_off": comparison.trade_off,
         "ranked_oppositely": comparison.ranked_oppositely,

@@ -141,6 +141,10 @@ class Comparison:
     cohort: Cohort
     metrics: dict[str, Compared] = field(default_factory=dict)
     """By name; only those that some task has on both sides."""
+    missing_axes: tuple[str, ...] = ()
+    """Of tsa, pq and ra, those without which there is no T-Score; empty where there is one."""
+    pq_defaulted: bool = False
+    """Nothing asks for a plan, so planning quality counts as 10 in the T-Score."""
     failure_modes: tuple[FailureMode, ...] = ()
     categories: tuple[CategoryChange, ...] = ()
     tasks: tuple[TaskChange, ...] = ()

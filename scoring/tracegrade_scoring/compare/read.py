@@ -4,13 +4,21 @@ Everything is added up in SQL, so what arrives here grows with tasks and metrics
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final, TypeAlias
 
 from duckdb import DuckDBPyConnection
 
 from tracegrade_queries.sql import query
+from tracegrade_scoring.compare.composite import (
+    AXES,
+    AxesOfSide,
+    Composite,
+    paired_composite,
+    unpaired_composite,
+)
+from tracegrade_scoring.compare.flags import paired_flags, unpaired_flags
 from tracegrade_scoring.compare.model import (
     CategoryChange,
     Cohort,
@@ -21,18 +29,13 @@ from tracegrade_scoring.compare.model import (
     MockedTool,
     TaskChange,
 )
-from tracegrade_scoring.compare.paired import Pair, difference, holm, t_score_difference
+from tracegrade_scoring.compare.paired import Pair, difference, holm
 from tracegrade_scoring.compare.unpaired import Side, unpaired_difference
 from tracegrade_scoring.errors import NothingToCompare
-from tracegrade_scoring.intervals import LEVEL, MIN_TASKS
-from tracegrade_scoring.metrics import (
-    DECISION_POINT_METRICS,
-    FAILURE_MODES,
-    TASK_MEANS,
-)
+from tracegrade_scoring.intervals import LEVEL
+from tracegrade_scoring.metrics import FAILURE_MODES, TASK_MEANS
 from tracegrade_scoring.relations import materialise, only
-from tracegrade_scoring.release import MIN_DECISION_POINTS, MIN_TASK_TYPES
-from tracegrade_scoring.reliability import SMALL_SAMPLE, Attempts, passes
+from tracegrade_scoring.reliability import Attempts, passes
 from tracegrade_scoring.report.rows import Row, read_rows
 
 Agent: TypeAlias = tuple[str | None, str | None]
@@ -74,6 +77,7 @@ def read_comparisons(
         scores = {
             "scores": _by_agent(read_rows(con, "score_pairs")),
             "unpaired": _by_agent(read_rows(con, "unpaired_sums", means=sorted(TASK_MEANS))),
+            "axes": _by_agent(read_rows(con, "unpaired_axes")),
         }
     facts = {
         **scores,
@@ -122,20 +126,24 @@ def _comparison(
     scores, usage, attempts = (
         facts[name].get(agent, []) for name in ("scores", "usage", "attempts")
     )
-    metrics = (
-        {
+    if cohort.is_paired:
+        composite = _paired_composite(scores, level)
+        metrics = {
             **{name: _compared(name, list(rows), level) for name, rows in _by_metric(scores)},
-            **_composite(scores, level),
             **_reliability(attempts, level),
             **{name: _compared(name, list(rows), level) for name, rows in _by_metric(usage)},
         }
-        if cohort.is_paired
-        else _unpaired(facts["unpaired"].get(agent, []), level)
-    )
+    else:
+        composite = _unpaired_composite(facts["axes"].get(agent, []), level)
+        metrics = _unpaired(facts["unpaired"].get(agent, []), level)
+    if composite.compared:
+        metrics["t_score"] = composite.compared
     found = {name: each for name, each in metrics.items() if each.found.base is not None}
     return Comparison(
         cohort,
         found,
+        composite.missing,
+        composite.pq_defaulted,
         tuple(_failure_modes(found, facts["examples"].get(agent, []))),
         tuple(_categories(attempts, level)),
         tuple(_task_changes(attempts, scores, usage)),
@@ -159,9 +167,7 @@ def _unpaired(rows: Sequence[Row], level: float) -> dict[str, Compared]:
 
 def _unpaired_metric(metric: str, base: Row, candidate: Row, level: float) -> Compared:
     old, new = (Side(*(row[name] for name in Side._fields)) for row in (base, candidate))
-    points = min(old.denominator, new.denominator)
-    few_points = metric in DECISION_POINT_METRICS and points < MIN_DECISION_POINTS
-    few = few_points or min(old.attempts, new.attempts) < SMALL_SAMPLE
+    points, attempts = min(old.denominator, new.denominator), min(old.attempts, new.attempts)
     return Compared(
         metric,
         unpaired_difference(old, new, level),
@@ -169,26 +175,29 @@ def _unpaired_metric(metric: str, base: Row, candidate: Row, level: float) -> Co
         base["runs"],
         candidate["scored"],
         candidate["runs"],
-        flags=("unpaired", *("insufficient_sample",) * few),
+        flags=unpaired_flags(metric, points, attempts),
     )
 
 
 def _compared(metric: str, rows: Sequence[Row], level: float) -> Compared:
     """Return one metric over the tasks with a value on both sides; the rows are its tasks."""
-    pair_of = _mean_pair if metric in TASK_MEANS else _pair
-    pairs = [pair for row in rows if (pair := pair_of(row))]
+    pairs = [pair for row in rows if (pair := _pair_of(metric)(row))]
     counts = {
         f"{side}_{count}": int(sum(row.get(f"{side}_{column}") or 0 for row in rows))
         for side in ("base", "candidate")
         for count, column in (("scored", _scored_column(rows)), ("runs", "runs"))
     }
     found = difference(pairs, of_attempts=metric in FAILURE_MODES, level=level)
-    return Compared(metric, found, **counts, flags=_flags(metric, pairs))
+    return Compared(metric, found, **counts, flags=paired_flags(metric, pairs))
 
 
 def _scored_column(rows: Sequence[Row]) -> str:
     """Return what says how many runs have a value: of what runs use, that is the denominator."""
     return "scored" if "base_scored" in rows[0] else "denominator"
+
+
+def _pair_of(metric: str) -> Callable[[Row], Pair | None]:
+    return _mean_pair if metric in TASK_MEANS else _pair
 
 
 def _pair(row: Row) -> Pair | None:
@@ -209,29 +218,25 @@ def _mean_pair(row: Row) -> Pair | None:
     return Pair((base, 1.0), (candidate, 1.0))
 
 
-def _flags(metric: str, pairs: Sequence[Pair]) -> tuple[str, ...]:
-    if not pairs:
-        return ()
-    points = min(sum(pair.base[1] for pair in pairs), sum(pair.candidate[1] for pair in pairs))
-    few_points = metric in DECISION_POINT_METRICS and points < MIN_DECISION_POINTS
-    insufficient = few_points or len(pairs) < MIN_TASK_TYPES
-    return ("insufficient_sample",) * insufficient + ("few_tasks",) * (len(pairs) < MIN_TASKS)
-
-
-def _composite(scores: Sequence[Row], level: float) -> dict[str, Compared]:
-    """Return the T-Score, where all of its axes were measured on both sides."""
-    pair_of = {"tsa": _pair, "pq": _mean_pair, "ra_after_recovery": _mean_pair}
-    axes: dict[str, dict[str, Pair]] = {name: {} for name in pair_of}
+def _paired_composite(scores: Sequence[Row], level: float) -> Composite:
+    pairs: dict[str, dict[str, Pair]] = {metric: {} for metric in AXES.values()}
     for row in scores:
-        if row["metric"] in axes and (pair := pair_of[row["metric"]](row)):
-            axes[row["metric"]][row["task_id"]] = pair
-    if not all(axes.values()):
-        return {}
-    tasks = sorted(set().union(*axes.values()))
-    pairs = [[axis.get(task) for axis in axes.values()] for task in tasks]
-    flags = _flags("tsa", list(axes["tsa"].values()))
-    found = t_score_difference(pairs, level)
-    return {"t_score": Compared("t_score", found, 0, 0, 0, 0, flags)}
+        if row["metric"] in pairs and (pair := _pair_of(row["metric"])(row)):
+            pairs[row["metric"]][row["task_id"]] = pair
+    tried = any(
+        row[column]
+        for row in scores
+        if row["metric"] == AXES["pq"]
+        for column in ("base_scored", "base_errors", "candidate_scored", "candidate_errors")
+    )
+    return paired_composite(pairs, pq_defaulted=not tried, level=level)
+
+
+def _unpaired_composite(rows: Sequence[Row], level: float) -> Composite:
+    of = {row["side"]: AxesOfSide(*(row[name] for name in AxesOfSide._fields)) for row in rows}
+    if len(of) < 2:
+        return Composite(None, tuple(AXES))
+    return unpaired_composite(of["base"], of["candidate"], level)
 
 
 def _reliability(attempts: Sequence[Row], level: float) -> dict[str, Compared]:
@@ -248,7 +253,7 @@ def _reliability(attempts: Sequence[Row], level: float) -> dict[str, Compared]:
             name,
             difference(pairs, of_attempts=name == "success", level=level),
             **counts,
-            flags=_flags(name, pairs),
+            flags=paired_flags(name, pairs),
         )
         for name, pairs in rates.items()
     }

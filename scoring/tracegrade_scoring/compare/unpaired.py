@@ -61,8 +61,12 @@ def unpaired_difference(base: Side, candidate: Side, level: float = LEVEL) -> Di
         return found
     if base.single and candidate.single:
         return _of_shares(found, base, candidate, level)
-    error = sqrt(base.variance + candidate.variance)
-    half = normal_quantile(level) * error
+    return with_delta_interval(found, sqrt(base.variance + candidate.variance), level)
+
+
+def with_delta_interval(found: Difference, error: float, level: float) -> Difference:
+    """Return a difference with the interval and p-value of its standard error."""
+    change, half = found.difference or 0.0, normal_quantile(level) * error
     return found._replace(
         low=change - half,
         high=change + half,

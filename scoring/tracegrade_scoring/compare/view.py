@@ -335,12 +335,22 @@ def _cautions(comparison: Comparison, old: str, new: str, level: float) -> Itera
             f"than {least} or 50 decision points): read them as hints, not as measurements."
         )
     yield from _left_out(cohort, old, new)
+    yield from _about_t_score(comparison)
     surely = sum(found.found.low is not None for found in metrics.values())
     if surely * (1 - level) >= 1:
         yield (
             f"{surely:,} intervals of {words.level(level)}: about {round(surely * (1 - level)):,} "
             "would leave out zero if nothing had changed."
         )
+
+
+def _about_t_score(comparison: Comparison) -> Iterator[str]:
+    """Yield why there is no T-Score, or what it goes by."""
+    missing = [words.AXES[axis].lower() for axis in comparison.missing_axes]
+    if missing:
+        yield f"No T-Score: not measured on both sides: {', '.join(missing)}."
+    elif comparison.pq_defaulted:
+        yield "No task asks for a plan, so planning quality counts as 10 in the T-Score."
 
 
 def _left_out(cohort: Cohort, old: str, new: str) -> Iterator[str]:

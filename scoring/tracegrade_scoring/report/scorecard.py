@@ -7,7 +7,6 @@ from tracegrade_scoring.report import words
 from tracegrade_scoring.report.model import Release, Reliability
 from tracegrade_scoring.triangle import PRESETS, label_of, t_score
 
-AXES = {"tsa": "Tool selection", "pq": "Planning quality", "ra": "Rollback-ability"}
 LEAST_LATE_RA = 7
 """Below it nothing else matters until it is fixed (Triangle)."""
 
@@ -45,7 +44,7 @@ class Card(NamedTuple):
     """T-Score by the weights of each kind of work."""
 
 
-CARD_HEADINGS = ("release", "T-Score", *AXES.values(), "tier", "note")
+CARD_HEADINGS = ("release", "T-Score", *words.AXES.values(), "tier", "note")
 """What stands above `card_row`."""
 
 
@@ -118,7 +117,7 @@ def _planned(release: Release) -> bool:
 def _known(release: Release) -> list[str]:
     """Return the axes that have a value."""
     values = release.axes._asdict()
-    return [AXES[name].lower() for name, value in values.items() if value is not None]
+    return [words.AXES[name].lower() for name, value in values.items() if value is not None]
 
 
 def _measured(release: Release) -> bool:
@@ -131,13 +130,13 @@ def _measured(release: Release) -> bool:
 
 def _why_none(release: Release) -> str:
     known = _known(release)
-    missing = [name for axis in AXES.values() if (name := axis.lower()) not in known]
+    missing = [name for axis in words.AXES.values() if (name := axis.lower()) not in known]
     return f"Not measured: {', '.join(missing)}"
 
 
 def _axis(name: str, value: float | None, *, by_default: bool) -> AxisView:
     shown = words.axis(value) + (", by default" if by_default else "")
-    return AxisView(AXES[name], shown, round(10 * (value or 0.0), 1), by_default)
+    return AxisView(words.AXES[name], shown, round(10 * (value or 0.0), 1), by_default)
 
 
 def _tier(found: Reliability) -> TierView:

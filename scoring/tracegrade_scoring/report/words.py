@@ -12,6 +12,8 @@ NOTHING = DASH
 RUN_ID_LENGTH = 12
 """Hex digits that tell a million runs apart."""
 
+AXES = {"tsa": "Tool selection", "pq": "Planning quality", "ra": "Rollback-ability"}
+"""Of the T-Score."""
 FLAGS = {
     "insufficient_sample": "few samples: fewer than 50 decision points or 10 tasks, so read it as "
     "a hint, not as a measurement",

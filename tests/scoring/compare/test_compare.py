@@ -138,6 +138,53 @@ def test_runs_of_no_task_are_compared_unpaired(tables: Tables) -> None:
     assert [each.verdict for each in outcomes] == ["held", "unjudged"]
 
 
+def test_t_score_needs_no_pairs(tables: Tables) -> None:
+    """Pooled picks, mean rollback-ability, planning by default; else the page says why not."""
+    for release, gain in (("1", 0.0), ("2", 1.0)):
+        for place in range(6):
+            run_id = tables.run(release)
+            tables.scored(run_id, None)
+            right = 2.0 + gain + place % 2
+            tables.score(run_id, "tsa", right / 4, numerator=right, denominator=4.0)
+            tables.score(run_id, "ra_after_recovery", 6.0 + gain + place % 3)
+            tables.score(run_id, "pq", None, reason="no_required_steps")
+    found = read_comparisons(tables.con, "lake", "1", "2")
+    (comparison,) = found.cohorts
+    compared = comparison.metrics["t_score"]
+
+    assert compared.found.base == pytest.approx(3 / (1.2 / 6.25 + 1.0 / 10 + 0.8 / 7))
+    assert compared.found.candidate == pytest.approx(3 / (1.2 / 8.75 + 1.0 / 10 + 0.8 / 8))
+    assert compared.found.interval_method == "delta"
+    assert compared.direction == 1
+    text = render_terminal(judge(found, []), width=200, colour=False)
+    assert "planning quality counts as 10 in the T-Score" in text
+    tables.con.execute("UPDATE trajectory_scores SET ra_after_recovery = NULL")
+    without = read_comparisons(tables.con, "lake", "1", "2")
+    assert "t_score" not in without.cohorts[0].metrics
+    page = render_terminal(judge(without, []), width=200, colour=False)
+    assert "No T-Score: not measured on both sides: rollback-ability." in page
+
+
+@pytest.mark.parametrize(
+    ("status", "score"), [("not_applicable", 3 / (0.2 + 0.1 + 0.125)), ("error", None)]
+)
+def test_planning_that_no_task_asks_for_counts_as_10_in_pairs_too(
+    tables: Tables, status: str, score: float | None
+) -> None:
+    """As in a report; not where a run's planning could not be measured."""
+    for release in ("1", "2"):
+        run_id = tables.run(release, task_id="a")
+        tables.scored(run_id, "a")
+        tables.score(run_id, "tsa", 0.6, numerator=6.0, denominator=10.0)
+        tables.score(run_id, "ra_after_recovery", 6.4)
+        tables.score(run_id, "pq", None, status=status)
+    (comparison,) = read_comparisons(tables.con, "lake", "1", "2").cohorts
+
+    compared = comparison.metrics.get("t_score")
+    assert (compared and compared.found.base) == (score and pytest.approx(score))
+    assert comparison.missing_axes == (() if score else ("pq",))
+
+
 def test_conversation_is_one_attempt_without_pairs_too(tables: Tables) -> None:
     """It succeeded if each turn did; what one turn does not say is not known of it."""
     for release in ("1", "2"):

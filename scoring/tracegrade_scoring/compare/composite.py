@@ -1,0 +1,137 @@
+"""The T-Scores of two releases, on the tasks that both ran or unpaired, or which axis is missing.
+
+Its own module because it puts three metrics together, where all others stand alone. Source:
+metrics.md, section 7; planning quality that no task asks for counts as 10 on both sides.
+"""
+
+from collections.abc import Mapping
+from math import sqrt
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from tracegrade_scoring.compare.flags import paired_flags, unpaired_flags
+from tracegrade_scoring.compare.model import Compared
+from tracegrade_scoring.compare.paired import Difference, Pair, t_score_difference
+from tracegrade_scoring.compare.unpaired import MIN_ATTEMPTS, with_delta_interval
+from tracegrade_scoring.intervals import LEVEL
+from tracegrade_scoring.triangle import PRESETS, Axes, t_score
+
+AXES: Final = {"tsa": "tsa", "pq": "pq", "ra": "ra_after_recovery"}
+"""The metric of each axis."""
+BEST: Final = 10.0
+"""Of an axis."""
+
+TaskPairs: TypeAlias = Mapping[str, Pair]
+"""One metric of each task that has it on both sides."""
+
+
+class Composite(NamedTuple):
+    """What there is of the T-Scores of two releases."""
+
+    compared: Compared | None = None
+    """None where an axis is missing."""
+    missing: tuple[str, ...] = ()
+    """Of tsa, pq and ra, those that were not measured on both sides."""
+    pq_defaulted: bool = False
+    """Planning quality was not applicable to any run, and failed for none: it counts as 10."""
+
+
+def paired_composite(
+    axes: Mapping[str, TaskPairs], *, pq_defaulted: bool, level: float = LEVEL
+) -> Composite:
+    """Return both T-Scores on the tasks that both ran, the interval by resampled tasks.
+
+    Args:
+        axes: The pairs by task of each metric of `AXES`.
+        pq_defaulted: No run of either side has a planning quality, nor failed to have one.
+        level: Of the interval, between 0 and 1.
+    """
+    tasks = sorted({task for metric in AXES.values() for task in axes[metric]})
+    default = dict.fromkeys(tasks, Pair((BEST, 1.0), (BEST, 1.0)))
+    known = {**axes, "pq": default} if pq_defaulted else axes
+    missing = tuple(axis for axis, metric in AXES.items() if not known[metric])
+    if missing:
+        return Composite(None, missing, pq_defaulted)
+    pairs = [[known[metric].get(task) for metric in AXES.values()] for task in tasks]
+    flags = paired_flags("tsa", list(known["tsa"].values()))
+    found = Compared("t_score", t_score_difference(pairs, level), 0, 0, 0, 0, flags)
+    return Composite(found, (), pq_defaulted)
+
+
+class AxesOfSide(NamedTuple):
+    """One release's axes over its attempts of no known task."""
+
+    runs: int
+    tsa: float | None
+    """0..10, as all axes; None if no attempt has it."""
+    pq: float | None
+    ra: float | None
+    points: float | None
+    """Counted decision points."""
+    tsa_attempts: int
+    """Attempts that have the axis."""
+    pq_attempts: int
+    ra_attempts: int
+    pq_errors: int
+    """Runs whose planning quality could not be measured."""
+    tsa_tsa: float
+    """Sum over attempts of the product of what each adds to the errors of two axes."""
+    tsa_pq: float
+    tsa_ra: float
+    pq_pq: float
+    pq_ra: float
+    ra_ra: float
+
+    @property
+    def axes(self) -> Axes:
+        """The three axes."""
+        return Axes(self.tsa, self.pq, self.ra)
+
+    @property
+    def attempts(self) -> int:
+        """Attempts of the axis that has the fewest, of those that were measured."""
+        counts = (self.tsa_attempts, self.pq_attempts, self.ra_attempts)
+        return min(filter(None, counts), default=0)
+
+    def variance(self, value: float, axes: Axes) -> float:
+        """Return that of the T-Score of these axes, by the delta method; 0 for a T-Score of 0."""
+        weights = PRESETS["default"]
+        slopes = np.array(
+            [
+                value**2 * weight / (sum(weights) * axis**2) if axis else 0.0
+                for weight, axis in zip(weights, axes, strict=True)
+            ]
+        )
+        products = np.array(
+            [
+                [self.tsa_tsa, self.tsa_pq, self.tsa_ra],
+                [self.tsa_pq, self.pq_pq, self.pq_ra],
+                [self.tsa_ra, self.pq_ra, self.ra_ra],
+            ]
+        )
+        spread = float(slopes @ products @ slopes)
+        return max(0.0, spread) * self.attempts / (self.attempts - 1)
+
+
+def unpaired_composite(base: AxesOfSide, candidate: AxesOfSide, level: float = LEVEL) -> Composite:
+    """Return both T-Scores over runs of no known task, the interval by the delta method.
+
+    The interval needs 5 attempts with each axis on either side.
+    """
+    sides = (base, candidate)
+    pq_defaulted = not any(side.pq_attempts or side.pq_errors for side in sides)
+    axes = [side.axes._replace(pq=BEST) if pq_defaulted else side.axes for side in sides]
+    missing = tuple(axis for axis in AXES if None in {getattr(found, axis) for found in axes})
+    if missing:
+        return Composite(None, missing, pq_defaulted)
+    old, new = (t_score(found).value or 0.0 for found in axes)
+    found = Difference(old, new, new - old, 0)
+    fewest = min(side.attempts for side in sides)
+    if fewest >= MIN_ATTEMPTS:
+        error = sqrt(base.variance(old, axes[0]) + candidate.variance(new, axes[1]))
+        found = with_delta_interval(found, error, level)
+    points = min(side.points or 0.0 for side in sides)
+    counts = (base.attempts, base.runs, candidate.attempts, candidate.runs)
+    flags = unpaired_flags("tsa", points, fewest)
+    return Composite(Compared("t_score", found, *counts, flags), (), pq_defaulted)
