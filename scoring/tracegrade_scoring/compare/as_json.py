@@ -56,7 +56,7 @@ def compared_fields(compared: Compared) -> dict[str, Any]:
         "base_runs": compared.base_runs,
         "candidate_scored": compared.candidate_scored,
         "candidate_runs": compared.candidate_runs,
-        "flags": compared.flags,
+        "flags": (*compared.flags, *("no_spread",) * compared.no_spread),
     }
 
 

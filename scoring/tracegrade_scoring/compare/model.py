@@ -48,6 +48,11 @@ class Compared:
     side), few_tasks (under 5), unpaired."""
 
     @property
+    def no_spread(self) -> bool:
+        """The interval has no width: all tasks say the same, and resampling them says no more."""
+        return self.found.low is not None and self.found.low == self.found.high
+
+    @property
     def direction(self) -> int:
         """1 if the candidate is surely higher, -1 if surely lower, 0 if it may be chance."""
         low, high = self.found.low, self.found.high

@@ -1,6 +1,6 @@
 """A comparison on a terminal, or as plain text where there is none."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.rule import Rule
@@ -12,11 +12,8 @@ from tracegrade_scoring.compare.rules import Outcome
 from tracegrade_scoring.compare.view import (
     CohortView,
     Row,
-    category_headings,
     cohort_view,
-    metric_headings,
     mocked_headings,
-    mode_headings,
     rule_rows,
     task_headings,
 )
@@ -24,8 +21,6 @@ from tracegrade_scoring.report import words
 from tracegrade_scoring.report.screen import bullets, capture, plain_table, section
 from tracegrade_scoring.report.visible import visible
 
-NAME_WIDTH = 24
-"""Names up to this long are not folded: other columns are."""
 VERDICT_STYLES = {"better": "green", "worse": "red", "broken": "red", "unjudged": "red"}
 
 
@@ -51,10 +46,8 @@ def _cohort(view: CohortView, outcomes: Sequence[Outcome]) -> Iterator[Renderabl
     yield Text()
     yield from section("Rules", _table(("rule", "", "found"), rule_rows(outcomes)))
     yield from section(view.scores_title, _rows(view, view.rows))
-    yield from section("Failure modes", _table(mode_headings(view), view.modes))
-    yield from section(
-        "Success by task category", _table(category_headings(view), view.categories)
-    )
+    yield from section("Failure modes", _mode_rows(view))
+    yield from section("Success by task category", _rows(view, view.categories, "category"))
     yield from section("Tasks that changed most", _table(task_headings(view), view.tasks))
     yield from section("Mocked calls beside live ones", _table(mocked_headings(), view.mocked))
     changed = [row for row in view.more_rows if row.verdict in {"better", "worse", "changed"}]
@@ -62,15 +55,45 @@ def _cohort(view: CohortView, outcomes: Sequence[Outcome]) -> Iterator[Renderabl
     yield from section("Bear in mind", bullets(view.cautions))
 
 
-def _rows(view: CohortView, rows: Sequence[Row]) -> Table | None:
-    return _table(metric_headings(view), rows)
+def _rows(view: CohortView, rows: Sequence[Row], first: str = "metric") -> Table | None:
+    """Return a line for each row: what it is, then below it what it stands on."""
+    sides = (view.base, view.candidate)
+    return _numbers(
+        (first, *sides, "change", f"{view.level} interval", ""),
+        ((row[:-1], row.basis) for row in rows),
+    )
+
+
+def _mode_rows(view: CohortView) -> Table | None:
+    sides = (view.base, view.candidate)
+    return _numbers(
+        ("failure mode", *sides, "change", f"{view.level} interval", ""),
+        ((row[:-1], f"e.g. {row.example}" if row.example else "") for row in view.modes),
+    )
+
+
+def _numbers(headings: Sequence[str], rows: Iterable[tuple[Sequence[str], str]]) -> Table | None:
+    """Return a table of labels, numbers and a verdict, each with what stands below its label.
+
+    Numbers are never parted; only labels, headings and verdicts are, where there is no room.
+    """
+    table = plain_table(*headings, gap=1)
+    table.columns[0].min_width = len("e.g. ") + words.RUN_ID_LENGTH
+    for column in table.columns[1:-1]:
+        column.justify = "right"
+    for cells, below in rows:
+        label, *numbers, verdict = cells
+        style = VERDICT_STYLES.get(verdict, "")
+        first = Text(label, overflow="fold")
+        first.append(f"\n{below}" if below else "", style="dim")
+        table.add_row(first, *(Text(n, no_wrap=True) for n in numbers), Text(verdict, style))
+    return table if table.rows else None
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table | None:
     if not rows:
         return None
     table = plain_table(*headings)
-    table.columns[0].no_wrap = max(len(name) for name, *_ in rows) <= NAME_WIDTH
     for row in rows:
         table.add_row(
             *(Text(cell, style=VERDICT_STYLES.get(cell, ""), overflow="fold") for cell in row)

@@ -18,6 +18,7 @@ from tracegrade_scoring.compare.model import (
 )
 from tracegrade_scoring.compare.paired import Difference, holm
 from tracegrade_scoring.compare.rules import SIGNIFICANT, Outcome
+from tracegrade_scoring.metrics import FAILURE_MODES
 from tracegrade_scoring.report import words
 from tracegrade_scoring.report.catalogue import Metric, Scale, main_metrics, more_metrics
 from tracegrade_scoring.report.visible import visible
@@ -29,8 +30,6 @@ _USAGE_METRICS: Final = (
     Metric("cost_usd_per_run", "Cost per run, USD", USAGE, "", Scale.NUMBER, better=-1),
     Metric("steps_per_run", "Steps per run", USAGE, "", Scale.NUMBER, better=-1),
 )
-PAIRED: Final = "Scores on the tasks that both ran"
-UNPAIRED: Final = "Scores of runs that name no task, not paired"
 TASK_ROWS: Final = 10
 """Tasks shown: those whose success changed most."""
 TRADE_OFFS: Final = {
@@ -51,7 +50,7 @@ class Row(NamedTuple):
     verdict: str
     """better | worse | changed | may be chance | too few tasks | ''."""
     basis: str
-    """Tasks behind it, and runs where they lack a value."""
+    """Tasks or runs behind it; '' if they are all that are compared."""
 
 
 class ModeRow(NamedTuple):
@@ -96,8 +95,8 @@ def cohort_view(comparison: Comparison, of: Comparisons) -> CohortView:
     composite = [_T_SCORE] if "t_score" in comparison.metrics else []
     known = main_metrics(comparison.metrics)
     main = [*composite, *known, *_passes(comparison), *_used(comparison)]
-    # Of one attempt, both are the rate of success.
-    shown = {*(metric.name for metric in main), "pass@1", "pass^1"}
+    # Of one attempt, both are the rate of success; failure modes have a table of their own.
+    shown = {*(metric.name for metric in main), "pass@1", "pass^1", *FAILURE_MODES}
     more = more_metrics([name for name in comparison.metrics if name not in shown])
     old, new = words.name(of.base), words.name(of.candidate)
     return CohortView(
@@ -105,11 +104,11 @@ def cohort_view(comparison: Comparison, of: Comparisons) -> CohortView:
         base=old,
         candidate=new,
         level=words.level(of.level),
-        scores_title=PAIRED if comparison.cohort.is_paired else UNPAIRED,
+        scores_title=_scores_title(comparison.cohort),
         answer=_answer(comparison, main, old, new) + _confounded(comparison),
         findings=tuple(_findings(comparison, new)),
-        rows=tuple(_row(metric, comparison.metrics[metric.name]) for metric in main),
-        more_rows=tuple(_row(metric, comparison.metrics[metric.name]) for metric in more),
+        rows=tuple(_score_rows(comparison, main)),
+        more_rows=tuple(_score_rows(comparison, more)),
         modes=tuple(map(_mode_row, comparison.failure_modes)),
         categories=tuple(_category_rows(comparison)),
         tasks=tuple(map(_task_row, _most_changed(comparison.tasks))),
@@ -120,6 +119,29 @@ def cohort_view(comparison: Comparison, of: Comparisons) -> CohortView:
 
 def _title(cohort: Cohort) -> str:
     return words.cohort(cohort.agent_name, cohort.run_mode)
+
+
+def _scores_title(cohort: Cohort) -> str:
+    """Return what rows are about that do not say it themselves."""
+    if cohort.is_paired:
+        return f"Scores on the {words.count(cohort.tasks, 'task')} that both ran"
+    runs = f"{cohort.base_runs_of_no_task:,} and {cohort.candidate_runs_of_no_task:,} runs"
+    return f"Scores of {runs} that name no task, not paired"
+
+
+def _score_rows(comparison: Comparison, metrics: Iterable[Metric]) -> Iterator[Row]:
+    for metric in metrics:
+        compared = comparison.metrics[metric.name]
+        row = _row(metric, compared)
+        yield row._replace(basis="") if _is_of_all(compared, comparison.cohort) else row
+
+
+def _is_of_all(compared: Compared, cohort: Cohort) -> bool:
+    """Return whether a metric has a value on all tasks and for all runs that are compared."""
+    scored = (compared.base_scored, compared.candidate_scored)
+    return scored == (compared.base_runs, compared.candidate_runs) and (
+        not cohort.is_paired or compared.found.tasks == cohort.tasks
+    )
 
 
 def _passes(comparison: Comparison) -> list[Metric]:
@@ -152,6 +174,8 @@ def _row(metric: Metric, compared: Compared) -> Row:
 def _interval(found: Difference, scale: Scale) -> str:
     if found.low is None or found.high is None:
         return ""
+    if found.low == found.high:
+        return words.NO_SPREAD
     if scale is Scale.SHARE:
         return f"{found.low * 100:+.1f} to {found.high * 100:+.1f}"
     return f"{found.low:+,.2f} to {found.high:+,.2f}"
@@ -336,7 +360,13 @@ def _cautions(comparison: Comparison, old: str, new: str, level: float) -> Itera
         )
     yield from _left_out(cohort, old, new)
     yield from _about_t_score(comparison)
-    surely = sum(found.found.low is not None for found in metrics.values())
+    if any(found.no_spread for found in metrics.values()):
+        units = "tasks" if cohort.is_paired else "runs"
+        yield (
+            f"Where an interval is '{words.NO_SPREAD}', all {units} say the same, so that they "
+            "cannot tell how sure it is."
+        )
+    surely = sum(found.found.low != found.found.high for found in metrics.values())
     if surely * (1 - level) >= 1:
         yield (
             f"{surely:,} intervals of {words.level(level)}: about {round(surely * (1 - level)):,} "

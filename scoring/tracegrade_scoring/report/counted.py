@@ -13,7 +13,7 @@ from duckdb import DuckDBPyConnection
 from tracegrade_scoring.intervals import LEVEL
 from tracegrade_scoring.relations import materialise, only, put
 from tracegrade_scoring.release import release_scores
-from tracegrade_scoring.sums import add_scores, total_sums
+from tracegrade_scoring.sums import add_scores, read_scores, total_sums
 
 _OF_RUNS: Final = ("trajectory_scores", "decisions", "sub_goals", "failures")
 _SUPERSEDED: Final = "trajectory_id IN (SELECT trajectory_id FROM superseded_runs)"
@@ -33,6 +33,6 @@ def counted_alone(con: DuckDBPyConnection, level: float) -> Iterator[None]:
 
 def _make_release_scores(con: DuckDBPyConnection, level: float) -> None:
     con.execute("CREATE OR REPLACE TEMP TABLE sum_parts AS FROM score_sums")
-    add_scores(con, f"SELECT * FROM trajectory_scores WHERE {_SUPERSEDED}", sign=-1)
+    add_scores(con, read_scores(con, _SUPERSEDED), sign=-1)
     total_sums(con)
     put(con, "release_scores", release_scores(con, level))

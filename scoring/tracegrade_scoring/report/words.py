@@ -9,6 +9,8 @@ from tracegrade_scoring.report.visible import visible
 DASH = "\u2013"
 """Between the ends of a range; alone where there is nothing."""
 NOTHING = DASH
+NO_SPREAD = "no spread"
+"""In place of an interval without any width."""
 RUN_ID_LENGTH = 12
 """Hex digits that tell a million runs apart."""
 

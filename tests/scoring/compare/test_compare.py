@@ -3,8 +3,10 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -133,7 +135,7 @@ def test_runs_of_no_task_are_compared_unpaired(tables: Tables) -> None:
     assert valid.found.difference == pytest.approx((2 * 24 + 23) / 96 - (2 * 25 + 12) / 100)
     text = render_terminal(judge(found, []), width=200, colour=False)
     assert "No task is known that both ran, so runs are not paired" in text
-    assert "Scores of runs that name no task, not paired" in text
+    assert "Scores of 25 and 24 runs that name no task, not paired" in text
     outcomes = judge(found, parse_rules(["success.low<0", "tsa<0"])).outcomes[0]
     assert [each.verdict for each in outcomes] == ["held", "unjudged"]
 
@@ -285,6 +287,38 @@ def test_every_format_says_the_same(found: Comparisons) -> None:
             "held",
         ):
             assert fact in text
+
+
+@pytest.mark.parametrize("width", [72, 80, 200])
+def test_run_ids_and_numbers_are_whole_at_any_width(found: Comparisons, width: int) -> None:
+    """What somebody copies stands on one line, and no line is wider than the terminal."""
+    (mode,) = found.cohorts[0].failure_modes
+    shown = replace(
+        found.cohorts[0], failure_modes=(mode._replace(trajectory_id="f392c0cd4a41170a"),)
+    )
+    judgement = judge(replace(found, cohorts=(shown,)), [])
+    text = render_terminal(judgement, width=width, colour=False)
+
+    assert max(map(len, text.splitlines())) <= width
+    assert re.search(r"\ne\.g\. f392c0cd4a41\s", text)
+    assert re.search(r"75\.0% +86\.7% +\+11\.7 pts +\+\d+\.\d to \+\d+\.\d better\n", text)
+
+
+def test_interval_without_width_is_no_certainty(tables: Tables) -> None:
+    """Every task rose by the same: pages say `no spread`, programs get the ends and a flag."""
+    for side, release in enumerate("12"):
+        for place in range(6):
+            run_id = tables.run(release, task_id=f"t{place}")
+            tables.scored(run_id, f"t{place}")
+            tables.score(run_id, "tsa", 0.5 + side / 4, numerator=2.0 + side, denominator=4.0)
+    judgement = judge(read_comparisons(tables.con, "lake", "1", "2"), [])
+    tsa = json.loads(render_json(judgement))["comparisons"][0]["metrics"]["tsa"]
+
+    assert (tsa["low"], tsa["high"]) == (0.25, 0.25)
+    assert "no_spread" in tsa["flags"]
+    for page in (render_terminal(judgement, width=200, colour=False), render_markdown(judgement)):
+        assert "no spread" in page
+        assert "all tasks say the same" in page
 
 
 def test_one_metric_of_many_is_no_answer(tables: Tables) -> None:
