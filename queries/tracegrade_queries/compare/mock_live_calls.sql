@@ -30,6 +30,7 @@ WITH runs AS (
   WHERE
     release IN ($base, $candidate)
     AND run_mode IN ('mocked', 'live', 'production')
+  QUALIFY bool_or(run_mode = 'mocked') OVER (PARTITION BY agent_name)
 ),
 
 calls AS (

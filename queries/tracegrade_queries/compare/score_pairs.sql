@@ -1,6 +1,7 @@
 -- Each metric of each task that both releases ran, added up on either side.
 --
--- Sums run in a fixed order, so that they never differ in a bit. Weighted by sample_weight.
+-- Sums are of whole multiples of 2^-60, so that no order of rows changes a bit. Weighted by
+-- sample_weight.
 -- Source: metrics.md, section 10 and rule 0.2.
 --
 -- Reads:
@@ -25,27 +26,41 @@
 --   candidate_runs         BIGINT   Likewise.
 -- Order:
 --   agent_name, run_mode, metric, task_id
-WITH side_sums AS (
+WITH parts AS (
   SELECT
     compared_runs.agent_name,
     compared_runs.run_mode,
     compared_runs.task_id,
     compared_runs.side,
     scores.metric,
-    sum(scores.sample_weight * scores.numerator ORDER BY scores.trajectory_id) AS numerator,
-    sum(scores.sample_weight * scores.denominator ORDER BY scores.trajectory_id) AS denominator,
-    sum(scores.sample_weight * scores.value ORDER BY scores.trajectory_id)
-    / sum(scores.sample_weight ORDER BY scores.trajectory_id)
-    FILTER (WHERE scores.status = 'scored') AS mean,
-    count_if(scores.status = 'scored') AS scored,
-    count_if(scores.status = 'error') AS errors,
-    count(*) AS runs
+    scores.status,
+    scores.sample_weight * 1152921504606846976 AS unit,
+    (unit * scores.numerator)::HUGEINT AS numerator,
+    (unit * scores.denominator)::HUGEINT AS denominator,
+    (unit * scores.value)::HUGEINT AS weighted,
+    if(scores.value IS NULL, NULL, unit)::HUGEINT AS weight
   FROM compared_runs
   INNER JOIN scores USING (trajectory_id)
   WHERE
     compared_runs.counted
     AND compared_runs.task_id IS NOT NULL
-  GROUP BY ALL
+),
+
+side_sums AS (
+  SELECT
+    agent_name,
+    run_mode,
+    task_id,
+    side,
+    metric,
+    sum(numerator)::DOUBLE / 1152921504606846976 AS numerator,
+    sum(denominator)::DOUBLE / 1152921504606846976 AS denominator,
+    sum(weighted)::DOUBLE / sum(weight)::DOUBLE AS mean,
+    count_if(status = 'scored') AS scored,
+    count_if(status = 'error') AS errors,
+    count(*) AS runs
+  FROM parts
+  GROUP BY agent_name, run_mode, task_id, side, metric
 )
 
 SELECT

@@ -74,11 +74,11 @@ def read_comparisons(
     if not both or base == candidate:
         raise NothingToCompare(_nothing(con, base, candidate, agent))
     with only(con, ["trajectory_scores"], _COMPARED):  # an observed optimum is of these alone
-        scores = {
-            "scores": _by_agent(read_rows(con, "score_pairs")),
-            "unpaired": _by_agent(read_rows(con, "unpaired_sums", means=sorted(TASK_MEANS))),
-            "axes": _by_agent(read_rows(con, "unpaired_axes")),
-        }
+        scores = {"scores": _by_agent(read_rows(con, "score_pairs"))}
+        if not all(cohort.is_paired for cohort in both):
+            means = sorted(TASK_MEANS)
+            scores["unpaired"] = _by_agent(read_rows(con, "unpaired_sums", means=means))
+            scores["axes"] = _by_agent(read_rows(con, "unpaired_axes"))
     facts = {
         **scores,
         "usage": _by_agent(read_rows(con, "usage_pairs")),
