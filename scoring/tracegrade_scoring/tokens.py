@@ -8,8 +8,14 @@ from typing import Final
 
 import polars as pl
 
-_RUNS: Final = r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?(?-u:\b)|[a-z_.+-]*[0-9@][a-z0-9_.@+-]*"
-"""Runs of [A-Za-z0-9_.@+-] that hold a digit or @, and numbers with thousands separators."""
+_RUNS: Final = (
+    r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?(?-u:\b)"
+    r"|[a-z_.+-]*[0-9@](?:[a-z0-9_.@+-]*[a-z0-9_@+-])?"
+)
+"""Numbers with thousands separators, and runs that hold a digit or @, without dots after them."""
+
+_REWRITTEN: Final = r"^(?:\.|[+-]?[0-9]+(?:,|\.[0-9]*0$))"
+"""How tokens begin that are told in another way, too; hardly any is."""
 
 _DECIMALS: Final = r"^([+-]?[0-9]+)(?:\.0+|(\.[0-9]*[1-9])0+)$"
 """A number with zeros at its end that say nothing: 1.0 = 1."""
@@ -32,14 +38,12 @@ def distinctive_tokens(texts: pl.DataFrame) -> pl.DataFrame:
         .explode("token", empty_as_null=False, keep_nulls=False)
         .filter(length >= 3)
     )
-    # Patterns are looked for only where they can be: most tokens are plain.
-    marked = token.str.contains(".", literal=True) | token.str.contains(",", literal=True)
-    bare = token.str.strip_chars(".").str.replace_all(",", "", literal=True)
-    is_marked = runs.select(marked).to_series()
+    is_rewritten = runs.select(token.str.contains(_REWRITTEN)).to_series()
+    bare = token.str.strip_chars_start(".").str.replace_all(",", "", literal=True)
     tokens = pl.concat(
         [
-            runs.filter(~is_marked),
-            runs.filter(is_marked).with_columns(bare.str.replace(_DECIMALS, "$1$2")),
+            runs.filter(~is_rewritten),
+            runs.filter(is_rewritten).with_columns(bare.str.replace(_DECIMALS, "$1$2")),
         ]
     )
     numbers = tokens.filter(length == 3).filter(token.str.contains("^[0-9]{3}$"))

@@ -13,6 +13,7 @@ from tracegrade_scoring.relations import put, unordered
 from tracegrade_scoring.tokens import distinctive_tokens
 
 _CALL: Final = ("attempt_id", "call_index")
+_TOKEN: Final = ("trajectory_id", "token")
 
 
 def find_uses(con: duckdb.DuckDBPyConnection) -> None:
@@ -30,35 +31,30 @@ def find_uses(con: duckdb.DuckDBPyConnection) -> None:
 
 def _uses(told: pl.DataFrame) -> pl.DataFrame:
     """Return the calls whose results have tokens, and whether one of these is told again."""
-    numbered = told.with_row_index("row").with_columns(pl.col("trajectory_id").rank("dense"))
+    numbered = told.with_row_index("row")
     is_result = pl.col("call_index").is_not_null()
     results = numbered.filter(is_result)
     firsts = results.group_by("trajectory_id").agg(pl.col("step_index").min().alias("first"))
     after = numbered.filter(~is_result).join(firsts, on="trajectory_id")
     after = after.filter(pl.col("step_index") > pl.col("first")).drop("first")
-    texts = pl.concat([results, after]).drop(*_CALL)
-    found = distinctive_tokens(texts).select(
-        "row", "step_index", _pair(pl.col("trajectory_id"), _number("token")).alias("token")
-    )
-    with_tokens = results.select("row", *_CALL).join(found, on="row", how="semi")
-    told_again = (
-        found.join(results, on="row", how="anti")
-        .group_by("token")
-        .agg(pl.col("step_index").max().alias("last"))
-    )
-    used = (
-        found.join(results, on="row", how="semi")
-        .join(told_again, on="token")
-        .filter(pl.col("last") > pl.col("step_index"))
-    )
-    return with_tokens.select(*_CALL, pl.col("row").is_in(used["row"].unique()).alias("used"))
+    found, again = (distinctive_tokens(texts.drop(_CALL)) for texts in (results, after))
+    used = _told_later(found, again)["row"].unique().implode()
+    with_tokens = results.join(found, on="row", how="semi")
+    return with_tokens.select(*_CALL, pl.col("row").is_in(used).alias("used"))
 
 
-def _number(name: str) -> pl.Expr:
-    """Return a number for each text of a column, the same for equal ones: these are compared."""
-    return pl.col(name).cast(pl.Categorical(pl.Categories.random())).to_physical()
+def _told_later(found: pl.DataFrame, again: pl.DataFrame) -> pl.DataFrame:
+    """Return the found tokens that are told again at a later step of the same trajectory."""
+    again = _likely_in(found, again)
+    last = again.group_by(_TOKEN).agg(pl.col("step_index").max().alias("last"))
+    found = _likely_in(last, found).join(last, on=_TOKEN)
+    return found.filter(pl.col("last") > pl.col("step_index"))
 
 
-def _pair(high: pl.Expr, low: pl.Expr) -> pl.Expr:
-    """Return one number for two that have 32 bits each."""
-    return high.cast(pl.UInt64) * 2**32 + low
+def _likely_in(others: pl.DataFrame, tokens: pl.DataFrame) -> pl.DataFrame:
+    """Return the tokens that are among the others, and by chance some that are not.
+
+    Looking for hashes is cheaper than joining texts, of which most have no equal.
+    """
+    hashed = pl.col("trajectory_id").hash() ^ pl.col("token").hash()
+    return tokens.filter(hashed.is_in(others.select(hashed.implode()).to_series()))
