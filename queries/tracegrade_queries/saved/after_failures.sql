@@ -2,6 +2,9 @@
 --
 -- The next plan, tool call, hand-over or answer of the same trajectory decides.
 --
+-- A call failed by its status, which results that say so set, too; what an error_pattern of a task
+-- file finds besides is in failed_calls_by_tool.
+--
 -- Reads:
 --   steps
 --   trajectories

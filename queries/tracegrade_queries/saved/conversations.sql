@@ -7,7 +7,7 @@
 --   agent_names      VARCHAR[]  Named agents, sorted.
 --   runs             BIGINT     Root trajectories; at least 2.
 --   steps            BIGINT     Of all of them.
---   errors           BIGINT     Calls that failed or were not executed.
+--   errors           BIGINT     Calls whose status is error or not_executed.
 --   first_start      TIMESTAMP  UTC.
 --   secs             DOUBLE     From the first start to the last end.
 --   first_input      VARCHAR    First 80 characters of what was asked first; NULL if unknown.

@@ -9,7 +9,8 @@
 --   incomplete        BIGINT   Whose root, or a span above it, did not arrive.
 --   steps             BIGINT
 --   tool_calls        BIGINT
---   error_share       DOUBLE   Failed or not executed calls / calls, in [0, 1]; NULL without.
+--   error_share       DOUBLE   Calls whose status is error or not_executed / calls, in [0, 1];
+--                              NULL without a call.
 --   tokens            BIGINT   In and out; 0 if none were recorded.
 -- Order:
 --   date DESC, service_name

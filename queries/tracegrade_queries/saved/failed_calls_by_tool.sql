@@ -1,6 +1,6 @@
 -- How the calls of each tool fail, and what becomes of them, as scores see it.
 --
--- Unlike the status of steps, they also know failures by the error_pattern of a task file.
+-- A call failed by its status, by what its result says, or by the error_pattern of a task file.
 --
 -- Reads:
 --   failed_calls

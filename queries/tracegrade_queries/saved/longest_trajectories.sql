@@ -11,7 +11,7 @@
 --   task_id          VARCHAR  NULL if no span names one.
 --   step_count       INTEGER
 --   tool_call_count  INTEGER
---   error_count      INTEGER  Calls that failed or were not executed.
+--   error_count      INTEGER  Calls whose status is error or not_executed.
 --   tokens           BIGINT   In and out; NULL if none were recorded.
 --   secs             DOUBLE   From its start to its end, as far as its source has times.
 --   user_input       VARCHAR  Its first 80 characters; NULL if not captured.

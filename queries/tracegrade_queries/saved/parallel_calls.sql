@@ -1,5 +1,8 @@
 -- How many tool calls models request at once, by model.
 --
+-- A call failed by its status, which results that say so set, too; what an error_pattern of a task
+-- file finds besides is in failed_calls_by_tool.
+--
 -- Reads:
 --   steps
 -- Columns:

@@ -8,7 +8,7 @@
 --   release            VARCHAR  NULL if not sent. One row for each release and agent_name.
 --   agent_name         VARCHAR  NULL if none is named.
 --   with_plan          BIGINT   Trajectories that showed a plan; others are not counted below.
---   failures           DOUBLE   Failed calls in them.
+--   failures           DOUBLE   Failed calls in them, also by the error_pattern of a task file.
 --   followed           DOUBLE   Of them, those with a replan before the next call.
 --   followed_share     DOUBLE   followed / failures, in [0, 1]; NULL without failures.
 --   replans            DOUBLE   Changes of the remaining plan.

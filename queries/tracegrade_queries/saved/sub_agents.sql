@@ -8,7 +8,7 @@
 --   runs           BIGINT   Trajectories of the called agent; at least 1.
 --   calling_runs   BIGINT   Trajectories that called it.
 --   mean_steps     DOUBLE   Of the called agent's runs.
---   errors         BIGINT   Failed or not executed calls in them.
+--   errors         BIGINT   Calls in them whose status is error or not_executed.
 --   share_of_time  DOUBLE   Their time / the callers' time; NULL if the callers took none.
 -- Order:
 --   runs DESC, caller, agent_name
