@@ -3,12 +3,14 @@
 Counted bucket by bucket, so that the summary of a small run needs no look at the whole lake.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 import duckdb
+import pyarrow as pa
 
 from tracegrade_scoring.metrics import METRICS
+from tracegrade_scoring.relations import append
 from tracegrade_scoring.tasks import Specification
 
 
@@ -50,13 +52,22 @@ def start_counts(con: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def add_counts(con: duckdb.DuckDBPyConnection) -> None:
-    """Count one bucket; needs `attempts`, `calls` and `new_trajectory_scores`."""
-    con.execute(f"INSERT INTO run_statuses {_STATUSES}")
+def add_counts(con: duckdb.DuckDBPyConnection, scores: pa.Table) -> None:
+    """Count one bucket with these rows of `trajectory_scores`; needs `attempts` and `calls`."""
+    append(con, "run_statuses", pa.concat_tables(_statuses(scores)))
     con.execute(f"INSERT INTO run_task_sources {_TASK_SOURCES}")
     con.execute(
         "INSERT INTO run_calls SELECT count(*), count_if(failed), count(effect) FROM calls"
     )
+
+
+def _statuses(scores: pa.Table) -> Iterator[pa.Table]:
+    """Yield each metric's statuses and reasons, and how many trajectories have them."""
+    for metric in METRICS:
+        of_one = pa.Table.from_struct_array(scores[metric]).group_by(["status", "reason"])
+        found = of_one.aggregate([([], "count_all")])
+        named = found.rename_columns({"count_all": "trajectories"})
+        yield named.append_column("metric", pa.repeat(metric, len(named)))
 
 
 def read_counts(con: duckdb.DuckDBPyConnection, specification: Specification) -> Counts:
@@ -83,13 +94,6 @@ def _read_calls(con: duckdb.DuckDBPyConnection) -> CallCounts:
     )
     return CallCounts(*counted.fetchall()[0])
 
-
-# One small aggregate for each metric costs less than turning the columns into rows.
-_STATUSES: Final = " UNION ALL ".join(
-    f"SELECT '{name}', {name}.status, {name}.reason, count(*) "
-    "FROM new_trajectory_scores GROUP BY ALL"
-    for name in METRICS
-)
 
 _TASK_SOURCES: Final = """
   SELECT

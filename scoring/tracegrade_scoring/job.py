@@ -37,7 +37,7 @@ from tracegrade_scoring.schema import (
     SCORER_VERSION,
     TRAJECTORY_SCORES,
 )
-from tracegrade_scoring.sums import add_scores, start_sums, sums_are_whole, total_sums
+from tracegrade_scoring.sums import BATCH_ROWS, add_scores, start_sums, sums_are_whole, total_sums
 from tracegrade_scoring.tasks import Specification
 
 STEPS_AT_A_TIME: Final = 1_000_000
@@ -265,8 +265,8 @@ def _score_bucket(
     rows = score_bucket(con, specification)
     files = {table: run.stage(table, new) for table, new in rows.items()}
     reach("scores_staged")
-    add_scores(con, "FROM new_trajectory_scores")
-    add_counts(con)
+    add_scores(con, rows[TRAJECTORY_SCORES].to_batches(BATCH_ROWS))
+    add_counts(con, rows[TRAJECTORY_SCORES])
     leave_bucket(con)
     return Scored(len(rows[TRAJECTORY_SCORES]), files)
 

@@ -56,6 +56,13 @@ def put(con: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:
     con.unregister("_incoming")
 
 
+def append(con: duckdb.DuckDBPyConnection, name: str, rows: pa.Table, columns: str = "*") -> None:
+    """Add rows to the table of that name, by the names of the columns that SQL makes of them."""
+    con.register("_incoming", rows)
+    con.execute(f"INSERT INTO {name} BY NAME SELECT {columns} FROM _incoming")
+    con.unregister("_incoming")
+
+
 def table(schema: pa.Schema, rows: Iterable[tuple[object, ...]]) -> pa.Table:
     """Return rows as a table of that schema; an empty one for no rows."""
     columns = list(zip(*rows, strict=True)) or [()] * len(schema)

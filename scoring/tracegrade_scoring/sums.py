@@ -3,21 +3,42 @@
 Doubles are added as whole multiples of 2**-60: no order of rows, no splitting into buckets and no
 earlier run changes a bit of the result, and what is no longer so can be taken off again. That is
 how release scores follow a small change without reading the whole lake.
+
+Such a multiple is three digits of base 2**32, each added up in doubles, which are exact below
+2**53; the engine puts them together.
 """
 
-from typing import Final
+from collections.abc import Iterable
+from typing import Any, Final, TypeAlias
 
 import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from tracegrade_queries.connection import duckdb_type
 from tracegrade_scoring.metrics import METRICS
-from tracegrade_scoring.schema import SCORE_SUMS
+from tracegrade_scoring.relations import append
+from tracegrade_scoring.schema import SCORE, SCORE_SUMS
 
 UNIT: Final = 2**60
 """Sums hold whole multiples of 1 / UNIT, up to 10**38 of them."""
 
-_KEYS: Final = ("release", "agent_name", "run_mode", "task_category", "task_id", "metric")
-_ADDED: Final = [column.name for column in SCORE_SUMS.columns if column.name not in _KEYS]
+BATCH_ROWS: Final = 50_000
+"""Rows that are added up at a time, each of 400 values; of 2**21 a digit's sum could be 2**53."""
+
+Columns: TypeAlias = dict[str, npt.NDArray[Any]]
+Doubles: TypeAlias = npt.NDArray[np.float64]
+Places: TypeAlias = npt.NDArray[np.int64]
+
+_COHORT: Final = ("release", "agent_name", "run_mode", "task_category", "task_id")
+_KEYS: Final = (*_COHORT, "metric")
+_STATUSES: Final = ("scored", "not_applicable", "error")
+_COUNTS: Final = (*_STATUSES, "not_single")
+_SUMS: Final = ("numerator", "denominator", "value_sum", "weight", "observations")
+_BASE: Final = 2**32
+_DIGITS: Final = 3
 
 
 def start_sums(con: duckdb.DuckDBPyConnection) -> None:
@@ -28,59 +49,113 @@ def start_sums(con: duckdb.DuckDBPyConnection) -> None:
     con.execute("CREATE OR REPLACE TABLE sum_parts AS FROM score_sums")
     if not sums_are_whole(con):
         con.execute("DELETE FROM sum_parts")
-        add_scores(con, f"SELECT * FROM trajectory_scores WHERE NOT {_OF_TRACES}")
+        add_scores(con, read_scores(con, f"NOT {_OF_TRACES}"))
         return
     dates = con.sql(
         "SELECT DISTINCT scored_date FROM traces_to_score WHERE scored_date IS NOT NULL"
     ).fetchall()
     if dates:  # as constants they keep the engine from all other files
         listed = ", ".join(f"'{day}'" for (day,) in dates)
-        old = f"SELECT * FROM trajectory_scores WHERE date IN ({listed}) AND {_OF_TRACES}"
-        add_scores(con, old, sign=-1)
+        add_scores(con, read_scores(con, f"date IN ({listed}) AND {_OF_TRACES}"), sign=-1)
 
 
 _OF_TRACES: Final = "split_part(trajectory_id, '-', 1) IN (SELECT trace_id FROM traces_to_score)"
 
 
-def add_scores(con: duckdb.DuckDBPyConnection, scores: str, sign: int = 1) -> None:
-    """Add scores, a query with the columns of `trajectory_scores`; a sign of -1 takes them off."""
-    added = ", ".join(f"{sign} * cell.{name} AS {name}" for name in _ADDED)
-    con.execute(
-        "INSERT INTO sum_parts BY NAME "
-        "SELECT release, agent_name, run_mode, task_category, task_id, cell.metric AS metric, "
-        f"{added} FROM (SELECT * EXCLUDE (cells), unnest(cells) AS cell FROM ({_cells(scores)}))"
+def read_scores(con: duckdb.DuckDBPyConnection, condition: str) -> pa.RecordBatchReader:
+    """Return the rows of `trajectory_scores` of a condition, for `add_scores`."""
+    rows = con.sql(f"SELECT * FROM trajectory_scores WHERE {condition}")
+    return rows.to_arrow_reader(BATCH_ROWS)
+
+
+def add_scores(
+    con: duckdb.DuckDBPyConnection, scores: Iterable[pa.RecordBatch], sign: int = 1
+) -> None:
+    """Add scores to `sum_parts`; a sign of -1 takes them off.
+
+    Args:
+        con: Holds `sum_parts`.
+        scores: Rows with the columns of `trajectory_scores`, at most BATCH_ROWS in each.
+        sign: 1 or -1.
+    """
+    parts = [_added_up(rows) for rows in scores]  # all are read before `con` writes
+    if parts:
+        append(con, "sum_parts", pa.concat_tables(parts), _put_together(sign))
+
+
+def _put_together(sign: int) -> str:
+    """Return the columns of `sum_parts` as the engine reads them of counts and digits."""
+    sums = {name: f"{name}::BIGINT" for name in _COUNTS}
+    for name in _SUMS:
+        digits = (f"{name}_{place}::HUGEINT * {_BASE**place}" for place in range(_DIGITS))
+        sums[name] = f"({' + '.join(digits)})"
+    return ", ".join((*_KEYS, *(f"{sign} * {sum_} AS {name}" for name, sum_ in sums.items())))
+
+
+def _added_up(scores: pa.RecordBatch) -> pa.Table:
+    """Return the sums of every metric for each cohort, category and task."""
+    keys, groups = _groups(scores)
+    weights = _doubles(scores["sample_weight"])
+    cells = [_cell(scores[metric], weights, groups, len(keys)) for metric in METRICS]
+    sums = {name: np.concatenate([cell[name] for cell in cells]) for name in cells[0]}
+    every = keys.take(pa.array(np.tile(np.arange(len(keys)), len(METRICS))))
+    metrics = pa.array([metric for metric in METRICS for _ in range(len(keys))], pa.string())
+    return pa.table({**{name: every[name] for name in _COHORT}, "metric": metrics, **sums})
+
+
+def _groups(scores: pa.RecordBatch) -> tuple[pa.Table, Places]:
+    """Return each cohort, category and task once, and for each row the place of its own."""
+    columns = {name: scores[name] for name in _COHORT}
+    columns["task_category"] = columns["task_category"].fill_null("")
+    groups = np.zeros(len(scores), dtype=np.int64)
+    for column in columns.values():
+        found = column.dictionary_encode("encode")
+        pairs = pa.array(groups * len(found.dictionary) + found.indices.to_numpy())
+        groups = pairs.dictionary_encode().indices.to_numpy().astype(np.int64)
+    _, first = np.unique(groups, return_index=True)
+    return pa.table(columns).take(pa.array(first)), groups
+
+
+def _cell(score: pa.StructArray, weights: Doubles, groups: Places, size: int) -> Columns:
+    """Return what is counted of one metric for each group, and the digits of what is added up."""
+    fields = dict(zip(SCORE.names, score.flatten(), strict=True))
+    status = pc.index_in(fields["status"], pa.array(_STATUSES)).fill_null(len(_STATUSES))
+    by_status = np.bincount(
+        status.to_numpy() * size + groups, minlength=(len(_STATUSES) + 1) * size
     )
-
-
-def _cells(scores: str) -> str:
-    """Return the query of the sums of every metric for each cohort, category and task."""
-    cells = ", ".join(_cell(metric) for metric in METRICS)
-    return (
-        "SELECT release, agent_name, run_mode, coalesce(task_category, '') AS task_category, "
-        f"task_id, [{cells}] AS cells FROM ({scores}) GROUP BY ALL"
+    scored = np.flatnonzero(pc.equal(status, 0))
+    group, weight = groups[scored], weights[scored]
+    value, numerator, denominator = (
+        _doubles(fields[name])[scored] for name in ("value", "numerator", "denominator")
     )
+    single = (denominator == 1) & ((numerator == 0) | (numerator == 1)) & (weight == 1)
+    added = (weight * numerator, weight * denominator, weight * value, weight, denominator)
+    return {
+        **dict(zip(_STATUSES, by_status.reshape(-1, size), strict=False)),
+        "not_single": np.bincount(group[~single], minlength=size),
+        **_digits(np.stack(added), group, size),
+    }
 
 
-def _cell(metric: str) -> str:
-    """Return the sums of one metric as a struct."""
-    scored = f"{metric}.status = 'scored'"
-    single = f"{metric}.denominator = 1 AND {metric}.numerator IN (0, 1) AND sample_weight = 1"
-    counts = {
-        "scored": f"count_if({scored})",
-        "not_applicable": f"count_if({metric}.status = 'not_applicable')",
-        "error": f"count_if({metric}.status = 'error')",
-        "not_single": f"count_if({scored} AND NOT ({single}))",
+def _doubles(numbers: pa.DoubleArray) -> Doubles:
+    """Return numbers for numpy, NaN in place of NULL."""
+    found: Doubles = numbers.to_numpy(zero_copy_only=False)
+    return found
+
+
+def _digits(numbers: Doubles, groups: Places, size: int) -> Columns:
+    """Return the exact sums for each group of rows of numbers, one for each of `_SUMS`."""
+    rest = np.where(np.isnan(numbers), 0, np.rint(numbers * float(UNIT)))
+    digits = []
+    for _ in range(_DIGITS - 1):
+        above = np.floor(rest / _BASE)
+        digits.append(rest - above * _BASE)
+        rest = above
+    return {
+        f"{name}_{place}": np.bincount(groups, digit, minlength=size).astype(np.float64)
+        for place, rows in enumerate((*digits, rest))
+        for name, digit in zip(_SUMS, rows, strict=True)
     }
-    sums = {
-        "numerator": f"sample_weight * {metric}.numerator",
-        "denominator": f"sample_weight * {metric}.denominator",
-        "value_sum": f"sample_weight * {metric}.value",
-        "weight": f"if({scored}, sample_weight, 0)",
-        "observations": f"{metric}.denominator",
-    }
-    exact = {name: f"coalesce(sum(({of} * {UNIT}.0)::HUGEINT), 0)" for name, of in sums.items()}
-    fields = ", ".join(f"'{name}': {sql}" for name, sql in {**counts, **exact}.items())
-    return f"{{'metric': '{metric}', {fields}}}"
 
 
 def total_sums(con: duckdb.DuckDBPyConnection) -> None:
@@ -88,7 +163,7 @@ def total_sums(con: duckdb.DuckDBPyConnection) -> None:
     sums = ", ".join(
         f"sum({column.name})::{duckdb_type(column.type)} AS {column.name}"
         for column in SCORE_SUMS.columns
-        if column.name in _ADDED
+        if column.name not in _KEYS
     )
     con.execute(
         f"CREATE OR REPLACE TEMP TABLE current_sums AS SELECT {', '.join(_KEYS)}, {sums} "

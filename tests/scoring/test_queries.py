@@ -16,7 +16,7 @@ from tracegrade_queries.connection import connect
 from tracegrade_scoring.bucket import score_bucket
 from tracegrade_scoring.bucket_rows import number_buckets, steps_read, take_bucket
 from tracegrade_scoring.job import find_traces
-from tracegrade_scoring.schema import SCORE_TABLES
+from tracegrade_scoring.schema import SCORE_TABLES, TRAJECTORY_SCORES
 from tracegrade_scoring.sums import add_scores, start_sums, total_sums
 from tracegrade_scoring.tasks import load
 
@@ -103,9 +103,9 @@ def con(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
         find_traces(con, SPECIFICATION)
         (bucket,) = number_buckets(con, 1_000)
         take_bucket(con, bucket, steps_read(SPECIFICATION))
-        score_bucket(con, SPECIFICATION)
+        rows = score_bucket(con, SPECIFICATION)
         start_sums(con)
-        add_scores(con, "FROM new_trajectory_scores")
+        add_scores(con, rows[TRAJECTORY_SCORES].to_batches())
         total_sums(con)
         con.execute("CREATE OR REPLACE TEMP TABLE trajectory_scores AS FROM new_trajectory_scores")
         yield con

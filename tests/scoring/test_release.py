@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tracegrade_scoring.release import release_scores
 from tracegrade_scoring.schema import SCORE_SUMS, TRAJECTORY_SCORES
-from tracegrade_scoring.sums import add_scores, start_sums, total_sums
+from tracegrade_scoring.sums import UNIT, add_scores, start_sums, total_sums
 
 from .build import arrow
 
@@ -118,6 +118,13 @@ def plain(runs: Sequence[Run]) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...
         yield (*cohort, category, metric), (value, *counts, len(own), len(tasks))
 
 
+def wide_run(random: Random) -> Run:
+    """Return one run whose numbers have all bits of a double, some below those that are kept."""
+    numerator, denominator = (random.random() * 2.0 ** random.randint(-20, 10) for _ in "ab")
+    run = random_run(random)._replace(metric="tsa", weight=random.choice((1, 10**9)))
+    return run._replace(numerator=numerator, denominator=denominator)
+
+
 @pytest.fixture(scope="module")
 def con() -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection on which nothing was scored before."""
@@ -137,8 +144,8 @@ def test_release_scores_are_those_of_the_definition(
     runs = [random_run(random) for _ in range(120)]
     con.register("trajectory_scores", arrow(TRAJECTORY_SCORES, []))
     start_sums(con)
-    con.register("made", arrow(TRAJECTORY_SCORES, [row(i, run) for i, run in enumerate(runs)]))
-    add_scores(con, "FROM made")
+    made = arrow(TRAJECTORY_SCORES, [row(i, run) for i, run in enumerate(runs)])
+    add_scores(con, made.to_batches(50))
     total_sums(con)
 
     names = ("value", "scored", "not_applicable", "error", "trajectories", "tasks")
@@ -148,3 +155,34 @@ def test_release_scores_are_those_of_the_definition(
         for row in release_scores(con).to_pylist()
     }
     assert found == dict(plain(runs))
+
+
+@settings(max_examples=15, phases=[Phase.generate])
+@given(seed=st.integers(min_value=0))
+def test_sums_are_exact(con: duckdb.DuckDBPyConnection, seed: int) -> None:
+    """Split in any way, doubles add up as multiples of 2**-60; taken off, they leave nothing."""
+    random = Random(seed)  # noqa: S311 - no secret hangs on it
+    runs = [wide_run(random) for _ in range(60)]
+    made = arrow(TRAJECTORY_SCORES, [row(i, run) for i, run in enumerate(runs)])
+    start_sums(con)
+    add_scores(con, made.to_batches(random.randint(1, 60)))
+    total_sums(con)
+
+    found = con.sql("SELECT sum(numerator), sum(value_sum), sum(observations) FROM current_sums")
+    scored = [run for run in runs if run.status == "scored"]
+    numbers = [
+        (
+            run.weight * run.numerator,
+            run.weight * (run.numerator / run.denominator),
+            run.denominator,
+        )
+        for run in scored
+    ]
+    assert [int(total) for total in found.fetchall()[0]] == [
+        sum(round(Fraction(number) * UNIT) for number in column)
+        for column in zip(*numbers, strict=True)
+    ]
+
+    add_scores(con, made.to_batches(), sign=-1)
+    total_sums(con)
+    assert con.sql("FROM current_sums").fetchall() == []

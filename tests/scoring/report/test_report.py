@@ -13,7 +13,7 @@ from tracegrade_scoring.report.html import render_html
 from tracegrade_scoring.report.markdown import render_markdown
 from tracegrade_scoring.report.model import Key, Release, Report
 from tracegrade_scoring.report.terminal import render_terminal
-from tracegrade_scoring.sums import add_scores, total_sums
+from tracegrade_scoring.sums import add_scores, read_scores, total_sums
 
 
 def only(report: Report) -> Release:
@@ -110,7 +110,7 @@ def test_superseded_run_is_in_no_metric(tables: Tables) -> None:
         tables.score(run, "loop_trap", 1 - outcome, numerator=1 - outcome, denominator=1.0)
         tables.insert("failures", trajectory_id=run, mode="unclassified", release="1.0")
     tables.con.execute("CREATE TEMP TABLE sum_parts AS FROM score_sums")
-    add_scores(tables.con, "FROM trajectory_scores")
+    add_scores(tables.con, read_scores(tables.con, "TRUE"))
     total_sums(tables.con)
     tables.con.execute("INSERT INTO score_sums BY NAME FROM current_sums")
 
