@@ -19,6 +19,7 @@ _STAGES: Final = (
     "recoveries",
     "expected_calls",
     "last_needed_calls",
+    "call_sub_goals",
     "sub_goal_requirements",
     "premature_commitments",
     "suspects",

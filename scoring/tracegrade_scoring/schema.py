@@ -19,7 +19,7 @@ BIGINT: Final = pa.int64()
 EXACT: Final = pa.decimal128(38)
 """Sums of doubles in whole multiples of 2**-60."""
 
-SCORER_VERSION: Final = "3"
+SCORER_VERSION: Final = "4"
 """Rises when a definition changes: every trajectory is then scored again."""
 
 SCORE: Final = pa.struct(

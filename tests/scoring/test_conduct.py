@@ -282,3 +282,51 @@ def test_what_is_judged_at_the_end_alone_is_no_open_prerequisite(
     )
 
     assert scores(con)["premature_commitment"].value == premature
+
+
+PATHS = """
+tools: {look: {effect: read}, ask: {effect: read}, pay: {effect: write}, mail: {effect: write}}
+tasks:
+  x:
+    sub_goals:
+      refund: {serves: [pay]}
+      tell_refund: {serves: [mail], deps: [refund]}
+      ask: {serves: [ask]}
+      tell_refusal: {serves: [mail], deps: [ask]}
+      end: {any_of: [[refund, tell_refund], [ask, tell_refusal]]}
+"""
+"""Two ways to the end, both of which mail."""
+
+
+@pytest.mark.parametrize(
+    ("tools", "premature"),
+    [
+        (("mail", "ask"), 1),
+        (("ask", "mail"), 0),
+        (("mail", "pay"), 1),
+        (("pay", "mail"), 0),
+    ],
+)
+def test_call_serves_the_way_that_was_taken(tools: tuple[str, ...], premature: float) -> None:
+    """A write is too early if the sub-goal that it serves on the chosen way waits for another."""
+    steps = [call("t1", i, tool) for i, tool in enumerate(tools)]
+    con = scored(connection(steps, [trajectory("t1", task_id="x")]), specification(PATHS))
+
+    assert scores(con)["premature_commitment"].value == premature
+
+
+def test_cascade_follows_the_way_that_was_taken() -> None:
+    """A question that failed leads to the mails that failed after it, not to refunds."""
+    steps = [call("t1", 0, "ask", status="error")]
+    steps += [call("t1", i, "mail", status="error") for i in (1, 2)]
+    con = scored(connection(steps, [trajectory("t1", task_id="x")]), specification(PATHS))
+
+    assert con.sql("SELECT call_index FROM cascades").fetchall() == [(0,)]
+
+
+def test_sub_goal_that_the_task_does_not_know_is_none() -> None:
+    """A span that names a step of the agent's own plan serves what the task's rules say."""
+    steps = [call("t1", 0, "mail", sub_goal="step-1"), call("t1", 1, "ask")]
+    con = scored(connection(steps, [trajectory("t1", task_id="x")]), specification(PATHS))
+
+    assert scores(con)["premature_commitment"].value == 1

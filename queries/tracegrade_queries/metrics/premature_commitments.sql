@@ -5,7 +5,7 @@
 -- metrics.md, section 9.
 --
 -- Reads:
---   call_points
+--   call_sub_goals
 --   calls
 --   steps
 --   sub_goal_examples
@@ -23,12 +23,10 @@ WITH commitments AS (
     calls.attempt_id,
     calls.call_index,
     calls.tool_name,
-    call_points.sub_goal
+    call_sub_goals.sub_goal
   FROM calls
-  INNER JOIN call_points USING (attempt_id, call_index)
-  WHERE
-    calls.effect IN ('write', 'destructive')
-    AND call_points.sub_goal IS NOT NULL
+  INNER JOIN call_sub_goals USING (attempt_id, call_index)
+  WHERE calls.effect IN ('write', 'destructive')
 ),
 
 early_calls AS (

@@ -3,7 +3,7 @@
 -- Source: Harness, "Failure-mode taxonomy"; metrics.md, section 9 (`cascading_error`).
 --
 -- Reads:
---   call_points
+--   call_sub_goals
 --   calls
 --   decision_rows
 -- Columns:
@@ -15,7 +15,7 @@
 --   content_missing  BOOLEAN  Its arguments were not.
 --   result           VARCHAR  NULL where it is missing.
 --   arguments        VARCHAR  NULL where they are missing.
---   sub_goal         VARCHAR  That it serves; NULL if none.
+--   sub_goal         VARCHAR  That it serves in the chosen variant; NULL if none.
 -- Order:
 --   none
 WITH failures AS (
@@ -48,9 +48,9 @@ SELECT
   calls.content_missing,
   if(calls.result_missing, NULL, calls.result) AS result,
   if(calls.content_missing, NULL, calls.arguments) AS arguments,
-  call_points.sub_goal
+  call_sub_goals.sub_goal
 FROM calls
 INNER JOIN failures USING (attempt_id)
-INNER JOIN call_points USING (attempt_id, call_index)
+LEFT JOIN call_sub_goals USING (attempt_id, call_index)
 LEFT JOIN mismatches USING (attempt_id, call_index)
 WHERE calls.failed OR mismatches.attempt_id IS NOT NULL;
