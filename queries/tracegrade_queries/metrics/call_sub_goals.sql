@@ -9,7 +9,7 @@
 --   sub_goal_results
 -- Columns:
 --   attempt_id  INTEGER  The root trajectory.
---   call_index  INTEGER  A call that surely serves one; one row for each attempt_id and call_index.
+--   call_index  INTEGER  A call that surely serves one; one row for each of the two.
 --   sub_goal    VARCHAR  Named on the span, else by the task's rules.
 -- Order:
 --   none
