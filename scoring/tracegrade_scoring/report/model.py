@@ -56,6 +56,7 @@ class Score:
     trajectories: int
     """The three together."""
     flags: tuple[str, ...] = ()
+    """Of release_scores; no_spread if the interval has no width."""
     unscored: tuple[Unscored, ...] = ()
 
 

@@ -130,7 +130,9 @@ def _scores(metrics: list[Row], reasons: list[Row]) -> dict[str, Score]:
 
 
 def _score(row: Row, unscored: list[Unscored]) -> Score:
-    return Score(**{**row, "flags": tuple(row["flags"])}, unscored=tuple(unscored))
+    no_spread = row["low"] is not None and row["low"] == row["high"]
+    flags = (*row["flags"], *("no_spread",) * no_spread)
+    return Score(**{**row, "flags": flags}, unscored=tuple(unscored))
 
 
 def _wrong_decision(row: Row) -> WrongDecision:

@@ -21,12 +21,10 @@ from tracegrade_scoring.report.model import Release, Report
 from tracegrade_scoring.report.scorecard import CARD_HEADINGS, card_row
 from tracegrade_scoring.report.screen import bullets, capture, plain_table, section, texts
 from tracegrade_scoring.report.view import (
-    MODE_HEADINGS,
     VERDICT_WORDS,
     AgentView,
     Cell,
     MetricRow,
-    ModeRow,
     agent_views,
     release_label,
 )
@@ -65,7 +63,7 @@ def _agent_parts(agent: AgentView, width: int) -> Iterator[RenderableType]:
         yield _metric_table(agent, columns, _widths(agent, width))
         yield Text()
     yield from section("Reliability over repeated attempts", _pass_table(agent))
-    yield from section("Failure modes", _rows(MODE_HEADINGS, map(_with_short_id, agent.modes)))
+    yield from section("Failure modes", _mode_table(agent))
     for release in agent.releases:
         yield from _evidence(release)
     yield from section("Small samples", bullets(agent.cautions))
@@ -98,7 +96,7 @@ class Widths(NamedTuple):
 
 def _widths(agent: AgentView, width: int) -> Widths:
     """Return what fits: cells as wide as all releases leave room for, within limits."""
-    label = min(LABEL_WIDTH, width // 3)
+    label = min(LABEL_WIDTH, width * 2 // 5)
     difference = DIFFERENCE_WIDTH if agent.compared else 0
     room = width - label - (difference + GAP if difference else 0)
     cell = min(max(room // len(agent.releases) - GAP, MIN_CELL_WIDTH), MAX_CELL_WIDTH)
@@ -170,9 +168,17 @@ def _pass_table(agent: AgentView) -> Table | None:
     return table
 
 
-def _with_short_id(row: ModeRow) -> ModeRow:
-    run, comma, step = row.example.partition(", ")
-    return row._replace(example=f"{words.run(run)}{comma}{step}")
+def _mode_table(agent: AgentView) -> Table | None:
+    if not agent.modes:
+        return None
+    table = Table.grid(padding=(0, 2))
+    for row in agent.modes:
+        run, comma, step = row.example.partition(", ")
+        text = Text(row.mode, style="bold", overflow="fold")
+        text.append(f"  {row.runs}, first {words.run(run)}{comma}{step}", style="not bold")
+        text.append(f"\n{row.detail}" if row.detail else "", style="not bold dim")
+        table.add_row(Text(row.release, overflow="fold"), Text(row.rate), text)
+    return table
 
 
 def _evidence(release: Release) -> Iterator[RenderableType]:
@@ -187,7 +193,8 @@ def _decision_table(release: Release) -> RenderableType | None:
         return None
     table = Table.grid(padding=(0, 1))
     for row in release.wrong_decisions[:EVIDENCE_ROWS]:
-        text = Text(f"{picked(row)}, expected {expected(row)}", style="bold", overflow="fold")
+        instead = f", expected {expected(row)}" if row.expected_tool else ""
+        text = Text(f"{picked(row)}{instead}", style="bold", overflow="fold")
         names = (words.name(row.task_id), words.name(row.decision, ""))
         place = "task " + " / ".join(filter(None, names)) if row.task_id else "no task"
         text.append(f"  {place}", style="not bold")
@@ -203,9 +210,8 @@ def _skipped_table(release: Release) -> RenderableType | None:
     table = plain_table("task", "sub-goal", "skipped in", "example")
     for goal in skipped[:EVIDENCE_ROWS]:
         runs = f"{goal.skipped:,} of {words.count(goal.attempts, 'run')}"
-        example = words.name(goal.trajectory_id)
-        task = words.name(goal.task_id)
-        table.add_row(*texts((task, words.name(goal.sub_goal), runs, example)))
+        names = (words.name(goal.task_id), words.name(goal.sub_goal))
+        table.add_row(*texts((*names, runs, words.run(goal.trajectory_id))))
     return _with_rest(table, len(skipped))
 
 

@@ -20,6 +20,7 @@ FLAGS = {
     "insufficient_sample": "few samples: fewer than 50 decision points or 10 tasks, so read it as "
     "a hint, not as a measurement",
     "few_tasks": "too few tasks for an interval",
+    "no_spread": "no spread, since all tasks say the same: they cannot tell how sure that is",
 }
 """What a flag of an aggregated score means."""
 
@@ -72,12 +73,15 @@ def level(share: float) -> str:
 
 
 def interval(low: float | None, high: float | None, scale: Scale) -> str:
-    """Return an interval, '' where there is none."""
+    """Return an interval with as many decimals as tell its ends apart, '' where there is none."""
     if low is None or high is None:
         return ""
-    if scale is Scale.SHARE:
-        return f"{low * 100:.0f}{DASH}{high * 100:.0f}%"
-    return f"{number(low)}{DASH}{number(high)}"
+    if low == high:
+        return NO_SPREAD
+    if scale is not Scale.SHARE:
+        return f"{number(low)}{DASH}{number(high)}"
+    digits = next(n for n in range(4) if n == 3 or f"{low:.{n + 2}f}" != f"{high:.{n + 2}f}")
+    return f"{low * 100:.{digits}f}{DASH}{high * 100:.{digits}f}%"
 
 
 def difference(change: float, scale: Scale) -> str:

@@ -25,6 +25,7 @@ from tracegrade_scoring.report.model import (
 )
 from tracegrade_scoring.report.read import read_report
 from tracegrade_scoring.report.terminal import render_terminal
+from tracegrade_scoring.report.words import DASH
 
 
 def worked_example(tables: Tables, late: float = 5.0) -> Release:
@@ -310,3 +311,45 @@ def test_fewest_steps_that_were_seen_count_as_needed(tables: Tables) -> None:
     score = release.metrics["step_efficiency"]
     assert score.value == pytest.approx(12 / 19)
     assert (score.scored, score.not_applicable, score.low) == (3, 0, None)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [
+        (1.0, 1.0, "no spread"),
+        (0.0, 0.0, "no spread"),
+        (0.9, 1.0, "90-100%"),
+        (0.998, 1.0, "99.8-100.0%"),
+        (0.99999, 1.0, "99.999-100.000%"),
+    ],
+)
+def test_interval_is_never_two_equal_numbers(
+    tables: Tables, low: float, high: float, shown: str
+) -> None:
+    """Without width it is `no spread`, flagged and explained; else its ends can be told apart."""
+    run = tables.run(task_id="a")
+    tables.scored(run, "a")
+    tables.release("tsa", 1.0, low=low, high=high, numerator=6.0, denominator=6.0)
+    report = tables.report()
+    text = render_terminal(report, width=100, colour=False)
+
+    assert f"100.0%  {shown.replace('-', DASH)}" in text
+    assert ("they cannot tell how sure that is" in " ".join(text.split())) == (low == high)
+    flags = json.loads(render_json(report))["releases"][0]["metrics"]["tsa"]["flags"]
+    assert ("no_spread" in flags) == (low == high)
+
+
+def test_failure_mode_has_its_run_on_one_line_at_80_columns(tables: Tables) -> None:
+    """The run can be copied, and what it shows stands below it."""
+    run = tables.run(task_id="a")
+    tables.scored(run, "a")
+    tables.release("loop_trap", 1.0, numerator=1.0, denominator=1.0)
+    tables.insert(
+        "failures", trajectory_id=run, mode="loop_trap", step_index=4, release="1.0",
+        detail="read_csv 3 times with the same arguments and result",
+    )  # fmt: skip
+    lines = render_terminal(tables.report(), width=80, colour=False).splitlines()
+    (place,) = (n for n, line in enumerate(lines) if line.startswith("1.0  100.0%  loop trap"))
+
+    assert lines[place].endswith(f"first {run}, step 4")
+    assert lines[place + 1].strip() == "read_csv 3 times with the same arguments and result"
