@@ -4,6 +4,21 @@ Lengths are skewed (a few runs make sixty calls, most make three), calls fail an
 arguments have 50 to 1,000 bytes and hardly ever repeat, agents plan and replan, a few loop. Forty
 tasks, of which a fifth of the runs must be told by what the user asked. Every value comes from a
 hash of the run's number, so the same numbers make the same rows.
+
+Texts are plain words with, here and there, a distinctive token (number, id, date; metrics.md,
+section 2, s4), as many as in real runs: 200 of tau-bench (airline, gpt-4o), 100 of AgentRx
+(tau-bench retail) and 400 of WorkBench (email and calendar).
+
+| texts | made | tau-bench | AgentRx | WorkBench |
+|---|---|---|---|---|
+| results: bytes, mean | 404 | 640 | 838 | 255 |
+| share of words that are distinctive | 18 % | 20 % | 25 % | 9 % |
+| such words in 1,000 bytes | 23 | 18 | 23 | 11 |
+| results of which one is told later, of those with any | 68 % | 87 % | 95 % | 77 % |
+| arguments: bytes, mean | 267 | 102 | 58 | 76 |
+| share of words that are distinctive | 9 % | 19 % | 28 % | 12 % |
+| such words in 1,000 bytes | 15 | 22 | 29 | 14 |
+| messages of the agent: share of words | 4-6 % | 3 % | 5 % | none |
 """
 
 import uuid
@@ -29,16 +44,10 @@ FIRST_DAY: Final = date(2026, 10, 1)
 TASKS: Final = 40
 TOOLS: Final = 25
 COLLECTOR: Final = "bench"
+WORDS_PER_TOKEN: Final = 25
+"""Of so many words of a sentence one is a number, a code or a date."""
 
 _MACROS = f"""
-  SET VARIABLE texts = (
-    SELECT list(text ORDER BY place) FROM (
-      SELECT n % 500 AS place, string_agg(
-        substr(md5((hash(n) % 3000)::VARCHAR), 1, 3 + (hash(n) % 7)::INTEGER), ' ' ORDER BY n
-      ) AS text
-      FROM range(250000) AS numbers (n) GROUP BY place
-    )
-  );
   -- Of a text: hashes of several values at once resemble one another.
   CREATE TEMP MACRO mixed(i, salt) AS hash(i || '/' || salt);
   CREATE TEMP MACRO u(i, salt) AS mixed(i, salt) / 18446744073709551616.0;
@@ -48,8 +57,45 @@ _MACROS = f"""
     least(most, middle * exp(spread * normal(i, salt)))::INTEGER;
   CREATE TEMP MACRO tool_of(task, place) AS 'tool_' || ((task * 7 + place * 3) % {TOOLS});
   CREATE TEMP MACRO expected_calls(task) AS 2 + task % 5;
+  CREATE TEMP MACRO day_of(i) AS (DATE '2026-01-01' + (i % 270)::INTEGER)::VARCHAR;
+  CREATE TEMP MACRO order_of(i) AS 'o-' || (i % 1000000);
+  CREATE TEMP MACRO plain_word(i) AS translate(
+    substr(md5((i % 3000)::VARCHAR), 1, 2 + (i % 6)::INTEGER), '0123456789', 'ghijklmnop'
+  );
+  CREATE TEMP MACRO distinctive_word(i) AS CASE i % 3
+    WHEN 0 THEN (100 + i % 9900)::VARCHAR WHEN 1 THEN 'ref' || i % 1000 ELSE day_of(i)
+  END;
+  CREATE TEMP MACRO word(i) AS if(
+    mixed(i, 'kind') % {WORDS_PER_TOKEN} = 0,
+    distinctive_word(mixed(i, 'token')),
+    plain_word(mixed(i, 'plain'))
+  );
+  SET VARIABLE texts = (
+    SELECT list(text ORDER BY place) FROM (
+      SELECT n % 500 AS place, string_agg(word(n), ' ' ORDER BY n) AS text
+      FROM range(250000) AS numbers (n) GROUP BY place
+    )
+  );
+  -- Each follows another in a list of JSON.
+  SET VARIABLE records = (
+    SELECT list(records ORDER BY place) FROM (
+      SELECT n % 500 AS place, list(
+        ',{{"description":"' || plain_word(mixed(n, 'kind')) || ' ' || plain_word(mixed(n, 'of'))
+        || '","order_date":"' || day_of(mixed(n, 'day')) || '","order_id":"'
+        || order_of(mixed(n, 'order')) || '","price":' || mixed(n, 'price') % 30000 / 100.0
+        || ',"quantity":' || mixed(n, 'quantity') % 90 || ',"status":"'
+        || if(mixed(n, 'sent') % 3 = 0, 'pending', 'delivered') || '"}}' ORDER BY n
+      ) AS records
+      FROM range(10000) AS numbers (n) GROUP BY place
+    )
+  );
   CREATE TEMP MACRO text_of(i, salt, length) AS
     substr(getvariable('texts')[1 + (mixed(i, salt) % 500)::INTEGER], 1, length);
+  CREATE TEMP MACRO records_of(i, salt, count) AS
+    array_to_string(getvariable('records')[1 + (mixed(i, salt) % 500)::INTEGER][:count], '');
+  CREATE TEMP MACRO answer_of(i, customer) AS
+    if(u(i, 'refunds') < 0.6, 'Refunded ', 'Sorry, ') || customer || '. '
+    || text_of(i, 'answer', 200);
 """
 
 _RUNS = f"""
@@ -99,15 +145,22 @@ _CALLS = """
   )
   SELECT
     * EXCLUDE (about),
-    '{"customer":"' || customer || '","filter":{"limit":' || (about % 90 + 10)
-    || ',"status":"open"},"order_id":"o-' || (about % 1000000)
-    || '","query":"' || text_of(about, 'query', skewed(about, 'length', 120, 0.9, 950)) || '"}'
+    '{"customer":"' || customer || if(
+      about % 3 > 0,
+      '","filter":{"limit":' || (about % 90 + 10) || ',"since":"' || day_of(about)
+      || '","status":"open"}',
+      '"'
+    )
+    || ',"order_id":"' || order_of(about)
+    || '","query":"' || text_of(about, 'query', skewed(about, 'length', 120, 0.9, 850)) || '"}'
       AS arguments,
     CASE
       WHEN fails AND u(key, 'said') < 0.5 THEN 'Error: no such order ' || (key % 1000000)
-      ELSE '{"items":[{"id":"o-' || (about % 1000000) || '","total":' || (key % 9000 / 100.0)
-        || '}],"state":"' || if(u(key, 'state') < 0.8, 'done', 'open') || '","text":"'
-        || text_of(key, 'result', skewed(key, 'long', 200, 0.9, 3000)) || '"}'
+      ELSE '{"items":[{"id":"' || order_of(about) || '","total":' || (key % 9000 / 100.0)
+        || '}' || records_of(key, 'records', skewed(key, 'listed', 1, 1.2, 20))
+        || '],"next":"' || order_of(lead(about, 1, key) OVER (PARTITION BY i ORDER BY j))
+        || '","state":"' || if(u(key, 'state') < 0.8, 'done', 'open') || '","text":"'
+        || text_of(key, 'result', skewed(key, 'long', 60, 0.9, 1000)) || '"}'
     END AS result
   FROM picked
 """
@@ -139,7 +192,7 @@ _STEPS = """
     UNION ALL SELECT i, j + 0.2, 'tool_call', 'assistant', j, NULL, NULL FROM made_calls
     UNION ALL SELECT i, j + 0.3, 'observation', 'tool', j, result, NULL FROM made_calls
     UNION ALL SELECT i, 1000.0, 'answer', 'assistant', NULL,
-           if(u(i, 'refunds') < 0.6, 'Refunded. ', 'Sorry. ') || text_of(i, 'answer', 200), NULL
+           answer_of(i, customer), NULL
     FROM runs
   ),
   placed AS (
@@ -182,7 +235,8 @@ _TRAJECTORIES = """
     FROM made_steps GROUP BY trajectory_id
   )
   SELECT
-    runs.trajectory_id, runs.parent AS parent_trajectory_id, runs.trace_id, runs.root_span_id,
+    runs.trajectory_id, runs.parent AS parent_trajectory_id,
+    if(runs.parent IS NULL, NULL, -1)::INTEGER AS parent_step, runs.trace_id, runs.root_span_id,
     if(is_child, 'helper', 'support') AS agent_name, 'shop' AS service_name,
     '1.' || release AS release, 'production' AS environment, 'k-' || (i // 3) AS conversation_id,
     if(u(i, 'told') < 0.8 AND NOT is_child, 'task-' || task, NULL) AS task_id,
@@ -190,8 +244,7 @@ _TRAJECTORIES = """
     'Please refund order of ' || customer || ' for task ' || task || ': '
       || text_of(i, 'asked', 90)
       AS user_input,
-    if(u(i, 'refunds') < 0.6, 'Refunded. ', 'Sorry. ') || text_of(i, 'answer', 200)
-      AS final_answer,
+    answer_of(i, customer) AS final_answer,
     CASE WHEN u(i, 'told how') < 0.7 THEN if(u(i, 'good') < 0.6, 'success', 'failure') END
       AS outcome,
     if(outcome IS NULL, NULL, 'trace') AS outcome_source,
