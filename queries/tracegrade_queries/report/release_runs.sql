@@ -18,10 +18,11 @@
 --   input_tokens   BIGINT     NULL if no model call reported any.
 --   output_tokens  BIGINT     NULL if no model call reported any.
 --   token_runs     BIGINT     Runs of which at least one model call reported tokens.
---   first_start    TIMESTAMP  Start of the earliest run (UTC).
---   last_start     TIMESTAMP  Start of the latest run (UTC).
+--   timed_runs     BIGINT     Runs whose start is known; imports without times made theirs up.
+--   first_start    TIMESTAMP  Start of the earliest of them (UTC); NULL if there is none.
+--   last_start     TIMESTAMP  Start of the latest of them (UTC); NULL if there is none.
 -- Order:
---   agent_name, run_mode, first_start, release
+--   agent_name, run_mode, start of the earliest run, release
 WITH RECURSIVE roots AS (
   SELECT
     trajectories.trajectory_id,
@@ -30,6 +31,9 @@ WITH RECURSIVE roots AS (
     trajectories.run_mode,
     trajectories.complete,
     trajectories.start_time,
+    -- What an import makes up begins with the year 2000, a second for each run.
+    CASE WHEN trajectories.start_time >= '2001-01-01' THEN trajectories.start_time END
+      AS known_start,
     -- Scoring also finds the task of a trace that declares none.
     coalesce(trajectory_scores.task_id, trajectories.task_id) AS task_id,
     trajectory_scores.recovery_rate.denominator::BIGINT AS failures
@@ -76,9 +80,10 @@ SELECT
   sum(consumption.input_tokens)::BIGINT AS input_tokens,
   sum(consumption.output_tokens)::BIGINT AS output_tokens,
   count(coalesce(consumption.input_tokens, consumption.output_tokens)) AS token_runs,
-  min(roots.start_time) AS first_start,
-  max(roots.start_time) AS last_start
+  count(roots.known_start) AS timed_runs,
+  min(roots.known_start) AS first_start,
+  max(roots.known_start) AS last_start
 FROM roots
 INNER JOIN consumption ON roots.trajectory_id = consumption.root_id
 GROUP BY roots.release, roots.agent_name, roots.run_mode
-ORDER BY roots.agent_name, roots.run_mode, first_start, roots.release;
+ORDER BY roots.agent_name, roots.run_mode, min(roots.start_time), roots.release;

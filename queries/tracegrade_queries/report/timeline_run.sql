@@ -23,7 +23,7 @@
 --   input_tokens          BIGINT     NULL if none were recorded.
 --   output_tokens         BIGINT     NULL if none were recorded.
 --   cost_usd              DOUBLE     NULL without prices.
---   start_time            TIMESTAMP  UTC.
+--   start_time            TIMESTAMP  UTC; NULL if an import made it up.
 --   duration_ms           DOUBLE     End less start.
 --   complete              BOOLEAN    Its root arrived.
 --   children              VARCHAR[]  Trajectories of its sub-agents, sorted.
@@ -70,7 +70,8 @@ SELECT
   run.input_tokens,
   run.output_tokens,
   run.cost_usd,
-  run.start_time,
+  -- What an import makes up begins with the year 2000, a second for each run.
+  CASE WHEN run.start_time >= '2001-01-01' THEN run.start_time END AS start_time,
   run.duration_ms,
   run.complete,
   coalesce(children.ids, []) AS children

@@ -8,8 +8,8 @@
 --   runs             BIGINT     Root trajectories; at least 2.
 --   steps            BIGINT     Of all of them.
 --   errors           BIGINT     Calls whose status is error or not_executed.
---   first_start      TIMESTAMP  UTC.
---   secs             DOUBLE     From the first start to the last end.
+--   first_start      TIMESTAMP  UTC; NULL if an import made the times up.
+--   secs             DOUBLE     From the first start to the last end; NULL likewise.
 --   first_input      VARCHAR    First 80 characters of what was asked first; NULL if unknown.
 -- Order:
 --   runs DESC, conversation_id
@@ -21,8 +21,9 @@ SELECT
   count(*) AS runs,
   sum(step_count)::BIGINT AS steps,
   sum(error_count)::BIGINT AS errors,
-  min(start_time) AS first_start,
-  (epoch_us(max(end_time)) - epoch_us(min(start_time))) / 1e6 AS secs,
+  -- What an import makes up begins with the year 2000.
+  CASE WHEN min(start_time) >= '2001-01-01' THEN min(start_time) END AS first_start,
+  (epoch_us(max(end_time)) - epoch_us(first_start)) / 1e6 AS secs,
   left(arg_min(user_input, (start_time, trajectory_id)), 80) AS first_input
 FROM trajectories
 WHERE conversation_id IS NOT NULL AND parent_trajectory_id IS NULL

@@ -10,7 +10,7 @@
 --   message       VARCHAR    First line of the error, else of the result; 9 for each number.
 --   calls         BIGINT     That failed so; at least 1.
 --   trajectories  BIGINT     In which they stand.
---   last_seen     TIMESTAMP  Start of the last, UTC.
+--   last_seen     TIMESTAMP  Start of the last, UTC; NULL if its source has no times.
 --   example       VARCHAR    A trajectory with it, the first by id.
 -- Order:
 --   calls DESC, tool_name, message
@@ -18,7 +18,8 @@ WITH failures AS (
   SELECT
     trajectory_id,
     tool_name,
-    start_time,
+    CASE WHEN NOT coalesce(list_contains(flags, 'synthetic_time'), FALSE) THEN start_time END
+      AS start_time,
     regexp_replace(
       regexp_replace(
         left(split_part(coalesce(error_message, result, status), chr(10), 1), 200),

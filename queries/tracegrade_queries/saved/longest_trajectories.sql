@@ -13,7 +13,7 @@
 --   tool_call_count  INTEGER
 --   error_count      INTEGER  Calls whose status is error or not_executed.
 --   tokens           BIGINT   In and out; NULL if none were recorded.
---   secs             DOUBLE   From its start to its end, as far as its source has times.
+--   secs             DOUBLE   From its start to its end; NULL if an import made its times up.
 --   user_input       VARCHAR  Its first 80 characters; NULL if not captured.
 -- Order:
 --   step_count DESC, trajectory_id
@@ -29,7 +29,8 @@ SELECT
     WHEN input_tokens IS NOT NULL OR output_tokens IS NOT NULL
       THEN coalesce(input_tokens, 0) + coalesce(output_tokens, 0)
   END AS tokens,
-  duration_ms / 1000 AS secs,
+  -- What an import makes up begins with the year 2000.
+  CASE WHEN start_time >= '2001-01-01' THEN duration_ms / 1000 END AS secs,
   left(user_input, 80) AS user_input
 FROM trajectories
 QUALIFY row_number() OVER (ORDER BY step_count DESC, trajectory_id ASC) <= $rows::INTEGER

@@ -132,12 +132,14 @@ def _goal(goal: SubGoalOutcome) -> dict[str, Any]:
 
 
 def _period(report: Report) -> str:
-    """Return from when to when the runs are, '' if no run has a time."""
+    """Return from when to when the runs are, and how many of them do not say when."""
+    untimed = sum(release.runs.runs - release.runs.timed_runs for release in report.releases)
     starts = [release.runs.first_start for release in report.releases if release.runs.first_start]
     ends = [release.runs.last_start for release in report.releases if release.runs.last_start]
     if not starts or not ends:
-        return ""
+        return "times not known" if untimed else ""
     first, last = min(starts), max(ends)
+    shown = f"{first:%d %B %Y} {words.DASH} {last:%d %B %Y}, UTC"
     if first.date() == last.date():
-        return f"{first:%d %B %Y}, {first:%H:%M}{words.DASH}{last:%H:%M} UTC"
-    return f"{first:%d %B %Y} {words.DASH} {last:%d %B %Y}, UTC"
+        shown = f"{first:%d %B %Y}, {first:%H:%M}{words.DASH}{last:%H:%M} UTC"
+    return f"{shown}, besides {words.count(untimed, 'run')} of no known time" if untimed else shown

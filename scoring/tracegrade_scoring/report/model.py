@@ -121,6 +121,8 @@ class Runs:
     output_tokens: int | None
     token_runs: int
     """Runs of which a model call reported tokens."""
+    timed_runs: int
+    """Runs whose start is known: an import may have had to make it up."""
     first_start: datetime | None
     last_start: datetime | None
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.scoring.pcg64 import pcg64
-from tests.scoring.report.build import Tables
+from tests.scoring.report.build import START, Tables
 
 from tracegrade_queries.sql import paths
 from tracegrade_scoring.intervals import percentile
@@ -353,3 +353,23 @@ def test_failure_mode_has_its_run_on_one_line_at_80_columns(tables: Tables) -> N
 
     assert lines[place].endswith(f"first {run}, step 4")
     assert lines[place + 1].strip() == "read_csv 3 times with the same arguments and result"
+
+
+@pytest.mark.parametrize(
+    ("years", "said"),
+    [
+        ((2000, 2000), "times not known"),
+        ((2000, 2026), "1 November 2026, 09:00\u201309:00 UTC, besides 1 run of no known time"),
+        ((2026, 2026), "1 November 2026, 09:00\u201309:00 UTC. Each"),
+    ],
+)
+def test_times_that_an_import_made_up_are_not_shown(
+    tables: Tables, years: tuple[int, int], said: str
+) -> None:
+    """A page says when its runs were, or that nobody knows, and never the year 2000."""
+    for year in years:
+        tables.run(start_time=START.replace(year=year))
+    page = render_html(tables.report())
+
+    assert said in page
+    assert "2000" not in page[page.index("<body>") : page.index("<section")]

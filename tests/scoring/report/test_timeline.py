@@ -159,18 +159,24 @@ def test_failure_that_no_status_tells_is_marked(
 
 def test_made_up_times_are_not_shown(tables: Tables) -> None:
     """An import without times is told once, and a step among others that have one by itself."""
-    run = tables.run(duration_ms=2.0)
-    step: dict[str, Any] = {"trajectory_id": run, "kind": "tool_call", "start_time": START}
+    made_up = START.replace(year=2000)
+    run = tables.run(duration_ms=2.0, start_time=made_up)
+    step: dict[str, Any] = {"trajectory_id": run, "kind": "tool_call", "start_time": made_up}
     tables.insert("steps", step_index=0, duration_ms=1.0, flags=["synthetic_time"], **step)
 
     text = render_terminal(timeline(tables, run), width=100, colour=False)
     assert "none were recorded" in text
     assert not any(said in text for said in ("started", "took", "+0.0", "no time was recorded"))
 
+    tables.con.execute("UPDATE trajectories SET start_time = $start", {"start": START})
+    started = render_terminal(timeline(tables, run), width=100, colour=False)
+    assert "started" in started
+    assert "its steps have none" in started
+
     tables.insert("steps", step_index=1, duration_ms=1.0, flags=[], **step)
     mixed = render_terminal(timeline(tables, run), width=100, colour=False)
     assert mixed.count("no time was recorded") == 1
-    assert "started" in mixed
+    assert "took" in mixed
 
 
 def test_metrics_that_do_not_apply_stand_together(tables: Tables) -> None:

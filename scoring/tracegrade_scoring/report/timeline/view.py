@@ -147,7 +147,7 @@ def _facts(timeline: Timeline) -> Iterator[tuple[str, str]]:
         ("ended", words.name(ending and ending.label, "").replace("_", " ")),
         ("steps", words.number(run.step_count)),
         ("tool calls", words.number(run.tool_call_count)),
-        *(_times(run) if _timed(timeline) else [("times", "none were recorded")]),
+        *_times(timeline),
         *_usage(run),
         ("note", "" if run.complete else "its root span has not arrived"),
     )
@@ -159,11 +159,14 @@ def _timed(timeline: Timeline) -> bool:
     return not timeline.steps or any(UNTIMED not in step.flags for step in timeline.steps)
 
 
-def _times(run: Run) -> Iterator[tuple[str, str]]:
+def _times(timeline: Timeline) -> Iterator[tuple[str, str]]:
+    run, timed = timeline.run, _timed(timeline)
     if run.start_time:
         yield "started", f"{run.start_time:%d %B %Y, %H:%M:%S} UTC"
-    if run.duration_ms is not None:
+    if timed and run.duration_ms is not None:
         yield "took", words.duration(run.duration_ms)
+    if not timed:
+        yield "times", "its steps have none" if run.start_time else "none were recorded"
 
 
 def _usage(run: Run) -> Iterator[tuple[str, str]]:
