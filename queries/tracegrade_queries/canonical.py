@@ -20,10 +20,14 @@ import pyarrow as pa
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | _Huge | None"
 
+# Where a number of JSON begins: after what stands before values. Most digits are in strings.
+_NUMBER = r"[:,\[]\s*-?"
 # orjson reads integers beyond 64 bits as doubles, so texts that may hold one take the exact path.
-_MAY_HOLD_BIG_INTEGER = re.compile(r"\d{17}")
-_MAY_HOLD_FRACTION = re.compile(r"\d[.eE]")
+_MAY_HOLD_BIG_INTEGER = re.compile(_NUMBER + r"\d{17}")
+_MAY_HOLD_FRACTION = re.compile(_NUMBER + r"\d+[.eE]")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+# ArithmeticError: an exponent that not even Decimal holds.
+_UNREADABLE = (TypeError, ValueError, RecursionError, ArithmeticError)
 
 
 class _Huge(str):
@@ -41,13 +45,14 @@ def canonical_json(text: str | None) -> str | None:
     if text is None:
         return None
     try:
-        if _MAY_HOLD_BIG_INTEGER.search(text):
+        among_values = "[" + text
+        if _MAY_HOLD_BIG_INTEGER.search(among_values):
             return _write(_read_exactly(text))
         value = orjson.loads(text)
-        if _MAY_HOLD_FRACTION.search(text):
+        if _MAY_HOLD_FRACTION.search(among_values):
             value = _without_fractions(value)
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
-    except (TypeError, ValueError, RecursionError):
+    except _UNREADABLE:
         return _canonical_slowly(text)
 
 
@@ -60,7 +65,7 @@ def _canonical_slowly(text: str) -> str | None:
     """Return the canonical form of what orjson cannot hold: lone surrogates, huge numbers."""
     try:
         return _write(_read_exactly(text))
-    except (TypeError, ValueError, RecursionError):
+    except _UNREADABLE:
         return None
 
 

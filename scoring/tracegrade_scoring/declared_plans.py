@@ -4,7 +4,6 @@ Plans go by keys, since a plan may be megabytes and stands in many rows.
 """
 
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from typing import TypeAlias
 
 import duckdb
@@ -21,23 +20,23 @@ Plans: TypeAlias = Mapping[str, Sequence[PlanStep]]
 def read_plans(con: duckdb.DuckDBPyConnection) -> Plans:
     """Return each distinct plan that was declared, and create `plan_texts` of them.
 
-    `plan_texts` (plan_key, canonical, is_empty): `canonical` is equal for equal JSON.
+    `plan_texts` (plan_key, canonical, is_empty): `canonical` is a number, equal for equal JSON.
     """
     texts: dict[str, str] = dict(
         con.execute(
-            "SELECT DISTINCT plan_key, plan FROM plans WHERE plan IS NOT NULL ORDER BY plan_key"
+            "SELECT plan_key, any_value(plan) FROM plans WHERE plan IS NOT NULL "
+            "GROUP BY plan_key ORDER BY plan_key"
         ).fetchall()
     )
     plans = {key: read_plan(text) for key, text in texts.items()}
+    numbers: dict[str, int] = {}
+    canonical = [
+        numbers.setdefault(canonical_json(text) or text, len(numbers)) for text in texts.values()
+    ]
     columns = {
         "plan_key": pa.array(list(texts), pa.string()),
-        "canonical": pa.array([_canonical_key(text) for text in texts.values()], pa.string()),
+        "canonical": pa.array(canonical, pa.int32()),
         "is_empty": pa.array([not steps for steps in plans.values()], pa.bool_()),
     }
     put(con, "plan_texts", pa.table(columns))
     return plans
-
-
-def _canonical_key(text: str) -> str:
-    canonical = canonical_json(text) or text
-    return sha256(canonical.encode(errors="surrogatepass")).hexdigest()

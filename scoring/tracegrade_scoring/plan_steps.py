@@ -9,7 +9,8 @@ rewording and each finished step that is popped counted there as a new plan.
 
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 import orjson
@@ -83,8 +84,8 @@ def matches(before: Sequence[PlanStep], after: Sequence[PlanStep]) -> dict[int, 
     work is new work.
     """
     pairs: dict[int, int] = {}
-    _match_equal(pairs, [step.id for step in before], [step.id for step in after])
-    _match_equal(pairs, [step.text for step in before], [step.text for step in after])
+    _match_equal(pairs, before, after, attrgetter("id"))
+    _match_equal(pairs, before, after, attrgetter("text"))
     _match_similar(pairs, before, after)
     return pairs
 
@@ -141,17 +142,20 @@ def _text(value: object) -> str | None:
 
 
 def _match_equal(
-    pairs: dict[int, int], before: Sequence[str | None], after: Sequence[str | None]
+    pairs: dict[int, int],
+    before: Sequence[PlanStep],
+    after: Sequence[PlanStep],
+    key: Callable[[PlanStep], str | None],
 ) -> None:
     """Add pairs of equal keys among the positions still free, the first with the first."""
     taken = set(pairs.values())
-    free: dict[Hashable, list[int]] = defaultdict(list)
-    for j, key in enumerate(after):
-        if key and j not in taken:
-            free[key].append(j)
-    for i, key in enumerate(before):
-        if i not in pairs and key and free[key]:
-            pairs[i] = free[key].pop(0)
+    free: dict[str | None, list[int]] = defaultdict(list)
+    for j, step in enumerate(after):
+        if j not in taken:
+            free[key(step)].append(j)
+    for i, step in enumerate(before):
+        if i not in pairs and (same := key(step)) and free[same]:
+            pairs[i] = free[same].pop(0)
 
 
 def _match_similar(

@@ -9,7 +9,7 @@ list item ends where the next of its level begins, so that what is nested belong
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -35,6 +35,14 @@ _ROLLBACK: Final = re.compile(
 )
 
 
+class Marks(NamedTuple):
+    """What the words of a step say about it."""
+
+    changes: bool
+    rollback: bool
+    branch: bool
+
+
 class PlannedStep(NamedTuple):
     """One step of a plan."""
 
@@ -54,18 +62,29 @@ class PlannedStep(NamedTuple):
     """The plan says what to do if it fails."""
 
 
-def read_steps(plan: str) -> tuple[PlannedStep, ...]:
+def text_marks(text: str) -> Marks:
+    """Return what a text says: it changes something, how to undo it, what to do if it fails."""
+    rollback = _ROLLBACK.search(text) is not None
+    return Marks(
+        changes=rollback or _MARK.search(text) is not None,
+        rollback=rollback,
+        branch=_FAILURE_BRANCH.search(text) is not None,
+    )
+
+
+def read_steps(plan: str, marks: Callable[[str], Marks] = text_marks) -> tuple[PlannedStep, ...]:
     """Return the steps of a plan in order; none where the text holds no plan.
 
     Args:
         plan: A JSON list or an object that holds one, alone or within a text; else a text of which
             the numbered or bulleted items are steps.
+        marks: `text_marks`; who reads many plans keeps what it says, for texts come again.
     """
     items = _json_items(plan)
     if items is None:
-        return tuple(_from_text(text) for text in list(_text_items(plan))[:MAX_STEPS])
+        return tuple(_from_text(text, marks) for text in list(_text_items(plan))[:MAX_STEPS])
     return tuple(
-        _from_object(item) if isinstance(item, dict) else _from_text(str(item))
+        _from_object(item, marks) if isinstance(item, dict) else _from_text(str(item), marks)
         for item in items[:MAX_STEPS]
     )
 
@@ -97,30 +116,26 @@ def _depth(mark: re.Match[str]) -> int:
     return len(mark[1].expandtabs(4))
 
 
-def _from_text(text: str) -> PlannedStep:
-    rollback = _ROLLBACK.search(text) is not None
-    return PlannedStep(
-        *(None, text, None, None, None, None),
-        marked=rollback or _MARK.search(text) is not None,
-        rollback=rollback,
-        branch=_FAILURE_BRANCH.search(text) is not None,
-    )
+def _from_text(text: str, marks: Callable[[str], Marks]) -> PlannedStep:
+    return PlannedStep(None, text, None, None, None, None, *marks(text))
 
 
-def _from_object(item: Mapping[str, Any]) -> PlannedStep:
-    said = _from_text(next((t for k in TEXT_KEYS if isinstance(t := item.get(k), str)), ""))
-    effect = _name(item.get("effect"))
-    rollback = said.rollback or bool(item.get("rollback"))
+def _from_object(item: Mapping[str, Any], marks: Callable[[str], Marks]) -> PlannedStep:
+    get = item.get
+    text = next((said for key in TEXT_KEYS if isinstance(said := get(key), str)), "")
+    changes, rollback, branch = marks(text)
+    effect = _name(get("effect"))
+    undone = rollback or bool(get("rollback"))
     return PlannedStep(
-        id=_name(item.get("id")),
-        text=said.text,
-        tool=_name(item.get("tool")),
-        inputs=_names(item.get("inputs")),
-        outputs=_names(item.get("outputs")),
+        id=_name(get("id")),
+        text=text,
+        tool=_name(get("tool")),
+        inputs=_names(get("inputs")),
+        outputs=_names(get("outputs")),
         effect=effect,
-        marked=said.marked or rollback or effect in ("write", "destructive"),
-        rollback=rollback,
-        branch=said.branch or bool(item.get("on_failure")),
+        marked=changes or undone or effect in ("write", "destructive"),
+        rollback=undone,
+        branch=branch or bool(get("on_failure")),
     )
 
 

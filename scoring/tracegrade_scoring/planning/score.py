@@ -8,7 +8,7 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_scoring.planning.quality import Objective, Quality, judge
-from tracegrade_scoring.planning.reading import read_steps
+from tracegrade_scoring.planning.reading import read_steps, text_marks
 from tracegrade_scoring.relations import define, materialise, put, table
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.check import pattern_groups
@@ -46,12 +46,13 @@ def _qualities(
     con: duckdb.DuckDBPyConnection, specification: Specification
 ) -> Iterator[tuple[object, ...]]:
     known_objective = cache(lambda task_id: objective(specification, task_id))
+    marks = cache(text_marks)
     plans = con.sql(
-        "SELECT DISTINCT task_id, plan_key, plan FROM opening_plans WHERE plan IS NOT NULL "
-        "ORDER BY task_id, plan_key"
+        "SELECT task_id, plan_key, any_value(plan) FROM opening_plans WHERE plan IS NOT NULL "
+        "GROUP BY task_id, plan_key ORDER BY task_id, plan_key"
     )
     for task_id, key, plan in plans.fetchall():
-        steps = read_steps(plan)
+        steps = read_steps(plan, marks)
         answers = judge(steps, known_objective(task_id))
         yield task_id, key, len(steps), *(fact for part in answers for fact in part)
 
