@@ -1,4 +1,4 @@
-"""Validates the arguments of calls against JSON Schema, each distinct pair once.
+"""Validates the arguments of calls against the JSON Schemas of their tools.
 
 No schema can reach the network or stall the scorer: references out of a schema are refused and
 patterns run in linear time, because a trace brings its own schemas.
@@ -7,69 +7,52 @@ patterns run in linear time, because a trace brings its own schemas.
 import json
 from decimal import Decimal
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import duckdb
 import jsonschema_rs
 import orjson
 import pyarrow as pa
 
-from tracegrade_scoring.relations import materialise, put
+from tracegrade_scoring.relations import define, materialise, put, unordered
 
 MAX_MESSAGE_CHARS: Final = 500
 """A message quotes what is wrong, which may be megabytes."""
 
-_DISTINCT = """
-  SELECT DISTINCT schema, arguments FROM call_schemas WHERE arguments IS NOT NULL
-"""
-
-
-class Validity(NamedTuple):
-    """Whether arguments satisfy a schema."""
-
-    valid: bool | None
-    """None if the schema itself cannot be used."""
-    message: str | None
-    """The first thing wrong with the arguments."""
-
 
 def validate_arguments(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `call_validity`, and `offers`, `offered_tools`, `call_schemas` on the way."""
-    materialise(con, "offers")
-    materialise(con, "offered_tools")
-    materialise(con, "call_schemas")
-    pairs = con.sql(_DISTINCT).to_arrow_table()
-    validators: dict[str, jsonschema_rs.Validator | None] = {}
-    found = [
-        validity(schema, arguments, validators)
-        for schema, arguments in zip(*(column.to_pylist() for column in pairs), strict=True)
-    ]
-    table = pairs.append_column("valid", pa.array([v.valid for v in found], pa.bool_()))
-    messages = pa.array([v.message for v in found], pa.string())
-    put(con, "validated_arguments", table.append_column("message", messages))
-    materialise(con, "call_validity")
+    """Create `call_validity`, and `offers`, `offered_tools`, `argument_schemas` on the way."""
+    for name in ("offers", "offered_tools", "argument_schemas"):
+        materialise(con, name)
+    schemas = con.sql("SELECT schema_index, schema FROM argument_schemas").fetchall()
+    validators = {index: _validator(schema) for index, schema in schemas}
+    calls = con.sql(unordered("call_schemas")).to_arrow_table()
+    used = [validators[index] for index in calls["schema_index"].to_pylist()]
+    texts = calls["arguments"].to_pylist()
+    faults = [first_fault(*pair) for pair in zip(used, texts, strict=True)]
+    judged = (
+        calls.drop_columns(["schema_index", "arguments"])
+        .append_column("usable", pa.array([v is not None for v in used], pa.bool_()))
+        .append_column("message", pa.array(faults, pa.string()))
+    )
+    put(con, "validated_arguments", judged)
+    define(con, "call_validity")
 
 
-def validity(
-    schema: str, arguments: str, validators: dict[str, jsonschema_rs.Validator | None]
-) -> Validity:
-    """Return whether the arguments (JSON) satisfy the schema (JSON).
+def first_fault(validator: jsonschema_rs.Validator | None, arguments: str | None) -> str | None:
+    """Return what is first found wrong with arguments (JSON; None if they are none), or None.
 
-    Args:
-        schema: JSON Schema of any draft; the newest where it names none.
-        arguments: JSON.
-        validators: Those already made, by schema; one is added where it is missing.
+    Against a schema that cannot be used (None) nothing is wrong but what is no JSON.
     """
-    if schema not in validators:
-        validators[schema] = _validator(schema)
-    validator = validators[schema]
+    if arguments is None:
+        return "they are no JSON"
     if validator is None:
-        return Validity(None, None)
+        return None
     try:
         error = next(iter(validator.iter_errors(_read(arguments))), None)
     except (RecursionError, ValueError):
-        return Validity(False, "they are nested too deeply, or hold half a character")
-    return Validity(error is None, None if error is None else error.message[:MAX_MESSAGE_CHARS])
+        return "they are nested too deeply, or hold half a character"
+    return None if error is None else error.message[:MAX_MESSAGE_CHARS]
 
 
 def _read(arguments: str) -> Any:

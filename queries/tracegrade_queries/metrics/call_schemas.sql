@@ -3,26 +3,45 @@
 -- The schema that the run itself carries comes first, then the registry's.
 --
 -- Reads:
+--   argument_schemas
 --   calls
 --   offered_tools
 --   offers
 --   task_tools
 -- Columns:
---   attempt_id  INTEGER  One row for each attempt_id and call_index with a known schema.
---   call_index  INTEGER  The call.
---   schema      VARCHAR  JSON.
---   arguments   VARCHAR  Canonical JSON; NULL if not captured or no JSON.
+--   attempt_id       INTEGER  One row for each attempt_id and call_index with a known schema.
+--   call_index       INTEGER  The call.
+--   schema_index     INTEGER  As of argument_schemas.
+--   content_missing  BOOLEAN  The arguments were not captured.
+--   arguments        VARCHAR  Canonical JSON; NULL if not captured or no JSON.
 -- Order:
 --   attempt_id, call_index
+WITH carried AS (
+  SELECT
+    offered_tools.offer,
+    offered_tools.tool_name,
+    argument_schemas.schema_index
+  FROM offered_tools
+  INNER JOIN argument_schemas USING (schema)
+),
+
+registered AS (
+  SELECT
+    task_tools.tool_name,
+    argument_schemas.schema_index
+  FROM task_tools
+  INNER JOIN argument_schemas USING (schema)
+)
+
 SELECT
   calls.attempt_id,
   calls.call_index,
-  coalesce(offered_tools.schema, task_tools.schema) AS schema,
+  coalesce(carried.schema_index, registered.schema_index) AS schema_index,
+  calls.content_missing,
   if(calls.parsed AND NOT calls.content_missing, calls.arguments, NULL) AS arguments
 FROM calls
 LEFT JOIN offers ON calls.trajectory_id = offers.trajectory_id
-LEFT JOIN offered_tools
-  ON offers.offer = offered_tools.offer AND calls.tool_name = offered_tools.tool_name
-LEFT JOIN task_tools ON calls.tool_name = task_tools.tool_name
-WHERE coalesce(offered_tools.schema, task_tools.schema) IS NOT NULL
+LEFT JOIN carried ON offers.offer = carried.offer AND calls.tool_name = carried.tool_name
+LEFT JOIN registered ON calls.tool_name = registered.tool_name
+WHERE coalesce(carried.schema_index, registered.schema_index) IS NOT NULL
 ORDER BY calls.attempt_id, calls.call_index;

@@ -4,8 +4,6 @@
 -- invalid).
 --
 -- Reads:
---   call_schemas
---   calls
 --   validated_arguments
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt_id and call_index with a usable schema.
@@ -15,26 +13,12 @@
 -- Order:
 --   attempt_id, call_index
 SELECT
-  call_schemas.attempt_id,
-  call_schemas.call_index,
-  CASE
-    WHEN calls.content_missing THEN NULL
-    WHEN NOT calls.parsed THEN FALSE
-    ELSE validated.valid
-  END AS valid,
-  CASE
-    WHEN calls.content_missing THEN NULL
-    WHEN NOT calls.parsed THEN 'they are no JSON'
-    ELSE validated.message
-  END AS message
-FROM call_schemas
-INNER JOIN calls USING (attempt_id, call_index)
-LEFT JOIN validated_arguments AS validated
-  ON
-    call_schemas.schema = validated.schema
-    AND call_schemas.arguments = validated.arguments
+  attempt_id,
+  call_index,
+  if(content_missing, NULL, message IS NULL) AS valid,
+  if(content_missing, NULL, message) AS message
+FROM validated_arguments
 WHERE
-  calls.content_missing
-  OR NOT calls.parsed
-  OR validated.valid IS NOT NULL
-ORDER BY call_schemas.attempt_id, call_schemas.call_index;
+  usable
+  OR message IS NOT NULL
+ORDER BY attempt_id, call_index;
