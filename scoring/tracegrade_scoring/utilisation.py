@@ -45,10 +45,10 @@ def _uses(told: pl.DataFrame) -> pl.DataFrame:
 
 def _told_later(found: pl.DataFrame, again: pl.DataFrame) -> pl.DataFrame:
     """Return the found tokens that are told again at a later step of the same trajectory."""
+    found = _likely_in(again, found)
     again = _likely_in(found, again)
     last = again.group_by(_TOKEN).agg(pl.col("step_index").max().alias("last"))
-    found = _likely_in(last, found).join(last, on=_TOKEN)
-    return found.filter(pl.col("last") > pl.col("step_index"))
+    return found.join(last, on=_TOKEN).filter(pl.col("last") > pl.col("step_index"))
 
 
 def _likely_in(others: pl.DataFrame, tokens: pl.DataFrame) -> pl.DataFrame:
