@@ -279,7 +279,36 @@ MORE_METRICS = (
         unit="planned steps",
     ),
 )
-"""What a report shows besides, where there is room; after them come those of no list."""
+"""What a report shows besides, where there is room; after them come those that follow."""
+_BY_DEFINITION = {
+    "tsa_source_text": ("Tool selection, by the article's text", Scale.SHARE, 1),
+    "missed_decisions": ("Missed decisions per run", Scale.NUMBER, -1),
+    "tool_parameters": ("Arguments as expected", Scale.SHARE, 1),
+    "tool_sequence": ("Calls in the expected order", Scale.SHARE, 1),
+    "tool_utilization": ("Results used later", Scale.SHARE, 1),
+    "sub_goal_coverage_weighted": ("Sub-goal coverage, weighted", Scale.SHARE, 1),
+    "sub_goal_completion_weighted": ("Sub-goal completion, weighted", Scale.SHARE, 1),
+    "completion_with_direct_deps": ("Completed with direct prerequisites", Scale.SHARE, 1),
+    "completion_with_all_deps": ("Completed with all prerequisites", Scale.SHARE, 1),
+    "sub_goals_skipped": ("Sub-goals skipped per run", Scale.NUMBER, -1),
+    "sub_goals_failed_inside": ("Sub-goals tried in vain per run", Scale.NUMBER, -1),
+    "sub_goals_regressed": ("Sub-goals undone per run", Scale.NUMBER, -1),
+    "sub_goals_pre_satisfied": ("Sub-goals met before the first call", Scale.NUMBER, 0),
+    "off_plan_calls": ("Calls that serve no sub-goal per run", Scale.NUMBER, -1),
+    "replans": ("Replans per run", Scale.NUMBER, 0),
+    "replans_reactive": ("Replans after a failure per run", Scale.NUMBER, 0),
+    "replans_spontaneous": ("Other replans per run", Scale.NUMBER, 0),
+    "replans_source_text": ("Replans per run, by the article's text", Scale.NUMBER, 0),
+    "pq_strict": ("Planning quality, strict", Scale.NUMBER, 1),
+    "pq_partial": ("Planning quality, of what is known", Scale.NUMBER, 1),
+    "pq_dependency_ordering": ("Plan: inputs made before", Scale.SHARE, 1),
+    "pq_branch_coverage": ("Plan: branches for failures", Scale.SHARE, 1),
+    "pq_scope_control": ("Plan: within the objective", Scale.SHARE, 1),
+    "pq_reversibility": ("Plan: changes can be undone", Scale.SHARE, 1),
+    "ra_immediate": ("State right after a kill", Scale.NUMBER, 1),
+    "late_ra": ("Recovery from a late kill", Scale.NUMBER, 1),
+}
+"""Labels, scales and which way is better of metrics that their definition explains well enough."""
 HEADLINES = (
     "success",
     "tsa",
@@ -306,7 +335,8 @@ def more_metrics(names: Collection[str]) -> list[Metric]:
 
 
 def _plain(name: str) -> Metric:
-    """Return a metric as its definition describes it."""
+    """Return a metric as its definition describes it; one without stands under its own name."""
     meaning = DEFINITIONS.get(name, "See the definition of the metric of this name.")
-    scale = Scale.SHARE if "0..1" in meaning else Scale.NUMBER
-    return Metric(name, visible(name).replace("_", " "), OTHER, meaning, scale, better=0)
+    unknown = (visible(name).replace("_", " "), Scale.NUMBER, 0)
+    label, scale, better = _BY_DEFINITION.get(name, unknown)
+    return Metric(name, label, OTHER, meaning, scale, better)

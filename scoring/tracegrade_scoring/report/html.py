@@ -83,6 +83,7 @@ def _agent(agent: AgentView) -> dict[str, Any]:
         "pass_plot": plots.pass_plot(agent),
         "replanning_plot": plots.replanning_plot(agent),
         "spread_plot": plots.spread_plot(agent),
+        "tsa_caption": plots.tsa_caption(agent),
         "tsa_plot": plots.tsa_plot(agent),
         "view": agent,
     }
@@ -141,5 +142,6 @@ def _period(report: Report) -> str:
     first, last = min(starts), max(ends)
     shown = f"{first:%d %B %Y} {words.DASH} {last:%d %B %Y}, UTC"
     if first.date() == last.date():
-        shown = f"{first:%d %B %Y}, {first:%H:%M}{words.DASH}{last:%H:%M} UTC"
+        minutes = dict.fromkeys(f"{time:%H:%M}" for time in (first, last))
+        shown = f"{first:%d %B %Y}, {words.DASH.join(minutes)} UTC"
     return f"{shown}, besides {words.count(untimed, 'run')} of no known time" if untimed else shown

@@ -5,7 +5,7 @@ data to Vega (never an expression), is escaped by its SVG writer, and was made v
 Every chart has an accessible description, and the page has each number in a table as well.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -57,6 +57,22 @@ def metric_plot(agent: AgentView) -> Markup | None:
     )
 
 
+def tsa_caption(agent: AgentView) -> str:
+    """Return what the plot of tasks shows, and of how many."""
+    tasks = len({row.task_id for release in agent.releases for row in release.tool_selection})
+    if tasks > TASKS_SHOWN:
+        return f"Tool-selection accuracy of the {TASKS_SHOWN} worst of {tasks:,} tasks."
+    return "Tool-selection accuracy of each task, the worst on top."
+
+
+def _worst_first(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the tasks, first by their worst release, then by all of them, then by name."""
+    values: dict[str, list[float]] = {}
+    for row in rows:
+        values.setdefault(row["task"], []).append(row["tsa"])
+    return sorted(values, key=lambda task: (min(values[task]), sum(values[task]), task))
+
+
 def tsa_plot(agent: AgentView) -> Markup | None:
     """Return tool-selection accuracy of each task and release; None without any."""
     rows: list[dict[str, Any]] = [
@@ -66,8 +82,7 @@ def tsa_plot(agent: AgentView) -> Markup | None:
     ]
     if not rows:
         return None
-    worst = sorted({(row["tsa"], row["task"]) for row in rows})
-    tasks = list(dict.fromkeys(task for _, task in worst))[:TASKS_SHOWN]
+    tasks = _worst_first(rows)[:TASKS_SHOWN]
     base = alt.Chart(alt.InlineData(values=[row for row in rows if row["task"] in tasks])).encode(
         y=alt.Y("task:N", sort=tasks, title=None, axis=_label_axis(tasks)),
         x=alt.X("tsa:Q", title=None, axis=_percent_axis(), scale=alt.Scale(domain=[0, 1])),
