@@ -1,6 +1,7 @@
 -- What tools told the agent in calls that changed nothing, and what the agent told others.
 --
--- Of attempts whose task states expectations. What was not captured as a whole is not among it.
+-- Of attempts whose task states expectations. What was not captured as a whole is not among it,
+-- nor are arguments of an attempt's first call: no result came before.
 -- Source: metrics.md, section 2 (s4).
 --
 -- Reads:
@@ -46,6 +47,7 @@ SELECT
 FROM calls
 WHERE
   NOT calls.content_missing
+  AND calls.call_index > 0
   AND calls.attempt_id IN (FROM expecting)
 UNION ALL
 SELECT
