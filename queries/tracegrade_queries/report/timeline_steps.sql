@@ -16,7 +16,8 @@
 --   tool_name      VARCHAR    Of calls and observations; else NULL.
 --   arguments      VARCHAR    Canonical JSON; NULL if not captured.
 --   result         VARCHAR    What the tool returned; NULL if not captured.
---   content        VARCHAR    Thought, message, answer, plan or what the model saw; else NULL.
+--   content        VARCHAR    Thought, message, answer, plan (a line for each of its steps) or
+--                             what the model saw; else NULL.
 --   call_step      INTEGER    Of an observation: its call's step_index; else NULL.
 --   status         VARCHAR    Of a call: ok | error | not_executed | unknown; else NULL.
 --   error          VARCHAR    Class and message of the error; NULL without one.
@@ -37,7 +38,24 @@
 WITH run_steps AS (
   SELECT
     *,
-    coalesce(content, plan) AS said,
+    CASE
+      WHEN json_type(try_cast(plan AS JSON)) = 'ARRAY'
+        THEN list_transform(
+          json_extract(plan, '$[*]'),
+          LAMBDA planned: concat(
+            '- ',
+            coalesce(planned ->> '$.text', planned ->> '$.id', planned ->> '$'),
+            ' ('
+            || nullif(concat_ws(', ', planned ->> '$.tool', planned ->> '$.effect'), '')
+            || ')',
+            ', undo: ' || (planned ->> '$.rollback'),
+            ', if it fails: ' || nullif(array_to_string(planned ->> '$.on_failure[*]', '; '), ''),
+            ' [' || (planned ->> '$.status') || ']'
+          )
+        )
+      ELSE [plan]
+    END AS plan_lines,
+    coalesce(content, array_to_string(plan_lines, chr(10))) AS said,
     count(*) OVER () AS total,
     min(start_time) OVER () AS first_start
   FROM steps

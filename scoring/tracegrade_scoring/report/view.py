@@ -25,8 +25,8 @@ ERRORS = Metric(
     "errors",
     "Failed tool calls",
     EFFORT,
-    "Share of tool calls that ended in an error or were never executed, from 0% to 100%; "
-    "lower is better.",
+    "Share of tool calls that ended in an error, say so in their result or were never executed, "
+    "from 0% to 100%; lower is better.",
     better=-1,
 )
 AXIS = Metric(

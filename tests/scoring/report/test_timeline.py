@@ -226,3 +226,26 @@ def test_hostile_texts_are_text(tables: Tables) -> None:
     for shown in (render_html(found), render_terminal(found, width=80, colour=False),
                   render_markdown(found), render_csv(found), render_json(found)):  # fmt: skip
         assert not acting(shown)
+
+
+@pytest.mark.parametrize(
+    ("plan", "lines"),
+    [
+        (
+            '[{"id":"a","text":"Look","tool":"find","effect":"read","on_failure":["ask","stop"],'
+            '"rollback":"none","status":"pending"},{"id":"b"}]',
+            ["- Look (find, read), undo: none, if it fails: ask; stop [pending]", "- b"],
+        ),
+        ('["Look","Leave"]', ["- Look", "- Leave"]),
+        ("1. Look\n2. Leave", ["1. Look", "2. Leave"]),
+        ('{"not":"a list"}', ['{"not":"a list"}']),
+        ("[]", []),
+    ],
+)
+def test_plan_is_told_step_by_step(tables: Tables, plan: str, lines: list[str]) -> None:
+    """A line for each planned step, whatever the agent declared; a text stays as it is."""
+    run = tables.run()
+    tables.insert("steps", trajectory_id=run, step_index=0, kind="plan", plan=plan, flags=[])
+    (step,) = timeline(tables, run).steps
+
+    assert (step.content or "").splitlines() == lines
