@@ -128,6 +128,12 @@ TRAJECTORIES: Final = Table(
     columns=(
         Column("trajectory_id", TEXT, "Trace id, '-', root span id."),
         Column("parent_trajectory_id", TEXT, "Run whose tool call this is; NULL for a root."),
+        Column(
+            "parent_step",
+            INTEGER,
+            "step_index of that call in that run, -1 if it is no step there; NULL for a root, or "
+            "if an earlier version built it.",
+        ),
         Column("trace_id", TEXT, "32 lower hex digits."),
         Column("root_span_id", TEXT, "Outermost agent span; 16 zeros if there is none."),
         Column("agent_name", TEXT, "First named agent from the root down; NULL if none."),

@@ -142,6 +142,33 @@ def test_agent_called_as_a_tool_is_a_child(lake: Lake) -> None:
     assert story(lake, f"{1:032x}-{4:016x}") == ["tool_call t ok"]
 
 
+def test_child_knows_the_step_that_called_it(lake: Lake) -> None:
+    """Two spans of one call are one step, whichever the child stands below; a root has none."""
+    spans = [
+        agent(1),
+        tool(2, 1, at=1, tool_name="look"),
+        tool(3, 1, at=10, tool_name="ask", ms=50),
+        tool(4, 3, at=11, tool_name="ask", ms=45),
+        agent(5, 4, agent_name="expert", at=12, ms=40),
+        tool(6, 5, at=13, tool_name="ask", ms=20),
+        agent(7, 6, agent_name="expert of experts", at=14, ms=10),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert rows(
+        lake,
+        "SELECT trajectories.root_span_id[-1:] AS root, steps.span_id[-1:] AS calling "
+        "FROM trajectories LEFT JOIN steps "
+        "ON trajectories.parent_trajectory_id = steps.trajectory_id "
+        "AND trajectories.parent_step = steps.step_index ORDER BY ALL",
+    ) == [
+        {"root": "1", "calling": None},
+        {"root": "5", "calling": "3"},
+        {"root": "7", "calling": "6"},
+    ]
+
+
 def test_agent_beside_the_tool_that_called_it_is_a_child(lake: Lake) -> None:
     """Where only times tell who called an agent, it is the call that was running."""
     spans = [

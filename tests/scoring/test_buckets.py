@@ -28,6 +28,7 @@ SINCE_DECLARED = (
     "trace_records",
     "trace_received_ns",
     "imported",
+    "parent_step",
 )
 SMALL = 10
 """Steps at a time, so that a few runs make several buckets."""

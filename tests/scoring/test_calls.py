@@ -107,6 +107,21 @@ def test_calls_of_sub_agents_are_merged_by_time() -> None:
     assert rows == [("root", i, tool) for i, tool in enumerate("adebc")]
 
 
+def test_call_of_a_sub_agent_hands_over_and_is_no_call() -> None:
+    """What a run calls an agent by counts only where that agent left no run of its own."""
+    steps = [call("root", i, "ask", start_time=at(i)) for i in range(3)]
+    steps += [call("sub", 0, "look", start_time=at(1))]
+    runs = [
+        trajectory("root"),
+        trajectory("sub", parent_trajectory_id="root", parent_step=1),
+        trajectory("lost", parent_trajectory_id="root", parent_step=-1),
+    ]
+
+    con = prepared(connection(steps, runs), Specification())
+    rows = con.sql("SELECT trajectory_id, step_index, own_index FROM calls ORDER BY call_index")
+    assert rows.fetchall() == [("root", 0, 0), ("sub", 0, 0), ("root", 2, 1)]
+
+
 def test_run_whose_parent_is_not_here_is_an_attempt() -> None:
     """A sub-agent whose parent never arrived is scored by itself."""
     runs = [trajectory("sub", parent_trajectory_id="lost")]

@@ -11,8 +11,11 @@ import pytest
 import yaml
 
 from tracegrade_collector.lake import Lake
+from tracegrade_queries.build import build
+from tracegrade_queries.connection import connect
 from tracegrade_scoring.errors import NothingToDraft
 from tracegrade_scoring.job import score
+from tracegrade_scoring.schema import SCORE_TABLES
 from tracegrade_scoring.tasks import Specification, load
 from tracegrade_scoring.tasks.draft import draft_file
 from tracegrade_scoring.tasks.schema import schema_text
@@ -104,6 +107,34 @@ def test_draft_is_a_task_file(drafted: str, tmp_path: Path) -> None:
 
     assert load([tmp_path / "drafted.yaml"]).errors == []
     jsonschema_rs.validate(json.loads(schema_text()), yaml.safe_load(drafted))
+
+
+def test_draft_of_one_run_is_what_that_run_did(tmp_path: Path) -> None:
+    """Held against its own draft a run is right, with calls of its sub-agents, not of these."""
+    lake = Lake.create(tmp_path / "lake")
+    spans = [
+        agent(1, tracegrade__outcome="success", tracegrade__task__id="x"),
+        tool(2, 1, tool_name="look", at=1),
+        tool(3, 1, tool_name="delegate", at=3, ms=50),
+        agent(4, 3, agent_name="sub", at=4, ms=20),
+        tool(5, 4, tool_name="find", at=5),
+        tool(6, 1, tool_name="pay", at=60),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+    (tmp_path / "drafted.yaml").write_text(draft_file(lake, None, lambda _: None))
+    score(lake, load([tmp_path / "drafted.yaml"]).specification)
+
+    with connect(lake, tables=SCORE_TABLES) as con:
+        found = con.sql(
+            "SELECT metric, numerator, denominator FROM scores WHERE status = 'scored' "
+            "AND metric IN ('tsa', 'tool_selection_jaccard', 'step_efficiency') ORDER BY metric"
+        ).fetchall()
+    assert found == [
+        ("step_efficiency", 3, 3),
+        ("tool_selection_jaccard", 3, 3),
+        ("tsa", 3, 3),
+    ]
 
 
 def test_lake_without_success_gives_no_draft(tmp_path: Path) -> None:

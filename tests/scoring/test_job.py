@@ -45,12 +45,13 @@ def run(trace: int, *tools: str, task: str | None = "refund", **fields: Any) -> 
 
 
 def child(trace: int) -> bytes:
-    """Return a run that calls an agent as a tool, which calls one itself."""
+    """Return a run that calls a tool, and an agent as a tool, which calls one itself."""
     spans = [
         agent(1, trace=trace, tracegrade__task__id="refund"),
-        tool(2, 1, tool_name="look", trace=trace, at=1, ms=50),
-        agent(3, 2, trace=trace, agent_name="sub", at=2, ms=20),
-        tool(4, 3, tool_name="pay", trace=trace, at=3),
+        tool(2, 1, tool_name="look", trace=trace, at=1),
+        tool(3, 1, tool_name="delegate", trace=trace, at=3, ms=50),
+        agent(4, 3, trace=trace, agent_name="sub", at=4, ms=20),
+        tool(5, 4, tool_name="pay", trace=trace, at=5),
     ]
     return request_of(spans)
 
@@ -124,12 +125,15 @@ def test_scores_filter_order_and_limit(scored: Lake) -> None:
 
 
 def test_child_is_scored_with_its_parent(scored: Lake) -> None:
-    """A sub-agent's calls count for the attempt; its own row has no task-level score."""
+    """A sub-agent's calls count for the attempt, the call of it does not; its row has no task."""
     assert values(
         scored,
-        "SELECT agent_name, status, reason, numerator FROM scores "
+        "SELECT agent_name, status, reason, numerator, denominator FROM scores "
         f"WHERE metric = 'tsa' AND trajectory_id LIKE '{4:032x}-%' ORDER BY 1",
-    ) == [("a", "scored", None, 2.0), ("sub", "not_applicable", "child_trajectory", None)]
+    ) == [
+        ("a", "scored", None, 2.0, 2.0),
+        ("sub", "not_applicable", "child_trajectory", None, None),
+    ]
 
 
 def test_second_run_changes_nothing(lake: Lake, spec: Specification) -> None:

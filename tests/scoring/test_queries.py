@@ -16,6 +16,7 @@ from tracegrade_queries.connection import connect
 from tracegrade_scoring.bucket import score_bucket
 from tracegrade_scoring.bucket_rows import number_buckets, steps_read, take_bucket
 from tracegrade_scoring.job import find_traces
+from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.schema import SCORE_TABLES, TRAJECTORY_SCORES
 from tracegrade_scoring.sums import add_scores, start_sums, total_sums
 from tracegrade_scoring.tasks import load
@@ -35,8 +36,6 @@ QUERIES = sorted(
 PARAMETERS = {
     "agent_name": None,
     "everything": True,
-    "name": "customer",
-    "number": 1,
     "scorer_version": "1",
     "bucket_steps": 10,
     "match_hash": "y",
@@ -44,8 +43,6 @@ PARAMETERS = {
     "since": None,
     "tools_hash": "x",
     "until": None,
-    "task_id": "refund-order",
-    "user_input": r"(?i)refund.*(?P<customer>c-\d+)",
 }
 
 
@@ -93,6 +90,8 @@ def whole(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection whose tables are the lake's, with the traces that are to be scored."""
     with connect(lake, tables=SCORE_TABLES) as con:
         find_traces(con, SPECIFICATION)
+        for name in ("attempt_members", "attempt_order"):
+            materialise(con, name)
         yield con
 
 

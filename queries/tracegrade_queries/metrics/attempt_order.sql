@@ -1,11 +1,13 @@
 -- The calls and plans of each attempt in the order in which they were made.
 --
--- Steps of one trajectory keep their order; those of several agents are merged by time.
+-- Steps of one trajectory keep their order; those of several agents are merged by time. A call
+-- that started the run of a sub-agent hands over to it, and is none of them.
 -- Source: metrics.md, rules 0.3 and 0.9.
 --
 -- Reads:
 --   attempt_members
 --   steps
+--   trajectories
 -- Columns:
 --   attempt_id     INTEGER  The root trajectory.
 --   trajectory_id  INTEGER  The root or a sub-agent of it.
@@ -15,7 +17,15 @@
 --   own_before     INTEGER  Likewise, of its trajectory.
 -- Order:
 --   attempt_id, calls_before, trajectory_id, step_index
-WITH timed AS (
+WITH hand_overs AS (
+  SELECT
+    parent_trajectory_id AS trajectory_id,
+    parent_step AS step_index
+  FROM trajectories
+  WHERE parent_step IS NOT NULL
+),
+
+timed AS (
   SELECT
     attempt_members.attempt_id,
     attempt_members.depth,
@@ -29,6 +39,10 @@ WITH timed AS (
     )::INTEGER AS own_before
   FROM steps
   INNER JOIN attempt_members USING (trajectory_id)
+  ANTI JOIN hand_overs
+    ON
+      steps.trajectory_id = hand_overs.trajectory_id
+      AND steps.step_index = hand_overs.step_index
   WHERE steps.kind IN ('tool_call', 'plan')
   WINDOW so_far AS (PARTITION BY steps.trajectory_id ORDER BY steps.step_index)
 )

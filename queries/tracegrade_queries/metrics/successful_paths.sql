@@ -1,10 +1,11 @@
 -- The ways in which runs of each task succeeded, the most common first, for task files to expect.
 --
--- A path is the tools of the calls of a run that did not fail, in order. A run succeeded if its
--- scores say so, or, where it has none, its own trace. An argument is constant if each of the runs
--- gave it, with the same value, in its call at that place.
+-- A path is the tools of the calls of a run and its sub-agents that did not fail, in order. A run
+-- succeeded if its scores say so, or, where it has none, its own trace. An argument is constant if
+-- each of the runs gave it, with the same value, in its call at that place.
 --
 -- Reads:
+--   attempt_order
 --   steps
 --   trajectories
 --   trajectory_scores
@@ -26,8 +27,7 @@ WITH successes AS (
   SELECT
     trajectories.trajectory_id,
     trajectories.agent_name,
-    coalesce(trajectory_scores.task_id, trajectories.task_id) AS task_id,
-    trajectories.tool_call_count AS calls
+    coalesce(trajectory_scores.task_id, trajectories.task_id) AS task_id
   FROM trajectories
   LEFT JOIN trajectory_scores USING (trajectory_id)
   WHERE
@@ -42,20 +42,38 @@ chosen AS (
     OR agent_name = $agent_name::VARCHAR
 ),
 
+calls AS (
+  SELECT
+    attempt_order.attempt_id AS trajectory_id,
+    attempt_order.calls_before,
+    steps.tool_name,
+    CASE
+      WHEN json_valid(steps.arguments) AND NOT list_has_any(steps.flags, ['redacted', 'truncated'])
+        THEN steps.arguments
+    END AS arguments,
+    steps.tool_name IS NOT NULL AND steps.status NOT IN ('error', 'not_executed') AS went_well
+  FROM attempt_order
+  INNER JOIN steps USING (trajectory_id, step_index)
+  SEMI JOIN chosen ON attempt_order.attempt_id = chosen.trajectory_id
+  WHERE attempt_order.kind = 'tool_call'
+),
+
+call_counts AS (
+  SELECT
+    trajectory_id,
+    count(*)::INTEGER AS calls
+  FROM calls
+  GROUP BY trajectory_id
+),
+
 good_calls AS (
   SELECT
     trajectory_id,
     tool_name,
-    row_number() OVER (PARTITION BY trajectory_id ORDER BY step_index) AS call_place,
-    CASE
-      WHEN json_valid(arguments) AND NOT list_has_any(flags, ['redacted', 'truncated'])
-        THEN arguments
-    END AS arguments
-  FROM steps
-  WHERE
-    kind = 'tool_call'
-    AND tool_name IS NOT NULL
-    AND status NOT IN ('error', 'not_executed')
+    row_number() OVER (PARTITION BY trajectory_id ORDER BY calls_before) AS call_place,
+    arguments
+  FROM calls
+  WHERE went_well
 ),
 
 walks AS (
@@ -63,13 +81,14 @@ walks AS (
     chosen.trajectory_id,
     chosen.agent_name,
     chosen.task_id,
-    chosen.calls,
+    coalesce(call_counts.calls, 0) AS calls,
     coalesce(
       list(good_calls.tool_name ORDER BY good_calls.call_place)
       FILTER (WHERE good_calls.tool_name IS NOT NULL),
       []
     ) AS path
   FROM chosen
+  LEFT JOIN call_counts USING (trajectory_id)
   LEFT JOIN good_calls USING (trajectory_id)
   GROUP BY ALL
 ),

@@ -51,7 +51,9 @@ log_counts AS (
 outdated AS (
   SELECT trace_id
   FROM trajectories
-  WHERE trace_records IS NULL
+  WHERE
+    trace_records IS NULL
+    OR (parent_trajectory_id IS NOT NULL AND parent_step IS NULL)
 )
 
 SELECT

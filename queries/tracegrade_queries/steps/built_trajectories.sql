@@ -9,6 +9,8 @@
 --   runs
 --   run_names
 --   runs_of_operations
+--   tool_ends
+--   calls
 --   model_calls
 --   step_rows
 --   usage_of_runs
@@ -146,6 +148,19 @@ finishes AS (
   INNER JOIN bucket_spans ON last_calls.key = bucket_spans.key
 ),
 
+-- Spans of one call are one step, whichever of them an agent stands below.
+calling_steps AS (
+  SELECT
+    run_agents.key,
+    min(step_rows.step_index) AS step_index
+  FROM run_agents
+  INNER JOIN runs_of_operations AS calling ON run_agents.caller = calling.key
+  LEFT JOIN tool_ends ON run_agents.caller = tool_ends.key
+  INNER JOIN calls ON coalesce(tool_ends.last, run_agents.caller) = calls.execution
+  INNER JOIN step_rows ON calls.call = step_rows.call AND calling.run = step_rows.run
+  GROUP BY run_agents.key
+),
+
 -- OpenTelemetry's probability sampling: `th` is the rejected share of 2^56, without final zeros.
 sampled AS (
   SELECT
@@ -163,6 +178,7 @@ sampled AS (
 SELECT
   runs.trajectory_id,
   callers.trajectory_id AS parent_trajectory_id,
+  CASE WHEN callers.run IS NOT NULL THEN coalesce(calling_steps.step_index, -1) END AS parent_step,
   runs.trace_id,
   coalesce(roots.span_id, '0000000000000000') AS root_span_id,
   run_names.agent_name,
@@ -219,6 +235,7 @@ LEFT JOIN bucket_spans AS root_spans ON runs.root = root_spans.key
 LEFT JOIN run_agents ON runs.root = run_agents.key
 LEFT JOIN runs_of_operations AS calling ON run_agents.caller = calling.key
 LEFT JOIN runs AS callers ON calling.run = callers.run
+LEFT JOIN calling_steps ON run_agents.key = calling_steps.key
 LEFT JOIN known_parents ON runs.root = known_parents.key
 LEFT JOIN bucket_spans AS tops ON known_parents.top = tops.key
 -- A lone workflow span, without anything below it, is no run of an agent.

@@ -15,6 +15,7 @@ from tracegrade_collector.lake import Lake
 from tracegrade_queries.connection import connect
 from tracegrade_queries.sql import query
 from tracegrade_scoring.errors import NothingToDraft
+from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.schema import SCORE_TABLES
 from tracegrade_scoring.tasks.wanted import as_key, literally
 
@@ -60,6 +61,8 @@ def draft_file(lake: Lake, agent_name: str | None, note: Callable[[str], object]
         NothingToDraft: No run is known to have succeeded.
     """
     with connect(lake, tables=SCORE_TABLES) as con:
+        materialise(con, "attempt_members")
+        materialise(con, "attempt_order")
         rows = con.execute(query("successful_paths"), {"agent_name": agent_name}).fetchall()
         paths = [Path(*row) for row in rows]
         effects: dict[str, str | None] = dict(con.sql(_EFFECTS).fetchall())
