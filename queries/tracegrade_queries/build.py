@@ -114,7 +114,8 @@ def build(lake: Lake, *, full: bool = False, prices: Prices = NO_PRICES) -> Buil
         received = _received(con)
         seen = {} if full else _seen(lake, received)
         new_spans = _find_new(con, seen)
-        if not _count(con, "affected_traces") and not full:
+        rewrites = full and _count(con, TRAJECTORIES.name) > 0
+        if not _count(con, "affected_traces") and not rewrites:
             return BuildSummary(0, 0, 0, 0)
         create_prices(con, prices)
         steps, trajectories = Built(STEPS), Built(TRAJECTORIES)

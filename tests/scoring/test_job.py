@@ -148,6 +148,15 @@ def test_second_run_changes_nothing(lake: Lake, spec: Specification) -> None:
     assert tables(lake) == first
 
 
+def test_lake_without_any_span_has_nothing_to_score(lake: Lake, spec: Specification) -> None:
+    """Neither is it an error to ask for all of it, nor is anything written."""
+    assert score(lake, spec, full=True).trajectories == 0
+    assert not any(tables(lake).values())
+
+    land(lake, run(1, "look"))
+    assert score(lake, spec).trajectories == 1
+
+
 def test_bit_by_bit_equals_at_once(tmp_path: Path, spec: Specification) -> None:
     """A lake scored after each arrival holds the same rows as one that is scored once."""
     runs = [
