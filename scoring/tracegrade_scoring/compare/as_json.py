@@ -26,6 +26,7 @@ def _comparison(comparison: Comparison, outcomes: tuple[Outcome, ...]) -> dict[s
         **comparison.cohort._asdict(),
         "rules": [outcome._asdict() for outcome in outcomes],
         "metrics": {name: compared_fields(found) for name, found in comparison.metrics.items()},
+        "unmatched": comparison.unmatched,
         "t_score_misses": comparison.missing_axes,
         "pq_defaulted": comparison.pq_defaulted,
         "failure_modes": [_mode(mode) for mode in comparison.failure_modes],

@@ -146,6 +146,8 @@ class Comparison:
     cohort: Cohort
     metrics: dict[str, Compared] = field(default_factory=dict)
     """By name; only those that some task has on both sides."""
+    unmatched: tuple[str, ...] = ()
+    """Metrics that both sides have, but on no task in common."""
     missing_axes: tuple[str, ...] = ()
     """Of tsa, pq and ra, those without which there is no T-Score; empty where there is one."""
     pq_defaulted: bool = False

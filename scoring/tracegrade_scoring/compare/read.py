@@ -142,6 +142,7 @@ def _comparison(
     return Comparison(
         cohort,
         found,
+        tuple(name for name, each in metrics.items() if _is_unmatched(each)),
         composite.missing,
         composite.pq_defaulted,
         tuple(_failure_modes(found, facts["examples"].get(agent, []))),
@@ -149,6 +150,11 @@ def _comparison(
         tuple(_task_changes(attempts, scores, usage)),
         tuple(_mocked_tools(mocked, cohort.agent_name)),
     )
+
+
+def _is_unmatched(compared: Compared) -> bool:
+    scored = compared.base_scored and compared.candidate_scored
+    return compared.found.base is None and scored > 0
 
 
 def _by_metric(rows: Iterable[Row]) -> Iterator[tuple[str, Iterator[Row]]]:

@@ -312,6 +312,8 @@ def _share(value: float | None) -> str:
 
 
 def _category_rows(comparison: Comparison) -> Iterator[Row]:
+    if {change.category for change in comparison.categories} == {None}:
+        return
     for change in comparison.categories:
         found = change.found
         label = words.name(change.category, "(no category)")
@@ -359,6 +361,9 @@ def _cautions(comparison: Comparison, old: str, new: str, level: float) -> Itera
             f"than {least} or 50 decision points): read them as hints, not as measurements."
         )
     yield from _left_out(cohort, old, new)
+    unmatched = [metric.label for metric in main_metrics(comparison.unmatched)]
+    if unmatched:
+        yield f"Measured on both sides, but on no task in common: {', '.join(unmatched)}."
     yield from _about_t_score(comparison)
     if any(found.no_spread for found in metrics.values()):
         units = "tasks" if cohort.is_paired else "runs"

@@ -342,7 +342,7 @@ def _attempts_behind(row: Pass, found: Reliability) -> Iterator[str]:
     if found.invalid:
         yield f"{found.invalid:,} of unknown outcome"
     if found.dropped:
-        yield f"{found.dropped:,} tasks of too few dropped"
+        yield f"{words.count(found.dropped, 'task')} of fewer left out"
     if found.superseded:
         yield f"{words.count(found.superseded, 'run')} superseded by a later one"
 

@@ -321,6 +321,23 @@ def test_interval_without_width_is_no_certainty(tables: Tables) -> None:
         assert "all tasks say the same" in page
 
 
+def test_metric_without_a_task_in_common_is_named(tables: Tables) -> None:
+    """A value on either side, of different tasks, is no pair; a page says so, and nothing more."""
+    for release, failing in (("1", "a"), ("2", "b")):
+        for task in "ab":
+            run_id = tables.run(release, task_id=task)
+            tables.scored(run_id, task)
+            tables.score(run_id, "success", 1.0, numerator=1.0, denominator=1.0)
+            found = {"numerator": 1.0, "denominator": 2.0} if task == failing else {}
+            tables.score(run_id, "recovery_rate", 0.5 if found else None, **found)
+    judgement = judge(read_comparisons(tables.con, "lake", "1", "2"), [])
+
+    assert json.loads(render_json(judgement))["comparisons"][0]["unmatched"] == ["recovery_rate"]
+    text = render_terminal(judgement, width=200, colour=False)
+    assert "Measured on both sides, but on no task in common: Recovered from failures." in text
+    assert "Success by task category" not in text
+
+
 def test_one_metric_of_many_is_no_answer(tables: Tables) -> None:
     """A change that its own interval calls sure may be one of many: the answer says nothing."""
     shares = {"tsa": (0.5, 0.7), "parameter_validity": (0.5, 0.5), "success": (0.5, 0.5)}
