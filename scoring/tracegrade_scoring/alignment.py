@@ -1,39 +1,110 @@
 """Aligns the decision points of an attempt with what its task expects, in order, at least cost.
 
 Pure, and asked once for each *distinct* problem: many attempts pose the same one. A problem is a
-text (see `alignment_problems.sql`): one letter for each pair of a decision point and an
-expectation, the letters of one point together, points parted by commas.
+text (see `alignment_problems.sql`): how many expectations and decision points there are, and which
+of them fit each other, or are named as one.
 
 Source: metrics.md, section 1. Costs: tool and arguments as expected 0, other arguments 1, another
-tool 3, a point or an expectation that stays alone 2.
+tool 3 (only where the list is complete), a point or an expectation that stays alone 2.
 """
 
+from collections.abc import Sequence
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 ALONE: Final = 2
-COSTS: Final = {"0": 0, "1": 1, "3": 3}
-"""What each letter costs; a letter that is not here cannot be paired."""
-
-_NEVER: Final = 1 << 30
+OTHER_TOOL: Final = 3
+NEVER: Final = 1 << 30
+"""The cost of what cannot be paired."""
 
 
 class Pair(NamedTuple):
-    """One decision point that stands for one expectation, both counted from 0 in the problem."""
+    """One decision point that stands for one expectation, both counted from 0."""
 
     point: int
     expectation: int
 
 
-def align(problem: str) -> list[Pair]:
+class Decision(NamedTuple):
+    """A decision point, what was expected there, or both; each counted from 0."""
+
+    point: int | None
+    """None where the expectation was missed."""
+    expectation: int | None
+    """None where nothing is expected."""
+    tool_fits: bool
+    """The tool is one that is expected there."""
+
+
+class _Problem(NamedTuple):
+    expected: int
+    made: int
+    other_tool: int
+    """What a pair costs whose tool does not fit."""
+    costs: dict[tuple[int, int], int]
+    """Of pairs of a point and an expectation whose tool fits."""
+    named: dict[int, int]
+    """The first point that names an expectation."""
+
+
+def decisions(problem: str) -> list[Decision]:
+    """Return the decision points of a problem in order, and the expectations that were missed.
+
+    A point that names an expectation stands for it, the first of several; the others are aligned.
+    A missed expectation stands after the last point that met an earlier one.
+    """
+    read = _read(problem)
+    met = read.named | _aligned(read)
+    alone = set(range(read.made)).difference(met.values())
+    found = [(point, False, Decision(point, None, False)) for point in alone]
+    last = -1
+    for expectation in range(read.expected):
+        point = met.get(expectation)
+        if point is None:
+            found.append((last, True, Decision(None, expectation, False)))
+        else:
+            last = max(last, point)
+            fits = (point, expectation) in read.costs
+            found.append((point, False, Decision(point, expectation, fits)))
+    return [decision for *_, decision in sorted(found, key=itemgetter(0, 1))]
+
+
+def _read(problem: str) -> _Problem:
+    expected, made, *pairs = problem.split(" ")
+    costs: dict[tuple[int, int], int] = {}
+    named: dict[int, int] = {}
+    for pair in pairs:
+        place, _, letter = pair.partition("/")
+        point, expectation = map(int, place.split(":"))
+        if letter == "n":
+            named.setdefault(expectation, point)
+        else:
+            costs[point, expectation] = int(letter)
+    other_tool = OTHER_TOOL if expected.endswith("!") else NEVER
+    return _Problem(int(expected.rstrip("!")), int(made), other_tool, costs, named)
+
+
+def _aligned(problem: _Problem) -> dict[int, int]:
+    """Return the point that stands for each expectation that none names."""
+    taken = set(problem.named.values())
+    points = [i for i in range(problem.made) if i not in taken]
+    expectations = [j for j in range(problem.expected) if j not in problem.named]
+    costs = [[problem.costs.get((i, j), problem.other_tool) for j in expectations] for i in points]
+    return {expectations[pair.expectation]: points[pair.point] for pair in align(costs)}
+
+
+def align(costs: Sequence[Sequence[int]]) -> list[Pair]:
     """Return the pairs of the cheapest alignment, in order.
 
     Of equally cheap ones: going back from the end, a point is left alone if that can be, else it
     is paired if that can be, else the expectation is left alone.
+
+    Args:
+        costs: What each point (row) costs beside each expectation (column).
     """
-    costs = [[COSTS.get(letter, _NEVER) for letter in letters] for letters in problem.split(",")]
     least = _least_costs(costs)
     pairs: list[Pair] = []
-    i, j = len(costs), len(costs[0])
+    i, j = len(costs), len(least[0]) - 1
     while i and j:
         if least[i][j] == least[i - 1][j] + ALONE:
             i -= 1
@@ -45,9 +116,10 @@ def align(problem: str) -> list[Pair]:
     return pairs[::-1]
 
 
-def _least_costs(costs: list[list[int]]) -> list[list[int]]:
+def _least_costs(costs: Sequence[Sequence[int]]) -> list[list[int]]:
     """Return the least cost of aligning the first i points with the first j expectations."""
-    least = [[ALONE * j for j in range(len(costs[0]) + 1)]]
+    width = len(costs[0]) if costs else 0
+    least = [[ALONE * j for j in range(width + 1)]]
     for i, row in enumerate(costs, start=1):
         above, current = least[-1], [ALONE * i]
         for j, cost in enumerate(row):

@@ -8,12 +8,18 @@ Source: Triangle (TSA); metrics.md, section 1.
 import duckdb
 import pyarrow as pa
 
-from tracegrade_scoring.alignment import align
+from tracegrade_scoring.alignment import decisions
 from tracegrade_scoring.arguments import validate_arguments
 from tracegrade_scoring.relations import define, materialise, put, table
 
 _ALIGNMENTS = pa.schema(
-    [("problem", pa.string()), ("point", pa.int32()), ("expectation", pa.int32())]
+    [
+        ("problem", pa.string()),
+        ("decision_index", pa.int32()),
+        ("point", pa.int32()),
+        ("position", pa.int32()),
+        ("tool_fits", pa.bool_()),
+    ]
 )
 
 
@@ -23,24 +29,18 @@ def score(con: duckdb.DuckDBPyConnection) -> None:
     Needs what `create_relations` makes, and `endings`.
     """
     validate_arguments(con)
-    for name in (
-        "call_points",
-        "decision_points",
-        "fitting_pairs",
-        "expectation_pairs",
-        "decision_matches",
-        "alignment_problems",
-    ):
+    for name in ("call_points", "fitting_pairs", "alignment_problems"):
         materialise(con, name)
     _align(con)
-    for name in ("expectation_matches", "better_alternatives", "decision_rows", "call_totals"):
+    for name in ("decision_points", "better_alternatives", "decision_rows", "call_totals"):
         materialise(con, name)
     define(con, "tool_selection_scores")
     define(con, "call_scores")
 
 
 def _align(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `alignments` (problem, point, expectation): the pairs of each distinct problem."""
+    """Create `alignments`: the decisions of each distinct problem, in order."""
     problems = con.sql("SELECT DISTINCT problem FROM alignment_problems ORDER BY problem")
-    pairs = ((text, *pair) for (text,) in problems.fetchall() for pair in align(text))
-    put(con, "alignments", table(_ALIGNMENTS, pairs))
+    texts = [text for (text,) in problems.fetchall()]
+    rows = ((text, i, *row) for text in texts for i, row in enumerate(decisions(text)))
+    put(con, "alignments", table(_ALIGNMENTS, rows))

@@ -3,29 +3,28 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracegrade_scoring.alignment import ALONE, COSTS, Pair, align
+from tracegrade_scoring.alignment import ALONE, NEVER, Decision, Pair, align, decisions
 
 LEAVE_POINT, PAIR, LEAVE_EXPECTATION = range(3)  # in the order that the rule of ties prefers
 
 
-def walks(rows: list[str], i: int, j: int) -> list[tuple[int, list[int]]]:
+def walks(rows: list[list[int]], i: int, j: int) -> list[tuple[int, list[int]]]:
     """Return cost and moves, from the end, of every way to align i points and j expectations."""
     if not i and not j:
         return [(0, [])]
     found = []
     if i:
         found += [(c + ALONE, [LEAVE_POINT, *w]) for c, w in walks(rows, i - 1, j)]
-    if i and j and rows[i - 1][j - 1] in COSTS:
-        cost = COSTS[rows[i - 1][j - 1]]
+    if i and j and rows[i - 1][j - 1] != NEVER:
+        cost = rows[i - 1][j - 1]
         found += [(c + cost, [PAIR, *w]) for c, w in walks(rows, i - 1, j - 1)]
     if j:
         found += [(c + ALONE, [LEAVE_EXPECTATION, *w]) for c, w in walks(rows, i, j - 1)]
     return found
 
 
-def align_by_force(problem: str) -> list[Pair]:
+def align_by_force(rows: list[list[int]]) -> list[Pair]:
     """Return the pairs of the best of all alignments; the first walk by the rule of ties."""
-    rows = problem.split(",")
     i, j = len(rows), len(rows[0])
     _, best = min(walks(rows, i, j))
     pairs = []
@@ -38,40 +37,61 @@ def align_by_force(problem: str) -> list[Pair]:
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> str:
+def tables_of_costs(draw: st.DrawFn) -> list[list[int]]:
     """Return up to five points beside up to four expectations."""
     width = draw(st.integers(1, 4))
-    row = st.text("013x", min_size=width, max_size=width)
-    return ",".join(draw(st.lists(row, min_size=1, max_size=5)))
+    row = st.lists(st.sampled_from([0, 1, 3, NEVER]), min_size=width, max_size=width)
+    return draw(st.lists(row, min_size=1, max_size=5))
 
 
-@given(problems())
+@given(tables_of_costs())
 @settings(max_examples=400)
-def test_alignment_is_the_best_of_all(problem: str) -> None:
+def test_alignment_is_the_best_of_all(costs: list[list[int]]) -> None:
     """Dynamic programming finds what trying every alignment finds."""
-    assert align(problem) == align_by_force(problem)
+    assert align(costs) == align_by_force(costs)
 
 
 def test_exact_pair_beats_other_arguments() -> None:
     """The call with the expected arguments is taken, not the first one of the tool."""
-    assert align("1,0") == [Pair(1, 0)]
+    assert align([[1], [0]]) == [Pair(1, 0)]
 
 
 def test_of_equal_picks_the_last_is_left_alone() -> None:
     """Between two equal calls for one expectation the earlier one is paired."""
-    assert align("0,0") == [Pair(0, 0)]
+    assert align([[0], [0]]) == [Pair(0, 0)]
 
 
 def test_another_tool_is_paired_rather_than_two_left_alone() -> None:
     """A wrong pick stands for the expectation that it missed."""
-    assert align("3") == [Pair(0, 0)]
+    assert decisions("1! 1") == [Decision(0, 0, tool_fits=False)]
 
 
 def test_another_tool_is_not_paired_where_others_are_free() -> None:
     """Without a complete list a call of another tool meets no expectation."""
-    assert align("x") == []
+    assert decisions("1 1") == [
+        Decision(None, 0, tool_fits=False),
+        Decision(0, None, tool_fits=False),
+    ]
 
 
 def test_order_is_kept() -> None:
     """Calls in the opposite order meet one expectation, not both."""
-    assert len(align("x0,0x")) == 1
+    assert len(align([[NEVER, 0], [0, NEVER]])) == 1
+
+
+def test_missed_expectation_stands_after_the_point_that_met_an_earlier_one() -> None:
+    """Between the calls for the first and the third expectation stands the second, missed."""
+    assert decisions("3! 2 0:0/0 1:2/1") == [
+        Decision(0, 0, tool_fits=True),
+        Decision(None, 1, tool_fits=False),
+        Decision(1, 2, tool_fits=True),
+    ]
+
+
+def test_first_point_that_names_an_expectation_stands_for_it() -> None:
+    """Named are both, against the order; what names it again is aligned like any other."""
+    assert decisions("2! 3 0:1/n 1:0/n 2:0/0 2:1/n") == [
+        Decision(0, 1, tool_fits=False),
+        Decision(1, 0, tool_fits=False),
+        Decision(2, None, tool_fits=False),
+    ]

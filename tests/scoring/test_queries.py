@@ -144,9 +144,6 @@ def _sortable(value: object) -> tuple[bool, str | float]:
 OF_THE_LAKE = {"successful_paths", "unscored_traces"}
 """Queries that read the lake's tables, in which runs have their ids; others read a bucket's."""
 
-EMPTY = {
-    *("cascades", "decision_matches", "rollback_scores"),
-    *("successful_paths", "verdict_opinions"),
-}
-"""Queries that find nothing in these two runs: no span names its decision, no error
-led to others, nobody judged them or said that they succeeded."""
+EMPTY = {"cascades", "rollback_scores", "successful_paths", "verdict_opinions"}
+"""Queries that find nothing in these two runs: no error led to others, nobody judged them or said
+that they succeeded."""

@@ -80,7 +80,7 @@ def test_retries_join_the_point_of_the_failed_call() -> None:
     calls += [call("t1", 3, "read"), call("t1", 4, "read")]
 
     con = run("{}", calls)
-    points = con.sql("SELECT point_index, call_index, calls FROM decision_points").fetchall()
+    points = con.sql("SELECT decision_index, call_index, calls FROM decision_points").fetchall()
     assert points == [(0, 0, 3), (1, 1, 1), (2, 4, 1)]
 
 

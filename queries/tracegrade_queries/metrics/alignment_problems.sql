@@ -1,83 +1,110 @@
--- What is left to align in each attempt, as a text in which equal problems are equal.
+-- What is to be aligned in each attempt, as a text in which equal problems are equal.
 --
--- One letter per pair: 0 tool and arguments fit, 1 the tool alone, 3 another tool (only where the
--- list of expected calls is complete), x cannot be paired. Unknown arguments fit nothing. Letters
--- of one decision point stand together in the order of expectations; points are parted by commas,
--- in their order. Source: metrics.md, section 1.
+-- First the number of expectations, with '!' where their list is complete, then that of decision
+-- points, then each point beside an expectation that it may stand for, in order: point:position/0
+-- where tool and arguments fit, /1 where the tool alone does, /n where the span names it. Unknown
+-- arguments fit nothing. Source: metrics.md, section 1.
 --
 -- Reads:
---   decision_matches
---   expectation_pairs
---   task_matches
+--   attempts
+--   call_points
+--   calls
+--   fitting_pairs
+--   task_expected
 --   tasks
 -- Columns:
---   attempt_id  INTEGER    One row for each attempt with a point and an expectation left.
---   problem     VARCHAR    E.g. '03,31'.
---   points      INTEGER[]  The decision points left, in order: those between the commas.
---   positions   INTEGER[]  The expectations left, in order: those of the letters.
+--   attempt_id  INTEGER    One row for each attempt with a decision point or an expectation.
+--   problem     VARCHAR    E.g. '2! 3 0:0/1 2:0/0'.
+--   points      INTEGER[]  The first call of each point, in order; NULL if there are none.
 -- Order:
 --   attempt_id
-WITH unnamed AS (
-  SELECT
-    pairs.attempt_id,
-    pairs.point_index,
-    pairs.position,
-    CASE
-      WHEN pairs.tool_fits AND coalesce(pairs.arguments_fit, FALSE) THEN 0
-      WHEN pairs.tool_fits THEN 1
-      WHEN tasks.expected_complete = 'true' THEN 3
-      ELSE 4
-    END AS letter_place
-  FROM expectation_pairs AS pairs
-  INNER JOIN task_matches USING (attempt_id)
-  INNER JOIN tasks USING (task_id)
-  ANTI JOIN decision_matches AS taken_points
-    ON pairs.attempt_id = taken_points.attempt_id AND pairs.point_index = taken_points.point_index
-  ANTI JOIN decision_matches AS taken_positions
-    ON pairs.attempt_id = taken_positions.attempt_id AND pairs.position = taken_positions.position
-),
-
--- One number for each pair: sorting numbers costs less than an aggregate with an order.
-packed AS (
+WITH points AS (
   SELECT
     attempt_id,
-    list_sort(
-      list(point_index::BIGINT * 4294967296 + position::BIGINT * 8 + letter_place)
-    ) AS pairs
-  FROM unnamed
+    call_index
+  FROM call_points
+  WHERE call_index = first_call
+),
+
+pairs AS (
+  SELECT
+    attempt_id,
+    call_index,
+    position,
+    if(arguments_fit, 0, 1) AS letter_place
+  FROM fitting_pairs
+  UNION ALL
+  SELECT
+    calls.attempt_id,
+    calls.call_index,
+    task_expected.position,
+    2 AS letter_place
+  FROM calls
+  INNER JOIN attempts USING (attempt_id)
+  INNER JOIN task_expected USING (task_id, decision)
+),
+
+first_calls AS (
+  SELECT
+    attempt_id,
+    list_sort(list(call_index)) AS points
+  FROM points
   GROUP BY attempt_id
 ),
 
-measured AS (
+-- One number for each pair: sorting numbers costs less than an aggregate with an order.
+first_pairs AS (
+  SELECT
+    pairs.attempt_id,
+    pairs.call_index::BIGINT * 4294967296 + pairs.position::BIGINT * 4 + pairs.letter_place AS pair
+  FROM pairs
+  SEMI JOIN points USING (attempt_id, call_index)
+),
+
+sorted_pairs AS (
   SELECT
     attempt_id,
-    pairs,
-    pairs[1] // 4294967296 AS first_point,
-    pairs[1] % 4294967296 // 8 AS first_position
-  FROM packed
+    list_sort(list(pair)) AS pairs
+  FROM first_pairs
+  GROUP BY attempt_id
+),
+
+posed AS (
+  SELECT
+    attempts.attempt_id,
+    coalesce(tasks.expected_count, 0) AS expected,
+    if(tasks.expected_complete = 'true', '!', '') AS complete,
+    first_calls.points,
+    sorted_pairs.pairs
+  FROM attempts
+  LEFT JOIN tasks USING (task_id)
+  LEFT JOIN first_calls USING (attempt_id)
+  LEFT JOIN sorted_pairs USING (attempt_id)
 )
 
 SELECT
   attempt_id,
-  array_to_string(
-    list_transform(
-      pairs,
-      LAMBDA pair: concat(
-        if(
-          pair // 4294967296 > first_point AND pair % 4294967296 // 8 = first_position, ',', ''
-        ),
-        substr('01?3x', (pair % 8)::BIGINT + 1, 1)
-      )
-    ),
-    ''
+  concat_ws(
+    ' ',
+    concat(expected, complete),
+    coalesce(len(points), 0),
+    array_to_string(
+      list_transform(
+        pairs,
+        LAMBDA pair: concat(
+          list_position(points, (pair // 4294967296)::INTEGER) - 1,
+          ':',
+          pair % 4294967296 // 4,
+          '/',
+          substr('01n', (pair % 4)::BIGINT + 1, 1)
+        )
+      ),
+      ' '
+    )
   ) AS problem,
-  list_transform(
-    list_filter(pairs, LAMBDA pair: pair % 4294967296 // 8 = first_position),
-    LAMBDA pair: (pair // 4294967296)::INTEGER
-  ) AS points,
-  list_transform(
-    list_filter(pairs, LAMBDA pair: pair // 4294967296 = first_point),
-    LAMBDA pair: (pair % 4294967296 // 8)::INTEGER
-  ) AS positions
-FROM measured
+  points
+FROM posed
+WHERE
+  points IS NOT NULL
+  OR expected > 0
 ORDER BY attempt_id;

@@ -1,30 +1,50 @@
--- The places where each attempt chose a tool; failed calls and what follows up on them are one.
+-- The places where each attempt chose a tool, or should have: what it did and what was expected.
 --
--- Only the first call of a point is judged. Source: Triangle, "Measuring TSA"; metrics.md,
--- section 1.
+-- Failed calls and what follows up on them are one; only the first call is judged. A missed
+-- expectation stands after the last call that met an earlier one. Source: Triangle, "Measuring
+-- TSA"; metrics.md, section 1.
 --
 -- Reads:
+--   alignment_problems
+--   alignments
 --   call_points
 -- Columns:
---   attempt_id   INTEGER  The root trajectory.
---   point_index  INTEGER  Dense from 0 by first call; one row for each attempt_id and point_index.
---   call_index   INTEGER  The first call.
---   calls        INTEGER  Calls of the point; at least 1.
+--   attempt_id      INTEGER  The root trajectory.
+--   decision_index  INTEGER  Dense from 0; one row for each attempt_id and decision_index.
+--   call_index      INTEGER  The first call; NULL where missed.
+--   calls           INTEGER  Calls of the point; 0 where missed.
+--   position        INTEGER  The expectation, from 0 in the task file; NULL if there is none.
+--   tool_fits       BOOLEAN  The tool is the expected one, an accepted one, or of the effect.
 -- Order:
---   attempt_id, point_index
-WITH points AS (
+--   attempt_id, decision_index
+WITH followed AS (
   SELECT
     attempt_id,
     first_call AS call_index,
     count(*)::INTEGER AS calls
   FROM call_points
+  WHERE call_index <> first_call
   GROUP BY attempt_id, first_call
+),
+
+points AS (
+  SELECT
+    problems.attempt_id,
+    alignments.decision_index,
+    problems.points[alignments.point + 1] AS call_index,
+    alignments.position,
+    alignments.tool_fits
+  FROM alignment_problems AS problems
+  INNER JOIN alignments USING (problem)
 )
 
 SELECT
-  attempt_id,
-  (row_number() OVER (PARTITION BY attempt_id ORDER BY call_index) - 1)::INTEGER AS point_index,
-  call_index,
-  calls
+  points.attempt_id,
+  points.decision_index,
+  points.call_index,
+  if(points.call_index IS NULL, 0, 1 + coalesce(followed.calls, 0)) AS calls,
+  points.position,
+  points.tool_fits
 FROM points
-ORDER BY attempt_id, point_index;
+LEFT JOIN followed USING (attempt_id, call_index)
+ORDER BY points.attempt_id, points.decision_index;

@@ -3,28 +3,19 @@
 -- Reads:
 --   call_points
 --   decision_points
---   expectation_matches
---   expectation_pairs
 -- Columns:
 --   attempt_id  INTEGER  The root trajectory.
 --   call_index  INTEGER  One row for each attempt_id and call_index.
 --   position    INTEGER  The expectation, from 0 in the task file.
 -- Order:
 --   none
-WITH met_points AS (
-  SELECT
-    expectation_matches.attempt_id,
-    expectation_matches.position,
-    decision_points.call_index AS first_call
-  FROM expectation_matches
-  INNER JOIN expectation_pairs USING (attempt_id, point_index, position)
-  INNER JOIN decision_points USING (attempt_id, point_index)
-  WHERE expectation_pairs.tool_fits
-)
-
 SELECT
-  attempt_id,
+  call_points.attempt_id,
   call_points.call_index,
-  met_points.position
+  decision_points.position
 FROM call_points
-INNER JOIN met_points USING (attempt_id, first_call);
+INNER JOIN decision_points
+  ON
+    call_points.attempt_id = decision_points.attempt_id
+    AND call_points.first_call = decision_points.call_index
+WHERE decision_points.tool_fits;
