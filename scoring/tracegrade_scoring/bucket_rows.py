@@ -10,7 +10,7 @@ from typing import Final
 
 import duckdb
 
-from tracegrade_queries.schema import STEPS
+from tracegrade_queries.schema import STEPS, TRAJECTORIES
 from tracegrade_queries.sql import query
 from tracegrade_scoring.tasks import Specification
 
@@ -22,40 +22,34 @@ BUCKET_TRACES: Final = """
   SELECT trace_id, date FROM score_buckets WHERE bucket = $bucket
 """
 
-_OF_BUCKET: Final = """
-  SEMI JOIN bucket_traces ON lake.trace_id = bucket_traces.trace_id
-  WHERE lake.date BETWEEN $first_date AND $last_date
-    AND lake.trace_id BETWEEN $first_id AND $last_id
-"""
-
 _BOUNDS: Final = """
   SELECT min(date) AS first_date, max(date) AS last_date,
          min(trace_id) AS first_id, max(trace_id) AS last_id
   FROM bucket_traces
 """
 
-_TRAJECTORY_IDS: Final = (
-    """
+# Few texts of offered tools stand behind many runs: each is read once as long as they are grouped
+# before all else, and kept once as a value of an ENUM. An id of a run begins with its trace's.
+_TRAJECTORY_IDS: Final = """
   CREATE TEMP TABLE trajectory_ids AS
-  SELECT
-    trajectory_id AS id,
-    (row_number() OVER (ORDER BY trajectory_id) - 1)::INTEGER AS trajectory_id
-  FROM memory.main.trajectories AS lake
-"""
-    + _OF_BUCKET
-)
+  WITH offers AS (
+    SELECT offered_tools::offer AS offered_tools, list(trajectory_id) AS ids
+    FROM memory.main.trajectories
+    WHERE date BETWEEN $first_date AND $last_date AND trace_id BETWEEN $first_id AND $last_id
+    GROUP BY trajectories.offered_tools
+  ),
 
-# Few texts of offered tools stand behind many runs; an ENUM keeps each once. A parent that is
-# not here is none of the numbers.
+  runs AS (SELECT unnest(ids) AS id, offered_tools FROM offers)
+
+  SELECT id, (row_number() OVER (ORDER BY id) - 1)::INTEGER AS trajectory_id, offered_tools
+  FROM runs
+  SEMI JOIN bucket_traces ON split_part(id, '-', 1) = bucket_traces.trace_id
+"""
+
+# A parent that is not here is none of the numbers.
 _TRAJECTORIES: Final = """
   CREATE TEMP TABLE trajectories AS
-  SELECT
-    lake.* REPLACE (
-      ids.trajectory_id AS trajectory_id,
-      if(lake.parent_trajectory_id IS NULL, NULL, coalesce(parents.trajectory_id, -1))
-        AS parent_trajectory_id,
-      lake.offered_tools::offer AS offered_tools
-    )
+  SELECT {columns}
   FROM memory.main.trajectories AS lake
   INNER JOIN trajectory_ids AS ids ON lake.trajectory_id = ids.id
   LEFT JOIN trajectory_ids AS parents ON lake.parent_trajectory_id = parents.id
@@ -72,12 +66,28 @@ _STEPS: Final = """
     AND lake.trace_id BETWEEN $first_id AND $last_id
 """
 
+_NUMBERED: Final = {
+    "trajectory_id": "ids.trajectory_id",
+    "parent_trajectory_id": "if(lake.parent_trajectory_id IS NULL, NULL, "
+    "coalesce(parents.trajectory_id, -1)) AS parent_trajectory_id",
+    "offered_tools": "ids.offered_tools",
+}
+"""Columns that are not taken as they are."""
+
 NOT_SCORED: Final = frozenset(
     {"tool_call_id", "status_source", "error_type", "error_message", "model", "input_tokens"}
     | {"output_tokens", "cache_read_tokens", "reasoning_tokens", "end_time", "duration_ms"}
     | {"trace_id", "request_span_id", "parent_span_id", "dialect", "provenance", "date"}
 )
 """Columns of `steps` that no metric reads; a task file's expressions may."""
+
+_RUNS_NOT_SCORED: Final = frozenset(
+    {"root_span_id", "service_name", "environment", "conversation_id", "outcome_source"}
+    | {"step_count", "tool_call_count", "error_count", "llm_call_count", "input_tokens"}
+    | {"output_tokens", "cost_usd", "model_usage", "start_time", "end_time", "duration_ms"}
+    | {"dialects", "trace_records", "trace_received_ns", "imported", "date"}
+)
+"""Columns of `trajectories` that no metric reads."""
 
 # A verdict that names the trace alone is about its outermost runs.
 _VERDICTS: Final = """
@@ -122,8 +132,8 @@ def steps_read(specification: Specification) -> list[str]:
 def take_bucket(con: duckdb.DuckDBPyConnection, bucket: int, steps: Sequence[str]) -> None:
     """Let `steps`, `trajectories` and `verdicts` be the rows of one bucket.
 
-    Their ids of trajectories are numbers, of which `trajectory_ids` (id, trajectory_id) tells what
-    they stand for.
+    Their ids of trajectories are numbers, of which `trajectory_ids` (id, trajectory_id, ...) tells
+    what they stand for.
 
     Args:
         con: Holds `score_buckets` and the lake's tables.
@@ -140,11 +150,16 @@ def take_bucket(con: duckdb.DuckDBPyConnection, bucket: int, steps: Sequence[str
         "AND date BETWEEN $first_date AND $last_date)",
         {name: bounds[name] for name in ("first_date", "last_date")},
     )
-    owners = {"trajectory_id": "ids.trajectory_id"}
-    columns = ", ".join(owners.get(name, f"lake.{name}") for name in steps)
-    for create in (_TRAJECTORY_IDS, _TRAJECTORIES, _STEPS.format(columns=columns)):
-        con.execute(create, bounds)
+    runs = [c.name for c in TRAJECTORIES.columns if c.name not in _RUNS_NOT_SCORED]
+    con.execute(_TRAJECTORY_IDS, bounds)
+    con.execute(_TRAJECTORIES.format(columns=_taken(runs)), bounds)
+    con.execute(_STEPS.format(columns=_taken(steps)), bounds)
     con.execute(_VERDICTS)
+
+
+def _taken(columns: Sequence[str]) -> str:
+    """Return the columns of the lake as a bucket has them, for SELECT."""
+    return ", ".join(_NUMBERED.get(name, f"lake.{name}") for name in columns)
 
 
 def leave_bucket(con: duckdb.DuckDBPyConnection) -> None:

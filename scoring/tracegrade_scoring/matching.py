@@ -1,14 +1,25 @@
 """Finds the task of each attempt and binds the values that the task's pattern names.
 
-One query per task rather than one join: RE2 then compiles each pattern once.
+Its own module because a join would compile a pattern anew for each row. Here each is compiled
+once: RE2 looks for all of them in a text at a time, and the engine is told that of each task as a
+constant.
 """
 
-import duckdb
-import re2
+from collections.abc import Mapping
+from typing import Final
 
-from tracegrade_scoring.relations import materialise, start, unordered
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+import re2
+from duckdb import CaseExpression, ColumnExpression, ConstantExpression, Expression
+from duckdb import FunctionExpression as Function
+
+from tracegrade_scoring.relations import materialise, put
 from tracegrade_scoring.tasks import Specification
-from tracegrade_scoring.tasks.model import Match
+
+Patterns = Mapping[str, str]
+"""By task, what the user asks first."""
 
 
 def match_tasks(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
@@ -18,27 +29,58 @@ def match_tasks(con: duckdb.DuckDBPyConnection, specification: Specification) ->
     `attempt_bindings` (attempt_id, name, value) one for each value bound in an attempt whose task
     is known, whether by span or by match.
     """
-    start(con, "matched_tasks", "SELECT attempt_id, '' AS task_id FROM attempt_members")
-    start(
-        con, "attempt_bindings", "SELECT attempt_id, '' AS name, '' AS value FROM attempt_members"
-    )
     matches = {name: task.match for name, task in specification.tasks.items() if task.match}
+    patterns = {name: match.user_input for name, match in matches.items() if match.user_input}
     materialise(con, "untold_attempts")
-    for task_id, match in matches.items():
-        _add_matches(con, task_id, match)
+    put(con, "fitting_patterns", _fitting_patterns(con, patterns))
+    materialise(con, "matched_tasks")
     materialise(con, "task_matches")
     materialise(con, "asked_attempts")
-    for task_id, match in matches.items():
-        if match.user_input is not None:
-            _add_bindings(con, task_id, match.user_input)
+    put(con, "attempt_bindings", _bindings(con, patterns))
 
 
-def _add_matches(con: duckdb.DuckDBPyConnection, task_id: str, match: Match) -> None:
-    parameters = {"task_id": task_id, **match.model_dump()}
-    con.execute(f"INSERT INTO matched_tasks {unordered('matched_attempts')}", parameters)
+def _fitting_patterns(con: duckdb.DuckDBPyConnection, patterns: Patterns) -> pa.Table:
+    """Return (attempt_id, task_id): each pattern that is found in what an untold attempt asked."""
+    asked = con.sql("SELECT attempt_id, words FROM untold_attempts WHERE words IS NOT NULL")
+    attempts, words = asked.to_arrow_table().columns
+    fits = re2.Filter()
+    for pattern in patterns.values():
+        fits.Add(pattern)
+    fits.Compile()
+    found = pa.array(map(fits.Match, words.to_pylist()), pa.list_(pa.int32()))
+    return pa.table(
+        {
+            "attempt_id": attempts.take(pc.list_parent_indices(found)),
+            "task_id": pa.array(patterns, pa.string()).take(found.flatten()),
+        }
+    )
 
 
-def _add_bindings(con: duckdb.DuckDBPyConnection, task_id: str, pattern: str) -> None:
+def _bindings(con: duckdb.DuckDBPyConnection, patterns: Patterns) -> pa.Table:
+    """Return (attempt_id, name, value): what each named group matched, if not the empty text."""
+    attempt, bound, value = map(ColumnExpression, ("attempt_id", "bound", "value"))
+    groups = CaseExpression(ConstantExpression(False), _list(_list(_NOTHING, _NOTHING)))
+    for task_id, pattern in patterns.items():
+        of_task = ColumnExpression("known_task") == ConstantExpression(task_id)
+        groups = groups.when(of_task, _groups(pattern))
+    pairs = con.table("asked_attempts").select(attempt, Function("unnest", groups).alias("bound"))
+    name, text = (Function("list_extract", bound, ConstantExpression(i)) for i in (1, 2))
+    named = pairs.select(attempt, name.alias("name"), text.alias("value"))
+    return named.filter(value != _NOTHING).to_arrow_table()
+
+
+_NOTHING: Final = ConstantExpression("")
+
+
+def _groups(pattern: str) -> Expression:
+    """Return a list of [name, text] of each named group of a pattern, searched in `words`."""
+    words, regex = ColumnExpression("words"), ConstantExpression(pattern)
+    pairs = []
     for name, number in re2.compile(pattern).groupindex.items():
-        parameters = {"task_id": task_id, "user_input": pattern, "name": name, "number": number}
-        con.execute(f"INSERT INTO attempt_bindings {unordered('bound_values')}", parameters)
+        text = Function("regexp_extract", words, regex, ConstantExpression(number))
+        pairs.append(_list(ConstantExpression(name), text))
+    return _list(*pairs)
+
+
+def _list(*items: Expression) -> Expression:
+    return Function("list_value", *items)

@@ -32,16 +32,28 @@
 --   result_missing   BOOLEAN    Likewise of the result.
 -- Order:
 --   attempt_id, call_index
-WITH observed AS (
+WITH unreturned AS (
   SELECT
     trajectory_id,
-    call_step AS step_index,
-    arg_min(content, step_index) AS content
+    step_index
   FROM steps
   WHERE
-    kind = 'observation'
-    AND call_step IS NOT NULL
-  GROUP BY trajectory_id, call_step
+    kind = 'tool_call'
+    AND result IS NULL
+),
+
+observed AS (
+  SELECT
+    observations.trajectory_id,
+    observations.call_step AS step_index,
+    arg_min(observations.content, observations.step_index) AS content
+  FROM steps AS observations
+  SEMI JOIN unreturned
+    ON
+      observations.trajectory_id = unreturned.trajectory_id
+      AND observations.call_step = unreturned.step_index
+  WHERE observations.kind = 'observation'
+  GROUP BY observations.trajectory_id, observations.call_step
 ),
 
 made AS (
@@ -58,7 +70,9 @@ made AS (
   INNER JOIN steps USING (trajectory_id, step_index)
   LEFT JOIN observed USING (trajectory_id, step_index)
   LEFT JOIN task_tools USING (tool_name)
-  WHERE attempt_order.kind = 'tool_call'
+  WHERE
+    attempt_order.kind = 'tool_call'
+    AND steps.kind = 'tool_call'
 ),
 
 read_results AS (
