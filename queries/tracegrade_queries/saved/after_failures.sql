@@ -3,7 +3,7 @@
 -- The next plan, tool call, hand-over or answer of the same trajectory decides.
 --
 -- A call failed by its status, which results that say so set, too; what an error_pattern of a task
--- file finds besides is in failed_calls_by_tool.
+-- file finds besides is in failed_calls_by_tool and failed_call_messages.
 --
 -- Reads:
 --   steps

@@ -1,7 +1,7 @@
 -- How often each tool fails in each release.
 --
 -- A call failed by its status, which results that say so set, too; what an error_pattern of a task
--- file finds besides is in failed_calls_by_tool.
+-- file finds besides is in failed_calls_by_tool and failed_call_messages.
 --
 -- Reads:
 --   steps
