@@ -4,7 +4,7 @@ Every text goes through rich as `Text`, never as markup, and was made visible be
 in a trace can move the cursor, colour the screen or close a tag.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from rich import box
@@ -75,14 +75,17 @@ def _agent_parts(agent: AgentView, width: int) -> Iterator[RenderableType]:
 
 def _cards(agent: AgentView) -> RenderableType | None:
     """Return scores and axes as a table, what there is to say about them below."""
+    if not agent.cards:
+        return None
     *columns, _, _ = CARD_HEADINGS
-    table = _rows(columns, [card_row(found)[: len(columns)] for found in agent.cards])
+    table = plain_table(*columns, gap=2)
+    for found in agent.cards:
+        table.add_row(*texts(card_row(found)[: len(columns)]))
     sentences = ["; ".join(filter(None, card_row(found)[len(columns) :])) for found in agent.cards]
     if len(agent.cards) > 1:
         named = zip(agent.cards, sentences, strict=True)
         sentences = [f"{found.release}: {sentence}" for found, sentence in named]
-    notes = bullets(sentences)
-    return table if table is None or notes is None else Group(table, notes)
+    return Group(table, bullets(sentences) or "")
 
 
 class Widths(NamedTuple):
@@ -145,16 +148,6 @@ def _difference(row: MetricRow) -> Text:
     if row.verdict:
         text.append(f"\n{VERDICT_WORDS[row.verdict]}", style="dim")
     return text
-
-
-def _rows(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table | None:
-    found = list(rows)
-    if not found:
-        return None
-    table = plain_table(*headings)
-    for row in found[:EVIDENCE_ROWS]:
-        table.add_row(*texts(row))
-    return table
 
 
 def _pass_table(agent: AgentView) -> Table | None:
