@@ -75,7 +75,7 @@ class Expected(_Strict):
     """Other tools that are as right."""
     arguments: dict[str, Wanted] | None = None
     """Argument, or JSON path into one, to a value or rule that it must fit. None: any."""
-    turn: Annotated[int, Field(ge=0)] | None = None
+    turn: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
     """The turn in which it is expected; None: turns do not matter, or the first, if others do."""
 
     @model_validator(mode="after")
@@ -128,7 +128,7 @@ class Criterion(_Strict):
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
-        if not self.model_dump(exclude={"status"}, exclude_defaults=True):
+        if not any(self.model_dump(exclude={"status"}, exclude_defaults=True).values()):
             parts = "tool, arguments, result, state, answer, sql, judge or any_of"
             msg = f"the criterion is empty; give {parts}"
             raise ValueError(msg)

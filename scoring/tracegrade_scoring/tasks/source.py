@@ -126,6 +126,8 @@ def _scalar(loader: _Loader, node: yaml.Node) -> Any:
         raise yaml.MarkedYAMLError(problem=msg, problem_mark=node.start_mark) from error
     if value is not None and not isinstance(value, (str, int, float)):
         raise yaml.MarkedYAMLError(problem=f"{node.tag} is no JSON", problem_mark=node.start_mark)
+    if isinstance(value, str):
+        _refuse_half_characters(value, node)
     if isinstance(value, float) and not math.isfinite(value):
         raise yaml.MarkedYAMLError(problem=f"{value} is no number", problem_mark=node.start_mark)
     return value
@@ -155,4 +157,13 @@ def _key(node: yaml.Node) -> str:
         raise yaml.MarkedYAMLError(
             problem="a key must be a plain value", problem_mark=node.start_mark
         )
+    _refuse_half_characters(node.value, node)
     return str(node.value)
+
+
+def _refuse_half_characters(text: str, node: yaml.Node) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        msg = "a text with half a character (a lone surrogate) is no text"
+        raise yaml.MarkedYAMLError(problem=msg, problem_mark=node.start_mark) from error
