@@ -19,7 +19,7 @@ import pyarrow.dataset as ds
 
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, Table
 from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
-from tracegrade_queries.sql import query
+from tracegrade_queries.sql import unordered
 
 TABLES: Final = (RAW_SPANS, RAW_LOGS, STEPS, TRAJECTORIES, VERDICTS)
 
@@ -110,7 +110,7 @@ def _connected(
     if "trajectory_scores" in declared or "trajectory_scores" in found:
         # Scores of an earlier version may lack columns; they are as good as none until made anew.
         with contextlib.suppress(duckdb.BinderException):
-            con.execute(f"CREATE VIEW scores AS {query('scores')}")
+            con.execute(f"CREATE VIEW scores AS {unordered('scores')}")
     return con
 
 

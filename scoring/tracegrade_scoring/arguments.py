@@ -14,7 +14,8 @@ import jsonschema_rs
 import orjson
 import pyarrow as pa
 
-from tracegrade_scoring.relations import define, materialise, put, unordered
+from tracegrade_queries.sql import unordered
+from tracegrade_scoring.relations import define, materialise, put
 
 MAX_MESSAGE_CHARS: Final = 500
 """A message quotes what is wrong, which may be megabytes."""

@@ -9,7 +9,8 @@ from typing import Final
 import duckdb
 import polars as pl
 
-from tracegrade_scoring.relations import define, materialise, put, unordered
+from tracegrade_queries.sql import unordered
+from tracegrade_scoring.relations import define, materialise, put
 from tracegrade_scoring.tokens import distinctive_tokens
 
 _STAGES: Final = (

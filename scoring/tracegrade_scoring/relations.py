@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import duckdb
 import pyarrow as pa
 
-from tracegrade_queries.sql import query
+from tracegrade_queries.sql import unordered
 
 
 def materialise(con: duckdb.DuckDBPyConnection, name: str, source: str | None = None) -> None:
@@ -22,14 +22,6 @@ def start(con: duckdb.DuckDBPyConnection, name: str, rows: str) -> None:
 def define(con: duckdb.DuckDBPyConnection, name: str) -> None:
     """Let a query be read under its name; it runs when it is read, so once is cheapest."""
     con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {unordered(name)}")
-
-
-def unordered(name: str) -> str:
-    """Return a query of ours without the order of its rows.
-
-    That is for who reads its result; sorting what is only joined costs more than most queries do.
-    """
-    return query(name).split("\nORDER BY ")[0]
 
 
 @contextmanager

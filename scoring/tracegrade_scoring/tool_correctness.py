@@ -7,8 +7,9 @@ distinct case. Source: Agentic, "Tool Correctness"; metrics.md, section 2.
 import duckdb
 import pyarrow as pa
 
+from tracegrade_queries.sql import unordered
 from tracegrade_scoring.grading import grade
-from tracegrade_scoring.relations import define, materialise, put, table, unordered
+from tracegrade_scoring.relations import define, materialise, put, table
 from tracegrade_scoring.tasks.model import ToolCorrectness
 from tracegrade_scoring.utilisation import find_uses
 

@@ -9,7 +9,8 @@ from typing import Final
 import duckdb
 import polars as pl
 
-from tracegrade_scoring.relations import put, unordered
+from tracegrade_queries.sql import unordered
+from tracegrade_scoring.relations import put
 from tracegrade_scoring.tokens import distinctive_tokens
 
 _CALL: Final = ("attempt_id", "call_index")

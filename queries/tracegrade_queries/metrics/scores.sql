@@ -30,7 +30,7 @@ WITH observed_optima AS (
     agent_name,
     run_mode,
     task_id,
-    min(actual_steps.value) AS observed_optimum
+    min(actual_steps.value) AS optimum
   FROM trajectory_scores
   WHERE
     success.value = 1
@@ -40,68 +40,71 @@ WITH observed_optima AS (
   HAVING count(*) >= 3
 ),
 
-widened AS (
-  SELECT
-    trajectory_scores.*,
-    observed_optima.observed_optimum,
-    trajectory_scores.actual_steps.value AS steps_made
-  FROM trajectory_scores
-  LEFT JOIN observed_optima
-    ON
-      trajectory_scores.task_id = observed_optima.task_id
-      AND trajectory_scores.agent_name IS NOT DISTINCT FROM observed_optima.agent_name
-      AND trajectory_scores.run_mode IS NOT DISTINCT FROM observed_optima.run_mode
-),
-
-all_scores AS (
-  SELECT
-    * EXCLUDE (score),
-    unnest(score),  -- noqa: AL03
-    metric IN ('step_efficiency', 'step_ratio')
-    AND coalesce(score.reason IN ('no_optimum', 'no_task'), FALSE)
-    AND observed_optimum IS NOT NULL AS observed
-  FROM widened
-  UNPIVOT (
-    score FOR metric IN (
-      COLUMNS(
-        * EXCLUDE (
-          trajectory_id, task_id, task_category, release, agent_name, run_mode, sample_weight,
-          date, scorer_version, task_hash, specification_hash, input_hash,
-          observed_optimum, steps_made
-        )
-      )
-    )
-  )
-),
-
+-- Filled in before a run becomes many rows.
 filled AS (
   SELECT
-    *,
-    CASE
-      WHEN NOT observed OR observed_optimum = 0 THEN NULL
-      -- No successful attempt needed fewer.
-      WHEN metric = 'step_efficiency' THEN observed_optimum
-      ELSE steps_made
-    END AS observed_numerator,
-    if(metric = 'step_efficiency', steps_made, observed_optimum) AS observed_denominator
-  FROM all_scores
+    scored.* REPLACE (
+      CASE
+        WHEN
+          NOT coalesce(scored.step_efficiency.reason IN ('no_optimum', 'no_task'), FALSE)
+          OR observed_optima.optimum IS NULL
+          THEN scored.step_efficiency
+        WHEN observed_optima.optimum = 0
+          THEN struct_update(
+            scored.step_efficiency,
+            label := concat('extra_steps: ', scored.actual_steps.value::BIGINT),
+            reason := 'optimum_zero'
+          )
+        ELSE struct_update(
+          scored.step_efficiency,
+          value := observed_optima.optimum / scored.actual_steps.value,
+          numerator := observed_optima.optimum,
+          denominator := scored.actual_steps.value,
+          status := 'scored',
+          reason := NULL::VARCHAR,
+          source := 'observed'
+        )
+      END AS step_efficiency,
+      CASE
+        WHEN
+          NOT coalesce(scored.step_ratio.reason IN ('no_optimum', 'no_task'), FALSE)
+          OR observed_optima.optimum IS NULL
+          THEN scored.step_ratio
+        WHEN observed_optima.optimum = 0
+          THEN struct_update(
+            scored.step_ratio,
+            label := concat('extra_steps: ', scored.actual_steps.value::BIGINT),
+            reason := 'optimum_zero'
+          )
+        ELSE struct_update(
+          scored.step_ratio,
+          value := scored.actual_steps.value / observed_optima.optimum,
+          numerator := scored.actual_steps.value,
+          denominator := observed_optima.optimum,
+          status := 'scored',
+          reason := NULL::VARCHAR,
+          source := 'observed'
+        )
+      END AS step_ratio
+    )
+  FROM trajectory_scores AS scored
+  LEFT JOIN observed_optima
+    ON
+      scored.task_id = observed_optima.task_id
+      AND scored.agent_name IS NOT DISTINCT FROM observed_optima.agent_name
+      AND scored.run_mode IS NOT DISTINCT FROM observed_optima.run_mode
 )
 
 SELECT
   trajectory_id,
   metric,
-  coalesce(observed_numerator / observed_denominator, value) AS value,  -- noqa: RF04
-  coalesce(observed_numerator, numerator) AS numerator,
-  if(observed_numerator IS NULL, denominator, observed_denominator) AS denominator,
-  if(observed_numerator IS NULL, status, 'scored') AS status,
-  if(observed AND observed_optimum = 0, concat('extra_steps: ', steps_made::BIGINT), label)
-    AS label,  -- noqa: RF04
-  CASE
-    WHEN observed_numerator IS NOT NULL THEN NULL
-    WHEN observed THEN 'optimum_zero'
-    ELSE reason
-  END AS reason,
-  if(observed_numerator IS NULL, source, 'observed') AS source,  -- noqa: RF04
+  score.value,
+  score.numerator,
+  score.denominator,
+  score.status,
+  score.label,
+  score.reason,
+  score.source,
   task_id,
   task_category,
   release,
@@ -110,4 +113,14 @@ SELECT
   sample_weight,
   date
 FROM filled
+UNPIVOT (
+  score FOR metric IN (
+    COLUMNS(
+      * EXCLUDE (
+        trajectory_id, task_id, task_category, release, agent_name, run_mode, sample_weight,
+        date, scorer_version, task_hash, specification_hash, input_hash
+      )
+    )
+  )
+)
 ORDER BY trajectory_id, metric;
