@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tracegrade_queries.sql import query
+
 from . import plain, plain_conduct
 from .build import Row, call, connection, rows_of, scored, scores, specification, trajectory
 from .test_against_definition import job_scores, random_tools
@@ -227,6 +229,30 @@ def test_recovery_looks_five_calls_ahead() -> None:
 def test_termination_says_how_it_ended(calls: Any, outcome: str | None, ending: str) -> None:
     """The first that holds: looped, late or at success, early, unknown."""
     assert conduct(made(*calls), outcome)["termination"] == ending
+
+
+def test_run_ends_early_by_the_words_of_its_last_model_call() -> None:
+    """A limit of output, turns or time is the budget, whoever's word it is; else it may crash."""
+    words = {
+        "length": "budget", "MAX_TOKENS": "budget", "max_turns": "budget", "time_limit": "budget",
+        "timeout": "budget", "maxIterations": "budget", "model_context_window_exceeded": "budget",
+        "stop": None, "tool_calls": None, "content_filter": None,
+    }  # fmt: skip
+    runs = [trajectory(word, finish_reasons=json.dumps([word])) for word in words]
+    runs += [trajectory("lost", complete=False), trajectory("failed", root_failed=True)]
+    found = dict(connection([], runs).sql(query("endings")).fetchall())
+
+    expected = {word: ending for word, ending in words.items() if ending}
+    assert found == {**expected, "lost": "crashed", "failed": "crashed"}
+
+
+def test_tool_without_a_name_is_not_known_to_be_offered() -> None:
+    """Of a call whose tool the trace does not name the registry cannot say anything."""
+    nameless = {**call("t1", 0, "look"), "tool_name": None}
+    con = scored(connection([nameless], [trajectory("t1")]), specification(TOOLS))
+
+    assert scores(con)["tool_allowed_rate"].reason == "no_offered_tools"
+    assert scores(con)["tool_hallucination"].reason == "no_offered_tools"
 
 
 def test_failures_name_the_first_step_that_shows_each_mode() -> None:

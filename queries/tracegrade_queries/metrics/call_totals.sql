@@ -43,7 +43,7 @@ judged AS (
     calls.call_index,
     CASE
       WHEN calls.offered IS NOT NULL THEN calls.offered
-      WHEN registry.known THEN task_tools.tool_name IS NOT NULL
+      WHEN registry.known AND calls.tool_name IS NOT NULL THEN task_tools.tool_name IS NOT NULL
     END AS allowed,
     validity.attempt_id IS NOT NULL AS has_schema,
     validity.valid,

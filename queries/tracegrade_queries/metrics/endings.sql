@@ -6,15 +6,20 @@
 --   trajectories
 -- Columns:
 --   trajectory_id  INTEGER  One row for each trajectory that was cut off.
---   ending         VARCHAR  budget (the output was cut) | crashed (root in error or absent).
+--   ending         VARCHAR  budget (of output, turns, time) | crashed (root in error or absent).
 -- Order:
 --   trajectory_id
 WITH found AS (
   SELECT
     trajectory_id,
     CASE
-      -- Vendors' words for a full output are often passed on as they are.
-      WHEN regexp_matches(lower(finish_reasons), 'length|max_tokens|max_turns') THEN 'budget'
+      -- Vendors' words for a limit that was reached are often passed on as they are.
+      WHEN
+        regexp_matches(
+          lower(finish_reasons),
+          'length|max.?(tokens|turns|steps|iterations)|time.?(out|limit)|context_window_exceeded'
+        )
+        THEN 'budget'
       WHEN NOT complete OR root_failed THEN 'crashed'
     END AS ending
   FROM trajectories
