@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from tracegrade_scoring.metrics import METRICS
@@ -53,7 +54,7 @@ def start_counts(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def add_counts(con: duckdb.DuckDBPyConnection, scores: pa.Table) -> None:
-    """Count one bucket with these rows of `trajectory_scores`; needs `attempts` and `calls`."""
+    """Count one bucket with these rows of `side_by_side`; needs `attempts` and `calls`."""
     append(con, "run_statuses", pa.concat_tables(_statuses(scores)))
     con.execute(f"INSERT INTO run_task_sources {_TASK_SOURCES}")
     con.execute(
@@ -62,12 +63,13 @@ def add_counts(con: duckdb.DuckDBPyConnection, scores: pa.Table) -> None:
 
 
 def _statuses(scores: pa.Table) -> Iterator[pa.Table]:
-    """Yield each metric's statuses and reasons, and how many trajectories have them."""
+    """Yield the status and reason of each metric's scores, and how many trajectories have them."""
     for metric in METRICS:
-        of_one = pa.Table.from_struct_array(scores[metric]).group_by(["status", "reason"])
-        found = of_one.aggregate([([], "count_all")])
-        named = found.rename_columns({"count_all": "trajectories"})
-        yield named.append_column("metric", pa.repeat(metric, len(named)))
+        for score in scores[metric].chunks:
+            times = np.bincount(score.indices, minlength=len(score.dictionary))
+            found = pa.Table.from_struct_array(score.dictionary).select(["status", "reason"])
+            counted = found.append_column("trajectories", pa.array(times)).filter(times > 0)
+            yield counted.append_column("metric", pa.repeat(metric, len(counted)))
 
 
 def read_counts(con: duckdb.DuckDBPyConnection, specification: Specification) -> Counts:

@@ -42,8 +42,8 @@ class Run:
         self._number = max(noted) + 1
 
     def stage(self, table: Table, rows: pa.Table) -> list[StagedFile]:
-        """Write rows as files that no reader sees yet; for `add`."""
-        return self._lake.stage(table, rows, uuid.uuid4().hex)
+        """Write rows, in part as dictionaries, as files that no reader sees yet; for `add`."""
+        return self._lake.stage(table, _plain(table, rows), uuid.uuid4().hex)
 
     def add(self, files: Mapping[Table, Sequence[StagedFile]]) -> None:
         """Let staged files be committed with their tables."""
@@ -99,6 +99,19 @@ class Run:
         name = uuid.uuid4().hex
         file = self._lake.stage_batches(table, {"date": str(day)}, parts, name)
         self._add(table, [file] if file else [])
+
+
+def _plain(table: Table, rows: pa.Table) -> pa.Table:
+    """Return the rows typed as declared, whatever stood in dictionaries in full."""
+    columns = (
+        pa.chunked_array(
+            [chunk.dictionary_decode() for chunk in column.chunks], column.type.value_type
+        )
+        if pa.types.is_dictionary(column.type)
+        else column
+        for column in rows.columns
+    )
+    return pa.table(list(columns), names=rows.column_names).cast(table.arrow())
 
 
 def _parts(table: Table, rows: duckdb.DuckDBPyRelation) -> Iterator[pa.Table]:

@@ -1,8 +1,8 @@
 """Puts what the scorers say of each trajectory side by side: one row, one column for each metric.
 
 Its own module because it is columns that are moved here, not rows: scores are too many values to
-go through a join. Each scorer gives one row for each attempt; `call_scores` gives one for each
-trajectory, since sub-agents are judged by their own calls, too.
+go through a join. Each scorer gives one row for attempts that are alike; `call_scores` has all
+trajectories in its rows, since sub-agents are judged by their own calls, too.
 """
 
 from typing import Final
@@ -26,7 +26,7 @@ SCORERS: Final = (
     "tool_correctness_scores",
     "tool_selection_scores",
 )
-"""Relations (trajectory_id, and a score for each of their metrics)."""
+"""Relations (trajectory_ids, and a score for each of their metrics): those who have equal ones."""
 
 CHILD: Final = {"status": "not_applicable", "reason": "child_trajectory"}
 """Every other score of a sub-agent's run: it belongs to the run that called it."""
@@ -34,6 +34,8 @@ CHILD: Final = {"status": "not_applicable", "reason": "child_trajectory"}
 
 def side_by_side(con: duckdb.DuckDBPyConnection) -> pa.Table:
     """Return the rows of `trajectory_scores`; needs `scored_trajectories` and all scorers.
+
+    Few scores are different: they are dictionaries, each once, with a number for each trajectory.
 
     Raises:
         KeyError: A scorer left out an attempt.
@@ -48,25 +50,31 @@ def side_by_side(con: duckdb.DuckDBPyConnection) -> pa.Table:
     columns["scorer_version"] = pa.repeat(SCORER_VERSION, len(known))
     for scorer in SCORERS:
         columns |= _scores(con, scorer, known["trajectory_id"], children)
-    declared = TRAJECTORY_SCORES.arrow()
-    return pa.table({name: columns[name] for name in declared.names}).cast(declared)
+    return pa.table({name: columns[name] for name in TRAJECTORY_SCORES.arrow().names})
 
 
 def _scores(
     con: duckdb.DuckDBPyConnection, scorer: str, ids: pa.ChunkedArray, children: int
-) -> dict[str, pa.ChunkedArray]:
+) -> dict[str, pa.DictionaryArray]:
     """Return the scores of one scorer in the order of the ids, of which the last are children."""
-    found = con.table(scorer).to_arrow_table()
-    of_all = len(found) == len(ids)
-    places = pc.index_in(ids if of_all else ids[: len(ids) - children], found["trajectory_id"])
-    if places.null_count:
-        msg = f"{scorer} has no row of {places.null_count} of the attempts that are scored"
+    rows = con.table(scorer)
+    if "trajectory_id" in rows.columns:
+        rows = rows.select("[trajectory_id] AS trajectory_ids, * EXCLUDE (trajectory_id)")
+    found = rows.to_arrow_table().combine_chunks()
+    alike = found["trajectory_ids"].combine_chunks()
+    places = pc.index_in(ids, alike.flatten())
+    if missing := places[: len(ids) - children].null_count:
+        msg = f"{scorer} has no row of {missing} of the attempts that are scored"
         raise KeyError(msg)
-    if not pc.all(pc.equal(places, pa.array(range(len(places))))).as_py():
-        found = found.take(places)
-    ends = [] if of_all else [pa.repeat(pa.scalar(CHILD, SCORE), children)]
+    cases = pc.list_parent_indices(alike).cast(pa.int32()).take(places)
+    indices = cases.fill_null(len(found)).combine_chunks()
     return {
-        name: pa.chunked_array([*found[name].cast(SCORE).chunks, *ends], SCORE)
+        name: pa.DictionaryArray.from_arrays(indices, _cases(found[name]))
         for name in found.column_names
-        if name != "trajectory_id"
+        if name != "trajectory_ids"
     }
+
+
+def _cases(found: pa.ChunkedArray) -> pa.StructArray:
+    """Return the scores that a scorer found, and last that of a child."""
+    return pa.concat_arrays([*found.cast(SCORE).chunks, pa.array([CHILD], SCORE)])

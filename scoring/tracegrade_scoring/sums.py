@@ -9,7 +9,7 @@ Such a multiple is three digits of base 2**32, each added up in doubles, which a
 """
 
 from collections.abc import Iterable
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import duckdb
 import numpy as np
@@ -75,7 +75,8 @@ def add_scores(
 
     Args:
         con: Holds `sum_parts`.
-        scores: Rows with the columns of `trajectory_scores`, at most BATCH_ROWS in each.
+        scores: Rows with the columns of `trajectory_scores`, at most BATCH_ROWS in each; scores
+            as dictionaries take less time.
         sign: 1 or -1.
     """
     parts = [_added_up(rows) for rows in scores]  # all are read before `con` writes
@@ -92,49 +93,74 @@ def _put_together(sign: int) -> str:
     return ", ".join((*_KEYS, *(f"{sign} * {sum_} AS {name}" for name, sum_ in sums.items())))
 
 
+class _Rows(NamedTuple):
+    """Where scores belong and what they weigh, by the kinds of rows that there are."""
+
+    kinds: Places
+    """Of each row."""
+    groups: Places
+    """Of each kind: number of its cohort, category and task."""
+    weights: Doubles
+    """Of each kind."""
+
+
 def _added_up(scores: pa.RecordBatch) -> pa.Table:
     """Return the sums of every metric for each cohort, category and task."""
-    keys, groups = _groups(scores)
-    weights = _doubles(scores["sample_weight"])
-    cells = [_cell(scores[metric], weights, groups, len(keys)) for metric in METRICS]
+    columns = {name: scores[name] for name in _COHORT}
+    columns["task_category"] = columns["task_category"].fill_null("")
+    groups, first = _numbered(columns.values())
+    keys = pa.table(columns).take(pa.array(first))
+    weights = scores["sample_weight"]
+    kinds, first = _numbered((pa.array(groups), weights))
+    rows = _Rows(kinds, groups[first], _doubles(weights)[first])
+    cells = [_cell(scores[metric], rows, len(keys)) for metric in METRICS]
     sums = {name: np.concatenate([cell[name] for cell in cells]) for name in cells[0]}
     every = keys.take(pa.array(np.tile(np.arange(len(keys)), len(METRICS))))
     metrics = pa.array([metric for metric in METRICS for _ in range(len(keys))], pa.string())
     return pa.table({**{name: every[name] for name in _COHORT}, "metric": metrics, **sums})
 
 
-def _groups(scores: pa.RecordBatch) -> tuple[pa.Table, Places]:
-    """Return each cohort, category and task once, and for each row the place of its own."""
-    columns = {name: scores[name] for name in _COHORT}
-    columns["task_category"] = columns["task_category"].fill_null("")
-    groups = np.zeros(len(scores), dtype=np.int64)
-    for column in columns.values():
+def _numbered(columns: Iterable[pa.Array]) -> tuple[Places, Places]:
+    """Return a number for each row, equal rows the same, and the first row of each number."""
+    numbers: Places = np.zeros(1, dtype=np.int64)
+    for column in columns:
         found = column.dictionary_encode("encode")
-        pairs = pa.array(groups * len(found.dictionary) + found.indices.to_numpy())
-        groups = pairs.dictionary_encode().indices.to_numpy().astype(np.int64)
-    _, first = np.unique(groups, return_index=True)
-    return pa.table(columns).take(pa.array(first)), groups
+        pairs = pa.array(numbers * len(found.dictionary) + found.indices.to_numpy())
+        numbers = pairs.dictionary_encode().indices.to_numpy().astype(np.int64)
+    return numbers, np.unique(numbers, return_index=True)[1]
 
 
-def _cell(score: pa.StructArray, weights: Doubles, groups: Places, size: int) -> Columns:
-    """Return what is counted of one metric for each group, and the digits of what is added up."""
-    fields = dict(zip(SCORE.names, score.flatten(), strict=True))
+def _cell(score: pa.Array, rows: _Rows, size: int) -> Columns:
+    """Return what is counted of one metric for each group, and the digits of what is added up.
+
+    Equal scores of rows of one kind are added up at once.
+    """
+    cases, numbers = _cases(score)
+    pairs = pa.array(rows.kinds * len(cases) + numbers).value_counts()
+    kind, case = np.divmod(pairs.field("values").to_numpy(), len(cases))
+    times, group, weight = pairs.field("counts").to_numpy(), rows.groups[kind], rows.weights[kind]
+    fields = dict(zip(SCORE.names, cases.flatten(), strict=True))
     status = pc.index_in(fields["status"], pa.array(_STATUSES)).fill_null(len(_STATUSES))
-    by_status = np.bincount(
-        status.to_numpy() * size + groups, minlength=(len(_STATUSES) + 1) * size
-    )
-    scored = np.flatnonzero(pc.equal(status, 0))
-    group, weight = groups[scored], weights[scored]
+    status = status.to_numpy()[case]
+    by_status = np.bincount(status * size + group, times, (len(_STATUSES) + 1) * size)
     value, numerator, denominator = (
-        _doubles(fields[name])[scored] for name in ("value", "numerator", "denominator")
+        _doubles(fields[name])[case] for name in ("value", "numerator", "denominator")
     )
     single = (denominator == 1) & ((numerator == 0) | (numerator == 1)) & (weight == 1)
     added = (weight * numerator, weight * denominator, weight * value, weight, denominator)
+    scored = times * (status == 0)
     return {
         **dict(zip(_STATUSES, by_status.reshape(-1, size), strict=False)),
-        "not_single": np.bincount(group[~single], minlength=size),
-        **_digits(np.stack(added), group, size),
+        "not_single": np.bincount(group, scored * ~single, size),
+        **_digits(np.stack(added), scored, group, size),
     }
+
+
+def _cases(score: pa.Array) -> tuple[pa.StructArray, Places]:
+    """Return the scores that there are, and which of them each row has."""
+    if isinstance(score, pa.DictionaryArray):
+        return score.dictionary, score.indices.to_numpy()
+    return score, np.arange(len(score))
 
 
 def _doubles(numbers: pa.DoubleArray) -> Doubles:
@@ -143,7 +169,7 @@ def _doubles(numbers: pa.DoubleArray) -> Doubles:
     return found
 
 
-def _digits(numbers: Doubles, groups: Places, size: int) -> Columns:
+def _digits(numbers: Doubles, times: Places, groups: Places, size: int) -> Columns:
     """Return the exact sums for each group of rows of numbers, one for each of `_SUMS`."""
     rest = np.where(np.isnan(numbers), 0, np.rint(numbers * float(UNIT)))
     digits = []
@@ -152,7 +178,7 @@ def _digits(numbers: Doubles, groups: Places, size: int) -> Columns:
         digits.append(rest - above * _BASE)
         rest = above
     return {
-        f"{name}_{place}": np.bincount(groups, digit, minlength=size).astype(np.float64)
+        f"{name}_{place}": np.bincount(groups, times * digit, size)
         for place, rows in enumerate((*digits, rest))
         for name, digit in zip(_SUMS, rows, strict=True)
     }

@@ -97,11 +97,11 @@ def scores(con: duckdb.DuckDBPyConnection, trajectory_id: str = "t1") -> dict[st
 def score_rows(con: duckdb.DuckDBPyConnection, *scorers: str) -> list[tuple[str, str, Score]]:
     """Return (trajectory_id, metric, score) of every score that these scorers gave."""
     return [
-        (row["trajectory_id"], metric, Score(**score))
+        (trajectory_id, metric, Score(**score))
         for scorer in scorers
         for row in con.table(scorer).to_arrow_table().to_pylist()
+        for trajectory_id in row.pop("trajectory_ids", None) or [row.pop("trajectory_id")]
         for metric, score in row.items()
-        if metric != "trajectory_id"
     ]
 
 
