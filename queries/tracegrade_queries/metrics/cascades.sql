@@ -7,6 +7,7 @@
 --
 -- Reads:
 --   calls
+--   sub_goal_examples
 --   sub_goal_requirements
 --   suspect_tokens
 --   suspects
@@ -45,7 +46,8 @@ WITH marks AS (
     'sub-goal ' || needed.prerequisite AS mark,
     TRUE AS follows
   FROM suspects
-  INNER JOIN sub_goal_requirements AS needed USING (attempt_id, sub_goal)
+  INNER JOIN sub_goal_examples USING (attempt_id)
+  INNER JOIN sub_goal_requirements AS needed USING (example, sub_goal)
   WHERE
     suspects.failed
     AND needed.open_until >= suspects.call_index

@@ -18,35 +18,42 @@
 --   detail      VARCHAR  What was open; NULL if it is not known.
 -- Order:
 --   none
-WITH commitments AS (
+WITH early AS (
   SELECT
-    calls.attempt_id,
-    calls.call_index,
-    calls.tool_name,
-    call_sub_goals.sub_goal
-  FROM calls
-  INNER JOIN call_sub_goals USING (attempt_id, call_index)
-  WHERE calls.effect IN ('write', 'destructive')
+    serving.example,
+    serving.call_index,
+    needed.open_until IS NOT NULL AS known,
+    concat(' served ', serving.sub_goal, ' while ', needed.prerequisite, ' was open') AS detail
+  FROM call_sub_goals AS serving
+  INNER JOIN sub_goal_requirements AS needed USING (example, sub_goal)
+  WHERE coalesce(needed.open_until >= serving.call_index, TRUE)
 ),
 
 early_calls AS (
   SELECT
-    commitments.attempt_id,
-    commitments.call_index,
-    needed.open_until IS NOT NULL AS known,
-    concat(
-      commitments.tool_name, ' served ', commitments.sub_goal, ' while ',
-      needed.prerequisite, ' was open'
-    ) AS detail
-  FROM commitments
-  INNER JOIN sub_goal_requirements AS needed USING (attempt_id, sub_goal)
-  WHERE coalesce(needed.open_until >= commitments.call_index, TRUE)
+    calls.attempt_id,
+    calls.call_index,
+    early.known,
+    concat(calls.tool_name, early.detail) AS detail
+  FROM early
+  INNER JOIN sub_goal_examples USING (example)
+  INNER JOIN calls USING (attempt_id, call_index)
+  WHERE calls.effect IN ('write', 'destructive')
+),
+
+first_calls AS (
+  SELECT
+    attempt_id,
+    min(call_index) FILTER (WHERE known) AS call_index,
+    arg_min(detail, (call_index, detail)) FILTER (WHERE known) AS detail
+  FROM early_calls
+  GROUP BY attempt_id
 ),
 
 open_critical AS (
   SELECT
     example,
-    min(sub_goal) FILTER (WHERE NOT met) AS sub_goal
+    'it answered while ' || min(sub_goal) FILTER (WHERE NOT met) || ' was open' AS detail
   FROM sub_goal_results
   WHERE
     critical
@@ -54,47 +61,33 @@ open_critical AS (
   GROUP BY example
 ),
 
-found AS (
+answers AS (
   SELECT
-    attempt_id,
-    call_index,
-    NULL AS step_index,
-    if(known, detail, NULL) AS detail
-  FROM early_calls
-  UNION ALL
-  SELECT
-    sub_goal_examples.attempt_id,
-    NULL AS call_index,
-    max(steps.step_index) AS step_index,
-    'it answered while ' || any_value(open_critical.sub_goal) || ' was open' AS detail
-  FROM open_critical
-  INNER JOIN sub_goal_examples USING (example)
-  INNER JOIN steps ON sub_goal_examples.attempt_id = steps.trajectory_id
-  WHERE steps.kind = 'answer'
-  GROUP BY sub_goal_examples.attempt_id
+    trajectory_id AS attempt_id,
+    max(step_index) AS step_index
+  FROM steps
+  WHERE kind = 'answer'
+  GROUP BY trajectory_id
 ),
 
--- Calls come before the answer.
-ranked AS (
+early_answers AS (
   SELECT
-    *,
-    coalesce(call_index, 2147483647) AS place
-  FROM found
-  WHERE detail IS NOT NULL
+    answers.attempt_id,
+    answers.step_index,
+    open_critical.detail
+  FROM open_critical
+  INNER JOIN sub_goal_examples USING (example)
+  INNER JOIN answers USING (attempt_id)
 )
 
+-- Calls come before the answer.
 SELECT
   attempt_id,
-  min(call_index) AS call_index,
-  arg_min_null(step_index, place) AS step_index,
-  arg_min(detail, (place, detail)) AS detail
-FROM ranked
-GROUP BY attempt_id
-UNION ALL
-SELECT DISTINCT
-  attempt_id,
-  NULL AS call_index,
-  NULL AS step_index,
-  NULL AS detail
-FROM found
-WHERE attempt_id NOT IN (SELECT ranked.attempt_id FROM ranked);
+  first_calls.call_index,
+  CASE
+    WHEN first_calls.detail IS NULL AND early_answers.detail IS NOT NULL
+      THEN early_answers.step_index
+  END AS step_index,
+  coalesce(first_calls.detail, early_answers.detail) AS detail
+FROM first_calls
+FULL JOIN early_answers USING (attempt_id);

@@ -1,63 +1,68 @@
--- When each condition of a sub-goal began to hold, ceased to, or became unsure.
+-- When each condition of a sub-goal of an example began to hold, ceased to, or became unsure.
 --
 -- As `criterion_evidence`, with the sub-goals that have no criterion: of these a verdict decides,
 -- known at the end, else the first call that serves it and succeeded.
 --
 -- Reads:
---   attempts
 --   calls
 --   criterion_evidence
 --   graph_nodes
 --   sub_goal_attribution
+--   sub_goal_examples
 --   sub_goal_verdicts
 -- Columns:
---   attempt_id  INTEGER  One row for each attempt_id, sub_goal, condition and moment.
---   sub_goal    VARCHAR  A sub-goal of the attempt's task.
---   condition   INTEGER  Which condition of its criterion, from 0.
---   moment      INTEGER  From -1 to the number of calls.
---   holds       BOOLEAN  NULL where content that was not captured, or no verdict, decides it.
+--   example    INTEGER  One row for each example, sub_goal, condition and moment.
+--   sub_goal   VARCHAR  A sub-goal of the task.
+--   condition  INTEGER  Which condition of its criterion, from 0.
+--   moment     INTEGER  From -1 to the number of calls.
+--   holds      BOOLEAN  NULL where content that was not captured, or no verdict, decides it.
 -- Order:
 --   none
 WITH without_criterion AS (
   SELECT
-    attempts.attempt_id,
+    sub_goal_examples.example,
     graph_nodes.sub_goal,
     sub_goal_verdicts.attempt_id IS NOT NULL AS judged,
     sub_goal_verdicts.holds
-  FROM attempts
+  FROM sub_goal_examples
   INNER JOIN graph_nodes USING (task_id)
   LEFT JOIN sub_goal_verdicts USING (attempt_id, sub_goal)
   WHERE
-    graph_nodes.counted
+    sub_goal_examples.attempt_id = sub_goal_examples.example
+    AND graph_nodes.counted
     AND NOT graph_nodes.has_criterion
 ),
 
 serving AS (
   SELECT
-    without_criterion.attempt_id,
+    without_criterion.example,
     without_criterion.sub_goal,
-    min(calls.call_index) FILTER (WHERE sub_goal_attribution.certain) AS sure_at,
-    min(calls.call_index) FILTER (WHERE NOT sub_goal_attribution.certain) AS unsure_at
+    min(serving.call_index) FILTER (WHERE serving.certain) AS sure_at,
+    min(serving.call_index) FILTER (WHERE NOT serving.certain) AS unsure_at
   FROM without_criterion
-  INNER JOIN sub_goal_attribution USING (attempt_id, sub_goal)
-  INNER JOIN calls USING (attempt_id, call_index)
+  INNER JOIN sub_goal_attribution AS serving
+    ON
+      without_criterion.example = serving.attempt_id
+      AND without_criterion.sub_goal = serving.sub_goal
   WHERE
     NOT without_criterion.judged
-    AND NOT calls.failed
-  GROUP BY without_criterion.attempt_id, without_criterion.sub_goal
+    AND NOT serving.failed
+  GROUP BY without_criterion.example, without_criterion.sub_goal
 )
 
 SELECT
-  attempt_id,
+  attempt_id AS example,
   sub_goal,
   condition,
   moment,
   holds
 FROM criterion_evidence
-WHERE sub_goal <> ''
+WHERE
+  sub_goal <> ''
+  AND attempt_id IN (SELECT sub_goal_examples.example FROM sub_goal_examples)
 UNION ALL
 SELECT
-  attempt_id,
+  example,
   sub_goal,
   0 AS condition,
   sure_at AS moment,
@@ -66,7 +71,7 @@ FROM serving
 WHERE sure_at IS NOT NULL
 UNION ALL
 SELECT
-  attempt_id,
+  example,
   sub_goal,
   0 AS condition,
   unsure_at AS moment,
@@ -75,15 +80,15 @@ FROM serving
 WHERE unsure_at < coalesce(sure_at, unsure_at + 1)
 UNION ALL
 SELECT
-  without_criterion.attempt_id,
+  without_criterion.example,
   without_criterion.sub_goal,
   0 AS condition,
   count(calls.call_index)::INTEGER AS moment,
   without_criterion.holds
 FROM without_criterion
-LEFT JOIN calls USING (attempt_id)
+LEFT JOIN calls ON without_criterion.example = calls.attempt_id
 WHERE without_criterion.judged
 GROUP BY
-  without_criterion.attempt_id,
+  without_criterion.example,
   without_criterion.sub_goal,
   without_criterion.holds;

@@ -1,42 +1,101 @@
--- What each attempt made of its task's sub-goals, by an attempt that made the same of them.
+-- The attempts whose task has a usable graph, each by one that shows the same about sub-goals.
 --
--- Many attempts, few distinct outcomes: what follows from an outcome is found once, for its
--- example. When sub-goals were first completed counts by its order alone.
+-- Many attempts, few that differ in what they show: the same calls at the same places serve the
+-- same sub-goals, and all evidence is the same. What follows is found once, for the example.
 --
 -- Reads:
---   sub_goal_states
+--   attempts
+--   calls
+--   criterion_evidence
+--   graph_nodes
+--   sub_goal_attribution
+--   sub_goal_verdicts
 -- Columns:
---   attempt_id  INTEGER  One row each, for attempts whose task has a usable graph.
+--   attempt_id  INTEGER  One row each.
 --   task_id     VARCHAR  The task.
---   example     INTEGER  The first of the attempts of the same task and outcome.
+--   example     INTEGER  The first of the attempts of the same task that show the same.
 -- Order:
 --   none
-WITH ranked AS (
+WITH counted AS (
   SELECT
-    *,
-    dense_rank() OVER (PARTITION BY attempt_id ORDER BY first_completed ASC NULLS LAST) AS rank
-  FROM sub_goal_states
+    task_id,
+    bool_or(served_by_answer) AS asks_answer
+  FROM graph_nodes
+  WHERE counted
+  GROUP BY task_id
 ),
 
-outcomes AS (
+-- A call that serves a sub-goal is a number, of which each fact has its own digits.
+serving AS (
   SELECT
     attempt_id,
-    task_id,
-    -- The facts as digits of a number, 0 where one is unknown; completed and regressed follow.
-    list(
-      coalesce(1 + attempted::INTEGER, 0)
-      + 3 * coalesce(1 + holds::INTEGER, 0)
-      + 9 * coalesce(1 + ever_completed::INTEGER, 0)
-      + 27 * (pre_satisfied::INTEGER + 2 * judged::INTEGER + 4 * by_step::INTEGER)
-      + 216 * if(first_completed IS NULL, 0, rank)
-      ORDER BY place
-    ) AS outcome
-  FROM ranked
-  GROUP BY attempt_id, task_id
+    list_sort(
+      list(
+        (call_index::BIGINT << 32)
+        + (place::BIGINT << 3)
+        + 4 * (attribution = 'span')::BIGINT
+        + 2 * certain::BIGINT
+        + failed::BIGINT
+      )
+    ) AS calls
+  FROM sub_goal_attribution
+  GROUP BY attempt_id
+),
+
+conditions AS (
+  SELECT
+    attempt_id,
+    list_sort(list((sub_goal, condition, moment, holds))) AS evidence
+  FROM criterion_evidence
+  WHERE sub_goal <> ''
+  GROUP BY attempt_id
+),
+
+verdicts AS (
+  SELECT
+    attempt_id,
+    list_sort(list((sub_goal, holds))) AS verdicts
+  FROM sub_goal_verdicts
+  GROUP BY attempt_id
+),
+
+-- Answers and verdicts are known at the end, so there it counts when that was.
+ends AS (
+  SELECT
+    attempts.attempt_id,
+    any_value(attempts.final_answer IS NOT NULL) AS answered,
+    count(calls.call_index) AS moment
+  FROM attempts
+  INNER JOIN counted USING (task_id)
+  LEFT JOIN calls USING (attempt_id)
+  WHERE
+    counted.asks_answer
+    OR attempts.attempt_id IN (SELECT verdicts.attempt_id FROM verdicts)
+  GROUP BY attempts.attempt_id
+),
+
+alike AS (
+  SELECT
+    attempts.task_id,
+    min(attempts.attempt_id) AS example,
+    list(attempts.attempt_id) AS attempt_ids
+  FROM attempts
+  INNER JOIN counted USING (task_id)
+  LEFT JOIN serving USING (attempt_id)
+  LEFT JOIN conditions USING (attempt_id)
+  LEFT JOIN verdicts USING (attempt_id)
+  LEFT JOIN ends USING (attempt_id)
+  GROUP BY
+    attempts.task_id,
+    serving.calls,
+    conditions.evidence,
+    verdicts.verdicts,
+    ends.answered,
+    ends.moment
 )
 
 SELECT
-  attempt_id,
+  unnest(attempt_ids) AS attempt_id,
   task_id,
-  min(attempt_id) OVER (PARTITION BY task_id, outcome) AS example
-FROM outcomes;
+  example
+FROM alike;

@@ -1,22 +1,21 @@
--- What each sub-goal of an attempt's graph waits for, in the chosen variant, and until when.
+-- What each sub-goal of the chosen variant of an example waits for, and until when.
 --
 -- Moments are those of sub_goal_evidence: a prerequisite is open at a call unless it was completed
 -- at an earlier moment, or held before the first call.
 --
 -- Reads:
 --   graph_prerequisites
---   sub_goal_examples
 --   sub_goal_states
 --   sub_goal_variants
 -- Columns:
---   attempt_id    INTEGER  One row for each attempt_id, sub_goal and prerequisite.
+--   example       INTEGER  One row for each example, sub_goal and prerequisite.
 --   sub_goal      VARCHAR  A counted sub-goal.
 --   prerequisite  VARCHAR  One that must be completed before it, directly or not.
 --   open_until    INTEGER  Open at calls up to this one; -1 for none, NULL if not known.
 -- Order:
 --   none
 SELECT
-  sub_goal_examples.attempt_id,
+  states.example,
   needed.sub_goal,
   needed.prerequisite,
   CASE
@@ -26,10 +25,9 @@ SELECT
     WHEN states.ever_completed AND NOT states.by_step THEN -1
     WHEN states.first_completed IS NOT NULL THEN states.first_completed
   END AS open_until
-FROM sub_goal_examples
-INNER JOIN sub_goal_variants USING (example, task_id)
+FROM sub_goal_variants
 INNER JOIN graph_prerequisites AS needed USING (task_id, variant)
 INNER JOIN sub_goal_states AS states
   ON
-    sub_goal_examples.attempt_id = states.attempt_id
+    sub_goal_variants.example = states.example
     AND needed.prerequisite = states.sub_goal;

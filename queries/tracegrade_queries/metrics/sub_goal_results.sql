@@ -1,4 +1,4 @@
--- The sub-goals of the chosen variant of each example of an outcome, and whether order was kept.
+-- The sub-goals of the chosen variant of each example, and whether their order was kept.
 --
 -- Unknown (NULL) is what content that was not captured decides. A prerequisite is met if it was
 -- completed, or held before the first call and still did at the end.
@@ -8,6 +8,7 @@
 --   graph_nodes
 --   graph_prerequisites
 --   graph_variants
+--   sub_goal_attribution
 --   sub_goal_states
 --   sub_goal_variants
 -- Columns:
@@ -24,8 +25,12 @@
 --   deps_met              BOOLEAN    Its direct prerequisites were met; true if it has none.
 --   all_deps_met          BOOLEAN    All of its prerequisites were met; true if it has none.
 --   dependency_violation  BOOLEAN    First completed before a direct prerequisite was.
+--   attribution           VARCHAR    span | rule | ambiguous (all of its calls serve others too).
+--                                    NULL if not attempted.
 --   completion_source     VARCHAR    rule (its criterion) | status (of a call that serves it) |
 --                                    judge (a verdict).
+--   first_completed       INTEGER    Call after which it was first completed, from 0; the number
+--                                    of calls: at the end. NULL if never or unknown.
 --   pre_satisfied         BOOLEAN    Its criterion held before the first call.
 --   dependent             BOOLEAN    It has a prerequisite and was once completed.
 --   place                 INTEGER    Its place in the task file, from 0.
@@ -33,7 +38,6 @@
 --   none
 WITH chosen AS (
   SELECT
-    sub_goal_variants.example,
     sub_goal_variants.variant,
     sub_goal_states.*,
     graph_nodes.critical,
@@ -41,7 +45,7 @@ WITH chosen AS (
     graph_nodes.has_criterion,
     sub_goal_states.completed OR (sub_goal_states.pre_satisfied AND sub_goal_states.holds) AS met
   FROM sub_goal_variants
-  INNER JOIN sub_goal_states ON sub_goal_variants.example = sub_goal_states.attempt_id
+  INNER JOIN sub_goal_states USING (example)
   INNER JOIN graph_variants
     ON
       sub_goal_variants.task_id = graph_variants.task_id
@@ -94,6 +98,43 @@ dependencies AS (
     END AS dependency_violation
   FROM pairs
   GROUP BY example, sub_goal
+),
+
+serving AS (
+  SELECT
+    chosen.example,
+    chosen.sub_goal,
+    sub_goal_attribution.call_index,
+    sub_goal_attribution.attribution
+  FROM chosen
+  INNER JOIN sub_goal_attribution
+    ON
+      chosen.example = sub_goal_attribution.attempt_id
+      AND chosen.sub_goal = sub_goal_attribution.sub_goal
+),
+
+-- A call is ambiguous if rules give it to several sub-goals of the variant.
+shared_calls AS (
+  SELECT
+    example,
+    call_index
+  FROM serving
+  GROUP BY example, call_index
+  HAVING count(*) > 1
+),
+
+attributions AS (
+  SELECT
+    serving.example,
+    serving.sub_goal,
+    CASE
+      WHEN bool_or(serving.attribution = 'span') THEN 'span'
+      WHEN bool_or(shared_calls.example IS NULL) THEN 'rule'
+      ELSE 'ambiguous'
+    END AS attribution
+  FROM serving
+  LEFT JOIN shared_calls USING (example, call_index)
+  GROUP BY serving.example, serving.sub_goal
 )
 
 SELECT  -- noqa: ST06
@@ -112,13 +153,16 @@ SELECT  -- noqa: ST06
     AS all_deps_met,
   CASE WHEN dependencies.example IS NULL THEN FALSE ELSE dependencies.dependency_violation END
     AS dependency_violation,
+  CASE WHEN chosen.attempted THEN coalesce(attributions.attribution, 'rule') END AS attribution,
   CASE
     WHEN chosen.judged THEN 'judge'
     WHEN chosen.has_criterion THEN 'rule'
     ELSE 'status'
   END AS completion_source,
+  chosen.first_completed,
   chosen.pre_satisfied,
   dependencies.example IS NOT NULL AND chosen.ever_completed AS dependent,
   chosen.place
 FROM chosen
-LEFT JOIN dependencies USING (example, sub_goal);
+LEFT JOIN dependencies USING (example, sub_goal)
+LEFT JOIN attributions USING (example, sub_goal);

@@ -5,11 +5,8 @@
 -- Source: metrics.md, section 4, dependencies and alternatives.
 --
 -- Reads:
---   attempts
---   sub_goal_attribution
 --   sub_goal_examples
 --   sub_goal_results
---   sub_goal_states
 -- Columns:
 --   trajectory_id         INTEGER  The attempt; one row for each trajectory_id and sub_goal.
 --   sub_goal              VARCHAR  A counted sub-goal of the chosen variant.
@@ -32,75 +29,26 @@
 --   pre_satisfied         BOOLEAN  Its criterion held before the first call.
 --   dependent             BOOLEAN  It has a prerequisite and was once completed.
 --   place                 INTEGER  Its place in the task file, from 0.
---   task_id               VARCHAR  The task.
---   release               VARCHAR  NULL if not sent.
 -- Order:
 --   none
-WITH chosen AS (
-  SELECT
-    sub_goal_examples.attempt_id,
-    sub_goal_examples.task_id,
-    sub_goal_results.* EXCLUDE (example)
-  FROM sub_goal_examples
-  INNER JOIN sub_goal_results USING (example)
-),
-
-serving AS (
-  SELECT
-    chosen.attempt_id,
-    chosen.sub_goal,
-    sub_goal_attribution.call_index,
-    sub_goal_attribution.attribution
-  FROM chosen
-  INNER JOIN sub_goal_attribution USING (attempt_id, sub_goal)
-),
-
--- A call is ambiguous if rules give it to several sub-goals of the variant.
-shared_calls AS (
-  SELECT
-    attempt_id,
-    call_index
-  FROM serving
-  GROUP BY attempt_id, call_index
-  HAVING count(*) > 1
-),
-
-attributions AS (
-  SELECT
-    serving.attempt_id,
-    serving.sub_goal,
-    CASE
-      WHEN bool_or(serving.attribution = 'span') THEN 'span'
-      WHEN bool_or(shared_calls.attempt_id IS NULL) THEN 'rule'
-      ELSE 'ambiguous'
-    END AS attribution
-  FROM serving
-  LEFT JOIN shared_calls USING (attempt_id, call_index)
-  GROUP BY serving.attempt_id, serving.sub_goal
-)
-
-SELECT  -- noqa: ST06
-  chosen.attempt_id AS trajectory_id,
-  chosen.sub_goal,
-  chosen.critical,
-  chosen.weight,
-  chosen.attempted,
-  chosen.completed,
-  chosen.ever_completed,
-  chosen.regressed,
-  chosen.deps,
-  chosen.deps_met,
-  chosen.all_deps_met,
-  chosen.dependency_violation,
-  CASE WHEN chosen.attempted THEN coalesce(attributions.attribution, 'rule') END AS attribution,
-  chosen.completion_source,
-  sub_goal_states.first_completed,
-  chosen.pre_satisfied,
-  chosen.dependent,
-  chosen.place,
-  chosen.task_id,
-  attempts.release
-FROM chosen
-INNER JOIN sub_goal_states USING (attempt_id, sub_goal)
-INNER JOIN attempts USING (attempt_id)
-LEFT JOIN attributions USING (attempt_id, sub_goal);
+SELECT
+  sub_goal_examples.attempt_id AS trajectory_id,
+  sub_goal_results.sub_goal,
+  sub_goal_results.critical,
+  sub_goal_results.weight,
+  sub_goal_results.attempted,
+  sub_goal_results.completed,
+  sub_goal_results.ever_completed,
+  sub_goal_results.regressed,
+  sub_goal_results.deps,
+  sub_goal_results.deps_met,
+  sub_goal_results.all_deps_met,
+  sub_goal_results.dependency_violation,
+  sub_goal_results.attribution,
+  sub_goal_results.completion_source,
+  sub_goal_results.first_completed,
+  sub_goal_results.pre_satisfied,
+  sub_goal_results.dependent,
+  sub_goal_results.place
+FROM sub_goal_examples
+INNER JOIN sub_goal_results USING (example);

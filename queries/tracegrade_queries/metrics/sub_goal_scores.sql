@@ -75,23 +75,31 @@ WITH totals AS (
   GROUP BY example
 ),
 
-serving AS (
+serving_calls AS (
   SELECT
-    attempt_id,
+    attempt_id AS example,
     call_index,
     bool_or(certain) AS certain
   FROM sub_goal_attribution
+  WHERE attempt_id IN (SELECT sub_goal_examples.example FROM sub_goal_examples)
   GROUP BY attempt_id, call_index
 ),
 
-off_plan AS (
+on_plan AS (
   SELECT
-    calls.attempt_id,
-    count_if(serving.call_index IS NULL) AS calls,
-    bool_and(coalesce(serving.certain, TRUE)) AS known
+    example,
+    count(*) AS calls,
+    bool_and(certain) AS known
+  FROM serving_calls
+  GROUP BY example
+),
+
+call_counts AS (
+  SELECT
+    attempt_id,
+    count(*) AS calls
   FROM calls
-  LEFT JOIN serving USING (attempt_id, call_index)
-  GROUP BY calls.attempt_id
+  GROUP BY attempt_id
 ),
 
 described AS (
@@ -130,7 +138,8 @@ measured AS (
 
 graded AS (
   SELECT
-    'of ' || example AS outcome,
+    example,
+    NULL AS problem,
     goal_score(attempted, total, coverage_known, unjudged, 'no_sub_goals', skipped)
       AS sub_goal_coverage,
     goal_score(
@@ -222,7 +231,7 @@ problems AS (
       WHEN attempts.specified AND described.task_id IS NULL THEN 'no_sub_goals'
       WHEN sub_goal_examples.attempt_id IS NULL THEN 'no_task'
     END AS nothing,
-    'of ' || sub_goal_examples.example AS outcome
+    sub_goal_examples.example
   FROM attempts
   LEFT JOIN graph_faults USING (task_id)
   LEFT JOIN described USING (task_id)
@@ -236,50 +245,56 @@ outcomes AS (
     nothing,
     fault,
     if(nothing = 'no_task', NULL, 'static') AS source,  -- noqa: RF04
-    coalesce(nothing, fault, outcome) AS outcome
+    coalesce(nothing, fault) AS problem,
+    if(coalesce(nothing, fault) IS NULL, example, NULL) AS example
   FROM problems
 ),
 
 ungraded AS (
   SELECT DISTINCT
-    outcome,
-    score_of(NULL, NULL, nothing, fault, NULL, source) AS problem
+    problem,
+    score_of(NULL, NULL, nothing, fault, NULL, source) AS score
   FROM outcomes
-  WHERE coalesce(nothing, fault) IS NOT NULL
+  WHERE problem IS NOT NULL
 ),
 
 grades AS (
   FROM graded
   UNION ALL
   SELECT
-    outcome,
-    problem AS sub_goal_coverage,
-    problem AS sub_goal_coverage_weighted,
-    problem AS sub_goal_completion,
-    problem AS sub_goal_completion_weighted,
-    problem AS critical_path_completion,
-    problem AS critical_path_skipped,
-    problem AS completion_with_direct_deps,
-    problem AS completion_with_all_deps,
-    problem AS dependency_violation,
-    problem AS sub_goals_skipped,
-    problem AS sub_goals_failed_inside,
-    problem AS sub_goals_regressed,
-    problem AS sub_goals_pre_satisfied
+    NULL AS example,
+    problem,
+    score AS sub_goal_coverage,
+    score AS sub_goal_coverage_weighted,
+    score AS sub_goal_completion,
+    score AS sub_goal_completion_weighted,
+    score AS critical_path_completion,
+    score AS critical_path_skipped,
+    score AS completion_with_direct_deps,
+    score AS completion_with_all_deps,
+    score AS dependency_violation,
+    score AS sub_goals_skipped,
+    score AS sub_goals_failed_inside,
+    score AS sub_goals_regressed,
+    score AS sub_goals_pre_satisfied
   FROM ungraded
 )
 
 SELECT
   outcomes.attempt_id AS trajectory_id,
-  grades.* EXCLUDE (outcome),
+  grades.* EXCLUDE (example, problem),  -- noqa: RF02
   score_of(
-    coalesce(off_plan.calls, 0),
+    coalesce(call_counts.calls, 0) - coalesce(on_plan.calls, 0),
     1,
     outcomes.nothing,
-    coalesce(outcomes.fault, if(off_plan.known IS FALSE, 'content_missing', NULL)),
+    coalesce(outcomes.fault, if(on_plan.known IS FALSE, 'content_missing', NULL)),
     NULL,
     outcomes.source
   ) AS off_plan_calls
 FROM outcomes
-INNER JOIN grades USING (outcome)
-LEFT JOIN off_plan USING (attempt_id);
+INNER JOIN grades
+  ON
+    outcomes.example IS NOT DISTINCT FROM grades.example
+    AND outcomes.problem IS NOT DISTINCT FROM grades.problem
+LEFT JOIN on_plan ON outcomes.example = on_plan.example
+LEFT JOIN call_counts ON outcomes.attempt_id = call_counts.attempt_id;

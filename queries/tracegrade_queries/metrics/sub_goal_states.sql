@@ -1,4 +1,4 @@
--- What became of every sub-goal of each attempt's task: attempted, completed, when, lost again.
+-- What became of every sub-goal of each example's task: attempted, completed, when, lost again.
 --
 -- Moments are those of sub_goal_evidence. Unknown (NULL) is what content that was not captured
 -- decides. Source: Plan graph text, "Sub-goal completion as a metric"; metrics.md, section 4: a
@@ -10,9 +10,10 @@
 --   graph_nodes
 --   sub_goal_attribution
 --   sub_goal_evidence
+--   sub_goal_examples
 --   sub_goal_verdicts
 -- Columns:
---   attempt_id       INTEGER  One row for each attempt_id and sub_goal.
+--   example          INTEGER  One row for each example and sub_goal.
 --   task_id          VARCHAR  The task whose graph it is.
 --   sub_goal         VARCHAR  A counted sub-goal.
 --   place            INTEGER  Its place in the task file, from 0.
@@ -29,8 +30,8 @@
 --   none
 WITH attempt_nodes AS (
   SELECT
-    attempts.attempt_id,
-    attempts.task_id,
+    sub_goal_examples.example,
+    sub_goal_examples.task_id,
     attempts.final_answer,
     graph_nodes.sub_goal,
     graph_nodes.place,
@@ -41,27 +42,32 @@ WITH attempt_nodes AS (
     OR (NOT graph_nodes.has_criterion AND sub_goal_verdicts.attempt_id IS NOT NULL) AS judged,
     graph_nodes.by_step,
     sub_goal_verdicts.holds AS verdict
-  FROM attempts
-  INNER JOIN graph_nodes USING (task_id)
+  FROM sub_goal_examples
+  INNER JOIN attempts USING (attempt_id)
+  INNER JOIN graph_nodes ON sub_goal_examples.task_id = graph_nodes.task_id
   LEFT JOIN sub_goal_verdicts USING (attempt_id, sub_goal)
-  WHERE graph_nodes.counted
+  WHERE
+    sub_goal_examples.attempt_id = sub_goal_examples.example
+    AND graph_nodes.counted
 ),
 
 ends AS (
   SELECT
-    attempts.attempt_id,
+    sub_goal_examples.example,
     count(calls.call_index)::INTEGER AS moment
-  FROM attempts
+  FROM sub_goal_examples
   LEFT JOIN calls USING (attempt_id)
-  GROUP BY attempts.attempt_id
+  WHERE sub_goal_examples.attempt_id = sub_goal_examples.example
+  GROUP BY sub_goal_examples.example
 ),
 
 served AS (
   SELECT
-    attempt_id,
+    attempt_id AS example,
     sub_goal,
     min(call_index) FILTER (WHERE certain) AS first_at
   FROM sub_goal_attribution
+  WHERE attempt_id IN (SELECT sub_goal_examples.example FROM sub_goal_examples)
   GROUP BY attempt_id, sub_goal
 ),
 
@@ -76,16 +82,16 @@ actions AS (
         THEN ends.moment
       WHEN attempt_nodes.judged AND attempt_nodes.verdict THEN ends.moment
     END AS first_attempted,
-    served.attempt_id IS NOT NULL OR attempt_nodes.served_by_judge AS may_be_served
+    served.example IS NOT NULL OR attempt_nodes.served_by_judge AS may_be_served
   FROM attempt_nodes
-  INNER JOIN ends USING (attempt_id)
-  LEFT JOIN served USING (attempt_id, sub_goal)
+  INNER JOIN ends USING (example)
+  LEFT JOIN served USING (example, sub_goal)
 ),
 
 -- A condition that is unsure holds in the hopeful reading alone.
 changes AS (
   SELECT
-    attempt_id,
+    example,
     sub_goal,
     moment,
     coalesce(holds, FALSE)::INTEGER
@@ -93,10 +99,10 @@ changes AS (
     coalesce(holds, TRUE)::INTEGER
     - coalesce(lag(coalesce(holds, TRUE)::INTEGER) OVER earlier, 0) AS hopefully
   FROM sub_goal_evidence
-  WINDOW earlier AS (PARTITION BY attempt_id, sub_goal, condition ORDER BY moment)
+  WINDOW earlier AS (PARTITION BY example, sub_goal, condition ORDER BY moment)
   UNION ALL
   SELECT
-    attempt_id,
+    example,
     sub_goal,
     first_attempted AS moment,
     0 AS surely,
@@ -108,24 +114,24 @@ changes AS (
 -- The criterion holds when all of its conditions do.
 timeline AS (
   SELECT
-    changes.attempt_id,
+    changes.example,
     changes.sub_goal,
     changes.moment,
     sum(sum(changes.surely)) OVER so_far = any_value(actions.condition_count) AS surely,
     sum(sum(changes.hopefully)) OVER so_far = any_value(actions.condition_count) AS hopefully,
     changes.moment >= any_value(actions.first_attempted) AS was_attempted
   FROM changes
-  INNER JOIN actions USING (attempt_id, sub_goal)
-  GROUP BY changes.attempt_id, changes.sub_goal, changes.moment
+  INNER JOIN actions USING (example, sub_goal)
+  GROUP BY changes.example, changes.sub_goal, changes.moment
   WINDOW so_far AS (
-    PARTITION BY changes.attempt_id, changes.sub_goal
+    PARTITION BY changes.example, changes.sub_goal
     ORDER BY changes.moment
   )
 ),
 
 summaries AS (
   SELECT
-    attempt_id,
+    example,
     sub_goal,
     max_by(surely, moment) AS surely_at_end,
     max_by(hopefully, moment) AS hopefully_at_end,
@@ -133,7 +139,7 @@ summaries AS (
     bool_or(surely AND moment = -1) AS pre_satisfied,
     min(moment) FILTER (WHERE surely AND was_attempted) AS first_completed
   FROM timeline
-  GROUP BY attempt_id, sub_goal
+  GROUP BY example, sub_goal
 ),
 
 judged AS (
@@ -154,11 +160,11 @@ judged AS (
     END AS held_ever,
     coalesce(summaries.pre_satisfied, FALSE) AS pre_satisfied
   FROM actions
-  LEFT JOIN summaries USING (attempt_id, sub_goal)
+  LEFT JOIN summaries USING (example, sub_goal)
 )
 
 SELECT  -- noqa: ST06
-  attempt_id,
+  example,
   task_id,
   sub_goal,
   place,

@@ -1,4 +1,4 @@
--- The variant of its task's graphs that serves all graph scores of each example of an outcome.
+-- The variant of its task's graphs that serves all graph scores of each example.
 --
 -- The one with the highest weighted completion, then the highest coverage, then the fewest
 -- sub-goals, then the first in the file. What is unknown counts as not reached. Ratios are
@@ -7,45 +7,33 @@
 -- Reads:
 --   graph_nodes
 --   graph_variants
---   sub_goal_examples
 --   sub_goal_states
 -- Columns:
---   example  INTEGER  One row for each example of an outcome.
+--   example  INTEGER  One row for each example.
 --   task_id  VARCHAR  The task.
 --   variant  INTEGER  Which of the variants of all its graphs, from 0 in file order.
 --   settled  BOOLEAN  The choice depends on nothing unknown, or there was none.
 -- Order:
 --   none
-WITH examples AS (
+WITH candidates AS (
   SELECT
-    sub_goal_states.attempt_id AS example,
+    sub_goal_states.example,
     sub_goal_states.task_id,
-    sub_goal_states.sub_goal,
-    sub_goal_states.attempted,
-    sub_goal_states.completed,
-    sub_goal_states.pre_satisfied
-  FROM sub_goal_states
-  SEMI JOIN sub_goal_examples ON sub_goal_states.attempt_id = sub_goal_examples.example
-),
-
-candidates AS (
-  SELECT
-    examples.example,
-    examples.task_id,
     graph_variants.variant,
     count(*) AS nodes,
-    count_if(examples.attempted) / count(*) AS coverage,
+    count_if(sub_goal_states.attempted) / count(*) AS coverage,
     list_sum(
       list(graph_nodes.weight ORDER BY graph_nodes.place)
-      FILTER (WHERE examples.completed AND NOT examples.pre_satisfied)
+      FILTER (WHERE sub_goal_states.completed AND NOT sub_goal_states.pre_satisfied)
     ) AS completed_weight,
     list_sum(
-      list(graph_nodes.weight ORDER BY graph_nodes.place) FILTER (WHERE NOT examples.pre_satisfied)
+      list(graph_nodes.weight ORDER BY graph_nodes.place)
+      FILTER (WHERE NOT sub_goal_states.pre_satisfied)
     ) AS weight
-  FROM examples
+  FROM sub_goal_states
   INNER JOIN graph_nodes USING (task_id, sub_goal)
   INNER JOIN graph_variants USING (task_id, sub_goal)
-  GROUP BY examples.example, examples.task_id, graph_variants.variant
+  GROUP BY sub_goal_states.example, sub_goal_states.task_id, graph_variants.variant
 ),
 
 -- What lies outside of a variant can still decide whether it is chosen.
@@ -53,7 +41,7 @@ known AS (
   SELECT
     example,
     bool_and(attempted IS NOT NULL AND completed IS NOT NULL) AS known
-  FROM examples
+  FROM sub_goal_states
   GROUP BY example
 ),
 

@@ -6,6 +6,7 @@
 --   call_sub_goals
 --   calls
 --   decision_rows
+--   sub_goal_examples
 -- Columns:
 --   attempt_id       INTEGER  The root trajectory.
 --   call_index       INTEGER  One row for each attempt_id and call_index.
@@ -51,6 +52,10 @@ SELECT
   call_sub_goals.sub_goal
 FROM calls
 INNER JOIN failures USING (attempt_id)
-LEFT JOIN call_sub_goals USING (attempt_id, call_index)
 LEFT JOIN mismatches USING (attempt_id, call_index)
+LEFT JOIN sub_goal_examples ON calls.attempt_id = sub_goal_examples.attempt_id
+LEFT JOIN call_sub_goals
+  ON
+    sub_goal_examples.example = call_sub_goals.example
+    AND calls.call_index = call_sub_goals.call_index
 WHERE calls.failed OR mismatches.attempt_id IS NOT NULL;

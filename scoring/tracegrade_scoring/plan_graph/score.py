@@ -1,14 +1,25 @@
 """Creates the rows and scores of sub-goals, from the relations of the scoring job.
 
-The order of the queries is the way of thought: which calls serve which sub-goal; when each
-condition held; what became of each sub-goal; for each distinct outcome which variant fits best and
-what that gives; the rows; the scores.
+The order of the queries is the way of thought: which calls serve which sub-goal; which attempts
+show the same; for an example of each when each condition held, what became of each sub-goal, which
+variant fits best and what that gives; the rows; the scores.
 """
+
+from typing import Final
 
 import duckdb
 
 from tracegrade_scoring.plan_graph.tables import create_graph_tables
 from tracegrade_scoring.relations import define, materialise
+
+_STAGES: Final = (
+    "sub_goal_attribution",
+    "sub_goal_examples",
+    "sub_goal_evidence",
+    "sub_goal_states",
+    "sub_goal_variants",
+    "sub_goal_results",
+)
 
 
 def score(con: duckdb.DuckDBPyConnection) -> None:
@@ -22,9 +33,7 @@ def score(con: duckdb.DuckDBPyConnection) -> None:
             `steps`, `sub_goal_verdicts` and the task relations.
     """
     create_graph_tables(con)
-    materialise(con, "sub_goal_attribution")
-    for name in ("sub_goal_evidence", "sub_goal_states", "sub_goal_examples"):
+    for name in _STAGES:
         materialise(con, name)
-    for name in ("sub_goal_variants", "sub_goal_results", "sub_goal_rows"):
-        materialise(con, name)
+    define(con, "sub_goal_rows")
     define(con, "sub_goal_scores")

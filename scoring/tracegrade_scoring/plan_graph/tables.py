@@ -5,14 +5,14 @@ everything about calls stays in SQL. The tables:
 
     graph_faults         task_id, fault                 tasks whose graph cannot be used, and why
     graph_nodes          task_id, sub_goal, place, …    all sub-goals of the other tasks
-    graph_serves         task_id, sub_goal, tool_name, arguments
+    graph_serves         task_id, sub_goal, place, tool_name, patterns   tools that serve it
     graph_variants       task_id, variant, sub_goal, graph   counted sub-goals of each variant
     graph_prerequisites  task_id, variant, sub_goal, prerequisite, direct
 """
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import duckdb
@@ -56,8 +56,15 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
             ("condition_count", INTEGER),
         ]
     ),
+    # `patterns`: one of which the arguments must match; NULL where any arguments do.
     "graph_serves": pa.schema(
-        [("task_id", TEXT), ("sub_goal", TEXT), ("tool_name", TEXT), ("arguments", TEXT)]
+        [
+            ("task_id", TEXT),
+            ("sub_goal", TEXT),
+            ("place", INTEGER),
+            ("tool_name", TEXT),
+            ("patterns", pa.list_(TEXT)),
+        ]
     ),
     "graph_variants": pa.schema(
         [("task_id", TEXT), ("variant", INTEGER), ("sub_goal", TEXT), ("graph", TEXT)]
@@ -75,6 +82,10 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
 
 Row = tuple[object, ...]
 Rows = dict[str, list[Row]]
+Rule = tuple[str, Sequence[str] | None]
+"""A tool, and the patterns of which its arguments must match one; None: any arguments do."""
+Rules = dict[tuple[str, str], list[Rule]]
+"""By task and sub-goal."""
 
 
 class Goal(NamedTuple):
@@ -91,25 +102,29 @@ class Goal(NamedTuple):
 def create_graph_tables(con: duckdb.DuckDBPyConnection) -> None:
     """Create the tables above from the task relations, as temporary tables."""
     rows: Rows = {name: [] for name in SCHEMAS}
-    serves = _by_task(con, "SELECT task_id, sub_goal, tool_name, arguments FROM task_serves")
+    rules = _rules(con)
     graphs = _graphs(con)
     for task_id, goals in _goals(con).items():
         named = graphs[task_id]
         if found := fault_of_any(list(named.values())):
             rows["graph_faults"].append((task_id, f"task '{task_id}': {found.fact}"))
         else:
-            _add_goals(rows, goals, serves[task_id])
+            _add_goals(rows, goals, rules)
             _add_variants(rows, task_id, named)
     for name, schema in SCHEMAS.items():
         put(con, name, table(schema, rows[name]))
 
 
-def _by_task(con: duckdb.DuckDBPyConnection, sql: str) -> dict[str, list[Row]]:
-    """Return the rows of a query in its order, by their first column."""
-    rows: dict[str, list[Row]] = defaultdict(list)
-    for row in con.execute(sql).fetchall():
-        rows[row[0]].append(row)
-    return rows
+def _rules(con: duckdb.DuckDBPyConnection) -> Rules:
+    """Return the tools that serve each sub-goal, each with the patterns of its arguments."""
+    rules: Rules = defaultdict(list)
+    for task_id, name, tool, patterns in con.execute(
+        "SELECT task_id, sub_goal, tool_name, "
+        "if(count(*) = count(arguments), list(arguments ORDER BY arguments), NULL) "
+        "FROM task_serves GROUP BY ALL ORDER BY ALL"
+    ).fetchall():
+        rules[task_id, name].append((tool, patterns))
+    return rules
 
 
 def _goals(con: duckdb.DuckDBPyConnection) -> dict[str, list[Goal]]:
@@ -137,13 +152,12 @@ def _graphs(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str | None, Graph]
     return {task_id: dict(named) for task_id, named in graphs.items()}
 
 
-def _add_goals(rows: Rows, goals: Iterable[Goal], serves: Sequence[Row]) -> None:
-    served = {str(row[1]) for row in serves}
-    rows["graph_serves"] += serves
+def _add_goals(rows: Rows, goals: Iterable[Goal], rules: Rules) -> None:
     for goal in goals:
-        has_rules = goal.name in served
+        own_rules = rules.get((goal.task_id, goal.name), ())
+        has_rules = bool(own_rules)
         found = conditions(goal.success) if goal.success else ()
-        implied = () if has_rules else list(_implied_rules(goal, found))
+        implied = () if has_rules else _implied_rules(found)
         asks_judge = any(condition.kind == "judge" for condition in found)
         by_answer = not has_rules and serves_by_answer(goal.success)
         rows["graph_nodes"].append(
@@ -158,14 +172,13 @@ def _add_goals(rows: Rows, goals: Iterable[Goal], serves: Sequence[Row]) -> None
                 sum(condition.any_of is None for condition in found) or 1,
             )
         )
-        rows["graph_serves"] += implied
+        rows["graph_serves"] += ((*goal[:3], *rule) for rule in (*own_rules, *implied))
 
 
-def _implied_rules(goal: Goal, found: Iterable[Condition]) -> Iterator[Row]:
-    """Yield the rules of a sub-goal that has none: the tools that its criterion names serve it."""
-    for condition in found:
-        if condition.tool_name is not None:
-            yield goal.task_id, goal.name, condition.tool_name, None
+def _implied_rules(found: Iterable[Condition]) -> Sequence[Rule]:
+    """Return the rules of a sub-goal that has none: its criterion's tools serve it."""
+    tools = dict.fromkeys(condition.tool_name for condition in found)
+    return [(tool, None) for tool in tools if tool is not None]
 
 
 def _add_variants(rows: Rows, task_id: str, graphs: Mapping[str | None, Graph]) -> None:

@@ -104,8 +104,6 @@ def test_row_of_a_sub_goal(support: Scored) -> None:
         "pre_satisfied": False,
         "dependent": True,
         "place": 3,
-        "task_id": "refund",
-        "release": "1.0",
     }
 
 
