@@ -30,6 +30,8 @@ _USAGE_METRICS: Final = (
     Metric("cost_usd_per_run", "Cost per run, USD", USAGE, "", Scale.NUMBER, better=-1),
     Metric("steps_per_run", "Steps per run", USAGE, "", Scale.NUMBER, better=-1),
 )
+PASS_ROWS: Final = 6
+"""pass@k and pass^k that are shown before all else: up to k = 4."""
 TASK_ROWS: Final = 10
 """Tasks shown: those whose success changed most."""
 TRADE_OFFS: Final = {
@@ -94,10 +96,12 @@ def cohort_view(comparison: Comparison, of: Comparisons) -> CohortView:
     """Return one cohort of a comparison in words."""
     composite = [_T_SCORE] if "t_score" in comparison.metrics else []
     known = main_metrics(comparison.metrics)
-    main = [*composite, *known, *_passes(comparison), *_used(comparison)]
+    passes = _passes(comparison)
+    main = [*composite, *known, *passes[:PASS_ROWS], *_used(comparison)]
     # Of one attempt, both are the rate of success; failure modes have a table of their own.
-    shown = {*(metric.name for metric in main), "pass@1", "pass^1", *FAILURE_MODES}
-    more = more_metrics([name for name in comparison.metrics if name not in shown])
+    elsewhere = {*(metric.name for metric in (*main, *passes)), "pass@1", "pass^1", *FAILURE_MODES}
+    others = more_metrics([name for name in comparison.metrics if name not in elsewhere])
+    more = [*passes[PASS_ROWS:], *others]
     old, new = words.name(of.base), words.name(of.candidate)
     return CohortView(
         title=_title(comparison.cohort),
@@ -137,7 +141,12 @@ def _score_rows(comparison: Comparison, metrics: Iterable[Metric]) -> Iterator[R
 
 
 def _is_of_all(compared: Compared, cohort: Cohort) -> bool:
-    """Return whether a metric has a value on all tasks and for all runs that are compared."""
+    """Return whether a metric has a value on all tasks and for all runs that are compared.
+
+    pass@k and pass^k stand on what success does, which stands above them.
+    """
+    if _is_pass(compared.metric):
+        return True
     scored = (compared.base_scored, compared.candidate_scored)
     return scored == (compared.base_runs, compared.candidate_runs) and (
         not cohort.is_paired or compared.found.tasks == cohort.tasks
@@ -145,13 +154,17 @@ def _is_of_all(compared: Compared, cohort: Cohort) -> bool:
 
 
 def _passes(comparison: Comparison) -> list[Metric]:
-    """Return pass@k and pass^k for every k above 1: for 1 both are the rate of success."""
-    names = [n for n in comparison.metrics if n[:5] in {"pass@", "pass^"} and n[5:] != "1"]
+    """Return pass@k and pass^k by k, above 1: for 1 both are the rate of success."""
+    names = [n for n in comparison.metrics if _is_pass(n) and n[5:] != "1"]
     return [Metric(name, name, RELIABILITY, "") for name in sorted(names, key=_pass_order)]
 
 
-def _pass_order(name: str) -> tuple[str, int]:
-    return name[:5], int(name[5:])
+def _is_pass(metric: str) -> bool:
+    return metric[:5] in {"pass@", "pass^"}
+
+
+def _pass_order(name: str) -> tuple[int, str]:
+    return int(name[5:]), name
 
 
 def _used(comparison: Comparison) -> list[Metric]:
@@ -197,11 +210,14 @@ def _basis(compared: Compared) -> str:
         candidate = f"{compared.candidate_scored:,} of {compared.candidate_runs:,}"
         return f"{base} and {candidate} runs scored"
     tasks = words.count(compared.found.tasks, "task")
-    scored, runs = (
+    scored, tried = (
         compared.base_scored + compared.candidate_scored,
         compared.base_runs + compared.candidate_runs,
     )
-    return tasks if scored == runs else f"{tasks}, {scored:,} of {words.count(runs, 'run')} scored"
+    noun = "attempt" if compared.metric == "success" else "run"
+    return (
+        tasks if scored == tried else f"{tasks}, {scored:,} of {words.count(tried, noun)} scored"
+    )
 
 
 def _answer(comparison: Comparison, metrics: Sequence[Metric], old: str, new: str) -> str:

@@ -33,7 +33,7 @@ def findings(agent: AgentView) -> list[str]:
 
 def picked(decision: WrongDecision) -> str:
     """Return what the agent did at a decision point."""
-    return "no call" if decision.missed else words.name(decision.picked_tool, "no tool")
+    return "no call" if decision.missed else words.name(decision.picked_tool, "an unnamed tool")
 
 
 def expected(decision: WrongDecision) -> str:

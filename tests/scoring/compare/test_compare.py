@@ -25,6 +25,7 @@ from tracegrade_scoring.compare.model import Comparison, Comparisons
 from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.compare.rules import parse_rules
 from tracegrade_scoring.compare.terminal import render_terminal
+from tracegrade_scoring.compare.view import cohort_view
 from tracegrade_scoring.errors import BadRule, NothingToCompare
 
 QUERIES = sorted((Path(tracegrade_queries.__file__).parent / "compare").glob("*.sql"))
@@ -95,6 +96,23 @@ def test_reliability_is_the_mean_of_tasks(files: Comparison) -> None:
     assert (files.metrics["pass@2"].found.base, files.metrics["pass@2"].found.candidate) == (
         *(5 / 6, 5 / 6),
     )
+
+
+def test_pass_at_4_is_enough_for_a_first_look(tables: Tables) -> None:
+    """Six attempts: up to k = 4 before all else, the rest after it; programs get all of them."""
+    for release, gain in (("1", 0), ("2", 1)):
+        for place in range(36):
+            run_id = tables.run(release, task_id=f"t{place % 6}", trial=place // 6)
+            tables.scored(run_id, f"t{place % 6}")
+            success = float(place // 6 < 2 + gain + place % 3)
+            tables.score(run_id, "success", success, numerator=success, denominator=1.0)
+    found = read_comparisons(tables.con, "lake", "1", "2")
+    view = cohort_view(found.cohorts[0], found)
+
+    passes = [f"pass{kind}{k}" for k in range(2, 7) for kind in "@^"]
+    assert [row.label for row in view.rows if row.label.startswith("pass")] == passes[:6]
+    assert [row.label for row in view.more_rows] == passes[6:]
+    assert set(passes) < set(found.cohorts[0].metrics)
 
 
 def test_new_failure_mode_is_named_with_its_run(files: Comparison) -> None:
