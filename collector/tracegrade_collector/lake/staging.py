@@ -100,11 +100,19 @@ def _partitions(table: Table, rows: pa.Table) -> Iterator[tuple[dict[str, str], 
     if rows[column].null_count:
         msg = f"{rows[column].null_count} rows of {table.name} have no {column}; give each its own"
         raise SchemaDiffers(msg)
-    values = pc.unique(rows[column])
-    for value in sorted(values.to_pylist()):
-        is_of_it = pc.equal(rows[column], pa.scalar(value, rows[column].type))
-        part = rows.filter(is_of_it) if len(values) > 1 else rows  # nearly always one: no copy
+    values, ends = _runs(rows[column])
+    if values != sorted(set(values)):  # nearly always one: no copy
+        rows = rows.take(pc.sort_indices(rows[column]))
+        values, ends = _runs(rows[column])
+    for value, start, end in zip(values, [0, *ends], ends, strict=False):
+        part = rows.slice(start, end - start)
         yield {column: _partition_text(value)}, part.drop_columns([column])
+
+
+def _runs(column: pa.ChunkedArray) -> tuple[list[Any], list[int]]:
+    """Return each run of equal values, and where it ends."""
+    runs = pc.run_end_encode(column.combine_chunks())
+    return runs.values.to_pylist(), runs.run_ends.to_pylist()
 
 
 def _partition_text(value: date | str) -> str:
