@@ -192,7 +192,7 @@ def _needed(attempt: Attempt, task: Task, tools: Tools) -> set[int]:
         i
         for i, call in enumerate(attempt.calls)
         if plain.effect_of(call.tool, tools) in ("write", "destructive")
-        or plain.purpose_of(call, task.get("sub_goals", {}))[0] == "goal"
+        or (_served(call, task) if task.get("sub_goals") else call.sub_goal)
     }
 
 

@@ -353,6 +353,9 @@ def test_cascade_follows_the_way_that_was_taken() -> None:
 def test_sub_goal_that_the_task_does_not_know_is_none() -> None:
     """A span that names a step of the agent's own plan serves what the task's rules say."""
     steps = [call("t1", 0, "mail", sub_goal="step-1"), call("t1", 1, "ask")]
-    con = scored(connection(steps, [trajectory("t1", task_id="x")]), specification(PATHS))
+    steps += [call("t1", 2, "look", sub_goal="step-2")]
+    run = trajectory("t1", task_id="x", outcome="success")
+    con = scored(connection(steps, [run]), specification(PATHS))
 
     assert scores(con)["premature_commitment"].value == 1
+    assert scores(con)["termination"].label == "late"

@@ -1,12 +1,15 @@
 -- The last call of each attempt that its task can have needed: what follows came too late.
 --
 -- It is a write, or serves a sub-goal, or belongs to a decision point that met an expectation.
+-- Sub-goals are those of the task's graph; where it has none, what spans name.
 -- Source: metrics.md, section 3 (`termination`: late).
 --
 -- Reads:
 --   call_points
 --   calls
 --   expected_calls
+--   sub_goal_attribution
+--   sub_goal_examples
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt with such a call.
 --   call_index  INTEGER  The call.
@@ -22,8 +25,15 @@ WITH needed AS (
   SELECT
     attempt_id,
     call_index
+  FROM sub_goal_attribution
+  WHERE certain
+  UNION ALL
+  SELECT
+    call_points.attempt_id,
+    call_points.call_index
   FROM call_points
-  WHERE sub_goal IS NOT NULL
+  ANTI JOIN sub_goal_examples USING (attempt_id)
+  WHERE call_points.sub_goal IS NOT NULL
   UNION ALL
   SELECT
     attempt_id,
