@@ -6,15 +6,16 @@
 --   trajectories
 --   trajectory_scores
 -- Columns:
---   release             VARCHAR  NULL if not sent. One row for each release and agent_name.
+--   release             VARCHAR  NULL if not sent. One row for each of the first three.
 --   agent_name          VARCHAR  NULL if none is named.
+--   run_mode            VARCHAR  NULL if not said.
 --   attempts            BIGINT   Whose success is known; at least 1.
 --   successes           BIGINT
 --   usd_per_success     DOUBLE   NULL without successes, or if one attempt's is unknown.
 --   tokens_per_success  DOUBLE   In and out; NULL without successes, or if none were recorded.
 --   calls_per_success   DOUBLE   Tool calls; NULL without successes.
 -- Order:
---   release, agent_name
+--   release, agent_name, run_mode
 WITH attempts AS (
   SELECT
     trajectories.*,
@@ -27,6 +28,7 @@ WITH attempts AS (
 SELECT
   release,
   agent_name,
+  run_mode,
   count(*) AS attempts,
   count(*) FILTER (WHERE succeeded) AS successes,
   CASE WHEN count(cost_usd) = count(*) THEN sum(cost_usd ORDER BY trajectory_id) END
@@ -36,5 +38,5 @@ SELECT
   ) / nullif(successes, 0) AS tokens_per_success,
   sum(tool_call_count) / nullif(successes, 0) AS calls_per_success
 FROM attempts
-GROUP BY release, agent_name
-ORDER BY release, agent_name;
+GROUP BY release, agent_name, run_mode
+ORDER BY release, agent_name, run_mode;

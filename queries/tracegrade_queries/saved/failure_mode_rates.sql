@@ -1,44 +1,45 @@
--- How often each release shows each failure mode.
+-- How often each release of each agent shows each failure mode, run modes apart.
 --
 -- Reads:
 --   failures
 --   trajectory_scores
 -- Columns:
---   release        VARCHAR  NULL if not sent. One row for each release and mode that it shows.
+--   release        VARCHAR  NULL if not sent. One row for each of the first four.
+--   agent_name     VARCHAR  NULL if none is named.
+--   run_mode       VARCHAR  NULL if not said.
 --   mode           VARCHAR  A failed trajectory that shows none is unclassified.
 --   trajectories   BIGINT   That show it; at least 1.
 --   share          DOUBLE   trajectories / those whose success was asked, in (0, 1].
 --   failed         BIGINT   Of them, those that did not succeed.
 --   example        VARCHAR  One of them, the first by id.
 -- Order:
---   release, trajectories DESC, mode
-WITH releases AS (
+--   release, agent_name, run_mode, trajectories DESC, mode
+WITH attempts AS (
   SELECT
+    trajectory_id,
     release,
-    count(*) AS attempts
+    agent_name,
+    run_mode,
+    count(*) OVER (PARTITION BY release, agent_name, run_mode) AS attempts
   FROM trajectory_scores
   WHERE coalesce(success.reason, '') <> 'child_trajectory'
-  GROUP BY release
-),
-
-modes AS (
-  SELECT
-    release,
-    mode,
-    count(DISTINCT trajectory_id) AS trajectories,
-    count(DISTINCT trajectory_id) FILTER (WHERE NOT success) AS failed,
-    min(trajectory_id) AS example
-  FROM failures
-  GROUP BY release, mode
 )
 
 SELECT
-  modes.release,
-  modes.mode,
-  modes.trajectories,
-  modes.trajectories / releases.attempts AS share,
-  modes.failed,
-  modes.example
-FROM modes
-INNER JOIN releases ON modes.release IS NOT DISTINCT FROM releases.release
-ORDER BY modes.release ASC, modes.trajectories DESC, modes.mode ASC;
+  attempts.release,
+  attempts.agent_name,
+  attempts.run_mode,
+  failures.mode,
+  count(DISTINCT failures.trajectory_id) AS trajectories,
+  count(DISTINCT failures.trajectory_id) / any_value(attempts.attempts) AS share,
+  count(DISTINCT failures.trajectory_id) FILTER (WHERE NOT failures.success) AS failed,
+  min(failures.trajectory_id) AS example
+FROM failures
+INNER JOIN attempts ON failures.trajectory_id = attempts.trajectory_id
+GROUP BY attempts.release, attempts.agent_name, attempts.run_mode, failures.mode
+ORDER BY
+  attempts.release ASC,
+  attempts.agent_name ASC,
+  attempts.run_mode ASC,
+  trajectories DESC,
+  failures.mode ASC;

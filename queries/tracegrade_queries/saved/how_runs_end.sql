@@ -3,24 +3,26 @@
 -- Reads:
 --   trajectory_scores
 -- Columns:
---   release       VARCHAR  NULL if not sent. One row for each release, agent_name and ending.
+--   release       VARCHAR  NULL if not sent. One row for each of the first four.
 --   agent_name    VARCHAR  NULL if none is named.
+--   run_mode      VARCHAR  NULL if not said.
 --   ending        VARCHAR  The label of the metric termination.
 --   trajectories  BIGINT   At least 1.
---   share         DOUBLE   trajectories / those of the release and agent, in (0, 1].
+--   share         DOUBLE   trajectories / those of the first three, in (0, 1].
 --   mean_steps    DOUBLE   NULL if no steps are scored.
 --   example       VARCHAR  One of them, the first by id.
 -- Order:
---   release, agent_name, trajectories DESC, ending
+--   release, agent_name, run_mode, trajectories DESC, ending
 SELECT
   release,
   agent_name,
+  run_mode,
   termination.label AS ending,
   count(*) AS trajectories,
-  count(*) / sum(count(*)) OVER (PARTITION BY release, agent_name) AS share,
+  count(*) / sum(count(*)) OVER (PARTITION BY release, agent_name, run_mode) AS share,
   avg(actual_steps.value) AS mean_steps,
   min(trajectory_id) AS example
 FROM trajectory_scores
 WHERE termination.label IS NOT NULL
-GROUP BY release, agent_name, termination.label
-ORDER BY release ASC, agent_name ASC, trajectories DESC, ending ASC;
+GROUP BY release, agent_name, run_mode, termination.label
+ORDER BY release ASC, agent_name ASC, run_mode ASC, trajectories DESC, ending ASC;

@@ -5,8 +5,9 @@
 -- Reads:
 --   trajectory_scores
 -- Columns:
---   release            VARCHAR  NULL if not sent. One row for each release and agent_name.
+--   release            VARCHAR  NULL if not sent. One row for each of the first three.
 --   agent_name         VARCHAR  NULL if none is named.
+--   run_mode           VARCHAR  NULL if not said.
 --   with_plan          BIGINT   Trajectories that showed a plan; others are not counted below.
 --   failures           DOUBLE   Failed calls in them, also by the error_pattern of a task file.
 --   followed           DOUBLE   Of them, those with a replan before the next call.
@@ -14,10 +15,11 @@
 --   replans            DOUBLE   Changes of the remaining plan.
 --   reactive_share     DOUBLE   Replans after a failure / replans; NULL without replans.
 -- Order:
---   release, agent_name
+--   release, agent_name, run_mode
 SELECT
   release,
   agent_name,
+  run_mode,
   count(*) FILTER (WHERE replans.status = 'scored') AS with_plan,
   coalesce(sum(replan_given_failure.denominator), 0) AS failures,
   coalesce(sum(replan_given_failure.numerator), 0) AS followed,
@@ -26,6 +28,6 @@ SELECT
   sum(replans_reactive.value) / nullif(sum(trajectory_scores.replans.value), 0)
     AS reactive_share
 FROM trajectory_scores
-GROUP BY release, agent_name
+GROUP BY release, agent_name, run_mode
 HAVING with_plan > 0
-ORDER BY release, agent_name;
+ORDER BY release, agent_name, run_mode;
