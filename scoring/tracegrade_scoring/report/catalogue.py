@@ -197,6 +197,15 @@ MORE_METRICS = (
         "to 100%; successful runs of which that cannot be told are left out, failed ones are not.",
         unit="runs",
     ),
+    Metric(
+        "step_ratio",
+        "Steps per needed step",
+        STEPS,
+        "Tool calls made for each one the task needs, in successful runs; 1 is optimal, lower is "
+        "better.",
+        Scale.NUMBER,
+        better=-1,
+    ),
     *(
         Metric(
             name,
@@ -221,15 +230,6 @@ MORE_METRICS = (
             ("cascading_error", "Cascading error", "in which one failure led to others"),
             ("goal_drift", "Goal drift", "that failed while they did what serves no sub-goal"),
         )
-    ),
-    Metric(
-        "step_ratio",
-        "Steps per needed step",
-        STEPS,
-        "Tool calls made for each one the task needs, in successful runs; 1 is optimal, lower is "
-        "better.",
-        Scale.NUMBER,
-        better=-1,
     ),
     Metric(
         "critical_path_skipped",
