@@ -1,14 +1,14 @@
 """Matches the calls of an attempt with the calls that its task expects, for tool correctness.
 
 Pure, and asked once for each *distinct* problem: many attempts pose the same one. A problem is a
-text (see `grading_problems.sql`): a word for each call that fits an expectation, in order; in it
-the expectations that it fits, as `position` or `position:equal/keys`.
+text (see `grading_problems.sql`): a word for each call and each expectation that it fits, in the
+order of the calls, as `call:position` or `call:position=equal/keys`.
 
 Source: Agentic, "Tool Correctness"; metrics.md, section 2.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
@@ -34,19 +34,24 @@ class Grade(NamedTuple):
 @lru_cache(maxsize=1 << 17)
 def grade(problem: str) -> Grade:
     """Return the grade of one problem; no call fits in an empty one."""
-    calls = [dict(_entries(word)) for word in problem.split()]
+    calls = _read(problem)
     matched = largest_matching([list(fits) for fits in calls])
     return Grade(matched, _similarity(calls), _common(calls))
 
 
-def _entries(word: str) -> Iterator[tuple[int, Fraction | None]]:
-    for entry in word.split(","):
-        position, _, ratio = entry.partition(":")
-        equal, _, keys = ratio.partition("/")
-        if not ratio:
-            yield int(position), None
-        else:  # no keys on both sides are equal
-            yield int(position), Fraction(int(equal), int(keys)) if int(keys) else Fraction(1)
+def _read(problem: str) -> list[Fits]:
+    """Return what each call fits that fits anything."""
+    calls: dict[str, Fits] = {}
+    for word in problem.split():
+        call, _, fit = word.partition(":")
+        position, stated, ratio = fit.partition("=")
+        calls.setdefault(call, {})[int(position)] = _likeness(ratio) if stated else None
+    return list(calls.values())
+
+
+def _likeness(ratio: str) -> Fraction:
+    equal, keys = map(int, ratio.split("/"))
+    return Fraction(equal, keys) if keys else Fraction(1)  # no keys on both sides are equal
 
 
 def _similarity(calls: Sequence[Fits]) -> Fraction:

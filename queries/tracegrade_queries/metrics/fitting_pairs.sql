@@ -19,7 +19,6 @@
 --   wrong_argument   VARCHAR  The first key, by name, that does not fit; NULL if none.
 --   found            VARCHAR  Its JSON; NULL if missing.
 --   wanted           VARCHAR  JSON that was expected there.
---   effect           VARCHAR  Of the call; NULL if not known.
 --   equal            BIGINT   Top-level keys that fit at every place given in them; NULL if the
 --                             task states no arguments, or where it cannot be known.
 --   keys             BIGINT   Top-level keys of either; 0 if there are none. NULL where equal is.
@@ -29,6 +28,7 @@ WITH named AS (
   SELECT DISTINCT
     task_id,
     position,
+    arguments IS NOT NULL AS stated,
     unnest(list_append(accept, tool_name)) AS tool_name
   FROM task_expected
 ),
@@ -37,6 +37,7 @@ any_of_effect AS (
   SELECT
     task_id,
     position,
+    arguments IS NOT NULL AS stated,
     effect
   FROM task_expected
   WHERE tool_name IS NULL
@@ -48,24 +49,27 @@ expecting_calls AS (
     calls.call_index,
     calls.tool_name,
     calls.effect,
-    calls.content_missing,
-    if(calls.parsed AND NOT calls.content_missing, calls.arguments, NULL) AS arguments,
     task_matches.task_id
   FROM calls
   INNER JOIN task_matches USING (attempt_id)
-  WHERE task_matches.task_id IN (SELECT named.task_id FROM named)
 ),
 
 fitting AS (
   SELECT
-    expecting_calls.*,
-    named.position
+    expecting_calls.attempt_id,
+    expecting_calls.call_index,
+    expecting_calls.task_id,
+    named.position,
+    named.stated
   FROM expecting_calls
   INNER JOIN named USING (task_id, tool_name)
   UNION ALL
   SELECT
-    expecting_calls.*,
-    any_of_effect.position
+    expecting_calls.attempt_id,
+    expecting_calls.call_index,
+    expecting_calls.task_id,
+    any_of_effect.position,
+    any_of_effect.stated
   FROM expecting_calls
   INNER JOIN any_of_effect USING (task_id, effect)
   ANTI JOIN named
@@ -73,12 +77,6 @@ fitting AS (
       expecting_calls.task_id = named.task_id
       AND expecting_calls.tool_name = named.tool_name
       AND any_of_effect.position = named.position
-),
-
--- A bound number is written as canonical JSON writes it.
-given AS (
-  SELECT * REPLACE (json_extract(value, '$')::VARCHAR AS value)
-  FROM task_expected_arguments
 ),
 
 given_names AS (
@@ -90,18 +88,40 @@ given_names AS (
   GROUP BY task_id, position
 ),
 
-compared AS (
+-- Arguments are read only where the task states any.
+stated AS (
   SELECT
     fitting.attempt_id,
     fitting.call_index,
+    fitting.task_id,
     fitting.position,
-    fitting.content_missing,
+    calls.content_missing,
+    if(calls.parsed AND NOT calls.content_missing, calls.arguments, NULL) AS arguments,
+    coalesce(given_names.names, []) AS names
+  FROM fitting
+  INNER JOIN calls USING (attempt_id, call_index)
+  LEFT JOIN given_names USING (task_id, position)
+  WHERE fitting.stated
+),
+
+-- A bound number is written as canonical JSON writes it.
+given AS (
+  SELECT * REPLACE (json_extract(value, '$')::VARCHAR AS value)
+  FROM task_expected_arguments
+),
+
+compared AS (
+  SELECT
+    stated.attempt_id,
+    stated.call_index,
+    stated.position,
+    stated.content_missing,
     given.key,
     given.name,
     given.pattern,
     given.low,
     given.high,
-    json_extract(fitting.arguments, given.pointer)::VARCHAR AS found,
+    json_extract(stated.arguments, given.pointer)::VARCHAR AS found,
     CASE
       WHEN given.input IS NULL THEN given.value
       WHEN given.input_type = 'text' THEN to_json(bound.value)::VARCHAR
@@ -109,10 +129,10 @@ compared AS (
       WHEN regexp_full_match(bound.value, '-?(0|[1-9]\d*)\.\d+')
         THEN regexp_replace(to_json(bound.value::DOUBLE)::VARCHAR, '\.0$', '')
     END AS wanted
-  FROM fitting
+  FROM stated
   INNER JOIN given USING (task_id, position)
   LEFT JOIN attempt_bindings AS bound
-    ON fitting.attempt_id = bound.attempt_id AND given.input = bound.name
+    ON stated.attempt_id = bound.attempt_id AND given.input = bound.name
 ),
 
 judged AS (
@@ -127,13 +147,8 @@ argument_fits AS (
     attempt_id,
     call_index,
     position,
-    count(DISTINCT name) FILTER (WHERE NOT fits) AS unequal,
+    coalesce(len(list_distinct(list(name) FILTER (WHERE NOT fits))), 0) AS unequal,
     count(fits) = count(*) AS known,
-    CASE
-      WHEN bool_or(NOT fits) THEN FALSE
-      WHEN count(fits) = count(*) THEN TRUE
-    END AS fit,
-    if(bool_or(content_missing), 'content_missing', 'input_unbound') AS because,
     min(key) FILTER (WHERE NOT fits) AS wrong_argument,
     arg_min_null(found, key) FILTER (WHERE NOT fits) AS found,
     arg_min_null(wanted, key) FILTER (WHERE NOT fits) AS wanted
@@ -143,30 +158,30 @@ argument_fits AS (
 
 measured AS (
   SELECT
-    fitting.attempt_id,
-    fitting.call_index,
-    fitting.position,
-    fitting.effect,
-    fits.attempt_id IS NOT NULL AS arguments_given,
-    fits.fit,
-    fits.because,
+    stated.attempt_id,
+    stated.call_index,
+    stated.position,
+    len(stated.names) > 0 AS arguments_given,
+    CASE
+      WHEN fits.wrong_argument IS NOT NULL THEN FALSE
+      WHEN fits.known THEN TRUE
+      WHEN len(stated.names) = 0 THEN TRUE
+    END AS arguments_fit,
+    if(stated.content_missing, 'content_missing', 'input_unbound') AS because,
     fits.wrong_argument,
     fits.found,
     fits.wanted,
-    CASE
-      WHEN task_expected.arguments IS NULL THEN NULL
-      WHEN fitting.content_missing OR NOT coalesce(fits.known, TRUE) THEN NULL
-      ELSE coalesce(len(given_names.names) - coalesce(fits.unequal, 0), 0)
-    END AS equal,
-    -- What is no object has nothing in common with one.
     if(
-      json_type(fitting.arguments) = 'OBJECT',
-      len(list_distinct(json_keys(fitting.arguments) || coalesce(given_names.names, []))),
-      greatest(1, len(given_names.names))
+      NOT stated.content_missing AND coalesce(fits.known, TRUE),
+      len(stated.names) - coalesce(fits.unequal, 0),
+      NULL
+    ) AS equal,
+    -- What is no object has nothing in common with one.
+    greatest(
+      if(stated.arguments = '{}', 0, 1),
+      list_unique(coalesce(json_keys(stated.arguments), []) || stated.names)::BIGINT
     ) AS keys
-  FROM fitting
-  INNER JOIN task_expected USING (task_id, position)
-  LEFT JOIN given_names USING (task_id, position)
+  FROM stated
   LEFT JOIN argument_fits AS fits USING (attempt_id, call_index, position)
 )
 
@@ -174,13 +189,27 @@ SELECT
   attempt_id,
   call_index,
   position,
-  if(arguments_given, fit, TRUE) AS arguments_fit,
+  TRUE AS arguments_fit,
+  FALSE AS arguments_given,
+  NULL AS unknown_because,
+  NULL AS wrong_argument,
+  NULL AS found,
+  NULL AS wanted,
+  NULL AS equal,
+  NULL AS keys
+FROM fitting
+WHERE NOT stated
+UNION ALL
+SELECT
+  attempt_id,
+  call_index,
+  position,
+  arguments_fit,
   arguments_given,
-  if(arguments_given AND fit IS NULL, because, NULL) AS unknown_because,
+  if(arguments_fit IS NULL, because, NULL) AS unknown_because,
   wrong_argument,
   found,
   wanted,
-  effect,
   equal,
   if(equal IS NULL, NULL, keys) AS keys
 FROM measured;

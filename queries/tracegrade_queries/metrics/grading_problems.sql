@@ -1,8 +1,9 @@
 -- What tool correctness has to match in each attempt, as a text in which equal problems are equal.
 --
--- One word for each call that fits an expectation of its turn, in order; in it, parted by commas,
--- the expectations that it fits: position, and where the task states arguments, a colon and how
--- many top-level keys are equal / how many there are in either. Source: metrics.md, section 2.
+-- One word for each call and each expectation of its turn that it fits, in order: the number of
+-- the call's first word, the position, and where the task states arguments, how many top-level
+-- keys are equal and how many there are in either: call:position=equal/keys.
+-- Source: metrics.md, section 2.
 --
 -- Reads:
 --   attempts
@@ -16,7 +17,7 @@
 --   expected        BIGINT   Expected calls.
 --   stated          BIGINT   Expected calls that state arguments.
 --   used            BIGINT   Calls made.
---   problem         VARCHAR  E.g. '0:1/2,1:0/2 0:2/2 3'; '' if no call fits.
+--   problem         VARCHAR  E.g. '1:0=1/2 1:1=0/2 3:3'; '' if no call fits.
 --   hidden          VARCHAR  content_missing | input_unbound, if a similarity is not known.
 --   hidden_choice   BOOLEAN  One is not known of a call that fits several expectations.
 -- Order:
@@ -59,37 +60,65 @@ turns AS (
 
 fits AS (
   SELECT
-    attempt_id,
-    call_index,
-    turn,
-    string_agg(
-      concat(
-        pairs.position,
-        if(pairs.equal IS NULL, '', concat(':', pairs.equal, '/', pairs.keys))
-      ),
-      ','
-      ORDER BY pairs.position
-    ) AS word,
-    min(coalesce(pairs.unknown_because, 'content_missing'))
-    FILTER (WHERE graded_expectations.stated AND pairs.equal IS NULL) AS hidden,
-    count(*) > 1 AS is_choice
+    call_turns.attempt_id,
+    call_turns.turn,
+    call_turns.call_index,
+    pairs.position,
+    pairs.equal,
+    pairs.keys,
+    if(
+      graded_expectations.stated AND pairs.equal IS NULL,
+      coalesce(pairs.unknown_because, 'content_missing'),
+      NULL
+    ) AS hidden
   FROM fitting_pairs AS pairs
   INNER JOIN call_turns USING (attempt_id, call_index)
   INNER JOIN attempts USING (attempt_id)
   INNER JOIN graded_expectations USING (task_id, position, turn)
   WHERE call_turns.graded
-  GROUP BY attempt_id, call_index, turn
+),
+
+sorted_fits AS (
+  SELECT
+    attempt_id,
+    turn,
+    -- Sorting a list costs less than an aggregate with an order.
+    list_sort(
+      list(struct_pack(call := call_index, position := position, equal := equal, keys := keys))
+    ) AS fits,
+    min(hidden) AS hidden,
+    list(call_index) FILTER (WHERE hidden IS NOT NULL) AS hidden_calls
+  FROM fits
+  GROUP BY attempt_id, turn
+),
+
+of_calls AS (
+  SELECT
+    *,
+    list_transform(fits, LAMBDA fit: fit.call) AS calls
+  FROM sorted_fits
 ),
 
 problems AS (
   SELECT
     attempt_id,
     turn,
-    string_agg(word, ' ' ORDER BY call_index) AS problem,
-    min(hidden) AS hidden,
-    bool_or(is_choice AND hidden IS NOT NULL) AS hidden_choice
-  FROM fits
-  GROUP BY attempt_id, turn
+    array_to_string(
+      list_transform(
+        fits,
+        LAMBDA fit: concat(
+          list_position(calls, fit.call), ':', fit.position, '=' || fit.equal || '/' || fit.keys
+        )
+      ),
+      ' '
+    ) AS problem,
+    hidden,
+    len(
+      list_filter(
+        hidden_calls, LAMBDA hidden: len(list_filter(calls, LAMBDA call: call = hidden)) > 1
+      )
+    ) > 0 AS hidden_choice
+  FROM of_calls
 )
 
 SELECT
