@@ -416,7 +416,7 @@ def _runs(shares: Sequence[_Share], releases: Sequence[Release]) -> str:
 
 
 def _cautions(metrics: Sequence[Metric], releases: Sequence[Release]) -> tuple[str, ...]:
-    """Return one sentence for each flag, with the metrics and releases that carry it."""
+    """Return one sentence for each flag: the metrics that carry it and, of several, releases."""
     carriers: dict[str, dict[str, list[str]]] = {}
     for metric in metrics:
         for release in releases:
@@ -424,6 +424,8 @@ def _cautions(metrics: Sequence[Metric], releases: Sequence[Release]) -> tuple[s
             for flag in _telling_flags(score):
                 labels = carriers.setdefault(flag, {}).setdefault(metric.label, [])
                 labels.append(release_label(release))
+    if len(releases) == 1:
+        return tuple(f"{', '.join(by)}: {words.flag(flag)}." for flag, by in carriers.items())
     return tuple(_caution(flag, by_metric) for flag, by_metric in carriers.items())
 
 

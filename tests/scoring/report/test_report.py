@@ -172,7 +172,7 @@ def test_missing_interval_is_told_only_where_it_is_missing(tables: Tables) -> No
 
     text = render_terminal(tables.report(), width=300, colour=False)
 
-    assert "Tool-selection accuracy (1.0): too few tasks for an interval" in text
+    assert "Tool-selection accuracy: too few tasks for an interval" in text
 
 
 def test_releases_stand_in_order_of_their_first_run(tables: Tables) -> None:
