@@ -31,7 +31,7 @@ from tracegrade_scoring.side_by_side import side_by_side
 from tracegrade_scoring.tasks import Specification
 
 STAGED: Final = (DECISIONS, SUB_GOALS, FAILURES, FAILED_CALLS, TRAJECTORY_SCORES)
-"""The tables that each bucket adds rows to, made as `new_<name>`."""
+"""The tables that each bucket adds rows to."""
 
 _EVIDENCE: Final = {
     DECISIONS: "decision_rows",
@@ -45,7 +45,7 @@ _EVIDENCE: Final = {
 def score_bucket(
     con: duckdb.DuckDBPyConnection, specification: Specification
 ) -> dict[Table, pa.Table]:
-    """Return the rows of one bucket for each table of STAGED; `new_<table>` reads them, too.
+    """Return the rows of one bucket for each table of STAGED; scores as `side_by_side` has them.
 
     Args:
         con: Holds `traces_to_score`, and the bucket's rows as `take_bucket` leaves them.
@@ -73,8 +73,6 @@ def _new_rows(con: duckdb.DuckDBPyConnection) -> dict[Table, pa.Table]:
         for table, found in _EVIDENCE.items()
     }
     rows[TRAJECTORY_SCORES] = side_by_side(con)
-    for table, new in rows.items():
-        con.register(f"new_{table.name}", new)
     return rows
 
 

@@ -43,7 +43,7 @@ class Run:
 
     def stage(self, table: Table, rows: pa.Table) -> list[StagedFile]:
         """Write rows, in part as dictionaries, as files that no reader sees yet; for `add`."""
-        return self._lake.stage(table, _plain(table, rows), uuid.uuid4().hex)
+        return self._lake.stage(table, plain(table, rows), uuid.uuid4().hex)
 
     def add(self, files: Mapping[Table, Sequence[StagedFile]]) -> None:
         """Let staged files be committed with their tables."""
@@ -101,7 +101,7 @@ class Run:
         self._add(table, [file] if file else [])
 
 
-def _plain(table: Table, rows: pa.Table) -> pa.Table:
+def plain(table: Table, rows: pa.Table) -> pa.Table:
     """Return the rows typed as declared, whatever stood in dictionaries in full."""
     columns = (
         pa.chunked_array(

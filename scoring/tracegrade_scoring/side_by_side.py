@@ -33,7 +33,7 @@ CHILD: Final = {"status": "not_applicable", "reason": "child_trajectory"}
 
 
 def side_by_side(con: duckdb.DuckDBPyConnection) -> pa.Table:
-    """Return the rows of `trajectory_scores`; needs `scored_trajectories` and all scorers.
+    """Return the rows of `trajectory_scores` by date; needs `scored_trajectories` and all scorers.
 
     Few scores are different: they are dictionaries, each once, with a number for each trajectory.
 
@@ -42,28 +42,27 @@ def side_by_side(con: duckdb.DuckDBPyConnection) -> pa.Table:
     """
     known = con.sql(
         "FROM scored_trajectories INNER JOIN trajectory_ids USING (trajectory_id) "
-        "ORDER BY is_root DESC"
+        "ORDER BY date, trajectory_id"
     ).to_arrow_table()
-    children = pc.sum(pc.invert(known["is_root"])).as_py() or 0
     columns = {name: known[name] for name in known.column_names}
     columns["trajectory_id"] = known["id"]
     columns["scorer_version"] = pa.repeat(SCORER_VERSION, len(known))
     for scorer in SCORERS:
-        columns |= _scores(con, scorer, known["trajectory_id"], children)
+        columns |= _scores(con, scorer, known)
     return pa.table({name: columns[name] for name in TRAJECTORY_SCORES.arrow().names})
 
 
 def _scores(
-    con: duckdb.DuckDBPyConnection, scorer: str, ids: pa.ChunkedArray, children: int
+    con: duckdb.DuckDBPyConnection, scorer: str, known: pa.Table
 ) -> dict[str, pa.DictionaryArray]:
-    """Return the scores of one scorer in the order of the ids, of which the last are children."""
+    """Return the scores of one scorer in the order of the known trajectories."""
     rows = con.table(scorer)
     if "trajectory_id" in rows.columns:
         rows = rows.select("[trajectory_id] AS trajectory_ids, * EXCLUDE (trajectory_id)")
     found = rows.to_arrow_table().combine_chunks()
     alike = found["trajectory_ids"].combine_chunks()
-    places = pc.index_in(ids, alike.flatten())
-    if missing := places[: len(ids) - children].null_count:
+    places = pc.index_in(known["trajectory_id"], alike.flatten())
+    if missing := pc.sum(pc.and_(places.is_null(), known["is_root"])).as_py():
         msg = f"{scorer} has no row of {missing} of the attempts that are scored"
         raise KeyError(msg)
     cases = pc.list_parent_indices(alike).cast(pa.int32()).take(places)

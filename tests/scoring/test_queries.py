@@ -16,7 +16,8 @@ from tracegrade_queries.connection import connect
 from tracegrade_scoring.bucket import score_bucket
 from tracegrade_scoring.bucket_rows import number_buckets, steps_read, take_bucket
 from tracegrade_scoring.job import find_traces
-from tracegrade_scoring.relations import materialise
+from tracegrade_scoring.relations import materialise, put
+from tracegrade_scoring.run import plain
 from tracegrade_scoring.schema import SCORE_TABLES, TRAJECTORY_SCORES
 from tracegrade_scoring.sums import add_scores, start_sums, total_sums
 from tracegrade_scoring.tasks import load
@@ -106,7 +107,7 @@ def con(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
         start_sums(con)
         add_scores(con, rows[TRAJECTORY_SCORES].to_batches())
         total_sums(con)
-        con.execute("CREATE OR REPLACE TEMP TABLE trajectory_scores AS FROM new_trajectory_scores")
+        put(con, "trajectory_scores", plain(TRAJECTORY_SCORES, rows[TRAJECTORY_SCORES]))
         yield con
 
 

@@ -14,10 +14,11 @@
 --   attempts
 --   verdicts
 -- Columns:
---   trajectory_id      INTEGER  One row for each attempt. A score is a mean over kills, 0 to 10.
---   ra_after_recovery  SCORE    After the recovery command.
---   ra_immediate       SCORE    As it was left at once.
---   late_ra            SCORE    Of the late kill, after the recovery command.
+--   trajectory_ids     INTEGER[]  Attempts whose scores are equal; each is in one row.
+--                                 A score is a mean over kills, 0 to 10.
+--   ra_after_recovery  SCORE      After the recovery command.
+--   ra_immediate       SCORE      As it was left at once.
+--   late_ra            SCORE      Of the late kill, after the recovery command.
 -- Order:
 --   none
 WITH given AS (
@@ -112,7 +113,16 @@ summed AS (
 kills_of AS (
   SELECT
     attempts.attempt_id,
-    summed.*,
+    summed.after_recovery,
+    summed.at_once,
+    summed.late,
+    summed.kills,
+    summed.kills_at_once,
+    summed.late_kills,
+    summed.fault,
+    summed.late_fault,
+    summed.label,
+    summed.source,
     if(summed.trajectory_id IS NULL, 'not_killed', 'no_kill') AS none,
     CASE
       WHEN summed.kills_at_once > 0 AND summed.kills_at_once < summed.kills THEN 'not_measured'
@@ -133,10 +143,18 @@ explained AS (
     END AS nothing_at_once,
     if(late_fault IS NULL AND coalesce(late_kills, 0) = 0, none, NULL) AS nothing_late
   FROM kills_of
+),
+
+cases AS (
+  SELECT
+    list(attempt_id) AS trajectory_ids,
+    * EXCLUDE (attempt_id)
+  FROM explained
+  GROUP BY ALL
 )
 
 SELECT
-  attempt_id AS trajectory_id,
+  trajectory_ids,
   score_of(
     after_recovery,
     kills,
@@ -161,4 +179,4 @@ SELECT
     if(coalesce(nothing_late, late_fault) IS NULL, label, NULL),
     if(coalesce(nothing_late, late_fault) IS NULL, source, NULL)
   ) AS late_ra
-FROM explained;
+FROM cases;

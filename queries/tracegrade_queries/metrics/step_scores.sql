@@ -11,12 +11,12 @@
 --   successes
 --   tasks
 -- Columns:
---   trajectory_id    INTEGER  One row for each attempt.
---   success          SCORE    1 or 0. Source: who says so.
---   actual_steps     SCORE    A count.
---   step_efficiency  SCORE    Label: 'extra_steps: N' where the optimum is 0. Source: annotated |
---                             expected.
---   step_ratio       SCORE    Likewise.
+--   trajectory_ids   INTEGER[]  Attempts whose scores are equal; each is in one row.
+--   success          SCORE      1 or 0. Source: who says so.
+--   actual_steps     SCORE      A count.
+--   step_efficiency  SCORE      Label: 'extra_steps: N' where the optimum is 0. Source:
+--                               annotated | expected.
+--   step_ratio       SCORE      Likewise.
 -- Order:
 --   none
 WITH call_counts AS (
@@ -78,10 +78,18 @@ labelled AS (
     if(error IS NULL AND not_applicable = 'optimum_zero', concat('extra_steps: ', actual), NULL)
       AS extra_steps
   FROM explained
+),
+
+cases AS (
+  SELECT
+    list(attempt_id) AS trajectory_ids,
+    * EXCLUDE (attempt_id)
+  FROM labelled
+  GROUP BY ALL
 )
 
 SELECT
-  attempt_id AS trajectory_id,
+  trajectory_ids,
   score_of(
     success::INTEGER,
     1,
@@ -107,4 +115,4 @@ SELECT
     extra_steps,
     if(error IS NULL AND not_applicable IS NULL, optimum_source, NULL)
   ) AS step_ratio
-FROM labelled;
+FROM cases;

@@ -8,13 +8,14 @@
 --   grading_weights
 --   tool_grades
 -- Columns:
---   trajectory_id           INTEGER  One row for each attempt. By turn, sums of values / turns.
---   tool_correctness        SCORE    The weighted mean of the four dimensions.
---   tool_correct            SCORE    1 if that reaches the threshold, else 0.
---   tool_selection_jaccard  SCORE    Calls matched by name / expected and made calls together.
---   tool_parameters         SCORE    Mean similarity of arguments to those that are stated.
---   tool_sequence           SCORE    Calls in the expected order / expected calls.
---   tool_utilization        SCORE    Results used later / results with a distinctive token.
+--   trajectory_ids          INTEGER[]  Attempts whose scores are equal; each is in one row.
+--                                      By turn, a score is the sum of values / turns.
+--   tool_correctness        SCORE      The weighted mean of the four dimensions.
+--   tool_correct            SCORE      1 if that reaches the threshold, else 0.
+--   tool_selection_jaccard  SCORE      Calls matched by name / expected and made calls together.
+--   tool_parameters         SCORE      Mean similarity of arguments to those that are stated.
+--   tool_sequence           SCORE      Calls in the expected order / expected calls.
+--   tool_utilization        SCORE      Results used later / results with a distinctive token.
 -- Order:
 --   none
 WITH grades AS (
@@ -121,14 +122,22 @@ explained AS (
       if(parts[5] IS NULL, coalesce(no_grade, 'no_distinctive_result'), NULL)
     ] AS nothing
   FROM measured
+),
+
+cases AS (
+  SELECT
+    list(attempt_id) AS trajectory_ids,
+    * EXCLUDE (attempt_id)
+  FROM explained
+  GROUP BY ALL
 )
 
 SELECT
-  attempt_id AS trajectory_id,
+  trajectory_ids,
   score_of(parts[1], wholes[1], nothing[1], errors[1], NULL, 'static') AS tool_correctness,
   score_of(correct::INTEGER, 1, nothing[1], errors[1], NULL, 'static') AS tool_correct,
   score_of(parts[2], wholes[2], nothing[1], NULL, NULL, 'static') AS tool_selection_jaccard,
   score_of(parts[3], wholes[3], nothing[3], errors[3], NULL, 'static') AS tool_parameters,
   score_of(parts[4], wholes[4], nothing[4], errors[4], NULL, 'static') AS tool_sequence,
   score_of(parts[5], wholes[5], nothing[5], NULL, NULL, 'static') AS tool_utilization
-FROM explained;
+FROM cases;

@@ -8,11 +8,11 @@
 --   decision_rows
 --   tasks
 -- Columns:
---   trajectory_id     INTEGER  One row for each attempt.
---   tsa               SCORE    Label: the criteria that applied, e.g. 'a, c'.
---   tsa_source_text   SCORE    Missed points count neither way.
---   wrong_call_rate   SCORE    Calls of counted points that are no correct first pick.
---   missed_decisions  SCORE    A count.
+--   trajectory_ids    INTEGER[]  Attempts whose scores are equal; each is in one row.
+--   tsa               SCORE      Label: the criteria that applied, e.g. 'a, c'.
+--   tsa_source_text   SCORE      Missed points count neither way.
+--   wrong_call_rate   SCORE      Calls of counted points that are no correct first pick.
+--   missed_decisions  SCORE      A count.
 -- Order:
 --   none
 WITH totals AS (
@@ -23,7 +23,9 @@ WITH totals AS (
     count_if(counted AND missed) AS missed,
     coalesce(sum(calls) FILTER (WHERE counted), 0) AS calls,
     min(unknown_because) FILTER (WHERE counted AND correct IS NULL) AS unknown_because,
-    list_sort(list_distinct(flatten(list(criteria) FILTER (WHERE counted)))) AS criteria
+    bool_or(list_contains(criteria, 'a')) FILTER (WHERE counted) AS has_a,
+    bool_or(list_contains(criteria, 'b')) FILTER (WHERE counted) AS has_b,
+    bool_or(list_contains(criteria, 'c')) FILTER (WHERE counted) AS has_c
   FROM decision_rows
   GROUP BY trajectory_id
 ),
@@ -42,8 +44,10 @@ measured AS (
     coalesce(totals.missed, 0) AS missed,
     coalesce(totals.calls, 0) AS calls,
     totals.unknown_because,
-    array_to_string(totals.criteria, ', ') AS criteria,
-    coalesce(list_has_any(totals.criteria, ['a', 'c']), FALSE) AS expects
+    concat_ws(
+      ', ', if(totals.has_a, 'a', NULL), if(totals.has_b, 'b', NULL), if(totals.has_c, 'c', NULL)
+    ) AS criteria,
+    coalesce(totals.has_a OR totals.has_c, FALSE) AS expects
   FROM attempts
   LEFT JOIN tasks USING (task_id)
   LEFT JOIN totals ON attempts.attempt_id = totals.trajectory_id
@@ -58,10 +62,18 @@ explained AS (
       WHEN NOT expects THEN 'no_expectation'
     END AS not_applicable
   FROM measured
+),
+
+cases AS (
+  SELECT
+    list(attempt_id) AS trajectory_ids,
+    * EXCLUDE (attempt_id)
+  FROM explained
+  GROUP BY ALL
 )
 
 SELECT
-  attempt_id AS trajectory_id,
+  trajectory_ids,
   score_of(
     correct,
     counted,
@@ -88,4 +100,4 @@ SELECT
   ) AS wrong_call_rate,
   score_of(missed, 1, if(has_expected, NULL, why_not_expected), NULL, NULL, 'static')
     AS missed_decisions
-FROM explained;
+FROM cases;
