@@ -94,7 +94,7 @@ METRICS = (
         "Redundant calls per run",
         STEPS,
         "Calls that repeat an earlier one with nothing changed in between, for each run, from 0 "
-        "upwards; lower is better. A call of which nobody says what it can do may have changed it.",
+        "upwards; lower is better. A call of which nobody says what it can do may change that.",
         Scale.NUMBER,
         better=-1,
     ),
