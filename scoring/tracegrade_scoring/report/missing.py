@@ -58,10 +58,10 @@ def _scores(contents: LakeContents, lake: str) -> Missing:
 
 def _tasks(lake: str) -> Missing:
     return Missing(
-        "No run belongs to a known task, so whatever needs a reference is not scored: tool "
-        "selection, step efficiency, sub-goals, success by criterion. Describe the tasks in a "
-        "file.",
+        "No run belongs to a known task, so what needs one is not scored: expected tools, step "
+        "efficiency, sub-goals, success by criterion. Describe the tasks in a file.",
         (
+            f"tracegrade tasks draft --lake {lake} > tasks.yaml",
             "tracegrade tasks check tasks.yaml",
             f"tracegrade score --lake {lake} --tasks tasks.yaml",
         ),

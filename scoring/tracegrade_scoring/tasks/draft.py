@@ -70,7 +70,8 @@ def draft_file(lake: Lake, agent_name: str | None, note: Callable[[str], object]
         msg = "no run is known to have succeeded; import verdicts, or score with a task file"
         raise NothingToDraft(msg)
     best = [path for path in paths if path.place == 1]
-    note(f"{len(best)} tasks from {sum(path.all_runs for path in best)} successful runs")
+    runs = sum(path.all_runs for path in best)
+    note(f"tasks: {len(best)}, from successful runs: {runs}")
     used = {tool for path in best for tool in path.tools}
     tools = {name: effect for name, effect in effects.items() if name in used}
     return "\n".join([*_HEAD, *_tool_lines(tools), "tasks:", *_task_lines(best)]) + "\n"
