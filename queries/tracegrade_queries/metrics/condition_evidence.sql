@@ -30,16 +30,20 @@ WITH asked AS (
   INNER JOIN criterion_conditions USING (task_id)
 ),
 
+call_counts AS (
+  SELECT
+    attempt_id,
+    count(*)::INTEGER AS calls
+  FROM calls
+  GROUP BY attempt_id
+),
+
 ends AS (
   SELECT
     task_matches.attempt_id,
-    trajectories.final_answer,
-    count(calls.call_index)::INTEGER AS moment
+    coalesce(call_counts.calls, 0) AS moment
   FROM task_matches
-  SEMI JOIN criterion_conditions USING (task_id)
-  INNER JOIN trajectories ON task_matches.attempt_id = trajectories.trajectory_id
-  LEFT JOIN calls ON task_matches.attempt_id = calls.attempt_id
-  GROUP BY task_matches.attempt_id, trajectories.final_answer
+  LEFT JOIN call_counts USING (attempt_id)
 ),
 
 -- An answer that was given but not captured is unknown; none at all is no answer.
@@ -58,6 +62,7 @@ compared AS (
     found_values.call_index,
     found_values.sub_goal,
     found_values.condition,
+    found_values.kind,
     CASE
       WHEN found_values.captured
         THEN fits_wanted(
@@ -85,6 +90,7 @@ result_calls AS (
       WHEN count(equal) = count(*) THEN TRUE
     END AS holds
   FROM compared
+  WHERE kind = 'values'
   GROUP BY attempt_id, call_index, sub_goal, condition
 ),
 
@@ -103,16 +109,13 @@ single_calls AS (
     AND calls.failed = asked.failed
   UNION ALL
   SELECT
-    result_calls.attempt_id,
-    result_calls.sub_goal,
-    result_calls.condition,
-    result_calls.call_index,
-    result_calls.holds
+    attempt_id,
+    sub_goal,
+    condition,
+    call_index,
+    holds
   FROM result_calls
-  INNER JOIN asked USING (attempt_id, sub_goal, condition)
-  WHERE
-    asked.kind = 'values'
-    AND result_calls.holds IS DISTINCT FROM FALSE
+  WHERE holds IS DISTINCT FROM FALSE
 ),
 
 first_calls AS (
@@ -126,17 +129,36 @@ first_calls AS (
   GROUP BY attempt_id, sub_goal, condition
 ),
 
--- A state is what the last successful result that has the path says; if none has it, results that
--- were not captured could.
+-- A state is what the last successful result that has the path says.
 states AS (
   SELECT
-    compared.*,
-    bool_or(compared.has_path) OVER (
-      PARTITION BY compared.attempt_id, compared.sub_goal, compared.condition
-    ) AS any_has_path
+    attempt_id,
+    call_index,
+    sub_goal,
+    condition,
+    equal
   FROM compared
-  INNER JOIN asked USING (attempt_id, sub_goal, condition)
-  WHERE asked.kind = 'state'
+  WHERE
+    kind = 'state'
+    AND has_path
+),
+
+-- If none has it, results that were not captured could.
+lost_states AS (
+  SELECT
+    compared.attempt_id,
+    compared.call_index,
+    compared.sub_goal,
+    compared.condition
+  FROM compared
+  ANTI JOIN states
+    ON
+      compared.attempt_id = states.attempt_id
+      AND compared.sub_goal = states.sub_goal
+      AND compared.condition = states.condition
+  WHERE
+    compared.kind = 'state'
+    AND compared.equal IS NULL
 )
 
 SELECT
@@ -164,7 +186,14 @@ SELECT
   call_index AS moment,
   equal AS holds
 FROM states
-WHERE has_path OR (equal IS NULL AND NOT any_has_path)
+UNION ALL
+SELECT
+  attempt_id,
+  sub_goal,
+  condition,
+  call_index AS moment,
+  NULL AS holds
+FROM lost_states
 UNION ALL
 SELECT
   asked.attempt_id,
@@ -172,11 +201,12 @@ SELECT
   asked.condition,
   ends.moment,
   CASE
-    WHEN asked.input IS NULL THEN regexp_matches(ends.final_answer, asked.pattern)
-    ELSE contains(ends.final_answer, bound.value)
+    WHEN asked.input IS NULL THEN regexp_matches(trajectories.final_answer, asked.pattern)
+    ELSE contains(trajectories.final_answer, bound.value)
   END AS holds
 FROM asked
 INNER JOIN ends USING (attempt_id)
+INNER JOIN trajectories ON asked.attempt_id = trajectories.trajectory_id
 LEFT JOIN attempt_bindings AS bound
   ON
     asked.attempt_id = bound.attempt_id
@@ -184,7 +214,7 @@ LEFT JOIN attempt_bindings AS bound
 LEFT JOIN lost_answers ON asked.attempt_id = lost_answers.attempt_id
 WHERE
   asked.kind = 'answer'
-  AND (ends.final_answer IS NOT NULL OR lost_answers.attempt_id IS NOT NULL)
+  AND (trajectories.final_answer IS NOT NULL OR lost_answers.attempt_id IS NOT NULL)
 UNION ALL
 SELECT
   expression_results.attempt_id,

@@ -10,6 +10,7 @@
 --   call_index  INTEGER  A call that the condition is about, by tool and status.
 --   sub_goal    VARCHAR  The sub-goal that the criterion belongs to; '' for the task itself.
 --   condition   INTEGER  Which condition of that criterion, from 0.
+--   kind        VARCHAR  values | state, of the condition.
 --   part        VARCHAR  arguments | result of the call.
 --   path        VARCHAR  JSON path, or pointer, into that part.
 --   captured    BOOLEAN  The part is there as it was; else nothing can be said of it.
@@ -25,6 +26,7 @@ SELECT
   calls.call_index,
   asked.sub_goal,
   asked.condition,
+  asked.kind,
   asked.part,
   asked.path,
   NOT if(asked.part = 'result', calls.result_missing, calls.content_missing) AS captured,

@@ -40,6 +40,7 @@ CONDITIONS: Final = pa.schema(
 VALUES: Final = pa.schema(
     [
         *_OWNER,
+        ("kind", TEXT),
         ("tool_name", TEXT),
         ("failed", BOOLEAN),
         ("part", TEXT),
@@ -62,7 +63,7 @@ def judge_criteria(con: duckdb.DuckDBPyConnection) -> None:
     rows = ((*key, *condition.columns) for key, condition in found)
     put(con, "criterion_conditions", table(CONDITIONS, rows))
     asked = (
-        (*key, condition.tool_name, condition.failed, part, path, *wanted)
+        (*key, condition.kind, condition.tool_name, condition.failed, part, path, *wanted)
         for key, condition in found
         for part, path, wanted in values(condition)
     )
