@@ -21,12 +21,19 @@ from tracegrade_scoring.report import words
 from tracegrade_scoring.report.screen import bullets, capture, plain_table, section
 from tracegrade_scoring.report.visible import visible
 
+LEAST_WIDTH = 76
+HEADING_WIDTH = 12
+"""Longer names of releases are folded above a column of numbers."""
+VERDICT_WIDTH = 6
 VERDICT_STYLES = {"better": "green", "worse": "red", "broken": "red", "unjudged": "red"}
 
 
 def render_terminal(judgement: Judgement, *, width: int, colour: bool) -> str:
-    """Return the comparison as text, at most `width` columns wide, with colours or plain."""
-    return capture(lambda _: _parts(judgement), width=width, colour=colour)
+    """Return the comparison as text, with colours or plain.
+
+    It is at most `width` columns wide, but never narrower than 76, where numbers would be cut.
+    """
+    return capture(lambda _: _parts(judgement), width=max(width, LEAST_WIDTH), colour=colour)
 
 
 def _parts(judgement: Judgement) -> Iterator[RenderableType]:
@@ -75,19 +82,25 @@ def _mode_rows(view: CohortView) -> Table | None:
 def _numbers(headings: Sequence[str], rows: Iterable[tuple[Sequence[str], str]]) -> Table | None:
     """Return a table of labels, numbers and a verdict, each with what stands below its label.
 
-    Numbers are never parted; only labels, headings and verdicts are, where there is no room.
+    Numbers are never parted; labels, headings and verdicts are, where there is no room.
     """
+    found = list(rows)
+    if not found:
+        return None
     table = plain_table(*headings, gap=1)
     table.columns[0].min_width = len("e.g. ") + words.RUN_ID_LENGTH
-    for column in table.columns[1:-1]:
+    table.columns[-1].min_width = VERDICT_WIDTH
+    for place, column in enumerate(table.columns[1:-1], start=1):
         column.justify = "right"
-    for cells, below in rows:
-        label, *numbers, verdict = cells
-        style = VERDICT_STYLES.get(verdict, "")
+        longest = max(len(cells[place]) for cells, _ in found)
+        column.width = max(longest, min(len(headings[place]), HEADING_WIDTH))
+    for cells, below in found:
+        label, *others, verdict = cells
         first = Text(label, overflow="fold")
         first.append(f"\n{below}" if below else "", style="dim")
-        table.add_row(first, *(Text(n, no_wrap=True) for n in numbers), Text(verdict, style))
-    return table if table.rows else None
+        last = Text(verdict, VERDICT_STYLES.get(verdict, ""), overflow="fold")
+        table.add_row(first, *map(Text, others), last)
+    return table
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table | None:
