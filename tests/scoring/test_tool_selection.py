@@ -177,6 +177,17 @@ def test_wrong_tool_is_wrong_even_without_its_arguments() -> None:
     assert tsa(run(task, picks("archive", arguments=None))) == (0, 1)
 
 
+def test_pick_without_a_name_is_said_to_have_none() -> None:
+    """A call whose tool the trace does not name reads like the others in the evidence."""
+    nameless = [{**call("t1", i, "read"), "tool_name": None} for i in range(2)]
+
+    con = run("{expected: [{tool: read}]}", nameless)
+    assert sorted(reason for *_, reason in con.sql(REASON).fetchall()) == [
+        "picked a tool without a name where no call is expected",
+        "picked a tool without a name, expected read",
+    ]
+
+
 def test_accepted_tool_is_as_right_as_the_expected_one() -> None:
     """A pick out of the accepted list meets the expectation."""
     task = "{expected: [{decision: keep, tool: delete, accept: [archive]}]}"

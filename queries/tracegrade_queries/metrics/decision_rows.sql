@@ -104,6 +104,13 @@ judged AS (
   FROM picks
 ),
 
+named AS (
+  SELECT
+    *,
+    coalesce(tool_name, 'a tool without a name') AS picked
+  FROM judged
+),
+
 made AS (
   SELECT
     attempt_id,
@@ -128,7 +135,7 @@ made AS (
           '; ',
           CASE
             WHEN a IS NOT FALSE THEN NULL
-            WHEN position IS NULL THEN concat('picked ', tool_name, ' where no call is expected')
+            WHEN position IS NULL THEN concat('picked ', picked, ' where no call is expected')
             WHEN tool_fits
               THEN concat(
                 tool_name, ' has effect ', coalesce(effect, 'unknown'), ', expected ',
@@ -136,7 +143,7 @@ made AS (
               )
             ELSE
               concat(
-                'picked ', tool_name, ', expected ',
+                'picked ', picked, ', expected ',
                 coalesce(expected_tool, 'any ' || expected_effect)
               )
           END,
@@ -172,7 +179,7 @@ made AS (
     calls,
     call_index,
     if(b_unknown, unknown_because, NULL) AS unknown_because
-  FROM judged
+  FROM named
 ),
 
 missed AS (
