@@ -73,14 +73,20 @@ def level(share: float) -> str:
 
 
 def interval(low: float | None, high: float | None, scale: Scale) -> str:
-    """Return an interval with as many decimals as tell its ends apart, '' where there is none."""
+    """Return an interval, '' where there is none.
+
+    It has as many decimals as tell its ends apart, and from 0% and 100% if they are not there.
+    """
     if low is None or high is None:
         return ""
     if low == high:
         return NO_SPREAD
     if scale is not Scale.SHARE:
         return f"{number(low)}{DASH}{number(high)}"
-    digits = next(n for n in range(4) if n == 3 or f"{low:.{n + 2}f}" != f"{high:.{n + 2}f}")
+    for digits in range(4):
+        ends = (round(low, digits + 2), round(high, digits + 2))
+        if ends[0] != ends[1] and (ends[0] > 0 or low == 0) and (ends[1] < 1 or high == 1):
+            break
     return f"{low * 100:.{digits}f}{DASH}{high * 100:.{digits}f}%"
 
 
