@@ -3,18 +3,20 @@
 -- Reads:
 --   sub_goals
 -- Columns:
---   task_id          VARCHAR  NULL if no task is known. One row for each task_id and sub_goal.
+--   task_id          VARCHAR  NULL if no task is known. One row for each of the first three.
 --   sub_goal         VARCHAR  Critical, and skipped at least once.
+--   release          VARCHAR  NULL if not sent.
 --   attempts         BIGINT   In which it is known whether an action served it.
 --   skipped          BIGINT   At least 1.
 --   skipped_share    DOUBLE   skipped / attempts, in (0, 1].
 --   failed_inside    BIGINT   Attempted, but not completed: a fault of tools or reasoning.
 --   example          VARCHAR  A trajectory that skipped it, the first by id.
 -- Order:
---   skipped_share DESC, skipped DESC, task_id, sub_goal
+--   skipped_share DESC, skipped DESC, task_id, sub_goal, release
 SELECT
   task_id,
   sub_goal,
+  release,
   count(attempted) AS attempts,
   count(*) FILTER (WHERE NOT attempted) AS skipped,
   skipped / attempts AS skipped_share,
@@ -22,6 +24,6 @@ SELECT
   min(trajectory_id) FILTER (WHERE NOT attempted) AS example
 FROM sub_goals
 WHERE critical
-GROUP BY task_id, sub_goal
+GROUP BY task_id, sub_goal, release
 HAVING skipped > 0
-ORDER BY skipped_share DESC, skipped DESC, task_id ASC, sub_goal ASC;
+ORDER BY skipped_share DESC, skipped DESC, task_id ASC, sub_goal ASC, release ASC;

@@ -3,7 +3,8 @@
 -- Reads:
 --   sub_goals
 -- Columns:
---   task_id          VARCHAR  NULL if no task is known. One row for each task_id and sub_goal.
+--   task_id          VARCHAR  NULL if no task is known. One row for each of the first three.
+--   release          VARCHAR  NULL if not sent.
 --   sub_goal         VARCHAR
 --   critical         BOOLEAN  The task cannot succeed without it.
 --   trajectories     BIGINT   Whose variant has it.
@@ -13,9 +14,10 @@
 --   too_early        BIGINT   Completed before a prerequisite was.
 --   completed_share  DOUBLE   completed / trajectories of which that is known; NULL if of none.
 -- Order:
---   task_id, completed_share, sub_goal
+--   task_id, release, completed_share, sub_goal
 SELECT
   task_id,
+  release,
   sub_goal,
   bool_or(critical) AS critical,
   count(*) AS trajectories,
@@ -26,5 +28,5 @@ SELECT
   count(*) FILTER (WHERE sub_goals.completed) / nullif(count(sub_goals.completed), 0)
     AS completed_share
 FROM sub_goals
-GROUP BY task_id, sub_goal
-ORDER BY task_id, completed_share, sub_goal;
+GROUP BY task_id, release, sub_goal
+ORDER BY task_id, release, completed_share, sub_goal;

@@ -3,22 +3,24 @@
 -- Reads:
 --   decisions
 -- Columns:
---   expected_tool  VARCHAR    NULL where none was. One row for each of the first two.
+--   expected_tool  VARCHAR    NULL where none was. One row for each of the first three.
 --   picked_tool    VARCHAR    NULL where no call was made.
+--   release        VARCHAR    NULL if not sent.
 --   decisions      BIGINT     At least 1.
 --   tasks          BIGINT     Distinct tasks.
 --   criteria       VARCHAR[]  Criteria that failed, sorted; empty where none is told.
 --   example        VARCHAR    A trajectory with it, the first by id.
 -- Order:
---   decisions DESC, expected_tool, picked_tool
+--   decisions DESC, expected_tool, picked_tool, release
 SELECT
   expected_tool,
   picked_tool,
+  release,
   count(*) AS decisions,
   count(DISTINCT task_id) AS tasks,
   list_sort(list_distinct(flatten(list(failed_criteria)))) AS criteria,
   min(trajectory_id) AS example
 FROM decisions
 WHERE counted AND NOT correct
-GROUP BY expected_tool, picked_tool
-ORDER BY count(*) DESC, expected_tool ASC, picked_tool ASC;
+GROUP BY expected_tool, picked_tool, release
+ORDER BY count(*) DESC, expected_tool ASC, picked_tool ASC, release ASC;
