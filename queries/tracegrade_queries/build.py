@@ -110,7 +110,7 @@ def build(lake: Lake, *, full: bool = False, prices: Prices = NO_PRICES) -> Buil
         prices: What models cost, for the traces that are built; `update_costs` sees to others.
     """
     threads = max(1, (os.cpu_count() or 1) // WORKERS) if lake.is_local else None
-    with connect(lake, memory_limit=MEMORY_LIMIT, threads=threads) as con:
+    with connect(lake, others=False, memory_limit=MEMORY_LIMIT, threads=threads) as con:
         received = _received(con)
         seen = {} if full else _seen(lake, received)
         new_spans = _find_new(con, seen)

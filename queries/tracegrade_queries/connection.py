@@ -62,6 +62,7 @@ def connect(
     lake: Lake,
     *,
     tables: Sequence[Table] = (),
+    others: bool = True,
     memory_limit: str | None = None,
     threads: int | None = None,
 ) -> duckdb.DuckDBPyConnection:
@@ -70,6 +71,7 @@ def connect(
     Args:
         lake: The lake; its tables are seen at the versions they have at this moment.
         tables: Tables of higher layers, beside those of this one.
+        others: All else that the lake has, and `scores`: opening many files takes its time.
         memory_limit: What the engine may use before it spills; None for most of the machine's.
         threads: That work on queries, those that ask them counted; None for all cores.
 
@@ -80,15 +82,16 @@ def connect(
         of scores are all of one run, the last that is whole.
     """
     declared = {table.name: table for table in (*TABLES, *tables)}
-    found = _found_tables(lake, declared.keys())
+    seen = {*declared, *lake.tables()} if others else declared.keys()
+    found = _found_tables(lake, seen)
     given = {"memory_limit": memory_limit, "threads": threads}
     limits = {name: limit for name, limit in given.items() if limit is not None}
     while True:
         try:
-            return _connected(lake, declared, found, limits)
+            return _connected(lake, declared, found, limits, others=others)
         except duckdb.Error:  # an erasure may have removed files at once
             gone = {file for file in _files(found) if not Path(file).exists()}
-            found = _found_tables(lake, declared.keys())
+            found = _found_tables(lake, seen)
             if not gone or gone.intersection(_files(found)):
                 raise
 
@@ -98,6 +101,8 @@ def _connected(
     declared: Mapping[str, Table],
     found: Mapping[str, "Found"],
     limits: Limits,
+    *,
+    others: bool,
 ) -> duckdb.DuckDBPyConnection:
     """Return a connection with a view for each declared and each found table."""
     con = _open_engine(lake, found, limits)
@@ -107,7 +112,7 @@ def _connected(
         con.execute(f"CREATE VIEW {name} AS SELECT * FROM {raw} WHERE NOT resent")
     for name in sorted(found.keys() - declared.keys()):
         con.execute(f"CREATE VIEW {name} AS SELECT * FROM {found[name].relation}")
-    if "trajectory_scores" in declared or "trajectory_scores" in found:
+    if others and ("trajectory_scores" in declared or "trajectory_scores" in found):
         # Scores of an earlier version may lack columns; they are as good as none until made anew.
         with contextlib.suppress(duckdb.BinderException):
             con.execute(f"CREATE VIEW scores AS {unordered('scores')}")
@@ -131,9 +136,9 @@ def _files(found: Mapping[str, Found]) -> Iterator[str]:
     return itertools.chain.from_iterable(table.files for table in found.values())
 
 
-def _found_tables(lake: Lake, declared: Set[str]) -> dict[str, Found]:
-    """Return the tables that the lake has, by name; opened side by side, each takes a while."""
-    names = sorted({*declared, *lake.tables()})
+def _found_tables(lake: Lake, seen: Set[str]) -> dict[str, Found]:
+    """Return those tables that the lake has, by name; opened side by side, each takes a while."""
+    names = sorted(seen)
     _, run = lake.noted_version(LAST_TABLE, RUNS)
     with ThreadPoolExecutor() as pool:
         found = pool.map(lambda name: _found_table(lake, name, run), names)
@@ -168,6 +173,7 @@ def _open_engine(
     con.execute("LOAD icu")  # part of the wheel; without it there are no time zones
     con.execute("SET GLOBAL TimeZone = 'UTC'")  # of every cursor
     con.execute("SET enable_progress_bar = false")  # it would write to stdout
+    con.execute("SET GLOBAL parquet_metadata_cache = true")  # files never change
     datasets = {table.relation: table.dataset for table in found.values() if table.dataset}
     for name, dataset in datasets.items():
         con.register(name, dataset)

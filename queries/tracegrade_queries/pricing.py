@@ -107,7 +107,7 @@ def update_costs(lake: Lake, prices: Prices) -> Costs:
         lake: The lake to read and write. One writer of built tables at a time.
         prices: What to go by; where none covers a model, what the trace states counts.
     """
-    with connect(lake, memory_limit=MEMORY_LIMIT) as con:
+    with connect(lake, others=False, memory_limit=MEMORY_LIMIT) as con:
         create_prices(con, prices)
         work_out_costs(con, TRAJECTORIES.name)
         stale = con.sql(

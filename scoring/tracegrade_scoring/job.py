@@ -124,7 +124,9 @@ def score(  # noqa: PLR0913 - one for each option of the command
         built = build(lake, full=full, prices=known)
         costs = update_costs(lake, known)
         workers, threads = _shares(lake)
-        with connect(lake, tables=SCORE_TABLES, memory_limit=MEMORY_LIMIT, threads=threads) as con:
+        with connect(
+            lake, tables=SCORE_TABLES, others=False, memory_limit=MEMORY_LIMIT, threads=threads
+        ) as con:
             traces = find_traces(con, specification, chosen, full=full)
             if not traces and sums_are_whole(con):
                 return ScoreSummary(0, 0, built.new_spans, costs=costs, unread=built.unread)
