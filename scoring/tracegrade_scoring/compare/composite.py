@@ -15,7 +15,7 @@ from tracegrade_scoring.compare.model import Compared
 from tracegrade_scoring.compare.paired import Difference, Pair, t_score_difference
 from tracegrade_scoring.compare.unpaired import MIN_ATTEMPTS, with_delta_interval
 from tracegrade_scoring.intervals import LEVEL
-from tracegrade_scoring.triangle import PRESETS, Axes, t_score
+from tracegrade_scoring.triangle import DEFAULT, PRESETS, Axes, t_score
 
 AXES: Final = {"tsa": "tsa", "pq": "pq", "ra": "ra_after_recovery"}
 """The metric of each axis."""
@@ -96,7 +96,7 @@ class AxesOfSide(NamedTuple):
 
     def variance(self, value: float, axes: Axes) -> float:
         """Return that of the T-Score of these axes, by the delta method; 0 for a T-Score of 0."""
-        weights = PRESETS["default"]
+        weights = PRESETS[DEFAULT]
         slopes = np.array(
             [
                 value**2 * weight / (sum(weights) * axis**2) if axis else 0.0
@@ -117,7 +117,8 @@ class AxesOfSide(NamedTuple):
 def unpaired_composite(base: AxesOfSide, candidate: AxesOfSide, level: float = LEVEL) -> Composite:
     """Return both T-Scores over runs of no known task, the interval by the delta method.
 
-    The interval needs 5 attempts with each axis on either side.
+    The interval needs 5 attempts with each axis on either side. What is said to be scored are the
+    attempts of the axis that has the fewest.
     """
     sides = (base, candidate)
     pq_defaulted = not any(side.pq_attempts or side.pq_errors for side in sides)
