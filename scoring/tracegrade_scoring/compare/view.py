@@ -214,10 +214,10 @@ def _basis(compared: Compared) -> str:
         compared.base_scored + compared.candidate_scored,
         compared.base_runs + compared.candidate_runs,
     )
+    if scored == tried:
+        return tasks
     noun = "attempt" if compared.metric == "success" else "run"
-    return (
-        tasks if scored == tried else f"{tasks}, {scored:,} of {words.count(tried, noun)} scored"
-    )
+    return f"{tasks}, {scored:,} of {words.count(tried, noun)} scored"
 
 
 def _answer(comparison: Comparison, metrics: Sequence[Metric], old: str, new: str) -> str:
