@@ -12,10 +12,10 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 import re2
-from duckdb import CaseExpression, ColumnExpression, ConstantExpression, Expression
+from duckdb import ColumnExpression, ConstantExpression, Expression
 from duckdb import FunctionExpression as Function
 
-from tracegrade_scoring.relations import materialise, put
+from tracegrade_scoring.relations import by_value, materialise, put
 from tracegrade_scoring.tasks import Specification
 
 Patterns = Mapping[str, str]
@@ -59,10 +59,8 @@ def _fitting_patterns(con: duckdb.DuckDBPyConnection, patterns: Patterns) -> pa.
 def _bindings(con: duckdb.DuckDBPyConnection, patterns: Patterns) -> pa.Table:
     """Return (attempt_id, name, value): what each named group matched, if not the empty text."""
     attempt, bound, value = map(ColumnExpression, ("attempt_id", "bound", "value"))
-    groups = CaseExpression(ConstantExpression(False), _list(_list(_NOTHING, _NOTHING)))
-    for task_id, pattern in patterns.items():
-        of_task = ColumnExpression("known_task") == ConstantExpression(task_id)
-        groups = groups.when(of_task, _groups(pattern))
+    cases = {task_id: _groups(pattern) for task_id, pattern in patterns.items()}
+    groups = by_value("known_task", cases, _list(_list(_NOTHING, _NOTHING)))
     pairs = con.table("asked_attempts").select(attempt, Function("unnest", groups).alias("bound"))
     name, text = (Function("list_extract", bound, ConstantExpression(i)) for i in (1, 2))
     named = pairs.select(attempt, name.alias("name"), text.alias("value"))

@@ -1,10 +1,11 @@
 """Makes relations of the scoring job: from the query of the same name, or from an Arrow table."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import duckdb
 import pyarrow as pa
+from duckdb import CaseExpression, ColumnExpression, ConstantExpression, Expression
 
 from tracegrade_queries.sql import unordered
 
@@ -60,3 +61,19 @@ def table(schema: pa.Schema, rows: Iterable[tuple[object, ...]]) -> pa.Table:
     columns = list(zip(*rows, strict=True)) or [()] * len(schema)
     arrays = [pa.array(values, f.type) for values, f in zip(columns, schema, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def by_value(column: str, cases: Mapping[str, Expression], nothing: Expression) -> Expression:
+    """Return the expression of a row by what its column holds, so that each has its constants.
+
+    A pattern that is read from a row would be compiled for every row.
+
+    Args:
+        column: Its name.
+        cases: By value of the column; a row of another value has NULL.
+        nothing: Of the type of all, for no cases; never asked.
+    """
+    chosen = CaseExpression(ConstantExpression(False), nothing)
+    for value, expression in cases.items():
+        chosen = chosen.when(ColumnExpression(column) == ConstantExpression(value), expression)
+    return chosen

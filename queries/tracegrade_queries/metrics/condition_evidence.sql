@@ -4,6 +4,7 @@
 -- attempt. Between two rows of a condition nothing changes; before the first it does not hold.
 --
 -- Reads:
+--   answer_matches
 --   attempt_bindings
 --   calls
 --   canonical_values
@@ -201,7 +202,7 @@ SELECT
   asked.condition,
   ends.moment,
   CASE
-    WHEN asked.input IS NULL THEN regexp_matches(trajectories.final_answer, asked.pattern)
+    WHEN asked.input IS NULL THEN answer_matches.fits
     ELSE contains(trajectories.final_answer, bound.value)
   END AS holds
 FROM asked
@@ -211,6 +212,10 @@ LEFT JOIN attempt_bindings AS bound
   ON
     asked.attempt_id = bound.attempt_id
     AND asked.input = bound.name
+LEFT JOIN answer_matches
+  ON
+    asked.attempt_id = answer_matches.attempt_id
+    AND asked.pattern = answer_matches.pattern
 LEFT JOIN lost_answers ON asked.attempt_id = lost_answers.attempt_id
 WHERE
   asked.kind = 'answer'
