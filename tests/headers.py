@@ -56,7 +56,7 @@ def relations_read(sql: str) -> set[str]:
     """Return the relations that a query reads, without its own common table expressions."""
     text = re.sub(r"IS (NOT )?DISTINCT FROM", "=", code(sql))
     read = set(re.findall(r"\b(?:FROM|JOIN)\s+([a-z]\w*)", text))
-    return read - set(re.findall(r"\b(\w+) AS \(", text))
+    return read - set(re.findall(r"\b(\w+) AS (?:MATERIALIZED )?\(", text))
 
 
 def parameters_used(sql: str) -> set[str]:

@@ -9,6 +9,7 @@ tool 3 (only where the list is complete), a point or an expectation that stays a
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -47,7 +48,8 @@ class _Problem(NamedTuple):
     """The first point that names an expectation."""
 
 
-def decisions(problem: str) -> list[Decision]:
+@lru_cache(maxsize=1 << 14)
+def decisions(problem: str) -> tuple[Decision, ...]:
     """Return the decision points of a problem in order, and the expectations that were missed.
 
     A point that names an expectation stands for it, the first of several; the others are aligned.
@@ -66,7 +68,7 @@ def decisions(problem: str) -> list[Decision]:
             last = max(last, point)
             fits = (point, expectation) in read.costs
             found.append((point, False, Decision(point, expectation, fits)))
-    return [decision for *_, decision in sorted(found, key=itemgetter(0, 1))]
+    return tuple(decision for *_, decision in sorted(found, key=itemgetter(0, 1)))
 
 
 def _read(problem: str) -> _Problem:
@@ -120,10 +122,12 @@ def _least_costs(costs: Sequence[Sequence[int]]) -> list[list[int]]:
     """Return the least cost of aligning the first i points with the first j expectations."""
     width = len(costs[0]) if costs else 0
     least = [[ALONE * j for j in range(width + 1)]]
-    for i, row in enumerate(costs, start=1):
-        above, current = least[-1], [ALONE * i]
-        for j, cost in enumerate(row):
-            alone = min(above[j + 1], current[j]) + ALONE
-            current.append(min(alone, above[j] + cost))
+    for row in costs:
+        above = least[-1]
+        here = above[0] + ALONE
+        current = [here]
+        for cost, before, over in zip(row, above, above[1:], strict=False):
+            here = min(before + cost, (over if over < here else here) + ALONE)
+            current.append(here)
         least.append(current)
     return least

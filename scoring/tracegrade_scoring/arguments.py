@@ -50,10 +50,12 @@ def first_fault(validator: jsonschema_rs.Validator | None, arguments: str | None
     if validator is None:
         return None
     try:
-        error = next(iter(validator.iter_errors(_read(arguments))), None)
+        value = _read(arguments)
+        if validator.is_valid(value):
+            return None
+        return next(iter(validator.iter_errors(value))).message[:MAX_MESSAGE_CHARS]
     except (RecursionError, ValueError):
         return "they are nested too deeply, or hold half a character"
-    return None if error is None else error.message[:MAX_MESSAGE_CHARS]
 
 
 def _read(arguments: str) -> Any:

@@ -63,15 +63,15 @@ def test_of_equal_picks_the_last_is_left_alone() -> None:
 
 def test_another_tool_is_paired_rather_than_two_left_alone() -> None:
     """A wrong pick stands for the expectation that it missed."""
-    assert decisions("1! 1") == [Decision(0, 0, tool_fits=False)]
+    assert decisions("1! 1") == (Decision(0, 0, tool_fits=False),)
 
 
 def test_another_tool_is_not_paired_where_others_are_free() -> None:
     """Without a complete list a call of another tool meets no expectation."""
-    assert decisions("1 1") == [
+    assert decisions("1 1") == (
         Decision(None, 0, tool_fits=False),
         Decision(0, None, tool_fits=False),
-    ]
+    )
 
 
 def test_order_is_kept() -> None:
@@ -81,17 +81,17 @@ def test_order_is_kept() -> None:
 
 def test_missed_expectation_stands_after_the_point_that_met_an_earlier_one() -> None:
     """Between the calls for the first and the third expectation stands the second, missed."""
-    assert decisions("3! 2 0:0/0 1:2/1") == [
+    assert decisions("3! 2 0:0/0 1:2/1") == (
         Decision(0, 0, tool_fits=True),
         Decision(None, 1, tool_fits=False),
         Decision(1, 2, tool_fits=True),
-    ]
+    )
 
 
 def test_first_point_that_names_an_expectation_stands_for_it() -> None:
     """Named are both, against the order; what names it again is aligned like any other."""
-    assert decisions("2! 3 0:1/n 1:0/n 2:0/0 2:1/n") == [
+    assert decisions("2! 3 0:1/n 1:0/n 2:0/0 2:1/n") == (
         Decision(0, 1, tool_fits=False),
         Decision(1, 0, tool_fits=False),
         Decision(2, None, tool_fits=False),
-    ]
+    )

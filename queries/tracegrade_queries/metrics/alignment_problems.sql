@@ -18,15 +18,7 @@
 --   points      INTEGER[]  The first call of each point, in order; NULL if there are none.
 -- Order:
 --   attempt_id
-WITH points AS (
-  SELECT
-    attempt_id,
-    call_index
-  FROM call_points
-  WHERE call_index = first_call
-),
-
-pairs AS (
+WITH pairs AS (
   SELECT
     attempt_id,
     call_index,
@@ -48,8 +40,18 @@ first_calls AS (
   SELECT
     attempt_id,
     list_sort(list(call_index)) AS points
-  FROM points
+  FROM call_points
+  WHERE call_index = first_call
   GROUP BY attempt_id
+),
+
+-- There are fewer of these than of first calls.
+later_calls AS (
+  SELECT
+    attempt_id,
+    call_index
+  FROM call_points
+  WHERE call_index <> first_call
 ),
 
 -- One number for each pair: sorting numbers costs less than an aggregate with an order.
@@ -58,7 +60,7 @@ first_pairs AS (
     pairs.attempt_id,
     pairs.call_index::BIGINT * 4294967296 + pairs.position::BIGINT * 4 + pairs.letter_place AS pair
   FROM pairs
-  SEMI JOIN points USING (attempt_id, call_index)
+  ANTI JOIN later_calls USING (attempt_id, call_index)
 ),
 
 sorted_pairs AS (

@@ -16,37 +16,65 @@
 --   first_call  INTEGER  The first call of its decision point; its own index where it opens one.
 -- Order:
 --   none
-WITH served AS (
+WITH serving AS (
   SELECT
-    calls.attempt_id,
-    calls.call_index,
-    -- Of several sub-goals that a tool may serve, the first of the file.
-    arg_min(task_serves.sub_goal, task_sub_goals.position) AS sub_goal
-  FROM calls
-  INNER JOIN task_matches USING (attempt_id)
-  INNER JOIN task_serves
-    ON
-      task_matches.task_id = task_serves.task_id
-      AND calls.tool_name = task_serves.tool_name
-      AND coalesce(
-        regexp_matches(calls.arguments, task_serves.arguments), task_serves.arguments IS NULL
+    task_serves.task_id,
+    task_serves.tool_name,
+    list_sort(
+      list(
+        struct_pack(
+          position := task_sub_goals.position,
+          sub_goal := task_serves.sub_goal,
+          arguments := task_serves.arguments
+        )
       )
-  INNER JOIN task_sub_goals
-    ON
-      task_serves.task_id = task_sub_goals.task_id
-      AND task_serves.sub_goal = task_sub_goals.sub_goal
-  GROUP BY calls.attempt_id, calls.call_index
+    ) AS rules
+  FROM task_serves
+  INNER JOIN task_sub_goals USING (task_id, sub_goal)
+  GROUP BY task_serves.task_id, task_serves.tool_name
 ),
 
-purposes AS (
+ruled AS (
   SELECT
     calls.attempt_id,
     calls.call_index,
     calls.failed,
-    coalesce(calls.sub_goal, served.sub_goal) AS sub_goal,
-    if(coalesce(calls.sub_goal, served.sub_goal) IS NULL, calls.tool_name, NULL) AS tool_name
+    calls.tool_name,
+    calls.arguments,
+    calls.sub_goal,
+    serving.rules
   FROM calls
-  LEFT JOIN served USING (attempt_id, call_index)
+  LEFT JOIN task_matches USING (attempt_id)
+  LEFT JOIN serving
+    ON task_matches.task_id = serving.task_id AND calls.tool_name = serving.tool_name
+),
+
+served AS (
+  SELECT
+    attempt_id,
+    call_index,
+    failed,
+    tool_name,
+    -- Of several sub-goals that a tool may serve, the first of the file.
+    coalesce(
+      sub_goal,
+      list_filter(
+        rules,
+        LAMBDA rule: coalesce(regexp_matches(arguments, rule.arguments), rule.arguments IS NULL)
+      )[1].sub_goal
+    ) AS sub_goal
+  FROM ruled
+),
+
+-- Read twice, and else it would be computed twice.
+purposes AS MATERIALIZED (
+  SELECT
+    attempt_id,
+    call_index,
+    failed,
+    sub_goal,
+    if(sub_goal IS NULL, tool_name, NULL) AS tool_name
+  FROM served
 ),
 
 -- Where nothing failed, every call is a point of its own.

@@ -81,8 +81,8 @@ picks AS (
       WHEN better.attempt_id IS NULL THEN NULL
       ELSE better.alternative IS NULL OR coalesce(calls.tool_name = expected.tool_name, FALSE)
     END AS c
-  FROM decision_points AS points
-  INNER JOIN calls USING (attempt_id, call_index)
+  FROM calls
+  INNER JOIN decision_points AS points USING (attempt_id, call_index)
   INNER JOIN attempts USING (attempt_id)
   LEFT JOIN tasks USING (task_id)
   LEFT JOIN task_expected AS expected USING (task_id, position)
