@@ -127,7 +127,9 @@ def _numbered(columns: Iterable[pa.Array]) -> tuple[Places, Places]:
         found = column.dictionary_encode("encode")
         pairs = pa.array(numbers * len(found.dictionary) + found.indices.to_numpy())
         numbers = pairs.dictionary_encode().indices.to_numpy().astype(np.int64)
-    return numbers, np.unique(numbers, return_index=True)[1]
+    first = np.empty(numbers.max(initial=-1) + 1, dtype=np.int64)
+    first[numbers[::-1]] = np.arange(len(numbers))[::-1]  # of several the last to be set counts
+    return numbers, first
 
 
 def _cell(score: pa.Array, rows: _Rows, size: int) -> Columns:
