@@ -15,11 +15,11 @@ INTEGER: Final = pa.int32()
 
 # One row per step of each distinct plan; `status`: open | begun | finished, NULL without a mark.
 ITEMS: Final = pa.schema(
-    [("plan_key", TEXT), ("place", INTEGER), ("id", TEXT), ("tool_name", TEXT), ("status", TEXT)]
+    [("plan", INTEGER), ("place", INTEGER), ("id", TEXT), ("tool_name", TEXT), ("status", TEXT)]
 )
-# One row per step of a first plan that a later plan of the same attempt has too.
+# One row per step of a first plan that a later plan of the same attempt has too; `status`: there.
 PAIRS: Final = pa.schema(
-    [("first_plan", TEXT), ("later_plan", TEXT), ("place", INTEGER), ("later_place", INTEGER)]
+    [("first_plan", INTEGER), ("later_plan", INTEGER), ("place", INTEGER), ("status", TEXT)]
 )
 
 
@@ -27,7 +27,7 @@ def score_own_plans(con: duckdb.DuckDBPyConnection, plans: Plans) -> None:
     """Create `plan_scores`: `plan_coverage` and `plan_completion` of each attempt.
 
     Args:
-        con: Holds `attempts`, `calls`, `plan_texts` and `plans`.
+        con: Holds `attempts`, `calls`, `plan_numbers` and `plans`.
         plans: Every plan that they declared.
     """
     materialise(con, "plan_firsts")
@@ -38,9 +38,9 @@ def score_own_plans(con: duckdb.DuckDBPyConnection, plans: Plans) -> None:
 
 
 def _items(plans: Plans) -> Iterator[tuple[object, ...]]:
-    for key, steps in plans.items():
+    for number, steps in enumerate(plans):
         for place, step in enumerate(steps):
-            yield key, place, step.id, step.tool, _mark(step)
+            yield number, place, step.id, step.tool, _mark(step)
 
 
 def _mark(step: PlanStep) -> str | None:
@@ -52,12 +52,12 @@ def _mark(step: PlanStep) -> str | None:
 def _pair_steps(con: duckdb.DuckDBPyConnection, plans: Plans) -> None:
     """Find the steps of first plans in later ones, once for each distinct pair of plans."""
     pairs = con.execute(
-        "SELECT DISTINCT plan_firsts.plan_key, plans.plan_key FROM plan_firsts "
-        "INNER JOIN plans USING (attempt_id) "
-        "WHERE plans.plan IS NOT NULL AND plans.plan_index > plan_firsts.plan_index ORDER BY ALL"
+        "SELECT DISTINCT first.plan, later.plan FROM plan_firsts AS first "
+        "INNER JOIN plan_numbers AS later USING (attempt_id) "
+        "WHERE later.plan_index > first.plan_index ORDER BY ALL"
     ).fetchall()
     rows = (
-        (first, later, place, later_place)
+        (first, later, place, _mark(plans[later][later_place]))
         for first, later in pairs
         for place, later_place in matches(plans[first], plans[later]).items()
     )

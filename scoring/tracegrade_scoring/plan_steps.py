@@ -128,13 +128,10 @@ def _items(plan: str) -> Sequence[object]:
 def _read_step(item: object) -> PlanStep:
     if not isinstance(item, dict):
         return PlanStep(None, str(item), None, None)
-    texts = (item[key] for key in TEXT_KEYS if isinstance(item.get(key), str))
-    return PlanStep(
-        id=_text(item.get("id")),
-        said=next(texts, ""),
-        tool=_text(item.get("tool")),
-        status=(_text(item.get("status")) or "").casefold() or None,
-    )
+    get = item.get
+    said = next((text for key in TEXT_KEYS if isinstance(text := get(key), str)), "")
+    status = (_text(get("status")) or "").casefold() or None
+    return PlanStep(_text(get("id")), said, _text(get("tool")), status)
 
 
 def _text(value: object) -> str | None:

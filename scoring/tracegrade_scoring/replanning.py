@@ -40,8 +40,8 @@ def _compare_plans(con: duckdb.DuckDBPyConnection, plans: Plans) -> None:
 
 def _is_replan(
     plans: Plans,
-    plan_before: str,
-    plan_after: str,
+    plan_before: int,
+    plan_after: int,
     done_sub_goals: Sequence[str],
     done_tools: Sequence[str],
 ) -> bool:

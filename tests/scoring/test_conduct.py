@@ -104,7 +104,7 @@ def test_conduct_agrees_with_the_definition(random: Random) -> None:
     scored(con, specification(json.dumps({"version": 1, "tools": tools, "tasks": tasks})))
     found = job_scores(con)
     labels = dict(
-        con.sql("SELECT trajectory_id, termination.label FROM conduct_scores").fetchall()
+        con.sql("SELECT unnest(trajectory_ids), termination.label FROM conduct_scores").fetchall()
     )
     spans = {
         (attempt_id, mode): step_index

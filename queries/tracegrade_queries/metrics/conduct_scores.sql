@@ -13,11 +13,11 @@
 --   recoveries
 --   unread_repeats
 -- Columns:
---   trajectory_id    INTEGER  One row for each attempt.
---   redundant_calls  SCORE    A count.
---   recovery_rate    SCORE    Label: 'retried: N' where the same call went well, N of them.
---   termination      SCORE    Label: budget | crashed | looped | late | at_success | early |
---                             unknown.
+--   trajectory_ids   INTEGER[]  Attempts whose scores are equal; each is in one row.
+--   redundant_calls  SCORE      A count.
+--   recovery_rate    SCORE      Label: 'retried: N' where the same call went well, N of them.
+--   termination      SCORE      Label: budget | crashed | looped | late | at_success | early |
+--                               unknown.
 -- Order:
 --   none
 WITH call_counts AS (
@@ -78,10 +78,18 @@ measured AS (
   LEFT JOIN loop_traps USING (attempt_id)
   LEFT JOIN last_needed_calls AS needed USING (attempt_id)
   LEFT JOIN endings ON attempts.attempt_id = endings.trajectory_id
+),
+
+cases AS (
+  SELECT
+    list(attempt_id) AS trajectory_ids,
+    * EXCLUDE (attempt_id)
+  FROM measured
+  GROUP BY ALL
 )
 
 SELECT
-  attempt_id AS trajectory_id,
+  trajectory_ids,
   score_of(redundant, 1, NULL, if(repeats_hidden, 'content_missing', NULL), NULL, 'static')
     AS redundant_calls,
   score_of(
@@ -100,4 +108,4 @@ SELECT
     ending,
     'static'
   ) AS termination
-FROM measured;
+FROM cases;

@@ -35,6 +35,7 @@ LEFT JOIN steps AS answers
   ON
     failure_modes.attempt_id = answers.trajectory_id
     AND failure_modes.step_index = answers.step_index
+    AND answers.kind = 'answer'
 WHERE
   failure_modes.mode IS NOT NULL
   OR attempts.success IS FALSE

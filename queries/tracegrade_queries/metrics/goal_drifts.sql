@@ -28,77 +28,72 @@ WITH open_goals AS (
   GROUP BY example
 ),
 
-graphs AS (
+last_serving AS (
   SELECT
-    sub_goal_examples.attempt_id,
-    open_goals.is_open,
-    open_goals.left_open
-  FROM sub_goal_examples
-  INNER JOIN open_goals USING (example)
+    attempt_id AS example,
+    max(call_index) AS call_index
+  FROM sub_goal_attribution
+  WHERE attempt_id IN (SELECT sub_goal_examples.example FROM sub_goal_examples)
+  GROUP BY attempt_id
+),
+
+lists AS (
+  SELECT
+    attempts.attempt_id,
+    attempts.success,
+    tasks.expected_count,
+    tasks.expected_complete = 'writes' AS writes_only
+  FROM attempts
+  INNER JOIN tasks USING (task_id)
+  WHERE
+    tasks.has_expected
+    AND tasks.expected_complete <> 'false'
+    AND attempts.attempt_id NOT IN (SELECT sub_goal_examples.attempt_id FROM sub_goal_examples)
 ),
 
 met AS (
   SELECT
     attempt_id,
-    count(DISTINCT position) AS met
+    count(DISTINCT position) AS met,
+    max(call_index) AS call_index
   FROM expected_calls
+  WHERE attempt_id IN (SELECT lists.attempt_id FROM lists)
   GROUP BY attempt_id
+),
+
+reads AS (
+  SELECT
+    calls.attempt_id,
+    max(calls.call_index) AS call_index
+  FROM calls
+  INNER JOIN lists USING (attempt_id)
+  WHERE
+    lists.writes_only
+    AND calls.effect = 'read'
+  GROUP BY calls.attempt_id
 ),
 
 aims AS (
   SELECT
-    attempts.attempt_id,
+    sub_goal_examples.attempt_id,
     attempts.success,
-    graphs.attempt_id IS NOT NULL AS has_graph,
-    tasks.expected_complete = 'writes' AS writes_only,
-    if(
-      graphs.attempt_id IS NOT NULL,
-      graphs.is_open,
-      coalesce(met.met, 0) < tasks.expected_count
-    ) AS is_open,
-    coalesce(
-      graphs.left_open,
-      concat(tasks.expected_count - coalesce(met.met, 0), ' of the expected calls')
-    ) AS left_open
-  FROM attempts
-  INNER JOIN tasks USING (task_id)
-  LEFT JOIN graphs USING (attempt_id)
+    open_goals.is_open,
+    open_goals.left_open,
+    last_serving.call_index AS last_on_plan
+  FROM sub_goal_examples
+  INNER JOIN attempts USING (attempt_id)
+  INNER JOIN open_goals USING (example)
+  LEFT JOIN last_serving USING (example)
+  UNION ALL
+  SELECT
+    lists.attempt_id,
+    lists.success,
+    coalesce(met.met, 0) < lists.expected_count AS is_open,
+    concat(lists.expected_count - coalesce(met.met, 0), ' of the expected calls') AS left_open,
+    greatest(met.call_index, reads.call_index) AS last_on_plan
+  FROM lists
   LEFT JOIN met USING (attempt_id)
-  WHERE
-    graphs.attempt_id IS NOT NULL
-    OR (tasks.has_expected AND tasks.expected_complete <> 'false')
-),
-
-on_plan AS (
-  SELECT
-    attempt_id,
-    call_index
-  FROM sub_goal_attribution
-  WHERE attempt_id IN (SELECT graphs.attempt_id FROM graphs)
-  UNION ALL
-  SELECT
-    attempt_id,
-    call_index
-  FROM expected_calls
-  WHERE attempt_id NOT IN (SELECT graphs.attempt_id FROM graphs)
-  UNION ALL
-  SELECT
-    calls.attempt_id,
-    calls.call_index
-  FROM calls
-  INNER JOIN aims USING (attempt_id)
-  WHERE
-    NOT aims.has_graph
-    AND aims.writes_only
-    AND calls.effect = 'read'
-),
-
-last_on_plan AS (
-  SELECT
-    attempt_id,
-    max(call_index) AS call_index
-  FROM on_plan
-  GROUP BY attempt_id
+  LEFT JOIN reads USING (attempt_id)
 ),
 
 call_counts AS (
@@ -113,13 +108,12 @@ judged AS (
   SELECT
     aims.attempt_id,
     aims.left_open,
-    coalesce(last_on_plan.call_index + 1, 0) AS first_off,
+    coalesce(aims.last_on_plan + 1, 0) AS first_off,
     aims.success IS NOT TRUE
-    AND coalesce(call_counts.calls, 0) - coalesce(last_on_plan.call_index + 1, 0) >= 3
+    AND coalesce(call_counts.calls, 0) - coalesce(aims.last_on_plan + 1, 0) >= 3
     AND aims.is_open AS drifted
   FROM aims
   LEFT JOIN call_counts USING (attempt_id)
-  LEFT JOIN last_on_plan USING (attempt_id)
 )
 
 SELECT

@@ -65,13 +65,18 @@ first_calls AS (
   GROUP BY trajectory_id
 ),
 
+-- Of thoughts only those that look like a plan: two items of a list, or JSON with objects.
 said AS (
   SELECT
     planned.attempt_id,
     steps.step_index,
-    steps.kind,
-    CASE WHEN steps.kind = 'plan' THEN coalesce(steps.plan, steps.content) ELSE steps.content END
-      AS words
+    steps.kind = 'plan' AS declared,
+    coalesce(if(steps.kind = 'plan', steps.plan, NULL), steps.content) IS NULL AS lost,
+    steps.kind = 'plan'
+    OR len(
+      regexp_extract_all(steps.content, '(?im)^[ \t]*(?:(?:step\s+)?\d+[.):]|[-*•])[ \t]+\S')
+    ) > 1
+    OR regexp_matches(steps.content, '(?s)\[\s*\{.*\}\s*\]') AS is_plan
   FROM planned
   INNER JOIN steps ON planned.attempt_id = steps.trajectory_id
   LEFT JOIN first_calls ON planned.attempt_id = first_calls.attempt_id
@@ -80,26 +85,36 @@ said AS (
     AND coalesce(steps.step_index < first_calls.step_index, TRUE)
 ),
 
--- Of thoughts only those that look like a plan: two items of a list, or JSON with objects.
-plans AS (
+last_plans AS (
   SELECT
     attempt_id,
-    arg_max_null(words, (kind = 'plan', step_index)) FILTER (
-      WHERE kind = 'plan'
-      OR len(regexp_extract_all(words, '(?im)^[ \t]*(?:(?:step\s+)?\d+[.):]|[-*•])[ \t]+\S')) > 1
-      OR regexp_matches(words, '(?s)\[\s*\{.*\}\s*\]')
-    ) AS plan,
-    count(*) > count(words) AS any_lost
+    coalesce(
+      max(step_index) FILTER (WHERE declared),
+      max(step_index) FILTER (WHERE is_plan)
+    ) AS step_index,
+    bool_or(lost) AS any_lost
   FROM said
   GROUP BY attempt_id
+),
+
+words AS (
+  SELECT
+    last_plans.attempt_id,
+    last_plans.any_lost,
+    coalesce(if(steps.kind = 'plan', steps.plan, NULL), steps.content) AS plan
+  FROM last_plans
+  LEFT JOIN steps
+    ON
+      last_plans.attempt_id = steps.trajectory_id
+      AND last_plans.step_index = steps.step_index
 )
 
 SELECT
   planned.attempt_id,
   planned.task_id,
   planned.required,
-  plans.plan,
-  md5(plans.plan) AS plan_key,
-  plans.plan IS NULL AND coalesce(plans.any_lost, FALSE) AS lost
+  words.plan,
+  md5(words.plan) AS plan_key,
+  words.plan IS NULL AND coalesce(words.any_lost, FALSE) AS lost
 FROM planned
-LEFT JOIN plans USING (attempt_id);
+LEFT JOIN words USING (attempt_id);

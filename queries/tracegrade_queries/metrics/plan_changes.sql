@@ -4,12 +4,12 @@
 --
 -- Reads:
 --   calls
---   plans
+--   plan_numbers
 -- Columns:
 --   attempt_id      INTEGER    The attempt.
 --   plan_index      INTEGER    Of the later plan; one row for each attempt_id and plan_index.
---   plan_before     VARCHAR    Key of the plan before it.
---   plan_after      VARCHAR    Key of the later plan.
+--   plan_before     INTEGER    Number of the plan before it.
+--   plan_after      INTEGER    Number of the later plan.
 --   done_sub_goals  VARCHAR[]  Sub-goals of calls that succeeded between them, sorted.
 --   done_tools      VARCHAR[]  Tools of calls that succeeded between them, sorted.
 --   failures        BIGINT     Calls that failed between them.
@@ -20,12 +20,11 @@ WITH consecutive AS (
   SELECT
     attempt_id,
     plan_index,
-    plan_key AS plan_after,
+    plan AS plan_after,
     calls_before,
-    lag(plan_key) OVER in_order AS plan_before,
+    lag(plan) OVER in_order AS plan_before,
     lag(calls_before) OVER in_order AS calls_before_earlier
-  FROM plans
-  WHERE plan_key IS NOT NULL
+  FROM plan_numbers
   WINDOW in_order AS (PARTITION BY attempt_id ORDER BY plan_index)
 )
 

@@ -1,21 +1,19 @@
 -- The first plan with any step that each attempt declared: its own graph.
 --
 -- Reads:
---   plan_texts
---   plans
+--   plan_numbers
 -- Columns:
 --   attempt_id    INTEGER  One row each, for attempts that declared one.
 --   plan_index    INTEGER  Which of its plans that was.
 --   calls_before  INTEGER  Calls of the attempt before it.
---   plan_key      VARCHAR  Key of the plan.
+--   plan          INTEGER  Number of the plan.
 -- Order:
 --   none
 SELECT
-  plans.attempt_id,
-  plans.plan_index,
-  plans.calls_before,
-  plans.plan_key
-FROM plans
-INNER JOIN plan_texts USING (plan_key)
-WHERE NOT plan_texts.is_empty
-QUALIFY row_number() OVER (PARTITION BY plans.attempt_id ORDER BY plans.plan_index) = 1;
+  attempt_id,
+  min(plan_index) AS plan_index,
+  arg_min(calls_before, plan_index) AS calls_before,
+  arg_min(plan, plan_index) AS plan
+FROM plan_numbers
+WHERE NOT is_empty
+GROUP BY attempt_id;

@@ -7,9 +7,9 @@
 --   plan_step_rows
 --   plans
 -- Columns:
---   trajectory_id    INTEGER  One row for each attempt.
---   plan_coverage    SCORE    Steps of the first plan attempted / its steps.
---   plan_completion  SCORE    Steps of the first plan completed / its steps.
+--   trajectory_ids   INTEGER[]  Attempts whose scores are equal; each is in one row.
+--   plan_coverage    SCORE      Steps of the first plan attempted / its steps.
+--   plan_completion  SCORE      Steps of the first plan completed / its steps.
 -- Order:
 --   none
 WITH declared AS (
@@ -48,10 +48,18 @@ measured AS (
   FROM attempts
   LEFT JOIN declared USING (attempt_id)
   LEFT JOIN totals USING (attempt_id)
+),
+
+cases AS (
+  SELECT
+    list(attempt_id) AS trajectory_ids,
+    * EXCLUDE (attempt_id)
+  FROM measured
+  GROUP BY ALL
 )
 
 SELECT
-  attempt_id AS trajectory_id,
+  trajectory_ids,
   score_of(attempted, steps, nothing, fault, NULL, source) AS plan_coverage,
   score_of(completed, steps, nothing, fault, NULL, source) AS plan_completion
-FROM measured;
+FROM cases;

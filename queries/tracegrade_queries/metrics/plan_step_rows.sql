@@ -7,8 +7,8 @@
 --   calls
 --   plan_firsts
 --   plan_items
+--   plan_numbers
 --   plan_pairs
---   plans
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt_id and place.
 --   place       INTEGER  Of the step in the first plan, from 0.
@@ -22,14 +22,19 @@ WITH own_steps AS (
   SELECT
     plan_firsts.attempt_id,
     plan_firsts.plan_index,
-    plan_firsts.calls_before,
     plan_items.place,
     plan_items.id,
     plan_items.tool_name,
     plan_items.status,
-    plan_items.plan_key
+    plan_items.plan
   FROM plan_firsts
-  INNER JOIN plan_items USING (plan_key)
+  INNER JOIN plan_items USING (plan)
+),
+
+naming AS (
+  SELECT DISTINCT attempt_id
+  FROM calls
+  WHERE sub_goal IS NOT NULL
 ),
 
 known_ids AS (
@@ -37,16 +42,17 @@ known_ids AS (
     attempt_id,
     id
   FROM own_steps
-  WHERE id IS NOT NULL
+  WHERE
+    id IS NOT NULL
+    AND attempt_id IN (SELECT naming.attempt_id FROM naming)
 ),
 
 later_calls AS (
   SELECT
     calls.attempt_id,
-    calls.sub_goal,
     calls.tool_name,
     calls.failed,
-    known_ids.id IS NOT NULL AS named
+    known_ids.id
   FROM calls
   INNER JOIN plan_firsts
     ON
@@ -58,83 +64,68 @@ later_calls AS (
       AND calls.sub_goal = known_ids.id
 ),
 
-by_calls AS (
+serving AS (
   SELECT
     own_steps.attempt_id,
     own_steps.place,
-    bool_or(NOT later_calls.failed) AS succeeded
+    later_calls.failed
   FROM own_steps
-  INNER JOIN later_calls
-    ON
-      own_steps.attempt_id = later_calls.attempt_id
-      AND CASE
-        WHEN later_calls.named THEN own_steps.id = later_calls.sub_goal
-        ELSE own_steps.tool_name = later_calls.tool_name
-      END
-  GROUP BY own_steps.attempt_id, own_steps.place
-),
-
-marks AS (
-  SELECT
-    attempt_id,
-    place,
-    plan_index,
-    status
-  FROM own_steps
+  INNER JOIN later_calls USING (attempt_id, id)
   UNION ALL
   SELECT
     own_steps.attempt_id,
     own_steps.place,
-    plans.plan_index,
-    plan_items.status
+    later_calls.failed
   FROM own_steps
-  INNER JOIN plans
-    ON
-      own_steps.attempt_id = plans.attempt_id
-      AND own_steps.plan_index < plans.plan_index
-  INNER JOIN plan_pairs
-    ON
-      own_steps.plan_key = plan_pairs.first_plan
-      AND own_steps.place = plan_pairs.place
-      AND plans.plan_key = plan_pairs.later_plan
-  INNER JOIN plan_items
-    ON
-      plan_pairs.later_plan = plan_items.plan_key
-      AND plan_pairs.later_place = plan_items.place
+  INNER JOIN later_calls USING (attempt_id, tool_name)
+  WHERE later_calls.id IS NULL
 ),
 
-by_marks AS (
+by_calls AS (
   SELECT
     attempt_id,
     place,
-    bool_or(status <> 'open') AS begun,
-    arg_max(status = 'finished', plan_index) AS finished
-  FROM marks
-  WHERE status IS NOT NULL
+    bool_or(NOT failed) AS succeeded
+  FROM serving
   GROUP BY attempt_id, place
+),
+
+by_later_marks AS (
+  SELECT
+    own_steps.attempt_id,
+    own_steps.place,
+    bool_or(plan_pairs.status <> 'open') AS begun,
+    arg_max(plan_pairs.status = 'finished', plan_numbers.plan_index) AS finished
+  FROM own_steps
+  INNER JOIN plan_numbers
+    ON
+      own_steps.attempt_id = plan_numbers.attempt_id
+      AND own_steps.plan_index < plan_numbers.plan_index
+  INNER JOIN plan_pairs
+    ON
+      own_steps.plan = plan_pairs.first_plan
+      AND own_steps.place = plan_pairs.place
+      AND plan_numbers.plan = plan_pairs.later_plan
+  WHERE plan_pairs.status IS NOT NULL
+  GROUP BY own_steps.attempt_id, own_steps.place
 ),
 
 evidence AS (
   SELECT
-    plan_firsts.attempt_id,
-    bool_or(plan_items.status IS NOT NULL) AS marked
-  FROM plan_firsts
-  INNER JOIN plans USING (attempt_id)
-  INNER JOIN plan_items ON plans.plan_key = plan_items.plan_key
-  GROUP BY plan_firsts.attempt_id
-),
-
-naming AS (
-  SELECT DISTINCT attempt_id
-  FROM calls
-  WHERE sub_goal IS NOT NULL
+    attempt_id,
+    bool_or(is_marked) AS marked
+  FROM plan_numbers
+  GROUP BY attempt_id
 )
 
 SELECT
   own_steps.attempt_id,
   own_steps.place,
-  by_calls.attempt_id IS NOT NULL OR coalesce(by_marks.begun, FALSE) AS attempted,
-  coalesce(by_calls.succeeded, FALSE) OR coalesce(by_marks.finished, FALSE) AS completed,
+  by_calls.attempt_id IS NOT NULL
+  OR coalesce(own_steps.status <> 'open', FALSE)
+  OR coalesce(by_later_marks.begun, FALSE) AS attempted,
+  coalesce(by_calls.succeeded, FALSE)
+  OR coalesce(by_later_marks.finished, own_steps.status = 'finished', FALSE) AS completed,
   evidence.marked
   OR own_steps.tool_name IS NOT NULL
   OR (own_steps.id IS NOT NULL AND naming.attempt_id IS NOT NULL) AS measurable
@@ -142,4 +133,4 @@ FROM own_steps
 INNER JOIN evidence USING (attempt_id)
 LEFT JOIN naming USING (attempt_id)
 LEFT JOIN by_calls USING (attempt_id, place)
-LEFT JOIN by_marks USING (attempt_id, place);
+LEFT JOIN by_later_marks USING (attempt_id, place);

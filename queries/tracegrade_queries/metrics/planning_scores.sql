@@ -10,15 +10,15 @@
 --   opening_plans
 --   plan_qualities
 -- Columns:
---   trajectory_id           INTEGER  One row for each attempt.
---   pq                      SCORE    Its label: no_plan or no_plan_needed, as of the next two.
---   pq_strict               SCORE    With branch coverage and scope control all or nothing.
---   pq_partial              SCORE    Over the questions that have an answer.
---   pq_dependency_ordering  SCORE    Parts kept / parts; label nothing_to_judge where there are
---                                    none.
---   pq_branch_coverage      SCORE    Likewise.
---   pq_scope_control        SCORE    Likewise.
---   pq_reversibility        SCORE    Likewise.
+--   trajectory_ids          INTEGER[]  Attempts whose scores are equal; each is in one row.
+--   pq                      SCORE      Its label: no_plan or no_plan_needed, as of the next two.
+--   pq_strict               SCORE      With branch coverage and scope control all or nothing.
+--   pq_partial              SCORE      Over the questions that have an answer.
+--   pq_dependency_ordering  SCORE      Parts kept / parts; label nothing_to_judge where there are
+--                                      none.
+--   pq_branch_coverage      SCORE      Likewise.
+--   pq_scope_control        SCORE      Likewise.
+--   pq_reversibility        SCORE      Likewise.
 -- Order:
 --   none
 WITH judged_plans AS (
@@ -38,6 +38,15 @@ WITH judged_plans AS (
     ON
       opening_plans.task_id = plan_qualities.task_id
       AND opening_plans.plan_key = plan_qualities.plan_key
+),
+
+-- Many attempts, few different answers.
+cases AS (
+  SELECT
+    list(attempt_id) AS trajectory_ids,
+    * EXCLUDE (attempt_id, task_id, plan_key, steps)
+  FROM judged_plans
+  GROUP BY ALL
 ),
 
 shares AS (
@@ -67,7 +76,7 @@ shares AS (
       reversibility_fault
     ) AS faults,
     CASE exception WHEN 'no_plan_needed' THEN 10 WHEN 'no_plan' THEN 0 END AS fixed
-  FROM judged_plans
+  FROM cases
 ),
 
 -- Sums run in the order of the questions.
@@ -95,7 +104,7 @@ explained AS (
 )
 
 SELECT
-  attempt_id AS trajectory_id,
+  trajectory_ids,
   planning_score(coalesce(fixed, fractional), 1, nothing, coalesce(lost, fault), label) AS pq,
   planning_score(coalesce(fixed, strict), 1, nothing, coalesce(lost, fault), label) AS pq_strict,
   planning_score(

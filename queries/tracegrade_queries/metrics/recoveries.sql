@@ -20,9 +20,6 @@ WITH failures AS (
     calls.attempt_id,
     calls.call_index,
     calls.tool_name,
-    calls.arguments,
-    calls.parsed,
-    calls.content_missing,
     call_points.sub_goal
   FROM calls
   INNER JOIN call_points USING (attempt_id, call_index)
@@ -40,25 +37,9 @@ successes_after AS (
   SELECT
     chances.attempt_id,
     chances.call_index,
+    chances.next_index,
     chances.sub_goal IS NOT NULL AS by_sub_goal,
-    if(
-      chances.sub_goal IS NULL,
-      chances.tool_name = later.tool_name,
-      chances.sub_goal = later_points.sub_goal
-    ) AS same_purpose,
-    coalesce(chances.tool_name = later.tool_name, FALSE) AS same_tool,
-    chances.content_missing OR later.content_missing AS hidden,
-    chances.arguments = later.arguments AS same_arguments,
-    CASE
-      WHEN chances.arguments = later.arguments OR chances.tool_name <> later.tool_name THEN TRUE
-      WHEN NOT (chances.parsed AND later.parsed) THEN TRUE
-      ELSE
-        len(json_keys(chances.arguments)) < 2
-        OR list_has_any(
-          list_zip(json_keys(chances.arguments), json_extract(chances.arguments, '$.*')),
-          list_zip(json_keys(later.arguments), json_extract(later.arguments, '$.*'))
-        )
-    END AS one_kept
+    coalesce(chances.tool_name = later.tool_name, FALSE) AS same_tool
   FROM chances
   INNER JOIN calls AS later
     ON chances.attempt_id = later.attempt_id AND chances.next_index = later.call_index
@@ -66,7 +47,40 @@ successes_after AS (
     ON
       chances.attempt_id = later_points.attempt_id
       AND chances.next_index = later_points.call_index
-  WHERE NOT later.failed
+  WHERE
+    NOT later.failed
+    AND if(
+      chances.sub_goal IS NULL,
+      chances.tool_name = later.tool_name,
+      chances.sub_goal = later_points.sub_goal
+    )
+),
+
+-- Only now are arguments looked at.
+compared AS (
+  SELECT
+    after.attempt_id,
+    after.call_index,
+    after.by_sub_goal,
+    after.same_tool,
+    calls.content_missing OR later.content_missing AS hidden,
+    calls.arguments = later.arguments AS same_arguments,
+    CASE
+      WHEN after.by_sub_goal OR calls.arguments = later.arguments THEN TRUE
+      WHEN NOT (calls.parsed AND later.parsed) THEN TRUE
+      ELSE
+        len(json_keys(calls.arguments)) < 2
+        OR list_has_any(
+          list_zip(json_keys(calls.arguments), json_extract(calls.arguments, '$.*')),
+          list_zip(json_keys(later.arguments), json_extract(later.arguments, '$.*'))
+        )
+    END AS one_kept
+  FROM successes_after AS after
+  INNER JOIN calls USING (attempt_id, call_index)
+  INNER JOIN calls AS later
+    ON
+      after.attempt_id = later.attempt_id
+      AND after.next_index = later.call_index
 ),
 
 judged AS (
@@ -80,8 +94,7 @@ judged AS (
       ELSE by_sub_goal OR one_kept
     END AS recovered,
     same_tool AND same_arguments AND NOT hidden AS retried
-  FROM successes_after
-  WHERE same_purpose
+  FROM compared
 ),
 
 outcomes AS (

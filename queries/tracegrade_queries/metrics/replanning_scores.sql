@@ -6,17 +6,17 @@
 -- Reads:
 --   attempts
 --   calls
---   plan_texts
+--   plan_numbers
 --   plans
 --   replan_events
 -- Columns:
---   trajectory_id          INTEGER  One row for each attempt.
---   replans                SCORE    A count.
---   replans_per_100_calls  SCORE    Replans / hundreds of calls.
---   replans_reactive       SCORE    A count.
---   replans_spontaneous    SCORE    A count.
---   replan_given_failure   SCORE    Failures that led to a replan / failures.
---   replans_source_text    SCORE    A count.
+--   trajectory_ids         INTEGER[]  Attempts whose scores are equal; each is in one row.
+--   replans                SCORE      A count.
+--   replans_per_100_calls  SCORE      Replans / hundreds of calls.
+--   replans_reactive       SCORE      A count.
+--   replans_spontaneous    SCORE      A count.
+--   replan_given_failure   SCORE      Failures that led to a replan / failures.
+--   replans_source_text    SCORE      A count.
 -- Order:
 --   none
 WITH planned AS (
@@ -62,13 +62,10 @@ answered AS (
 -- The literal definition knows no empty plans.
 lists AS (
   SELECT
-    plans.attempt_id,
-    plan_texts.canonical
-    <> lag(plan_texts.canonical) OVER (PARTITION BY plans.attempt_id ORDER BY plans.plan_index)
-      AS changed
-  FROM plans
-  INNER JOIN plan_texts USING (plan_key)
-  WHERE NOT plan_texts.is_empty
+    attempt_id,
+    canonical <> lag(canonical) OVER (PARTITION BY attempt_id ORDER BY plan_index) AS changed
+  FROM plan_numbers
+  WHERE NOT is_empty
 ),
 
 changed_lists AS (
@@ -97,10 +94,18 @@ measured AS (
   LEFT JOIN made USING (attempt_id)
   LEFT JOIN answered USING (attempt_id)
   LEFT JOIN changed_lists USING (attempt_id)
+),
+
+cases AS (
+  SELECT
+    list(attempt_id) AS trajectory_ids,
+    * EXCLUDE (attempt_id)
+  FROM measured
+  GROUP BY ALL
 )
 
 SELECT
-  attempt_id AS trajectory_id,
+  trajectory_ids,
   score_of(replans, 1, nothing, fault, NULL, source) AS replans,
   score_of(
     replans,
@@ -121,4 +126,4 @@ SELECT
     source
   ) AS replan_given_failure,
   score_of(list_changes, 1, nothing, fault, NULL, source) AS replans_source_text
-FROM measured;
+FROM cases;

@@ -16,21 +16,21 @@
 --   sub_goal_results
 --   sub_goal_variants
 -- Columns:
---   trajectory_id                 INTEGER  One row for each attempt.
---   sub_goal_coverage             SCORE    Attempted / all. Label: those skipped.
---   sub_goal_coverage_weighted    SCORE    Likewise, by weight.
---   sub_goal_completion           SCORE    Completed / not held before. Label: which graph.
---   sub_goal_completion_weighted  SCORE    Likewise, by weight.
---   critical_path_completion      SCORE    Likewise, of the critical ones.
---   critical_path_skipped         SCORE    1 if a critical one was not attempted. Label: which.
---   completion_with_direct_deps   SCORE    Completed, and what it directly waits for.
---   completion_with_all_deps      SCORE    Completed, and all that it waits for.
---   dependency_violation          SCORE    Completed too early / that wait. Label: which.
---   sub_goals_skipped             SCORE    A count. Label: which, as of the next three.
---   sub_goals_failed_inside       SCORE    A count.
---   sub_goals_regressed           SCORE    A count.
---   sub_goals_pre_satisfied       SCORE    A count.
---   off_plan_calls                SCORE    A count.
+--   trajectory_ids                INTEGER[]  Attempts whose scores are equal; each is in one row.
+--   sub_goal_coverage             SCORE      Attempted / all. Label: those skipped.
+--   sub_goal_coverage_weighted    SCORE      Likewise, by weight.
+--   sub_goal_completion           SCORE      Completed / not held before. Label: which graph.
+--   sub_goal_completion_weighted  SCORE      Likewise, by weight.
+--   critical_path_completion      SCORE      Likewise, of the critical ones.
+--   critical_path_skipped         SCORE      1 if a critical one was not attempted. Label: which.
+--   completion_with_direct_deps   SCORE      Completed, and what it directly waits for.
+--   completion_with_all_deps      SCORE      Completed, and all that it waits for.
+--   dependency_violation          SCORE      Completed too early / that wait. Label: which.
+--   sub_goals_skipped             SCORE      A count. Label: which, as of the next three.
+--   sub_goals_failed_inside       SCORE      A count.
+--   sub_goals_regressed           SCORE      A count.
+--   sub_goals_pre_satisfied       SCORE      A count.
+--   off_plan_calls                SCORE      A count.
 -- Order:
 --   none
 WITH totals AS (
@@ -136,85 +136,21 @@ measured AS (
   INNER JOIN graphs USING (task_id, variant)
 ),
 
-graded AS (
+-- Many examples, few different outcomes.
+outcomes AS (
   SELECT
-    example,
-    NULL AS problem,
-    goal_score(attempted, total, coverage_known, unjudged, 'no_sub_goals', skipped)
-      AS sub_goal_coverage,
-    goal_score(
-      coalesce(attempted_weight, 0),
-      weight,
-      coverage_known,
-      unjudged,
-      'no_sub_goals',
-      skipped
-    ) AS sub_goal_coverage_weighted,
-    goal_score(
-      newly_completed,
-      total - pre_satisfied,
-      completion_known,
-      unjudged,
-      'pre_satisfied',
-      graph
-    ) AS sub_goal_completion,
-    goal_score(
-      coalesce(completed_weight, 0),
-      coalesce(weight_to_complete, 0),
-      completion_known,
-      unjudged,
-      'pre_satisfied',
-      graph
-    ) AS sub_goal_completion_weighted,
-    goal_score(
-      critical_completed,
-      critical_to_complete,
-      completion_known,
-      unjudged,
-      CASE WHEN critical = 0 THEN 'no_critical' ELSE 'pre_satisfied' END,
-      NULL
-    ) AS critical_path_completion,
-    goal_score(
-      (critical_skipped IS NOT NULL)::INTEGER,
-      (critical > 0)::INTEGER,
-      coverage_known,
-      unjudged,
-      'no_critical',
-      critical_skipped
-    ) AS critical_path_skipped,
-    goal_score(
-      with_direct_deps,
-      total - pre_satisfied,
-      completion_known,
-      unjudged,
-      'pre_satisfied',
-      NULL
-    ) AS completion_with_direct_deps,
-    goal_score(
-      with_all_deps,
-      total - pre_satisfied,
-      completion_known,
-      unjudged,
-      'pre_satisfied',
-      NULL
-    ) AS completion_with_all_deps,
-    goal_score(violations, dependents, completion_known, unjudged, 'no_dependents', violating)
-      AS dependency_violation,
-    goal_score(total - attempted, 1, coverage_known, unjudged, NULL, skipped)
-      AS sub_goals_skipped,
-    goal_score(
-      attempted - completed,
-      1,
-      coverage_known AND completion_known,
-      unjudged,
-      NULL,
-      failed_inside
-    ) AS sub_goals_failed_inside,
-    goal_score(regressed, 1, completion_known, unjudged, NULL, lost)
-      AS sub_goals_regressed,
-    goal_score(pre_satisfied, 1, completion_known, unjudged, NULL, held_before)
-      AS sub_goals_pre_satisfied
+    min(example) AS outcome,
+    list(example) AS examples,
+    * EXCLUDE (example)
   FROM measured
+  GROUP BY ALL
+),
+
+outcome_examples AS (
+  SELECT
+    outcome,
+    unnest(examples) AS example
+  FROM outcomes
 ),
 
 -- Why the graph of an attempt tells nothing, one reason each.
@@ -239,62 +175,132 @@ problems AS (
   LEFT JOIN sub_goal_examples ON attempts.attempt_id = sub_goal_examples.attempt_id
 ),
 
-outcomes AS (
+cases AS (
   SELECT
-    attempt_id,
-    nothing,
-    fault,
-    if(nothing = 'no_task', NULL, 'static') AS source,  -- noqa: RF04
-    coalesce(nothing, fault) AS problem,
-    if(coalesce(nothing, fault) IS NULL, example, NULL) AS example
+    list(problems.attempt_id) AS trajectory_ids,
+    outcome_examples.outcome,
+    coalesce(call_counts.calls, 0) - coalesce(on_plan.calls, 0) AS off_plan_calls,
+    on_plan.known IS FALSE AS off_plan_hidden
   FROM problems
+  INNER JOIN outcome_examples USING (example)
+  LEFT JOIN on_plan USING (example)
+  LEFT JOIN call_counts ON problems.attempt_id = call_counts.attempt_id
+  WHERE coalesce(problems.nothing, problems.fault) IS NULL
+  GROUP BY ALL
+),
+
+graded AS (
+  SELECT
+    cases.*,
+    outcomes.*
+  FROM cases
+  INNER JOIN outcomes USING (outcome)
 ),
 
 ungraded AS (
-  SELECT DISTINCT
-    problem,
-    score_of(NULL, NULL, nothing, fault, NULL, source) AS score
-  FROM outcomes
-  WHERE problem IS NOT NULL
-),
-
-grades AS (
-  FROM graded
-  UNION ALL
   SELECT
-    NULL AS example,
-    problem,
-    score AS sub_goal_coverage,
-    score AS sub_goal_coverage_weighted,
-    score AS sub_goal_completion,
-    score AS sub_goal_completion_weighted,
-    score AS critical_path_completion,
-    score AS critical_path_skipped,
-    score AS completion_with_direct_deps,
-    score AS completion_with_all_deps,
-    score AS dependency_violation,
-    score AS sub_goals_skipped,
-    score AS sub_goals_failed_inside,
-    score AS sub_goals_regressed,
-    score AS sub_goals_pre_satisfied
-  FROM ungraded
+    list(attempt_id) AS trajectory_ids,
+    score_of(NULL, NULL, nothing, fault, NULL, if(nothing = 'no_task', NULL, 'static')) AS score
+  FROM problems
+  WHERE coalesce(nothing, fault) IS NOT NULL
+  GROUP BY nothing, fault
 )
 
 SELECT
-  outcomes.attempt_id AS trajectory_id,
-  grades.* EXCLUDE (example, problem),  -- noqa: RF02
-  score_of(
-    coalesce(call_counts.calls, 0) - coalesce(on_plan.calls, 0),
+  trajectory_ids,
+  goal_score(attempted, total, coverage_known, unjudged, 'no_sub_goals', skipped)
+    AS sub_goal_coverage,
+  goal_score(
+    coalesce(attempted_weight, 0),
+    weight,
+    coverage_known,
+    unjudged,
+    'no_sub_goals',
+    skipped
+  ) AS sub_goal_coverage_weighted,
+  goal_score(
+    newly_completed,
+    total - pre_satisfied,
+    completion_known,
+    unjudged,
+    'pre_satisfied',
+    graph
+  ) AS sub_goal_completion,
+  goal_score(
+    coalesce(completed_weight, 0),
+    coalesce(weight_to_complete, 0),
+    completion_known,
+    unjudged,
+    'pre_satisfied',
+    graph
+  ) AS sub_goal_completion_weighted,
+  goal_score(
+    critical_completed,
+    critical_to_complete,
+    completion_known,
+    unjudged,
+    CASE WHEN critical = 0 THEN 'no_critical' ELSE 'pre_satisfied' END,
+    NULL
+  ) AS critical_path_completion,
+  goal_score(
+    (critical_skipped IS NOT NULL)::INTEGER,
+    (critical > 0)::INTEGER,
+    coverage_known,
+    unjudged,
+    'no_critical',
+    critical_skipped
+  ) AS critical_path_skipped,
+  goal_score(
+    with_direct_deps,
+    total - pre_satisfied,
+    completion_known,
+    unjudged,
+    'pre_satisfied',
+    NULL
+  ) AS completion_with_direct_deps,
+  goal_score(
+    with_all_deps,
+    total - pre_satisfied,
+    completion_known,
+    unjudged,
+    'pre_satisfied',
+    NULL
+  ) AS completion_with_all_deps,
+  goal_score(violations, dependents, completion_known, unjudged, 'no_dependents', violating)
+    AS dependency_violation,
+  goal_score(total - attempted, 1, coverage_known, unjudged, NULL, skipped)
+    AS sub_goals_skipped,
+  goal_score(
+    attempted - completed,
     1,
-    outcomes.nothing,
-    coalesce(outcomes.fault, if(on_plan.known IS FALSE, 'content_missing', NULL)),
+    coverage_known AND completion_known,
+    unjudged,
     NULL,
-    outcomes.source
+    failed_inside
+  ) AS sub_goals_failed_inside,
+  goal_score(regressed, 1, completion_known, unjudged, NULL, lost)
+    AS sub_goals_regressed,
+  goal_score(pre_satisfied, 1, completion_known, unjudged, NULL, held_before)
+    AS sub_goals_pre_satisfied,
+  score_of(
+    off_plan_calls, 1, NULL, if(off_plan_hidden, 'content_missing', NULL), NULL, 'static'
   ) AS off_plan_calls
-FROM outcomes
-INNER JOIN grades
-  ON
-    outcomes.example IS NOT DISTINCT FROM grades.example
-    AND outcomes.problem IS NOT DISTINCT FROM grades.problem
-LEFT JOIN on_plan ON outcomes.example = on_plan.example
-LEFT JOIN call_counts ON outcomes.attempt_id = call_counts.attempt_id;
+FROM graded
+UNION ALL
+SELECT
+  trajectory_ids,
+  score AS sub_goal_coverage,
+  score AS sub_goal_coverage_weighted,
+  score AS sub_goal_completion,
+  score AS sub_goal_completion_weighted,
+  score AS critical_path_completion,
+  score AS critical_path_skipped,
+  score AS completion_with_direct_deps,
+  score AS completion_with_all_deps,
+  score AS dependency_violation,
+  score AS sub_goals_skipped,
+  score AS sub_goals_failed_inside,
+  score AS sub_goals_regressed,
+  score AS sub_goals_pre_satisfied,
+  score AS off_plan_calls
+FROM ungraded;
