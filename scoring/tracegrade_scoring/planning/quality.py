@@ -5,7 +5,7 @@ kept and all parts; without any part it is met, and a plan that does not say eno
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -67,32 +67,37 @@ class Objective:
             re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)") if names else None
         )
 
-    def tool_of(self, step: PlannedStep) -> str | None:
-        """Return the step's tool: as declared, else the first that its text names."""
-        if step.tool is not None or self.names is None:
-            return step.tool
-        found = self.names.search(step.text)
-        return found and found[0]
+    def know(self, step: PlannedStep) -> "KnownStep":
+        """Return the step with what is known about it here."""
+        tool = step.tool
+        if tool is None and self.names is not None and (found := self.names.search(step.text)):
+            tool = found[0]
+        inside = (
+            True if step.id in self.sub_goals else None if tool is None else tool in self.tools
+        )
+        return KnownStep(step, tool, self.effects.get(tool or "", step.effect) in CHANGES, inside)
 
-    def effect_of(self, step: PlannedStep) -> str | None:
-        """Return what the step does to the world: by the registry, else as the plan says."""
-        return self.effects.get(self.tool_of(step) or "", step.effect)
 
-    def holds(self, step: PlannedStep) -> bool | None:
-        """Return whether the step is inside the objective; None if nothing in it can tell."""
-        if step.id in self.sub_goals:
-            return True
-        tool = self.tool_of(step)
-        return None if tool is None else tool in self.tools
+class KnownStep(NamedTuple):
+    """A step, held against an objective."""
+
+    step: PlannedStep
+    tool: str | None
+    """As declared, else the first that its text names."""
+    changes: bool
+    """It writes or destroys something: by the registry, else as the plan says."""
+    inside: bool | None
+    """It is inside the objective; None if nothing in it can tell."""
 
 
 def judge(steps: Sequence[PlannedStep], objective: Objective) -> Quality:
     """Return the four answers for a plan of at least one step."""
+    known = [objective.know(step) for step in steps]
     return Quality(
         _dependency_ordering(steps, objective.given),
-        _branch_coverage(steps, objective),
-        _scope_control(steps, objective),
-        _reversibility(steps, objective),
+        _branch_coverage(known, objective.can_fail),
+        _scope_control(known, is_stated=objective.is_stated),
+        _reversibility(known, is_stated=objective.is_stated),
     )
 
 
@@ -139,39 +144,33 @@ def _reached(after: Mapping[int, set[int]], start: int) -> set[int]:
     return found
 
 
-def _branch_coverage(steps: Sequence[PlannedStep], objective: Objective) -> Part:
+def _branch_coverage(steps: Sequence[KnownStep], can_fail: Collection[str] | None) -> Part:
     """Steps with a failure branch / steps that can fail."""
-    risky = [step for step in steps if _can_fail(step, objective)]
+    risky = [known.step for known in steps if _can_fail(known, can_fail)]
     return Part(sum(step.branch for step in risky), len(risky))
 
 
-def _can_fail(step: PlannedStep, objective: Objective) -> bool:
-    tool = objective.tool_of(step)
-    if objective.can_fail is not None:
-        return tool in objective.can_fail or step.id in objective.can_fail
-    changes = objective.effect_of(step) in CHANGES
-    return tool is not None or changes or _CAN_FAIL.search(step.text) is not None
+def _can_fail(known: KnownStep, can_fail: Collection[str] | None) -> bool:
+    if can_fail is not None:
+        return known.tool in can_fail or known.step.id in can_fail
+    return known.tool is not None or known.changes or bool(_CAN_FAIL.search(known.step.text))
 
 
-def _scope_control(steps: Sequence[PlannedStep], objective: Objective) -> Part:
+def _scope_control(steps: Sequence[KnownStep], *, is_stated: bool) -> Part:
     """Steps not outside the objective / steps."""
-    if not objective.is_stated:
+    if not is_stated:
         return Part(0, 0, "no_scope")
-    held = [objective.holds(step) for step in steps]
-    if all(inside is None for inside in held):
+    if all(known.inside is None for known in steps):
         return Part(0, 0, "no_tools_planned")
-    return Part(sum(inside is not False for inside in held), len(steps))
+    return Part(sum(known.inside is not False for known in steps), len(steps))
 
 
-def _reversibility(steps: Sequence[PlannedStep], objective: Objective) -> Part:
-    """Marks of steps that change something: 1 with a way back, a half without."""
-    changing = list(_changes_inside(steps, objective))
+def _reversibility(steps: Sequence[KnownStep], *, is_stated: bool) -> Part:
+    """Marks of steps that change something inside: 1 with a way back, a half without."""
+    changing = [
+        known.step
+        for known in steps
+        if known.changes and not (is_stated and known.inside is False)
+    ]
     marks = sum(1.0 if step.rollback else 0.5 if step.marked else 0.0 for step in changing)
     return Part(marks, len(changing))
-
-
-def _changes_inside(steps: Sequence[PlannedStep], objective: Objective) -> Iterator[PlannedStep]:
-    for step in steps:
-        outside = objective.is_stated and objective.holds(step) is False
-        if objective.effect_of(step) in CHANGES and not outside:
-            yield step
