@@ -45,6 +45,7 @@ choices AS (
     unnest(picked.alternatives) AS alternative
   FROM calls
   INNER JOIN ranks AS picked USING (tool_name)
+  WHERE len(picked.alternatives) > 0
 ),
 
 compared AS (

@@ -135,25 +135,41 @@ compared AS (
     ON stated.attempt_id = bound.attempt_id AND given.input = bound.name
 ),
 
-judged AS (
-  SELECT
-    *,
-    CASE WHEN NOT content_missing THEN fits_wanted(found, wanted, pattern, low, high) END AS fits
-  FROM compared
-),
-
-argument_fits AS (
+-- Read twice, and else it would be computed twice.
+judged AS MATERIALIZED (
   SELECT
     attempt_id,
     call_index,
     position,
-    coalesce(len(list_distinct(list(name) FILTER (WHERE NOT fits))), 0) AS unequal,
-    count(fits) = count(*) AS known,
-    min(key) FILTER (WHERE NOT fits) AS wrong_argument,
-    arg_min_null(found, key) FILTER (WHERE NOT fits) AS found,
-    arg_min_null(wanted, key) FILTER (WHERE NOT fits) AS wanted
+    key,
+    name,
+    found,
+    wanted,
+    CASE WHEN NOT content_missing THEN fits_wanted(found, wanted, pattern, low, high) END AS fits
+  FROM compared
+),
+
+differing AS (
+  SELECT
+    attempt_id,
+    call_index,
+    position,
+    count(DISTINCT name) AS unequal,
+    min(key) AS wrong_argument,
+    arg_min_null(found, key) AS found,
+    arg_min_null(wanted, key) AS wanted
   FROM judged
+  WHERE NOT fits
   GROUP BY attempt_id, call_index, position
+),
+
+unknown AS (
+  SELECT DISTINCT
+    attempt_id,
+    call_index,
+    position
+  FROM judged
+  WHERE fits IS NULL
 ),
 
 measured AS (
@@ -163,17 +179,16 @@ measured AS (
     stated.position,
     len(stated.names) > 0 AS arguments_given,
     CASE
-      WHEN fits.wrong_argument IS NOT NULL THEN FALSE
-      WHEN fits.known THEN TRUE
-      WHEN len(stated.names) = 0 THEN TRUE
+      WHEN differing.attempt_id IS NOT NULL THEN FALSE
+      WHEN unknown.attempt_id IS NULL THEN TRUE
     END AS arguments_fit,
     if(stated.content_missing, 'content_missing', 'input_unbound') AS because,
-    fits.wrong_argument,
-    fits.found,
-    fits.wanted,
+    differing.wrong_argument,
+    differing.found,
+    differing.wanted,
     if(
-      NOT stated.content_missing AND coalesce(fits.known, TRUE),
-      len(stated.names) - coalesce(fits.unequal, 0),
+      unknown.attempt_id IS NULL AND NOT stated.content_missing,
+      len(stated.names) - coalesce(differing.unequal, 0),
       NULL
     ) AS equal,
     -- What is no object has nothing in common with one.
@@ -182,7 +197,8 @@ measured AS (
       list_unique(coalesce(json_keys(stated.arguments), []) || stated.names)::BIGINT
     ) AS keys
   FROM stated
-  LEFT JOIN argument_fits AS fits USING (attempt_id, call_index, position)
+  LEFT JOIN differing USING (attempt_id, call_index, position)
+  LEFT JOIN unknown USING (attempt_id, call_index, position)
 )
 
 SELECT
