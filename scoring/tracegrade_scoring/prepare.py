@@ -11,7 +11,7 @@ import duckdb
 
 from tracegrade_queries.sql import query
 from tracegrade_scoring.matching import match_tasks
-from tracegrade_scoring.relations import materialise
+from tracegrade_scoring.relations import matches, materialise, put
 from tracegrade_scoring.success import judge_success
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.relations import register
@@ -36,6 +36,9 @@ def create_relations(con: duckdb.DuckDBPyConnection, specification: Specificatio
     register(con, specification)
     materialise(con, "attempt_members")
     materialise(con, "attempt_order")
+    materialise(con, "observed_results")
+    materialise(con, "patterned_results")
+    put(con, "pattern_matches", matches(con, "patterned_results", "returned"))
     materialise(con, "calls", "attempt_calls")
     materialise(con, "plans", "attempt_plans")
     match_tasks(con, specification)

@@ -145,6 +145,9 @@ def _sortable(value: object) -> tuple[bool, str | float]:
 OF_THE_LAKE = {"successful_paths", "unscored_traces"}
 """Queries that read the lake's tables, in which runs have their ids; others read a bucket's."""
 
-EMPTY = {"asked_answers", "cascades", "rollback_scores", "successful_paths", "verdict_opinions"}
-"""Queries that find nothing in these two runs: no error led to others, they answered nothing,
-nobody judged them or said that they succeeded."""
+EMPTY = {
+    *("asked_answers", "cascades", "observed_results"),
+    *("rollback_scores", "successful_paths", "verdict_opinions"),
+}
+"""Queries that find nothing in these two runs: no error led to others, they answered nothing, saw
+no results but the tools' own, and nobody judged them or said that they succeeded."""

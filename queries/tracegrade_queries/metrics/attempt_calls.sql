@@ -5,6 +5,8 @@
 --
 -- Reads:
 --   attempt_order
+--   observed_results
+--   pattern_matches
 --   steps
 --   task_tools
 -- Columns:
@@ -32,43 +34,20 @@
 --   result_missing   BOOLEAN    Likewise of the result.
 -- Order:
 --   attempt_id, call_index
-WITH unreturned AS (
-  SELECT
-    trajectory_id,
-    step_index
-  FROM steps
-  WHERE
-    kind = 'tool_call'
-    AND result IS NULL
-),
-
-observed AS (
-  SELECT
-    observations.trajectory_id,
-    observations.call_step AS step_index,
-    arg_min(observations.content, observations.step_index) AS content
-  FROM steps AS observations
-  SEMI JOIN unreturned
-    ON
-      observations.trajectory_id = unreturned.trajectory_id
-      AND observations.call_step = unreturned.step_index
-  WHERE observations.kind = 'observation'
-  GROUP BY observations.trajectory_id, observations.call_step
-),
-
-made AS (
+WITH made AS (
   SELECT
     attempt_order.attempt_id,
     attempt_order.calls_before AS call_index,
     attempt_order.own_before AS own_index,
     steps.*,
-    coalesce(steps.result, observed.content) AS returned,
+    coalesce(steps.result, observed_results.content) AS returned,
     task_tools.effect AS known_effect,
     task_tools.cost AS known_cost,
-    task_tools.error_pattern
+    pattern_matches.fits AS fits_errors
   FROM attempt_order
   INNER JOIN steps USING (trajectory_id, step_index)
-  LEFT JOIN observed USING (trajectory_id, step_index)
+  LEFT JOIN observed_results USING (trajectory_id, step_index)
+  LEFT JOIN pattern_matches USING (trajectory_id, step_index)
   LEFT JOIN task_tools USING (tool_name)
   WHERE
     attempt_order.kind = 'tool_call'
@@ -95,7 +74,7 @@ judged AS (
       WHEN json_extract(object, '$.error') NOT IN ('null', '""', '{}', '[]', 'false', '0')
         THEN 'result'
       WHEN regexp_matches(returned, '^\s*"?(?i:error|exception|traceback)') THEN 'result'
-      WHEN regexp_matches(returned, error_pattern) THEN 'error_pattern'
+      WHEN fits_errors THEN 'error_pattern'
     END AS failed_by
   FROM read_results
 )

@@ -10,12 +10,11 @@ from typing import Final
 
 import duckdb
 import pyarrow as pa
-from duckdb import ColumnExpression, ConstantExpression, FunctionExpression
 
 from tracegrade_queries.canonical import canonical_texts
 from tracegrade_scoring.criteria.conditions import Condition, conditions, values
 from tracegrade_scoring.criteria.expressions import evaluate
-from tracegrade_scoring.relations import by_value, materialise, put, table
+from tracegrade_scoring.relations import matches, materialise, put, table
 from tracegrade_scoring.tasks.relations import WANTED
 
 TEXT: Final = pa.string()
@@ -72,7 +71,7 @@ def judge_criteria(con: duckdb.DuckDBPyConnection) -> None:
     materialise(con, "found_values")
     _canonicalise(con)
     materialise(con, "asked_answers")
-    _match_answers(con)
+    put(con, "answer_matches", matches(con, "asked_answers", "final_answer"))
     evaluate(con)
     materialise(con, "condition_evidence")
     materialise(con, "criterion_evidence")
@@ -96,16 +95,3 @@ def _canonicalise(con: duckdb.DuckDBPyConnection) -> None:
         "UNION SELECT wanted FROM found_values WHERE wanted IS NOT NULL ORDER BY ALL"
     ).to_arrow_table()["found"]
     put(con, "canonical_values", pa.table({"text": texts, "canonical": canonical_texts(texts)}))
-
-
-def _match_answers(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `answer_matches` (attempt_id, pattern, fits): whether it is found in the answer."""
-    attempt, pattern, answer = map(ColumnExpression, ("attempt_id", "pattern", "final_answer"))
-    patterns = con.sql("SELECT DISTINCT pattern FROM asked_answers ORDER BY pattern").fetchall()
-    cases = {
-        text: FunctionExpression("regexp_matches", answer, ConstantExpression(text))
-        for (text,) in patterns
-    }
-    fits = by_value("pattern", cases, ConstantExpression(False)).alias("fits")
-    found = con.table("asked_answers").select(attempt, pattern, fits)
-    put(con, "answer_matches", found.to_arrow_table())
