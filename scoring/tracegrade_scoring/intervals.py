@@ -96,11 +96,11 @@ def percentile(ordered: Sequence[float], share: float) -> float:
 
 
 @lru_cache(maxsize=8)
-def _picks(tasks: int) -> npt.NDArray[np.uint32]:
+def _picks(tasks: int) -> npt.NDArray[np.intp]:
     """Return the task that each resample draws: one row (by resample) for each draw.
 
     The stream of this generator is fixed by its definition, whatever the version of numpy.
     """
     outputs = np.random.PCG64(SEED).random_raw(RESAMPLES * tasks)
-    picks = (outputs % tasks).astype(np.uint32).reshape(RESAMPLES, tasks)
+    picks = (outputs % tasks).astype(np.intp).reshape(RESAMPLES, tasks)
     return np.ascontiguousarray(picks.T)

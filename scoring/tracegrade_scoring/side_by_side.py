@@ -56,10 +56,7 @@ def _scores(
     con: duckdb.DuckDBPyConnection, scorer: str, known: pa.Table
 ) -> dict[str, pa.DictionaryArray]:
     """Return the scores of one scorer in the order of the known trajectories."""
-    rows = con.table(scorer)
-    if "trajectory_id" in rows.columns:
-        rows = rows.select("[trajectory_id] AS trajectory_ids, * EXCLUDE (trajectory_id)")
-    found = rows.to_arrow_table().combine_chunks()
+    found = con.table(scorer).to_arrow_table().combine_chunks()
     alike = found["trajectory_ids"].combine_chunks()
     places = pc.index_in(known["trajectory_id"], alike.flatten())
     if missing := pc.sum(pc.and_(places.is_null(), known["is_root"])).as_py():

@@ -100,7 +100,7 @@ def score_rows(con: duckdb.DuckDBPyConnection, *scorers: str) -> list[tuple[str,
         (trajectory_id, metric, Score(**score))
         for scorer in scorers
         for row in con.table(scorer).to_arrow_table().to_pylist()
-        for trajectory_id in row.pop("trajectory_ids", None) or [row.pop("trajectory_id")]
+        for trajectory_id in row.pop("trajectory_ids")
         for metric, score in row.items()
     ]
 
