@@ -51,7 +51,7 @@ def _fitting_patterns(con: duckdb.DuckDBPyConnection, patterns: Patterns) -> pa.
     return pa.table(
         {
             "attempt_id": attempts.take(pc.list_parent_indices(found)),
-            "task_id": pa.array(patterns, pa.string()).take(found.flatten()),
+            "task_id": pa.array(list(patterns), pa.string()).take(found.flatten()),
         }
     )
 
