@@ -7,17 +7,22 @@ order of the calls, as `call:position` or `call:position=equal/keys`.
 Source: Agentic, "Tool Correctness"; metrics.md, section 2.
 """
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from tracegrade_scoring.assignment import largest_assignment, largest_matching
 
-Fits: TypeAlias = dict[int, Fraction | None]
-"""How like one call's arguments are to those of each expectation; None where none are stated."""
+Fits: TypeAlias = dict[int, int | None]
+"""How like one call's arguments are to those of each expectation; None where none are stated.
+
+Likeness has a unit in which that of every pair of the problem is a whole number."""
+
+_NUMBER: Final = re.compile(r"\d+")
 
 
 class Grade(NamedTuple):
@@ -34,34 +39,26 @@ class Grade(NamedTuple):
 @lru_cache(maxsize=1 << 17)
 def grade(problem: str) -> Grade:
     """Return the grade of one problem; no call fits in an empty one."""
-    calls = _read(problem)
+    words = [[int(number) for number in _NUMBER.findall(word)] for word in problem.split()]
+    unit = lcm(*(keys or 1 for _, _, *ratio in words for keys in ratio[1:]))
+    fits_of: dict[int, Fits] = {}
+    for call, position, *ratio in words:
+        fits_of.setdefault(call, {})[position] = _likeness(unit, *ratio) if ratio else None
+    calls = list(fits_of.values())
     matched = largest_matching([list(fits) for fits in calls])
-    return Grade(matched, _similarity(calls), _common(calls))
+    return Grade(matched, Fraction(_similarity(calls), unit), _common(calls))
 
 
-def _read(problem: str) -> list[Fits]:
-    """Return what each call fits that fits anything."""
-    calls: dict[str, Fits] = {}
-    for word in problem.split():
-        call, _, fit = word.partition(":")
-        position, stated, ratio = fit.partition("=")
-        calls.setdefault(call, {})[int(position)] = _likeness(ratio) if stated else None
-    return list(calls.values())
+def _likeness(unit: int, equal: int, keys: int) -> int:
+    return equal * unit // keys if keys else unit  # no keys on both sides are equal
 
 
-def _likeness(ratio: str) -> Fraction:
-    equal, keys = map(int, ratio.split("/"))
-    return Fraction(equal, keys) if keys else Fraction(1)  # no keys on both sides are equal
-
-
-def _similarity(calls: Sequence[Fits]) -> Fraction:
+def _similarity(calls: Sequence[Fits]) -> int:
     rows = [{p: like for p, like in fits.items() if like} for fits in calls]
     positions = sorted({p for row in rows for p in row})
     if all(len(row) <= 1 for row in rows):
-        return sum((max(row.get(p, Fraction()) for row in rows) for p in positions), Fraction())
-    scale = lcm(*(like.denominator for row in rows for like in row.values()))
-    gains = [[int(row.get(p, 0) * scale) for row in rows if row] for p in positions]
-    return Fraction(largest_assignment(gains), scale)
+        return sum(max(row.get(p, 0) for row in rows) for p in positions)
+    return largest_assignment([[row.get(p, 0) for row in rows if row] for p in positions])
 
 
 def _common(calls: Sequence[Fits]) -> int:
