@@ -4,7 +4,7 @@ Doubles are added as whole multiples of 2**-60: no order of rows, no splitting i
 earlier run changes a bit of the result, and what is no longer so can be taken off again. That is
 how release scores follow a small change without reading the whole lake.
 
-Such a multiple is three digits of base 2**32, each added up in doubles, which are exact below
+Such a multiple is four digits of base 2**32, each added up in doubles, which are exact below
 2**53; the engine puts them together.
 """
 
@@ -38,7 +38,7 @@ _STATUSES: Final = ("scored", "not_applicable", "error")
 _COUNTS: Final = (*_STATUSES, "not_single")
 _SUMS: Final = ("numerator", "denominator", "value_sum", "weight", "observations")
 _BASE: Final = 2**32
-_DIGITS: Final = 3
+_DIGITS: Final = 4
 
 
 def start_sums(con: duckdb.DuckDBPyConnection) -> None:

@@ -6,6 +6,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 import duckdb
+import pyarrow as pa
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
@@ -130,6 +131,7 @@ def con() -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection on which nothing was scored before."""
     with duckdb.connect(config={"threads": 1}) as con:
         con.register("score_sums", arrow(SCORE_SUMS, []))
+        con.register("trajectory_scores", arrow(TRAJECTORY_SCORES, []))
         con.execute("CREATE TABLE traces_to_score (trace_id TEXT, scored_date DATE)")
         yield con
 
@@ -142,7 +144,6 @@ def test_release_scores_are_those_of_the_definition(
     """Cohorts stay apart, ratios are pooled, PQ and RA are means over tasks; runs are weighted."""
     random = Random(seed)  # noqa: S311 - no secret hangs on it
     runs = [random_run(random) for _ in range(120)]
-    con.register("trajectory_scores", arrow(TRAJECTORY_SCORES, []))
     start_sums(con)
     made = arrow(TRAJECTORY_SCORES, [row(i, run) for i, run in enumerate(runs)])
     add_scores(con, made.to_batches(50))
@@ -157,6 +158,19 @@ def test_release_scores_are_those_of_the_definition(
     assert found == dict(plain(runs))
 
 
+def numbered(rows: pa.Table, random: Random) -> pa.Table:
+    """Return the rows with scores as dictionaries, in any order, one of them twice."""
+    places = [*range(len(rows)), random.randrange(len(rows))]
+    random.shuffle(places)
+    indices = pa.array([places.index(at) for at in range(len(rows))], pa.int32())
+    for at, name in enumerate(rows.column_names):
+        if pa.types.is_struct(rows[name].type):
+            scores = rows[name].combine_chunks().take(pa.array(places))
+            column = pa.DictionaryArray.from_arrays(indices, scores)
+            rows = rows.set_column(at, name, column)
+    return rows
+
+
 @settings(max_examples=15, phases=[Phase.generate])
 @given(seed=st.integers(min_value=0))
 def test_sums_are_exact(con: duckdb.DuckDBPyConnection, seed: int) -> None:
@@ -165,7 +179,7 @@ def test_sums_are_exact(con: duckdb.DuckDBPyConnection, seed: int) -> None:
     runs = [wide_run(random) for _ in range(60)]
     made = arrow(TRAJECTORY_SCORES, [row(i, run) for i, run in enumerate(runs)])
     start_sums(con)
-    add_scores(con, made.to_batches(random.randint(1, 60)))
+    add_scores(con, numbered(made, random).to_batches(random.randint(1, 60)))
     total_sums(con)
 
     found = con.sql("SELECT sum(numerator), sum(value_sum), sum(observations) FROM current_sums")
