@@ -1,7 +1,7 @@
 """Scores tool selection: decision points, their alignment with the task, criteria a, b and c.
 
-SQL says all of it but two things that Python does once for each distinct case: the alignment and
-the validation of arguments.
+SQL says all of it but two things: Python aligns, once for each distinct case, and validates the
+arguments of each call.
 Source: Triangle (TSA); metrics.md, section 1.
 """
 
