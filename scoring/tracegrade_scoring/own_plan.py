@@ -1,6 +1,5 @@
 """Scores attempts against their own first plan, where no task is needed to know what was meant."""
 
-from collections.abc import Iterator
 from typing import Final
 
 import duckdb
@@ -31,16 +30,23 @@ def score_own_plans(con: duckdb.DuckDBPyConnection, plans: Plans) -> None:
         plans: Every plan that they declared.
     """
     materialise(con, "plan_firsts")
-    put(con, "plan_items", table(ITEMS, _items(plans)))
+    put(con, "plan_items", _items(plans))
     _pair_steps(con, plans)
     materialise(con, "plan_step_rows")
     define(con, "plan_scores")
 
 
-def _items(plans: Plans) -> Iterator[tuple[object, ...]]:
-    for number, steps in enumerate(plans):
-        for place, step in enumerate(steps):
-            yield number, place, step.id, step.tool, _mark(step)
+def _items(plans: Plans) -> pa.Table:
+    every = [step for steps in plans for step in steps]
+    columns = (
+        [number for number, steps in enumerate(plans) for _ in steps],
+        [place for steps in plans for place in range(len(steps))],
+        [step.id for step in every],
+        [step.tool for step in every],
+        [_mark(step) for step in every],
+    )
+    arrays = [pa.array(values, f.type) for values, f in zip(columns, ITEMS, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=ITEMS)
 
 
 def _mark(step: PlanStep) -> str | None:

@@ -61,6 +61,14 @@ def read_plan(plan: str) -> tuple[PlanStep, ...]:
     return tuple(step for step in steps if step.status not in CANCELLED_STATUSES)
 
 
+def text_of(item: Mapping[str, object]) -> str:
+    """Return what a step of a structured plan says; empty where it gives no text."""
+    for key in TEXT_KEYS:
+        if isinstance(text := item.get(key), str):
+            return text
+    return ""
+
+
 def normal_text(text: str) -> str:
     """Return the text case-folded, without numbering and punctuation, one blank between words."""
     return " ".join(_PUNCTUATION.sub(" ", _NUMBERING.sub("", text.casefold())).split())
@@ -129,9 +137,8 @@ def _read_step(item: object) -> PlanStep:
     if not isinstance(item, dict):
         return PlanStep(None, str(item), None, None)
     get = item.get
-    said = next((text for key in TEXT_KEYS if isinstance(text := get(key), str)), "")
     status = (_text(get("status")) or "").casefold() or None
-    return PlanStep(_text(get("id")), said, _text(get("tool")), status)
+    return PlanStep(_text(get("id")), text_of(item), _text(get("tool")), status)
 
 
 def _text(value: object) -> str | None:

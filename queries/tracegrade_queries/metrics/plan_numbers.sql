@@ -8,7 +8,7 @@
 --   plan_index    INTEGER  Of the plan; one row for each attempt_id and plan_index.
 --   calls_before  INTEGER  Calls of the attempt before it.
 --   plan          INTEGER  The same for equal texts, from 0.
---   canonical     INTEGER  The same for equal JSON, from 0.
+--   canonical     INTEGER  The same for equal JSON, from 0; NULL where no attempt has others.
 --   is_empty      BOOLEAN  It has no steps.
 --   is_marked     BOOLEAN  It says of a step how far it is.
 -- Order:

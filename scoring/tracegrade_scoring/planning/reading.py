@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from tracegrade_scoring.plan_steps import LIST_KEYS, MAX_STEPS, TEXT_KEYS
+from tracegrade_scoring.plan_steps import LIST_KEYS, MAX_STEPS, text_of
 
 _ITEM: Final = re.compile(r"^([ \t]*)(?:(?:step\s+)?\d+[.):]|[-*•])[ \t]+(?=\S)", re.I | re.M)
 _LIST: Final = re.compile(r"[\[{].*[\]}]", re.S)
@@ -122,7 +122,7 @@ def _from_text(text: str, marks: Callable[[str], Marks]) -> PlannedStep:
 
 def _from_object(item: Mapping[str, Any], marks: Callable[[str], Marks]) -> PlannedStep:
     get = item.get
-    text = next((said for key in TEXT_KEYS if isinstance(said := get(key), str)), "")
+    text = text_of(item)
     changes, rollback, branch = marks(text)
     effect = _name(get("effect"))
     undone = rollback or bool(get("rollback"))
