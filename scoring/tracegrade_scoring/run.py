@@ -12,6 +12,7 @@ from typing import Final
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tracegrade_collector.crash_points import reach
 from tracegrade_collector.lake import Lake, StagedFile, Table
@@ -43,7 +44,8 @@ class Run:
 
     def stage(self, table: Table, rows: pa.Table) -> list[StagedFile]:
         """Write rows, in part as dictionaries, as files that no reader sees yet; for `add`."""
-        return self._lake.stage(table, plain(table, rows), uuid.uuid4().hex)
+        by_date = rows.take(pc.sort_indices(rows["date"]))  # before there is more to move
+        return self._lake.stage(table, plain(table, by_date), uuid.uuid4().hex)
 
     def add(self, files: Mapping[Table, Sequence[StagedFile]]) -> None:
         """Let staged files be committed with their tables."""
