@@ -26,10 +26,11 @@ _MACROS: Final = (
 
 
 def create_relations(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
-    """Create the task relations, `attempt_members`, `calls`, `plans`, `task_matches`, `attempts`.
+    """Create what every metric reads.
 
-    Their columns stand in the headers of the queries of the same names, and for the task
-    relations in `tasks/relations.py`.
+    That is the task relations, `attempt_members`, `calls`, `plans`, `task_matches`,
+    `argument_patterns` and `attempts`. Their columns stand in the headers of the queries of the
+    same names, and for the task relations in `tasks/relations.py`.
     """
     for macro in _MACROS:
         con.execute(query(macro))
@@ -42,5 +43,8 @@ def create_relations(con: duckdb.DuckDBPyConnection, specification: Specificatio
     materialise(con, "calls", "attempt_calls")
     materialise(con, "plans", "attempt_plans")
     match_tasks(con, specification)
+    materialise(con, "patterned_calls")
+    put(con, "argument_matches", matches(con, "patterned_calls", "arguments"))
+    materialise(con, "argument_patterns")
     judge_success(con)
     materialise(con, "attempts")

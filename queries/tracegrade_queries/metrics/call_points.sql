@@ -5,6 +5,7 @@
 -- Source: Triangle, "Measuring TSA"; metrics.md, section 1.
 --
 -- Reads:
+--   argument_patterns
 --   calls
 --   task_matches
 --   task_serves
@@ -40,13 +41,17 @@ ruled AS (
     calls.call_index,
     calls.failed,
     calls.tool_name,
-    calls.arguments,
     calls.sub_goal,
-    serving.rules
+    serving.rules,
+    argument_patterns.patterns
   FROM calls
   LEFT JOIN task_matches USING (attempt_id)
   LEFT JOIN serving
     ON task_matches.task_id = serving.task_id AND calls.tool_name = serving.tool_name
+  LEFT JOIN argument_patterns
+    ON
+      calls.attempt_id = argument_patterns.attempt_id
+      AND calls.call_index = argument_patterns.call_index
 ),
 
 served AS (
@@ -60,7 +65,7 @@ served AS (
       sub_goal,
       list_filter(
         rules,
-        LAMBDA rule: coalesce(regexp_matches(arguments, rule.arguments), rule.arguments IS NULL)
+        LAMBDA rule: rule.arguments IS NULL OR list_contains(patterns, rule.arguments)
       )[1].sub_goal
     ) AS sub_goal
   FROM ruled

@@ -4,6 +4,7 @@
 -- one call may serve several sub-goals.
 --
 -- Reads:
+--   argument_patterns
 --   attempts
 --   calls
 --   graph_nodes
@@ -41,6 +42,7 @@ SELECT
 FROM calls
 INNER JOIN attempts USING (attempt_id)
 INNER JOIN graph_serves USING (task_id, tool_name)
+LEFT JOIN argument_patterns USING (attempt_id, call_index)
 LEFT JOIN graph_nodes AS named
   ON
     attempts.task_id = named.task_id
@@ -51,5 +53,5 @@ WHERE
     graph_serves.patterns IS NULL
     OR calls.content_missing
     -- Of several rules one is enough.
-    OR len([p FOR p IN patterns IF regexp_matches(calls.arguments, p)]) > 0  -- noqa: RF02
+    OR list_has_any(graph_serves.patterns, argument_patterns.patterns)
   );
