@@ -5,7 +5,7 @@ once: RE2 looks for all of them in a text at a time, and the engine is told that
 constant.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import duckdb
@@ -43,17 +43,39 @@ def _fitting_patterns(con: duckdb.DuckDBPyConnection, patterns: Patterns) -> pa.
     """Return (attempt_id, task_id): each pattern that is found in what an untold attempt asked."""
     asked = con.sql("SELECT attempt_id, words FROM untold_attempts WHERE words IS NOT NULL")
     attempts, words = asked.to_arrow_table().columns
-    fits = re2.Filter()
-    for pattern in patterns.values():
-        fits.Add(pattern)
-    fits.Compile()
-    found = pa.array(map(fits.Match, words.to_pylist()), pa.list_(pa.int32()))
+    finders = list(_finders(list(patterns.values())))
+    fitting = (
+        [first + place for first, finder in finders for place in finder.Match(text) or ()]
+        for text in words.to_pylist()
+    )
+    found = pa.array(fitting, pa.list_(pa.int32()))
     return pa.table(
         {
             "attempt_id": attempts.take(pc.list_parent_indices(found)),
             "task_id": pa.array(list(patterns), pa.string()).take(found.flatten()),
         }
     )
+
+
+def _finders(patterns: Sequence[str], first: int = 0) -> Iterator[tuple[int, re2.Filter]]:
+    """Yield what looks for all patterns, in as few parts as RE2 has memory for.
+
+    With each the place of its first pattern stands. The longest pattern that a task may have fits
+    into a part of its own.
+    """
+    finder = re2.Filter()
+    for pattern in patterns:
+        finder.Add(pattern)
+    try:
+        finder.Compile()
+    except re2.error:
+        if len(patterns) == 1:
+            raise
+        half = len(patterns) // 2
+        yield from _finders(patterns[:half], first)
+        yield from _finders(patterns[half:], first + half)
+    else:
+        yield first, finder
 
 
 def _bindings(con: duckdb.DuckDBPyConnection, patterns: Patterns) -> pa.Table:

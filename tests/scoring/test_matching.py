@@ -1,5 +1,6 @@
 """Patterns of tasks, asked all at once, fit and bind as the engine says of each by itself."""
 
+from itertools import product
 from random import Random
 
 import duckdb
@@ -76,3 +77,23 @@ def test_patterns_fit_and_bind_together_as_alone(seed: int) -> None:
         if task
         for pair in sorted(alone[i][task][1].items())
     ]
+
+
+def test_any_number_of_long_patterns_is_asked() -> None:
+    """More patterns than RE2 holds at a time still find each its runs, in the last part, too."""
+    random = Random(1)  # noqa: S311 - no secret hangs on it
+    asked = [" ".join(random.choices(WORDS, k=16)) for _ in range(2_000)]
+    tasks = {f"task{i}": {"match": {"user_input": text}} for i, text in enumerate(asked)}
+    texts = {"t1": asked[0], "t2": f"{asked[1_999]} and {asked[700]}", "t3": "nothing"}
+    runs = [trajectory(name, user_input=text) for name, text in texts.items()]
+    specification = Specification.model_validate({"tasks": tasks})
+    with connection([], runs) as con:
+        register(con, specification)
+        materialise(con, "attempt_members")
+        match_tasks(con, specification)
+        found = con.sql("SELECT attempt_id, task_id FROM matched_tasks ORDER BY ALL").fetchall()
+
+    assert found == [("t1", "task0"), ("t2", "task1999"), ("t2", "task700")]
+
+
+WORDS = ["".join(letters) for letters in product("abcdefghij", repeat=4)]
