@@ -127,8 +127,9 @@ _CALLS = """
   placed AS (
     SELECT
       *,
-      j - count_if(fails) OVER (PARTITION BY i ORDER BY j ROWS BETWEEN UNBOUNDED PRECEDING
-                                AND 1 PRECEDING) AS place
+      -- Before the first call there are no rows to count, which is NULL.
+      j - coalesce(count_if(fails) OVER (PARTITION BY i ORDER BY j ROWS BETWEEN UNBOUNDED PRECEDING
+                                         AND 1 PRECEDING), 0) AS place
     FROM numbered
   ),
   picked AS (
