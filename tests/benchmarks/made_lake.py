@@ -137,15 +137,17 @@ _CALLS = """
       *,
       CASE
         WHEN loops THEN tool_of(task, 0)
-        WHEN u(key, 'wrong') < 0.08 THEN 'tool_' || (mixed(key, 'other') % 25)
+        -- One of these is not offered.
+        WHEN u(key, 'wrong') < 0.08 THEN 'tool_' || (mixed(key, 'other') % 26)
         ELSE tool_of(task, place % expected_calls(task))
       END AS tool_name,
       -- Some arguments are those of the call before.
-      if(loops, hash(i), if(u(key, 'again') < 0.05 AND j > 0, mixed(i, j - 1), key)) AS about
+      if(loops, hash(i), if(u(key, 'again') < 0.05 AND j > 0, mixed(i, j - 1), key)) AS about,
+      if(loops, hash(i), key) AS told
     FROM placed
   )
   SELECT
-    * EXCLUDE (about),
+    * EXCLUDE (about, told),
     '{"customer":"' || customer || if(
       about % 3 > 0,
       '","filter":{"limit":' || (about % 90 + 10) || ',"since":"' || day_of(about)
@@ -157,11 +159,11 @@ _CALLS = """
       AS arguments,
     CASE
       WHEN fails AND u(key, 'said') < 0.5 THEN 'Error: no such order ' || (key % 1000000)
-      ELSE '{"items":[{"id":"' || order_of(about) || '","total":' || (key % 9000 / 100.0)
-        || '}' || records_of(key, 'records', skewed(key, 'listed', 1, 1.2, 20))
+      ELSE '{"items":[{"id":"' || order_of(about) || '","total":' || (told % 9000 / 100.0)
+        || '}' || records_of(told, 'records', skewed(told, 'listed', 1, 1.2, 20))
         || '],"next":"' || order_of(lead(about, 1, key) OVER (PARTITION BY i ORDER BY j))
-        || '","state":"' || if(u(key, 'state') < 0.8, 'done', 'open') || '","text":"'
-        || text_of(key, 'result', skewed(key, 'long', 60, 0.9, 1000)) || '"}'
+        || '","state":"' || if(u(told, 'state') < 0.8, 'done', 'open') || '","text":"'
+        || text_of(told, 'result', skewed(told, 'long', 60, 0.9, 1000)) || '"}'
     END AS result
   FROM picked
 """
@@ -169,17 +171,23 @@ _CALLS = """
 _STEPS = """
   WITH plan_rows AS (
     SELECT i, spot, '[' || string_agg(
-      '{"id":"p' || place || '","status":"' || if(place < spot, 'completed', 'pending')
+      '{"id":"p' || place || if(is_other, '-' || spot, '')
+      || '","status":"' || if(place < spot, 'completed', 'pending')
       || '","text":"step ' || place || ' '
-      || if(i % 2 = 0, tool_of(task, place), text_of(mixed(i, place), 'plan', 30))
+      || if(i % 2 = 0 AND NOT is_other, tool_of(task, place),
+            text_of(mixed(i, place + if(is_other, 100 * spot, 0)), 'plan', 30))
       || '","tool":"' || tool_of(task, place + if(spot > 0 AND place > spot, spot, 0)) || '"}',
       ',' ORDER BY place) || ']' AS plan
     FROM (
-      SELECT i, task, 0 AS spot FROM runs WHERE plans
-      UNION ALL
-      SELECT i, task, j + 1 FROM made_calls
-      WHERE plans AND (u(key, 'replan') < 0.05 OR (fails AND u(key, 'replan') < 0.4))
-    ) AS planned, unnest(range(expected_calls(task))) AS places (place)
+      -- Half of the later plans are for other steps, the others tick off what is done.
+      SELECT *, spot > 0 AND place >= spot AND hash(i + spot) % 2 = 0 AS is_other
+      FROM (
+        SELECT i, task, 0 AS spot FROM runs WHERE plans
+        UNION ALL
+        SELECT i, task, j + 1 FROM made_calls
+        WHERE plans AND (u(key, 'replan') < 0.05 OR (fails AND u(key, 'replan') < 0.4))
+      ) AS planned, unnest(range(expected_calls(task))) AS places (place)
+    ) AS steps_planned
     GROUP BY i, spot
   ),
   parts AS (
@@ -211,7 +219,7 @@ _STEPS = """
     if(placed.kind = 'observation', placed.step_index - 1, NULL) AS call_step,
     if(placed.kind = 'tool_call', if(made_calls.fails, 'error', 'ok'), NULL) AS status,
     if(placed.kind = 'tool_call', 'span', NULL) AS status_source,
-    if(placed.kind = 'tool_call', TRUE, NULL) AS offered,
+    if(placed.kind = 'tool_call', made_calls.tool_name <> 'tool_25', NULL) AS offered,
     'gpt-5' AS model,
     if(placed.kind IN ('thought', 'tool_call', 'answer'), 900 + mixed(i, step_index) % 4000, NULL)
       AS input_tokens,
