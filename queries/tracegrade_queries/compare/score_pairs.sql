@@ -4,9 +4,12 @@
 -- sample_weight.
 -- Source: metrics.md, section 10 and rule 0.2.
 --
+-- `scores` holds those of compared runs alone: a join would keep all of them to look for a run's.
+--
 -- Reads:
---   compared_runs
 --   scores
+-- Parameters:
+--   $base  VARCHAR  The release before.
 -- Columns:
 --   agent_name             VARCHAR  NULL if the trace names none.
 --   run_mode               VARCHAR  NULL if the trace does not say.
@@ -28,22 +31,19 @@
 --   agent_name, run_mode, metric, task_id
 WITH parts AS (
   SELECT
-    compared_runs.agent_name,
-    compared_runs.run_mode,
-    compared_runs.task_id,
-    compared_runs.side,
-    scores.metric,
-    scores.status,
-    scores.sample_weight * 1152921504606846976 AS unit,
-    (unit * scores.numerator)::HUGEINT AS numerator,
-    (unit * scores.denominator)::HUGEINT AS denominator,
-    (unit * scores.value)::HUGEINT AS weighted,
-    if(scores.value IS NULL, NULL, unit)::HUGEINT AS weight
-  FROM compared_runs
-  INNER JOIN scores USING (trajectory_id)
-  WHERE
-    compared_runs.counted
-    AND compared_runs.task_id IS NOT NULL
+    agent_name,
+    run_mode,
+    task_id,
+    if(release = $base, 'base', 'candidate') AS side,
+    metric,
+    status,
+    sample_weight * 1152921504606846976 AS unit,
+    (unit * numerator)::HUGEINT AS numerator,
+    (unit * denominator)::HUGEINT AS denominator,
+    (unit * value)::HUGEINT AS weighted,
+    if(value IS NULL, NULL, unit)::HUGEINT AS weight
+  FROM scores
+  WHERE task_id IS NOT NULL
 ),
 
 side_sums AS (

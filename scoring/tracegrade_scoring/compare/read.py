@@ -74,7 +74,7 @@ def read_comparisons(
     if not both or base == candidate:
         raise NothingToCompare(_nothing(con, base, candidate, agent))
     with only(con, ["trajectory_scores"], _COMPARED):  # an observed optimum is of these alone
-        scores = {"scores": _by_agent(read_rows(con, "score_pairs"))}
+        scores = {"scores": _by_agent(read_rows(con, "score_pairs", base=base))}
         if not all(cohort.is_paired for cohort in both):
             means = sorted(TASK_MEANS)
             scores["unpaired"] = _by_agent(read_rows(con, "unpaired_sums", means=means))
