@@ -15,7 +15,8 @@ import re2
 from duckdb import ColumnExpression, ConstantExpression, Expression
 from duckdb import FunctionExpression as Function
 
-from tracegrade_scoring.relations import by_value, materialise, put
+from tracegrade_scoring.patterns import by_value
+from tracegrade_scoring.relations import materialise, put
 from tracegrade_scoring.tasks import Specification
 
 Patterns = Mapping[str, str]

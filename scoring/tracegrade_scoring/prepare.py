@@ -11,7 +11,8 @@ import duckdb
 
 from tracegrade_queries.sql import query
 from tracegrade_scoring.matching import match_tasks
-from tracegrade_scoring.relations import matches, materialise, put
+from tracegrade_scoring.patterns import matches
+from tracegrade_scoring.relations import materialise, put
 from tracegrade_scoring.success import judge_success
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.relations import register

@@ -14,7 +14,8 @@ import pyarrow as pa
 from tracegrade_queries.canonical import canonical_texts
 from tracegrade_scoring.criteria.conditions import Condition, conditions, values
 from tracegrade_scoring.criteria.expressions import evaluate
-from tracegrade_scoring.relations import matches, materialise, put, table
+from tracegrade_scoring.patterns import matches
+from tracegrade_scoring.relations import materialise, put, table
 from tracegrade_scoring.tasks.relations import WANTED
 
 TEXT: Final = pa.string()
