@@ -40,59 +40,59 @@ WITH observed_optima AS (
   HAVING count(*) >= 3
 ),
 
--- Filled in before a run becomes many rows.
-filled AS (
+widened AS (
   SELECT
-    scored.* REPLACE (
-      CASE
-        WHEN
-          NOT coalesce(scored.step_efficiency.reason IN ('no_optimum', 'no_task'), FALSE)
-          OR observed_optima.optimum IS NULL
-          THEN scored.step_efficiency
-        WHEN observed_optima.optimum = 0
-          THEN struct_update(
-            scored.step_efficiency,
-            label := concat('extra_steps: ', scored.actual_steps.value::BIGINT),
-            reason := 'optimum_zero'
-          )
-        ELSE struct_update(
-          scored.step_efficiency,
-          value := observed_optima.optimum / scored.actual_steps.value,
-          numerator := observed_optima.optimum,
-          denominator := scored.actual_steps.value,
-          status := 'scored',
-          reason := NULL::VARCHAR,
-          source := 'observed'
-        )
-      END AS step_efficiency,
-      CASE
-        WHEN
-          NOT coalesce(scored.step_ratio.reason IN ('no_optimum', 'no_task'), FALSE)
-          OR observed_optima.optimum IS NULL
-          THEN scored.step_ratio
-        WHEN observed_optima.optimum = 0
-          THEN struct_update(
-            scored.step_ratio,
-            label := concat('extra_steps: ', scored.actual_steps.value::BIGINT),
-            reason := 'optimum_zero'
-          )
-        ELSE struct_update(
-          scored.step_ratio,
-          value := scored.actual_steps.value / observed_optima.optimum,
-          numerator := scored.actual_steps.value,
-          denominator := observed_optima.optimum,
-          status := 'scored',
-          reason := NULL::VARCHAR,
-          source := 'observed'
-        )
-      END AS step_ratio
-    )
+    scored.*,
+    observed_optima.optimum,
+    scored.actual_steps.value AS steps
   FROM trajectory_scores AS scored
   LEFT JOIN observed_optima
     ON
       scored.task_id = observed_optima.task_id
       AND scored.agent_name IS NOT DISTINCT FROM observed_optima.agent_name
       AND scored.run_mode IS NOT DISTINCT FROM observed_optima.run_mode
+),
+
+-- Before a run becomes many rows; both metrics alike, each with what is above and below.
+measured AS (
+  SELECT
+    * EXCLUDE (optimum, steps),
+    list_transform(
+      [
+        { 'score': step_efficiency, 'top': optimum, 'bottom': steps },
+        { 'score': step_ratio, 'top': steps, 'bottom': optimum }
+      ],
+      LAMBDA part: CASE
+        WHEN
+          NOT coalesce(part['score']['reason'] IN ('no_optimum', 'no_task'), FALSE)
+          OR optimum IS NULL
+          THEN part['score']
+        WHEN optimum = 0
+          THEN struct_update(
+            part['score'],
+            label := concat('extra_steps: ', steps::BIGINT),
+            reason := 'optimum_zero'
+          )
+        ELSE struct_update(
+          part['score'],
+          value := part['top'] / part['bottom'],
+          numerator := part['top'],
+          denominator := part['bottom'],
+          status := 'scored',
+          reason := NULL::VARCHAR,
+          source := 'observed'
+        )
+      END
+    ) AS both_scores
+  FROM widened
+),
+
+filled AS (
+  SELECT
+    * EXCLUDE (both_scores) REPLACE (
+      both_scores[1] AS step_efficiency, both_scores[2] AS step_ratio
+    )
+  FROM measured
 )
 
 SELECT
