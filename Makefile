@@ -31,7 +31,7 @@ bench: .venv/demo .venv/test  ## Measure speed, side by side; prints tables.
 	  $(BIN)/python -m tests.benchmarks.$$(basename $$file .py) || exit 1; done
 
 chaos: .venv/demo .venv/test  ## Kill the collector 1,000 times, and model every power cut; some minutes.
-	@KILLS=$${KILLS:-1000} POWER_CUTS=all $(BIN)/pytest -q -s tests/collector/test_kill.py tests/collector/test_power_cut.py
+	@KILLS=$${KILLS:-1000} POWER_CUTS=all $(BIN)/pytest -q -s tests/collector/faults/test_kill.py tests/collector/faults/test_power_cut.py
 
 clean:  ## Remove everything that these commands made.
 	rm -rf .venv .frameworks .demo .peers dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,14 +1,16 @@
-"""What every test may use: the folder of real traces, and which examples hypothesis tries.
+"""What every test may use: real traces, an S3 server; and which examples hypothesis tries.
 
 A run tries the same examples as the one before, so that it fails for a change and not by chance;
 `EXAMPLES=new` tries others. A slow machine is no reason to fail.
 """
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.lake.s3_server import Store, put_environment, s3_server
 
 settings.register_profile(
     "same", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -25,3 +27,24 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip("the folder of shared test data is not on this machine")
     return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Store]:
+    """An S3 server that all tests share."""
+    with s3_server() as store:
+        yield store
+
+
+@pytest.fixture
+def store(server: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """The server without faults, known to all clients of this process and those it starts."""
+    put_environment(server, monkeypatch.setenv)
+    yield server
+    server.heal()
+
+
+@pytest.fixture
+def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give up on a request to a store after two tries."""
+    monkeypatch.setattr("tracegrade_collector.lake.object_store.MAX_RETRIES", 1)

@@ -10,8 +10,9 @@ import time
 from contextlib import suppress
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from tests.waiting import PATIENCE_SECS
 
-from .running import PATIENCE_SECS, PROTOBUF, trace_request
+from .running import PROTOBUF, trace_request
 
 PAUSE_SECS = 0.002  # between requests, so that the lander gets its share of two cores
 FIRST_ID_OF_PATIENT = 1 << 32

@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
@@ -23,6 +22,7 @@ from google.protobuf import json_format
 from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from tests.waiting import PATIENCE_SECS, wait_until
 
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS
 from tracegrade_collector.receive.counters import PREFIX
@@ -31,8 +31,6 @@ RAW_TABLES = {"raw_spans": RAW_SPANS, "raw_logs": RAW_LOGS}
 COMMAND = [str(Path(sys.executable).with_name("tracegrade")), "collect"]
 PROTOBUF = {"Content-Type": "application/x-protobuf"}
 JSON = {"Content-Type": "application/json"}
-PATIENCE_SECS = 240.0
-"""How long a test waits for what must come; only a failed test waits so long."""
 
 
 class Answer(NamedTuple):
@@ -208,14 +206,6 @@ def read_answer(connection: http.client.HTTPConnection) -> Answer:
     response = connection.getresponse()
     headers = {name.lower(): value for name, value in response.getheaders()}
     return Answer(response.status, headers, response.read())
-
-
-def wait_until(condition: Callable[[], Any]) -> None:
-    """Return as soon as the condition holds; fail if it never does."""
-    deadline = time.monotonic() + PATIENCE_SECS
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
 
 
 @contextmanager

@@ -16,6 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from tests.lake.s3_server import BUCKET
+from tests.waiting import wait_until
 
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.crash_points import ERASING, EXIT_CODE, VARIABLE
@@ -31,16 +33,7 @@ from tracegrade_collector.upkeep.settling import settle
 from tracegrade_collector.upkeep.verify import verify
 
 from .commands import Ended, tracegrade
-from .running import (
-    COMMAND,
-    Collector,
-    collecting,
-    in_background,
-    landed,
-    trace_request,
-    wait_until,
-)
-from .s3_server import BUCKET
+from .running import COMMAND, Collector, collecting, in_background, landed, trace_request
 
 TRACEGRADE = COMMAND[0]
 CANARY = b"heather on the moor"

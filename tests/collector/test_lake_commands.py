@@ -9,19 +9,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.waiting import PATIENCE_SECS
 
 from tracegrade.errors import BadInput
 from tracegrade_collector.lake import RAW_SPANS, Lake
 from tracegrade_collector.lake_commands import parse_days
 
 from .commands import Ended, tracegrade
-from .running import (
-    COMMAND,
-    PATIENCE_SECS,
-    collecting,
-    landed,
-    trace_body,
-)
+from .running import COMMAND, collecting, landed, trace_body
 
 TRACEGRADE = COMMAND[0]
 

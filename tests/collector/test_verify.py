@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from tests.waiting import wait_until
 
 from tracegrade_collector.importer import import_files
 from tracegrade_collector.lake import RAW_SPANS, Lake
@@ -17,15 +18,7 @@ from tracegrade_collector.log.wal import read_segment
 from tracegrade_collector.upkeep.verify import Report, verify
 
 from .commands import Ended, tracegrade
-from .running import (
-    collecting,
-    in_background,
-    landed,
-    log_body,
-    trace_body,
-    trace_request,
-    wait_until,
-)
+from .running import collecting, in_background, landed, log_body, trace_body, trace_request
 
 OLD = 1_700_000_000
 

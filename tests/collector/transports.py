@@ -16,10 +16,11 @@ from google.rpc.error_details_pb2 import BadRequest, RetryInfo
 from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+from tests.waiting import PATIENCE_SECS
 
 from tracegrade_collector.encoding.otlp_json import write_json
 
-from .running import JSON, PATIENCE_SECS, PROTOBUF, Answer, Collector
+from .running import JSON, PROTOBUF, Answer, Collector
 
 ACCEPTED, BAD_DATA, TOO_LARGE, UNAVAILABLE, UNKNOWN_SIGNAL = (
     "accepted",

@@ -8,7 +8,7 @@ import uuid
 from pathlib import Path
 
 import pytest
-from tests.collector.running import PATIENCE_SECS, wait_until
+from tests.waiting import PATIENCE_SECS, wait_until
 
 CHECKOUT = Path(__file__).parents[2]
 PROC = Path("/proc")

@@ -6,8 +6,8 @@ from pathlib import Path
 import duckdb
 import polars as pl
 import pytest
-from tests.collector.s3_server import BUCKET, put_environment, s3_server
 from tests.headers import header, parameters_used
+from tests.lake.s3_server import BUCKET, put_environment, s3_server
 from tests.scoring.build import specification
 
 import tracegrade_queries as tg

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
+from tests.scoring.scorers.plain import Attempt
 
 from tracegrade_collector.lake import Table
 from tracegrade_queries.canonical import canonical_json
@@ -15,8 +16,6 @@ from tracegrade_scoring.prepare import create_relations
 from tracegrade_scoring.relations import define
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.source import read
-
-from .plain import Attempt
 
 Row = Mapping[str, Any]
 

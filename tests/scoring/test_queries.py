@@ -73,7 +73,7 @@ def refund(trace: int, error: str | None) -> list[Row]:
     ]
 
 
-SPECIFICATION = load([Path(__file__).with_name("tasks.yaml")]).specification
+SPECIFICATION = load([Path(__file__).with_name("tasks") / "tasks.yaml"]).specification
 
 
 @pytest.fixture(scope="module")

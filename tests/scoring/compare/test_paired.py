@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.scoring.pcg64 import pcg64
+from tests.scoring.statistics.pcg64 import pcg64
 
 from tracegrade_scoring.compare.paired import Pair, difference, holm, t_score_difference
 from tracegrade_scoring.intervals import percentile

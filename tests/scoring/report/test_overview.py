@@ -6,8 +6,8 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.scoring.pcg64 import pcg64
 from tests.scoring.report.build import START, Tables
+from tests.scoring.statistics.pcg64 import pcg64
 
 from tracegrade_queries.sql import paths
 from tracegrade_scoring.intervals import percentile

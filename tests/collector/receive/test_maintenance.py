@@ -1,0 +1,94 @@
+"""Maintenance inside a running collector: on schedule, one at a time, for every tenant's lake."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from tests.collector.running import collecting, trace_body
+from tests.lake.lake_rows import land, live_names, numbers, span, today
+from tests.waiting import wait_until
+
+from tracegrade_collector.config import BadConfig, CollectorConfig
+from tracegrade_collector.lake import Lake
+from tracegrade_collector.lake.maintaining import only_maintainer
+from tracegrade_collector.receive.maintenance import main, maintain
+from tracegrade_collector.receive.station import Place
+
+AT_ONCE = CollectorConfig(compact_after_secs=0.001)
+
+
+def lake_of(root: Path) -> Lake:
+    """Return a lake with three files of a date that is over."""
+    lake = Lake.create(root)
+    for seq in (1, 2, 3):
+        land(lake, [span(seq, seq, collector_id="import")])
+    return lake
+
+
+def test_a_running_collector_compacts(tmp_path: Path) -> None:
+    """While it receives and lands; nobody has to start anything."""
+    lake = lake_of(tmp_path)
+    with collecting(
+        tmp_path, compact_every_secs=0.2, compact_after_secs=0.1, land_every_secs=0.1
+    ) as collector:
+        collector.post("/v1/traces", trace_body(1000))
+        wait_until(lambda: any(name.startswith("compacted") for name in live_names(lake)))
+        wait_until(lambda: len(numbers(lake)) == 4)
+        assert collector.stop() == 0
+
+    assert len(live_names(lake)) == 2
+
+
+def test_a_running_collector_lets_dates_expire(tmp_path: Path) -> None:
+    """Those older than the retention; what arrives stays."""
+    lake = lake_of(tmp_path)
+    options = {"compact_every_secs": 0.2, "land_every_secs": 0.1, "retention_days": 30.0}
+    with collecting(tmp_path, **options) as collector:
+        collector.post("/v1/traces", trace_body(1000))
+        wait_until(lambda: len(numbers(lake)) == 1)
+        collector.stop()
+
+    assert {file.date for file in lake.live_files("raw_spans")} == {str(today())}
+
+
+def test_each_tenants_lake_is_maintained(tmp_path: Path) -> None:
+    """They are lakes of their own, below the lake."""
+    lakes = [lake_of(tmp_path), lake_of(tmp_path / "tenants/acme")]
+    order = {
+        "lake": str(tmp_path),
+        "state": str(tmp_path),
+        "options": asdict(AT_ONCE),
+    }
+    assert main([json.dumps(order)]) == 0
+
+    assert [len(live_names(lake)) for lake in lakes] == [1, 1]
+
+
+def test_who_maintains_already_is_left_alone(tmp_path: Path) -> None:
+    """A person's `lake compact` goes first; the schedule comes again."""
+    lake = lake_of(tmp_path)
+    place = Place(str(tmp_path), tmp_path)
+    with only_maintainer(lake.state):
+        assert maintain(place, AT_ONCE)
+        assert len(live_names(lake)) == 3
+    assert maintain(place, AT_ONCE)
+    assert len(live_names(lake)) == 1
+
+
+def test_what_cannot_be_maintained_is_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One line; the process ends with an error and the collector goes on."""
+    lake = lake_of(tmp_path)
+    Path(lake.files("raw_spans")[0]).write_bytes(b"")
+
+    assert not maintain(Place(str(tmp_path), tmp_path), AT_ONCE)
+    assert "cannot be read" in caplog.text
+
+
+def test_zero_means_never() -> None:
+    """Only for the two options where it has a meaning."""
+    assert CollectorConfig.load(None, {"compact_every_secs": 0, "retention_days": 0})
+    with pytest.raises(BadConfig, match="retention_days must be >= 0, got -1"):
+        CollectorConfig.load(None, {"retention_days": -1})

@@ -1,0 +1,98 @@
+"""Patterns of tasks, asked all at once, fit and bind as the engine says of each by itself."""
+
+from itertools import product
+from random import Random
+
+import duckdb
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from tests.scoring.build import connection, trajectory
+
+from tracegrade_scoring.matching import match_tasks
+from tracegrade_scoring.relations import materialise
+from tracegrade_scoring.tasks import Specification
+from tracegrade_scoring.tasks.relations import register
+
+PARTS = ("a", "K", "k", "ſ", "ß", "SS", "É", "é", "1", "-", " ", "\n", "ab", "c-1")  # noqa: RUF001
+SIGNS = (".", ".*", "^", "$", r"\b", r"\d+", r"\s", "[a-c]", "[^a]+", "(?:a|É)", "(?P<{}>k|1)?")
+FLAGS = ("", "(?i)", "(?s)", "(?m)", "(?U)")
+
+
+def some_pattern(random: Random) -> str:
+    """Return a pattern of a few parts, in which each name stands once."""
+    parts = [random.choice(PARTS + SIGNS).format(f"n{i}") for i in range(random.randint(1, 5))]
+    return random.choice(FLAGS) + "".join(parts)
+
+
+def some_text(random: Random) -> str:
+    """Return a text of a few parts."""
+    return "".join(random.choices(PARTS, k=random.randint(0, 8)))
+
+
+def by_itself(
+    con: duckdb.DuckDBPyConnection, pattern: str, text: str
+) -> tuple[bool, dict[str, str]]:
+    """Return whether a pattern is found in a text, and what its groups match, if anything."""
+    names = [f"n{i}" for i in range(5) if f"(?P<n{i}>" in pattern]
+    texts = [f"regexp_extract($text, $pattern, {i})" for i in range(1, len(names) + 1)]
+    asked = ", ".join(["regexp_matches($text, $pattern)", *texts])
+    fits, *found = con.execute(f"SELECT {asked}", {"text": text, "pattern": pattern}).fetchall()[0]
+    return fits, {name: value for name, value in zip(names, found, strict=True) if value}
+
+
+@settings(max_examples=30, phases=[Phase.generate], deadline=None)
+@given(st.integers(min_value=0))
+def test_patterns_fit_and_bind_together_as_alone(seed: int) -> None:
+    """Each text gets the tasks whose patterns fit it; one that is told its task, the values."""
+    random = Random(seed)  # noqa: S311 - no secret hangs on it
+    patterns = {f"task{i}": some_pattern(random) for i in range(6)}
+    texts = [some_text(random) for _ in range(12)]
+    told = [random.choice((None, *patterns)) for _ in texts]
+    runs = [
+        trajectory(f"t{i:02}", user_input=text, task_id=task)
+        for i, (text, task) in enumerate(zip(texts, told, strict=True))
+    ]
+    tasks = {name: {"match": {"user_input": pattern}} for name, pattern in patterns.items()}
+    specification = Specification.model_validate({"tasks": tasks})
+    with connection([], runs) as con:
+        register(con, specification)
+        materialise(con, "attempt_members")
+        match_tasks(con, specification)
+        alone = [{name: by_itself(con, p, text) for name, p in patterns.items()} for text in texts]
+        matched = con.sql("SELECT attempt_id, task_id FROM matched_tasks").fetchall()
+        bound = con.sql("SELECT attempt_id, name, value FROM attempt_bindings").fetchall()
+
+    fitting = [
+        [name for name, (fits, _) in found.items() if fits and told[i] is None]
+        for i, found in enumerate(alone)
+    ]
+    known = [told[i] or (names[0] if len(names) == 1 else None) for i, names in enumerate(fitting)]
+    assert sorted(matched) == [
+        (f"t{i:02}", name) for i, names in enumerate(fitting) for name in names
+    ]
+    assert sorted(bound) == [
+        (f"t{i:02}", *pair)
+        for i, task in enumerate(known)
+        if task
+        for pair in sorted(alone[i][task][1].items())
+    ]
+
+
+def test_any_number_of_long_patterns_is_asked() -> None:
+    """More patterns than RE2 holds at a time still find each its runs, in the last part, too."""
+    random = Random(1)  # noqa: S311 - no secret hangs on it
+    asked = [" ".join(random.choices(WORDS, k=16)) for _ in range(2_000)]
+    tasks = {f"task{i}": {"match": {"user_input": text}} for i, text in enumerate(asked)}
+    texts = {"t1": asked[0], "t2": f"{asked[1_999]} and {asked[700]}", "t3": "nothing"}
+    runs = [trajectory(name, user_input=text) for name, text in texts.items()]
+    specification = Specification.model_validate({"tasks": tasks})
+    with connection([], runs) as con:
+        register(con, specification)
+        materialise(con, "attempt_members")
+        match_tasks(con, specification)
+        found = con.sql("SELECT attempt_id, task_id FROM matched_tasks ORDER BY ALL").fetchall()
+
+    assert found == [("t1", "task0"), ("t2", "task1999"), ("t2", "task700")]
+
+
+WORDS = ["".join(letters) for letters in product("abcdefghij", repeat=4)]

@@ -1,0 +1,159 @@
+"""How a scoring run shares its work out, and what it reads of the lake, changes no row."""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.queries.traces import land
+from tests.scoring.build import specification
+
+from tracegrade_collector.crash_points import EXIT_CODE, VARIABLE
+from tracegrade_collector.errors import LakeUnwritable
+from tracegrade_collector.lake import RAW_SPANS, Lake
+from tracegrade_queries.build import build
+from tracegrade_queries.connection import connect
+from tracegrade_queries.schema import TRAJECTORIES
+from tracegrade_scoring.job import score
+
+from .test_job import TASKS, child, run, tables, values
+
+SINCE_DECLARED = (
+    "root_failed",
+    "finish_reasons",
+    "trace_records",
+    "trace_received_ns",
+    "imported",
+    "parent_step",
+)
+SMALL = 10
+"""Steps at a time, so that a few runs make several buckets."""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """A lake of built steps that nobody has scored: two dates, a sub-agent, a crash, no task."""
+    lake = Lake.create(tmp_path_factory.mktemp("built") / "lake")
+    runs = [run(i, *["look", "pay", "look"][: 1 + i % 3]) for i in range(1, 7)]
+    land(lake, *runs)
+    land(lake, child(7), run(8, "look", error="boom"), run(9, task=None), seq=2, day=1)
+    build(lake)
+    return lake
+
+
+@pytest.fixture(scope="module")
+def expected(built: Lake, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
+    """The rows of all score tables, from one bucket."""
+    lake = copied(built, tmp_path_factory.mktemp("expected"))
+    score(lake, specification(TASKS))
+    return tables(lake)
+
+
+@pytest.fixture
+def lake(built: Lake, tmp_path: Path) -> Lake:
+    """A lake of built steps of one's own."""
+    return copied(built, tmp_path)
+
+
+def copied(lake: Lake, folder: Path) -> Lake:
+    """Return a copy of the lake."""
+    return Lake.open(shutil.copytree(lake.root, folder / "lake"))
+
+
+@pytest.mark.parametrize(("cores", "steps"), [(1, SMALL), (2, SMALL), (3, 10_000)])
+def test_rows_are_the_same_however_buckets_are_shared_out(
+    lake: Lake,
+    expected: dict[str, list[Any]],
+    monkeypatch: pytest.MonkeyPatch,
+    cores: int,
+    steps: int,
+) -> None:
+    """Any number of cores and of buckets gives the same rows, sums bit for bit."""
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    progress = []
+
+    score(
+        lake,
+        specification(TASKS),
+        steps_at_a_time=steps,
+        progress=lambda done, of: progress.append((done, of)),
+    )
+
+    assert tables(lake) == expected
+    buckets = len(progress)
+    assert progress == [(done, buckets) for done in range(1, buckets + 1)]
+    assert (buckets > cores) == (steps == SMALL)
+
+
+SCORE = f"""
+import sys
+from tests.scoring.build import specification
+from tests.scoring.test_job import TASKS
+from tracegrade_collector.lake import Lake
+from tracegrade_scoring.job import score
+score(Lake.open(sys.argv[1]), specification(TASKS), steps_at_a_time={SMALL})
+"""
+
+
+def test_run_killed_between_buckets_is_not_seen_and_is_repeated(
+    lake: Lake, expected: dict[str, list[Any]]
+) -> None:
+    """What one worker has staged while another dies belongs to no table."""
+    died = subprocess.run(
+        [sys.executable, "-c", SCORE, str(lake.root)],
+        check=False,
+        env={**os.environ, VARIABLE: "scores_staged:2"},
+    )
+
+    assert died.returncode == EXIT_CODE
+    assert not any(tables(lake).values())
+    score(lake, specification(TASKS), steps_at_a_time=SMALL)
+    assert tables(lake) == expected
+
+
+def test_error_in_one_bucket_ends_the_run(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is raised, and the buckets that were done are not committed."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    in_the_way = lake.root / "sub_goals"
+    in_the_way.touch()
+    with pytest.raises(LakeUnwritable, match="sub_goals"):
+        score(lake, specification(TASKS), steps_at_a_time=SMALL)
+    in_the_way.unlink()
+
+    assert not any(tables(lake).values())
+
+
+def test_scoring_reads_no_spans(lake: Lake, expected: dict[str, list[Any]]) -> None:
+    """What was built is scored alike where its spans are gone."""
+    lake.drop(RAW_SPANS.name)
+    score(lake, specification(TASKS))
+
+    assert tables(lake) == expected
+
+
+def test_trajectories_of_an_earlier_version_are_built_again(
+    lake: Lake, expected: dict[str, list[Any]]
+) -> None:
+    """Rows without the columns that scoring needs get them; what was scored stays as it is."""
+    score(lake, specification(TASKS))
+    forget(lake, SINCE_DECLARED)
+
+    assert score(lake, specification(TASKS)).trajectories == 0
+    assert values(lake, "SELECT count(*) FROM trajectories WHERE imported IS NULL") == [(0,)]
+    assert tables(lake) == expected
+
+
+def forget(lake: Lake, columns: tuple[str, ...]) -> None:
+    """Let the trajectories be as a version left them that did not know these columns."""
+    earlier = replace(
+        TRAJECTORIES, columns=tuple(c for c in TRAJECTORIES.columns if c.name not in columns)
+    )
+    noted = {"built/c": lake.transaction_version(TRAJECTORIES.name, "built/c") or 0}
+    with connect(lake) as con:
+        rows = con.table(TRAJECTORIES.name).to_arrow_table()
+    lake.drop(TRAJECTORIES.name)
+    lake.append(earlier, rows.select(earlier.arrow().names).cast(earlier.arrow()), noted)

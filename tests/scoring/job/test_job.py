@@ -1,0 +1,490 @@
+"""`tracegrade score` keeps the score tables as scoring everything at once would leave them."""
+
+import json
+import os
+import subprocess
+import sys
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.queries.test_evaluations import land_results, result
+from tests.queries.traces import agent, land, message, model, request, request_of, tool
+from tests.scoring.build import arrow, specification
+
+from tracegrade_collector.crash_points import EXIT_CODE, VARIABLE
+from tracegrade_collector.lake import Lake
+from tracegrade_queries.connection import connect
+from tracegrade_queries.schema import VERDICTS
+from tracegrade_scoring.errors import ScoringBusy
+from tracegrade_scoring.job import Chosen, ScoreSummary, _alone, look, score
+from tracegrade_scoring.metrics import METRICS
+from tracegrade_scoring.schema import SCORE_SUMS, SCORE_TABLES, TRAJECTORY_SCORES
+from tracegrade_scoring.tasks import Specification
+
+TASKS = """
+tools: {look: {effect: read, cost: 1}, pay: {effect: destructive}}
+tasks:
+  refund:
+    category: money
+    expected: [{decision: find, tool: look}, {decision: pay, tool: pay}]
+    sub_goals: {find: {serves: [look]}, pay: {serves: [pay], deps: [find]}}
+"""
+
+
+def run(trace: int, *tools: str, task: str | None = "refund", **fields: Any) -> bytes:
+    """Return the request of one run that calls the tools in order."""
+    named: dict[str, Any] = {"tracegrade__task__id": task} if task else {}
+    spans = [agent(1, trace=trace, **named, **fields)]
+    spans += [
+        tool(i, 1, tool_name=name, trace=trace, at=i) for i, name in enumerate(tools, start=2)
+    ]
+    return request_of(spans)
+
+
+def child(trace: int) -> bytes:
+    """Return a run that calls a tool, and an agent as a tool, which calls one itself."""
+    spans = [
+        agent(1, trace=trace, tracegrade__task__id="refund"),
+        tool(2, 1, tool_name="look", trace=trace, at=1),
+        tool(3, 1, tool_name="delegate", trace=trace, at=3, ms=50),
+        agent(4, 3, trace=trace, agent_name="sub", at=4, ms=20),
+        tool(5, 4, tool_name="pay", trace=trace, at=5),
+    ]
+    return request_of(spans)
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    """An empty lake."""
+    return Lake.create(tmp_path / "lake")
+
+
+@pytest.fixture
+def spec() -> Specification:
+    """The task that the runs have."""
+    return specification(TASKS)
+
+
+def tables(lake: Lake) -> dict[str, list[Any]]:
+    """Return every row of every score table, as text so that doubles are compared bit for bit."""
+    with connect(lake, tables=SCORE_TABLES) as con:
+        return {
+            table.name: [
+                repr(row) for row in con.sql(f"FROM {table.name} ORDER BY ALL").fetchall()
+            ]
+            for table in SCORE_TABLES
+        }
+
+
+def versions(lake: Lake) -> list[int | None]:
+    """Return the version of every score table."""
+    return [lake.version(table.name) for table in SCORE_TABLES]
+
+
+def values(lake: Lake, sql: str) -> list[Any]:
+    """Return the rows of a query over the lake's scores."""
+    with connect(lake, tables=SCORE_TABLES) as con:
+        return con.sql(sql).fetchall()
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """A lake with five runs, scored once: right, half right, of no task, with a child, crashed."""
+    lake = Lake.create(tmp_path_factory.mktemp("scored") / "lake")
+    runs = [run(1, "look", "pay"), run(2, "pay"), run(3, task=None), child(4)]
+    land(lake, *runs, run(5, "look", error="boom"))
+    score(lake, specification(TASKS))
+    return lake
+
+
+def test_every_trajectory_has_every_metric(scored: Lake) -> None:
+    """Each metric of each trajectory has a status; none was forgotten by its scorer."""
+    rows = values(scored, "SELECT metric, count(*) FROM scores GROUP BY metric")
+
+    assert dict(rows) == dict.fromkeys(METRICS, 6)
+    assert values(scored, "FROM scores WHERE reason = 'not_measured' OR status IS NULL") == []
+    assert values(scored, "FROM scores WHERE (value IS NOT NULL) <> (status = 'scored')") == []
+    assert values(scored, "FROM scores WHERE (reason IS NULL) <> (status = 'scored')") == []
+
+
+def test_scores_filter_order_and_limit(scored: Lake) -> None:
+    """An analyst may choose runs by one field of a score, show another and order by a third."""
+    rows = values(
+        scored,
+        """
+        SELECT trajectory_id, termination.label FROM trajectory_scores
+        WHERE actual_steps.status = 'scored'
+        ORDER BY actual_steps.value DESC, trajectory_id LIMIT 1
+        """,
+    )
+
+    assert len(rows) == 1
+
+
+def test_child_is_scored_with_its_parent(scored: Lake) -> None:
+    """A sub-agent's calls count for the attempt, the call of it does not; its row has no task."""
+    assert values(
+        scored,
+        "SELECT agent_name, status, reason, numerator, denominator FROM scores "
+        f"WHERE metric = 'tsa' AND trajectory_id LIKE '{4:032x}-%' ORDER BY 1",
+    ) == [
+        ("a", "scored", None, 2.0, 2.0),
+        ("sub", "not_applicable", "child_trajectory", None, None),
+    ]
+
+
+def test_second_run_changes_nothing(lake: Lake, spec: Specification) -> None:
+    """Scoring what is scored writes no table; --full writes the same rows again."""
+    land(lake, run(1, "look", "pay"), run(2, "pay"))
+    score(lake, spec)
+    first, before = tables(lake), versions(lake)
+
+    assert score(lake, spec).trajectories == 0
+    assert versions(lake) == before
+    assert score(lake, spec, full=True).trajectories == 2
+    assert tables(lake) == first
+
+
+def test_lake_without_any_span_has_nothing_to_score(lake: Lake, spec: Specification) -> None:
+    """Neither is it an error to ask for all of it, nor is anything written."""
+    assert score(lake, spec, full=True).trajectories == 0
+    assert not any(tables(lake).values())
+
+    land(lake, run(1, "look"))
+    assert score(lake, spec).trajectories == 1
+
+
+def test_bit_by_bit_equals_at_once(tmp_path: Path, spec: Specification) -> None:
+    """A lake scored after each arrival holds the same rows as one that is scored once."""
+    runs = [
+        run(i, *["look", "pay"][: i % 3], task="refund" if i % 4 else None) for i in range(1, 9)
+    ]
+    runs.append(child(9))
+    at_once, bit_by_bit = Lake.create(tmp_path / "once"), Lake.create(tmp_path / "bits")
+    for lake in (at_once, bit_by_bit):
+        for i, body in enumerate(runs):
+            land(lake, body, seq=i + 1, day=i // 3)
+            if lake is bit_by_bit and i in (1, 4):
+                score(lake, spec)
+        score(lake, spec)
+
+    assert tables(bit_by_bit) == tables(at_once)
+
+
+def test_late_span_scores_its_trace_again(lake: Lake, spec: Specification) -> None:
+    """A span that arrives after its trajectory was scored changes the score, and only that one."""
+    land(lake, run(1, "look"), run(2, "look"))
+    score(lake, spec)
+    late = request_of([tool(9, 1, tool_name="pay", trace=1, at=9)])
+    land(lake, late, seq=3, day=1)
+
+    assert score(lake, spec).trajectories == 1
+    assert values(
+        lake, "SELECT numerator FROM scores WHERE metric = 'tsa' ORDER BY trajectory_id"
+    ) == [(2.0,), (1.0,)]
+    assert values(lake, "SELECT count(*) FROM decisions WHERE missed") == [(1,)]
+
+
+def test_verdict_scores_its_trajectory_again(lake: Lake, spec: Specification) -> None:
+    """A verdict that comes later changes success."""
+    land(lake, run(1, "look"), run(2, "look"))
+    score(lake, spec)
+    ((trajectory_id,),) = values(lake, "SELECT min(trajectory_id) FROM trajectories")
+    row = {
+        "trajectory_id": trajectory_id,
+        "subject": "success",
+        "source": "verifier",
+        "value": 1.0,
+        "date": date(2026, 11, 1),
+    }
+    lake.replace(VERDICTS, arrow(VERDICTS, [row]))
+
+    assert score(lake, spec).trajectories == 1
+    assert values(
+        lake, "SELECT value, status FROM scores WHERE metric = 'success' ORDER BY trajectory_id"
+    ) == [(1.0, "scored"), (None, "not_applicable")]
+
+
+def test_evaluation_result_scores_its_run_again(lake: Lake, spec: Specification) -> None:
+    """An evaluation that arrives after scoring, as a log record, decides success."""
+    land(lake, run(1, "look"), run(2, "look"))
+    score(lake, spec)
+    land_results(lake, result(1, label="fail"))
+
+    assert score(lake, spec).trajectories == 1
+    assert values(
+        lake, "SELECT value, source FROM scores WHERE metric = 'success' ORDER BY trajectory_id"
+    ) == [(0.0, "evaluation"), (None, None)]
+
+
+def test_changed_task_file_scores_again(lake: Lake, spec: Specification) -> None:
+    """Another expectation gives other scores, and the hash of the task says so."""
+    land(lake, run(1, "look", "pay"))
+    score(lake, spec)
+    (before,) = values(lake, "SELECT task_hash, tsa.value FROM trajectory_scores")
+
+    score(lake, specification(TASKS.replace("decision: pay, tool: pay", "decision: pay, tool: x")))
+    (after,) = values(lake, "SELECT task_hash, tsa.value FROM trajectory_scores")
+    assert (before[1], after[1]) == (1.0, 0.5)
+    assert before[0] != after[0]
+
+
+def test_unfinished_run_waits_until_it_is_settled(lake: Lake, spec: Specification) -> None:
+    """Without its root a trace is scored once 10 minutes of the lake's own time have passed."""
+    orphan = request_of([tool(2, 1, tool_name="look", trace=1)])
+    land(lake, orphan)
+    assert score(lake, spec).trajectories == 0
+
+    land(lake, run(2, "look"), seq=2, day=1)
+    assert score(lake, spec).trajectories == 2
+
+
+def test_import_settles_at_once(lake: Lake, spec: Specification) -> None:
+    """What was imported is whole, even without a root."""
+    land(lake, request_of([tool(2, 1, tool_name="look", trace=1)]), collector="import")
+
+    assert score(lake, spec).trajectories == 1
+
+
+def test_root_that_comes_late_replaces_the_run_without_one(
+    lake: Lake, spec: Specification
+) -> None:
+    """The trajectory's id changes with its root; no row of the old one stays behind."""
+    land(lake, request_of([tool(2, 1, tool_name="look", trace=1)]), collector="import")
+    score(lake, spec)
+    land(lake, request_of([agent(1, trace=1)]), seq=2)
+    score(lake, spec)
+
+    assert values(lake, "SELECT trajectory_id FROM trajectory_scores") == [(f"{1:032x}-{1:016x}",)]
+
+
+def test_crashed_run_is_not_blamed_for_what_it_did_not_reach(scored: Lake) -> None:
+    """A root in error leaves missed decisions out of the count."""
+    assert values(
+        scored,
+        "SELECT denominator FROM scores WHERE metric = 'tsa' AND status = 'scored' "
+        "ORDER BY trajectory_id",
+    ) == [(2.0,), (2.0,), (2.0,), (1.0,)]
+
+
+def test_run_whose_output_was_cut_is_not_blamed_either(lake: Lake, spec: Specification) -> None:
+    """A last model call that ended for its length leaves missed decisions out, in any words."""
+    asked = message("assistant", request("look", "c1"))
+    for trace, reason in enumerate(("stop", "length", "max_tokens"), start=1):
+        ended: dict[str, Any] = {"gen_ai__response__finish_reasons": json.dumps([reason])}
+        spans = [
+            agent(1, trace=trace, tracegrade__task__id="refund"),
+            model(2, 1, trace=trace, at=1, said=[asked], **ended),
+        ]
+        land(lake, request_of(spans), seq=trace)
+    score(lake, spec)
+
+    assert values(
+        lake, "SELECT missed_decisions.value FROM trajectory_scores ORDER BY trajectory_id"
+    ) == [(1.0,), (0.0,), (0.0,)]
+
+
+def test_sub_goals_and_decisions_say_what_they_belong_to(scored: Lake) -> None:
+    """Evidence rows carry task, release and date of their attempt."""
+    for table, count in (("decisions", 8), ("sub_goals", 8)):
+        assert values(
+            scored,
+            f"SELECT task_id, date IS NOT NULL, count(*) FROM {table} GROUP BY ALL",
+        ) == [("refund", True, count)]
+
+
+def test_release_scores_pool_over_runs(scored: Lake) -> None:
+    """Pooled values are sums of numerators over sums of denominators, for all and by category."""
+    assert values(
+        scored,
+        "SELECT task_category, value, numerator, denominator, mean, scored, not_applicable, "
+        "trajectories, tasks, low, flags FROM release_scores "
+        "WHERE metric = 'tsa' AND agent_name = 'a' ORDER BY 1",
+    ) == [
+        ("", 6 / 7, 6.0, 7.0, 0.875, 4, 1, 5, 1, None, ["insufficient_sample", "few_tasks"]),
+        ("money", 6 / 7, 6.0, 7.0, 0.875, 4, 0, 4, 1, None, ["insufficient_sample", "few_tasks"]),
+    ]
+
+
+def test_release_scores_have_an_interval_over_tasks(lake: Lake) -> None:
+    """Six tasks with one run each: Wilson for success, a bootstrap for points and for counts."""
+    tasks = "".join(
+        f"\n  t{i}: {{expected: [{{tool: look}}, {{tool: pay}}], success: {{tool: pay}}}}"
+        for i in range(6)
+    )
+    runs = [run(i + 1, "look", *["pay"] * (i % 2), task=f"t{i}") for i in range(6)]
+    land(lake, *runs)
+    score(lake, specification(f"tasks:{tasks}"))
+
+    assert values(
+        lake,
+        "SELECT metric, value, round(low, 4), round(high, 4), interval_method FROM release_scores "
+        "WHERE metric IN ('missed_decisions', 'tsa', 'success') ORDER BY 1",
+    ) == [
+        ("missed_decisions", 0.5, 0.1667, 0.8333, "bootstrap"),
+        ("success", 0.5, 0.1876, 0.8124, "wilson"),
+        ("tsa", 0.75, 0.5833, 0.9167, "bootstrap"),
+    ]
+
+
+def test_scoring_is_for_one_at_a_time(lake: Lake, spec: Specification) -> None:
+    """A second job on the same lake ends with an error instead of mixing its rows in."""
+    with _alone(lake, wait=False), pytest.raises(ScoringBusy, match="another job is scoring"):
+        score(lake, spec)
+
+
+def test_command_leaves_a_lake_to_the_job_that_scores_it(lake: Lake) -> None:
+    """A second `tracegrade score` does nothing, says so and ends well, so a schedule goes on."""
+    with _alone(lake, wait=False):
+        done = tracegrade_score(lake, "--summary", "-")
+
+    assert done.returncode == 0
+    assert "another job is scoring" in done.stderr
+    assert json.loads(done.stdout)["busy"] is True
+
+
+def tracegrade_score(
+    lake: Lake, *options: str, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run `tracegrade score` as a process of its own."""
+    command = [
+        str(Path(sys.executable).with_name("tracegrade")),
+        "score",
+        "--lake",
+        str(lake.root),
+    ]
+    return subprocess.run(
+        [*command, *options],
+        capture_output=True, text=True, check=False, env={**os.environ, **variables},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("point", ["scores_staged", *[f"scores_committed:{n}" for n in (1, 4, 5)]])
+def test_killed_run_is_not_seen_and_the_next_one_puts_it_right(
+    lake: Lake, tmp_path: Path, point: str
+) -> None:
+    """Wherever a process dies, readers see the run before, and the next run ends as one would."""
+    (tmp_path / "tasks.yaml").write_text(f"version: 1{TASKS}")
+    spec = specification(TASKS)
+    runs = [run(1, "look", "pay"), run(2, "pay"), run(3, "look")]
+    land(lake, *runs[:2])
+    score(lake, spec)
+    before = tables(lake)
+    land(lake, runs[2], request_of([tool(9, 1, tool_name="pay", trace=1, at=9)]), seq=3, day=1)
+
+    given = ["--tasks", str(tmp_path / "tasks.yaml")]
+    died = tracegrade_score(lake, *given, **{VARIABLE: point})
+    assert died.returncode == EXIT_CODE
+    assert tables(lake) == before
+
+    # A run that does not even touch what the dead one wrote.
+    score(lake, spec, chosen=Chosen(agent_name="nobody"))
+    assert tables(lake) == before
+    score(lake, spec)
+    found = tables(lake)
+    score(lake, spec, full=True)
+    assert found == tables(lake) != before
+
+
+def test_only_what_was_chosen_is_scored(lake: Lake, spec: Specification) -> None:
+    """Agent, release and time choose traces; others are scored when nothing is chosen any more."""
+    land(lake, run(1, "look"), run(2, "pay", agent_name="other"))
+    ((start,),) = values(lake, "SELECT min(start_ns) FROM spans")
+    begun = datetime.fromtimestamp(start / 1e9, UTC).replace(tzinfo=None)
+
+    assert score(lake, spec, chosen=Chosen(since=begun + timedelta(days=1))).trajectories == 0
+    assert score(lake, spec, chosen=Chosen(release="no such")).trajectories == 0
+    assert score(lake, spec, chosen=Chosen(agent_name="other")).trajectories == 1
+    assert look(lake, spec) == ScoreSummary(1, 1, dry_run=True)
+    assert score(lake, spec).trajectories == 1
+
+
+def test_changed_task_costs_only_its_own_runs(lake: Lake) -> None:
+    """A task's own change scores its runs again; a changed `match` those whose spans name none."""
+    two = TASKS.replace("tasks:", "tasks:\n  other: {expected: [{tool: look}]}")
+    told, untold = run(1, "look", task="other"), run(2, "look", task=None)
+    land(lake, told, untold, run(3, "look"))
+    score(lake, specification(two))
+
+    changed = two.replace("other: {", "other: {optimal_steps: 4, ")
+    assert score(lake, specification(changed)).trajectories == 1
+    matching = changed.replace("other: {", "other: {match: {agent_name: z}, ")
+    assert score(lake, specification(matching)).trajectories == 2
+    assert score(lake, specification(matching.replace("cost: 1", "cost: 2"))).trajectories == 3
+
+
+def test_erased_scores_leave_the_sums(lake: Lake, spec: Specification) -> None:
+    """What others removed from the scores is missed at the next run, and release scores follow."""
+    land(lake, run(1, "look", "pay"), run(2, "pay"))
+    score(lake, spec)
+    with connect(lake, tables=SCORE_TABLES) as con:
+        kept = con.sql("FROM trajectory_scores WHERE tsa.value < 1").to_arrow_table()
+        dates = [str(day) for (day,) in con.sql("SELECT DISTINCT date FROM steps").fetchall()]
+    lake.replace_dates(TRAJECTORY_SCORES, kept.cast(TRAJECTORY_SCORES.arrow()), dates)
+    land(lake, request_of([tool(9, 1, tool_name="pay", trace=2, at=9)]), seq=3, day=1)
+
+    score(lake, spec, chosen=Chosen(agent_name="nobody"))
+    assert values(
+        lake, "SELECT trajectories FROM release_scores WHERE metric = 'tsa' AND task_category = ''"
+    ) == [(1,)]
+
+
+def test_tables_of_another_version_are_written_anew(lake: Lake, spec: Specification) -> None:
+    """Score tables with other columns than today's are replaced, since they can be."""
+    land(lake, run(1, "look", "pay"))
+    score(lake, spec)
+    expected = tables(lake)
+    lake.drop(SCORE_SUMS.name)  # a table that the other version did not have
+    folder = lake.root / "trajectory_scores" / "_delta_log"
+    for log in folder.glob("*.json"):
+        log.write_text(log.read_text().replace("wrong_call_rate", "wrong_calls"))
+
+    score(lake, spec)
+    assert tables(lake) == expected
+
+
+def test_command_scores_a_lake_and_says_what_it_did(lake: Lake, tmp_path: Path) -> None:
+    """`tracegrade score` prints its summary to stderr, `tracegrade sql` reads the scores."""
+    land(lake, run(1, "look", "pay"))
+    (tmp_path / "tasks").mkdir()
+    (tmp_path / "tasks" / "refund.yaml").write_text(f"version: 1{TASKS}")
+    command = [str(Path(sys.executable).with_name("tracegrade"))]
+    given = ["--lake", str(lake.root)]
+
+    done = subprocess.run(
+        [*command, "score", *given, "--tasks", str(tmp_path / "tasks")],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    answer = subprocess.run(
+        [*command, "sql", *given, "--format", "csv", "SELECT tsa.value FROM trajectory_scores"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == ""
+    assert "tasks of attempts: 1 named by a span" in done.stderr
+    assert "scored 1 trajectories of 1 traces" in done.stderr
+    assert "no_task" not in done.stderr
+    assert answer.stdout.splitlines()[1:] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        ("version: 3", 2, "tasks.yaml:1: version is 3; it should be 1"),
+        (f"version: 1{TASKS}  loop: {{sub_goals: {{a: {{deps: [a]}}}}}}\n", 0, "form a cycle"),
+    ],
+)
+def test_command_refuses_a_broken_file_but_not_a_broken_graph(
+    lake: Lake, tmp_path: Path, text: str, code: int, said: str
+) -> None:
+    """A task file that cannot be used is bad input; a cycle only costs that task its graph."""
+    (tmp_path / "tasks.yaml").write_text(text)
+    command = [str(Path(sys.executable).with_name("tracegrade")), "score"]
+
+    done = subprocess.run(
+        [*command, "--lake", str(lake.root), "--tasks", str(tmp_path / "tasks.yaml")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == code
+    assert said in done.stderr

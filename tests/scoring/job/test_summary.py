@@ -1,0 +1,79 @@
+"""What `score` says at its end is short, and says of each metric why it has no value."""
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.queries.traces import land, request_of, span
+from tests.scoring.build import specification
+
+import tracegrade_queries
+from tracegrade_collector.lake import Lake
+from tracegrade_scoring.job import ScoreSummary, score
+from tracegrade_scoring.metrics import METRICS
+from tracegrade_scoring.reasons import REASONS, reason_of
+from tracegrade_scoring.summary import summary_lines, summary_object
+from tracegrade_scoring.tasks import Specification
+
+from .test_job import run
+
+TOOLS = "tools: {look: {effect: read}, pay: {effect: write}}"
+SCOPES = ("", "web", "db", "queue")
+FIRST = ("scored 2 ", "no trajectory", "tasks of ", "tool calls", "scored: ", "not scored")
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> ScoreSummary:
+    """The summary of a lake without task files: two runs, one failed at a call, and web traces."""
+    lake = Lake.create(tmp_path_factory.mktemp("summary") / "lake")
+    web = [span(1, trace=trace, scope=SCOPES[trace % 4], name="GET /") for trace in range(10, 17)]
+    land(lake, run(1, "look", "pay", task=None), run(2, "look", task=None), request_of(web))
+    return score(lake, Specification())
+
+
+def test_summary_is_short(done: ScoreSummary) -> None:
+    """Over fifty metrics take a line for each reason, not one each."""
+    lines = list(summary_lines(done))
+
+    assert [line for line in lines if not line.startswith("  ")] == [
+        next(line for line in lines if line.startswith(first)) for first in FIRST
+    ]
+    assert len(lines) < len(METRICS) / 3
+
+
+def test_each_metric_is_counted_once_for_each_outcome(done: ScoreSummary) -> None:
+    """What the JSON says of the metrics adds up to the trajectories that were scored."""
+    for found in summary_object(done, Specification())["metrics"].values():
+        assert found["scored"] + found["not_applicable"] + found["error"] == done.trajectories
+        assert sum(found["reasons"].values()) == done.trajectories - found["scored"]
+
+
+def test_traces_that_are_no_agents_are_counted(done: ScoreSummary) -> None:
+    """Lines and JSON tell how many traces gave no trajectory, and what wrote them."""
+    assert (
+        "no trajectory: 7 of the traces that were built are no agent's (2 of no named scope, "
+        "2 of db, 2 of queue, of 1 more scopes the rest); `tracegrade sql --saved unread_traces`"
+    ) in summary_lines(done)
+    said = summary_object(done, Specification())
+    assert said["unread"] == {"": 2, "web": 1, "db": 2, "queue": 2}
+
+
+def test_calls_of_unknown_effect_are_said(done: ScoreSummary, tmp_path: Path) -> None:
+    """Who declares no effects is told what is missed; who does is told nothing."""
+    assert any("nobody says what 3 of them can do" in line for line in summary_lines(done))
+
+    lake = Lake.create(tmp_path / "lake")
+    land(lake, run(1, "look", "pay", task=None))
+    told = score(lake, specification(TOOLS))
+    assert told.counts.calls.of_known_effect == 2
+    assert not any("nobody says what" in line for line in summary_lines(told))
+
+
+def test_every_reason_has_words() -> None:
+    """No code that a query or a scorer gives as reason stands without a meaning."""
+    folder = Path(tracegrade_queries.__file__).parent / "metrics"
+    text = "".join(path.read_text() for path in folder.glob("*_scores.sql"))
+    codes = set(re.findall(r"'((?:no|not|two|empty|length)_[a-z_]+)'", text))
+
+    assert codes - {"not_applicable", "no_writes", "not_executed"} <= REASONS.keys()
+    assert reason_of("specification_error: a needs b").meaning.endswith("mistake: a needs b")

@@ -1,0 +1,76 @@
+"""Scores small attempts by the real job: rows in memory in, metrics and sub-goal rows out."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import duckdb
+from tests.scoring.build import Row, connection, prepared, score_rows, specification
+
+from tracegrade_scoring import plan_graph, replanning
+
+
+class Score(NamedTuple):
+    """One metric of one attempt."""
+
+    value: float | None
+    numerator: float | None
+    denominator: float | None
+    status: str
+    label: str | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Scored:
+    """All that was scored."""
+
+    scores: Mapping[tuple[str, str], Score]
+    sub_goals: Mapping[tuple[str, str], Mapping[str, Any]]
+
+    def __getitem__(self, metric: str) -> Score:
+        """Return a metric of attempt t1."""
+        return self.scores["t1", metric]
+
+    def sub_goal(self, name: str) -> Mapping[str, Any]:
+        """Return the row of a sub-goal of attempt t1."""
+        return self.sub_goals["t1", name]
+
+
+def score(
+    tasks: str,
+    steps: Sequence[Row],
+    trajectories: Sequence[Row],
+    verdicts: Sequence[Row] = (),
+) -> Scored:
+    """Return the scores of these trajectories against a task file's text."""
+    with connection(steps, trajectories, verdicts) as con:
+        return graph_scores(prepared(con, specification(tasks)))
+
+
+def graph_scores(con: duckdb.DuckDBPyConnection) -> Scored:
+    """Return the scores of the attempts that were prepared on a connection."""
+    plan_graph.score(con)
+    replanning.score(con)
+    said = score_rows(con, "sub_goal_scores", "plan_scores", "replanning_scores")
+    goal_rows = _rows(con, "FROM sub_goal_rows")
+    return Scored(
+        {(attempt, metric): Score(*score[:6]) for attempt, metric, score in said},
+        {(row["trajectory_id"], row["sub_goal"]): row for row in goal_rows},
+    )
+
+
+def _rows(con: duckdb.DuckDBPyConnection, sql: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = con.sql(sql).to_arrow_table().to_pylist()
+    return rows
+
+
+def plan(trajectory_id: str, step_index: int, steps: object) -> Row:
+    """Return one plan step; None: its content was not captured."""
+    return {
+        "trajectory_id": trajectory_id,
+        "step_index": step_index,
+        "kind": "plan",
+        "plan": None if steps is None else json.dumps(steps),
+    }

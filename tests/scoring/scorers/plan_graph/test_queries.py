@@ -1,0 +1,61 @@
+"""The headers of the plan graph's queries are true."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from tests.headers import bare, columns_of, header, relations_read
+from tests.scoring.build import call, connection, prepared, specification, trajectory
+
+import tracegrade_queries
+from tracegrade_scoring import plan_graph, replanning
+
+from .scored import plan
+from .test_sub_goals import SUPPORT
+
+FOLDER = Path(tracegrade_queries.__file__).parent / "metrics"
+QUERIES = sorted(
+    path for stem in ("sub_goal_*", "plan_*", "replan*") for path in FOLDER.glob(f"{stem}.sql")
+)
+
+
+@pytest.fixture(scope="module")
+def con() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection that holds everything that scoring two attempts leaves behind."""
+    steps = [
+        plan("1", 0, [{"id": "a", "tool": "classify"}, {"id": "b"}]),
+        call("1", 1, "classify"),
+        plan("1", 2, [{"id": "c"}]),
+        call("2", 0, "send", status="error"),
+    ]
+    attempts = [trajectory(name, task_id="refund") for name in ("1", "2")]
+    with connection(steps, attempts) as con:
+        for table in ("steps", "trajectories", "verdicts"):
+            con.execute(f"ALTER TABLE {table} ALTER trajectory_id TYPE INTEGER")
+        prepared(con, specification(SUPPORT))
+        plan_graph.score(con)
+        replanning.score(con)
+        yield con
+
+
+@pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)
+def test_header_is_true(con: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """It names what is read, the columns with their types, and a total order."""
+    sql = path.read_text(encoding="utf-8")
+    said = header(sql)
+    result = con.sql(bare(sql))
+
+    assert said.columns == columns_of(result)
+    assert said.reads == relations_read(sql)
+    if said.order == ["none"]:
+        assert result.fetchall() or path.stem in EMPTY
+        return
+    key = [result.columns.index(name) for name in said.order]
+    keys = [tuple(row[i] for i in key) for row in result.fetchall()]
+    assert keys == sorted(set(keys))
+    assert keys or path.stem in EMPTY
+
+
+EMPTY = {"sub_goal_verdicts"}
+"""Queries that find nothing in these two attempts, on which nobody passed a verdict."""

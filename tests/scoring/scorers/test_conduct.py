@@ -1,0 +1,370 @@
+"""Redundant calls, recovery, termination and failure modes, by hand and against the definition."""
+
+import json
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.scoring.build import (
+    Row,
+    call,
+    connection,
+    rows_of,
+    scored,
+    scores,
+    specification,
+    trajectory,
+)
+
+from tracegrade_queries.sql import query
+
+from . import plain, plain_conduct
+from .test_against_definition import job_scores, random_tools
+from .test_calls import at
+
+ATTEMPTS = 250
+EXAMPLES = 10
+"""With ATTEMPTS: 2,500 random attempts."""
+
+TOOLS = "tools: {look: {effect: read}, find: {effect: read}, pay: {effect: write}}"
+
+NAMES = ("t", "u", "v")
+RESULTS = ("x", "y", "found o-701", "702")
+
+
+def random_call(random: Random) -> plain.Call:
+    """Return a call that is like many others; now and then its content was not captured."""
+    kind, failed = random.random(), random.random() < 0.3
+    values = (1, 2, "o-701", 702)
+    arguments = {key: random.choice(values) for key in ("k", "l") if random.random() < 0.7}
+    return plain.Call(
+        tool=random.choice(NAMES),
+        arguments=None if kind < 0.01 else "{oops" if kind < 0.03 else arguments,
+        failed=failed,
+        sub_goal=random.choice("gh") if random.random() < 0.05 else None,
+        result=None if random.random() < 0.05 else random.choice(RESULTS),
+    )
+
+
+def random_calls(random: Random) -> list[plain.Call]:
+    """Return up to 14 calls, of which some stand in a round."""
+    calls = [random_call(random) for _ in range(random.randint(0, 8))]
+    for _ in range(random.choice((0, 0, 1, 2, 3))):
+        start = random.randint(0, max(0, len(calls) - 1))
+        block = calls[start : start + random.randint(1, 3)]
+        calls[start:start] = [replace(call) for call in block]
+    return calls[:14]
+
+
+def random_task(random: Random) -> dict[str, Any]:
+    """Return a task with or without expectations and sub-goals."""
+    task: dict[str, Any] = {}
+    if random.random() < 0.4:
+        task["expected"] = [{"tool": random.choice(NAMES)} for _ in range(random.randint(0, 2))]
+        task["expected_complete"] = random.choice((True, "writes", False))
+    if random.random() < 0.3:
+        task["sub_goals"] = {
+            name: {
+                "serves": random.sample(NAMES, random.randint(1, 2)),
+                "deps": deps,
+                "critical": random.random() < 0.5,
+            }
+            for name, deps in (("g", []), ("h", ["g"]), ("i", ["h"]))[: random.randint(1, 3)]
+        }
+    return task
+
+
+def random_attempt(random: Random) -> plain.Attempt:
+    """Return an attempt at one of a few tasks."""
+    return plain.Attempt(
+        task=f"task{random.randint(0, 19)}" if random.random() < 0.5 else None,
+        calls=random_calls(random),
+        outcome=random.choice((None, "success", "failure")),
+        ending=random.choice((None,) * 8 + ("budget", "crashed")),
+        answered=random.random() < 0.7,
+    )
+
+
+def endings(con: duckdb.DuckDBPyConnection, attempts: list[plain.Attempt]) -> None:
+    """Note how the attempts were cut off."""
+    con.execute("CREATE TEMP TABLE endings (trajectory_id TEXT, ending TEXT)")
+    for i, attempt in enumerate(attempts):
+        if attempt.ending:
+            con.execute("INSERT INTO endings VALUES ($i, $e)", {"i": f"t{i}", "e": attempt.ending})
+
+
+@given(st.randoms(use_true_random=True))
+@settings(max_examples=EXAMPLES)
+def test_conduct_agrees_with_the_definition(random: Random) -> None:
+    """Each score of random attempts is what the definition says, in any order of rows."""
+    tools = random_tools(random)
+    tasks = {f"task{i}": random_task(random) for i in range(20)}
+    attempts = [random_attempt(random) for _ in range(ATTEMPTS)]
+    steps, runs = rows_of(attempts)
+    random.shuffle(steps)
+    random.shuffle(runs)
+    con = connection(steps, runs)
+    endings(con, attempts)
+
+    scored(con, specification(json.dumps({"version": 1, "tools": tools, "tasks": tasks})))
+    found = job_scores(con)
+    labels = dict(
+        con.sql("SELECT unnest(trajectory_ids), termination.label FROM conduct_scores").fetchall()
+    )
+    spans = {
+        (attempt_id, mode): step_index
+        for attempt_id, mode, step_index in con.sql(
+            "SELECT trajectory_id, mode, step_index FROM failure_rows"
+        ).fetchall()
+    }
+    for i, attempt in enumerate(attempts):
+        task = tasks.get(attempt.task or "", {})
+        expected = plain_conduct.scores(attempt, task, tools)
+        assert {name: found[f"t{i}"][name] for name in expected} == expected, attempt
+        assert labels[f"t{i}"] == plain_conduct.ending(attempt, task, tools), attempt
+        for mode, first in plain_conduct.first_steps(attempt, task, tools).items():
+            assert spans.get((f"t{i}", mode)) == first, (mode, attempt)
+
+
+def conduct(steps: list[Row], outcome: str | None = None, text: str = TOOLS) -> dict[str, Any]:
+    """Return value or status of each score of one attempt; of termination its label."""
+    con = scored(connection(steps, [trajectory("t1", outcome=outcome)]), specification(text))
+    found = scores(con)
+    named: dict[str, Any] = {
+        name: score.value if score.status == "scored" else score.reason
+        for name, score in found.items()
+    }
+    return named | {"termination": found["termination"].label}
+
+
+def made(*calls: tuple[str, str] | tuple[str, str, str]) -> list[Row]:
+    """Return calls of (tool, value of the argument n, result)."""
+    return [
+        call("t1", i, tool, arguments=json.dumps({"n": n}), result=rest[0] if rest else "found")
+        for i, (tool, n, *rest) in enumerate(calls)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("calls", "redundant"),
+    [
+        ((("look", "a"), ("look", "a")), 1),
+        ((("look", "a"), ("find", "a"), ("look", "a")), 1),
+        ((("look", "a"), ("pay", "a"), ("look", "a")), 0),
+        ((("look", "a"), ("unknown", "a"), ("look", "a")), 0),
+        ((("look", "a"), ("look", "a"), ("pay", "b"), ("look", "a")), 1),
+        ((("look", "a", "pending"), ("look", "a", "done")), 0),
+        ((("look", "a", "Error: x"), ("look", "a", "Error: x")), 0),
+        ((("pay", "a"), ("pay", "a")), 1),
+    ],
+)
+def test_call_is_redundant_if_nothing_changed_since(calls: Any, redundant: int) -> None:
+    """Polling that found something else, repeats of failures and reads after a write are none."""
+    assert conduct(made(*calls))["redundant_calls"] == redundant
+
+
+@pytest.mark.parametrize(
+    ("calls", "loops"),
+    [
+        ((("look", "a"),) * 3, 1),
+        ((("look", "a"),) * 2, 0),
+        ((("look", "a"), ("pay", "b"), ("look", "a"), ("find", "c"), ("look", "a")), 1),
+        ((("look", "a", "1"), ("look", "a", "2"), ("look", "a", "3")), 0),
+        ((("look", "a", "1"), ("find", "b", "2"), ("look", "a", "3"), ("find", "b", "4")), 0),
+        (tuple((tool, "a", f"{i}{tool}") for i in range(3) for tool in ("look", "find")), 1),
+        (tuple((tool, "a", str(i)) for i in range(3) for tool in ("look", "look", "find")), 1),
+        (tuple(("look", "a", str(i)) for i in range(9)), 0),
+    ],
+)
+def test_loop_is_the_same_outcome_or_the_same_round(calls: Any, loops: int) -> None:
+    """Three equal outcomes anywhere, or a round of two or three calls three times in a row."""
+    assert conduct(made(*calls))["loop_trap"] == loops
+
+
+@pytest.mark.parametrize(
+    ("arguments", "later", "recovered"),
+    [
+        ({"n": 1}, {"n": 2}, 1),
+        ({"n": 1}, {"n": 1}, 0),
+        ({"n": 1, "m": 1}, {"n": 2, "m": 1}, 1),
+        ({"n": 1, "m": 1}, {"n": 2, "m": 2}, 0),
+        ({"n": 1, "m": 1}, {"n": 1}, 1),
+        ({}, {"n": 1}, 1),
+    ],
+)
+def test_recovery_changes_an_argument_and_keeps_one(
+    arguments: Row, later: Row, recovered: float
+) -> None:
+    """The same call again is a retry: it counts as not recovered, and the label says so."""
+    steps = [
+        call("t1", 0, "look", arguments=json.dumps(arguments), status="error"),
+        call("t1", 1, "look", arguments=json.dumps(later)),
+    ]
+    con = scored(connection(steps, [trajectory("t1")]), specification(TOOLS))
+    score = scores(con)["recovery_rate"]
+
+    assert score.value == recovered
+    assert score.label == ("retried: 1" if arguments == later else None)
+
+
+def test_recovery_looks_five_calls_ahead() -> None:
+    """The sixth call after a failure is too late."""
+    failed = ("look", "a", "Error: none")
+    between = [("find", str(i)) for i in range(4)]
+
+    assert conduct(made(failed, *between, ("look", "b")))["recovery_rate"] == 1
+    assert conduct(made(failed, *between, ("find", "x"), ("look", "b")))["recovery_rate"] == 0
+
+
+@pytest.mark.parametrize(
+    ("calls", "outcome", "ending"),
+    [
+        ((("look", "a"), ("pay", "a")), "success", "at_success"),
+        ((("pay", "a"), ("look", "a")), "success", "late"),
+        ((("look", "a"),), "success", "unknown"),
+        ((), "success", "at_success"),
+        ((("pay", "a"),), "failure", "early"),
+        ((("pay", "a"),), None, "unknown"),
+        ((("look", "a"),) * 3, None, "looped"),
+        ((("look", "a"),) * 3 + (("pay", "a"),) * 2, "failure", "looped"),
+        ((("look", "a"),) * 3 + (("pay", "a"), ("pay", "b"), ("pay", "c")), "failure", "early"),
+        ((("look", "a"),) * 3 + (("pay", "a"),), "success", "at_success"),
+    ],
+)
+def test_termination_says_how_it_ended(calls: Any, outcome: str | None, ending: str) -> None:
+    """The first that holds: looped, late or at success, early, unknown."""
+    assert conduct(made(*calls), outcome)["termination"] == ending
+
+
+def test_run_ends_early_by_the_words_of_its_last_model_call() -> None:
+    """A limit of output, turns or time is the budget, whoever's word it is; else it may crash."""
+    words = {
+        "length": "budget", "MAX_TOKENS": "budget", "max_turns": "budget", "time_limit": "budget",
+        "timeout": "budget", "maxIterations": "budget", "model_context_window_exceeded": "budget",
+        "stop": None, "tool_calls": None, "content_filter": None,
+    }  # fmt: skip
+    runs = [trajectory(word, finish_reasons=json.dumps([word])) for word in words]
+    runs += [trajectory("lost", complete=False), trajectory("failed", root_failed=True)]
+    found = dict(connection([], runs).sql(query("endings")).fetchall())
+
+    expected = {word: ending for word, ending in words.items() if ending}
+    assert found == {**expected, "lost": "crashed", "failed": "crashed"}
+
+
+def test_tool_without_a_name_is_not_known_to_be_offered() -> None:
+    """Of a call whose tool the trace does not name the registry cannot say anything."""
+    nameless = {**call("t1", 0, "look"), "tool_name": None}
+    con = scored(connection([nameless], [trajectory("t1")]), specification(TOOLS))
+
+    assert scores(con)["tool_allowed_rate"].reason == "no_offered_tools"
+    assert scores(con)["tool_hallucination"].reason == "no_offered_tools"
+
+
+def test_failures_name_the_first_step_that_shows_each_mode() -> None:
+    """A sub-agent's step is named with its trajectory; a failed attempt without any is one too."""
+    steps = [
+        call("t1", 0, "nope", offered=False, start_time=at(0)),
+        *(call("sub", i, "look", result="x", span_id=f"u{i}", start_time=at(1)) for i in range(3)),
+    ]
+    runs = [
+        trajectory("t1", outcome="success"),
+        trajectory("sub", parent_trajectory_id="t1"),
+        trajectory("t2", outcome="failure"),
+        trajectory("t3", outcome="success"),
+    ]
+    con = scored(connection(steps, runs), specification(TOOLS))
+
+    assert con.sql("FROM failure_rows ORDER BY ALL").fetchall() == [
+        (
+            *("t1", "loop_trap", "sub", 2, "u2", "static"),
+            "look 3 times with the same arguments and result", True,
+        ),
+        ("t1", "tool_hallucination", "t1", 0, "s0", "static", "nope was not offered", True),
+        ("t2", "unclassified", None, None, None, "static", None, False),
+    ]  # fmt: skip
+
+
+def test_calls_of_several_agents_are_no_loop() -> None:
+    """Three agents that look the same thing up once each do not go round in circles."""
+    steps = [call(agent, 0, "look", result="x") for agent in ("t1", "a", "b")]
+    runs = [
+        trajectory("t1"),
+        *(trajectory(agent, parent_trajectory_id="t1") for agent in ("a", "b")),
+    ]
+    con = scored(connection(steps, runs), specification(TOOLS))
+
+    assert scores(con)["loop_trap"].value == 0
+    assert scores(con)["redundant_calls"].value == 2
+
+
+@pytest.mark.parametrize(("looks", "premature"), [(2, 0), (1, 1)])
+def test_what_is_judged_at_the_end_alone_is_no_open_prerequisite(
+    looks: int, premature: float
+) -> None:
+    """When SQL began to hold is not known: a write before it counts only if it never did."""
+    task = (
+        'tasks: {x: {sub_goals: {first: {serves: [look], success: {sql: "count(*) FILTER '
+        "(WHERE tool_name = 'look') >= 2\"}}, then: {serves: [pay], deps: [first]}}}}"
+    )
+    steps = [call("t1", number, "look") for number in range(looks)]
+    steps += [call("t1", looks, "pay")]
+    con = scored(
+        connection(steps, [trajectory("t1", task_id="x")]), specification(f"{TOOLS}\n{task}")
+    )
+
+    assert scores(con)["premature_commitment"].value == premature
+
+
+PATHS = """
+tools: {look: {effect: read}, ask: {effect: read}, pay: {effect: write}, mail: {effect: write}}
+tasks:
+  x:
+    sub_goals:
+      refund: {serves: [pay]}
+      tell_refund: {serves: [mail], deps: [refund]}
+      ask: {serves: [ask]}
+      tell_refusal: {serves: [mail], deps: [ask]}
+      end: {any_of: [[refund, tell_refund], [ask, tell_refusal]]}
+"""
+"""Two ways to the end, both of which mail."""
+
+
+@pytest.mark.parametrize(
+    ("tools", "premature"),
+    [
+        (("mail", "ask"), 1),
+        (("ask", "mail"), 0),
+        (("mail", "pay"), 1),
+        (("pay", "mail"), 0),
+    ],
+)
+def test_call_serves_the_way_that_was_taken(tools: tuple[str, ...], premature: float) -> None:
+    """A write is too early if the sub-goal that it serves on the chosen way waits for another."""
+    steps = [call("t1", i, tool) for i, tool in enumerate(tools)]
+    con = scored(connection(steps, [trajectory("t1", task_id="x")]), specification(PATHS))
+
+    assert scores(con)["premature_commitment"].value == premature
+
+
+def test_cascade_follows_the_way_that_was_taken() -> None:
+    """A question that failed leads to the mails that failed after it, not to refunds."""
+    steps = [call("t1", 0, "ask", status="error")]
+    steps += [call("t1", i, "mail", status="error") for i in (1, 2)]
+    con = scored(connection(steps, [trajectory("t1", task_id="x")]), specification(PATHS))
+
+    assert con.sql("SELECT call_index FROM cascades").fetchall() == [(0,)]
+
+
+def test_sub_goal_that_the_task_does_not_know_is_none() -> None:
+    """A span that names a step of the agent's own plan serves what the task's rules say."""
+    steps = [call("t1", 0, "mail", sub_goal="step-1"), call("t1", 1, "ask")]
+    steps += [call("t1", 2, "look", sub_goal="step-2")]
+    run = trajectory("t1", task_id="x", outcome="success")
+    con = scored(connection(steps, [run]), specification(PATHS))
+
+    assert scores(con)["premature_commitment"].value == 1
+    assert scores(con)["termination"].label == "late"

@@ -1,0 +1,181 @@
+"""`tracegrade tasks draft` and `tracegrade tasks schema` give files that the checks agree with."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+import yaml
+from tests.queries.traces import agent, land, request_of, tool
+
+from tracegrade_collector.lake import Lake
+from tracegrade_queries.build import build
+from tracegrade_queries.connection import connect
+from tracegrade_scoring.errors import NothingToDraft
+from tracegrade_scoring.job import score
+from tracegrade_scoring.schema import SCORE_TABLES
+from tracegrade_scoring.tasks import Specification, load
+from tracegrade_scoring.tasks.draft import draft_file
+from tracegrade_scoring.tasks.schema import schema_text
+
+SCHEMA = Path(__file__).parents[3] / "scoring" / "tasks.schema.json"
+EXAMPLE = Path(__file__).with_name("tasks.yaml")
+
+
+CONSTANT = {'$."$.to"': {"exactly": {"input": "c"}}, "sum": 7.5}
+DECLARED = {"tracegrade__step__kind": "tool_call", "tracegrade__tool__effect": "write"}
+
+
+PAID = {"gen_ai__tool__call__arguments": '{"sum": 7.50, "$.to": {"input": "c"}}'}
+
+
+def run(trace: int, *tools: str, outcome: str = "success", **fields: Any) -> bytes:
+    """Return the request of one run that ended as it says; `!look` is a call that failed."""
+    root = agent(1, trace=trace, tracegrade__outcome=outcome, **fields)
+    calls = [
+        tool(
+            i,
+            1,
+            tool_name=name.strip("!"),
+            trace=trace,
+            at=i,
+            error="boom" if name.startswith("!") else None,
+            **(DECLARED if name == "pay" else {}),
+            **(PAID if name == "pay" else {"gen_ai__tool__call__arguments": f'{{"at": {trace}}}'}),
+        )
+        for i, name in enumerate(tools, start=2)
+    ]
+    return request_of([root, *calls])
+
+
+@pytest.fixture(scope="module")
+def drafted(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The draft of a lake with runs of one task and of an agent without tasks."""
+    lake = Lake.create(tmp_path_factory.mktemp("draft") / "lake")
+    task = {"tracegrade__task__id": "refund: c-7"}
+    land(
+        lake,
+        run(1, "look", "pay", **task),
+        run(2, "!look", "look", "pay", **task),
+        run(3, "pay", **task),
+        run(4, "guess", outcome="failure", **task),
+        run(5, "look", agent_name="Order desk"),
+    )
+    score(lake, Specification())
+    return draft_file(lake, None, lambda _: None)
+
+
+def test_draft_holds_what_most_successes_did(drafted: str) -> None:
+    """The most common path without failed calls, what all its calls gave, the fewest calls."""
+    tasks = yaml.safe_load(drafted)["tasks"]
+
+    assert tasks == {
+        "order-desk": {
+            "match": {"agent_name": "Order desk"},
+            "expected": [{"tool": "look"}],
+            "expected_complete": True,
+            "optimal_steps": 1,
+        },
+        "refund: c-7": {
+            "expected": [
+                {"tool": "look"},
+                {
+                    "tool": "pay",
+                    "arguments": {'$."$.to"': {"exactly": {"input": "c"}}, "sum": 7.5},
+                },
+            ],
+            "expected_complete": True,
+            "optimal_steps": 1,
+        },
+    }
+    assert "# 2 of 3 successful runs took this path." in drafted
+
+
+def test_draft_leaves_unknown_effects_to_be_filled_in(drafted: str) -> None:
+    """An effect that spans declare is written; where none does a comment asks for it."""
+    assert "  pay: {effect: write}\n" in drafted
+    assert "  look: {}\n    # effect: read | write | destructive\n" in drafted
+
+
+def test_draft_is_a_task_file(drafted: str, tmp_path: Path) -> None:
+    """What was drafted is well-formed, by the loader and by the schema."""
+    (tmp_path / "drafted.yaml").write_text(drafted)
+
+    assert load([tmp_path / "drafted.yaml"]).errors == []
+    jsonschema_rs.validate(json.loads(schema_text()), yaml.safe_load(drafted))
+
+
+def test_draft_of_one_run_is_what_that_run_did(tmp_path: Path) -> None:
+    """Held against its own draft a run is right, with calls of its sub-agents, not of these."""
+    lake = Lake.create(tmp_path / "lake")
+    spans = [
+        agent(1, tracegrade__outcome="success", tracegrade__task__id="x"),
+        tool(2, 1, tool_name="look", at=1),
+        tool(3, 1, tool_name="delegate", at=3, ms=50),
+        agent(4, 3, agent_name="sub", at=4, ms=20),
+        tool(5, 4, tool_name="find", at=5),
+        tool(6, 1, tool_name="pay", at=60),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+    (tmp_path / "drafted.yaml").write_text(draft_file(lake, None, lambda _: None))
+    score(lake, load([tmp_path / "drafted.yaml"]).specification)
+
+    with connect(lake, tables=SCORE_TABLES) as con:
+        found = con.sql(
+            "SELECT metric, numerator, denominator FROM scores WHERE status = 'scored' "
+            "AND metric IN ('tsa', 'tool_selection_jaccard', 'step_efficiency') ORDER BY metric"
+        ).fetchall()
+    assert found == [
+        ("step_efficiency", 3, 3),
+        ("tool_selection_jaccard", 3, 3),
+        ("tsa", 3, 3),
+    ]
+
+
+def test_lake_without_success_gives_no_draft(tmp_path: Path) -> None:
+    """Where nobody says that a run succeeded there is nothing to draft from."""
+    lake = Lake.create(tmp_path / "lake")
+    land(lake, run(1, "look", outcome="failure"))
+    score(lake, Specification())
+
+    with pytest.raises(NothingToDraft, match="import verdicts"):
+        draft_file(lake, None, lambda _: None)
+
+
+def test_published_schema_is_that_of_the_loader() -> None:
+    """`tracegrade tasks schema > scoring/tasks.schema.json` was run since the format changed."""
+    command = [str(Path(sys.executable).with_name("tracegrade")), "tasks", "schema"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    assert SCHEMA.read_text(encoding="utf-8") == printed
+
+
+def test_schema_takes_the_example_of_every_key() -> None:
+    """An editor marks nothing in a file that the loader takes."""
+    validator = jsonschema_rs.validator_for(json.loads(schema_text()))
+
+    assert list(validator.iter_errors(yaml.safe_load(EXAMPLE.read_text()))) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{version: 2}",
+        "{version: 1, tusks: {}}",
+        "{version: 1, tools: {a: {effect: erase}}}",
+        "{version: 1, tools: {a: {cost: -1}}}",
+        "{version: 1, tasks: {t: {expected: [{tools: a}]}}}",
+        "{version: 1, tasks: {t: {expected_complete: maybe}}}",
+        "{version: 1, tasks: {t: {sub_goals: {g: {serves: [{arguments: a}]}}}}}",
+        "{version: 1, tasks: {t: {success: {answer: 7}}}}",
+    ],
+)
+def test_schema_refuses_what_the_loader_refuses(text: str) -> None:
+    """Unknown keys, wrong types and values out of range are marked while one types."""
+    validator = jsonschema_rs.validator_for(json.loads(schema_text()))
+
+    assert not validator.is_valid(yaml.safe_load(text))

@@ -1,0 +1,115 @@
+"""A task file's own SQL sees its attempt's steps and nothing else, and cannot stall the scorer."""
+
+import pytest
+from tests.scoring.build import call, connection, prepared, specification, trajectory
+
+from tracegrade_scoring.criteria import expressions
+from tracegrade_scoring.tasks import engine
+from tracegrade_scoring.tasks.engine import expression_fault
+
+HOSTILE = {
+    "(SELECT count(*) FROM trajectory_scores) > 0": "subquery",
+    "EXISTS(FROM read_csv('/etc/passwd'))": "subquery",
+    "tool_name IN (SELECT 'a')": "subquery",
+    "count(*) OVER () > 1": "window function",
+    "read_text('/etc/passwd') = ''": "read_text",
+    "random() < 0.5": "random",
+    "now() > '2020-01-01'::TIMESTAMP": "now",
+    "current_date > '2020-01-01'": "current_date",
+    "current_timestamp > '2020-01-01'": "current_timestamp",
+    "getvariable('x') = 1": "getvariable",
+    "current_setting('threads') = '1'": "current_setting",
+    "uuid()::VARCHAR < 'a'": "uuid",
+    "list(tool_name)[1] = 'a'": "ORDER BY",
+    "any_value(tool_name) = 'a'": "ORDER BY",
+    "approx_count_distinct(tool_name) > 1": "estimates",
+    "list_sum(range(10000000000)) > 1": "range",
+    "unnest([TRUE, FALSE])": "unnest",
+    "COLUMNS(*) IS NULL": "star",
+    "$attempts = 1": "parameter",
+    "TRUE), (FALSE": "more than one expression",
+    "TRUE; DROP TABLE steps": "Parser Error",
+    "count(*) < 9 OR " + "TRUE OR " * 2000 + "TRUE": "characters",
+}
+
+
+@pytest.mark.parametrize("sql", HOSTILE)
+def test_expression_that_reaches_beyond_its_steps_is_refused(sql: str) -> None:
+    """Tables, files, settings, clocks, chance and free order are named as what is wrong."""
+    assert HOSTILE[sql] in (expression_fault(sql) or "nothing is wrong")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "count(*) FILTER (WHERE kind = 'tool_call') < 9",
+        "list(tool_name ORDER BY step_index)[1] = 'look'",
+        "list_sum(list_transform(list(step_index ORDER BY step_index), lambda x: x + 1)) > 1",
+        "bool_or(arguments ->> 'customer' = 'c-7') AND coalesce(max(cost), 0) < 5",
+        "max(json_extract_string(result, '$.total')::DOUBLE) BETWEEN 1 AND 3",
+    ],
+)
+def test_expression_over_steps_is_taken(sql: str) -> None:
+    """Aggregates, JSON, lists and lambdas over the attempt's own columns are allowed."""
+    assert expression_fault(sql) is None
+
+
+def test_expression_that_takes_too_long_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is given up after its time; success is unknown then, and other tasks are judged."""
+    monkeypatch.setattr(expressions, "MAX_SECS", 0.0)
+    spec = specification(
+        "tasks: {slow: {success: {sql: count(*) > 0}}, plain: {success: {answer: yes}}}"
+    )
+    con = connection(
+        [call("t1", 0, "look")],
+        [trajectory("t1", task_id="slow"), trajectory("t2", task_id="plain", final_answer="yes")],
+    )
+    prepared(con, spec)
+
+    assert con.sql("SELECT attempt_id, success FROM successes ORDER BY 1").fetchall() == [
+        ("t1", None),
+        ("t2", True),
+    ]
+
+
+def test_expression_that_takes_too_much_memory_says_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its engine has a small limit of its own; other attempts of its task are judged."""
+    monkeypatch.setattr(engine, "MEMORY_LIMIT", "20MB")
+    spec = specification(
+        "tasks: {t: {success: "
+        "{sql: 'len(list(repeat(tool_name, 2000 * cost::INT) ORDER BY step_index)) > 1'}}}"
+    )
+    steps = [call(f"t{i}", j, "look", cost=(1.0, 100.0)[i]) for i in (0, 1) for j in range(200)]
+    con = connection(steps, [trajectory(f"t{i}", task_id="t") for i in (0, 1)])
+    prepared(con, spec)
+
+    assert con.sql("SELECT attempt_id, success FROM successes ORDER BY 1").fetchall() == [
+        ("t0", True),
+        ("t1", None),
+    ]
+
+
+def test_expression_sees_the_steps_of_its_attempt_alone() -> None:
+    """Those of sub-agents are its own; before any step it is asked too, and NULL is false."""
+    spec = specification(
+        "tasks: {t: {sub_goals: {g: {success: {sql: count(*) = 3}}, "
+        "n: {success: {sql: max(cost) > 1}}}}}"
+    )
+    steps = [call("a", 0, "x"), call("a", 1, "y"), call("c", 0, "z"), call("b", 0, "x")]
+    runs = [
+        trajectory("a", task_id="t"),
+        trajectory("b", task_id="t"),
+        trajectory("c", trace_id="a", parent_trajectory_id="a"),
+    ]
+    con = prepared(connection(steps, runs), spec)
+
+    rows = con.sql("FROM expression_results ORDER BY attempt_id, sub_goal, at_end").fetchall()
+    assert [(row[0], row[1], row[4]) for row in rows if row[3]] == [
+        ("a", "g", True),
+        ("a", "n", False),
+        ("b", "g", False),
+        ("b", "n", False),
+    ]
+    assert not any(row[4] for row in rows if not row[3])
