@@ -13,7 +13,7 @@ import random
 import stat
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import Enum
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -99,12 +99,8 @@ class Recorder:
     def _look(self, where: str) -> None:
         """Note what the folder holds now."""
         with self._lock:
-            self._names, self._contents = {}, dict(self._contents)
-            for folder, _, files in os.walk(self._root):
-                entries = {entry.name: entry.inode() for entry in os.scandir(folder)}
-                self._names[Path(folder).stat().st_ino] = entries
-                for name in files:
-                    self._contents[entries[name]] = (Path(folder) / name).read_bytes()
+            self._names, contents = _look_through(self._root)
+            self._contents = self._contents | contents
             self.moments.append(
                 Moment(
                     self._names,
@@ -115,6 +111,37 @@ class Recorder:
                     where.replace(str(self._root), ""),
                 )
             )
+
+
+def _look_through(root: Path) -> tuple[Names, dict[int, bytes]]:
+    """Return the names in each folder and the content of each file, at one moment.
+
+    The Delta library writes in threads of its own, which nothing here can stop: a look during
+    which a name came or went is taken again.
+    """
+    while True:
+        with suppress(FileNotFoundError):
+            names, files = _listing(root)
+            contents = {inode: path.read_bytes() for inode, path in files.items()}
+            if _listing(root) == (names, files):
+                return names, contents
+
+
+def _listing(root: Path) -> tuple[Names, dict[int, Path]]:
+    """Return the names in each folder and the path of each file, both by inode."""
+    names: Names = {}
+    files: dict[int, Path] = {}
+    folders = [(root.stat().st_ino, root)]
+    for inode, folder in folders:
+        with os.scandir(folder) as found:
+            entries = list(found)
+        names[inode] = {entry.name: entry.inode() for entry in entries}
+        for entry in entries:
+            if entry.is_dir():
+                folders.append((entry.inode(), Path(entry.path)))
+            else:
+                files[entry.inode()] = Path(entry.path)
+    return names, files
 
 
 def after_power_cut(
