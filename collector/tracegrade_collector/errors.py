@@ -55,7 +55,7 @@ class SchemaDiffers(CollectorError):
 
 
 class CommitFailed(CollectorError):
-    """A table refused a commit several times; nothing of it is visible."""
+    """Other writers were first for too long; nothing of the commit is visible."""
 
 
 class Fenced(CollectorError):

@@ -4,7 +4,6 @@ deltalake neither syncs what it writes, nor compares schemas, nor refuses an app
 transaction that was committed before; all three are done here.
 """
 
-import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -25,6 +24,7 @@ from tracegrade_collector.errors import (
     LakeDamaged,
     SchemaDiffers,
 )
+from tracegrade_collector.lake.backoff import Backoff
 from tracegrade_collector.lake.mending import ACTION_COUNT
 from tracegrade_collector.lake.schema import Table
 from tracegrade_collector.lake.storage import TableStorage
@@ -38,8 +38,12 @@ CONFIGURATION: dict[str, str | None] = {
 CLEANUP_COMMITS = 100
 """Between two cleanings of the log, since each lists all of it."""
 
-COMMIT_ATTEMPTS = 8
-RETRY_SECS = 0.05  # doubled each time, with jitter: 6 s in all
+COMMIT_PATIENCE_SECS = 60.0
+"""How long other writers may be first each time.
+
+A commit takes 0.1 s, or 1 s on a loaded machine or a store, so dozens of writers get their turn;
+and a service that is told to stop while it tries has 90 s in systemd.
+"""
 
 
 @dataclass(frozen=True)
@@ -138,33 +142,52 @@ def commit_once(
         opened: A handle of just now that has not the change; it saves opening the table.
 
     Raises:
-        CommitFailed: Other writers won each time.
+        CommitFailed: Other writers were first each time for `COMMIT_PATIENCE_SECS`.
         Fenced: Another collector commits under the same id.
         FilesReplaced: A file to be replaced has left the table meanwhile; nothing changed.
         LakeDamaged: The log cannot be read.
         LakeUnreachable: The object store does not answer. The change may have landed.
         SchemaDiffers: The table's columns are not the declared ones.
     """
-    delta = opened
-    for attempt in range(COMMIT_ATTEMPTS):
+    delta, tried = opened, False
+    backoff = Backoff(COMMIT_PATIENCE_SECS)
+    while True:
         if delta is None:
             delta = writable_table(storage, table)
-            if has_landed(delta, change, after_error=attempt > 0):
+            if has_landed(delta, change, after_error=tried):
                 storage.sync_log(after=delta.version() - 1)
-                return attempt > 0
-        try:
-            with storage.writing():
-                _write(delta, change)
-            reach("commit_written")
-        except CommitFailedError:
-            time.sleep(RETRY_SECS * 2**attempt * random.uniform(0.5, 1))  # noqa: S311 - no secret
-            delta = None
-            continue
-        storage.sync_log(after=delta.version())
-        reach("commit_synced")
-        return True
-    msg = f"table {storage.name} refused a commit {COMMIT_ATTEMPTS} times; is another writer on?"
-    raise CommitFailed(msg)
+                return tried
+        if _try_to_commit(storage, delta, change):
+            return True
+        _pause(backoff, storage)
+        delta, tried = None, True
+
+
+def _try_to_commit(storage: TableStorage, delta: DeltaTable, change: Change) -> bool:
+    """Commit durably; return False if another writer was first, or the answer was lost."""
+    try:
+        with storage.writing():
+            _write(delta, change)
+        reach("commit_written")
+    except CommitFailedError:
+        return False
+    storage.sync_log(after=delta.version())
+    reach("commit_synced")
+    return True
+
+
+def _pause(backoff: Backoff, storage: TableStorage) -> None:
+    """Wait before another attempt.
+
+    Raises:
+        CommitFailed: It has been attempted for too long.
+    """
+    if not backoff.pause():
+        msg = (
+            f"other writers have been first to commit to table {storage.name} for "
+            f"{COMMIT_PATIENCE_SECS:.0f} s; try again when fewer write to it"
+        )
+        raise CommitFailed(msg)
 
 
 def commit(storage: TableStorage, table: Table, change: Change) -> None:
@@ -214,13 +237,28 @@ def writable_table(storage: TableStorage, table: Table) -> DeltaTable:
     if unfit:
         msg = f"table {table.name} was written by another version: {', '.join(unfit)} unexpected"
         raise SchemaDiffers(msg)
-    added = [field for field in declared if field.name not in found.names]
-    if not added:
+    if set(declared.names) <= set(found.names):
         return delta
-    with storage.writing():
-        delta.alter.add_columns([Field.from_arrow(field) for field in added])
+    return _with_columns(storage, table, delta)
+
+
+def _with_columns(storage: TableStorage, table: Table, delta: DeltaTable) -> DeltaTable:
+    """Return a fresh handle to the table after its new columns were added, by us or by another."""
+    backoff = Backoff(COMMIT_PATIENCE_SECS)
+    while added := _missing_columns(table, delta):
+        try:
+            with storage.writing():
+                delta.alter.add_columns([Field.from_arrow(field) for field in added])
+        except CommitFailedError:
+            _pause(backoff, storage)
         storage.sync_log(after=delta.version() - 1)
-        return _handle(storage)
+        delta = _handle(storage)
+    return delta
+
+
+def _missing_columns(table: Table, delta: DeltaTable) -> list[pa.Field]:
+    found = {field.name for field in delta.schema().fields}
+    return [field for field in table.arrow() if field.name not in found]
 
 
 def open_mended(storage: TableStorage) -> DeltaTable | None:

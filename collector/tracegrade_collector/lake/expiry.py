@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from tracegrade_collector.errors import FilesReplaced
 from tracegrade_collector.files import is_older, sync_folder, write_whole
+from tracegrade_collector.lake.backoff import Backoff
 from tracegrade_collector.lake.commit import LiveFile, open_table
 from tracegrade_collector.lake.lake import Lake
 from tracegrade_collector.lake.maintaining import only_maintainer
@@ -41,7 +42,11 @@ FIRST_KEPT_NAME = "expired.json"
 """In the state folder: the oldest date that was kept, by table."""
 
 COMMAND = "expire"
-ATTEMPTS = 5
+DATE_PATIENCE_SECS = 60.0
+"""How long other writers may change a date while its rows are counted, again and again.
+
+Few do: an expired date gets no new rows, only a compaction, a deletion or an import of old spans.
+"""
 
 
 class Expired(NamedTuple):
@@ -182,7 +187,8 @@ def _count(lake: Lake, name: str, day: str) -> Expired:
 
 def _expire_date(lake: Lake, name: str, day: str) -> Expired:
     """Let one date leave its table; a writer that changes it meanwhile makes us count again."""
-    for attempt in range(ATTEMPTS):
+    backoff = Backoff(DATE_PATIENCE_SECS)
+    while True:
         files = _of_date(lake, name, day)
         rows: Counter[str] = Counter()
         for file in files:
@@ -193,11 +199,10 @@ def _expire_date(lake: Lake, name: str, day: str) -> Expired:
             with recording(lake, name, rows, COMMAND) as transactions:
                 lake.replace_files(table_in(lake, name), paths, [], transactions)
         except FilesReplaced:
-            if attempt == ATTEMPTS - 1:
+            if not backoff.pause():
                 raise
             continue
-        break
-    return Expired(dates=1, rows=rows.total(), files=len(files))
+        return Expired(dates=1, rows=rows.total(), files=len(files))
 
 
 def _clean(lake: Lake, note: Note, *, dry_run: bool) -> Expired:

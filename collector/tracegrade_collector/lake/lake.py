@@ -306,7 +306,7 @@ class Lake:
             also: More transactions to note in the same commit.
 
         Raises:
-            CommitFailed: Other writers won each time. Calling again is safe.
+            CommitFailed: Other writers were first for a minute. Calling again is safe.
             Fenced: Another collector than the owner commits under its id.
             LakeDamaged: The table's log cannot be read.
             LakeUnwritable: The disk refused. Calling again is safe.

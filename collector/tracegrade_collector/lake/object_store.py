@@ -12,9 +12,7 @@ and endpoint from the `AWS_*` variables.
 """
 
 import os
-import random
 import re
-import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -33,6 +31,7 @@ from pyarrow.fs import AwsStandardS3RetryStrategy, FileSystem, S3FileSystem, Sub
 
 from tracegrade_collector.crash_points import reach
 from tracegrade_collector.errors import LakeUnreachable, StoreUnfit
+from tracegrade_collector.lake.backoff import Backoff
 from tracegrade_collector.lake.storage import LOG_FOLDER, STAGE_FOLDER, StoredFile
 
 if TYPE_CHECKING:
@@ -271,16 +270,17 @@ class TableObjects:
     def _put(self, staged: Path, path: str) -> bool:
         """Return whether the object holds the file's bytes now; False: it holds others."""
         client, key = self.store.client, self._key(path)
-        for attempt in range(MAX_RETRIES):
+        backoff = Backoff(RETRY_SECS)
+        while True:
             with suppress(AlreadyExistsError), staged.open("rb") as file:
                 obstore.put(client, key, file, mode="create", use_multipart=False)
                 return True
             try:
                 return self._is_equal(staged, path)
-            except FileNotFoundError:  # a 409, not a 412: somebody was about to put it
-                time.sleep(random.uniform(0.5, 1) * 0.1 * 2**attempt)  # noqa: S311 - no secret
-        msg = f"the lake {self.store.url} answers each PUT of {key} with a conflict; try later"
-        raise LakeUnreachable(msg)
+            except FileNotFoundError as error:  # a 409, not a 412: somebody was about to put it
+                if not backoff.pause():
+                    msg = f"{self.store.url} answers each PUT of {key} with a conflict; try later"
+                    raise LakeUnreachable(msg) from error
 
     def _is_equal(self, staged: Path, path: str) -> bool:
         found = obstore.get(self.store.client, self._key(path))

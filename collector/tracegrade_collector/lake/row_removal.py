@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from tracegrade_collector.crash_points import reach
 from tracegrade_collector.errors import FilesReplaced, LakeDamaged
 from tracegrade_collector.files import is_older
+from tracegrade_collector.lake.backoff import Backoff
 from tracegrade_collector.lake.commit import LiveFile
 from tracegrade_collector.lake.doomed import (
     BATCH_ROWS,
@@ -38,8 +39,11 @@ from tracegrade_collector.lake.staging import StagedFile
 from tracegrade_collector.lake.storage import LOG_FOLDER, PUT_ASIDE_FOLDER
 
 FILES_PER_COMMIT: Final = 64
-ATTEMPTS: Final = 20
-"""Times that a table is begun anew because other writers replaced its files meanwhile."""
+PATIENCE_SECS: Final = 120.0
+"""How long other writers may replace files before a pass over the table gets any further.
+
+Longer than they need for one group of files: a compaction that wins goes on with others.
+"""
 
 
 @dataclass
@@ -66,20 +70,29 @@ def remove_rows(
     which find them gone. May be cut off anywhere and called again.
 
     Raises:
-        CommitFailed: Other writers won each time.
+        CommitFailed: Other writers were first each time.
+        FilesReplaced: Other writers replaced its files again and again.
         LakeDamaged: A file of the table cannot be read.
         LakeUnwritable: The disk refused.
     """
     removed = Removed()
     clean: set[str] = set()
-    for _ in range(ATTEMPTS):
+    backoff = Backoff(PATIENCE_SECS)
+    while True:
+        done_before = len(clean) + removed.files
         try:
             _remove_live(lake, name, doomed, _Progress(clean, removed, note, dry_run))
-        except FilesReplaced:
+        except FilesReplaced as error:
+            if len(clean) + removed.files > done_before:
+                backoff.restart()
+            if not backoff.pause():
+                msg = (
+                    f"other writers replaced files of table {name} for {PATIENCE_SECS:.0f} s, "
+                    "so rows are left in it; try again when fewer write to it"
+                )
+                raise FilesReplaced(msg) from error
             continue
         return removed
-    msg = f"table {name} changed {ATTEMPTS} times while rows were removed; try again when it rests"
-    raise FilesReplaced(msg)
 
 
 def remove_leftovers(

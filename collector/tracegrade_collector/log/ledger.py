@@ -29,12 +29,14 @@ from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.errors import Fenced
 from tracegrade_collector.files import make_folder, write_whole
 from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS
+from tracegrade_collector.lake.backoff import Backoff
 from tracegrade_collector.log.wal_folder import WalFolder
 
 FOLDER = "ledger"
 TABLES = {Signal.TRACES: RAW_SPANS.name, Signal.LOGS: RAW_LOGS.name}
 UNDECODABLE = "undecodable"
-READ_ATTEMPTS = 10  # a lander commits every few seconds; between two commits all is quiet
+READ_PATIENCE_SECS = 30.0
+"""How long to wait for a reading between two commits; landers commit every few seconds."""
 
 LandedSeq = Callable[[str, str], int | None]
 """Returns the version that an application, the second, committed to a table, the first."""
@@ -250,11 +252,12 @@ def _account(state: Path, folder: WalFolder, signal: Signal, landed_seq: LandedS
     path = state / FOLDER / f"{folder.collector_id}-{signal}.json"
     undecodable = _undecodable(path.with_name(f"{folder.collector_id}-{UNDECODABLE}.json"))
     of_table = TABLES[signal], f"{folder.collector_id}/{signal}"
-    for _ in range(READ_ATTEMPTS):
+    backoff = Backoff(READ_PATIENCE_SECS)
+    while True:
         landed = landed_seq(*of_table) or 0
         totals = true_totals(path, landed)
         pending = _pending(folder, signal, landed)
-        if landed == (landed_seq(*of_table) or 0):
+        if landed == (landed_seq(*of_table) or 0) or not backoff.pause():
             break
     return Account(folder.collector_id, signal, totals, *pending, undecodable.get(signal, 0))
 

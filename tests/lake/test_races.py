@@ -1,0 +1,107 @@
+"""Writers who meet: each commit counts once, and nobody gives up while there is time."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from tracegrade_collector.errors import CommitFailed
+from tracegrade_collector.lake import Column, Lake, Table, commit
+from tracegrade_collector.lake.folder import TableFolder
+
+NOTES = Table("notes", "one note", (Column("number", pa.int64(), "Order."),), partition_by=())
+SHORT_PAUSE_SECS = 0.02
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True)
+class Raced(TableFolder):
+    """A table's folder where another writer commits just before each of our writes."""
+
+    rival: Callable[[], None] = lambda: None
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Let the other one write first."""
+        self.rival()
+        with super().writing():
+            yield
+
+
+@pytest.fixture
+def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
+    """A lake with one note, whose writers pause shortly."""
+    monkeypatch.setattr("tracegrade_collector.lake.backoff.LONGEST_PAUSE_SECS", SHORT_PAUSE_SECS)
+    lake = Lake.create(tmp_path / "lake")
+    lake.append(NOTES, note(0))
+    return lake
+
+
+def note(number: int, table: Table = NOTES) -> pa.Table:
+    """Return a row."""
+    return pa.Table.from_pylist([{"number": number}], schema=table.arrow())
+
+
+def numbers(lake: Lake) -> list[int]:
+    """Return the numbers of all notes."""
+    found = duckdb.execute("SELECT number FROM read_parquet($f)", {"f": lake.files("notes")})
+    return sorted(number for (number,) in found.fetchall())
+
+
+def rival(lake: Lake, commits: int, table: Table = NOTES) -> Callable[[], None]:
+    """Return a writer of so many notes, one at each call."""
+    left = iter(range(1, commits + 1))
+
+    def write() -> None:
+        for number in left:
+            Lake.open(lake.root).append(table, note(number, table))
+            break
+
+    return write
+
+
+LATE = commit.Change(transactions={"late/notes": 7})
+
+
+def test_a_writer_that_is_second_twelve_times_commits_in_the_end(lake: Lake) -> None:
+    """What counts is for how long others are first, not how often."""
+    storage = Raced(lake.root / "notes", rival=rival(lake, commits=12))
+
+    assert commit.commit_once(storage, NOTES, LATE)
+    assert numbers(lake) == list(range(13))
+    assert lake.transaction_version("notes", "late/notes") == 7
+
+
+def test_a_writer_that_is_always_second_gives_up_by_time(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error says for how long it tried; nothing of its commit is visible."""
+    monkeypatch.setattr(commit, "COMMIT_PATIENCE_SECS", 1.0)
+    storage = Raced(lake.root / "notes", rival=rival(lake, commits=MILLION))
+    started = time.monotonic()
+
+    with pytest.raises(CommitFailed, match="been first to commit to table notes for 1 s; try"):
+        commit.commit_once(storage, NOTES, LATE)
+
+    assert time.monotonic() - started >= 1
+    assert lake.transaction_version("notes", "late/notes") is None
+
+
+@pytest.mark.parametrize("added_before", [("text",), ("text", "place")])
+def test_new_columns_are_added_beside_a_writer_who_adds_them(
+    lake: Lake, added_before: tuple[str, ...]
+) -> None:
+    """Two collectors of a new version start at once on an old lake: both go on."""
+    new = {name: Column(name, pa.string(), "New.") for name in ("text", "place")}
+    theirs = replace(NOTES, columns=(*NOTES.columns, *(new[name] for name in added_before)))
+    ours = replace(NOTES, columns=(*NOTES.columns, *new.values()))
+    storage = Raced(lake.root / "notes", rival=rival(lake, commits=1, table=theirs))
+
+    assert commit.commit_once(storage, ours, LATE)
+    assert {*(lake.columns("notes") or ())} == {"number", "text", "place"}
+    assert numbers(lake) == [0, 1]
