@@ -65,7 +65,7 @@ def main() -> None:
     parser.add_argument("--spans", type=int, default=SPANS, help="at least so many")
     parser.add_argument("--only", nargs="*", default=[""], help="captures with one of these names")
     options = parser.parse_args()
-    paths = sorted(CAPTURES.glob("*.json"))
+    paths = sorted(CAPTURES.glob("spans/*/*.json"))
     texts = [path.read_text() for path in paths if any(name in path.name for name in options.only)]
     copies = -(-min(options.spans, CHUNK_SPANS) // len(read(texts, 1)))
     with tempfile.TemporaryDirectory() as folder:

@@ -88,7 +88,7 @@ def test_marks_hide_no_span_that_its_dialect_knows(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Dialects that are shown the spans with their marks say what they say of all spans."""
-    names = [path.stem for path in sorted(traces.CAPTURES.glob("*.json"))]
+    names = traces.captures()
     land(lake, *map(capture, names))
     land_logs(lake, *(log for name in names for log in logs_of(name)))
     build(lake)

@@ -21,7 +21,7 @@ from tracegrade_queries.passes import split_into_steps
 from tracegrade_queries.sql import paths, query
 from tracegrade_scoring.schema import SCORE_TABLES
 
-from .traces import CAPTURES, capture, land
+from .traces import capture, captures, land
 
 TABLES = {table.name: table for table in (*connection.TABLES, *SCORE_TABLES)}
 CASES = sorted(path.parent for path in (Path(__file__).parent / "cases").rglob("expect.csv"))
@@ -42,7 +42,7 @@ each_relation = pytest.mark.parametrize(
 def passed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection in which the shared pass has worked on every captured trace."""
     lake = Lake.create(tmp_path_factory.mktemp("headers") / "lake")
-    land(lake, *(capture(path.stem) for path in sorted(CAPTURES.glob("*.json"))))
+    land(lake, *map(capture, captures()))
     with connect(lake) as con:
         con.execute(
             "CREATE TEMP TABLE bucket_traces AS "

@@ -20,7 +20,7 @@ from tracegrade_queries.sql import query, saved
 from tracegrade_scoring.job import score
 from tracegrade_scoring.schema import TRAJECTORY_SCORES
 
-from .traces import CAPTURES, agent, capture, land, request_of, tool
+from .traces import agent, capture, captures, land, request_of, tool
 
 VALUES = {
     "base": "1",
@@ -61,7 +61,7 @@ def place(
 def scored(tmp_path_factory: pytest.TempPathFactory) -> Lake:
     """A lake of some real traces that was scored without tasks: it has no sub-goal."""
     lake = Lake.create(tmp_path_factory.mktemp("scored") / "lake")
-    land(lake, *(capture(path.stem) for path in sorted(CAPTURES.glob("langgraph_*.json"))))
+    land(lake, *(capture(name) for name in captures() if name.startswith("langgraph_")))
     score(lake, specification("tasks: {}"))
     return lake
 

@@ -25,9 +25,19 @@ MS = 1_000_000
 Row = dict[str, Any]
 
 
+def captures() -> list[str]:
+    """Return the names of all captured traces, sorted."""
+    return sorted(path.stem for path in CAPTURES.glob("spans/*/*.json"))
+
+
+def capture_path(name: str) -> Path:
+    """Return the file of a captured trace, in the folder of its framework."""
+    return CAPTURES / "spans" / name.partition("_")[0] / f"{name}.json"
+
+
 def capture(name: str) -> bytes:
     """Return a captured trace as the OTLP/JSON request it was."""
-    return (CAPTURES / f"{name}.json").read_bytes()
+    return capture_path(name).read_bytes()
 
 
 def logs_of(name: str) -> list[bytes]:

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from tests.collector.importing.imports import imported, written_lines
-from tests.queries.traces import CAPTURES
+from tests.queries.traces import capture_path
 
 TRACE = "0f" * 16
 STEPS = [
@@ -111,7 +111,7 @@ def test_exports_of_phoenix_give_the_steps_of_the_spans_that_it_got(tmp_path: Pa
     """A frame as Parquet and as lines, and spans of its interface, of version 20.26."""
     exports = sorted((Path(__file__).parent / "exports").glob("phoenix_*"))
     names = [file.stem.removeprefix("phoenix_") for file in exports]
-    sent = imported(tmp_path / "sent", *(CAPTURES / f"{name}.json" for name in names))
+    sent = imported(tmp_path / "sent", *(capture_path(name) for name in names))
     kept = imported(tmp_path / "kept", *exports)
 
     assert len(names) == 3
