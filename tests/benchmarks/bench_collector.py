@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
+from tests.benchmarks.arguments import one_of
 from tests.benchmarks.load import CONNECTIONS, Load, Result, drive
 
 COMMAND = [str(Path(sys.executable).with_name("tracegrade")), "collect"]
@@ -222,7 +223,7 @@ PARTS: dict[str, Callable[[float], None]] = {
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=[*PARTS], metavar="PART")
+    parser.add_argument("parts", nargs="*", default=[*PARTS], type=one_of(PARTS), metavar="PART")
     parser.add_argument("--secs", type=float, default=20.0)
     options = parser.parse_args()
     print(f"{os.cpu_count()} cores, shared with the generator's {CONNECTIONS} connections")

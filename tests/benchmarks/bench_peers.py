@@ -23,6 +23,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.benchmarks.arguments import one_of
 from tests.benchmarks.bench_collector import collecting, landed
 from tests.benchmarks.load import Load, Result, drive
 
@@ -189,7 +190,7 @@ def show(name: str, result: Result, kept: str) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("peers", nargs="*", default=["rotel"], choices=[*PEERS], metavar="PEER")
+    parser.add_argument("peers", nargs="*", default=["rotel"], type=one_of(PEERS), metavar="PEER")
     parser.add_argument("--secs", type=float, default=20.0)
     options = parser.parse_args()
     print(
