@@ -1,9 +1,9 @@
-"""Canonical JSON: one text for all texts that mean the same arguments (metrics.md, rule 0.5).
+"""Canonical JSON: one text for all texts that mean the same arguments.
 
 Equality of arguments is typed and recursive: `1 == 1.0`, `true != 1`, the order of keys is free
-and `null` is a value. Under the form written here that equality is identity of texts, so that SQL
-can group and join by it. Integers stay exact at any size; other numbers are doubles, as most JSON
-readers take them.
+and `null` is a value (docs/metrics.md, section 0.5). Under the form written here that equality is
+identity of texts, so that SQL can group and join by it. Integers stay exact at any size; other
+numbers are doubles, as most JSON readers take them.
 
 Few distinct texts stand behind many calls, so the caller passes each distinct text once
 (`canonical_texts`); DuckDB's own Python functions would bring numpy along for the same work.

@@ -2,7 +2,7 @@
 --
 -- Calls are matched by tool and canonical arguments. A live result that is equal to the mocked one
 -- is enough, and so is one of the same shape: live tools may answer differently each time.
--- Source: metrics.md, section 10 (mock_live_divergence) and rule 0.5.
+-- Source: docs/metrics.md, sections 0.5 and 10.4.
 --
 -- Reads:
 --   steps

@@ -2,7 +2,7 @@
 --
 -- Sums are of whole multiples of 2^-60, so that no order of rows changes a bit. Weighted by
 -- sample_weight.
--- Source: metrics.md, section 10 and rule 0.2.
+-- Source: docs/metrics.md, sections 0.2 and 10.1.
 --
 -- `scores` holds those of compared runs alone: a join would keep all of them to look for a run's.
 --

@@ -2,7 +2,8 @@
 --
 -- An attempt is a conversation, else a run. Its residual on an axis is what it adds to the error
 -- of that axis, which is a ratio of two sums (delta method). Sums run in a fixed order, so that
--- they never differ in a bit. Source: metrics.md, section 7; without tasks, means are over runs.
+-- they never differ in a bit. Source: docs/metrics.md, section 7.4; without tasks, means are over
+-- runs.
 --
 -- Reads:
 --   compared_runs

@@ -1,7 +1,7 @@
 -- What each metric's interval without pairs is made of: sums over the attempts of no known task.
 --
 -- An attempt is a conversation, else a run; it succeeded if each of its turns did. Sums run in a
--- fixed order, so that they never differ in a bit. Source: metrics.md, section 8 and rule 0.2.
+-- fixed order, so that they never differ in a bit. Source: docs/metrics.md, sections 0.2 and 8.2.
 --
 -- Reads:
 --   compared_runs

@@ -2,8 +2,8 @@
 --
 -- An expectation is held against the first call of its name, however often that is asked for;
 -- order is the place in the turn, and the answer uses the tools or it does not.
--- Source: Agentic, "Tool Correctness"; metrics.md, section 2 (`--compat agentic`). What the paper
--- leaves open, a turn without anything to measure, is not applicable (rule 0.1).
+-- Source: [Agentic], "Tool Correctness"; docs/metrics.md, section 2.4. What the paper leaves
+-- open, a turn without anything to measure, is not applicable (docs/metrics.md, section 0.1).
 --
 -- Reads:
 --   attempts

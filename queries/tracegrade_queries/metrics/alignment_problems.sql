@@ -3,7 +3,7 @@
 -- First the number of expectations, with '!' where their list is complete, then that of decision
 -- points, then each point beside an expectation that it may stand for, in order: point:position/0
 -- where tool and arguments fit, /1 where the tool alone does, /n where the span names it. Unknown
--- arguments fit nothing. Source: metrics.md, section 1.
+-- arguments fit nothing. Source: docs/metrics.md, section 1.2.
 --
 -- Reads:
 --   attempts

@@ -1,7 +1,7 @@
 -- Every tool call of an attempt, in order, and whether it failed.
 --
 -- Plan, hand-off and answer tools are other kinds of steps, so they are not among these.
--- Source: metrics.md, rules 0.3, 0.5, 0.7, 0.8 and 0.9.
+-- Source: docs/metrics.md, sections 0.3, 0.5, 0.7, 0.8 and 0.9.
 --
 -- Reads:
 --   attempt_order

@@ -2,7 +2,7 @@
 --
 -- Steps of one trajectory keep their order; those of several agents are merged by time. A call
 -- that started the run of a sub-agent hands over to it, and is none of them.
--- Source: metrics.md, rules 0.3 and 0.9.
+-- Source: docs/metrics.md, sections 0.3 and 0.9.
 --
 -- Reads:
 --   attempt_members

@@ -2,7 +2,7 @@
 --
 -- Better = effect and cost both no higher and at least one lower (read < write < destructive).
 -- What is unknown on both sides is equal; what is unknown on one side cannot be compared. Where
--- nothing is known to be offered, the whole registry was. Source: Triangle, criterion (c).
+-- nothing is known to be offered, the whole registry was. Source: [Triangle], criterion (c).
 --
 -- Reads:
 --   calls

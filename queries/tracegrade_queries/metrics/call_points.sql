@@ -2,7 +2,7 @@
 --
 -- After a failed call, later calls up to the first success that serve the same sub-goal (where the
 -- call serves none: that use the same tool) join its point, also across other calls.
--- Source: Triangle, "Measuring TSA"; metrics.md, section 1.
+-- Source: [Triangle], "Measuring TSA"; docs/metrics.md, section 1.1.
 --
 -- Reads:
 --   argument_patterns

@@ -2,7 +2,7 @@
 --
 -- A call is redundant if it equals the most recent equal call that went well (tool, arguments, and
 -- result where both are known) and no call that may have changed something stands between.
--- Arguments that were not captured equal nothing. Source: metrics.md, section 3 and rule 0.5.
+-- Arguments that were not captured equal nothing. Source: docs/metrics.md, sections 0.5 and 3.2.
 --
 -- Reads:
 --   calls

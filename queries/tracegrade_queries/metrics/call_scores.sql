@@ -1,7 +1,8 @@
 -- What needs no task: allowed tools, valid arguments, and destructive calls that could be avoided.
 --
 -- Each trajectory is judged by its own calls, sub-agents by theirs.
--- Source: Triangle, "Measuring TSA" (its shortcut without an expert trace); metrics.md, section 1.
+-- Source: [Triangle], "Measuring TSA" (its shortcut without an expert trace); docs/metrics.md,
+-- section 1.4.
 --
 -- Reads:
 --   call_totals

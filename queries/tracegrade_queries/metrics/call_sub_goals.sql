@@ -1,7 +1,7 @@
 -- The sub-goal of the chosen variant that each call of an example serves.
 --
--- Of several that its task's rules give it to, the first of the file. Source: metrics.md,
--- section 4: one variant serves all that is said of an attempt's sub-goals.
+-- Of several that its task's rules give it to, the first of the file. Source: docs/metrics.md,
+-- section 4.3: one variant serves all that is said of an attempt's sub-goals.
 --
 -- Reads:
 --   sub_goal_attribution

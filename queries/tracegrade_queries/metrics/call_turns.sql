@@ -2,7 +2,7 @@
 --
 -- Where only the list of writes is complete, calls of effect read are left out. Turns are those of
 -- the root; a sub-agent's calls belong to the one in which they were made.
--- Source: metrics.md, section 2, the filter.
+-- Source: docs/metrics.md, section 2.1.
 --
 -- Reads:
 --   attempts

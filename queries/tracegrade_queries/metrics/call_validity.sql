@@ -1,7 +1,6 @@
 -- Whether the arguments of each call satisfy the schema of its tool.
 --
--- Source: metrics.md, section 1 (`parameter_validity`) and rule 0.5 (what was not captured is not
--- invalid).
+-- Source: docs/metrics.md, sections 0.5 and 1.3.
 --
 -- Reads:
 --   validated_arguments

@@ -2,8 +2,8 @@
 --
 -- It failed, or was not what its task expects; and at least two later failed calls serve a
 -- sub-goal with a prerequisite that it served and left open, or use a distinctive token of its
--- result that was not in its arguments. Source: Harness, "Failure-mode taxonomy"; metrics.md,
--- section 9.
+-- result that was not in its arguments. Source: [Harness], "Failure-mode taxonomy";
+-- docs/metrics.md, section 9.4.
 --
 -- Reads:
 --   calls

@@ -1,7 +1,7 @@
 -- How each attempt went about it: redundant calls, recovery from failures, and how it ended.
 --
 -- The value of termination is 1 only where the agent stopped at success; its label says how it
--- ended. Source: Harness, "Trajectory scoring"; metrics.md, section 3.
+-- ended. Source: [Harness], "Trajectory scoring"; docs/metrics.md, section 3.
 --
 -- Reads:
 --   attempts

@@ -1,6 +1,6 @@
 -- Whether each attempt fulfils its task's success criterion: every condition holds at the end.
 --
--- Source: metrics.md, section 8; design, section 7.
+-- Source: docs/metrics.md, section 8.3.
 --
 -- Reads:
 --   criterion_conditions

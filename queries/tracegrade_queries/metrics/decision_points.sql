@@ -1,8 +1,8 @@
 -- The places where each attempt chose a tool, or should have: what it did and what was expected.
 --
 -- Failed calls and what follows up on them are one; only the first call is judged. A missed
--- expectation stands after the last call that met an earlier one. Source: Triangle, "Measuring
--- TSA"; metrics.md, section 1.
+-- expectation stands after the last call that met an earlier one. Source: [Triangle], "Measuring
+-- TSA"; docs/metrics.md, sections 1.1 and 1.2.
 --
 -- Reads:
 --   alignment_problems

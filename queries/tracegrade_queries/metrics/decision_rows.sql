@@ -1,8 +1,9 @@
 -- Every decision point of each attempt, made or missed, and whether the pick was correct.
 --
--- Source: Triangle, "Tool-Selection Accuracy" (criteria a, b and c, first picks only); metrics.md,
--- section 1. A criterion is NULL where it does not apply. Unknown is not wrong: a pick is wrong as
--- soon as one criterion fails, and unknown only if none fails and b cannot be read.
+-- Source: [Triangle], "Tool-Selection Accuracy" (criteria a, b and c, first picks only);
+-- docs/metrics.md, section 1.3. A criterion is NULL where it does not apply. Unknown is not wrong:
+-- a pick is wrong as soon as one criterion fails, and unknown only if none fails and b cannot be
+-- read.
 --
 -- Reads:
 --   attempts

@@ -1,6 +1,6 @@
 -- Attempts that did not end by themselves: their missing decisions are not the agent's choice.
 --
--- Source: metrics.md, section 3 (`termination`: crashed and budget).
+-- Source: docs/metrics.md, section 3.4.
 --
 -- Reads:
 --   trajectories

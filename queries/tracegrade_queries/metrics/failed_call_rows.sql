@@ -1,6 +1,6 @@
 -- Evidence for recovery: every failed call, what says that it failed, and what became of it.
 --
--- Source: metrics.md, rule 0.7 and section 3.
+-- Source: docs/metrics.md, sections 0.7 and 3.3.
 --
 -- Reads:
 --   calls

@@ -1,7 +1,7 @@
 -- The failure modes that each attempt shows, with the first step that shows each.
 --
--- Source: Harness, "Failure-mode taxonomy"; metrics.md, section 9. An attempt may show several,
--- and one that succeeded may show some.
+-- Source: [Harness], "Failure-mode taxonomy"; docs/metrics.md, section 9. An attempt may show
+-- several, and one that succeeded may show some.
 --
 -- Reads:
 --   call_totals

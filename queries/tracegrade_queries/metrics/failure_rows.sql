@@ -1,7 +1,7 @@
 -- Evidence for every failure mode: the attempts that show it, and the first step that does.
 --
 -- A failed attempt that shows none has one row, `unclassified`, so that the distribution over
--- failed attempts is complete. Source: metrics.md, section 9.
+-- failed attempts is complete. Source: docs/metrics.md, section 9.
 --
 -- Reads:
 --   attempts

@@ -1,6 +1,6 @@
 -- Whether each attempt shows each failure mode, where that can be known.
 --
--- Source: Harness, "Failure-mode taxonomy"; metrics.md, section 9.
+-- Source: [Harness], "Failure-mode taxonomy"; docs/metrics.md, section 9.
 --
 -- Reads:
 --   attempts

@@ -3,7 +3,7 @@
 -- found, wanted: canonical JSON, found NULL where nothing is. pattern: RE2, looked for anywhere in
 -- a text; other values are no text. low, high: the bounds of a number, included. FALSE where
 -- nothing is found; NULL where wanted is, which then stands for a value that was not bound.
--- Source: metrics.md, rule 0.5.
+-- Source: docs/metrics.md, section 0.5.
 CREATE OR REPLACE TEMP MACRO fits_wanted(FOUND, WANTED, PATTERN, LOW, HIGH) AS
 CASE
   WHEN wanted IS NULL THEN NULL

@@ -1,7 +1,7 @@
 -- Each call of an attempt beside each expectation of its task that its tool fits.
 --
 -- A tool fits if it is the expected one, an accepted one, or, where no tool is named, of the
--- expected effect. Source: metrics.md, section 1 (criterion b) and section 2 (similarity).
+-- expected effect. Source: docs/metrics.md, sections 1.3 and 2.2.
 --
 -- Reads:
 --   attempt_bindings

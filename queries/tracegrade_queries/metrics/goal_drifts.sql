@@ -2,7 +2,7 @@
 --
 -- A call is off the plan if it serves no sub-goal; of a task without sub-goals whose list of calls
 -- (of writes) is complete, if it is a call (a write) that serves no expectation. The last three
--- must be. Source: Harness, "Failure-mode taxonomy"; metrics.md, section 9.
+-- must be. Source: [Harness], "Failure-mode taxonomy"; docs/metrics.md, section 9.5.
 --
 -- Reads:
 --   attempts

@@ -1,7 +1,7 @@
 -- The expectations of each task that tool correctness grades, in their turns.
 --
 -- Where only the list of writes is complete, expectations of effect read are left out.
--- Source: metrics.md, section 2, the filter.
+-- Source: docs/metrics.md, section 2.1.
 --
 -- Reads:
 --   task_expected

@@ -3,7 +3,7 @@
 -- One word for each call and each expectation of its turn that it fits, in order: the number of
 -- the call's first word, the position, and where the task states arguments, how many top-level
 -- keys are equal and how many there are in either: call:position=equal/keys.
--- Source: metrics.md, section 2.
+-- Source: docs/metrics.md, section 2.2.
 --
 -- Reads:
 --   attempts

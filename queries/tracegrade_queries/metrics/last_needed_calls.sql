@@ -2,7 +2,7 @@
 --
 -- It is a write, or serves a sub-goal, or belongs to a decision point that met an expectation.
 -- Sub-goals are those of the task's graph; where it has none, what spans name.
--- Source: metrics.md, section 3 (`termination`: late).
+-- Source: docs/metrics.md, section 3.4.
 --
 -- Reads:
 --   call_points

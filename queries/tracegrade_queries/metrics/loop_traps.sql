@@ -2,7 +2,7 @@
 --
 -- Either the same tool, arguments and result three times anywhere in a trajectory, or two or three
 -- calls in turn (not all equal in tool and arguments), three times in direct succession.
--- Source: Harness, "Failure-mode taxonomy"; metrics.md, section 9.
+-- Source: [Harness], "Failure-mode taxonomy"; docs/metrics.md, section 9.1.
 --
 -- Reads:
 --   call_repeats

@@ -2,7 +2,7 @@
 --
 -- A declared plan comes before one that a thought holds as JSON or as a list; of several the last.
 -- Required are the task's fewest steps, else its expected calls where that list is complete, else
--- the sub-goals of its shortest variant. Source: metrics.md, section 5.
+-- the sub-goals of its shortest variant. Source: docs/metrics.md, section 5.1.
 --
 -- Reads:
 --   attempts

@@ -1,6 +1,6 @@
 -- How far each attempt got with its own first plan; never mixed with the task's sub-goals.
 --
--- Source: metrics.md, section 4, "The agent's own plan".
+-- Source: docs/metrics.md, section 4.5.
 --
 -- Reads:
 --   attempts

@@ -3,7 +3,7 @@
 -- Each of four questions is worth 2.5; one without any part is met. `pq_strict` takes branch
 -- coverage and scope control as all or nothing. A task of 3 and more steps without a plan scores
 -- 0, one of 0 or 1 needs none and scores 10, one of 2 has nothing to plan.
--- Source: Triangle, "Axis 2: Planning Quality"; metrics.md, section 5.
+-- Source: [Triangle], "Axis 2: Planning Quality"; docs/metrics.md, section 5.
 --
 -- Reads:
 --   attempts

@@ -1,8 +1,8 @@
 -- Attempts that committed themselves too early: a write or the answer before what it depends on.
 --
 -- A write or destructive call is premature if a prerequisite of the sub-goal that it serves is
--- open; an answer, if a critical sub-goal is. Source: Harness, "Failure-mode taxonomy";
--- metrics.md, section 9.
+-- open; an answer, if a critical sub-goal is. Source: [Harness], "Failure-mode taxonomy";
+-- docs/metrics.md, section 9.3.
 --
 -- Reads:
 --   call_sub_goals

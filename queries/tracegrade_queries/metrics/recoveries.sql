@@ -3,7 +3,7 @@
 -- Recovered: a later call went well that serves the same sub-goal by another tool or with other
 -- arguments; where the failed call serves none, a call of its tool with a changed argument and, if
 -- it had two or more, an unchanged one. Each failed call is judged alone.
--- Source: Harness, "Trajectory scoring"; metrics.md, section 3.
+-- Source: [Harness], "Trajectory scoring"; docs/metrics.md, section 3.3.
 --
 -- Reads:
 --   call_points

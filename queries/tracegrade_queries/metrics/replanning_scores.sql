@@ -1,7 +1,7 @@
 -- The replanning scores of each attempt: how often, after what, and whether failures led to one.
 --
--- Source: Plan graph text, "Replanning frequency"; its own definition, any inequality of two lists
--- in a row, is kept as replans_source_text. metrics.md, section 4.
+-- Source: [Plan graph], "Replanning frequency"; its own definition, any inequality of two lists
+-- in a row, is kept as replans_source_text. docs/metrics.md, section 4.6.
 --
 -- Reads:
 --   attempts

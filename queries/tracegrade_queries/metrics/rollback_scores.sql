@@ -5,9 +5,10 @@
 -- `evidence` may be a JSON object with `immediate`, the score before recovery, and `boundary`, the
 -- calls that had returned. Mid and late at one boundary are one kill. A human's word on a kill
 -- comes before others, and alone may be a 5, with evidence; of several the lowest counts.
--- Source: Triangle, "Axis 3"; metrics.md, section 6.
+-- Source: [Triangle], "Axis 3"; docs/metrics.md, section 6.
 --
--- Label: the kills that count, or no_writes where only the early one exists. Source: who judged.
+-- Label: the kills that count, or no_writes where only the early one exists. The score's source is
+-- who judged.
 --
 -- Reads:
 --   attempt_members

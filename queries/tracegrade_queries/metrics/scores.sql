@@ -2,7 +2,7 @@
 --
 -- Where nobody says how few steps a task needs, its optimum is observed here, in what is read now:
 -- the fewest steps of a successful attempt at it by the same agent in the same run mode, in all
--- releases that are read, if there are three. Source: metrics.md, section 3.
+-- releases that are read, if there are three. Source: docs/metrics.md, section 3.1.
 --
 -- Reads:
 --   trajectory_scores

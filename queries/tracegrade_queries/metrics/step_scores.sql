@@ -1,7 +1,8 @@
 -- Success of each attempt, and its steps beside the fewest that its task needs.
 --
 -- The optimum is the task's, else the number of expected calls where that list is complete.
--- Source: Harness, "Step efficiency" (it gives both reciprocals); metrics.md, sections 3 and 8.
+-- Source: [Harness], "Trajectory scoring" and "Metrics to track" (one reciprocal each);
+-- docs/metrics.md, sections 3.1 and 8.3.
 --
 -- Reads:
 --   attempt_members
@@ -12,9 +13,9 @@
 --   tasks
 -- Columns:
 --   trajectory_ids   INTEGER[]  Attempts whose scores are equal; each is in one row.
---   success          SCORE      1 or 0. Source: who says so.
+--   success          SCORE      1 or 0. Its source is who says so.
 --   actual_steps     SCORE      A count.
---   step_efficiency  SCORE      Label: 'extra_steps: N' where the optimum is 0. Source:
+--   step_efficiency  SCORE      Label: 'extra_steps: N' where the optimum is 0. Its source:
 --                               annotated | expected.
 --   step_ratio       SCORE      Likewise.
 -- Order:

@@ -2,7 +2,7 @@
 --
 -- Unknown (NULL) is what content that was not captured decides. A prerequisite is met if it was
 -- completed, or held before the first call and still did at the end.
--- Source: metrics.md, section 4, dependencies and alternatives.
+-- Source: docs/metrics.md, sections 4.3 and 4.4.
 --
 -- Reads:
 --   graph_nodes

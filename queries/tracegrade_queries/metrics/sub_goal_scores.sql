@@ -1,8 +1,7 @@
 -- The sub-goal scores of each attempt: coverage, completion, critical path, dependencies, counts.
 --
--- Source: Plan graph text, "Sub-goal completion as a metric" (coverage, completion, critical
--- path); metrics.md, section 4 (weights, what held before, dependencies, off-plan
--- calls).
+-- Source: [Plan graph], "Sub-goal completion as a metric" (coverage, completion, critical path);
+-- docs/metrics.md, section 4.4.
 --
 -- Reads:
 --   attempts

@@ -1,7 +1,7 @@
 -- What became of every sub-goal of each example's task: attempted, completed, when, lost again.
 --
 -- Moments are those of sub_goal_evidence. Unknown (NULL) is what content that was not captured
--- decides. Source: Plan graph text, "Sub-goal completion as a metric"; metrics.md, section 4: a
+-- decides. Source: [Plan graph], "Sub-goal completion as a metric"; docs/metrics.md, section 4.1: a
 -- criterion that holds at the end counts only if something was done for it.
 --
 -- Reads:

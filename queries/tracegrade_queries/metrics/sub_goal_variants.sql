@@ -2,7 +2,7 @@
 --
 -- The one with the highest weighted completion, then the highest coverage, then the fewest
 -- sub-goals, then the first in the file. What is unknown counts as not reached. Ratios are
--- compared as rounded (metrics.md, rule 0.10).
+-- compared as rounded (docs/metrics.md, section 0.10).
 --
 -- Reads:
 --   graph_nodes

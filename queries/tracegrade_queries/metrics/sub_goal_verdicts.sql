@@ -1,6 +1,6 @@
 -- What the first that says anything says of each sub-goal: verifier, evaluation result, judge.
 --
--- Source: metrics.md, section 4, `completion_source`, in the order of section 8.
+-- Source: docs/metrics.md, sections 4.1 (`completion_source`) and 8.3 (the order).
 --
 -- Reads:
 --   verdict_opinions

@@ -3,7 +3,7 @@
 -- The first that says anything decides: a verifier, the task's criterion, an evaluation result, a
 -- judge (at least 0.7), the trace itself. Verdicts of one rank must all agree on success.
 -- A verifier in error makes success an error; it does not fall through.
--- Source: metrics.md, section 8.
+-- Source: docs/metrics.md, section 8.3.
 --
 -- Reads:
 --   attempt_members

@@ -1,6 +1,6 @@
 -- Calls that failed or were not what their task expects, of attempts in which two failed.
 --
--- Source: Harness, "Failure-mode taxonomy"; metrics.md, section 9 (`cascading_error`).
+-- Source: [Harness], "Failure-mode taxonomy"; docs/metrics.md, section 9.4.
 --
 -- Reads:
 --   call_sub_goals

@@ -1,6 +1,6 @@
 -- The task of each attempt: the one its spans name, else the only one whose `match` fits.
 --
--- Source: design, section 7: an attempt that two tasks match is ambiguous, not guessed.
+-- Source: docs/metrics.md, section 8.1: an attempt that two tasks match is ambiguous, not guessed.
 --
 -- Reads:
 --   matched_tasks

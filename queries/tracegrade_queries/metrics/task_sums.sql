@@ -1,7 +1,7 @@
 -- Scores added up by cohort, category, metric and task: what release scores are made of.
 --
 -- Sums are exact until they become doubles here, so that no order of rows changes a bit.
--- Source: metrics.md, rules 0.1, 0.2 and 0.6.
+-- Source: docs/metrics.md, sections 0.1, 0.2 and 0.6.
 --
 -- Reads:
 --   current_sums

@@ -2,7 +2,7 @@
 --
 -- Of attempts whose task states expectations. What was not captured as a whole is not among it,
 -- nor are arguments of an attempt's first call: no result came before.
--- Source: metrics.md, section 2 (s4).
+-- Source: docs/metrics.md, section 2.2.
 --
 -- Reads:
 --   attempt_members

@@ -1,7 +1,7 @@
 -- How far the calls of each attempt are those that its task expects: four dimensions, and one.
 --
 -- Where expectations are given by turn, a score is the mean over the turns that have it.
--- Source: Agentic, "Tool Correctness"; metrics.md, section 2.
+-- Source: [Agentic], "Tool Correctness"; docs/metrics.md, section 2.3.
 --
 -- Reads:
 --   attempts

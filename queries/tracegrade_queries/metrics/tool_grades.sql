@@ -1,7 +1,7 @@
 -- The four dimensions of tool correctness in each turn of an attempt, each as part / whole.
 --
--- Source: Agentic, "Tool Correctness"; metrics.md, section 2. Differs from the paper: calls are
--- matched one to one by the best assignment, and order is a common subsequence.
+-- Source: [Agentic], "Tool Correctness"; docs/metrics.md, section 2.2. Differs from the paper:
+-- calls are matched one to one by the best assignment, and order is a common subsequence.
 --
 -- Reads:
 --   attempts

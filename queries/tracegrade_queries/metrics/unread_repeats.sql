@@ -1,6 +1,6 @@
 -- Attempts of which it cannot be known whether calls were repeated: content was not captured.
 --
--- Source: metrics.md, rule 0.5.
+-- Source: docs/metrics.md, section 0.5.
 --
 -- Reads:
 --   call_repeats

@@ -5,7 +5,7 @@
 -- scored when they are new, and again when spans, verdicts, their task or definitions changed.
 -- What an attempt is held against is its task and the tools; where no span names the task, also
 -- all of `match`, which decide what its task is.
--- Source: design, section 7.
+-- Source: scoring/README.md, "The life of a score"; docs/metrics.md, section 0.4.
 --
 -- Reads:
 --   raw_logs

@@ -2,7 +2,7 @@
 --
 -- A label that is a word for success or failure decides, else the value: at least 0.7 of a judge
 -- or an evaluation result, 1 of others. Of one rank all must agree on success, and one that could
--- not tell makes it unknown. Source: metrics.md, section 8.
+-- not tell makes it unknown. Source: docs/metrics.md, section 8.3.
 --
 -- Reads:
 --   verdicts

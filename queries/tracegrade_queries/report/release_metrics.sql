@@ -1,7 +1,7 @@
 -- Each metric of each release of each agent, over all task categories.
 --
 -- The fewest steps that a task was seen to need are known at read time alone, so what they decide
--- is added up here, without an interval. Source: metrics.md, section 3 (step_efficiency).
+-- is added up here, without an interval. Source: docs/metrics.md, section 3.1.
 --
 -- Reads:
 --   release_scores

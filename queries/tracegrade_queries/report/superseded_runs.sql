@@ -1,7 +1,7 @@
 -- Runs that a later run of the same trial replaced, with the runs of their sub-agents.
 --
 -- Of two runs of one cohort, task and trial the later counts. Where runs name a conversation they
--- are the turns of one attempt, and none is superseded. Source: metrics.md, section 8.
+-- are the turns of one attempt, and none is superseded. Source: docs/metrics.md, section 8.2.
 --
 -- Reads:
 --   trajectory_scores

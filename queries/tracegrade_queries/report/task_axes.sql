@@ -1,7 +1,7 @@
 -- The three axes of the T-Score for each task: sums of tool selection, means of the other two.
 --
--- Source: metrics.md, section 7: tool selection is pooled, the others are means over tasks. Runs
--- count by sample_weight.
+-- Source: docs/metrics.md, section 7.4: tool selection is pooled, the others are means over tasks.
+-- Runs count by sample_weight.
 --
 -- Reads:
 --   trajectory_scores

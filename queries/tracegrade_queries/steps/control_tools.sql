@@ -1,6 +1,7 @@
--- Tools by which an agent plans, hands over or answers: no tool calls (metrics.md, rule 0.8).
+-- Tools by which an agent plans, hands over or answers: no tool calls.
 --
 -- A person is no agent: a call that passes the user on to one stays a tool call.
+-- Source: docs/metrics.md, section 0.8.
 --
 -- Columns:
 --   pattern  VARCHAR  RE2 that the whole tool name matches, in any case; one row each.

@@ -1,4 +1,4 @@
--- Whether a tool's result says that the call failed (metrics.md, rule 0.7).
+-- Whether a tool's result says that the call failed (docs/metrics.md, section 0.7).
 --
 -- It does if it is an object with `isError: true` or a non-empty `error`, or a text that begins
 -- with error, exception or traceback in any case. False for NULL.

@@ -4,7 +4,7 @@
 -- each sum is whole. By the conventions, tokens read from or written to a cache are part of the
 -- input, and reasoning is part of the output; a count that is greater than the one it should be
 -- part of stands beside it. Here every token is in one count.
--- Source: OpenTelemetry's semantic conventions for generative AI, `gen_ai.usage.*`.
+-- Source: [OTel GenAI], `gen_ai.usage.*`.
 --
 -- Reads:
 --   model_calls
