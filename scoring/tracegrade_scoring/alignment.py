@@ -4,8 +4,8 @@ Pure, and asked once for each *distinct* problem: many attempts pose the same on
 text (see `alignment_problems.sql`): how many expectations and decision points there are, and which
 of them fit each other, or are named as one.
 
-Source: metrics.md, section 1. Costs: tool and arguments as expected 0, other arguments 1, another
-tool 3 (only where the list is complete), a point or an expectation that stays alone 2.
+Source: docs/metrics.md, section 1.2. Costs: tool and arguments as expected 0, other arguments 1,
+another tool 3 (only where the list is complete), a point or an expectation that stays alone 2.
 """
 
 from collections.abc import Sequence

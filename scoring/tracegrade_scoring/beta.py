@@ -1,7 +1,8 @@
 """The Beta distribution as far as reliability needs it: moments, quantiles, and a fit to counts.
 
 A few lines of arithmetic instead of a dependency, because nothing else here needs statistics.
-Source: metrics.md, section 8; the continued fraction is DLMF 8.17.22 in Lentz's form.
+Source: docs/metrics.md, section 8.4; the continued fraction is [Olver 2010], 8.17.22, in Lentz's
+form.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +11,7 @@ from typing import Final
 
 MIN_SUM: Final = 0.1
 MAX_SUM: Final = 1000.0
-"""Where a + b of a fitted prior may lie (metrics.md, section 8)."""
+"""Where a + b of a fitted prior may lie (docs/metrics.md, section 8.4)."""
 
 _HALVINGS: Final = 200
 """More than the bits of a double, so that a quantile is as exact as its distribution."""

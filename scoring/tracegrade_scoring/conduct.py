@@ -1,7 +1,7 @@
 """Scores how each attempt went about it: repeats, recovery from failures, ending, failure modes.
 
-All of it is SQL but the tokens of texts; most needs no task. Source: Harness, "Trajectory
-scoring" and "Failure-mode taxonomy"; metrics.md, sections 3 and 9.
+All of it is SQL but the tokens of texts; most needs no task. Source: [Harness], "Trajectory
+scoring" and "Failure-mode taxonomy"; docs/metrics.md, sections 3 and 9.
 """
 
 from typing import Final

@@ -4,7 +4,7 @@ Pure, and asked once for each *distinct* problem: many attempts pose the same on
 text (see `grading_problems.sql`): a word for each call and each expectation that it fits, in the
 order of the calls, as `call:position` or `call:position=equal/keys`.
 
-Source: Agentic, "Tool Correctness"; metrics.md, section 2.
+Source: [Agentic], "Tool Correctness"; docs/metrics.md, section 2.2.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Intervals of rates: Wilson where observations are independent, else bootstrap over tasks.
 
-Source: metrics.md, rule 0.6. All sums run in the order of tasks, so that the result has the same
-bits everywhere.
+Source: docs/metrics.md, section 0.6. All sums run in the order of tasks, so that the result has
+the same bits everywhere.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ def normal_quantile(level: float) -> float:
 def wilson(successes: float, trials: int, level: float = LEVEL) -> Interval:
     """Return the Wilson score interval of a share; both ends are in [0, 1].
 
-    Source: Wilson (1927). `trials` must be at least 1.
+    Source: [Wilson 1927]. `trials` must be at least 1.
     """
     share, z = successes / trials, normal_quantile(level)
     scale = 1 + z * z / trials

@@ -1,6 +1,7 @@
 """The metrics of every trajectory, by name, with what each one says.
 
-A metric's column in `trajectory_scores` has its name. Definitions: metrics.md, sections 1 to 6.
+A metric's column in `trajectory_scores` has its name. Definitions: docs/metrics.md, sections
+1 to 6.
 """
 
 from collections.abc import Mapping
@@ -102,7 +103,10 @@ METRICS: Final[Mapping[str, str]] = {
 }
 
 TASK_MEANS: Final = frozenset({*PLANNING, *ROLLBACK})
-"""Metrics of which a task has the mean of its runs, and a suite that of its tasks (section 7)."""
+"""Metrics of which a task has the mean of its runs, and a suite that of its tasks.
+
+Source: docs/metrics.md, section 7.4.
+"""
 
 DECISION_POINT_METRICS: Final = frozenset({"tsa", "tsa_source_text"})
 """Metrics whose denominator counts decision points."""

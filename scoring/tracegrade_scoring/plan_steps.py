@@ -3,7 +3,7 @@
 Pure, and asked once for each distinct pair of plans: matching needs an order of preference and a
 greedy part, which SQL says badly.
 
-Source: metrics.md section 4, "Replanning". The Plan graph text compares whole lists; so any
+Source: docs/metrics.md, section 4.6. [Plan graph] compares whole lists; so any
 rewording and each finished step that is popped counted there as a new plan.
 """
 

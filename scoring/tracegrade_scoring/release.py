@@ -3,7 +3,8 @@
 Grain: cohort (agent, release, run mode: never pooled), task category and metric. A task is the
 unit that is resampled, since runs of one task resemble one another. Runs without a known task are
 one unit together. A value is pooled, Σ numerators / Σ denominators, but for planning quality and
-rollback-ability: there it is the mean over tasks of the mean over runs (metrics.md, section 7).
+rollback-ability: there it is the mean over tasks of the mean over runs (docs/metrics.md,
+section 7.4).
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +23,7 @@ Row: TypeAlias = dict[str, Any]
 
 MIN_TASK_TYPES: Final = 10
 MIN_DECISION_POINTS: Final = 50
-"""Below these estimates have too much variance (Triangle, "Measuring TSA")."""
+"""Below these estimates have too much variance ([Triangle], "Measuring TSA")."""
 
 _KEY: Final = ("release", "agent_name", "run_mode", "task_category", "metric")
 

@@ -1,8 +1,8 @@
 """How far an agent can be relied on when it tries a task k times: pass@k and pass^k.
 
 Its own module because everything that reports or compares reliability uses the same numbers.
-Source: Agentic (pass@K, pass^K) and metrics.md, section 8; the unbiased estimators are those of
-HumanEval (Chen et al. 2021, equation 1) and of tau-bench (Yao et al. 2024, section 3). Means over
+Source: [Agentic] (pass@K, pass^K) and docs/metrics.md, section 8.4; the unbiased estimators are
+those of HumanEval ([Chen 2021], equation 1) and of tau-bench ([Yao 2024], section 3). Means over
 tasks are taken in exact fractions and rounded once, so their order does not matter.
 """
 
@@ -20,7 +20,7 @@ UNBIASED: Final = "unbiased"
 LARGEST_K: Final = 10
 """Enough for any published table; binomials of thousands of attempts are slow to add exactly."""
 SMALL_SAMPLE: Final = 20
-"""Fewer attempts than this are too few for a rate alone (Agentic)."""
+"""Fewer attempts than this are too few for a rate alone [Agentic]."""
 
 Missing: TypeAlias = Literal["exclude", "as-failure"]
 Ends: TypeAlias = tuple[float | None, float | None]
@@ -269,4 +269,4 @@ ESTIMATORS: Final[Mapping[str, Callable[[Sequence[Attempts], float], ByK | None]
     "bayes_pooled": _bayes_pooled,
     "bayes_hierarchical": _bayes_hierarchical,
 }
-"""Every estimator of metrics.md, section 8, by name."""
+"""Every estimator of docs/metrics.md, section 8.4, by name."""

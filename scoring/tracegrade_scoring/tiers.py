@@ -1,9 +1,9 @@
 """How ready an agent is, from pass@1 and pass^3.
 
-Source: Agentic, the classification table; metrics.md, section 8. Its second row is unreachable on
-the same trials (pass^3 > .70 follows from pass@1 > .90), so each tier stands beside a conservative
-one that takes the lower end of pass^3's interval. The table says nothing of pass@1 > .90 with
-pass^3 < .30, which only that can meet: it is `Needs improvement` here.
+Source: [Agentic], the classification table; docs/metrics.md, section 8.6. Its second row is
+unreachable on the same trials (pass^3 > .70 follows from pass@1 > .90), so each tier stands beside
+a conservative one that takes the lower end of pass^3's interval. The table says nothing of pass@1
+> .90 with pass^3 < .30, which only that can meet: it is `Needs improvement` here.
 """
 
 from collections.abc import Sequence
@@ -60,7 +60,7 @@ def classify(tasks: Sequence[Attempts], level: float = LEVEL) -> Tier:
 def tier_of(pass_at_1: float, pass_hat_3: float | None) -> str | None:
     """Return the tier of a pair; None if it needs pass^3 and there is none.
 
-    Both are compared as rounded to 9 decimals (metrics.md, rule 0.10).
+    Both are compared as rounded to 9 decimals (docs/metrics.md, section 0.10).
     """
     once = round(pass_at_1, 9)
     if once <= 0.90:

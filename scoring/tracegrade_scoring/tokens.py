@@ -1,7 +1,7 @@
 """Finds what in a text can be told again elsewhere: numbers of three digits, names with a digit.
 
 Its own module because texts fall into very many tokens, which Polars takes apart and puts together
-faster than anything else here. Source: metrics.md, section 2 (s4).
+faster than anything else here. Source: docs/metrics.md, section 2.2.
 """
 
 from typing import Final

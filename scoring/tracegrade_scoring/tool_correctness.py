@@ -1,7 +1,7 @@
 """Scores tool correctness: selection, parameters, sequence and utilization, each and as one.
 
 SQL says all of it but the matching of calls with expectations, which Python does once for each
-distinct case. Source: Agentic, "Tool Correctness"; metrics.md, section 2.
+distinct case. Source: [Agentic], "Tool Correctness"; docs/metrics.md, section 2.
 """
 
 import duckdb

@@ -2,7 +2,7 @@
 
 SQL says all of it but two things: Python aligns, once for each distinct case, and validates the
 arguments of each call.
-Source: Triangle (TSA); metrics.md, section 1.
+Source: [Triangle] (TSA); docs/metrics.md, section 1.
 """
 
 import duckdb

@@ -1,9 +1,9 @@
 """The T-Score: tool selection, planning quality and rollback-ability as one number from 0 to 10.
 
 Its own module because a report asks for it with other weights than the stored ones, and for each
-task. Source: Triangle ("The Triangle Score", "The Full Scoring Table", "Calibrating Weights");
-metrics.md, section 7, which divides by the sum of the weights instead of by 3, since the article's
-formula leaves the scale for its own presets.
+task. Source: [Triangle] ("The Triangle Score", "The Full Scoring Table", "Calibrating Weights");
+docs/metrics.md, section 7.1, which divides by the sum of the weights instead of by 3, since the
+article's formula leaves the scale for its own presets.
 """
 
 from collections.abc import Mapping, Sequence
@@ -76,7 +76,7 @@ def t_score(axes: Axes, weights: Weights = PRESETS[DEFAULT], *, literal: bool = 
     """Return the composite of three axes.
 
     With `literal` its value is that of the article's own formula. A zero axis makes it 0. Labels
-    go by the value rounded to 9 decimals (metrics.md, rule 0.10).
+    go by the value rounded to 9 decimals (docs/metrics.md, section 0.10).
 
     Raises:
         BadWeights: A weight is not greater than 0.
@@ -128,7 +128,7 @@ def t_score_interval(
     """Return the percentile interval of the T-Score over resampled tasks.
 
     Each resample has three axes put together of the tasks drawn, and one T-Score; a resample in
-    which no task has some axis says nothing. Source: metrics.md, section 7 and rule 0.6.
+    which no task has some axis says nothing. Source: docs/metrics.md, sections 0.6 and 7.4.
 
     Args:
         tasks: One for each task, in the order of task ids.

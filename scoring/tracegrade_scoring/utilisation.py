@@ -1,7 +1,7 @@
 """Finds the results of calls that an agent made use of later: the fourth dimension.
 
 A result is used if one of its distinctive tokens stands as a whole token in a later argument or
-message of the agent that got it. Source: metrics.md, section 2 (s4).
+message of the agent that got it. Source: docs/metrics.md, section 2.2.
 """
 
 from typing import Final

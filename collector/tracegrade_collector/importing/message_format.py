@@ -189,7 +189,7 @@ def _trial(value: Any, ignored: Counter[str]) -> int | None:
 def _outcome(value: Any, ignored: Counter[str]) -> str | None:
     """Return what a verifier's result says: true, a word of success, or at least 1.
 
-    Source: metrics.md, section 8, where a verifier's value is read alike.
+    Source: docs/metrics.md, section 8.3, where a verifier's value is read alike.
     """
     word = value.strip().lower() if isinstance(value, str) else None
     number = _number(value)

@@ -1,7 +1,7 @@
 """The T-Scores of two releases, on the tasks that both ran or unpaired, or which axis is missing.
 
 Its own module because it puts three metrics together, where all others stand alone. Source:
-metrics.md, section 7; planning quality that no task asks for counts as 10 on both sides.
+docs/metrics.md, section 7.4; planning quality that no task asks for counts as 10 on both sides.
 """
 
 from collections.abc import Mapping

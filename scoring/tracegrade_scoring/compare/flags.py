@@ -1,4 +1,7 @@
-"""What a comparison says of the size of its samples, paired or not (metrics.md, rule 0.6)."""
+"""What a comparison says of the size of its samples, paired or not.
+
+Source: docs/metrics.md, section 0.6.
+"""
 
 from collections.abc import Sequence
 

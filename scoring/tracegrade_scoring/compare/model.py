@@ -166,7 +166,7 @@ class Comparison:
 
     @property
     def trade_off(self) -> str | None:
-        """`tsa_up_pq_down`, `tsa_down_pq_up`, or None (Triangle)."""
+        """`tsa_up_pq_down`, `tsa_down_pq_up`, or None [Triangle]."""
         tsa, pq = self._change("tsa"), self._change("pq")
         if tsa is None or not opposite(tsa, pq):
             return None

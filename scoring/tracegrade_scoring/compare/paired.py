@@ -1,7 +1,8 @@
 """How far apart two releases are on the same tasks, and how sure that is.
 
-Source: metrics.md, section 10 and rule 0.6: a paired bootstrap over tasks with the same resamples
-on both sides; McNemar's exact test where each task has one attempt in both; Holm over several.
+Source: docs/metrics.md, sections 0.6 and 10.1: a paired bootstrap over tasks with the same
+resamples on both sides; McNemar's exact test [McNemar 1947] where each task has one attempt in
+both; Holm [Holm 1979] over several.
 """
 
 from collections.abc import Sequence
@@ -101,8 +102,9 @@ def _with_spread(found: Difference, drawn: Numbers, level: float) -> Difference:
 def t_score_difference(tasks: Sequence[Sequence[Pair | None]], level: float = LEVEL) -> Difference:
     """Return how far the T-Scores of two releases are apart, with the default weights.
 
-    Source: metrics.md, section 7: each axis is put together over the tasks that have it, then the
-    three are combined; so a resample of tasks gives three axes and one T-Score for either side.
+    Source: docs/metrics.md, section 7.4: each axis is put together over the tasks that have it,
+    then the three are combined; so a resample of tasks gives three axes and one T-Score for either
+    side.
 
     Args:
         tasks: For each task in the order of ids its pairs of tool selection (0..1), planning
@@ -134,7 +136,7 @@ def _is_single(numerator: float, denominator: float) -> bool:
 
 
 def _mcnemar(pairs: Sequence[Pair]) -> float:
-    """Return McNemar's exact test of as many tasks changing one way as the other (1947)."""
+    """Return McNemar's exact test of as many tasks changing one way as the other."""
     fell = sum(pair.base[0] > pair.candidate[0] for pair in pairs)
     rose = sum(pair.base[0] < pair.candidate[0] for pair in pairs)
     changed = fell + rose
@@ -145,7 +147,7 @@ def _mcnemar(pairs: Sequence[Pair]) -> float:
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return p-values that hold for all of several tests together, in the order given.
 
-    Source: Holm (1979), step-down; adjusted values never fall along the order of the given ones.
+    Source: [Holm 1979], step-down; adjusted values never fall along the order of the given ones.
     """
     adjusted, least = [0.0] * len(p_values), 0.0
     for rank, place in enumerate(sorted(range(len(p_values)), key=lambda i: (p_values[i], i))):

@@ -4,8 +4,9 @@ Its own module because the two sides are independent samples here, of which ther
 sums are all it takes. It cannot tell a worse release from harder work, and whoever shows its
 result says so.
 
-Source: Newcombe (1998), method 10, where each attempt is one observation that is 0 or 1; else the
-delta method for the ratio of two means (Cochran, "Sampling Techniques", section 6.5).
+Source: [Newcombe 1998b], method 10, where each attempt is one observation that is 0 or 1; else the
+delta method for the ratio of two means ([Cochran 1977], section 6.5); docs/metrics.md, section
+10.2.
 """
 
 from math import hypot, sqrt

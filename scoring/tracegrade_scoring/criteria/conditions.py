@@ -13,7 +13,8 @@ Kinds of conditions, all of which must hold at once:
     any_of  all parts of one of its alternatives hold; the parts are conditions of their own
 
 Only a state (and an expression) can cease to hold, so only these let a sub-goal regress.
-Source: metrics.md, section 4, `completed`; the keys of a criterion are those of the task file.
+Source: docs/metrics.md, section 4.1, `completed`; the keys of a criterion are those of the task
+file.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -17,7 +17,7 @@ CRITERIA = {
     "b": "wrong arguments",
     "c": "a safer or cheaper tool was at hand",
 }
-"""What each criterion of tool selection (metrics section 1) says when it fails."""
+"""What each criterion of tool selection (docs/metrics.md, section 1.3) says when it fails."""
 
 
 def findings(agent: AgentView) -> list[str]:
@@ -83,7 +83,10 @@ def _worst_decision(decision: WrongDecision) -> str:
 
 
 def _hardly_replans(release: Release) -> Iterator[str]:
-    """Near-zero replanning is a finding only where failures occurred (metrics section 4)."""
+    """Near-zero replanning is a finding only where failures occurred.
+
+    Source: docs/metrics.md, section 4.6.
+    """
     score = release.metrics.get("replan_given_failure")
     if score and score.value is not None and score.value <= NEAR_ZERO_SHARE and score.denominator:
         yield (

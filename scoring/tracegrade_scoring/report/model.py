@@ -81,7 +81,7 @@ class Reading(NamedTuple):
     level: float = LEVEL
     """Of every interval, between 0 and 1."""
     literal: bool = False
-    """The T-Score and its tool selection are those of the article's text (Triangle)."""
+    """The T-Score and its tool selection are those of the article's text [Triangle]."""
 
 
 PLAIN_READING = Reading()

@@ -8,7 +8,7 @@ from tracegrade_scoring.report.model import Release, Reliability
 from tracegrade_scoring.triangle import PRESETS, label_of, t_score
 
 LEAST_LATE_RA = 7
-"""Below it nothing else matters until it is fixed (Triangle)."""
+"""Below it nothing else matters until it is fixed [Triangle]."""
 
 
 class AxisView(NamedTuple):

@@ -6,8 +6,8 @@ files and the scores read graphs by the same functions.
 Example: `decide: {any_of: [[refund], [escalate]]}` makes two variants, one without `escalate` and
 one without `refund`.
 
-Source: the Plan graph text, "The plan graph" (nodes are sub-goals, edges are dependencies);
-metrics.md, section 4, for alternatives, which that text does not have.
+Source: [Plan graph], "The plan graph" (nodes are sub-goals, edges are dependencies);
+docs/metrics.md, section 4.3, for alternatives, which that text does not have.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
 """Task files as relations in DuckDB, so that metrics can join them.
 
-Positions count from 0 in file order. Values are canonical JSON (metrics.md, rule 0.5).
+Positions count from 0 in file order. Values are canonical JSON (docs/metrics.md, section 0.5).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,6 +1,6 @@
 """What a task file asks of a value: one it equals, a bound one, a pattern, or a number nearby.
 
-    7  {a: 1}                  equal to it (metrics.md, rule 0.5)
+    7  {a: 1}                  equal to it (docs/metrics.md, section 0.5)
     {input: NAME, as: number}  equal to a bound value; without `as` as text
     {matches: RE2}             a text in which the pattern is found anywhere
     {about: 10, within: 0.01}  a number between 9.99 and 10.01, bounds included
