@@ -5,8 +5,8 @@ arguments have 50 to 1,000 bytes and hardly ever repeat, agents plan and replan,
 tasks, of which a fifth of the runs must be told by what the user asked. Every value comes from a
 hash of the run's number, so the same numbers make the same rows.
 
-Texts are plain words with, here and there, a distinctive token (number, id, date; metrics.md,
-section 2, s4), as many as in real runs: 200 of tau-bench (airline, gpt-4o), 100 of AgentRx
+Texts are plain words with, here and there, a distinctive token (number, id, date; docs/metrics.md,
+section 2.2), as many as in real runs: 200 of tau-bench (airline, gpt-4o), 100 of [AgentRx]
 (tau-bench retail) and 400 of WorkBench (email and calendar).
 
 | texts | made | tau-bench | AgentRx | WorkBench |

@@ -1,4 +1,4 @@
-"""Canonical JSON is one text for all texts that mean the same (metrics.md, rule 0.5)."""
+"""Canonical JSON is one text for all texts that mean the same (docs/metrics.md, section 0.5)."""
 
 import json
 import random

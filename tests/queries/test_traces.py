@@ -367,7 +367,7 @@ def test_calls_without_ids_match_by_arguments(lake: Lake) -> None:
     ],
 )
 def test_result_that_says_error_is_one(lake: Lake, result: str, status: str) -> None:
-    """A call whose span is fine failed if its result says so (metrics.md, rule 0.7)."""
+    """A call whose span is fine failed if its result says so (docs/metrics.md, section 0.7)."""
     land(lake, request_of([agent(1), tool(2, 1, at=1, gen_ai__tool__call__result=result)]))
     build(lake)
 

@@ -1,4 +1,7 @@
-"""Tool correctness beside the true label of WorkBench's runs: the table of README.md."""
+"""Tool correctness beside the true label of WorkBench's runs: the table of README.md.
+
+Source of the runs: [Styles 2024].
+"""
 
 import gzip
 import json

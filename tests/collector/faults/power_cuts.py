@@ -5,7 +5,7 @@ so that it sees what everybody writes, the Delta library too. For each of these 
 which bytes and which names are durable and which are only in memory. `after_power_cut` makes one
 of the folders that a machine may come back with: of each inode the bytes that were synced, all of
 them, a part up to a sector's end, or zeros; of each name that was not synced the old or the new
-state (a rename is one step). The idea is that of ALICE (Pillai et al., OSDI 2014).
+state (a rename is one step). The idea is that of ALICE [Pillai 2014].
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Runs become attempts as section 8 of metrics.md says: turns, trials, what was superseded."""
+"""Runs become attempts as in docs/metrics.md, section 8.2: turns, trials, what was superseded."""
 
 from collections import Counter
 from datetime import datetime, timedelta

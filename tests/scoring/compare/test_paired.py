@@ -21,7 +21,7 @@ TASKS = [
 
 
 def test_interval_is_the_plain_loop_over_both_sides() -> None:
-    """Each resample draws the same tasks for base and candidate: metrics.md, rule 0.6."""
+    """Each resample draws the same tasks for base and candidate: docs/metrics.md, section 0.6."""
     outputs, found = pcg64(0), []
     for _ in range(2_000):
         drawn = [TASKS[next(outputs) % 6] for _ in range(6)]

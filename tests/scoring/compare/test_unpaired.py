@@ -29,7 +29,7 @@ def shares(successes: int, trials: int) -> Side:
 
 
 def test_interval_of_shares_is_that_of_newcombe() -> None:
-    """Newcombe (1998), table II, method 10: 56/70 and 48/80 give .0524 to .3339."""
+    """[Newcombe 1998b], table II, method 10: 56/70 and 48/80 give .0524 to .3339."""
     found = unpaired_difference(shares(48, 80), shares(56, 70))
 
     assert found.difference == pytest.approx(0.2)

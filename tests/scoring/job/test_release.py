@@ -81,7 +81,10 @@ def row(number: int, run: Run) -> dict[str, Any]:
 
 
 def plain_value(metric: str, runs: Sequence[Run]) -> float | None:
-    """Return the value by its definition: pooled, or the mean of tasks' means (section 7)."""
+    """Return the value by its definition: pooled, or the mean of tasks' means.
+
+    Source: docs/metrics.md, section 7.4.
+    """
     scored = [run for run in runs if run.status == "scored"]
     if not scored:
         return None

@@ -45,7 +45,7 @@ def worked_example(tables: Tables, late: float = 5.0) -> Release:
 
 
 def test_worked_example_gives_the_published_score(tables: Tables) -> None:
-    """TSA 7.5, PQ 3.75 strict, RA 22/3: 5.60, Staging-Only (Triangle)."""
+    """TSA 7.5, PQ 3.75 strict, RA 22/3: 5.60, Staging-Only [Triangle]."""
     release = worked_example(tables)
     document = json.loads(render_json(tables.report()))["releases"][0]["t_score"]
 

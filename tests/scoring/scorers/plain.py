@@ -1,4 +1,4 @@
-"""Tool selection as metrics.md defines it, slow and plain: loops over Python objects, no SQL."""
+"""Tool selection as docs/metrics.md, section 1, defines it, slow and plain: loops, no SQL."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Repeats, recovery, termination and failure modes as metrics.md defines them, slow and plain."""
+"""Conduct and failure modes as docs/metrics.md, sections 3 and 9, defines them, slow and plain."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Tool correctness as metrics.md defines it, slow and plain: every matching is tried."""
+"""Tool correctness as docs/metrics.md defines it, slow and plain: every matching is tried."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction

@@ -3,7 +3,7 @@
 Tests resample with it, so that the stream of numpy's `PCG64(seed).random_raw()` is held to it bit
 for bit.
 
-Sources: O'Neill, "PCG" (2014), XSL-RR 128/64; seeding as numpy's `SeedSequence`.
+Source: [O'Neill 2014], XSL-RR 128/64; seeding as numpy's `SeedSequence`.
 """
 
 from collections.abc import Iterator

@@ -28,7 +28,7 @@ def test_another_seed_gives_the_stream_of_that_seed() -> None:
 
 
 def test_wilson_agrees_with_a_published_example() -> None:
-    """81 of 263: Newcombe (1998), table I, gives .2553 to .3662 without continuity correction."""
+    """81 of 263: [Newcombe 1998a], table I, gives .2553 to .3662 without continuity correction."""
     interval = wilson(81, 263)
 
     assert (round(interval.low, 4), round(interval.high, 4)) == (0.2553, 0.3662)

@@ -221,5 +221,5 @@ def test_conservative_tier_reaches_the_second_row() -> None:
 
 
 def test_pass_names_what_a_report_writes() -> None:
-    """The names of the four numbers of design.md are fields of a pass."""
+    """Each k has the two numbers of docs/metrics.md, section 8.4, and what bounds them."""
     assert {"k", "pass_at_k", "pass_hat_k", "estimator"} <= set(Pass._fields)

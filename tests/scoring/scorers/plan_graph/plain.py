@@ -1,4 +1,4 @@
-"""The definitions of section 4, slow and plain: loops over steps, nothing clever, no SQL.
+"""The definitions of docs/metrics.md, section 4, slow and plain: loops over steps, no SQL.
 
 Unknown is None. A moment is -1 before the first call, i after call i, and the number of calls for
 the end, when the answer is given. What it shares with the project is the normal form of a text.

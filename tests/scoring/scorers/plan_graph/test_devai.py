@@ -1,7 +1,7 @@
 """Completion with prerequisites, from imported human verdicts over 55 real tasks (DevAI).
 
-Zhuge et al., "Agent-as-a-Judge", 2024: requirements met, met with their direct prerequisites, and
-met with all ancestors, of OpenHands.
+Source: [Zhuge 2024]: requirements met, met with their direct prerequisites, and met with all
+ancestors, of OpenHands.
 """
 
 import json

@@ -8,7 +8,7 @@ from tests.scoring.build import call, trajectory
 
 from .scored import Scored, plan, score
 
-# The customer-support flow of the Plan graph text.
+# The customer-support flow of [Plan graph].
 SUPPORT = """
 version: 1
 tasks:

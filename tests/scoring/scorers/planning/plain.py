@@ -1,4 +1,4 @@
-"""Planning quality as metrics.md defines it, slow and plain: loops over steps, no SQL."""
+"""Planning quality as docs/metrics.md defines it, slow and plain: loops over steps, no SQL."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
