@@ -2,22 +2,31 @@
 
 import re
 from importlib.metadata import entry_points
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tracegrade_scoring.metrics import METRICS
+from tracegrade_scoring.reasons import REASONS
+from tracegrade_scoring.schema import SCORER_VERSION
+
+from .citations import BIBLIOGRAPHY, COMMENT_MARKS, ROOT, faults, keys_cited, sources
+
 PACKAGES = {
     "instrumentation": "tracegrade",
     "collector": "tracegrade_collector",
     "queries": "tracegrade_queries",
     "scoring": "tracegrade_scoring",
 }
-DOCUMENTS = sorted(
+CITING = sorted(
     path
-    for path in ROOT.rglob("*.md")
-    if not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
+    for path in ROOT.rglob("*.*")
+    if path.suffix in {*COMMENT_MARKS, ".md"}
+    and not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
 )
+"""Every file that may cite a document."""
+DOCUMENTS = [path for path in CITING if path.suffix == ".md"]
 
 
 @pytest.mark.parametrize("folder", PACKAGES)
@@ -62,3 +71,59 @@ def test_saved_queries_are_listed() -> None:
 
     assert saved
     assert [name for name in saved if f"`{name}`" not in readme] == []
+
+
+def test_citations_lead_somewhere() -> None:
+    """Each document, section, heading and source that code or a document cites exists."""
+    found = chain.from_iterable(map(faults, CITING))
+    assert [str(fault).removeprefix(f"{ROOT}/") for fault in found] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line", "citation"),
+    [
+        ("a.py", '"""Sum.\n\nSee docs/laws.md."""', 3, "docs/laws.md"),
+        ("a.py", "x = 1  # docs/metrics.md, section 99", 1, "section 99"),
+        ("a.py", "# As in docs/metrics.md,\n# sections 1.2 and 1.99.", 2, "sections 1.2 and 1.99"),
+        ("a.py", '"""Mean (section 7)."""', 1, "section 7"),
+        ("a.py", '"""As [Nobody 1900] has it."""', 1, "[Nobody 1900]"),
+        ("a.py", '"""Source: Nobody, \'A\'."""', 1, "Source:"),
+        ("a.py", '"""Wilson (1927) has it."""', 1, "Wilson (1927)"),
+        ("a.py", 'help = "see docs/laws.md"', 1, "docs/laws.md"),
+        (
+            "a.sql",
+            "-- One.\n--\n-- Source: [Triangle]; docs/metrics.md § 99.\nSELECT 1",
+            3,
+            "§ 99",
+        ),
+        (
+            "a.md",
+            "# A\n\n[1.2](docs/metrics.md#no-such-words)",
+            3,
+            "docs/metrics.md#no-such-words",
+        ),
+        ("a.md", '# A\nscoring/README.md, "No such"', 2, 'scoring/README.md, "No such"'),
+    ],
+)
+def test_citation_that_leads_nowhere_is_found(
+    tmp_path: Path, name: str, text: str, line: int, citation: str
+) -> None:
+    """A fault names the file, the line and what is cited there."""
+    file = tmp_path / name
+    file.write_text(text, "utf-8")
+
+    assert [fault[:3] for fault in faults(file)] == [(file, line, citation)]
+
+
+def test_sources_are_cited() -> None:
+    """No source stands in the bibliography that nothing cites."""
+    assert sources() - set[str]().union(*map(keys_cited, CITING)) == set()
+
+
+def test_every_metric_and_reason_is_defined() -> None:
+    """The definitions name each metric, each reason and the version that they are of."""
+    definitions = (ROOT / BIBLIOGRAPHY).read_text("utf-8")
+
+    assert [name for name in METRICS if f"`{name}`" not in definitions] == []
+    assert [code for code in REASONS if f"`{code}" not in definitions] == []
+    assert f"`SCORER_VERSION` {SCORER_VERSION}" in definitions
