@@ -8,7 +8,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from tracegrade_collector.lake import VERDICTS, Column, Table
+from tracegrade_collector.lake import VERDICTS, Column, Struct, Table, list_of
 
 __all__ = ["STEPS", "TRAJECTORIES", "VERDICTS"]
 
@@ -19,104 +19,146 @@ DOUBLE: Final = pa.float64()
 BOOLEAN: Final = pa.bool_()
 TIMESTAMP: Final = pa.timestamp("us")
 TEXTS: Final = pa.list_(pa.field("element", TEXT))
-USAGES: Final = pa.list_(
-    pa.field(
-        "element",
-        pa.struct(
-            [
-                ("model", TEXT),  # NULL if not recorded
-                ("calls", BIGINT),
-                ("fresh_input_tokens", BIGINT),  # these five are NULL if in or out is not recorded
-                ("cache_read_tokens", BIGINT),
-                ("cache_write_tokens", BIGINT),
-                ("visible_output_tokens", BIGINT),
-                ("reasoning_tokens", BIGINT),
-                ("stated_usd", DOUBLE),  # what the source says that they cost; NULL if it does not
-            ]
+_USAGE: Final = Struct(
+    "USAGE",
+    "what the model calls of a run used, for one model and one set of recorded counts",
+    (
+        Column("model", TEXT, "Name of the model; NULL if not recorded."),
+        Column("calls", BIGINT, "Model calls."),
+        Column(
+            "fresh_input_tokens",
+            BIGINT,
+            "Input tokens that no cache was involved in; NULL if the calls do not record both "
+            "input and output.",
         ),
-    )
+        Column("cache_read_tokens", BIGINT, "Input tokens read from a cache; NULL as above."),
+        Column("cache_write_tokens", BIGINT, "Input tokens written to a cache; NULL as above."),
+        Column("visible_output_tokens", BIGINT, "Output tokens but reasoning; NULL as above."),
+        Column("reasoning_tokens", BIGINT, "Output tokens of reasoning; NULL as above."),
+        Column(
+            "stated_usd",
+            DOUBLE,
+            "Cost in US dollars as the trace states it; NULL if it does not.",
+        ),
+    ),
 )
 
-_DATE: Final = Column("date", pa.date32(), "Date the trace was first received, UTC. Partition.")
+_DATE: Final = Column("date", pa.date32(), "Date the trace was first received, UTC.")
 
 STEPS: Final = Table(
     name="steps",
     grain="one step of a trajectory",
     columns=(
-        Column("trajectory_id", TEXT, "The run it belongs to."),
+        Column("trajectory_id", TEXT, "The run that the step belongs to."),
         Column(
             "step_index",
             INTEGER,
-            "Dense from 0 in a trajectory: start of the producing model call, position in its "
-            "output, execution start, span id. An observation stands right after its call.",
+            "Position in the trajectory, counted from 0 without gaps. Steps are ordered by start "
+            "of the model call that produced them, position in its output, start of the "
+            "execution, and span id; an observation directly follows its call.",
         ),
-        Column("turn", INTEGER, "User messages that the model got since its first call; from 0."),
+        Column(
+            "turn",
+            INTEGER,
+            "Number of user messages since the first model call: 0 until the user speaks again.",
+        ),
         Column(
             "kind", TEXT, "plan | thought | tool_call | observation | message | answer | handoff."
         ),
-        Column("role", TEXT, "Who said it: assistant | tool | user; environment if no tool did."),
-        Column("agent_name", TEXT, "Nearest named agent above the span; NULL if none is named."),
-        Column("tool_name", TEXT, "Tool requested, also of plan, hand-off and observation steps."),
-        Column("tool_call_id", TEXT, "Id that the model gave the call; NULL if not recorded."),
+        Column(
+            "role",
+            TEXT,
+            "Whose step it is: assistant | tool | user | environment (an observation that came "
+            "from no tool).",
+        ),
+        Column(
+            "agent_name", TEXT, "Nearest named agent above the span; NULL if no agent is named."
+        ),
+        Column(
+            "tool_name",
+            TEXT,
+            "Tool that was requested, also for plan, hand-off and observation steps; else NULL.",
+        ),
+        Column(
+            "tool_call_id", TEXT, "Id that the model gave the call; NULL if it was not recorded."
+        ),
         Column(
             "arguments",
             TEXT,
-            "Canonical JSON of a call; the raw text, flagged unparsed_arguments, if it is no "
-            "JSON; NULL if not captured.",
+            "Arguments of a call as canonical JSON (sorted keys, 1.0 as 1); the text as sent, "
+            "with the flag unparsed_arguments, if it is not JSON; NULL if they were not captured.",
         ),
-        Column("result", TEXT, "What the tool returned; NULL if nothing was captured."),
+        Column("result", TEXT, "What the tool returned; NULL if it was not captured."),
         Column(
             "content",
             TEXT,
-            "Thought, message or answer; of an observation what the model saw; else NULL.",
+            "Text of a thought, message or answer; for an observation, what the model was given; "
+            "else NULL.",
         ),
-        Column("plan", TEXT, "JSON as declared; NULL except for plans."),
-        Column("sub_goal", TEXT, "Sub-goal id on the span; NULL if none."),
-        Column("decision", TEXT, "Decision id on the span; NULL if none."),
-        Column("call_step", INTEGER, "Of an observation: its call's step_index; else NULL."),
+        Column("plan", TEXT, "The plan as declared, in JSON; NULL unless kind is plan."),
+        Column("sub_goal", TEXT, "Sub-goal that the span names; NULL if it names none."),
+        Column("decision", TEXT, "Decision point that the span names; NULL if it names none."),
+        Column("call_step", INTEGER, "For an observation, the step_index of its call; else NULL."),
         Column(
             "status",
             TEXT,
-            "Of a call: ok | error | not_executed | unknown (neither executed nor answered, "
-            "executions not recorded). NULL for other kinds.",
+            "For a call: ok | error | not_executed | unknown (neither an execution nor an answer "
+            "was recorded); else NULL.",
         ),
         Column(
             "status_source",
             TEXT,
-            "span | text (the result says so) | response (the model got one, no execution was "
-            "recorded) | request (nothing followed it). NULL where status is.",
+            "How the status is known: span | text (the result says that it is an error) | "
+            "response (the model was given one, no execution was recorded) | request (nothing "
+            "followed the request). NULL where status is NULL.",
         ),
         Column("error_type", TEXT, "Class of the error; NULL if none was recorded."),
         Column("error_message", TEXT, "Message of the error; NULL if none was recorded."),
         Column(
             "offered",
             BOOLEAN,
-            "The tool was offered to the requesting model call, else to the run; NULL if what "
-            "was offered is not known.",
+            "True if the tool was among those offered to the model call, or to the run where the "
+            "call does not say; NULL if neither is known.",
         ),
-        Column("effect", TEXT, "read | write | destructive, declared on the span; else NULL."),
-        Column("cost", DOUBLE, "Declared on the span, in the declarer's unit; else NULL."),
+        Column(
+            "effect",
+            TEXT,
+            "read | write | destructive, as the span declares it; NULL if it does not.",
+        ),
+        Column("cost", DOUBLE, "Cost that the span declares, in a unit of its own; else NULL."),
         Column("model", TEXT, "Model that produced the step; NULL if no model call did."),
-        Column("input_tokens", BIGINT, "On the first step of a model call, else NULL."),
-        Column("output_tokens", BIGINT, "As input_tokens."),
-        Column("cache_read_tokens", BIGINT, "As input_tokens."),
-        Column("reasoning_tokens", BIGINT, "As input_tokens."),
+        Column(
+            "input_tokens",
+            BIGINT,
+            "Input tokens of the model call, on its first step only; NULL elsewhere and if not "
+            "recorded.",
+        ),
+        Column("output_tokens", BIGINT, "Output tokens of the model call, as input_tokens."),
+        Column("cache_read_tokens", BIGINT, "Input tokens read from a cache, as input_tokens."),
+        Column("reasoning_tokens", BIGINT, "Output tokens of reasoning, as input_tokens."),
         Column("start_time", TIMESTAMP, "Start of the span, UTC."),
         Column("end_time", TIMESTAMP, "End of the span, UTC."),
-        Column("duration_ms", DOUBLE, "End less start of the span; may be negative as sent."),
-        Column("trace_id", TEXT, "32 lower hex digits."),
-        Column("span_id", TEXT, "Executing span, else the requesting one."),
-        Column("request_span_id", TEXT, "Span of the producing model call; NULL if none."),
-        Column("parent_span_id", TEXT, "Parent of span_id as sent; NULL at a root."),
-        Column("dialect", TEXT, "Dialect that named the span."),
-        Column("provenance", TEXT, "span (a span of its own) | derived (from messages)."),
+        Column(
+            "duration_ms", DOUBLE, "End minus start, in milliseconds; may be negative as sent."
+        ),
+        Column("trace_id", TEXT, "Trace of the run, 32 lower-case hex digits."),
+        Column("span_id", TEXT, "Span that executed the step, else the one that requested it."),
+        Column("request_span_id", TEXT, "Span of the model call; NULL if no model call did it."),
+        Column("parent_span_id", TEXT, "Parent of span_id as sent; NULL for a root."),
+        Column("dialect", TEXT, "Way of writing spans by which the span was read."),
+        Column(
+            "provenance",
+            TEXT,
+            "span (the step has a span of its own) | derived (read from messages).",
+        ),
         Column(
             "flags",
             TEXTS,
-            "Sorted, empty if none: redacted, truncated (the arguments), result_redacted, "
-            "result_truncated, unparsed_arguments, salvaged (of cut arguments or messages, what "
-            "is whole), dropped_attributes (or events, by the exporter), "
-            "synthetic_time (an imported source has none).",
+            "Sorted; empty if none. redacted, truncated: the arguments were. result_redacted, "
+            "result_truncated: the result was. unparsed_arguments: they are not JSON. salvaged: "
+            "arguments or messages were cut, this is what is whole. dropped_attributes: the "
+            "exporter dropped attributes or events. synthetic_time: the imported source has no "
+            "times.",
         ),
         _DATE,
     ),
@@ -126,81 +168,108 @@ TRAJECTORIES: Final = Table(
     name="trajectories",
     grain="one run of an agent",
     columns=(
-        Column("trajectory_id", TEXT, "Trace id, '-', root span id."),
-        Column("parent_trajectory_id", TEXT, "Run whose tool call this is; NULL for a root."),
+        Column("trajectory_id", TEXT, "Trace id, a hyphen, root span id."),
+        Column(
+            "parent_trajectory_id",
+            TEXT,
+            "Run that called this one as a tool; NULL if it is not a sub-agent's.",
+        ),
         Column(
             "parent_step",
             INTEGER,
-            "step_index of that call in that run, -1 if it is no step there; NULL for a root, or "
-            "if an earlier version built it.",
+            "step_index of that call in the parent run, -1 if it is not a step there; NULL "
+            "without a parent, or if an earlier version built the row.",
         ),
-        Column("trace_id", TEXT, "32 lower hex digits."),
-        Column("root_span_id", TEXT, "Outermost agent span; 16 zeros if there is none."),
-        Column("agent_name", TEXT, "First named agent from the root down; NULL if none."),
+        Column("trace_id", TEXT, "Trace of the run, 32 lower-case hex digits."),
+        Column(
+            "root_span_id", TEXT, "Outermost span of the agent; 16 zeros if no span is an agent's."
+        ),
+        Column("agent_name", TEXT, "First named agent from the root down; NULL if none is named."),
         Column("service_name", TEXT, "`service.name`; NULL if not sent."),
         Column("release", TEXT, "`service.version`; NULL if not sent."),
         Column("environment", TEXT, "`deployment.environment.name`; NULL if not sent."),
-        Column("conversation_id", TEXT, "Groups runs; NULL if not sent."),
-        Column("task_id", TEXT, "Task declared on a span; NULL if none."),
-        Column("task_category", TEXT, "As task_id."),
-        Column("trial", INTEGER, "Trial declared on a span; NULL if none."),
-        Column("run_mode", TEXT, "production | live | mocked, as declared; NULL if not."),
+        Column("conversation_id", TEXT, "Conversation that the run is part of; NULL if not sent."),
+        Column("task_id", TEXT, "Task that a span declares; NULL if none does."),
+        Column("task_category", TEXT, "Category that a span declares; NULL if none does."),
+        Column(
+            "trial", INTEGER, "Number of the trial of its task, as declared; NULL if it is not."
+        ),
+        Column("run_mode", TEXT, "production | live | mocked, as declared; NULL if it is not."),
         Column(
             "user_input",
             TEXT,
-            "What the user asked: as the agent's span tells, else the last text of the user that "
-            "its first model call got; NULL if not captured.",
+            "What the user asked: as the agent's span has it, else the last user text that the "
+            "first model call was given; NULL if it was not captured.",
         ),
-        Column("final_answer", TEXT, "Last answer; NULL if there is none."),
-        Column("outcome", TEXT, "success | failure | invalid, as declared; NULL if not."),
-        Column("outcome_source", TEXT, "trace where outcome is declared; else NULL."),
+        Column("final_answer", TEXT, "The last answer; NULL if there is none."),
+        Column("outcome", TEXT, "success | failure | invalid, as declared; NULL if it is not."),
+        Column("outcome_source", TEXT, "trace where an outcome is declared; else NULL."),
         Column("step_count", INTEGER, "Steps of every kind."),
         Column("tool_call_count", INTEGER, "Steps of kind tool_call."),
         Column("error_count", INTEGER, "Tool calls with status error or not_executed."),
-        Column("llm_call_count", INTEGER, "Model calls, nested spans of one counted once."),
-        Column("input_tokens", BIGINT, "Sum over model calls; NULL if none recorded them."),
-        Column("output_tokens", BIGINT, "As input_tokens."),
+        Column("llm_call_count", INTEGER, "Model calls; spans nested around one call count once."),
+        Column("input_tokens", BIGINT, "Sum over model calls; NULL if no call records them."),
+        Column("output_tokens", BIGINT, "Sum over model calls; NULL if no call records them."),
         Column(
             "cost_usd",
             DOUBLE,
-            "Sum over model calls, by the prices of the last run of `score`, else as the trace "
-            "states; NULL if that of one call is not known, or there is none.",
+            "Cost of all model calls in US dollars: by the prices given to the last scoring run, "
+            "else as the trace states; NULL if the cost of one call is unknown, or without calls.",
         ),
         Column(
             "model_usage",
-            USAGES,
-            "What its model calls took, by model and by what was recorded of them, sorted; each "
-            "token is in one count. NULL without model calls.",
+            list_of(_USAGE.type),
+            "What the model calls used, sorted by model; each token is in one count. NULL without "
+            "model calls.",
+            _USAGE,
         ),
-        Column("start_time", TIMESTAMP, "Start of the root span, else of the first; UTC."),
-        Column("end_time", TIMESTAMP, "End of the root span, else of the last; UTC."),
-        Column("duration_ms", DOUBLE, "End less start."),
-        Column("complete", BOOLEAN, "Its root arrived, and no span above that is missing."),
+        Column("start_time", TIMESTAMP, "Start of the root span, else of the first span; UTC."),
+        Column("end_time", TIMESTAMP, "End of the root span, else of the last span; UTC."),
+        Column("duration_ms", DOUBLE, "End minus start, in milliseconds."),
+        Column(
+            "complete", BOOLEAN, "True if the root span arrived and no span above it is missing."
+        ),
         Column(
             "offered_tools",
             TEXT,
-            "JSON list of {name, description, parameters} in the order first offered, one for "
-            "each name; NULL if nothing is known.",
+            "JSON list of {name, description, parameters}, each name once, in the order first "
+            "offered; NULL if it is not known which tools were offered.",
         ),
-        Column("dialects", TEXTS, "Dialects that named its spans, sorted."),
-        Column("sample_weight", DOUBLE, "1 / sampling probability by `ot=th`; 1 if not sampled."),
-        Column("root_failed", BOOLEAN, "Its root span's status is an error; NULL without a root."),
+        Column("dialects", TEXTS, "Ways of writing spans by which its spans were read, sorted."),
+        Column(
+            "sample_weight",
+            DOUBLE,
+            "1 / probability that the trace was sampled, from `ot=th` in the trace state; 1 if "
+            "all are.",
+        ),
+        Column(
+            "root_failed", BOOLEAN, "True if the root span's status is error; NULL without a root."
+        ),
         Column(
             "finish_reasons",
             TEXT,
-            "`gen_ai.response.finish_reasons` of the model call that made its last step; NULL if "
-            "none was sent.",
+            "`gen_ai.response.finish_reasons` of the model call that produced the last step; NULL "
+            "if none were sent.",
         ),
         Column(
             "trace_records",
             BIGINT,
-            "Spans and log records of its trace, with those of spans sent again when they ended; "
-            "NULL if an earlier version built it.",
+            "Spans and log records of the trace when the row was built; a span that was sent at "
+            "its start and again at its end counts twice. NULL if an earlier version built the "
+            "row.",
         ),
         Column(
-            "trace_received_ns", BIGINT, "When the last of them was received, ns of the epoch."
+            "trace_received_ns",
+            BIGINT,
+            "When the last of these records was received, nanoseconds since 1970, UTC; NULL if an "
+            "earlier version built the row.",
         ),
-        Column("imported", BOOLEAN, "All spans of its trace were imported, so that it is whole."),
+        Column(
+            "imported",
+            BOOLEAN,
+            "True if every span of the trace was imported from a file, so that none can follow; "
+            "NULL if an earlier version built the row.",
+        ),
         _DATE,
     ),
 )

@@ -7,7 +7,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from tracegrade_collector.lake import Column, Table
+from tracegrade_collector.lake import Column, Struct, Table
 from tracegrade_scoring.metrics import METRICS
 
 TEXT: Final = pa.string()
@@ -22,41 +22,81 @@ EXACT: Final = pa.decimal128(38)
 SCORER_VERSION: Final = "4"
 """Rises when a definition changes: every trajectory is then scored again."""
 
-SCORE: Final = pa.struct(
-    [
-        ("value", DOUBLE),
-        ("numerator", DOUBLE),
-        ("denominator", DOUBLE),
-        ("status", TEXT),
-        ("label", TEXT),
-        ("reason", TEXT),
-        ("source", TEXT),
-    ]
+_SCORE: Final = Struct(
+    "SCORE",
+    "one metric of one trajectory",
+    (
+        Column("value", DOUBLE, "The score; NULL unless status is scored."),
+        Column("numerator", DOUBLE, "What the value is made of, above; NULL unless scored."),
+        Column("denominator", DOUBLE, "What the value is made of, below; NULL unless scored."),
+        Column(
+            "status",
+            TEXT,
+            "scored | not_applicable (there was nothing to measure) | error (it could not be "
+            "measured).",
+        ),
+        Column("label", TEXT, "What the metric says beside its value; mostly NULL."),
+        Column("reason", TEXT, "Code of why it was not scored; NULL if it was."),
+        Column("source", TEXT, "Who or what the score comes from; mostly NULL."),
+    ),
 )
-"""One metric of one trajectory. Status: scored | not_applicable | error."""
+SCORE: Final = _SCORE.type
+"""One metric of one trajectory."""
 
-_TRAJECTORY: Final = Column("trajectory_id", TEXT, "The trajectory.")
-_TASK: Final = Column("task_id", TEXT, "From the spans, else by match; NULL if not known.")
+_TRAJECTORY: Final = Column(
+    "trajectory_id",
+    TEXT,
+    "Root trajectory of the attempt; the steps of its sub-agents belong to it too.",
+)
+_TASK: Final = Column(
+    "task_id", TEXT, "Task that the spans name, else the one that matches; NULL if unknown."
+)
 _RELEASE: Final = Column("release", TEXT, "`service.version`; NULL if not sent.")
-_RUN_MODE: Final = Column("run_mode", TEXT, "production | live | mocked; NULL if not said.")
-_DATE: Final = Column("date", pa.date32(), "Date the trace was first received, UTC. Partition.")
+_AGENT: Final = Column("agent_name", TEXT, "Name of the agent; NULL if none is named.")
+_RUN_MODE: Final = Column("run_mode", TEXT, "production | live | mocked; NULL if not declared.")
+_METRIC: Final = Column("metric", TEXT, "Name of the metric: its column in trajectory_scores.")
+_SCORED: Final = Column("scored", BIGINT, "Number of trajectories that were scored.")
+_NOT_APPLICABLE: Final = Column(
+    "not_applicable", BIGINT, "Number of trajectories with nothing to measure."
+)
+_ERROR: Final = Column("error", BIGINT, "Number of trajectories that could not be measured.")
+_DATE: Final = Column("date", pa.date32(), "Date the trace was first received, UTC.")
 
 TRAJECTORY_SCORES: Final = Table(
     name="trajectory_scores",
-    grain="one trajectory with all its metrics",
+    grain="one trajectory with all its metrics, each in a column of type SCORE",
     columns=(
-        _TRAJECTORY,
+        Column("trajectory_id", TEXT, "The trajectory, also one of a sub-agent."),
         _TASK,
         _RELEASE,
-        Column("agent_name", TEXT, "NULL if none is named."),
+        _AGENT,
         _RUN_MODE,
-        Column("task_category", TEXT, "The task file's, else the trace's; NULL if neither says."),
-        Column("sample_weight", DOUBLE, "1 / probability of being sampled; at least 1."),
-        Column("scorer_version", TEXT, "Version of the definitions."),
-        Column("task_hash", TEXT, "Hash of the task and tools scored against; NULL without one."),
-        Column("specification_hash", TEXT, "Hash of all it was held against; NULL: its parent's."),
-        Column("input_hash", TEXT, "Changes when the trace's spans or verdicts do."),
-        *(Column(name, SCORE, meaning) for name, meaning in METRICS.items()),
+        Column(
+            "task_category",
+            TEXT,
+            "Category of the task in its file, else as the trace declares it; NULL if unknown.",
+        ),
+        Column(
+            "sample_weight",
+            DOUBLE,
+            "1 / probability that the trace was sampled; at least 1.",
+        ),
+        Column("scorer_version", TEXT, "Version of the metrics' definitions."),
+        Column(
+            "task_hash",
+            TEXT,
+            "Hash of the task and the tools it was scored against; NULL without a task file.",
+        ),
+        Column(
+            "specification_hash",
+            TEXT,
+            "Hash of everything it was scored against; NULL for a sub-agent's run, for which its "
+            "parent's stands.",
+        ),
+        Column(
+            "input_hash", TEXT, "Hash that changes when spans or verdicts of the trace are added."
+        ),
+        *(Column(name, SCORE, meaning, _SCORE) for name, meaning in METRICS.items()),
         _DATE,
     ),
 )
@@ -66,17 +106,42 @@ DECISIONS: Final = Table(
     grain="one decision point of an attempt, made or missed",
     columns=(
         _TRAJECTORY,
-        Column("decision_index", INTEGER, "Dense from 0, in the order of calls."),
-        Column("decision", TEXT, "The task's name for it, else the span's; NULL if neither."),
-        Column("picked_tool", TEXT, "First pick; NULL where missed."),
-        Column("expected_tool", TEXT, "NULL if none is expected, or any of an effect."),
-        Column("correct", BOOLEAN, "NULL if not counted, or if it cannot be known."),
-        Column("failed_criteria", TEXTS, "Of a (tool), b (arguments), c (a better one existed)."),
-        Column("step_index", INTEGER, "Of the first call; NULL where missed."),
-        Column("span_id", TEXT, "Of the first call; NULL where missed."),
+        Column(
+            "decision_index",
+            INTEGER,
+            "Position among the attempt's decision points, in the order of calls, from 0 without "
+            "gaps.",
+        ),
+        Column(
+            "decision", TEXT, "Name of it in the task file, else on the span; NULL if it has none."
+        ),
+        Column("picked_tool", TEXT, "Tool of the first call; NULL if no call was made."),
+        Column(
+            "expected_tool",
+            TEXT,
+            "Tool that the task expects; NULL if it expects none here, or any tool with an "
+            "effect.",
+        ),
+        Column(
+            "correct",
+            BOOLEAN,
+            "Whether the first call was right; NULL if it is not counted or cannot be known.",
+        ),
+        Column(
+            "failed_criteria",
+            TEXTS,
+            "Criteria that the first call failed: a (tool), b (arguments), c (a better tool was "
+            "offered); empty if none.",
+        ),
+        Column(
+            "step_index",
+            INTEGER,
+            "Step of the first call, in the trajectory of the agent that made it; NULL if missed.",
+        ),
+        Column("span_id", TEXT, "Span of the first call; NULL if missed."),
         Column("reason", TEXT, "Why it is wrong, unknown or not counted; NULL if correct."),
-        Column("missed", BOOLEAN, "Expected, but no call was made for it."),
-        Column("counted", BOOLEAN, "It is in the denominator of tsa."),
+        Column("missed", BOOLEAN, "True if the task expects a call here and none was made."),
+        Column("counted", BOOLEAN, "True if it is in the denominator of tsa."),
         _TASK,
         _RELEASE,
         _DATE,
@@ -85,24 +150,63 @@ DECISIONS: Final = Table(
 
 SUB_GOALS: Final = Table(
     name="sub_goals",
-    grain="one sub-goal of an attempt's task, in the chosen variant",
+    grain="one sub-goal of an attempt's task, in the variant of its plan that is scored",
     columns=(
         _TRAJECTORY,
         Column("sub_goal", TEXT, "Its name in the task file."),
-        Column("critical", BOOLEAN, "The task cannot succeed without it."),
-        Column("weight", DOUBLE, "Greater than 0."),
-        Column("attempted", BOOLEAN, "An action served it; NULL if unknown."),
-        Column("completed", BOOLEAN, "Attempted and held at the end; NULL if unknown."),
-        Column("ever_completed", BOOLEAN, "Held after some step; NULL if unknown."),
-        Column("regressed", BOOLEAN, "Ever completed, not at the end; NULL if unknown."),
-        Column("deps", TEXTS, "Its direct prerequisites, sorted; empty if it has none."),
-        Column("deps_met", BOOLEAN, "Its direct prerequisites were completed."),
-        Column("all_deps_met", BOOLEAN, "All its prerequisites were completed."),
-        Column("dependency_violation", BOOLEAN, "First completed before a prerequisite was."),
-        Column("attribution", TEXT, "span | rule | ambiguous; NULL if not attempted."),
-        Column("completion_source", TEXT, "rule | status | judge: what completion goes by."),
-        Column("first_completed", INTEGER, "Call that first completed it, from 0; NULL if none."),
-        Column("pre_satisfied", BOOLEAN, "Its criterion held before the first call."),
+        Column("critical", BOOLEAN, "True if the task cannot succeed without it."),
+        Column("weight", DOUBLE, "How much it counts in weighted metrics; greater than 0."),
+        Column("attempted", BOOLEAN, "True if at least one call served it; NULL if unknown."),
+        Column(
+            "completed",
+            BOOLEAN,
+            "True if it was attempted and its criterion held at the end; NULL if unknown.",
+        ),
+        Column(
+            "ever_completed",
+            BOOLEAN,
+            "True if it was attempted and its criterion held then or later; NULL if unknown.",
+        ),
+        Column(
+            "regressed",
+            BOOLEAN,
+            "True if it was once completed, but not at the end; NULL if unknown.",
+        ),
+        Column("deps", TEXTS, "Sub-goals to complete directly before it, sorted; empty if none."),
+        Column(
+            "deps_met",
+            BOOLEAN,
+            "True if its direct prerequisites were completed, or it has none.",
+        ),
+        Column(
+            "all_deps_met",
+            BOOLEAN,
+            "True if all of its prerequisites were completed, or it has none.",
+        ),
+        Column(
+            "dependency_violation",
+            BOOLEAN,
+            "True if it was first completed before a direct prerequisite was.",
+        ),
+        Column(
+            "attribution",
+            TEXT,
+            "How calls were assigned to it: span (the span names it) | rule (the task file) | "
+            "ambiguous (all its calls serve others too); NULL if not attempted.",
+        ),
+        Column(
+            "completion_source",
+            TEXT,
+            "What decides on completion: rule (its criterion) | status (of a call that serves it) "
+            "| judge (a verdict).",
+        ),
+        Column(
+            "first_completed",
+            INTEGER,
+            "Index of the call after which it was first completed, from 0; the number of calls if "
+            "only at the end; NULL if never or unknown.",
+        ),
+        Column("pre_satisfied", BOOLEAN, "True if its criterion held before the first call."),
         _TASK,
         _RELEASE,
         _DATE,
@@ -111,16 +215,30 @@ SUB_GOALS: Final = Table(
 
 FAILURES: Final = Table(
     name="failures",
-    grain="one failure mode that an attempt shows; a failed one that shows none is unclassified",
+    grain="one failure mode that an attempt shows; a failed attempt that shows none has one row "
+    "with mode unclassified",
     columns=(
         _TRAJECTORY,
-        Column("mode", TEXT, "Name of the mode, as its metric's, or unclassified."),
-        Column("step_trajectory_id", TEXT, "Whose step it is: the root or a sub-agent."),
-        Column("step_index", INTEGER, "The first step that shows it, in that trajectory."),
-        Column("span_id", TEXT, "Of that step."),
-        Column("source", TEXT, "static | judge."),
-        Column("detail", TEXT, "What it shows; NULL if unclassified."),
-        Column("success", BOOLEAN, "Whether the attempt succeeded; NULL if not known."),
+        Column(
+            "mode",
+            TEXT,
+            "loop_trap | tool_hallucination | premature_commitment | cascading_error | goal_drift "
+            "| unclassified.",
+        ),
+        Column(
+            "step_trajectory_id",
+            TEXT,
+            "Trajectory of the step: the attempt's own or a sub-agent's; NULL without a step.",
+        ),
+        Column(
+            "step_index",
+            INTEGER,
+            "First step that shows the mode, in that trajectory; NULL without a step.",
+        ),
+        Column("span_id", TEXT, "Span of that step; NULL without a step."),
+        Column("source", TEXT, "static (from the trace alone) | judge."),
+        Column("detail", TEXT, "What the step shows; NULL if unclassified."),
+        Column("success", BOOLEAN, "Whether the attempt succeeded; NULL if unknown."),
         _TASK,
         _RELEASE,
         _DATE,
@@ -132,12 +250,25 @@ FAILED_CALLS: Final = Table(
     grain="one failed call of an attempt, and what became of it",
     columns=(
         _TRAJECTORY,
-        Column("step_trajectory_id", TEXT, "Who made it: the root or a sub-agent."),
-        Column("step_index", INTEGER, "In that trajectory."),
-        Column("span_id", TEXT, "Of that step."),
-        Column("tool_name", TEXT, "NULL if the trace does not say."),
-        Column("failed_by", TEXT, "What says so: status | result | error_pattern."),
-        Column("outcome", TEXT, "recovered | retried | lost; NULL if it cannot be known."),
+        Column(
+            "step_trajectory_id",
+            TEXT,
+            "Trajectory of the agent that made the call: the attempt's own or a sub-agent's.",
+        ),
+        Column("step_index", INTEGER, "Step of the call in that trajectory."),
+        Column("span_id", TEXT, "Span of that step."),
+        Column("tool_name", TEXT, "Tool that was called; NULL if the trace does not say."),
+        Column(
+            "failed_by",
+            TEXT,
+            "What shows that it failed: status | result | error_pattern (of the task file).",
+        ),
+        Column(
+            "outcome",
+            TEXT,
+            "recovered (reached in another way) | retried (the same call succeeded later) | lost; "
+            "NULL if arguments that were not captured decide it.",
+        ),
         _TASK,
         _RELEASE,
         _DATE,
@@ -149,46 +280,66 @@ RELEASE_SCORES: Final = Table(
     grain="one metric of a release, agent, run mode and task category",
     columns=(
         _RELEASE,
-        Column("agent_name", TEXT, "NULL if none is named."),
+        _AGENT,
         _RUN_MODE,
-        Column("task_category", TEXT, "'' for all tasks together."),
-        Column("metric", TEXT, "Its name in trajectory_scores."),
-        Column("value", DOUBLE, "numerator / denominator; NULL if none was scored."),
-        Column("numerator", DOUBLE, "Over scored trajectories; of pq and ra: of tasks' means."),
-        Column("denominator", DOUBLE, "Over scored trajectories; of pq and ra: tasks."),
-        Column("low", DOUBLE, "Lower end of the interval; NULL without one."),
-        Column("high", DOUBLE, "Upper end of the interval; NULL without one."),
-        Column("interval_method", TEXT, "wilson | bootstrap; NULL without one."),
-        Column("scored", BIGINT, "Trajectories scored."),
-        Column("not_applicable", BIGINT, "Trajectories with nothing to measure."),
-        Column("error", BIGINT, "Trajectories that could not be measured."),
-        Column("trajectories", BIGINT, "All three together."),
-        Column("flags", TEXTS, "insufficient_sample, few_tasks; empty if none."),
-        Column("mean", DOUBLE, "Macro: mean of the trajectories' values, by sample weight."),
-        Column("tasks", BIGINT, "Distinct tasks among the scored trajectories."),
+        Column("task_category", TEXT, "Category of the tasks; '' for all tasks together."),
+        _METRIC,
+        Column("value", DOUBLE, "numerator / denominator; NULL if nothing was scored."),
+        Column(
+            "numerator",
+            DOUBLE,
+            "Sum over scored trajectories, by sample weight; for pq and ra metrics, the sum of "
+            "the tasks' means.",
+        ),
+        Column(
+            "denominator",
+            DOUBLE,
+            "Sum over scored trajectories, by sample weight; for pq and ra metrics, the number of "
+            "tasks.",
+        ),
+        Column("low", DOUBLE, "Lower end of the 95 % interval of value; NULL without one."),
+        Column("high", DOUBLE, "Upper end of the 95 % interval of value; NULL without one."),
+        Column("interval_method", TEXT, "wilson | bootstrap; NULL without an interval."),
+        _SCORED,
+        _NOT_APPLICABLE,
+        _ERROR,
+        Column("trajectories", BIGINT, "scored + not_applicable + error."),
+        Column(
+            "flags",
+            TEXTS,
+            "insufficient_sample (fewer than 50 decision points or 10 tasks), few_tasks (too few "
+            "for an interval); empty if none.",
+        ),
+        Column("mean", DOUBLE, "Mean of the trajectories' values, by sample weight."),
+        Column("tasks", BIGINT, "Number of different tasks among the scored trajectories."),
     ),
     partition_by=(),
 )
 
 SCORE_SUMS: Final = Table(
     name="score_sums",
-    grain="the scores of one metric, added up for a cohort, task category and task",
+    grain="one metric, added up over the trajectories of a release, agent, run mode, task "
+    "category and task",
     columns=(
         _RELEASE,
-        Column("agent_name", TEXT, "NULL if none is named."),
+        _AGENT,
         _RUN_MODE,
-        Column("task_category", TEXT, "'' if not known."),
-        Column("task_id", TEXT, "NULL for runs without a known task."),
-        Column("metric", TEXT, "Its name in trajectory_scores."),
-        Column("scored", BIGINT, "Trajectories scored."),
-        Column("not_applicable", BIGINT, "Trajectories with nothing to measure."),
-        Column("error", BIGINT, "Trajectories that could not be measured."),
-        Column("not_single", BIGINT, "Those scored that are not one observation of weight 1."),
-        Column("numerator", EXACT, "By sample weight."),
-        Column("denominator", EXACT, "By sample weight."),
-        Column("value_sum", EXACT, "Of values, by sample weight."),
-        Column("weight", EXACT, "Of the weights of those scored."),
-        Column("observations", EXACT, "Of denominators, without weights."),
+        Column("task_category", TEXT, "Category of the task; '' if unknown."),
+        Column("task_id", TEXT, "The task; NULL for trajectories without a known task."),
+        _METRIC,
+        _SCORED,
+        _NOT_APPLICABLE,
+        _ERROR,
+        Column(
+            "not_single",
+            BIGINT,
+            "Number of scored trajectories that are not a single observation of weight 1.",
+        ),
+        Column("numerator", EXACT, "Sum of numerators, by sample weight, in units of 2^-60."),
+        Column("denominator", EXACT, "Sum of denominators, by sample weight, in units of 2^-60."),
+        Column("value_sum", EXACT, "Sum of values, by sample weight, in units of 2^-60."),
+        Column("weight", EXACT, "Sum of the scored trajectories' weights, in units of 2^-60."),
+        Column("observations", EXACT, "Sum of denominators, unweighted, in units of 2^-60."),
     ),
     partition_by=(),
 )

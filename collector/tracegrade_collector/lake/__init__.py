@@ -2,7 +2,26 @@
 
 from tracegrade_collector.lake.commit import Owner
 from tracegrade_collector.lake.lake import Lake
-from tracegrade_collector.lake.schema import RAW_LOGS, RAW_SPANS, VERDICTS, Column, Table
+from tracegrade_collector.lake.schema import (
+    RAW_LOGS,
+    RAW_SPANS,
+    VERDICTS,
+    Column,
+    Struct,
+    Table,
+    list_of,
+)
 from tracegrade_collector.lake.staging import StagedFile
 
-__all__ = ["RAW_LOGS", "RAW_SPANS", "VERDICTS", "Column", "Lake", "Owner", "StagedFile", "Table"]
+__all__ = [
+    "RAW_LOGS",
+    "RAW_SPANS",
+    "VERDICTS",
+    "Column",
+    "Lake",
+    "Owner",
+    "StagedFile",
+    "Struct",
+    "Table",
+    "list_of",
+]

@@ -14,31 +14,6 @@ INTEGER: Final = pa.int32()
 BIGINT: Final = pa.int64()
 MAP: Final = pa.map_(TEXT, TEXT)
 
-DUPLICATE: Final = pa.struct(
-    [("place", TEXT), ("position", INTEGER), ("key", TEXT), ("type", TEXT), ("value", TEXT)]
-)
-EVENT: Final = pa.struct(
-    [
-        ("time_ns", BIGINT),
-        ("name", TEXT),
-        ("attributes", MAP),
-        ("attribute_types", TEXT),
-        ("dropped_attributes_count", BIGINT),
-    ]
-)
-LINK: Final = pa.struct(
-    [
-        ("trace_id", TEXT),
-        ("span_id", TEXT),
-        ("trace_state", TEXT),
-        ("attributes", MAP),
-        ("attribute_types", TEXT),
-        ("dropped_attributes_count", BIGINT),
-        ("flags", BIGINT),
-    ]
-)
-REDACTION: Final = pa.struct([("path", TEXT), ("rule", TEXT)])
-
 
 def list_of(item: pa.DataType) -> pa.DataType:
     """Return the list type whose child is named as Delta names it."""
@@ -47,12 +22,33 @@ def list_of(item: pa.DataType) -> pa.DataType:
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table."""
+    """One column of a table, or one field of a struct."""
 
     name: str
     type: pa.DataType
     meaning: str
-    """Unit, range and what NULL says."""
+    """What it says, in which unit and range, and what NULL says."""
+
+    struct: "Struct | None" = None
+    """Declares the fields, where the type is a struct or a list of structs."""
+
+
+@dataclass(frozen=True)
+class Struct:
+    """A struct type that columns have."""
+
+    name: str
+    """What documents call the type."""
+
+    grain: str
+    """What one value is."""
+
+    fields: tuple[Column, ...]
+
+    @property
+    def type(self) -> pa.StructType:
+        """The Arrow type."""
+        return pa.struct([(field.name, field.type) for field in self.fields])
 
 
 @dataclass(frozen=True)
@@ -73,84 +69,191 @@ class Table:
         return pa.schema([pa.field(column.name, column.type) for column in self.columns])
 
 
+_DUPLICATE: Final = Struct(
+    "DUPLICATE",
+    "one attribute whose key occurred earlier in the same list",
+    (
+        Column("place", TEXT, "Where the list stands: span, log, resource, scope, events[0], …"),
+        Column("position", INTEGER, "Index of the attribute in that list as sent, from 0."),
+        Column("key", TEXT, "The key."),
+        Column("type", TEXT, "Letter of the value's type, as in `attribute_types`."),
+        Column("value", TEXT, "The value as text, as in `attributes`."),
+    ),
+)
+_EVENT: Final = Struct(
+    "EVENT",
+    "one event of a span",
+    (
+        Column("time_ns", BIGINT, "Nanoseconds since 1970, UTC; 0 if not set, NULL if too large."),
+        Column("name", TEXT, "Name of the event; '' if not set."),
+        Column("attributes", MAP, "As `attributes` of the span."),
+        Column("attribute_types", TEXT, "As `attribute_types` of the span."),
+        Column(
+            "dropped_attributes_count", BIGINT, "Attributes that the sender dropped; 0 if none."
+        ),
+    ),
+)
+_LINK: Final = Struct(
+    "LINK",
+    "one link from a span to another span",
+    (
+        Column("trace_id", TEXT, "Trace of the other span, 32 lower-case hex digits."),
+        Column("span_id", TEXT, "Id of the other span, 16 lower-case hex digits."),
+        Column("trace_state", TEXT, "W3C trace state; '' if not set."),
+        Column("attributes", MAP, "As `attributes` of the span."),
+        Column("attribute_types", TEXT, "As `attribute_types` of the span."),
+        Column(
+            "dropped_attributes_count", BIGINT, "Attributes that the sender dropped; 0 if none."
+        ),
+        Column("flags", BIGINT, "Trace flags, 32 bits as sent; 0 if not set."),
+    ),
+)
+_REDACTION: Final = Struct(
+    "REDACTION",
+    "one value that was replaced before anything was written",
+    (
+        Column("path", TEXT, "Where it was: `attributes.a`, `events[0].attributes.a`, `body`, …"),
+        Column("rule", TEXT, "The redaction rule that replaced it."),
+    ),
+)
+EVENT: Final = _EVENT.type
+LINK: Final = _LINK.type
+REDACTION: Final = _REDACTION.type
+
 _SOURCE_COLUMNS: Final = (
-    Column("resource_attributes", MAP, "As `attributes`; NULL if no resource was sent."),
-    Column("scope_name", TEXT, "NULL if no scope was sent."),
-    Column("scope_version", TEXT, "NULL if no scope was sent."),
-    Column("scope_attributes", MAP, "As `attributes`; NULL if no scope was sent."),
-    Column("resource_schema_url", TEXT, "Never NULL; '' if not set."),
-    Column("scope_schema_url", TEXT, "Never NULL; '' if not set."),
-    Column("service_name", TEXT, "`service.name` of the resource; NULL if absent or no text."),
-    Column("collector_id", TEXT, "The collector that received the row."),
-    Column("wal_seq", BIGINT, "Sequence number of its request; rises per collector."),
-    Column("received_ns", BIGINT, "Time of receipt, ns since 1970 UTC."),
+    Column(
+        "resource_attributes",
+        MAP,
+        "Attributes of the resource that sent it, as in `attributes`; NULL if none was sent.",
+    ),
+    Column("scope_name", TEXT, "Name of the instrumentation scope; NULL if no scope was sent."),
+    Column("scope_version", TEXT, "Version of the scope; NULL if no scope was sent."),
+    Column(
+        "scope_attributes",
+        MAP,
+        "Attributes of the scope, as in `attributes`; NULL if no scope was sent.",
+    ),
+    Column("resource_schema_url", TEXT, "Schema URL of the resource; '' if not set."),
+    Column("scope_schema_url", TEXT, "Schema URL of the scope; '' if not set."),
+    Column(
+        "service_name",
+        TEXT,
+        "`service.name` of the resource; NULL if it is missing or not a string.",
+    ),
+    Column("collector_id", TEXT, "Collector that received the row; `import` for imported rows."),
+    Column(
+        "wal_seq",
+        BIGINT,
+        "Number of the request that the row came with; rises with each request to a collector.",
+    ),
+    Column("received_ns", BIGINT, "Time of receipt, nanoseconds since 1970, UTC."),
     Column(
         "content_hash",
         TEXT,
-        "32 hex digits over resource, scope and item as received; keyed where `redacted` is set.",
+        "Hash of resource, scope and item as received, 32 hex digits; keyed by the lake's "
+        "redaction secret where `redacted` is not NULL.",
     ),
-    Column("resent", pa.bool_(), "An equal row landed before: the client sent it twice."),
-    Column("date", pa.date32(), "Date received, UTC. The partition."),
+    Column(
+        "resent",
+        pa.bool_(),
+        "True if an equal row had landed before, because the client sent the request again.",
+    ),
+    Column("date", pa.date32(), "Date of receipt, UTC."),
 )
 _EXTRA_COLUMNS: Final = (
     Column(
         "oversize",
         MAP,
-        "What its column cannot hold, as text by field (`start_ns`, `events[0].time_ns`): times "
-        "above 2^63 - 1, ids of zeros. That column is NULL. NULL if there is nothing.",
+        "Values that their own column cannot hold and is NULL for, as text by field (`start_ns`, "
+        "`events[0].time_ns`): times above 2^63 - 1 and ids of zeros. NULL if there are none.",
     ),
-    Column("resource_attribute_types", TEXT, "As `attribute_types`; NULL if no resource."),
-    Column("scope_attribute_types", TEXT, "As `attribute_types`; NULL if no scope."),
-    Column("resource_dropped_attributes_count", BIGINT, "NULL if no resource was sent."),
-    Column("scope_dropped_attributes_count", BIGINT, "NULL if no scope was sent."),
-    Column("resource_entity_refs", TEXT, "OTLP/JSON list; NULL if none were sent."),
+    Column(
+        "resource_attribute_types",
+        TEXT,
+        "Types of `resource_attributes`, as in `attribute_types`; NULL if no resource was sent.",
+    ),
+    Column(
+        "scope_attribute_types",
+        TEXT,
+        "Types of `scope_attributes`, as in `attribute_types`; NULL if no scope was sent.",
+    ),
+    Column(
+        "resource_dropped_attributes_count",
+        BIGINT,
+        "Attributes of the resource that the sender dropped; NULL if no resource was sent.",
+    ),
+    Column(
+        "scope_dropped_attributes_count",
+        BIGINT,
+        "Attributes of the scope that the sender dropped; NULL if no scope was sent.",
+    ),
+    Column(
+        "resource_entity_refs",
+        TEXT,
+        "Entity references of the resource, a list in OTLP/JSON; NULL if none were sent.",
+    ),
     Column(
         "redacted",
         list_of(REDACTION),
-        "What was replaced before anything was written, by path (`attributes.a`, "
-        "`events[0].attributes.a`, `body`) and rule; NULL if nothing was.",
+        "What was replaced before anything was written; NULL if nothing was.",
+        _REDACTION,
     ),
 )
 _ATTRIBUTES: Final = Column(
-    "attributes", MAP, "In the order sent, first of equal keys; the value's text (see README)."
+    "attributes",
+    MAP,
+    "Each attribute's value as text, in the order sent; the first one where a key occurs twice. "
+    "`attribute_types` says how to read the text.",
 )
 _ATTRIBUTE_TYPES: Final = Column(
     "attribute_types",
     TEXT,
-    "One letter per entry: s string, b bool, i int, d double, y bytes (base64), a array and "
-    "k kvlist as plain JSON, A and K as OTLP/JSON, n empty value, m no value (both NULL).",
+    "One letter for each entry of `attributes`: s string, b bool, i int, d double, y bytes in "
+    "base64, a array and k key-value list as plain JSON, A and K the same as OTLP/JSON where "
+    "plain JSON would lose something, n an empty value and m no value (both NULL).",
 )
 _DUPLICATE_ATTRIBUTES: Final = Column(
     "duplicate_attributes",
-    list_of(DUPLICATE),
-    "Later entries of a key, with their index in the list sent. `place` is span, log, resource, "
-    "scope, events[0], links[0]. NULL if there are none.",
+    list_of(_DUPLICATE.type),
+    "Attributes whose key occurred earlier in the same list, so that a map cannot hold them; NULL "
+    "if there are none.",
+    _DUPLICATE,
 )
-_DROPPED: Final = Column("dropped_attributes_count", BIGINT, "As sent; 0 if not set.")
+_DROPPED: Final = Column(
+    "dropped_attributes_count", BIGINT, "Attributes that the sender dropped; 0 if not set."
+)
 
 RAW_SPANS: Final = Table(
     name="raw_spans",
     grain="one span as received; a span that was sent twice has two rows",
     columns=(
-        Column("trace_id", TEXT, "32 lower hex digits."),
-        Column("span_id", TEXT, "16 lower hex digits."),
-        Column("parent_span_id", TEXT, "16 lower hex digits; NULL at a root."),
+        Column("trace_id", TEXT, "Trace of the span, 32 lower-case hex digits."),
+        Column("span_id", TEXT, "Id of the span, 16 lower-case hex digits."),
+        Column(
+            "parent_span_id",
+            TEXT,
+            "Id of the span that it is part of, 16 lower-case hex digits; NULL for a root.",
+        ),
         Column("trace_state", TEXT, "W3C trace state; '' if not set."),
-        Column("flags", BIGINT, "32 bits as sent; 0 if not set."),
+        Column("flags", BIGINT, "Trace flags, 32 bits as sent; 0 if not set."),
         Column("name", TEXT, "Name of the operation; may be ''."),
-        Column("kind", INTEGER, "OTLP SpanKind as sent; 0 if not set."),
-        Column("start_ns", BIGINT, "ns since 1970 UTC; 0 if not set, NULL if in `oversize`."),
-        Column("end_ns", BIGINT, "As `start_ns`; may lie before it."),
+        Column("kind", INTEGER, "OTLP SpanKind, the number as sent; 0 if not set."),
+        Column(
+            "start_ns",
+            BIGINT,
+            "Start, nanoseconds since 1970, UTC; 0 if not set, NULL if `oversize` has it.",
+        ),
+        Column("end_ns", BIGINT, "End, as `start_ns`; may lie before the start."),
         Column("status_code", INTEGER, "0 unset, 1 ok, 2 error; NULL if no status was sent."),
-        Column("status_message", TEXT, "NULL if no status was sent."),
+        Column("status_message", TEXT, "Message of the status; NULL if no status was sent."),
         _ATTRIBUTES,
         _ATTRIBUTE_TYPES,
         _DUPLICATE_ATTRIBUTES,
-        Column("events", list_of(EVENT), "In the order sent; never NULL."),
-        Column("links", list_of(LINK), "In the order sent; never NULL."),
+        Column("events", list_of(EVENT), "Events in the order sent; empty if none.", _EVENT),
+        Column("links", list_of(LINK), "Links in the order sent; empty if none.", _LINK),
         _DROPPED,
-        Column("dropped_events_count", BIGINT, "As sent; 0 if not set."),
-        Column("dropped_links_count", BIGINT, "As sent; 0 if not set."),
+        Column("dropped_events_count", BIGINT, "Events that the sender dropped; 0 if not set."),
+        Column("dropped_links_count", BIGINT, "Links that the sender dropped; 0 if not set."),
         *_SOURCE_COLUMNS,
         *_EXTRA_COLUMNS,
     ),
@@ -160,20 +263,29 @@ RAW_LOGS: Final = Table(
     name="raw_logs",
     grain="one log record as received; a record that was sent twice has two rows",
     columns=(
-        Column("time_ns", BIGINT, "ns since 1970 UTC; 0 if not set, NULL if in `oversize`."),
-        Column("observed_time_ns", BIGINT, "As `time_ns`."),
+        Column(
+            "time_ns",
+            BIGINT,
+            "When it happened, nanoseconds since 1970, UTC; 0 if not set, NULL if `oversize` has "
+            "it.",
+        ),
+        Column("observed_time_ns", BIGINT, "When it was observed, as `time_ns`."),
         Column("severity_number", INTEGER, "OTLP SeverityNumber as sent; 0 if not set."),
-        Column("severity_text", TEXT, "'' if not set."),
-        Column("event_name", TEXT, "'' if not set."),
-        Column("body", TEXT, "Text of the value; NULL if no body was sent or it is empty."),
-        Column("body_type", TEXT, "Its letter, as in `attribute_types`; NULL if none was sent."),
+        Column("severity_text", TEXT, "Severity as the source names it; '' if not set."),
+        Column("event_name", TEXT, "Name of the event; '' if not set."),
+        Column("body", TEXT, "The body as text; NULL if none was sent or it is empty."),
+        Column(
+            "body_type",
+            TEXT,
+            "Letter of the body's type, as in `attribute_types`; NULL if no body was sent.",
+        ),
         _ATTRIBUTES,
         _ATTRIBUTE_TYPES,
         _DUPLICATE_ATTRIBUTES,
         _DROPPED,
-        Column("trace_id", TEXT, "32 lower hex digits; NULL if the record has none."),
-        Column("span_id", TEXT, "16 lower hex digits; NULL if the record has none."),
-        Column("flags", BIGINT, "32 bits as sent; 0 if not set."),
+        Column("trace_id", TEXT, "Trace it belongs to, 32 lower-case hex digits; NULL if none."),
+        Column("span_id", TEXT, "Span it belongs to, 16 lower-case hex digits; NULL if none."),
+        Column("flags", BIGINT, "Trace flags, 32 bits as sent; 0 if not set."),
         *_SOURCE_COLUMNS,
         *_EXTRA_COLUMNS,
     ),
@@ -181,16 +293,24 @@ RAW_LOGS: Final = Table(
 
 VERDICTS: Final = Table(
     name="verdicts",
-    grain="one result from outside the deterministic scorer",
+    grain="one judgement of a run from outside the scorer: by a verifier, a judge or a person",
     columns=(
-        Column("trajectory_id", TEXT, "The run it is about; a trace id alone: its outermost run."),
-        Column("subject", TEXT, "success | sub_goal | rollback."),
-        Column("sub_goal", TEXT, "Where subject is sub_goal; else NULL."),
-        Column("injection", TEXT, "early | mid | late, where subject is rollback; else NULL."),
-        Column("value", pa.float64(), "Score as given; NULL if only a label was."),
-        Column("label", TEXT, "Label as given; NULL if only a value was."),
+        Column(
+            "trajectory_id",
+            TEXT,
+            "The run that was judged; a trace id alone means the outermost run of that trace.",
+        ),
+        Column("subject", TEXT, "What was judged: success | sub_goal | rollback."),
+        Column("sub_goal", TEXT, "Which sub-goal; NULL unless subject is sub_goal."),
+        Column(
+            "injection",
+            TEXT,
+            "When the run was killed: early | mid | late; NULL unless subject is rollback.",
+        ),
+        Column("value", pa.float64(), "Score as given, on the source's scale; NULL if none was."),
+        Column("label", TEXT, "Label as given; NULL if none was."),
         Column("source", TEXT, "Who judged."),
-        Column("evidence", TEXT, "Its explanation; NULL if none."),
-        Column("date", pa.date32(), "Date received, UTC. Partition."),
+        Column("evidence", TEXT, "Explanation that was given; NULL if none."),
+        Column("date", pa.date32(), "Date of receipt, UTC."),
     ),
 )
