@@ -197,7 +197,7 @@ def test_min_trials_and_missing_attempts_are_counted() -> None:
     ],
 )
 def test_tier(once: float, thrice: float | None, tier: str | None) -> None:
-    """The table of the Agentic text, bounds as it writes them; 2 of 3 is its own example."""
+    """The table of [Agentic], bounds as it writes them; 2 of 3 is its own example."""
     assert tier_of(once, thrice) == tier
 
 
