@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from demo.children import Child, Children, Command
 from demo.errors import StageError
-from tracegrade_collector.lake import Lake
+from tracegrade_lake import Lake
 
 TRACEGRADE = Path(sys.executable).with_name("tracegrade")
 TASKS = Path(__file__).with_name("tasks.yaml")

@@ -47,4 +47,4 @@ def store(server: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 @pytest.fixture
 def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give up on a request to a store after two tries."""
-    monkeypatch.setattr("tracegrade_collector.lake.object_store.MAX_RETRIES", 1)
+    monkeypatch.setattr("tracegrade_lake.object_store.MAX_RETRIES", 1)

@@ -15,19 +15,19 @@ from typing import TextIO
 import typer
 
 from tracegrade.errors import BadInput
+from tracegrade.progress import progress
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.encoding.otlp_http import OtlpHttp
 from tracegrade_collector.errors import NotAllImported, OutUnwritable
 from tracegrade_collector.export import Exported, export_http, export_json
-from tracegrade_collector.files import private_opener
-from tracegrade_collector.importer import Imported, import_files
-from tracegrade_collector.importing.formats import NAMES
+from tracegrade_collector.importing.importer import Imported, import_files
+from tracegrade_collector.importing.known_formats import NAMES
 from tracegrade_collector.importing.mapping import parse_map
 from tracegrade_collector.importing.part import Reading
-from tracegrade_collector.lake import Lake
 from tracegrade_collector.rows.messages import REDACTED
-from tracegrade_collector.upkeep.progress import progress
+from tracegrade_lake import Lake
+from tracegrade_lake.files import private_opener
 
 SIGNAL_OF_NAME = {"spans": Signal.TRACES, "logs": Signal.LOGS}
 NAME_OF_SIGNAL = {Signal.TRACES: "spans", Signal.LOGS: "log records"}

@@ -14,16 +14,17 @@ from typing import Any, Final
 import typer
 
 from tracegrade.errors import BadInput
+from tracegrade.progress import progress
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.errors import VerificationFailed
-from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, compaction, expiry
-from tracegrade_collector.lake.compaction import CompactOptions
-from tracegrade_collector.lake.condition import parse_condition
-from tracegrade_collector.upkeep import repair as repairing
-from tracegrade_collector.upkeep import verify as verification
-from tracegrade_collector.upkeep.erasure import RAW, Erased, Erasure
-from tracegrade_collector.upkeep.progress import progress
-from tracegrade_collector.upkeep.verify import Line, Report
+from tracegrade_collector.maintenance import repair as repairing
+from tracegrade_collector.maintenance import verify as verification
+from tracegrade_collector.maintenance.erasure import RAW, Erased, Erasure
+from tracegrade_collector.maintenance.verify import Line, Report
+from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake
+from tracegrade_lake.maintenance import compaction, expiry
+from tracegrade_lake.maintenance.compaction import CompactOptions
+from tracegrade_lake.maintenance.condition import parse_condition
 
 TABLE_OF_NAME: Final = {"spans": RAW_SPANS.name, "logs": RAW_LOGS.name}
 TRACE_ID: Final = re.compile(r"[0-9a-fA-F]{32}")

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from tracegrade_collector.lake import Lake
-from tracegrade_queries import sql
-from tracegrade_queries.build import unbuilt_spans
-from tracegrade_queries.connection import connect, open_lake
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import unbuilt_spans
+from tracegrade_queries.engine import sql
+from tracegrade_queries.engine.connection import connect, open_lake
 from tracegrade_queries.errors import QueryFailed
 
 FORMATS: Final = ("table", "csv", "json", "parquet")

@@ -14,11 +14,11 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from tracegrade_collector.lake import Lake
-from tracegrade_queries import connection
+from tracegrade_lake import Lake
 from tracegrade_queries.answer import way_out
+from tracegrade_queries.engine import connection
+from tracegrade_queries.engine.sql import query
 from tracegrade_queries.errors import QueryFailed, TableMissing
-from tracegrade_queries.sql import query
 
 __all__ = ["ask", "connect", "scan"]
 

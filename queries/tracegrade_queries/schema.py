@@ -8,7 +8,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from tracegrade_collector.lake import VERDICTS, Column, Struct, Table, list_of
+from tracegrade_lake import VERDICTS, Column, Struct, Table, list_of
 
 __all__ = ["STEPS", "TRAJECTORIES", "VERDICTS"]
 

@@ -102,7 +102,7 @@ def draft(
     For each task: the most common path of calls that did not fail, and the fewest calls of a
     success. Runs without a task are one task for each agent.
     """
-    from tracegrade_queries.connection import open_lake  # noqa: PLC0415 - see above
+    from tracegrade_queries.engine.connection import open_lake  # noqa: PLC0415 - see above
     from tracegrade_scoring.tasks.draft import draft_file  # noqa: PLC0415
 
     say = partial(typer.echo, err=True)
@@ -159,13 +159,13 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
 
     If another job is scoring the lake, nothing is done; that is no error.
     """
-    from tracegrade_collector.upkeep.progress import progress  # noqa: PLC0415 - see above
-    from tracegrade_queries.connection import open_lake  # noqa: PLC0415
-    from tracegrade_scoring import job  # noqa: PLC0415
+    from tracegrade.progress import progress  # noqa: PLC0415 - see above
+    from tracegrade_queries.engine.connection import open_lake  # noqa: PLC0415
     from tracegrade_scoring.errors import ScoringBusy  # noqa: PLC0415
+    from tracegrade_scoring.job import score as job  # noqa: PLC0415
+    from tracegrade_scoring.job.summary import summary_lines, write_summary  # noqa: PLC0415
     from tracegrade_scoring.prices import load_prices  # noqa: PLC0415
-    from tracegrade_scoring.specification import usable_specification, weighted  # noqa: PLC0415
-    from tracegrade_scoring.summary import summary_lines, write_summary  # noqa: PLC0415
+    from tracegrade_scoring.tasks.specification import usable_specification, weighted  # noqa: PLC0415
 
     say = partial(typer.echo, err=True)
     opened = open_lake(lake, say)

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from tracegrade_queries import pricing
+from tracegrade_queries.costs import pricing
 from tracegrade_scoring.errors import PriceFileInvalid, PriceFileUnreadable
 from tracegrade_scoring.tasks.shape import parse_as
 from tracegrade_scoring.tasks.source import Problem, Source, read

@@ -7,7 +7,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from tracegrade_collector.lake import Column, Struct, Table
+from tracegrade_lake import Column, Struct, Table
 from tracegrade_scoring.metrics import METRICS
 
 TEXT: Final = pa.string()

@@ -17,10 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal
-from tracegrade_collector.lake import RAW_SPANS, Lake
 from tracegrade_collector.rows.rows import span_rows
 from tracegrade_collector.rows.sources import Record
-from tracegrade_queries.build import build
+from tracegrade_lake import RAW_SPANS, Lake
+from tracegrade_queries.build.build import build
 
 CAPTURES = Path(__file__).parents[1] / "queries" / "captures"
 SPANS = 100_000

@@ -17,9 +17,9 @@ import pyarrow as pa
 from tests.benchmarks.load import Body
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal
-from tracegrade_collector.lake import RAW_SPANS, Lake
 from tracegrade_collector.rows.rows import span_rows
 from tracegrade_collector.rows.sources import Record
+from tracegrade_lake import RAW_SPANS, Lake
 
 FILES = 40
 REQUESTS = 40  # per file

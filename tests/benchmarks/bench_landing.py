@@ -17,8 +17,6 @@ from tests.benchmarks.load import Body
 
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.encoding.otlp import Encoding, Signal, decode, reject_invalid
-from tracegrade_collector.lake import RAW_SPANS, Lake
-from tracegrade_collector.lake.staging import parquet_options
 from tracegrade_collector.land import resent
 from tracegrade_collector.land.landing import Lander
 from tracegrade_collector.land.memory import use_one_allocator
@@ -31,6 +29,8 @@ from tracegrade_collector.rows.row_loop import span_rows as rows_by_loop
 from tracegrade_collector.rows.rows import span_rows
 from tracegrade_collector.rows.sources import Record
 from tracegrade_collector.rows.wire import item_columns
+from tracegrade_lake import RAW_SPANS, Lake
+from tracegrade_lake.staging import parquet_options
 
 SPANS = 512  # per request
 REQUESTS = 42  # 16 MB, a batch of the lander

@@ -19,10 +19,10 @@ import duckdb
 from tests.benchmarks.made_lake import DAYS, Maker, make, task_file
 from tests.benchmarks.plain_scoring import NUMBERS, score_plainly
 
-from tracegrade_collector.lake import Lake
-from tracegrade_scoring.job import score
+from tracegrade_lake import Lake
+from tracegrade_scoring.job.score import score
 from tracegrade_scoring.metrics import METRICS
-from tracegrade_scoring.specification import usable_specification
+from tracegrade_scoring.tasks.specification import usable_specification
 
 RUNS: Final = 20_000
 

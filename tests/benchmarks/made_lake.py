@@ -32,8 +32,8 @@ import orjson
 import pyarrow as pa
 import yaml
 
-from tracegrade_collector.lake import RAW_SPANS, VERDICTS, Lake, StagedFile, Table
-from tracegrade_queries.connection import connect, duckdb_type
+from tracegrade_lake import RAW_SPANS, VERDICTS, Lake, StagedFile, Table
+from tracegrade_queries.engine.connection import connect, duckdb_type
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 
 CHUNK_RUNS: Final = 20_000

@@ -18,11 +18,11 @@ from tests.collector.running import trace_body
 
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.encoding.otlp import Encoding, Signal
-from tracegrade_collector.lake import Lake
 from tracegrade_collector.land.landing import Lander
 from tracegrade_collector.log.wal import Entry
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.log.wal_writer import WalWriter
+from tracegrade_lake import Lake
 
 COMMITS = 5_000
 STAGES = 10

@@ -17,8 +17,8 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.connection import connect
+from tracegrade_lake import Lake
+from tracegrade_queries.engine.connection import connect
 
 NUMBERS: Final = 4
 """Said of each trajectory."""

@@ -20,17 +20,17 @@ from tests.lake.s3_server import BUCKET
 from tests.waiting import wait_until
 
 from tracegrade_collector.config import CollectorConfig
-from tracegrade_collector.crash_points import ERASING, EXIT_CODE, VARIABLE
 from tracegrade_collector.errors import MaintenanceBusy
-from tracegrade_collector.importer import import_files
-from tracegrade_collector.lake import Column, Lake, Table
-from tracegrade_collector.lake.compaction import CompactOptions, compact
-from tracegrade_collector.locks import FolderLock
+from tracegrade_collector.importing.importer import import_files
 from tracegrade_collector.log.wal_folder import WalFolder
-from tracegrade_collector.upkeep.erasure import LOCK_NAMES, Erasure
-from tracegrade_collector.upkeep.repair import repair
-from tracegrade_collector.upkeep.settling import settle
-from tracegrade_collector.upkeep.verify import verify
+from tracegrade_collector.maintenance.erasure import LOCK_NAMES, Erasure
+from tracegrade_collector.maintenance.repair import repair
+from tracegrade_collector.maintenance.verify import verify
+from tracegrade_collector.maintenance.wait_until_landed import settle
+from tracegrade_lake import Column, Lake, Table
+from tracegrade_lake.crash_points import ERASING, EXIT_CODE, VARIABLE
+from tracegrade_lake.locks import FolderLock
+from tracegrade_lake.maintenance.compaction import CompactOptions, compact
 
 from .commands import Ended, tracegrade
 from .running import COMMAND, Collector, collecting, in_background, landed, trace_request

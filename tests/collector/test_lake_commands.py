@@ -12,8 +12,8 @@ import pytest
 from tests.waiting import PATIENCE_SECS
 
 from tracegrade.errors import BadInput
-from tracegrade_collector.lake import RAW_SPANS, Lake
 from tracegrade_collector.lake_commands import parse_days
+from tracegrade_lake import RAW_SPANS, Lake
 
 from .commands import Ended, tracegrade
 from .running import COMMAND, collecting, landed, trace_body

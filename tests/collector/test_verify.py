@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 from tests.waiting import wait_until
 
-from tracegrade_collector.importer import import_files
-from tracegrade_collector.lake import RAW_SPANS, Lake
+from tracegrade_collector.importing.importer import import_files
 from tracegrade_collector.log.wal import read_segment
-from tracegrade_collector.upkeep.verify import Report, verify
+from tracegrade_collector.maintenance.verify import Report, verify
+from tracegrade_lake import RAW_SPANS, Lake
 
 from .commands import Ended, tracegrade
 from .running import collecting, in_background, landed, log_body, trace_body, trace_request

@@ -14,8 +14,8 @@ import pytest
 from tests.collector.running import collecting
 from tests.queries.traces import rows
 
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.build import build
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
 
 from .fake_model import ANSWER, THOUGHTS, serving
 

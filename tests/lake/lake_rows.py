@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from tracegrade_collector.lake import RAW_SPANS, Lake, Table
+from tracegrade_lake import RAW_SPANS, Lake, Table
 
 LONG_AGO = datetime.now(UTC).date() - timedelta(days=300)
 DAY_NS = 24 * 3600 * 10**9

@@ -18,10 +18,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracegrade_collector.errors import LakeDamaged, LakeUnwritable, MaintenanceBusy
-from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Column, Lake, Table, compaction
-from tracegrade_collector.lake.compaction import Compacted, CompactOptions, compact, plan
-from tracegrade_collector.lake.maintaining import only_maintainer
-from tracegrade_collector.lake.sorting import Sorter, sample_of
+from tracegrade_lake import RAW_LOGS, RAW_SPANS, Column, Lake, Table
+from tracegrade_lake.maintenance import compaction
+from tracegrade_lake.maintenance.compaction import Compacted, CompactOptions, compact, plan
+from tracegrade_lake.maintenance.maintenance_lock import only_maintainer
+from tracegrade_lake.maintenance.sorting import Sorter, sample_of
 
 from .lake_rows import (
     LONG_AGO,
@@ -329,7 +330,7 @@ def test_a_full_disk_changes_nothing(lake: Lake, monkeypatch: pytest.MonkeyPatch
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("tracegrade_collector.lake.rewriting.sync_data", full)
+        patch.setattr("tracegrade_lake.maintenance.rewriting.sync_data", full)
         with pytest.raises(LakeUnwritable, match="No space left"):
             compact(lake, NOW, silent)
 
@@ -398,7 +399,7 @@ def test_rows_of_an_older_schema_get_the_new_columns(lake: Lake) -> None:
 
 KILLED = """
 import os, sys
-import tracegrade_collector.lake.{module} as module
+import tracegrade_lake.{module} as module
 from tracegrade_collector.lake import Lake
 from tracegrade_collector.lake.compaction import CompactOptions, compact
 module.{point} = lambda *_, **__: os._exit(9)

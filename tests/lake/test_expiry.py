@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 from tests.collector.running import in_background
 
-from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Column, Lake, Table, commit
-from tracegrade_collector.lake.commit import open_table
-from tracegrade_collector.lake.compaction import CompactOptions, compact
-from tracegrade_collector.lake.expiry import Expired, clean, expire
-from tracegrade_collector.lake.removals import removed_rows
+from tracegrade_lake import RAW_LOGS, RAW_SPANS, Column, Lake, Table, commit
+from tracegrade_lake.commit import open_table
+from tracegrade_lake.maintenance.compaction import CompactOptions, compact
+from tracegrade_lake.maintenance.expiry import Expired, clean, expire
+from tracegrade_lake.maintenance.removals import removed_rows
 
 from .lake_rows import LONG_AGO, land, log_record, make_old, numbers, read, silent, span, today
 

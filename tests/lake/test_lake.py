@@ -19,7 +19,7 @@ from tracegrade_collector.errors import (
     LakeMissing,
     SchemaDiffers,
 )
-from tracegrade_collector.lake import Column, Lake, Owner, Table
+from tracegrade_lake import Column, Lake, Owner, Table
 
 CHECKOUT = str(Path(__file__).parents[2])
 NOTES = Table(
@@ -300,7 +300,7 @@ def crash_at(lake: Lake, point: str) -> Iterator[str]:
     """Yield the lines of a program that lands a note and dies at a function of the lake."""
     yield "import os, sys"
     yield f"sys.path[:0] = {[CHECKOUT]!r}"
-    yield "from tracegrade_collector.lake import folder, lake"
+    yield "from tracegrade_lake import folder, lake"
     yield f"{point} = lambda *_: os._exit(9)"
     yield "from tests.lake import test_lake"
     yield f"test_lake.land(lake.Lake.open({str(lake.root)!r}), 2, 2)"

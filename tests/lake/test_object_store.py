@@ -17,8 +17,8 @@ from tracegrade_collector.errors import (
     LakeUnreachable,
     StoreUnfit,
 )
-from tracegrade_collector.lake import Column, Lake, Table
-from tracegrade_collector.lake_root import state_folder
+from tracegrade_lake import Column, Lake, Table
+from tracegrade_lake.lake_root import state_folder
 
 from .s3_server import BUCKET, SECRET, Reply, Store
 from .test_lake import NOTES, notes

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from tracegrade_collector.errors import CommitFailed
-from tracegrade_collector.lake import Column, Lake, Table, commit
-from tracegrade_collector.lake.folder import TableFolder
+from tracegrade_lake import Column, Lake, Table, commit
+from tracegrade_lake.folder import TableFolder
 
 NOTES = Table("notes", "one note", (Column("number", pa.int64(), "Order."),), partition_by=())
 SHORT_PAUSE_SECS = 0.02
@@ -36,7 +36,7 @@ class Raced(TableFolder):
 @pytest.fixture
 def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
     """A lake with one note, whose writers pause shortly."""
-    monkeypatch.setattr("tracegrade_collector.lake.backoff.LONGEST_PAUSE_SECS", SHORT_PAUSE_SECS)
+    monkeypatch.setattr("tracegrade_lake.backoff.LONGEST_PAUSE_SECS", SHORT_PAUSE_SECS)
     lake = Lake.create(tmp_path / "lake")
     lake.append(NOTES, note(0))
     return lake

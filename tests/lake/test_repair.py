@@ -17,13 +17,13 @@ from deltalake import DeltaTable
 from tests.waiting import wait_until
 
 from tracegrade_collector.errors import LakeDamaged, MaintenanceBusy
-from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Column, Lake, Table
-from tracegrade_collector.lake.commit import open_table
-from tracegrade_collector.lake.compaction import CompactOptions, compact
-from tracegrade_collector.lake.expiry import expire
-from tracegrade_collector.lake.removals import removed_rows
-from tracegrade_collector.locks import LANDER_LOCK_NAME, FolderLock
-from tracegrade_collector.upkeep.repair import Repaired, repair
+from tracegrade_collector.maintenance.repair import Repaired, repair
+from tracegrade_lake import RAW_LOGS, RAW_SPANS, Column, Lake, Table
+from tracegrade_lake.commit import open_table
+from tracegrade_lake.locks import LANDER_LOCK_NAME, FolderLock
+from tracegrade_lake.maintenance.compaction import CompactOptions, compact
+from tracegrade_lake.maintenance.expiry import expire
+from tracegrade_lake.maintenance.removals import removed_rows
 
 from .lake_rows import LONG_AGO, land, live_names, log_record, numbers, read, silent, span, today
 
@@ -311,9 +311,9 @@ def test_a_made_log_counts_old_generations_that_were_removed_in_part(
 def compacted_but_not_committed(lake: Lake) -> list[Path]:
     """Leave the files of a compaction that was killed before its commit."""
     program = (
-        "import os; import tracegrade_collector.lake.lake as module\n"
-        "from tracegrade_collector.lake import Lake\n"
-        "from tracegrade_collector.lake.compaction import CompactOptions, compact\n"
+        "import os; import tracegrade_lake.lake as module\n"
+        "from tracegrade_lake import Lake\n"
+        "from tracegrade_lake.maintenance.compaction import CompactOptions, compact\n"
         "module.commit = lambda *_: os._exit(9)\n"
         f"compact(Lake.open({str(lake.root)!r}), CompactOptions(settle_secs=0), print)\n"
     )

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tracegrade_collector.lake import Lake
-from tracegrade_collector.lake.compaction import Compacted, CompactOptions, compact
-from tracegrade_collector.lake.expiry import Expired, clean, expire
-from tracegrade_collector.upkeep.repair import Repaired, repair
+from tracegrade_collector.maintenance.repair import Repaired, repair
+from tracegrade_lake import Lake
+from tracegrade_lake.maintenance.compaction import Compacted, CompactOptions, compact
+from tracegrade_lake.maintenance.expiry import Expired, clean, expire
 
 from .lake_rows import LONG_AGO, land, silent, span, today
 from .s3_server import BUCKET, Fault, Reply, Store

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tracegrade_collector.lake import Lake
+from tracegrade_lake import Lake
 
 
 @pytest.fixture

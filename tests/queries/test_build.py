@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from tracegrade_collector.errors import LakeUnwritable
-from tracegrade_collector.lake import Lake
-from tracegrade_queries import build as building
-from tracegrade_queries import passes
-from tracegrade_queries.build import build
-from tracegrade_queries.dialect import dialects
+from tracegrade_lake import Lake
+from tracegrade_queries.build import build as building
+from tracegrade_queries.build import passes
+from tracegrade_queries.build.build import build
+from tracegrade_queries.build.dialect import dialects
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 
 from . import traces

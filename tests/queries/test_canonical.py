@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracegrade_queries.canonical import canonical_json, canonical_texts
+from tracegrade_queries.build.canonical import canonical_json, canonical_texts
 
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 VALUES = st.recursive(

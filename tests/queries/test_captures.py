@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import pytest
 
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.build import build
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
 
 from .traces import Row, capture, land, land_logs, line, logs_of, rows, story
 

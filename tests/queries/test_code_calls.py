@@ -2,7 +2,7 @@
 
 import pytest
 
-from tracegrade_queries.code_calls import calls_in
+from tracegrade_queries.build.code_calls import calls_in
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from tracegrade_collector.lake import RAW_SPANS, Column, Lake, Table
-from tracegrade_queries.build import build
-from tracegrade_queries.connection import DEDUPLICATED, TABLES, connect
+from tracegrade_lake import RAW_SPANS, Column, Lake, Table
+from tracegrade_queries.build.build import build
+from tracegrade_queries.engine.connection import DEDUPLICATED, TABLES, connect
 from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
 
 from .traces import agent, land, request_of, tool

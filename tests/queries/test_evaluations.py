@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.build import build
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
 
 from .traces import (
     NOON_NS,

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.build import build
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
 
 from .traces import NOON_NS, Row, agent, land, land_logs, model, request_of, rows, span, tool
 

@@ -14,11 +14,11 @@ import duckdb
 import pytest
 from tests.headers import bare, columns_of, header, parameters_used, relations_read
 
-from tracegrade_collector.lake import Lake
-from tracegrade_queries import connection
-from tracegrade_queries.connection import DEDUPLICATED, connect, duckdb_type
-from tracegrade_queries.passes import split_into_steps
-from tracegrade_queries.sql import paths, query
+from tracegrade_lake import Lake
+from tracegrade_queries.build.passes import split_into_steps
+from tracegrade_queries.engine import connection
+from tracegrade_queries.engine.connection import DEDUPLICATED, connect, duckdb_type
+from tracegrade_queries.engine.sql import paths, query
 from tracegrade_scoring.schema import SCORE_TABLES
 
 from .traces import capture, captures, land

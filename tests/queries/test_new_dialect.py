@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from tracegrade_collector.lake import Lake
-from tracegrade_queries import sql
-from tracegrade_queries.dialect import dialects
+from tracegrade_lake import Lake
+from tracegrade_queries.build.dialect import dialects
+from tracegrade_queries.engine import sql
 from tracegrade_queries.errors import BadDialect
 
 from .traces import Row, land, request_of, rows, span, story
 
 QUERIES = Path(__file__).parents[2] / "queries"
 BUILD = (
-    "import sys; from tracegrade_collector.lake import Lake; "
-    "from tracegrade_queries.build import build; build(Lake.open(sys.argv[1]))"
+    "import sys; from tracegrade_lake import Lake; "
+    "from tracegrade_queries.build.build import build; build(Lake.open(sys.argv[1]))"
 )
 ASKED = {"role": "user", "content": "What is the weather?"}
 CALL = {"id": "c1", "function": {"name": "get_weather", "arguments": '{"city": "Paris"}'}}

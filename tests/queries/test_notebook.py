@@ -12,12 +12,12 @@ from tests.scoring.build import specification
 
 import tracegrade_queries as tg
 from tracegrade_collector.errors import LakeMissing
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.build import build
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
+from tracegrade_queries.engine.sql import query, saved
 from tracegrade_queries.errors import QueryFailed, TableMissing, UnknownQuery
 from tracegrade_queries.schema import STEPS
-from tracegrade_queries.sql import query, saved
-from tracegrade_scoring.job import score
+from tracegrade_scoring.job.score import score
 from tracegrade_scoring.schema import TRAJECTORY_SCORES
 
 from .traces import agent, capture, captures, land, request_of, tool

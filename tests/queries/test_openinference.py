@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.build import build
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
 
 from .traces import Row, agent, land, message, model, request_of, response, rows, span, story, tool
 from .traces import request as requested

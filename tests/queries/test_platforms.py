@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.build import build
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
 
 from .traces import Row, agent, land, message, model, request, request_of, rows, span, story
 

@@ -7,10 +7,17 @@ from typing import Any
 
 import pytest
 
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.build import build
-from tracegrade_queries.connection import connect
-from tracegrade_queries.pricing import NO_PRICES, Costs, Price, Prices, Unpriced, update_costs
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
+from tracegrade_queries.costs.pricing import (
+    NO_PRICES,
+    Costs,
+    Price,
+    Prices,
+    Unpriced,
+    update_costs,
+)
+from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.schema import TRAJECTORIES
 
 from .traces import agent, land, model, request_of, rows, span

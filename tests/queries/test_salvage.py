@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.build import build
-from tracegrade_queries.salvage import whole_prefix
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
+from tracegrade_queries.build.salvage import whole_prefix
 
 from .traces import (
     agent,

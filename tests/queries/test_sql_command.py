@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.build import build
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
 
 from .traces import agent, land, request_of, tool
 

@@ -4,8 +4,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from tracegrade_collector.lake import RAW_SPANS, Lake
-from tracegrade_queries.build import build
+from tracegrade_lake import RAW_SPANS, Lake
+from tracegrade_queries.build.build import build
 
 from .traces import (
     MS,

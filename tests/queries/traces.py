@@ -11,11 +11,11 @@ from typing import Any
 import duckdb
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal
-from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake
 from tracegrade_collector.redact.pseudonyms import Pseudonyms
 from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_collector.rows.rows import Record, log_rows, span_rows
-from tracegrade_queries.connection import connect
+from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake
+from tracegrade_queries.engine.connection import connect
 
 CAPTURES = Path(__file__).parent / "captures"
 NOON_NS = 1_790_000_000_000_000_000  # 2026-09-21 14:13:20 UTC

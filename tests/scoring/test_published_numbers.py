@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from tracegrade_collector.importer import import_files
+from tracegrade_collector.importing.importer import import_files
 from tracegrade_collector.importing.part import Reading
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.connection import connect
-from tracegrade_queries.sql import query
-from tracegrade_scoring.job import score
-from tracegrade_scoring.reliability import Attempts, passes
+from tracegrade_lake import Lake
+from tracegrade_queries.engine.connection import connect
+from tracegrade_queries.engine.sql import query
+from tracegrade_scoring.job.score import score
 from tracegrade_scoring.schema import SCORE_TABLES
+from tracegrade_scoring.statistics.reliability import Attempts, passes
+from tracegrade_scoring.statistics.t_score import Axes, t_score
+from tracegrade_scoring.statistics.tiers import classify
 from tracegrade_scoring.tasks import Specification
-from tracegrade_scoring.tiers import classify
-from tracegrade_scoring.triangle import Axes, t_score
 
 from ..queries.traces import agent, land, request_of, span, tool
 from .build import specification

@@ -10,16 +10,16 @@ import pytest
 from tests.headers import bare, columns_of, header, parameters_used, relations_read
 
 import tracegrade_queries
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.build import build
-from tracegrade_queries.connection import connect
-from tracegrade_scoring.bucket import score_bucket
-from tracegrade_scoring.bucket_rows import number_buckets, steps_read, take_bucket
-from tracegrade_scoring.job import find_traces
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
+from tracegrade_queries.engine.connection import connect
+from tracegrade_scoring.job.bucket import score_bucket
+from tracegrade_scoring.job.bucket_rows import number_buckets, steps_read, take_bucket
+from tracegrade_scoring.job.run import plain
+from tracegrade_scoring.job.score import find_traces
 from tracegrade_scoring.relations import materialise, put
-from tracegrade_scoring.run import plain
 from tracegrade_scoring.schema import SCORE_TABLES, TRAJECTORY_SCORES
-from tracegrade_scoring.sums import add_scores, start_sums, total_sums
+from tracegrade_scoring.statistics.sums import add_scores, start_sums, total_sums
 from tracegrade_scoring.tasks import load
 
 from ..queries.traces import Row, agent, land, message, request_of, span, tool

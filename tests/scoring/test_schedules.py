@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tracegrade_collector.lake import Lake
+from tracegrade_lake import Lake
 
 from ..queries.traces import agent, land, request_of, tool
 

@@ -12,11 +12,11 @@ import duckdb
 import pytest
 import yaml
 
-from tracegrade_collector.importer import import_files
+from tracegrade_collector.importing.importer import import_files
 from tracegrade_collector.importing.part import Reading
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.connection import connect
-from tracegrade_scoring.job import score
+from tracegrade_lake import Lake
+from tracegrade_queries.engine.connection import connect
+from tracegrade_scoring.job.score import score
 from tracegrade_scoring.schema import SCORE_TABLES
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.ground_truth import task_file

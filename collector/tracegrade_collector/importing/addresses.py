@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracegrade import names
-from tracegrade_collector.lake import RAW_SPANS, Lake
+from tracegrade_lake import RAW_SPANS, Lake
 
 BATCH_ROWS: Final = 1024
 """Spans of long messages are wide: so many are in memory at once."""

@@ -11,8 +11,8 @@ from typing import Any, Final, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracegrade_collector.lake import VERDICTS, Lake
 from tracegrade_collector.redact.redaction import Redactor
+from tracegrade_lake import VERDICTS, Lake
 
 BATCH_ROWS: Final = 100_000
 KEY: Final = ("trajectory_id", "subject", "sub_goal", "injection", "source")

@@ -14,13 +14,13 @@ from typing import Any
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from tracegrade_collector.crash_points import reach
 from tracegrade_collector.encoding import otlp, otlp_json
 from tracegrade_collector.encoding.otlp import Encoding, InvalidItem
-from tracegrade_collector.files import make_folder, write_whole
 from tracegrade_collector.redact.redacted_json import redact_json
 from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_collector.rows.sources import Record
+from tracegrade_lake.crash_points import reach
+from tracegrade_lake.files import make_folder, write_whole
 
 FOLDER = "dead_letters"
 KEYS: dict[type, tuple[str, str, str]] = {

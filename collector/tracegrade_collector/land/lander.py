@@ -20,12 +20,12 @@ from typing import Any
 
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.errors import CollectorError
-from tracegrade_collector.lake import Lake
 from tracegrade_collector.land.landing import Lander
 from tracegrade_collector.land.memory import use_one_allocator
-from tracegrade_collector.locks import LANDER_LOCK_NAME, FolderLock
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.log_lines import log_to_stderr
+from tracegrade_lake import Lake
+from tracegrade_lake.locks import LANDER_LOCK_NAME, FolderLock
 
 POLL_SECS = 0.1  # listing a folder costs microseconds
 FIRST_PAUSE_SECS = 0.5

@@ -22,11 +22,9 @@ from typing import BinaryIO, NamedTuple
 import pyarrow as pa
 
 from tracegrade_collector.config import CollectorConfig
-from tracegrade_collector.crash_points import reach
 from tracegrade_collector.encoding.otlp import Signal
-from tracegrade_collector.lake import RAW_LOGS, RAW_SPANS, Lake, Owner, StagedFile, Table
 from tracegrade_collector.land import resent
-from tracegrade_collector.land.behind import behind
+from tracegrade_collector.land.background_writer import behind
 from tracegrade_collector.land.dead_letters import keep_refused
 from tracegrade_collector.land.memory import give_back
 from tracegrade_collector.land.quarantine import Quarantine
@@ -37,6 +35,8 @@ from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_collector.rows.rows import log_rows, span_rows
 from tracegrade_collector.rows.sources import Record
+from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Owner, StagedFile, Table
+from tracegrade_lake.crash_points import reach
 
 MAX_PIECE_BYTES = 16 << 20  # of damage in one file of the quarantine
 

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal
-from tracegrade_collector.files import make_folder, write_whole
 from tracegrade_collector.log.ledger import Undecodable
 from tracegrade_collector.log.wal import SUFFIX
+from tracegrade_lake.files import make_folder, write_whole
 
 FOLDER = "quarantine"
 COUNT_EVERY_SECS = 1.0  # and at most a twentieth of the time, if there are very many files

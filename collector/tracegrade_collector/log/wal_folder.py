@@ -14,8 +14,10 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Self
 
-from tracegrade_collector.crash_points import reach
-from tracegrade_collector.files import (
+from tracegrade_collector.log import wal
+from tracegrade_collector.log.wal import Damage, DamageKind, Glance
+from tracegrade_lake.crash_points import reach
+from tracegrade_lake.files import (
     FILE_MODE,
     folders_in,
     make_folder,
@@ -24,9 +26,7 @@ from tracegrade_collector.files import (
     sync_folder,
     write_whole,
 )
-from tracegrade_collector.locks import FolderLock
-from tracegrade_collector.log import wal
-from tracegrade_collector.log.wal import Damage, DamageKind, Glance
+from tracegrade_lake.locks import FolderLock
 
 LOCK_NAME = "lock"
 OWNER_NAME = "owner.json"

@@ -18,12 +18,12 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tracegrade_collector.crash_points import reach
 from tracegrade_collector.errors import CollectorError, Unavailable
-from tracegrade_collector.files import sync_data
 from tracegrade_collector.log import wal
 from tracegrade_collector.log.wal import Entry
 from tracegrade_collector.log.wal_folder import WalFolder
+from tracegrade_lake.crash_points import reach
+from tracegrade_lake.files import sync_data
 
 MAX_BATCH_BYTES = 8 << 20  # a batch is in memory anyway; more would only delay its first request
 MAX_BUFFERS = 1000  # the kernel takes 1024 at a time (IOV_MAX)

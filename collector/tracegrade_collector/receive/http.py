@@ -34,7 +34,7 @@ from tracegrade_collector.receive import status
 from tracegrade_collector.receive.counters import Counters
 from tracegrade_collector.receive.inflate import CODINGS
 from tracegrade_collector.receive.intake import Room
-from tracegrade_collector.receive.limits import RateExceeded
+from tracegrade_collector.receive.tenant_limits import RateExceeded
 from tracegrade_collector.receive.tenants import Door
 
 LINGER_SECS = 2.0

@@ -13,14 +13,14 @@ from contextlib import contextmanager
 from typing import NamedTuple, Protocol, TypeVar
 
 from tracegrade_collector.encoding import otlp
-from tracegrade_collector.encoding.extent import Extent, check_extent
 from tracegrade_collector.encoding.otlp import Encoding, Rejection, Signal
+from tracegrade_collector.encoding.request_limits import Extent, check_extent
 from tracegrade_collector.errors import CollectorError, MalformedRequest, Unavailable
 from tracegrade_collector.land.quarantine import Quarantine
 from tracegrade_collector.log.wal import Entry
 from tracegrade_collector.receive import inflate
 from tracegrade_collector.receive.counters import Counters
-from tracegrade_collector.receive.limits import Limits
+from tracegrade_collector.receive.tenant_limits import Limits
 
 INLINE_BYTES = {Encoding.PROTOBUF: 480 << 10, Encoding.JSON: 16 << 10}
 """Decoded at once, in 0.5 ms (a hostile one in 16): handing it to a thread costs as much,

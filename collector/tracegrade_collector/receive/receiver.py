@@ -16,17 +16,17 @@ import uvloop
 
 from tracegrade_collector.config import OFF, CollectorConfig
 from tracegrade_collector.errors import CollectorError, LakeUnreachable, StoreUnfit
-from tracegrade_collector.files import PRIVATE_UMASK
-from tracegrade_collector.lake_root import lake_url, made_root, state_folder, writing_to
 from tracegrade_collector.log_lines import log_to_stderr
 from tracegrade_collector.receive.connections import raise_file_limit
 from tracegrade_collector.receive.http import http_app
 from tracegrade_collector.receive.http_server import serve_http
 from tracegrade_collector.receive.lander_process import LanderProcess
-from tracegrade_collector.receive.maintenance import Maintenance
+from tracegrade_collector.receive.maintenance_process import Maintenance
 from tracegrade_collector.receive.station import Place
 from tracegrade_collector.receive.tenants import Door, Stations
 from tracegrade_collector.receive.tls import Tls, open_tls
+from tracegrade_lake.files import PRIVATE_UMASK
+from tracegrade_lake.lake_root import lake_url, made_root, state_folder, writing_to
 
 WATCH_SECS = 0.5  # how often the lander, the tokens and the size of the logs are looked at
 GIVE_UP_SECS = 5.0  # after a second signal, until the end whatever happens
@@ -120,7 +120,7 @@ async def _check_store(place: Place, stop: asyncio.Event) -> None:
     """
     if lake_url(place.lake) is None:
         return
-    from tracegrade_collector.lake import Lake  # noqa: PLC0415 - 0.3 s, and only here needed
+    from tracegrade_lake import Lake  # noqa: PLC0415 - 0.3 s, and only here needed
 
     try:
         await asyncio.to_thread(Lake.create(place.lake, place.state).check_store)

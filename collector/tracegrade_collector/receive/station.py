@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tracegrade_collector.config import CollectorConfig
-from tracegrade_collector.files import folders_in, make_folder
 from tracegrade_collector.land.quarantine import Quarantine
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.log.wal_writer import WalWriter
 from tracegrade_collector.receive.counters import Counters
 from tracegrade_collector.receive.intake import Intake
-from tracegrade_collector.receive.limits import Limits
+from tracegrade_collector.receive.tenant_limits import Limits
 from tracegrade_collector.receive.tokens import DEFAULT_TENANT
+from tracegrade_lake.files import folders_in, make_folder
 
 TENANTS = "tenants"
 

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.errors import BadCredentials
-from tracegrade_collector.files import is_open_to_all
 from tracegrade_collector.receive.counters import Counters
 from tracegrade_collector.receive.reloaded import Reloaded
+from tracegrade_lake.files import is_open_to_all
 
 QUIET_SECS = 60.0  # between two lines about handshakes that fail with one peer
 MAX_PEERS = 1000  # whose lines are spaced; more at once are only counted

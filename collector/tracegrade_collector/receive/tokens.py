@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from tracegrade_collector.errors import BadCredentials, Unauthenticated
-from tracegrade_collector.files import is_open_to_all, private_opener
+from tracegrade_lake.files import is_open_to_all, private_opener
 
 DEFAULT_TENANT = ""
 TENANT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from tracegrade_collector.errors import BadSecret
-from tracegrade_collector.files import make_folder, sync_folder, write_synced
-from tracegrade_collector.lake_root import writing_to
+from tracegrade_lake.files import make_folder, sync_folder, write_synced
+from tracegrade_lake.lake_root import writing_to
 
 PREFIX: Final = "pseudonym:"
 SECRET_FILE: Final = "redaction.secret"  # noqa: S105 - a name

@@ -20,10 +20,10 @@ import pyarrow.compute as pc
 from tracegrade_collector.config import RULES, CollectorConfig
 from tracegrade_collector.redact import capping
 from tracegrade_collector.redact.blobs import replace_blobs
+from tracegrade_collector.redact.prefilter import NOWHERE, Positions, Suspicion, lengths
 from tracegrade_collector.redact.pseudonyms import Pseudonyms, load_secret
 from tracegrade_collector.redact.redaction_rules import BLOB, marker, one_by_one, rules
 from tracegrade_collector.redact.secret_names import NameKind, SecretNames, looks_like_key
-from tracegrade_collector.redact.suspicion import NOWHERE, Positions, Suspicion, lengths
 from tracegrade_collector.redact.text_leaves import Leaf, Marks, distinct_lots, readers, set_column
 
 NAMED: Final = "named"

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracegrade_collector.lake.schema import REDACTION, TEXT, list_of
+from tracegrade_lake.schema import REDACTION, TEXT, list_of
 
 Positions = npt.NDArray[np.int64]
 NOWHERE: Final[Positions] = np.array([], np.int64)

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue, KeyValueList
 
-from tracegrade_collector.lake.schema import MAP, TEXT
 from tracegrade_collector.rows.anyvalue import EMPTY, NO_VALUE, TypedText, double_text, value_text
 from tracegrade_collector.rows.attributes import Duplicate
 from tracegrade_collector.rows.wire import Unusual, owned
+from tracegrade_lake.schema import MAP, TEXT
 
 LETTER: Final = pa.uint8()
 """A letter as its byte, so that the letters of an item's entries are a text already."""

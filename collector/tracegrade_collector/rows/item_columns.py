@@ -15,10 +15,10 @@ from tracegrade_collector.encoding.otlp import (
     SPAN_ID_BYTES,
     TRACE_ID_BYTES,
 )
-from tracegrade_collector.lake.schema import BIGINT, EVENT, LINK, TEXT, list_of
 from tracegrade_collector.rows.attributes import Duplicate
 from tracegrade_collector.rows.entries import entry_columns, typed_texts
 from tracegrade_collector.rows.wire import owned
+from tracegrade_lake.schema import BIGINT, EVENT, LINK, TEXT, list_of
 
 MAX_BIGINT = pa.scalar(2**63 - 1, pa.uint64())
 _HEX_DIGITS = pa.scalar(2, pa.int32())

@@ -13,10 +13,10 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from tracegrade_collector.encoding.otlp import NO_SPAN_ID, NO_TRACE_ID, Signal
-from tracegrade_collector.lake.schema import EVENT, LINK, RAW_LOGS, RAW_SPANS
 from tracegrade_collector.rows.anyvalue import value_text
 from tracegrade_collector.rows.attributes import Duplicate, attribute_columns, list_column
 from tracegrade_collector.rows.sources import Record, items_and_sources, table
+from tracegrade_lake.schema import EVENT, LINK, RAW_LOGS, RAW_SPANS
 
 MAX_BIGINT = 2**63 - 1
 

@@ -15,13 +15,13 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal, decode
 from tracegrade_collector.errors import MalformedRequest
-from tracegrade_collector.lake.schema import RAW_LOGS, RAW_SPANS, Table
 from tracegrade_collector.rows import row_loop
 from tracegrade_collector.rows.attributes import Duplicate
 from tracegrade_collector.rows.content_hash import HASH_BYTES, content_hashes, shared_seed
 from tracegrade_collector.rows.item_columns import ItemColumns, log_columns, span_columns
 from tracegrade_collector.rows.sources import Record, Shared, record_columns, shared_columns
 from tracegrade_collector.rows.wire import SharedBytes, Shell, Unusual, item_columns, shells
+from tracegrade_lake.schema import RAW_LOGS, RAW_SPANS, Table
 
 __all__ = ["Record", "log_rows", "span_rows"]
 

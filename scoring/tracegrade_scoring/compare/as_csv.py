@@ -2,7 +2,7 @@
 
 from tracegrade_scoring.compare.as_json import compared_fields
 from tracegrade_scoring.compare.judgement import Judgement
-from tracegrade_scoring.report.sheet import csv_text
+from tracegrade_scoring.rendering.sheet import csv_text
 
 _COLUMNS = (
     *("agent_name", "run_mode", "metric", "base", "candidate", "difference", "low", "high"),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracegrade_scoring.rendering.output import put_out, screen
 from tracegrade_scoring.report.cli import Level
-from tracegrade_scoring.report.output import put_out, screen
 
 if TYPE_CHECKING:
     from tracegrade_scoring.compare.judgement import Judgement

@@ -14,8 +14,8 @@ from tracegrade_scoring.compare.flags import paired_flags, unpaired_flags
 from tracegrade_scoring.compare.model import Compared
 from tracegrade_scoring.compare.paired import Difference, Pair, t_score_difference
 from tracegrade_scoring.compare.unpaired import MIN_ATTEMPTS, with_delta_interval
-from tracegrade_scoring.intervals import LEVEL
-from tracegrade_scoring.triangle import DEFAULT, PRESETS, Axes, t_score
+from tracegrade_scoring.statistics.intervals import LEVEL
+from tracegrade_scoring.statistics.t_score import DEFAULT, PRESETS, Axes, t_score
 
 AXES: Final = {"tsa": "tsa", "pq": "pq", "ra": "ra_after_recovery"}
 """The metric of each axis."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from tracegrade_scoring.compare.model import Comparison, Comparisons
 from tracegrade_scoring.compare.rules import Outcome, Rule, judged
 from tracegrade_scoring.errors import RuleBroken
-from tracegrade_scoring.report import words
-from tracegrade_scoring.report.visible import visible
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.visible import visible
 
 
 @dataclass(frozen=True)

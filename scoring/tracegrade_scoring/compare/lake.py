@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from tracegrade_queries.connection import connect, open_lake
+from tracegrade_queries.engine.connection import connect, open_lake
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.read import read_comparisons
-from tracegrade_scoring.intervals import LEVEL
 from tracegrade_scoring.schema import SCORE_TABLES
+from tracegrade_scoring.statistics.intervals import LEVEL
 
 
 def read_lake(

@@ -14,8 +14,8 @@ from tracegrade_scoring.compare.view import (
     rule_rows,
     task_headings,
 )
-from tracegrade_scoring.report import words
-from tracegrade_scoring.report.markup import bullets, code, escape, table
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.markup import bullets, code, escape, table
 
 
 def render_markdown(judgement: Judgement) -> str:

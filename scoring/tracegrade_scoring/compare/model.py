@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tracegrade_scoring.compare.paired import Difference
-from tracegrade_scoring.intervals import LEVEL
+from tracegrade_scoring.statistics.intervals import LEVEL
 
 
 class Cohort(NamedTuple):

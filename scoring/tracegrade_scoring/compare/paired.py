@@ -12,8 +12,13 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tracegrade_scoring.intervals import LEVEL, MIN_TASKS, middle, resampled_sums
-from tracegrade_scoring.triangle import AxisSums, pooled_axes, resampled_t_scores, t_score
+from tracegrade_scoring.statistics.intervals import LEVEL, MIN_TASKS, middle, resampled_sums
+from tracegrade_scoring.statistics.t_score import (
+    AxisSums,
+    pooled_axes,
+    resampled_t_scores,
+    t_score,
+)
 
 Numbers: TypeAlias = npt.NDArray[np.float64]
 

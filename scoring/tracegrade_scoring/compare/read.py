@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from duckdb import DuckDBPyConnection
 
-from tracegrade_queries.sql import query
+from tracegrade_queries.engine.sql import query
 from tracegrade_scoring.compare.composite import (
     AXES,
     AxesOfSide,
@@ -32,11 +32,11 @@ from tracegrade_scoring.compare.model import (
 from tracegrade_scoring.compare.paired import Pair, difference, holm
 from tracegrade_scoring.compare.unpaired import Side, unpaired_difference
 from tracegrade_scoring.errors import NothingToCompare
-from tracegrade_scoring.intervals import LEVEL
 from tracegrade_scoring.metrics import FAILURE_MODES, TASK_MEANS
 from tracegrade_scoring.relations import materialise, only
-from tracegrade_scoring.reliability import Attempts, passes
-from tracegrade_scoring.report.rows import Row, read_rows
+from tracegrade_scoring.rendering.rows import Row, read_rows
+from tracegrade_scoring.statistics.intervals import LEVEL
+from tracegrade_scoring.statistics.reliability import Attempts, passes
 
 Agent: TypeAlias = tuple[str | None, str | None]
 """Agent and run mode."""

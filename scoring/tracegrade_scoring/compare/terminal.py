@@ -17,9 +17,9 @@ from tracegrade_scoring.compare.view import (
     rule_rows,
     task_headings,
 )
-from tracegrade_scoring.report import words
-from tracegrade_scoring.report.screen import bullets, capture, plain_table, section
-from tracegrade_scoring.report.visible import visible
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.screen import bullets, capture, plain_table, section
+from tracegrade_scoring.rendering.visible import visible
 
 LEAST_WIDTH = 76
 HEADING_WIDTH = 12

@@ -14,7 +14,7 @@ from statistics import NormalDist
 from typing import Final, NamedTuple
 
 from tracegrade_scoring.compare.paired import Difference
-from tracegrade_scoring.intervals import LEVEL, normal_quantile, wilson
+from tracegrade_scoring.statistics.intervals import LEVEL, normal_quantile, wilson
 
 MIN_ATTEMPTS: Final = 5
 """A spread over fewer attempts says nothing."""

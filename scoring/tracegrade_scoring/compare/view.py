@@ -19,9 +19,9 @@ from tracegrade_scoring.compare.model import (
 from tracegrade_scoring.compare.paired import Difference, holm
 from tracegrade_scoring.compare.rules import SIGNIFICANT, Outcome
 from tracegrade_scoring.metrics import FAILURE_MODES
-from tracegrade_scoring.report import words
-from tracegrade_scoring.report.catalogue import Metric, Scale, main_metrics, more_metrics
-from tracegrade_scoring.report.visible import visible
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.catalogue import Metric, Scale, main_metrics, more_metrics
+from tracegrade_scoring.rendering.visible import visible
 
 RELIABILITY, USAGE = "Reliability", "Cost"
 _T_SCORE: Final = Metric("t_score", "T-Score", RELIABILITY, "", Scale.NUMBER)

@@ -2,8 +2,8 @@
 
 from dataclasses import asdict
 
+from tracegrade_scoring.rendering.sheet import csv_text
 from tracegrade_scoring.report.model import Report
-from tracegrade_scoring.report.sheet import csv_text
 
 _COLUMNS = (
     *("agent_name", "run_mode", "release", "metric", "value", "numerator", "denominator"),

@@ -6,10 +6,10 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from tracegrade_scoring.reliability import Pass
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import QUANTILES, Release, Reliability, Report, Score
-from tracegrade_scoring.triangle import PRESETS, t_score
+from tracegrade_scoring.statistics.reliability import Pass
+from tracegrade_scoring.statistics.t_score import PRESETS, t_score
 
 
 def render_json(report: Report) -> str:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracegrade_scoring.report.output import put_out, screen
+from tracegrade_scoring.rendering.output import put_out, screen
 
 if TYPE_CHECKING:
     from tracegrade_scoring.report.model import Report
-    from tracegrade_scoring.report.timeline.model import Timeline
+    from tracegrade_scoring.timeline.model import Timeline
 
 
 Level = Annotated[
@@ -118,27 +118,23 @@ def _render(found: "Report", format_: Format, out: Path | None) -> str:
 def _render_run(found: "Timeline", format_: Format, out: Path | None) -> str:
     match format_:
         case Format.TERMINAL:
-            from tracegrade_scoring.report.timeline.terminal import (  # noqa: PLC0415
-                render_terminal,
-            )
+            from tracegrade_scoring.timeline.terminal import render_terminal  # noqa: PLC0415
 
             width, colour = screen(out)
             return render_terminal(found, width=width, colour=colour)
         case Format.HTML:
-            from tracegrade_scoring.report.timeline.html import render_html  # noqa: PLC0415
+            from tracegrade_scoring.timeline.html import render_html  # noqa: PLC0415
 
             return render_html(found)
         case Format.MARKDOWN:
-            from tracegrade_scoring.report.timeline.markdown import (  # noqa: PLC0415
-                render_markdown,
-            )
+            from tracegrade_scoring.timeline.markdown import render_markdown  # noqa: PLC0415
 
             return render_markdown(found)
         case Format.JSON:
-            from tracegrade_scoring.report.timeline.as_json import render_json  # noqa: PLC0415
+            from tracegrade_scoring.timeline.as_json import render_json  # noqa: PLC0415
 
             return render_json(found)
         case Format.CSV:
-            from tracegrade_scoring.report.timeline.as_csv import render_csv  # noqa: PLC0415
+            from tracegrade_scoring.timeline.as_csv import render_csv  # noqa: PLC0415
 
             return render_csv(found)

@@ -10,10 +10,10 @@ from typing import Final
 
 from duckdb import DuckDBPyConnection
 
-from tracegrade_scoring.intervals import LEVEL
 from tracegrade_scoring.relations import materialise, only, put
-from tracegrade_scoring.release import release_scores
-from tracegrade_scoring.sums import add_scores, read_scores, total_sums
+from tracegrade_scoring.statistics.intervals import LEVEL
+from tracegrade_scoring.statistics.release import release_scores
+from tracegrade_scoring.statistics.sums import add_scores, read_scores, total_sums
 
 _OF_RUNS: Final = ("trajectory_scores", "decisions", "sub_goals", "failures")
 _SUPERSEDED: Final = "trajectory_id IN (SELECT trajectory_id FROM superseded_runs)"

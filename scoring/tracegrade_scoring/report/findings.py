@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from tracegrade_scoring.metrics import FAILURE_MODES
-from tracegrade_scoring.report import words
-from tracegrade_scoring.report.catalogue import Scale
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.catalogue import Scale
+from tracegrade_scoring.rendering.visible import visible
 from tracegrade_scoring.report.model import Release, WrongDecision
 from tracegrade_scoring.report.scorecard import late_ra_warning
 from tracegrade_scoring.report.view import AgentView, release_label
-from tracegrade_scoring.report.visible import visible
 
 NEAR_ZERO_SHARE = 0.05
 """At most this share of failures answered by a replan counts as hardly any."""

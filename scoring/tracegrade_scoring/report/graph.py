@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from markupsafe import Markup, escape
 
-from tracegrade_scoring.report import words
+from tracegrade_scoring.rendering import words
 from tracegrade_scoring.report.model import SubGoalOutcome
 
 WIDTH, HEIGHT, GAP_X, GAP_Y, MARGIN = 150, 46, 46, 14, 3

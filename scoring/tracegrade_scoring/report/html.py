@@ -11,13 +11,14 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from tracegrade_scoring.report import plots, words
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.visible import visible
+from tracegrade_scoring.report import plots
 from tracegrade_scoring.report.findings import expected, findings, picked, why
 from tracegrade_scoring.report.graph import sub_goal_graph
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report, SubGoalOutcome
 from tracegrade_scoring.report.view import VERDICT_WORDS, AgentView, agent_views, release_label
-from tracegrade_scoring.report.visible import visible
 
 GOAL_ROWS = 200
 """Sub-goals shown of one release: as many as a page still scrolls well."""

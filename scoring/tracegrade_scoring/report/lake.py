@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from tracegrade_queries.connection import connect, open_lake
+from tracegrade_queries.engine.connection import connect, open_lake
 from tracegrade_scoring.report.model import EVERY_ATTEMPT, PLAIN_READING, Counting, Reading, Report
 from tracegrade_scoring.report.read import read_report
-from tracegrade_scoring.report.timeline.model import Timeline
-from tracegrade_scoring.report.timeline.read import CHARACTERS, STEP_ROWS, read_timeline
 from tracegrade_scoring.schema import SCORE_TABLES
+from tracegrade_scoring.timeline.model import Timeline
+from tracegrade_scoring.timeline.read import CHARACTERS, STEP_ROWS, read_timeline
 
 UNLIMITED = 2**31
 """More than a run has steps, or a text characters."""

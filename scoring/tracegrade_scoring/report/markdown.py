@@ -6,9 +6,9 @@ escaped. No HTML is written and none gets through.
 
 from collections.abc import Iterator, Sequence
 
-from tracegrade_scoring.report import words
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.markup import bullets, code, codes, escape, table
 from tracegrade_scoring.report.findings import expected, findings, picked, why
-from tracegrade_scoring.report.markup import bullets, code, codes, escape, table
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report
 from tracegrade_scoring.report.scorecard import CARD_HEADINGS, card_row

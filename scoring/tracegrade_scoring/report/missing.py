@@ -3,9 +3,9 @@
 import shlex
 from typing import NamedTuple
 
+from tracegrade_scoring.rendering.visible import visible
+from tracegrade_scoring.rendering.words import count
 from tracegrade_scoring.report.model import LakeContents, Report
-from tracegrade_scoring.report.visible import visible
-from tracegrade_scoring.report.words import count
 
 
 class Missing(NamedTuple):

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from tracegrade_scoring import triangle
-from tracegrade_scoring.intervals import LEVEL, MIN_TASKS, Interval
-from tracegrade_scoring.reliability import Missing, Pass
-from tracegrade_scoring.tiers import Tier
-from tracegrade_scoring.triangle import Axes, AxisSums, TScore, pooled_axes, t_score
+from tracegrade_scoring.statistics import t_score as triangle
+from tracegrade_scoring.statistics.intervals import LEVEL, MIN_TASKS, Interval
+from tracegrade_scoring.statistics.reliability import Missing, Pass
+from tracegrade_scoring.statistics.t_score import Axes, AxisSums, TScore, pooled_axes, t_score
+from tracegrade_scoring.statistics.tiers import Tier
 
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 """Where the spread of a metric is looked at."""

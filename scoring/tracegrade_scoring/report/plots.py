@@ -13,8 +13,8 @@ import vl_convert
 from markupsafe import Markup
 
 from tracegrade_scoring.metrics import FAILURE_MODES
-from tracegrade_scoring.report import words
-from tracegrade_scoring.report.catalogue import HEADLINES, METRICS
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.catalogue import HEADLINES, METRICS
 from tracegrade_scoring.report.view import AgentView
 
 AnyChart = alt.Chart | alt.LayerChart | alt.FacetChart

@@ -9,14 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from duckdb import DuckDBPyConnection
 
-from tracegrade_scoring.reliability import (
-    ESTIMATORS,
-    UNBIASED,
-    Attempts,
-    Counted,
-    count_attempts,
-    passes,
-)
+from tracegrade_scoring.rendering.rows import Row, read_rows
 from tracegrade_scoring.report.counted import counted_alone
 from tracegrade_scoring.report.model import (
     EVERY_ATTEMPT,
@@ -39,8 +32,15 @@ from tracegrade_scoring.report.model import (
     Unscored,
     WrongDecision,
 )
-from tracegrade_scoring.report.rows import Row, read_rows
-from tracegrade_scoring.tiers import Tier, classify
+from tracegrade_scoring.statistics.reliability import (
+    ESTIMATORS,
+    UNBIASED,
+    Attempts,
+    Counted,
+    count_attempts,
+    passes,
+)
+from tracegrade_scoring.statistics.tiers import Tier, classify
 
 EVIDENCE_ROWS = 200
 """Rows of wrong decisions of one release: as many as a page still scrolls well."""

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tracegrade_scoring.report import words
+from tracegrade_scoring.rendering import words
 from tracegrade_scoring.report.model import Release, Reliability
-from tracegrade_scoring.triangle import PRESETS, label_of, t_score
+from tracegrade_scoring.statistics.t_score import PRESETS, label_of, t_score
 
 LEAST_LATE_RA = 7
 """Below it nothing else matters until it is fixed [Triangle]."""

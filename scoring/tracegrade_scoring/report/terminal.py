@@ -14,12 +14,13 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from tracegrade_scoring.report import words
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.screen import bullets, capture, plain_table, section, texts
+from tracegrade_scoring.rendering.visible import visible
 from tracegrade_scoring.report.findings import expected, findings, picked, why
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report
 from tracegrade_scoring.report.scorecard import CARD_HEADINGS, card_row
-from tracegrade_scoring.report.screen import bullets, capture, plain_table, section, texts
 from tracegrade_scoring.report.view import (
     VERDICT_WORDS,
     AgentView,
@@ -28,7 +29,6 @@ from tracegrade_scoring.report.view import (
     agent_views,
     release_label,
 )
-from tracegrade_scoring.report.visible import visible
 
 EVIDENCE_ROWS = 12
 """Rows of evidence for each release; the HTML report has them all."""

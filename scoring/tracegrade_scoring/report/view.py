@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
-from tracegrade_scoring.reliability import Pass
-from tracegrade_scoring.report import words
-from tracegrade_scoring.report.catalogue import Metric, Scale, main_metrics, more_metrics
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.catalogue import Metric, Scale, main_metrics, more_metrics
 from tracegrade_scoring.report.model import ModeOutcome, Release, Reliability, Report, Score
 from tracegrade_scoring.report.scorecard import Card, card
+from tracegrade_scoring.statistics.reliability import Pass
 
 METRICS_NAMED = 3
 """Metrics named where there is little room."""

@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.connection import connect
-from tracegrade_queries.sql import query
+from tracegrade_lake import Lake
+from tracegrade_queries.engine.connection import connect
+from tracegrade_queries.engine.sql import query
 from tracegrade_scoring.errors import NothingToDraft
 from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.schema import SCORE_TABLES

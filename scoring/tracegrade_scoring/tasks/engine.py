@@ -9,7 +9,7 @@ from typing import Final
 
 import duckdb
 
-from tracegrade_queries.connection import duckdb_type
+from tracegrade_queries.engine.connection import duckdb_type
 from tracegrade_queries.schema import STEPS
 from tracegrade_scoring.tasks.expression import forbidden
 

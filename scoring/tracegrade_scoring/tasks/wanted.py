@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-from tracegrade_queries.canonical import canonical_json
+from tracegrade_queries.build.canonical import canonical_json
 from tracegrade_scoring.tasks import engine
 
 KEYS: Final[Mapping[str, frozenset[str]]] = {

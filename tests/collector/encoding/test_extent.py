@@ -11,14 +11,14 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from tests.collector.otlp_samples import log_requests, span_requests
 
 from tracegrade_collector.encoding import otlp
-from tracegrade_collector.encoding.extent import (
+from tracegrade_collector.encoding.otlp import Encoding, Signal
+from tracegrade_collector.encoding.request_limits import (
     ITEMS,
     Extent,
     check_extent,
     count_messages,
     messages_of,
 )
-from tracegrade_collector.encoding.otlp import Encoding, Signal
 from tracegrade_collector.errors import TooLarge
 
 from .wire_bytes import field

@@ -9,10 +9,10 @@ from tests.collector.clients import FIRST_ID_OF_PATIENT, Client, own_port
 from tests.collector.running import Collector, collecting, landed_ids
 from tests.waiting import PATIENCE_SECS, wait_until
 
-from tracegrade_collector.crash_points import EXIT_CODE, LANDING, POINTS, RECEIVING, VARIABLE
 from tracegrade_collector.encoding.otlp import Signal
-from tracegrade_collector.lake import Lake
 from tracegrade_collector.log.ledger import read_ledger
+from tracegrade_lake import Lake
+from tracegrade_lake.crash_points import EXIT_CODE, LANDING, POINTS, RECEIVING, VARIABLE
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
 

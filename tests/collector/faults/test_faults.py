@@ -34,12 +34,12 @@ from tests.collector.running import (
 from tests.waiting import PATIENCE_SECS, wait_until
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal
-from tracegrade_collector.lake import Lake
 from tracegrade_collector.log import wal
 from tracegrade_collector.log.wal import Entry, record_header, segment_name
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.log.wal_writer import PAUSE_AFTER_FAILURE_SECS
 from tracegrade_collector.receive.receiver import SAME_WISH_SECS
+from tracegrade_lake import Lake
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and mounts")
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a file system")

@@ -29,12 +29,12 @@ from tests.collector.clients import FIRST_ID_OF_PATIENT, Client, expected_name, 
 from tests.collector.running import COMMAND, child_pids, landed, landed_ids
 from tests.waiting import PATIENCE_SECS, wait_until
 
-from tracegrade_collector.crash_points import LANDING, POINTS, VARIABLE
 from tracegrade_collector.encoding.otlp import Signal
-from tracegrade_collector.lake import Lake
-from tracegrade_collector.lake.compaction import CompactOptions, compact
 from tracegrade_collector.log.ledger import read_ledger
-from tracegrade_collector.upkeep.verify import verify
+from tracegrade_collector.maintenance.verify import verify
+from tracegrade_lake import Lake
+from tracegrade_lake.crash_points import LANDING, POINTS, VARIABLE
+from tracegrade_lake.maintenance.compaction import CompactOptions, compact
 
 KILLS = int(os.environ.get("KILLS", "50"))
 KILLS_PER_LAKE = 100  # a table of thousands of tiny files would only slow the test down

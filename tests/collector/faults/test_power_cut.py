@@ -21,16 +21,15 @@ from typing import Any
 import pytest
 from tests.collector.running import landed_ids, log_body, trace_request
 
-from tracegrade_collector import files
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.encoding.otlp import Encoding, Signal
-from tracegrade_collector.lake import Lake, commit, folder
 from tracegrade_collector.land.landing import Lander
 from tracegrade_collector.log import wal_folder, wal_writer
 from tracegrade_collector.log.ledger import read_ledger
 from tracegrade_collector.log.wal import Entry
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.log.wal_writer import WalWriter
+from tracegrade_lake import Lake, commit, files, folder
 
 from .power_cuts import Fate, Moment, Recorder, after_power_cut, all_cuts
 

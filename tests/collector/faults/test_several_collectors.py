@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tests.collector.running import PROTOBUF, Collector, collecting, landed, landed_ids, trace_body
 
-from tracegrade_collector.lake import Lake
-from tracegrade_collector.lake.compaction import CompactOptions, compact
+from tracegrade_lake import Lake
+from tracegrade_lake.maintenance.compaction import CompactOptions, compact
 
 COLLECTORS = 3
 REQUESTS = 20

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tracegrade_collector.importer import Imported, import_files
+from tracegrade_collector.importing.importer import Imported, import_files
 from tracegrade_collector.importing.part import Reading
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.build import build
-from tracegrade_queries.connection import connect
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
+from tracegrade_queries.engine.connection import connect
 
 Row = dict[str, Any]
 

@@ -16,7 +16,7 @@ from tests.collector.importing import (
 )
 from tests.collector.importing.imports import written
 
-from tracegrade_collector.importing.formats import FORMATS, Sample, read_file
+from tracegrade_collector.importing.known_formats import FORMATS, Sample, read_file
 from tracegrade_collector.importing.part import Reading
 
 EXPORTS = {

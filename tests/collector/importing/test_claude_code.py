@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tracegrade_collector.importer import Imported, import_files
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.build import build
-from tracegrade_queries.connection import connect
+from tracegrade_collector.importing.importer import Imported, import_files
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
+from tracegrade_queries.engine.connection import connect
 
 Row = dict[str, Any]
 SESSION = "5f0c1a52-3b1e-4a43-9f0e-2f6f3a1f9a11"

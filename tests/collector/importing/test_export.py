@@ -17,8 +17,8 @@ from tests.collector.running import collecting, landed, landed_ids, trace_reques
 from tests.waiting import wait_until
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal, decode
-from tracegrade_collector.lake import RAW_SPANS, Lake
 from tracegrade_collector.rows.rows import Record, span_rows
+from tracegrade_lake import RAW_SPANS, Lake
 
 TRACE = f"{1:032x}"
 

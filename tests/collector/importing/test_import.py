@@ -18,8 +18,8 @@ from tests.collector.running import landed, landed_ids
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.encoding.otlp_json import write_json
 from tracegrade_collector.errors import ImportBusy
-from tracegrade_collector.importer import Imported, import_files
-from tracegrade_collector.lake import Lake
+from tracegrade_collector.importing.importer import Imported, import_files
+from tracegrade_lake import Lake
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal, decode
 from tracegrade_collector.export import export_json
-from tracegrade_collector.importer import import_files
-from tracegrade_collector.lake import Lake
+from tracegrade_collector.importing.importer import import_files
+from tracegrade_lake import Lake
 
 GROUPS = {
     Signal.TRACES: ("resourceSpans", "scopeSpans", "spans"),

@@ -11,12 +11,12 @@ import pytest
 
 from tracegrade import names
 from tracegrade_collector.encoding.otlp import Signal
-from tracegrade_collector.importer import Imported, import_files
-from tracegrade_collector.importing.formats import read_file
+from tracegrade_collector.importing.importer import Imported, import_files
+from tracegrade_collector.importing.known_formats import read_file
 from tracegrade_collector.importing.part import Reading
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.build import build
-from tracegrade_queries.connection import connect
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
+from tracegrade_queries.engine.connection import connect
 
 Row = dict[str, Any]
 TAU_BENCH = {"messages": "traj", "task": "task_id", "trial": "trial", "success": "reward"}

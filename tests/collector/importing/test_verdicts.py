@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from tracegrade_collector.importer import Imported, import_files
+from tracegrade_collector.importing.importer import Imported, import_files
 from tracegrade_collector.importing.part import Reading
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.build import build
-from tracegrade_queries.connection import connect
-from tracegrade_scoring.job import score
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
+from tracegrade_queries.engine.connection import connect
+from tracegrade_scoring.job.score import score
 from tracegrade_scoring.schema import SCORE_TABLES
 
 from ...scoring.build import specification

@@ -10,10 +10,10 @@ from tests.lake.lake_rows import land, live_names, numbers, span, today
 from tests.waiting import wait_until
 
 from tracegrade_collector.config import BadConfig, CollectorConfig
-from tracegrade_collector.lake import Lake
-from tracegrade_collector.lake.maintaining import only_maintainer
-from tracegrade_collector.receive.maintenance import main, maintain
+from tracegrade_collector.receive.maintenance_process import main, maintain
 from tracegrade_collector.receive.station import Place
+from tracegrade_lake import Lake
+from tracegrade_lake.maintenance.maintenance_lock import only_maintainer
 
 AT_ONCE = CollectorConfig(compact_after_secs=0.001)
 

@@ -23,7 +23,7 @@ from tests.lake.s3_server import BUCKET, SECRET, Reply, Store
 from tests.waiting import PATIENCE_SECS, wait_until
 
 from tracegrade_collector.errors import LakeUnreachable
-from tracegrade_collector.lake import Lake
+from tracegrade_lake import Lake
 from tracegrade_queries.answer import Question, print_rows
 
 TRACEGRADE = str(Path(sys.executable).with_name("tracegrade"))

@@ -24,9 +24,9 @@ from tests.collector.running import (
 from tests.lake.s3_server import BUCKET
 from tests.waiting import PATIENCE_SECS, wait_until
 
-from tracegrade_collector.lake import Lake
 from tracegrade_collector.receive.receiver import SAME_WISH_SECS
 from tracegrade_collector.receive.tokens import add_token
+from tracegrade_lake import Lake
 
 from .certificates import HOST, Authority
 

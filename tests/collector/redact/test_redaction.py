@@ -26,14 +26,14 @@ from tracegrade_collector.config import RULES, BadConfig, CollectorConfig
 from tracegrade_collector.encoding.otlp import Encoding, Request, Signal, groups
 from tracegrade_collector.errors import BadSecret
 from tracegrade_collector.export import export_json
-from tracegrade_collector.importer import import_files
-from tracegrade_collector.lake import RAW_SPANS, Lake, Table
+from tracegrade_collector.importing.importer import import_files
 from tracegrade_collector.land.quarantine import Quarantine
 from tracegrade_collector.redact.cards import is_card, passes_luhn
 from tracegrade_collector.redact.pseudonyms import SECRET_FILE, Pseudonyms, load_secret
 from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_collector.rows.messages import log_request, span_request
 from tracegrade_collector.rows.rows import Record, log_rows, span_rows
+from tracegrade_lake import RAW_SPANS, Lake, Table
 
 SECRET = b"0123456789abcdef"
 

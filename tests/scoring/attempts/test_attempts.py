@@ -10,8 +10,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from tests.scoring.build import Row, arrow
 
+from tracegrade_queries.engine.sql import query
 from tracegrade_queries.schema import TRAJECTORIES
-from tracegrade_queries.sql import query
 from tracegrade_scoring.schema import TRAJECTORY_SCORES
 
 NOON = datetime(2026, 11, 1, 12)  # noqa: DTZ001 - the lake's times are UTC without saying so

@@ -16,7 +16,7 @@ from tests.scoring.report.build import Tables, as_lake
 
 import tracegrade_queries
 from tracegrade.cli import main
-from tracegrade_queries.sql import query
+from tracegrade_queries.engine.sql import query
 from tracegrade_scoring.compare.as_csv import render_csv
 from tracegrade_scoring.compare.as_json import render_json
 from tracegrade_scoring.compare.judgement import judge

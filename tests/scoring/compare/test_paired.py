@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.scoring.statistics.pcg64 import pcg64
 
 from tracegrade_scoring.compare.paired import Pair, difference, holm, t_score_difference
-from tracegrade_scoring.intervals import percentile
+from tracegrade_scoring.statistics.intervals import percentile
 
 TASKS = [
     Pair((0.0, 5.0), (1.0, 4.0)),

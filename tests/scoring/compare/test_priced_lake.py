@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tracegrade.cli import main
-from tracegrade_collector.lake import Lake
+from tracegrade_lake import Lake
 
 from ...queries.traces import agent, land, model, request_of, tool
 

@@ -6,7 +6,7 @@ import pytest
 
 from tracegrade_scoring.compare.composite import AxesOfSide, unpaired_composite
 from tracegrade_scoring.compare.unpaired import Side, unpaired_difference
-from tracegrade_scoring.triangle import Axes, t_score
+from tracegrade_scoring.statistics.t_score import Axes, t_score
 
 
 def side(attempts: list[tuple[float, float]]) -> Side:

@@ -12,13 +12,13 @@ import pytest
 from tests.queries.traces import land
 from tests.scoring.build import specification
 
-from tracegrade_collector.crash_points import EXIT_CODE, VARIABLE
 from tracegrade_collector.errors import LakeUnwritable
-from tracegrade_collector.lake import RAW_SPANS, Lake
-from tracegrade_queries.build import build
-from tracegrade_queries.connection import connect
+from tracegrade_lake import RAW_SPANS, Lake
+from tracegrade_lake.crash_points import EXIT_CODE, VARIABLE
+from tracegrade_queries.build.build import build
+from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.schema import TRAJECTORIES
-from tracegrade_scoring.job import score
+from tracegrade_scoring.job.score import score
 
 from .test_job import TASKS, child, run, tables, values
 

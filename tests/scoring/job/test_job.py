@@ -13,12 +13,12 @@ from tests.queries.test_evaluations import land_results, result
 from tests.queries.traces import agent, land, message, model, request, request_of, tool
 from tests.scoring.build import arrow, specification
 
-from tracegrade_collector.crash_points import EXIT_CODE, VARIABLE
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.connection import connect
+from tracegrade_lake import Lake
+from tracegrade_lake.crash_points import EXIT_CODE, VARIABLE
+from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.schema import VERDICTS
 from tracegrade_scoring.errors import ScoringBusy
-from tracegrade_scoring.job import Chosen, ScoreSummary, _alone, look, score
+from tracegrade_scoring.job.score import Chosen, ScoreSummary, _alone, look, score
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.schema import SCORE_SUMS, SCORE_TABLES, TRAJECTORY_SCORES
 from tracegrade_scoring.tasks import Specification

@@ -10,10 +10,10 @@ from tests.queries.test_pricing import USED, call, run
 from tests.queries.traces import land, rows
 
 from tracegrade.cli import main
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.pricing import NO_PRICES, Price
+from tracegrade_lake import Lake
+from tracegrade_queries.costs.pricing import NO_PRICES, Price
 from tracegrade_scoring.errors import PriceFileInvalid, PriceFileUnreadable
-from tracegrade_scoring.job import score
+from tracegrade_scoring.job.score import score
 from tracegrade_scoring.prices import load_prices
 from tracegrade_scoring.tasks import Specification
 

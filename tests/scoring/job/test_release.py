@@ -12,9 +12,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from tests.scoring.build import arrow
 
-from tracegrade_scoring.release import release_scores
 from tracegrade_scoring.schema import SCORE_SUMS, TRAJECTORY_SCORES
-from tracegrade_scoring.sums import UNIT, add_scores, start_sums, total_sums
+from tracegrade_scoring.statistics.release import release_scores
+from tracegrade_scoring.statistics.sums import UNIT, add_scores, start_sums, total_sums
 
 
 class Run(NamedTuple):

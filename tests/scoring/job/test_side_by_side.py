@@ -6,11 +6,11 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+from tracegrade_scoring.job.run import plain
+from tracegrade_scoring.job.score_table import CHILD, SCORERS, side_by_side
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.relations import put
-from tracegrade_scoring.run import plain
 from tracegrade_scoring.schema import SCORE, TRAJECTORY_SCORES
-from tracegrade_scoring.side_by_side import CHILD, SCORERS, side_by_side
 
 KNOWN = """
   SELECT run AS trajectory_id, run < 4 AS is_root, NULL AS task_id, NULL AS task_category,

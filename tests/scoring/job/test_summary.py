@@ -8,11 +8,11 @@ from tests.queries.traces import land, request_of, span
 from tests.scoring.build import specification
 
 import tracegrade_queries
-from tracegrade_collector.lake import Lake
-from tracegrade_scoring.job import ScoreSummary, score
+from tracegrade_lake import Lake
+from tracegrade_scoring.job.score import ScoreSummary, score
+from tracegrade_scoring.job.summary import summary_lines, summary_object
 from tracegrade_scoring.metrics import METRICS
-from tracegrade_scoring.reasons import REASONS, reason_of
-from tracegrade_scoring.summary import summary_lines, summary_object
+from tracegrade_scoring.rendering.reasons import REASONS, reason_of
 from tracegrade_scoring.tasks import Specification
 
 from .test_job import run

@@ -7,10 +7,10 @@ from typing import Any
 
 import duckdb
 
-from tracegrade_collector.lake import RAW_SPANS, Lake
-from tracegrade_queries.connection import view_sql
+from tracegrade_lake import RAW_SPANS, Lake
+from tracegrade_queries.engine.connection import view_sql
+from tracegrade_queries.engine.sql import query
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
-from tracegrade_queries.sql import query
 from tracegrade_scoring.report.model import Report
 from tracegrade_scoring.report.read import read_report
 from tracegrade_scoring.schema import SCORE, SCORE_TABLES

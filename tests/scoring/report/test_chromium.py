@@ -15,8 +15,8 @@ from tests.scoring.report.build import START, Tables
 from tests.scoring.report.test_hostile import fill_with
 
 from tracegrade_scoring.report.html import render_html
-from tracegrade_scoring.report.timeline.html import render_html as render_run
-from tracegrade_scoring.report.timeline.read import read_timeline
+from tracegrade_scoring.timeline.html import render_html as render_run
+from tracegrade_scoring.timeline.read import read_timeline
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Debian's package chromium is not here")

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.scoring.report.build import START, Tables
 from tests.scoring.statistics.pcg64 import pcg64
 
-from tracegrade_queries.sql import paths
-from tracegrade_scoring.intervals import percentile
+from tracegrade_queries.engine.sql import paths
+from tracegrade_scoring.rendering.words import DASH
 from tracegrade_scoring.report.as_json import render_json
 from tracegrade_scoring.report.graph import depths, sub_goal_graph
 from tracegrade_scoring.report.html import render_html
@@ -25,7 +25,7 @@ from tracegrade_scoring.report.model import (
 )
 from tracegrade_scoring.report.read import read_report
 from tracegrade_scoring.report.terminal import render_terminal
-from tracegrade_scoring.report.words import DASH
+from tracegrade_scoring.statistics.intervals import percentile
 
 
 def worked_example(tables: Tables, late: float = 5.0) -> Release:

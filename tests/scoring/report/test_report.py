@@ -13,7 +13,7 @@ from tracegrade_scoring.report.html import render_html
 from tracegrade_scoring.report.markdown import render_markdown
 from tracegrade_scoring.report.model import Key, Release, Report
 from tracegrade_scoring.report.terminal import render_terminal
-from tracegrade_scoring.sums import add_scores, read_scores, total_sums
+from tracegrade_scoring.statistics.sums import add_scores, read_scores, total_sums
 
 
 def only(report: Report) -> Release:

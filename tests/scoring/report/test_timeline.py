@@ -10,13 +10,13 @@ from tests.scoring.report.build import START, Tables
 from tests.scoring.report.test_hostile import HOSTILE, Page, acting
 
 from tracegrade_scoring.errors import TrajectoryUnknown
-from tracegrade_scoring.report.timeline.as_csv import render_csv
-from tracegrade_scoring.report.timeline.as_json import render_json
-from tracegrade_scoring.report.timeline.html import render_html
-from tracegrade_scoring.report.timeline.markdown import render_markdown
-from tracegrade_scoring.report.timeline.model import Timeline
-from tracegrade_scoring.report.timeline.read import read_timeline
-from tracegrade_scoring.report.timeline.terminal import render_terminal
+from tracegrade_scoring.timeline.as_csv import render_csv
+from tracegrade_scoring.timeline.as_json import render_json
+from tracegrade_scoring.timeline.html import render_html
+from tracegrade_scoring.timeline.markdown import render_markdown
+from tracegrade_scoring.timeline.model import Timeline
+from tracegrade_scoring.timeline.read import read_timeline
+from tracegrade_scoring.timeline.terminal import render_terminal
 
 
 def refund(tables: Tables, said: str = "The refund is done.") -> str:

@@ -3,7 +3,14 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracegrade_scoring.alignment import ALONE, NEVER, Decision, Pair, align, decisions
+from tracegrade_scoring.scorers.tool_selection.alignment import (
+    ALONE,
+    NEVER,
+    Decision,
+    Pair,
+    align,
+    decisions,
+)
 
 LEAVE_POINT, PAIR, LEAVE_EXPECTATION = range(3)  # in the order that the rule of ties prefers
 

@@ -5,7 +5,7 @@ from typing import Any
 import duckdb
 from tests.scoring.build import Row, arrow
 
-from tracegrade_queries.sql import query
+from tracegrade_queries.engine.sql import query
 from tracegrade_scoring.schema import TRAJECTORY_SCORES
 
 

@@ -22,12 +22,12 @@ from tests.scoring.build import (
     trajectory,
 )
 
-from tracegrade_queries.canonical import canonical_json
-from tracegrade_scoring.assignment import largest_assignment
+from tracegrade_queries.build.canonical import canonical_json
 from tracegrade_scoring.errors import BadWeights
-from tracegrade_scoring.specification import weighted
+from tracegrade_scoring.scorers.tool_correctness.assignment import largest_assignment
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.model import ToolCorrectness
+from tracegrade_scoring.tasks.specification import weighted
 
 Made = str | tuple[str, Row]
 

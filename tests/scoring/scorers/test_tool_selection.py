@@ -8,7 +8,7 @@ import duckdb
 import pytest
 from tests.scoring.build import Row, call, connection, scored, scores, specification, trajectory
 
-from tracegrade_queries.canonical import canonical_json
+from tracegrade_queries.build.canonical import canonical_json
 
 TOOLS = """
 tools:

@@ -13,7 +13,7 @@ from tests.scoring.build import Row, connection, prepared, score_rows, specifica
 
 from tracegrade_scoring.errors import BadWeights
 from tracegrade_scoring.relations import define
-from tracegrade_scoring.triangle import LABELS, PRESETS, Axes, Weights, label_of, t_score
+from tracegrade_scoring.statistics.t_score import LABELS, PRESETS, Axes, Weights, label_of, t_score
 
 axis = st.floats(0, 10).map(lambda value: value if value > 1e-6 else 0.0)
 weight = st.floats(0.1, 3)

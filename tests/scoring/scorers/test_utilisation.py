@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.scoring.build import Row, call, connection, prepared, specification, trajectory
 
-from tracegrade_scoring.tokens import distinctive_tokens
-from tracegrade_scoring.utilisation import find_uses
+from tracegrade_scoring.attempts.distinctive_tokens import distinctive_tokens
+from tracegrade_scoring.scorers.tool_correctness.utilisation import find_uses
 
 RUNS = 150
 EXAMPLES = 5

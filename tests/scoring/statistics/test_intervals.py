@@ -4,7 +4,7 @@ from itertools import islice
 
 import pytest
 
-from tracegrade_scoring.intervals import bootstrap, normal_quantile, percentile, wilson
+from tracegrade_scoring.statistics.intervals import bootstrap, normal_quantile, percentile, wilson
 
 from .pcg64 import pcg64
 

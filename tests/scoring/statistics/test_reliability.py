@@ -10,9 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracegrade_scoring import beta
-from tracegrade_scoring.reliability import ESTIMATORS, Attempts, Pass, count_attempts, passes
-from tracegrade_scoring.tiers import classify, tier_of
+from tracegrade_scoring.statistics import beta
+from tracegrade_scoring.statistics.reliability import (
+    ESTIMATORS,
+    Attempts,
+    Pass,
+    count_attempts,
+    passes,
+)
+from tracegrade_scoring.statistics.tiers import classify, tier_of
 
 outcomes = st.lists(st.booleans(), min_size=1, max_size=6)
 counted = st.integers(1, 8).flatmap(

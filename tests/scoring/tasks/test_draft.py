@@ -11,11 +11,11 @@ import pytest
 import yaml
 from tests.queries.traces import agent, land, request_of, tool
 
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.build import build
-from tracegrade_queries.connection import connect
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
+from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.errors import NothingToDraft
-from tracegrade_scoring.job import score
+from tracegrade_scoring.job.score import score
 from tracegrade_scoring.schema import SCORE_TABLES
 from tracegrade_scoring.tasks import Specification, load
 from tracegrade_scoring.tasks.draft import draft_file

@@ -3,7 +3,7 @@
 import pytest
 from tests.scoring.build import call, connection, prepared, specification, trajectory
 
-from tracegrade_scoring.criteria import expressions
+from tracegrade_scoring.attempts.criteria import expressions
 from tracegrade_scoring.tasks import engine
 from tracegrade_scoring.tasks.engine import expression_fault
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.scoring.build import call, connection, scored, scores, specification, trajectory
 from tests.scoring.scorers.plain import equal
 
-from tracegrade_queries.canonical import canonical_json
-from tracegrade_queries.sql import query
+from tracegrade_queries.build.canonical import canonical_json
+from tracegrade_queries.engine.sql import query
 from tracegrade_scoring.tasks.wanted import faults, literally, place, wanted
 
 FITS = "SELECT fits_wanted($found, $value, $pattern, $low, $high)"

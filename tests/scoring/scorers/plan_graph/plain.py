@@ -13,7 +13,7 @@ from itertools import chain, pairwise, product
 from operator import add
 from typing import Any
 
-from tracegrade_scoring.plan_steps import normal_text
+from tracegrade_scoring.attempts.plan_steps import normal_text
 
 Known = bool | None
 Result = tuple[str, Any, Any]

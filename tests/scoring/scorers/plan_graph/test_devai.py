@@ -11,11 +11,11 @@ from typing import Any, Final
 import pytest
 from tests.scoring.build import prepared, specification
 
-from tracegrade_collector.importer import import_files
+from tracegrade_collector.importing.importer import import_files
 from tracegrade_collector.importing.part import Reading
-from tracegrade_collector.lake import Lake
-from tracegrade_queries.build import build
-from tracegrade_queries.connection import connect
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
+from tracegrade_queries.engine.connection import connect
 
 from .scored import Scored, graph_scores
 

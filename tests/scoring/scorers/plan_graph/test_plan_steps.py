@@ -5,7 +5,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from tracegrade_scoring.plan_steps import changes_remaining_steps, matches, normal_text, read_plan
+from tracegrade_scoring.attempts.plan_steps import (
+    changes_remaining_steps,
+    matches,
+    normal_text,
+    read_plan,
+)
 
 
 def replans(before: Sequence[object], after: Sequence[object], done: str = "") -> bool:

@@ -9,7 +9,8 @@ from tests.headers import bare, columns_of, header, relations_read
 from tests.scoring.build import call, connection, prepared, specification, trajectory
 
 import tracegrade_queries
-from tracegrade_scoring import plan_graph, replanning
+from tracegrade_scoring.scorers import plan_graph
+from tracegrade_scoring.scorers.replanning import score as replanning
 
 from .scored import plan
 from .test_sub_goals import SUPPORT

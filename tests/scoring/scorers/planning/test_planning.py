@@ -19,8 +19,8 @@ from tests.scoring.build import (
     trajectory,
 )
 
-from tracegrade_scoring import plan_graph, planning
-from tracegrade_scoring.planning.reading import read_steps
+from tracegrade_scoring.scorers import plan_graph, planning
+from tracegrade_scoring.scorers.planning.reading import read_steps
 
 from . import plain
 

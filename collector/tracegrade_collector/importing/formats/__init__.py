@@ -1,0 +1,1 @@
+"""The formats that `import` reads, one module each."""

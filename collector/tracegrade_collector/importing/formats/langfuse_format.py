@@ -1,0 +1,302 @@
+"""The format `langfuse`: traces with observations, or observations alone, → spans.
+
+A file is an export of observations (a list, or one a line; in camelCase or snake_case), of traces
+that hold theirs, or of scores. What Langfuse kept of a span of OpenTelemetry (ids, attributes,
+scope) is given back; inputs and outputs become messages, arguments and results of the GenAI
+conventions.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
+
+from tracegrade import names
+from tracegrade_collector.importing.formats.langfuse_scores import FORMAT, is_score, verdicts_of
+from tracegrade_collector.importing.message_shapes import (
+    plain,
+    read_spoken,
+    unpacked,
+    unpacked_arguments,
+)
+from tracegrade_collector.importing.part import Part, Reading
+from tracegrade_collector.importing.records import Record, read_records
+from tracegrade_collector.importing.scores import COST, Verdict
+from tracegrade_collector.importing.source import open_plain
+from tracegrade_collector.importing.span_parts import (
+    add_attributes,
+    as_json,
+    one_scope,
+    part_of,
+    span_id_of,
+    trace_id_of,
+)
+from tracegrade_collector.importing.times import nanoseconds
+from tracegrade_collector.importing.trajectory import SCOPE
+
+_MODEL: Final = "chat"
+_OPERATIONS: Final = {
+    "AGENT": names.INVOKE_AGENT,
+    "EMBEDDING": "embeddings",
+    "GENERATION": _MODEL,
+    "RETRIEVER": "retrieval",
+    "TOOL": names.EXECUTE_TOOL,
+}
+_TYPES: Final = {*_OPERATIONS, "SPAN", "EVENT", "CHAIN", "EVALUATOR", "GUARDRAIL"}
+_TOKENS: Final = {
+    "gen_ai.usage.input_tokens": ("input", "input_tokens", "promptTokens", "prompt_tokens"),
+    "gen_ai.usage.output_tokens": (
+        "output",
+        "output_tokens",
+        "completionTokens",
+        "completion_tokens",
+    ),
+    "gen_ai.usage.cache_read.input_tokens": ("input_cached_tokens", "cache_read_input_tokens"),
+    "gen_ai.usage.reasoning.output_tokens": ("output_reasoning_tokens", "output_reasoning"),
+}
+_TOOL_NAMES: Final = (names.TOOL_NAME, "tool.name", "ai.toolCall.name")
+_CALL_IDS: Final = (names.TOOL_CALL_ID, "tool_call.id", "ai.toolCall.id")
+_AGENT_PREFIX: Final = re.compile(r"(?:invoke_agent|agent_run) +\[?")
+_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_WORKFLOW: Final = "Agent workflow"
+"""What OpenAI's agents call a run."""
+_NAME_PREFIX: Final = re.compile(r"(?:execute_tool|running tool:) +")
+
+Row = Mapping[str, Any]
+
+
+def fits(record: Any) -> bool:
+    """Return whether a file that begins with this record is of this format."""
+    return any(
+        is_score(trace) or any(map(_is_observation, _observations(trace)[:1]))
+        for trace in _traces(record)
+    )
+
+
+def read(path: Path, reading: Reading) -> Iterator[Part]:
+    """Yield a part for each trace, observation or score, and one for each faulty record.
+
+    `--map success=NAME` names the scores that are verdicts.
+    """
+    with open_plain(path) as file:
+        for record in read_records(file):
+            yield from _parts(f"{path}:{record.line}", record, reading.paths.get("success"))
+
+
+def _parts(place: str, record: Record, score: str | None) -> Iterator[Part]:
+    traces = _traces(record.value)
+    if record.fault or not traces:
+        lacks = "neither a trace, an observation nor a score of Langfuse"
+        yield Part(place, fault=record.fault or lacks)
+    for trace in traces:
+        yield _of_score(place, trace, score) if is_score(trace) else _part(place, trace, score)
+
+
+def _of_score(place: str, found: Row, score: str | None) -> Part:
+    ignored: Counter[str] = Counter()
+    verdicts = list(verdicts_of([found], score, ignored))
+    return Part(place, verdicts=verdicts, understood=_scores(verdicts), ignored=ignored)
+
+
+def _part(place: str, trace: Row, score: str | None) -> Part:
+    ignored: Counter[str] = Counter()
+    scores = [_camel_case(each) for each in _list(trace.get("scores"))]
+    of_trace = ({"traceId": trace.get("id"), **each} for each in scores)
+    verdicts = list(verdicts_of(of_trace, score, ignored))
+    request = ExportTraceServiceRequest()
+    for found in _observations(trace):
+        if _is_observation(found):
+            request.MergeFrom(_request(found, trace, ignored))
+        else:
+            ignored["observations without an id, a trace or a type"] += 1
+    if not request.resource_spans:
+        ignored["traces without their observations"] += 1
+    part = part_of(place, request, +ignored)
+    understood = Counter(part.understood) + _scores(verdicts)
+    return part._replace(verdicts=verdicts, understood=understood)
+
+
+def _scores(verdicts: Sequence[Verdict]) -> Counter[str]:
+    return +Counter({"scores": len(verdicts)})
+
+
+def _traces(record: Any) -> Sequence[Row]:
+    """Return the traces in a record; an observation alone is one, a score stands for itself."""
+    if not isinstance(record, dict):
+        return ()
+    data = record.get("data")
+    if isinstance(data, list):
+        return [trace for each in data for trace in _traces(each)]
+    if isinstance(record.get("trace"), dict):
+        return [{**record["trace"], "observations": record.get("observations")}]
+    if isinstance(record.get("observations"), list):
+        return [record]
+    found = _camel_case(record)
+    if is_score(found):
+        return [found]
+    return [{"observations": [found]}] if _is_observation(found) else []
+
+
+def _observations(trace: Row) -> Sequence[Row]:
+    return [_camel_case(each) for each in _list(trace.get("observations"))]
+
+
+def _camel_case(value: Any) -> Row:
+    """Return an observation with the names of its members as the interface writes them."""
+    members = value if isinstance(value, dict) else {}
+    return {re.sub(r"_(\w)", lambda m: m[1].upper(), key): members[key] for key in members}
+
+
+def _is_observation(value: Row) -> bool:
+    return bool(value.get("id") and value.get("traceId")) and str(value.get("type")) in _TYPES
+
+
+def _request(found: Row, trace: Row, ignored: Counter[str]) -> ExportTraceServiceRequest:
+    metadata = _object(found.get("metadata"))
+    scope = _object(metadata.get("scope"))
+    resource = {
+        **_object(metadata.get("resourceAttributes")),
+        names.ENVIRONMENT: found.get("environment") or trace.get("environment"),
+    }
+    if trace.get("release"):
+        resource[names.SERVICE_VERSION] = trace["release"]
+    return one_scope(
+        [_span(found, trace, _object(metadata.get("attributes")), ignored)],
+        resource,
+        as_json(scope.get("name") or SCOPE),
+        as_json(scope.get("version") or ""),
+    )
+
+
+def _span(found: Row, trace: Row, kept: Row, ignored: Counter[str]) -> Span:
+    """Return the span; what Langfuse tells comes before the attributes that it kept."""
+    start = nanoseconds(found.get("startTime"))
+    span = Span(
+        trace_id=trace_id_of(FORMAT, found["traceId"]),
+        span_id=span_id_of(FORMAT, found["id"]),
+        name=as_json(found.get("name") or ""),
+        start_time_unix_nano=start or 0,
+        end_time_unix_nano=nanoseconds(found.get("endTime")) or start or 0,
+    )
+    if parent := found.get("parentObservationId"):
+        span.parent_span_id = span_id_of(FORMAT, parent)
+    if found.get("level") == "ERROR":
+        span.status.code = Status.STATUS_CODE_ERROR
+        span.status.message = as_json(found.get("statusMessage") or "")
+    told = _told(found, kept, ignored)
+    if not parent:
+        told |= {
+            names.CONVERSATION_ID: trace.get("sessionId") or found.get("sessionId"),
+            names.IMPORT_FORMAT: FORMAT,
+        }
+    add_attributes(span.attributes, {**kept, **_given(told)})
+    return span
+
+
+def _told(found: Row, kept: Row, ignored: Counter[str]) -> dict[str, Any]:
+    operation = _operation(found, kept)
+    told: dict[str, Any] = {names.OPERATION_NAME: operation}
+    if operation == names.EXECUTE_TOOL:
+        return told | _tool(found, kept)
+    if operation in (names.INVOKE_AGENT, _MODEL):
+        told |= _messages(found, ignored)
+    if operation == names.INVOKE_AGENT:
+        told[names.AGENT_NAME] = _agent_name(found, kept)
+    if operation == _MODEL:
+        told |= {"gen_ai.request.model": found.get("model"), **_tokens(found)}
+        told[COST] = _cost(found)
+    return told
+
+
+def _agent_name(found: Row, kept: Row) -> str | None:
+    """Return what an agent is called; the name of a trace or of a workflow is not its own."""
+    if stated := kept.get(names.AGENT_NAME):
+        return as_json(stated)
+    if found["type"] != "AGENT" or found.get("name") == _WORKFLOW:
+        return None
+    name = _AGENT_PREFIX.sub("", as_json(found.get("name") or "")).removesuffix("]")
+    return None if _UUID.fullmatch(name) else name or None
+
+
+def _operation(found: Row, kept: Row) -> str | None:
+    """Return what an observation is; one without a parent that is nothing else is the run."""
+    kind = "TOOL" if _is_tool(found, kept) else str(found["type"])
+    is_root = not found.get("parentObservationId")
+    return _OPERATIONS.get(kind, names.INVOKE_AGENT if is_root else None)
+
+
+def _is_tool(found: Row, kept: Row) -> bool:
+    """Return whether a tool ran: older SDKs know no such type, and LangChain's answer tells it."""
+    return kept.get("openinference.span.kind") == "TOOL" or (
+        found["type"] == "SPAN" and _answer_message(found) is not None
+    )
+
+
+def _answer_message(found: Row) -> Row | None:
+    """Return LangChain's message of a tool, if an observation's output is one."""
+    output = unpacked(found.get("output"))
+    message = plain(output.get("output", output)) if isinstance(output, dict) else None
+    if isinstance(message, dict) and "tool" in (message.get("type"), message.get("role")):
+        return message
+    return None
+
+
+def _tool(found: Row, kept: Row) -> dict[str, Any]:
+    arguments = unpacked_arguments(found.get("input"))
+    if isinstance(arguments, dict) and [*arguments] == ["input"]:
+        arguments = unpacked_arguments(arguments["input"])
+    answer = _answer_message(found) or {}
+    result = answer.get("content", found.get("output"))
+    name = _first(kept, _TOOL_NAMES) or answer.get("name") or found.get("name") or ""
+    failed = answer.get("status") == "error"
+    return {
+        names.TOOL_NAME: _NAME_PREFIX.sub("", as_json(name)),
+        names.TOOL_CALL_ID: _first(kept, _CALL_IDS) or answer.get("tool_call_id"),
+        names.TOOL_CALL_ARGUMENTS: arguments if arguments is None else as_json(arguments),
+        names.TOOL_CALL_RESULT: result if result in (None, {}) else as_json(result),
+        names.ERROR_TYPE: "tool_error" if failed else None,
+    }
+
+
+def _messages(found: Row, ignored: Counter[str]) -> dict[str, Any]:
+    heard = read_spoken(found.get("input"), "user", ignored)
+    said = read_spoken(found.get("output"), "assistant", ignored)
+    return {
+        names.INPUT_MESSAGES: as_json(heard.messages) if heard.messages else None,
+        names.OUTPUT_MESSAGES: as_json(said.messages) if said.messages else None,
+        names.TOOL_DEFINITIONS: as_json(heard.tools) if heard.tools else None,
+    }
+
+
+def _tokens(found: Row) -> dict[str, Any]:
+    usage = _object(found.get("usage")) | _object(found.get("usageDetails"))
+    tokens = {name: _first(usage, keys) for name, keys in _TOKENS.items()}
+    return {name: count for name, count in tokens.items() if isinstance(count, int)}
+
+
+def _cost(found: Row) -> float | None:
+    """Return what a model call cost, as it was told or as Langfuse worked it out."""
+    details = _object(found.get("providedCostDetails")) or _object(found.get("costDetails"))
+    cost = _first({**found, **details}, ("total", "totalCost", "calculatedTotalCost"))
+    return float(cost) if isinstance(cost, int | float) and cost >= 0 else None
+
+
+def _first(values: Row, keys: Sequence[str]) -> Any:
+    return next((values[key] for key in keys if values.get(key) not in (None, "")), None)
+
+
+def _given(values: Row) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value not in (None, {})}
+
+
+def _object(value: Any) -> dict[str, Any]:
+    value = unpacked(value)
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()

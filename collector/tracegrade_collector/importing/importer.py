@@ -1,0 +1,284 @@
+"""Files → the lake, each span and verdict once: once more, a file adds what is new.
+
+A span is known by its content hash, which covers its ids, all its fields, resource and scope.
+Log records have no ids, so equal ones are counted: what a file has more than the lake is added.
+`importing/` reads the files of every format as requests and verdicts.
+What is read goes the way of the collector: records with rising sequence numbers, rows, synced
+files, a commit with an application transaction.
+"""
+
+import fcntl
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.encoding.otlp import Encoding, Request, Signal
+from tracegrade_collector.errors import ImportBusy, NotRedacted
+from tracegrade_collector.importing.addresses import runs_of
+from tracegrade_collector.importing.known_formats import read_file
+from tracegrade_collector.importing.part import Part, Reading
+from tracegrade_collector.importing.verdict_rows import BATCH_ROWS, Verdict, add_verdicts
+from tracegrade_collector.redact.redaction import Redactor
+from tracegrade_collector.rows.rows import Record, log_rows, span_rows
+from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Table
+from tracegrade_lake.files import FILE_MODE
+from tracegrade_lake.lake_root import writing_to
+
+COLLECTOR_ID = "import"
+LOCK_NAME = "import.lock"
+BATCH_BYTES = 64 * 2**20
+"""Of requests, as protobuf, per commit."""
+
+HASH = "content_hash"
+
+
+def rows_app_id(signal: Signal) -> str:
+    """Return the application whose version in a raw table is how many rows were imported."""
+    return f"{COLLECTOR_ID}/{signal}/rows"
+
+
+@dataclass
+class Imported:
+    """What became of everything in the files: added + known + rejected, and the faults."""
+
+    added: Counter[Signal] = field(default_factory=Counter)
+    known: Counter[Signal] = field(default_factory=Counter)
+    """In the lake before, or a second time in the files."""
+
+    rejected: Counter[str] = field(default_factory=Counter)
+    """By reason."""
+
+    faults: int = 0
+    """Files or lines that could not be read."""
+
+    verdicts: Counter[str] = field(default_factory=Counter)
+    """How many were added, replaced or known."""
+
+    understood: Counter[str] = field(default_factory=Counter)
+    """What the formats read, by what it is: `tool calls`."""
+
+    ignored: Counter[str] = field(default_factory=Counter)
+    """What they did not, by what it is: `content blocks of type 'image'`."""
+
+
+def import_files(
+    lake: Lake,
+    paths: Iterable[Path],
+    note: Callable[[str], None],
+    config: CollectorConfig | None = None,
+    reading: Reading | None = None,
+    show: Callable[[str], object] = lambda _: None,
+) -> Imported:
+    """Add what the lake lacks of these files, redacted, and return the counts.
+
+    Args:
+        lake: Where to.
+        paths: Files of a format that `importing/` knows; gzipped or not.
+        note: Gets one line for each file or line that cannot be read, or has rejected items.
+        config: How to redact; with the default options if absent.
+        reading: In which format, and where fields stand; found by content if absent.
+        show: Gets a line about how far the import is, now and then.
+
+    Raises:
+        BadSecret: The file with the secret of pseudonyms cannot be used.
+        ImportBusy: Another import into this lake is running.
+        NotRedacted: Redaction failed; the rows concerned are not in the lake.
+    """
+    imported = Imported()
+    with _only_import(lake):
+        redactor = Redactor.from_options(config or CollectorConfig(), lake.state)
+        batches = {signal: _Batch(lake, signal, redactor, imported) for signal in Signal}
+        verdicts = _Verdicts(lake, redactor, imported, note)
+        seq = max(batch.landed_seq for batch in batches.values())
+        for path in paths:
+            for number, part in enumerate(read_file(path, reading or Reading()), start=1):
+                show(f"importing {path}: {number}")
+                _count(part, imported, note)
+                verdicts.add(part)
+                if verdicts.count >= BATCH_ROWS:
+                    _flush(batches, verdicts)
+                if part.request is not None and part.signal is not None:
+                    seq += 1
+                    batches[part.signal].add(_record(seq, part.signal, part.request), path)
+        _flush(batches, verdicts)
+    return imported
+
+
+def _flush(batches: Mapping[Signal, "_Batch"], verdicts: "_Verdicts") -> None:
+    """Write everything; spans come first, since verdicts may name them by their task."""
+    for batch in batches.values():
+        batch.flush()
+    verdicts.flush()
+
+
+@contextmanager
+def _only_import(lake: Lake) -> Iterator[None]:
+    """Hold the lock that keeps sequence numbers rising; it goes with the process."""
+    with writing_to(lake.state):
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+        descriptor = os.open(lake.state / LOCK_NAME, flags, FILE_MODE)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        msg = f"another import into {lake.place} is running; wait for it to end"
+        raise ImportBusy(msg) from None
+    finally:
+        os.close(descriptor)
+
+
+def _count(part: Part, imported: Imported, note: Callable[[str], None]) -> None:
+    """Count what is in a part, and note what is lost of it."""
+    imported.understood.update(part.understood)
+    imported.ignored.update(part.ignored)
+    if part.fault:
+        imported.faults += 1
+        note(f"{part.place}: {part.fault}")
+    for reason, count in part.rejections:
+        imported.rejected[reason] += count
+        note(f"{part.place}: {count} rejected: {reason}")
+
+
+def _record(seq: int, signal: Signal, request: Request) -> Record:
+    body = request.SerializeToString()
+    return Record(seq, time.time_ns(), signal, Encoding.PROTOBUF, "", body)
+
+
+class _Batch:
+    """Requests of one signal, from one file or several, that are committed together."""
+
+    def __init__(self, lake: Lake, signal: Signal, redactor: Redactor, imported: Imported) -> None:
+        self._lake = lake
+        self._redactor = redactor
+        self._signal = signal
+        self._imported = imported
+        self._table, self._rows = _TABLES[signal]
+        self._app_id = f"{COLLECTOR_ID}/{signal}"
+        self.landed_seq = lake.transaction_version(self._table.name, self._app_id) or 0
+        self._records: list[Record] = []
+        self._bytes = 0
+        self._file_of_seq: dict[int, Path] = {}
+        self._file: Path | None = None
+        self._seen_in_file: Counter[str] = Counter()
+
+    def add(self, record: Record, file: Path) -> None:
+        """Take a request of a file, and commit what there is if it is enough."""
+        self._records.append(record)
+        self._file_of_seq[record.seq] = file
+        self._bytes += len(record.body)
+        if self._bytes >= BATCH_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Commit the rows that the lake lacks."""
+        if not self._records:
+            return
+        first, last = self._records[0].seq, self._records[-1].seq
+        rows = self._clean(self._rows(self._records, COLLECTOR_ID))
+        new = rows.filter(pa.array(self._is_new(rows), pa.bool_()))
+        if new.num_rows:
+            staged = self._lake.stage(self._table, new, f"{COLLECTOR_ID}-{first}-{last}")
+            counted = self._counted(new.num_rows)
+            self._lake.add_files(self._table, staged, self._app_id, last, also=counted)
+        self._imported.added[self._signal] += new.num_rows
+        self._imported.known[self._signal] += rows.num_rows - new.num_rows
+        self._records, self._bytes, self._file_of_seq = [], 0, {}
+
+    def _clean(self, rows: pa.Table) -> pa.Table:
+        try:
+            return self._redactor.redact_rows(rows)
+        except Exception as error:  # noqa: BLE001 - nothing passes that was not looked at
+            kind = type(error).__name__
+            msg = f"{rows.num_rows} rows could not be redacted ({kind}), so they are not imported"
+            raise NotRedacted(msg) from None
+
+    def _counted(self, added: int) -> dict[str, int]:
+        """Return how many rows all imports have added then; nothing if some went uncounted."""
+        name, app_id = self._table.name, rows_app_id(self._signal)
+        before = self._lake.transaction_version(name, app_id)
+        if before is None and self._lake.transaction_version(name, self._app_id) is not None:
+            return {}
+        return {app_id: (before or 0) + added}
+
+    def _is_new(self, rows: pa.Table) -> list[bool]:
+        hashes = rows[HASH].to_pylist()
+        landed = _counts_in_lake(self._lake, self._table, hashes)
+        return [
+            self._takes(landed, each, self._file_of_seq[seq])
+            for each, seq in zip(hashes, rows["wal_seq"].to_pylist(), strict=True)
+        ]
+
+    def _takes(self, landed: Counter[str], content_hash: str, file: Path) -> bool:
+        """Return whether the lake lacks this row, and if so count it as landed."""
+        if file != self._file:
+            self._file = file
+            self._seen_in_file.clear()
+        self._seen_in_file[content_hash] += 1
+        wanted = 1 if self._signal is Signal.TRACES else self._seen_in_file[content_hash]
+        is_new = wanted > landed[content_hash]
+        landed[content_hash] += is_new
+        return is_new
+
+
+class _Verdicts:
+    """Verdicts from one file or several that are written together."""
+
+    def __init__(
+        self, lake: Lake, redactor: Redactor, imported: Imported, note: Callable[[str], None]
+    ) -> None:
+        self._lake = lake
+        self._redactor = redactor
+        self._imported = imported
+        self._note = note
+        self._parts: list[Part] = []
+        self.count = 0
+
+    def add(self, part: Part) -> None:
+        """Take the verdicts of a part."""
+        if part.verdicts:
+            self._parts.append(part)
+            self.count += len(part.verdicts)
+
+    def flush(self) -> None:
+        """Write the verdicts that the lake lacks; those whose run is not found are noted."""
+        if not self._parts:
+            return
+        found = runs_of(self._lake, (part.address for part in self._parts if part.address))
+        verdicts: list[Verdict] = []
+        for part in self._parts:
+            runs = found[part.address] if part.address else None
+            if isinstance(runs, str):
+                self._imported.faults += 1
+                self._note(f"{part.place}: {runs}")
+            elif runs is None:
+                verdicts += part.verdicts
+            else:
+                verdicts += [
+                    {**each, "trajectory_id": run} for each in part.verdicts for run in runs
+                ]
+        self._imported.verdicts.update(add_verdicts(self._lake, verdicts, self._redactor))
+        self._parts, self.count = [], 0
+
+
+def _counts_in_lake(lake: Lake, table: Table, hashes: Iterable[str]) -> Counter[str]:
+    """Return how often each of the hashes stands in the lake; one file at a time in memory."""
+    wanted = pa.array(set(hashes), pa.string())
+    counts: Counter[str] = Counter()
+    for file in lake.newest_files(table.name):
+        column = file.read(columns=[HASH])[HASH]
+        counts.update(column.filter(pc.is_in(column, value_set=wanted)).to_pylist())
+    return counts
+
+
+_TABLES: dict[Signal, tuple[Table, Callable[[Sequence[Record], str], pa.Table]]] = {
+    Signal.TRACES: (RAW_SPANS, span_rows),
+    Signal.LOGS: (RAW_LOGS, log_rows),
+}

@@ -1,0 +1,136 @@
+"""The formats that `tracegrade import` reads, and how each is told by a file's content.
+
+A format is a name, a test of a file's beginning, and a function that yields its parts. A new one
+is a module with that function and a line in `FORMATS`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from tracegrade_collector.encoding.otlp_files import SIGNAL_OF_KEY, read_parts
+from tracegrade_collector.importing.formats import (
+    claude_code_format,
+    inspect_format,
+    jaeger_format,
+    langfuse_format,
+    langsmith_format,
+    message_format,
+    phoenix_format,
+    tempo_format,
+    verdict_format,
+)
+from tracegrade_collector.importing.part import Part, Reading
+from tracegrade_collector.importing.records import read_records
+from tracegrade_collector.importing.source import READ_ERRORS, open_plain
+from tracegrade_collector.importing.tables import PARQUET_MAGIC, first_row
+
+HEAD_BYTES: Final = 4096
+PROBED_RECORDS: Final = 20
+"""Broken ones at a file's beginning are passed over."""
+
+
+class Sample(NamedTuple):
+    """The beginning of a file."""
+
+    head: bytes
+    """Its first bytes, without gzip."""
+
+    record: Any
+    """Its first JSON value, or row of Parquet, that could be read; None if it is neither."""
+
+    paths: Mapping[str, str]
+    """`--map`."""
+
+
+class Format(NamedTuple):
+    """One format."""
+
+    name: str
+    """As `--format` takes it."""
+
+    fits: Callable[[Sample], bool]
+    """Whether a file that begins so is of this format."""
+
+    read: Callable[[Path, Reading], Iterator[Part]]
+    """Yields the parts of a file in order; may raise what reading a file fails with."""
+
+
+def _read_otlp(path: Path, _: Reading) -> Iterator[Part]:
+    return (Part(*part) for part in read_parts(path))
+
+
+def _is_otlp(sample: Sample) -> bool:
+    record = sample.record
+    return (
+        isinstance(record, dict)
+        and any(key in record for key in SIGNAL_OF_KEY)
+        and not tempo_format.fits(record)
+    )
+
+
+FORMATS: Final = (
+    Format("otlp", _is_otlp, _read_otlp),
+    Format("tempo", lambda sample: tempo_format.fits(sample.record), tempo_format.read),
+    Format("langfuse", lambda sample: langfuse_format.fits(sample.record), langfuse_format.read),
+    Format(
+        "langsmith", lambda sample: langsmith_format.fits(sample.record), langsmith_format.read
+    ),
+    Format("phoenix", lambda sample: phoenix_format.fits(sample.record), phoenix_format.read),
+    Format(
+        "inspect",
+        lambda sample: inspect_format.fits(sample.head, sample.record),
+        inspect_format.read,
+    ),
+    Format("jaeger", lambda sample: jaeger_format.fits(sample.record), jaeger_format.read),
+    Format(
+        "verdicts",
+        lambda sample: verdict_format.fits(sample.head, sample.record, sample.paths),
+        verdict_format.read,
+    ),
+    Format(
+        "claude-code",
+        lambda sample: claude_code_format.fits(sample.record),
+        claude_code_format.read,
+    ),
+    Format(
+        "messages",
+        lambda sample: message_format.fits(sample.record, sample.paths),
+        message_format.read,
+    ),
+)
+"""In the order in which they are tried; what fits none is read as the first, which says why."""
+
+NAMES: Final = ("auto", *(format_.name for format_ in FORMATS))
+
+
+def read_file(path: Path, reading: Reading) -> Iterator[Part]:
+    """Yield the parts of a file in order, and one with a fault for what cannot be read.
+
+    Args:
+        path: The file; gzipped or not.
+        reading: In which format, and where its fields stand.
+    """
+    try:
+        yield from _format(path, reading).read(path, reading)
+    except READ_ERRORS as error:
+        yield Part(str(path), fault=f"cannot be read: {error}")
+
+
+def _format(path: Path, reading: Reading) -> Format:
+    if reading.format == "auto":
+        sample = _sample(path, reading.paths)
+        return next((format_ for format_ in FORMATS if format_.fits(sample)), FORMATS[0])
+    return next(format_ for format_ in FORMATS if format_.name == reading.format)
+
+
+def _sample(path: Path, paths: Mapping[str, str]) -> Sample:
+    with open_plain(path) as file:
+        head = file.peek(HEAD_BYTES)[:HEAD_BYTES]
+        if head.startswith(PARQUET_MAGIC):
+            return Sample(head, first_row(path), paths)
+        if head.lstrip(b" \t\r\n\xef\xbb\xbf")[:1] not in (b"{", b"["):
+            return Sample(head, None, paths)
+        records = islice(read_records(file), PROBED_RECORDS)
+        return Sample(head, next((each.value for each in records if not each.fault), None), paths)

@@ -1,0 +1,222 @@
+"""Erases traces from a lake so that no byte of them is left: what `tracegrade lake delete` does.
+
+First everything that was acknowledged lands, so that the log holds nothing of it. Then the files
+of all tables that have rows of the traces are written anew without them and the old ones removed;
+then old files that no table names any more, quarantine, dead letters and spilled data. Cut off
+anywhere, it is finished by doing it again: the ids of what was begun are kept until it is done.
+
+Whole traces are erased: one without some of its spans would be scored as something that never
+happened. Two things remain, which have no content: hashes in the memory of a running lander, and
+the ranges of sequence numbers and times in the tables' logs.
+"""
+
+import fcntl
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.errors import BadCondition
+from tracegrade_collector.land.dead_letters import FOLDER as DEAD_LETTERS
+from tracegrade_collector.land.quarantine import FOLDER as QUARANTINE
+from tracegrade_collector.maintenance import leftovers
+from tracegrade_collector.maintenance.wait_until_landed import settle
+from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Table
+from tracegrade_lake.crash_points import reach
+from tracegrade_lake.files import private_opener, write_whole
+from tracegrade_lake.maintenance.condition import Condition
+from tracegrade_lake.maintenance.maintenance_lock import LOCK_NAME as MAINTENANCE_LOCK
+from tracegrade_lake.maintenance.removals import note_removal
+from tracegrade_lake.maintenance.row_removal import (
+    Removed,
+    put_aside,
+    remove_leftovers,
+    remove_rows,
+    remove_staged,
+)
+from tracegrade_lake.maintenance.row_selection import Doomed, matching_values, rows_of_traces
+from tracegrade_lake.snapshot import snapshot
+
+RAW: Final = (RAW_SPANS, RAW_LOGS)
+LOCK_NAMES: Final = ("delete.lock", "import.lock", "score.lock", MAINTENANCE_LOCK)
+"""Held during an erasure: an import, a scoring run or a compaction would write again what it read
+before; killed, it would leave that in a file that nobody names."""
+
+BEGUN_NAME: Final = "erasing.json"
+"""The ids of the traces that are being erased; gone when they are."""
+
+
+@dataclass
+class Erased:
+    """What was, or in a dry run would be, erased. Counts only."""
+
+    traces: int = 0
+    tables: dict[str, Removed] = field(default_factory=dict)
+    pending_requests: int = 0
+    """In a dry run, requests of the log that hold something of the traces; else they landed."""
+
+    quarantined_files: int = 0
+    dead_letters: int = 0
+    spilled_files: int = 0
+    """Intermediate data of what was killed, and old copies of built tables."""
+
+    @property
+    def rows(self) -> int:
+        """Rows of all tables."""
+        return sum(removed.rows for removed in self.tables.values())
+
+    @property
+    def unreadable(self) -> list[str]:
+        """Files beside the tables that cannot be read, so that nobody knows what they hold."""
+        return [path for removed in self.tables.values() for path in removed.unreadable]
+
+
+class Erasure:
+    """One erasure, or a dry run of it."""
+
+    def __init__(
+        self,
+        lake: Lake,
+        config: CollectorConfig,
+        note: Callable[[str], None],
+        *,
+        dry_run: bool = False,
+    ) -> None:
+        """Prepare it.
+
+        Args:
+            lake: From where.
+            config: How to land what a collector that is gone left in its log.
+            note: Gets a line about each step.
+            dry_run: Whether to count only, and touch nothing. Then what has not landed is searched
+                for traces, but not by condition.
+        """
+        self._lake = lake
+        self._config = config
+        self._note = note
+        self._dry_run = dry_run
+        self._started_ns = time.time_ns()
+        self._erased = Erased()
+
+    def erase(self, trace_ids: Iterable[str], condition: Condition | None = None) -> Erased:
+        """Erase traces, those with a row that fulfils the condition, and log records that do.
+
+        Args:
+            trace_ids: Lower hex.
+            condition: Of the log records that have no trace, those that fulfil it are erased.
+
+        Raises:
+            BadCondition: No table has all the columns of the condition.
+            CollectorError: The lake or the log failed; doing it again goes on.
+        """
+        tables = _tables_of(condition) if condition else []  # refused before anything is done
+        with ExitStack() as held:
+            if not self._dry_run:
+                for name in LOCK_NAMES:
+                    held.enter_context(_held(self._lake.state / name, self._note))
+                settle(self._lake, self._config, self._note)
+            begun = self._lake.state / BEGUN_NAME
+            ids = {*trace_ids, *_begun(begun)}
+            if condition:
+                ids |= self._traces_where(condition, tables)
+            self._erased.traces = len(ids)
+            if not self._dry_run:
+                write_whole(begun, json.dumps(sorted(ids)).encode())
+                reach("erasure_begun")
+            self._erase_from_tables(sorted(ids), condition)
+            self._erase_beside_tables(ids)
+            if not self._dry_run:
+                leftovers.remove_files([begun])
+        return self._erased
+
+    def _traces_where(self, condition: Condition, tables: Sequence[Table]) -> set[str]:
+        """Return the ids of the traces with a row that fulfils the condition."""
+        found: set[str] = set()
+        for table in tables:
+            self._note(f"{table.name}: looking for rows")
+            found |= matching_values(self._lake, table, condition, "trace_id")
+        return found
+
+    def _erase_from_tables(self, trace_ids: Sequence[str], condition: Condition | None) -> None:
+        before_ms = self._started_ns // 1_000_000
+        for name in self._lake.tables():
+            doomed = _doomed(self._lake, name, trace_ids, condition)
+            if doomed is None:
+                continue
+            how = {"dry_run": self._dry_run}
+            removed = remove_rows(self._lake, name, doomed, self._note, **how)
+            beside = remove_leftovers(self._lake, name, doomed, before_ms, **how)
+            staged = remove_staged(self._lake, name, doomed, before_ms, **how)
+            removed.leftovers = beside.leftovers + staged
+            removed.unreadable = beside.unreadable
+            self._erased.tables[name] = removed
+
+    def _erase_beside_tables(self, trace_ids: Set[str]) -> None:
+        state, erased = self._lake.state, self._erased
+        files = leftovers.quarantined(state, trace_ids)
+        letters = dict(leftovers.dead_letters(state, trace_ids))
+        spilled = leftovers.spilled(state, self._started_ns)
+        spilled += put_aside(self._lake, sorted(trace_ids))
+        erased.quarantined_files, erased.spilled_files = len(files), len(spilled)
+        erased.dead_letters = sum(letters.values())
+        if self._dry_run:
+            erased.pending_requests = leftovers.pending_requests(state, trace_ids)
+            return
+        self._note_removal(QUARANTINE, Counter({path: 1 for path in files}))
+        self._note_removal(DEAD_LETTERS, Counter(letters))
+        reach("aside_counted")
+        leftovers.remove_files([*files, *spilled])
+        reach("aside_removed")
+        for path in letters:
+            leftovers.remove_letters(path, trace_ids)
+
+    def _note_removal(self, name: str, by_file: Counter[Path]) -> None:
+        counts: Counter[str] = Counter()
+        for path, count in by_file.items():
+            counts[leftovers.collector_of(path)] += count
+        if counts:
+            note_removal(self._lake, name, counts, "delete")
+
+
+def _tables_of(condition: Condition) -> list[Table]:
+    tables = [table for table in RAW if condition.applies_to(table)]
+    if not tables:
+        names = " and ".join(table.name for table in RAW)
+        msg = f"--where: none of {names} has all of {', '.join(sorted(condition.columns))}"
+        raise BadCondition(msg)
+    return tables
+
+
+@contextmanager
+def _held(path: Path, note: Callable[[str], None]) -> Iterator[None]:
+    """Hold a lock, once whoever holds it lets go."""
+    with open(path, "ab", opener=private_opener) as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            note(f"waiting until nobody holds {path.name}")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _begun(path: Path) -> list[str]:
+    """Return the ids of an erasure that was cut off."""
+    with suppress(FileNotFoundError):
+        ids: list[str] = json.loads(path.read_bytes())
+        return ids
+    return []
+
+
+def _doomed(
+    lake: Lake, name: str, trace_ids: Sequence[str], condition: Condition | None
+) -> Doomed | None:
+    now = snapshot(lake, name)
+    if now is None:
+        return None
+    has_rows_without_trace = name == RAW_LOGS.name and condition and condition.applies_to(RAW_LOGS)
+    return rows_of_traces(now.table, trace_ids, condition if has_rows_without_trace else None)

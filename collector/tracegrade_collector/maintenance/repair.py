@@ -1,0 +1,360 @@
+"""Repair: makes tables readable again after what a power cut, a bad disk or a hand did to them.
+
+In this order: torn entries and checkpoints are put aside (`mending.py`); a log that cannot be read
+all the same is made again from the data files (`rebuilding.py`), or, if others can build the table
+again, the whole table is put aside; data files that are missing or damaged leave the table, and
+what can be read of them stays in it. Nothing is removed: what leaves goes to `_quarantine/`.
+
+A reader that meets an empty newest entry sees the version before; nobody was told of the newer
+one, and its rows are still in a collector's log, so readers need not know.
+"""
+
+import os
+import re
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake.transaction import AddAction
+
+from tracegrade_collector.errors import LakeDamaged, MaintenanceBusy
+from tracegrade_collector.log.ledger import landed_seqs
+from tracegrade_lake.commit import Change, LiveFile, commit, live_files, open_table
+from tracegrade_lake.files import make_folder, sync_folder
+from tracegrade_lake.folder import TableFolder
+from tracegrade_lake.lake import Lake
+from tracegrade_lake.locks import LANDER_LOCK_NAME, FolderLock
+from tracegrade_lake.maintenance.expiry import expired_before
+from tracegrade_lake.maintenance.maintenance_lock import only_maintainer
+from tracegrade_lake.maintenance.rebuilding import FoundFile, choose, find_files, last_requests
+from tracegrade_lake.maintenance.removals import (
+    NOBODY,
+    collectors,
+    recording,
+    removals_so_far,
+    rows_by_collector,
+)
+from tracegrade_lake.maintenance.rewriting import rewrite_id
+from tracegrade_lake.schema import RAW_LOGS, RAW_SPANS, Table
+from tracegrade_lake.storage import LOG_FOLDER, PUT_ASIDE_FOLDER, TableStorage
+from tracegrade_lake.tables import table_in
+from tracegrade_lake.torn_log import QUARANTINE_FOLDER, holes, mend, remnants, torn_files
+
+Note = Callable[[str], None]
+
+RAW = {RAW_SPANS.name: (RAW_SPANS, "traces"), RAW_LOGS.name: (RAW_LOGS, "logs")}
+"""The tables that are made again from their files, and how their lander names its commits."""
+
+LANDED_NAME = re.compile(r"(?P<collector>[^-]+)-[0-9]{20}\.parquet")
+REBUILT_FOLDER = "_rebuilt"
+REMNANT_SECS = 3600
+
+
+class Repaired(NamedTuple):
+    """What one repair did, or would do; all zeros if nothing was wrong."""
+
+    entries_put_aside: int = 0
+    """Files of logs that were torn, or left unfinished."""
+
+    logs_rebuilt: int = 0
+    tables_put_aside: int = 0
+    """Built tables whose log is lost; a build makes them again."""
+
+    files_missing: int = 0
+    """Data files that the log names and that are gone."""
+
+    files_damaged: int = 0
+    """Data files that cannot be read, or not all of it."""
+
+    rows_lost: int = 0
+    """Rows in them that cannot be read any more."""
+
+
+def repair(
+    lake: Lake,
+    note: Note,
+    *,
+    tables: Sequence[str] = (),
+    dry_run: bool = False,
+    rebuild: bool = False,
+) -> Repaired:
+    """Find out what is wrong with the tables and put it right; say each finding.
+
+    Args:
+        lake: Its tables.
+        note: Gets one line for each finding.
+        tables: Which ones of `repairable_tables`; none named: all of them.
+        dry_run: Only say what is wrong.
+        rebuild: Make the logs of the raw tables again even if they can be read.
+
+    Raises:
+        LakeUnwritable: The disk refused.
+        MaintenanceBusy: Another process maintains the lake, or a log must be made again while a
+            collector lands.
+    """
+    total = Repaired()
+    with only_maintainer(lake.state):
+        for name in tables or repairable_tables(lake):
+            done = _Table(lake, name, note, dry_run=dry_run).repair(rebuild=rebuild)
+            total = _plus(total, done)
+    return total
+
+
+def repairable_tables(lake: Lake) -> list[str]:
+    """Return the names of all tables, and of raw ones whose log is gone; of no other folder."""
+    lost = [
+        name
+        for name, (_, signal) in RAW.items()
+        if any(lake.stored_files(name)) or any(landed_seqs(lake.state, signal).values())
+    ]
+    return sorted({*lake.tables(), *lost})
+
+
+class _Table:
+    """One table under repair."""
+
+    def __init__(self, lake: Lake, name: str, note: Note, *, dry_run: bool) -> None:
+        self._lake = lake
+        self._name = name
+        self._note = note
+        self._dry_run = dry_run
+        self._storage = lake.storage.table(name)
+
+    def repair(self, *, rebuild: bool) -> Repaired:
+        """Put right what is wrong with it, or only say so."""
+        if not isinstance(self._storage, TableFolder):  # an object store's entries are whole
+            return self._check_files(self._storage)
+        folder = self._storage.folder
+        with tempfile.TemporaryDirectory(dir=self._lake.state, prefix=".repair-") as scratch:
+            mended = TableFolder(self._mended(folder, Path(scratch)))
+            done = self._mend(folder)
+            if (rebuild and self._name in RAW) or not self._is_readable(mended):
+                return _plus(done, self._replace_log(folder))
+            return _plus(done, self._check_files(mended))
+
+    def _mended(self, folder: Path, scratch: Path) -> Path:
+        """Return the table's folder, or in a dry run one with a copy of its log to mend."""
+        if not self._dry_run or not (folder / LOG_FOLDER).exists():
+            return folder
+        copy = scratch / folder.name
+        shutil.copytree(folder / LOG_FOLDER, copy / LOG_FOLDER)
+        mend(copy / LOG_FOLDER)
+        return copy
+
+    def _say(self, fact: str, remedy: str) -> None:
+        self._note(f"{self._name}: {fact}; {'would be' if self._dry_run else 'was'} {remedy}")
+
+    def _mend(self, folder: Path) -> Repaired:
+        log = folder / LOG_FOLDER
+        torn, unfinished = torn_files(log), remnants(log, REMNANT_SECS)
+        for file in torn:
+            self._say(f"{file.name} is torn", f"moved to {QUARANTINE_FOLDER}/")
+        for file in unfinished:
+            self._say(f"{file.name} was never finished", "removed")
+        if not self._dry_run:
+            mend(log)
+            for file in unfinished:
+                file.unlink(missing_ok=True)
+        return Repaired(entries_put_aside=len(torn) + len(unfinished))
+
+    def _is_readable(self, storage: TableFolder) -> bool:
+        """Return whether the log can be read, and has nothing missing before its end."""
+        missing = holes(storage.folder / LOG_FOLDER)
+        if missing:
+            self._note(f"{self._name}: entries {', '.join(map(str, missing))} are missing or torn")
+            return False
+        try:
+            return open_table(storage) is not None
+        except LakeDamaged as error:
+            self._note(f"{self._name}: {error}")
+            return False
+
+    def _replace_log(self, folder: Path) -> Repaired:
+        if self._name not in RAW:
+            self._say("its log is lost", f"moved to {PUT_ASIDE_FOLDER}/; build it again")
+            if not self._dry_run:
+                _put_aside(folder)
+            return Repaired(tables_put_aside=1)
+        with _nobody_lands(self._lake.state):
+            return self._rebuild(folder)
+
+    def _rebuild(self, folder: Path) -> Repaired:
+        table, signal = RAW[self._name]
+        found = find_files(self._lake, self._name)
+        first_kept = expired_before(self._lake.state, self._name)
+        chosen = choose(file for file in found.files if file.date >= first_kept)
+        rows = sum(file.rows for file in chosen)
+        self._say(
+            f"its log is lost, and {len(chosen)} of {len(found.files)} files hold {rows} rows",
+            "made again from them",
+        )
+        for path in found.unreadable:
+            self._note(f"{self._name}: {path} is no Parquet file any more; its rows are lost")
+        if not self._dry_run:
+            in_files = last_requests(found.files)
+            landed = landed_seqs(self._lake.state, signal)  # rows may be erased, items refused
+            transactions = {
+                f"{collector}/{signal}": max(in_files.get(collector, 0), landed.get(collector, 0))
+                for collector in in_files.keys() | landed.keys()
+            }
+            transactions |= removals_so_far(self._lake.state, self._name)
+            _make_log(folder, table, chosen, transactions)
+        return Repaired(logs_rebuilt=1, files_damaged=len(found.unreadable))
+
+    def _check_files(self, storage: TableStorage) -> Repaired:
+        """Let missing files leave the table, and keep of damaged ones what can be read."""
+        stored = {file.path for file in self._lake.stored_files(self._name)}
+        delta, done = open_table(storage), Repaired()
+        for file in live_files(delta) if delta else []:
+            if file.path not in stored:
+                self._say(f"{file.path} is missing, with {file.rows} rows", "taken out")
+                done = _plus(done, Repaired(files_missing=1, rows_lost=file.rows))
+                self._replace(file, [])
+            elif not _reads_well(self._lake, self._name, file):
+                done = _plus(done, self._salvage(file))
+        return done
+
+    def _salvage(self, file: LiveFile) -> Repaired:
+        kept = self._replace(file, _readable_groups(self._lake, self._name, file))
+        lost = file.rows - kept
+        self._say(
+            f"{file.path} is damaged: {lost} of {file.rows} rows cannot be read",
+            "replaced by the others",
+        )
+        return Repaired(files_damaged=1, rows_lost=lost)
+
+    def _replace(self, file: LiveFile, rows: Iterable[pa.Table]) -> int:
+        """Put rows in the place of a file, and return how many; what is lost counts as removed.
+
+        The file stays on the disk as long as any that was replaced.
+        """
+        kept: Counter[str] = Counter()
+        rows = _counted(rows, kept)
+        if self._dry_run:
+            return sum(each.num_rows for each in rows)
+        table = table_in(self._lake, self._name)
+        partition = {"date": file.date} if file.date else {}
+        name = f"salvaged-{rewrite_id([file.path], 'salvage')}"
+        staged = self._lake.stage_batches(table, partition, rows, name)
+        lost = _rows_of(self._lake, self._name, file) - kept
+        with recording(self._lake, self._name, lost, "repair") as transactions:
+            new = [staged] if staged else []
+            self._lake.replace_files(table, [file.path], new, transactions)
+        return kept.total()
+
+
+def _counted(tables: Iterable[pa.Table], counts: Counter[str]) -> Iterator[pa.Table]:
+    """Pass tables on, and count their rows by collector."""
+    for rows in tables:
+        counts.update(collectors(rows))
+        yield rows
+
+
+def _rows_of(lake: Lake, name: str, file: LiveFile) -> Counter[str]:
+    """Return how many rows of each collector a file held; nobody's if that cannot be told."""
+    try:
+        with lake.open_parquet(name, file.path) as parquet:
+            return rows_by_collector(parquet)
+    except (LakeDamaged, OSError, pa.ArrowException):
+        landed = LANDED_NAME.fullmatch(file.path.rpartition("/")[2])
+        return Counter({landed["collector"] if landed else NOBODY: file.rows})
+
+
+def _reads_well(lake: Lake, name: str, file: LiveFile) -> bool:
+    """Return whether all of a file can be read, as its pages' checksums were when written."""
+    try:
+        rows: int = sum(rows.num_rows for rows in _groups(lake, name, file))
+    except (LakeDamaged, OSError, pa.ArrowException):
+        return False
+    return rows == file.rows
+
+
+def _readable_groups(lake: Lake, name: str, file: LiveFile) -> Iterator[pa.Table]:
+    """Yield the row groups of a damaged file that can be read."""
+    try:
+        numbers = range(lake.open_parquet(name, file.path).num_row_groups)
+    except LakeDamaged:
+        return
+    for number in numbers:
+        try:
+            yield from _groups(lake, name, file, [number])
+        except (OSError, pa.ArrowException):
+            continue
+
+
+def _groups(
+    lake: Lake, name: str, file: LiveFile, numbers: Sequence[int] | None = None
+) -> Iterator[pa.Table]:
+    with (
+        lake.storage.table(name).open_input(file.path) as source,
+        pq.ParquetFile(source, page_checksum_verification=True) as parquet,
+    ):
+        for number in numbers if numbers is not None else range(parquet.num_row_groups):
+            yield parquet.read_row_group(number, use_threads=False)
+
+
+def _make_log(
+    folder: Path, table: Table, files: Sequence[FoundFile], transactions: dict[str, int]
+) -> None:
+    """Make a log of these files beside the old one, then change the two.
+
+    A crash between the two renames leaves a table without a log, which the next repair makes.
+    """
+    scratch = folder / REBUILT_FOLDER
+    shutil.rmtree(scratch, ignore_errors=True)
+    make_folder(scratch)
+    storage = TableFolder(scratch)
+    adds = [
+        AddAction(
+            file.path, file.size, {"date": file.date}, file.modified_ms, True, stats=file.stats
+        )
+        for file in files
+    ]
+    commit(storage, table, Change(adds, transactions=transactions))
+    old = folder / LOG_FOLDER
+    if old.exists():
+        make_folder(folder / QUARANTINE_FOLDER)
+        os.replace(old, folder / QUARANTINE_FOLDER / f"log-{_stamp()}")
+    os.replace(scratch / LOG_FOLDER, old)
+    shutil.rmtree(scratch)
+    sync_folder(folder)
+
+
+def _put_aside(folder: Path) -> None:
+    aside = folder.parent / PUT_ASIDE_FOLDER
+    make_folder(aside)
+    os.replace(folder, aside / f"{folder.name}-{_stamp()}")
+    sync_folder(aside)
+    sync_folder(folder.parent)
+
+
+def _stamp() -> str:
+    return datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+
+
+@contextmanager
+def _nobody_lands(state: Path) -> Iterator[None]:
+    """Keep landers from committing to a log that is made again.
+
+    Raises:
+        MaintenanceBusy: One is running.
+    """
+    with ExitStack() as stack:
+        for folder in sorted((state / "wal").glob("*/")):
+            lock = FolderLock(folder / LANDER_LOCK_NAME)
+            stack.callback(lock.close)
+            if not lock.try_acquire():
+                msg = f"collector {folder.name} is landing; stop it, then repair again"
+                raise MaintenanceBusy(msg)
+        yield
+
+
+def _plus(one: Repaired, other: Repaired) -> Repaired:
+    return Repaired(*map(sum, zip(one, other, strict=True)))

@@ -1,0 +1,362 @@
+"""Proves that nothing was lost: what was received is in the tables or accounted for.
+
+    received = landed + rejected + quarantined + pending        per collector and signal
+    rows in the table = landed - removed                        per collector
+
+and that logs, tables and their files are whole. Runs beside collectors, compaction and deletes:
+ledger, logs and tables are read at one instant, again if anything moved meanwhile. Reads footers
+and record headers, so memory does not grow with the lake.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from tracegrade_collector.encoding.otlp import Signal
+from tracegrade_collector.errors import LakeDamaged, LakeNotResting
+from tracegrade_collector.importing.importer import COLLECTOR_ID as IMPORT
+from tracegrade_collector.importing.importer import rows_app_id
+from tracegrade_collector.land.dead_letters import FOLDER as DEAD_LETTERS
+from tracegrade_collector.land.quarantine import FOLDER as QUARANTINE
+from tracegrade_collector.log.ledger import TABLES, Account, read_ledger
+from tracegrade_collector.log.wal import Damage, DamageKind, first_seq, read_segment
+from tracegrade_collector.log.wal_folder import WalFolder
+from tracegrade_collector.maintenance import leftovers
+from tracegrade_lake import Lake
+from tracegrade_lake.files import all_below
+from tracegrade_lake.maintenance.inspection import Inspector, Moved, TableState
+from tracegrade_lake.maintenance.removals import noted_removals, removed_rows
+from tracegrade_lake.snapshot import Snapshot, snapshot
+
+ATTEMPTS: Final = 100
+REST_SECS: Final = 0.05
+OTHERS: Final = 0o077
+"""Permissions of anybody but the owner."""
+
+SIGNAL_OF: Final = {table: signal for signal, table in TABLES.items()}
+
+
+@dataclass(frozen=True)
+class Line:
+    """The account of one collector and signal; everything but requests counts items or rows."""
+
+    collector_id: str
+    signal: str
+    received: int
+    landed: int
+    rejected: int
+    quarantined: int
+    pending: int
+    removed: int
+    rows: int
+    """In the table."""
+
+    @property
+    def unaccounted(self) -> int:
+        """Received, and neither in the table nor set aside nor pending."""
+        return self.received - self.landed - self.rejected - self.quarantined - self.pending
+
+
+@dataclass
+class Report:
+    """What was found."""
+
+    lines: list[Line] = field(default_factory=list)
+    tables: dict[str, TableState] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+    """What does not hold, a line each: fact, value, way out."""
+
+    notes: list[str] = field(default_factory=list)
+    """What is as it may be, and worth knowing."""
+
+    def counts(self) -> dict[str, Any]:
+        """Return everything for a machine."""
+        return {
+            "holds": not self.wrong,
+            "accounts": [vars(line) | {"unaccounted": line.unaccounted} for line in self.lines],
+            "tables": {
+                name: {
+                    "version": state.version,
+                    "files": state.files,
+                    "bytes": state.bytes,
+                    "rows": state.rows.total(),
+                    "orphans": state.orphans,
+                }
+                for name, state in self.tables.items()
+            },
+            "wrong": self.wrong,
+            "notes": self.notes,
+        }
+
+
+class _Instant(NamedTuple):
+    """Tables, accounts and counts of removed rows that belong together."""
+
+    tables: dict[str, Snapshot]
+    accounts: list[Account]
+    removed: dict[str, Counter[str]]
+    wrong: list[str]
+
+
+def verify(lake: Lake, note: Callable[[str], None], *, deep: bool = False) -> Report:
+    """Return what holds and what does not.
+
+    Args:
+        lake: It is only read.
+        note: Gets a line about each step.
+        deep: Whether to decode every page of every file, not only its footer.
+
+    Raises:
+        LakeNotResting: Its tables changed faster than they could be read, for a long time.
+    """
+    inspector = Inspector(lake, note, deep=deep)
+    for _ in range(ATTEMPTS):
+        now = _instant(lake, note)
+        try:
+            tables = {name: inspector.inspect(table) for name, table in now.tables.items()}
+        except Moved:
+            continue
+        report = Report(tables=tables, wrong=list(now.wrong))
+        _add_accounts(report, now)
+        _add_tables(report)
+        _add_logs(lake, report, note)
+        _add_aside(lake, report, now)
+        _add_permissions(lake, report, note)
+        return report
+    raise _not_resting(lake)
+
+
+def _instant(lake: Lake, note: Callable[[str], None]) -> _Instant:
+    """Return what is true at one instant: no table has a newer version after all was read."""
+    for _ in range(ATTEMPTS):
+        note("reading ledger, logs and tables")
+        wrong: list[str] = []
+        tables = dict(_snapshots(lake, wrong))
+        accounts = read_ledger(lake.state, _landed_seq(tables))
+        removed = {
+            name: removed_rows(lake, name, table.transaction_version)
+            for name, table in tables.items()
+        }
+        wrong += _missing_segments(lake, tables)
+        again = dict(_snapshots(lake, []))
+        if {name: table.version for name, table in tables.items()} == {
+            name: table.version for name, table in again.items()
+        } and removed == {
+            name: removed_rows(lake, name, table.transaction_version)
+            for name, table in tables.items()
+        }:
+            return _Instant(tables, accounts, removed, wrong)
+        time.sleep(REST_SECS)
+    raise _not_resting(lake)
+
+
+def _not_resting(lake: Lake) -> LakeNotResting:
+    return LakeNotResting(f"the lake {lake.place} changed {ATTEMPTS} times while it was read")
+
+
+def _snapshots(lake: Lake, wrong: list[str]) -> Iterator[tuple[str, Snapshot]]:
+    for name in lake.tables():
+        try:
+            table = snapshot(lake, name)
+        except LakeDamaged as error:
+            wrong.append(f"{error}; `tracegrade lake repair` makes it readable again")
+            continue
+        if table:
+            yield name, table
+
+
+def _landed_seq(tables: dict[str, Snapshot]) -> Callable[[str, str], int | None]:
+    def landed_seq(name: str, app_id: str) -> int | None:
+        return tables[name].transaction_version(app_id) if name in tables else None
+
+    return landed_seq
+
+
+def _missing_segments(lake: Lake, tables: dict[str, Snapshot]) -> Iterator[str]:
+    """Yield for each log whose next record to land is gone, what is missing."""
+    landed_seq = _landed_seq(tables)
+    for path in sorted((lake.state / "wal").glob("*/")):
+        seqs = [landed_seq(table, f"{path.name}/{each}") for each, table in TABLES.items()]
+        landed = max(seq or 0 for seq in seqs)
+        segments = WalFolder(path).segments()
+        if segments and first_seq(segments[0]) > landed + 1:
+            yield (
+                f"log {path.name}: records {landed + 1} to {first_seq(segments[0]) - 1} have not "
+                "landed and are not in the log; put the removed segments back, or accept the loss"
+            )
+
+
+def _add_accounts(report: Report, now: _Instant) -> None:
+    known = set()
+    for account in now.accounts:
+        name = TABLES[account.signal]
+        known.add((name, account.collector_id))
+        line = _line(account, report.tables.get(name), now.removed.get(name, Counter()))
+        report.lines.append(line)
+        who = f"collector {line.collector_id}, {line.signal}"
+        if line.unaccounted:
+            report.wrong.append(
+                f"{who}: {line.unaccounted} of {line.received} received items are neither landed "
+                "nor rejected, quarantined or pending; keep the log and report it"
+            )
+        expected = line.landed - line.removed
+        if account.totals.since_seq:
+            report.notes.append(f"{who}: part of it landed before there was a ledger")
+        elif name in report.tables and line.rows != expected:
+            report.wrong.append(
+                f"{who}: {name} has {line.rows} rows, landed less removed are {expected}; "
+                "see the findings about its files, or `tracegrade lake repair`"
+            )
+        if account.totals.damaged_pieces:
+            pieces = account.totals.damaged_pieces
+            report.notes.append(f"{who}: {pieces} damaged pieces of the log are in {QUARANTINE}")
+        if account.undecodable_requests:
+            count = account.undecodable_requests
+            report.notes.append(f"{who}: {count} requests could not be decoded, answered 400")
+    _add_others(report, known, now)
+
+
+def _line(account: Account, table: TableState | None, removed: Counter[str]) -> Line:
+    return Line(
+        account.collector_id,
+        str(account.signal),
+        account.received_items,
+        account.totals.landed,
+        sum(account.totals.rejected.values()),
+        account.totals.quarantined_items,
+        account.pending_items,
+        removed[account.collector_id],
+        table.rows[account.collector_id] if table else 0,
+    )
+
+
+def _add_others(report: Report, known: set[tuple[str, str]], now: _Instant) -> None:
+    """Look at rows that no log of this machine is about: imported ones, and those of others."""
+    for name, signal in SIGNAL_OF.items():
+        if name not in report.tables:
+            continue
+        rows = report.tables[name].rows
+        _add_imported(report, signal, rows[IMPORT], now)
+        for collector_id in sorted(rows.keys() - {IMPORT}):
+            if (name, collector_id) not in known:
+                report.notes.append(
+                    f"{name}: {rows[collector_id]} rows are of collector {collector_id}, "
+                    "whose log is elsewhere"
+                )
+
+
+def _add_imported(report: Report, signal: Signal, rows: int, now: _Instant) -> None:
+    name = TABLES[signal]
+    imported = now.tables[name].transaction_version(rows_app_id(signal))
+    removed = now.removed[name][IMPORT]
+    if imported is None:
+        if rows:
+            report.notes.append(f"{name}: {rows} rows were imported before they were counted")
+        return
+    report.notes.append(f"{name}: {imported} rows were imported, {removed} of them removed")
+    if rows != imported - removed:
+        report.wrong.append(
+            f"{name} has {rows} imported rows, imported less removed are {imported - removed}; "
+            "see the findings about its files, or `tracegrade lake repair`"
+        )
+
+
+def _add_tables(report: Report) -> None:
+    for name, state in report.tables.items():
+        report.wrong += state.wrong
+        if state.orphans:
+            report.notes.append(
+                f"{name}: {state.orphans} files ({state.orphan_bytes} bytes) older than a day "
+                "belong to no version; `tracegrade lake compact` removes them"
+            )
+
+
+def _add_logs(lake: Lake, report: Report, note: Callable[[str], None]) -> None:
+    """Read each pending record; only the end of an open segment may be unfinished."""
+    for path in sorted((lake.state / "wal").glob("*/")):
+        folder = WalFolder(path)
+        with suppress(FileNotFoundError):
+            for segment in folder.segments():
+                note(f"log {folder.collector_id}: {segment.name}")
+                report.wrong += _segment_faults(folder, segment)
+
+
+def _segment_faults(folder: WalFolder, segment: Path) -> list[str]:
+    found = _read(segment)
+    if found.damages and segment == max(folder.segments(), default=None):
+        time.sleep(REST_SECS)  # what is being written looks damaged until it is whole
+        lasting = set(_read(segment).damages)
+        found = _Segment(
+            [
+                each
+                for each in found.damages
+                if each.kind is DamageKind.CORRUPT and each in lasting
+            ],
+            [],  # numbers are missing where the damage is
+        )
+    if not segment.exists():  # it landed; its damage is in quarantine now
+        return []
+    return [
+        f"{segment}: bytes {damage.start} to {damage.end} are damaged; the rest lands, "
+        f"and they go to {QUARANTINE}"
+        for damage in found.damages
+    ] + [
+        f"{segment}: records {first} to {last} are missing between others; keep the file and "
+        "report it"
+        for first, last in found.gaps
+    ]
+
+
+class _Segment(NamedTuple):
+    damages: list[Damage]
+    gaps: list[tuple[int, int]]
+    """First and last number of each stretch of records that is not there, nor damaged."""
+
+
+def _read(segment: Path) -> _Segment:
+    found = _Segment([], [])
+    before: int | None = None
+    with suppress(FileNotFoundError), open(segment, "rb") as file:
+        for each in read_segment(file):
+            if isinstance(each, Damage):
+                found.damages.append(each)
+                before = None
+                continue
+            if before is not None and each.seq != before + 1:
+                found.gaps.append((before + 1, each.seq - 1))
+            before = each.seq
+    return found
+
+
+def _add_aside(lake: Lake, report: Report, now: _Instant) -> None:
+    """Compare dead letters with the ledger, and say how much is in quarantine."""
+    letters = leftovers.letters_by_collector(lake.state)
+    removed = noted_removals(lake, DEAD_LETTERS)
+    rejected: Counter[str] = Counter()
+    for account in now.accounts:
+        rejected[account.collector_id] += sum(account.totals.rejected.values())
+    for collector_id, count in sorted(rejected.items()):
+        there = letters[collector_id] + removed[collector_id]
+        if there < count:
+            report.wrong.append(
+                f"collector {collector_id}: {count} items were rejected and only {there} are in "
+                f"{lake.state / DEAD_LETTERS} or were deleted; somebody removed the others"
+            )
+    files = [path for path in (lake.state / QUARANTINE).glob("[!.]*") if path.is_file()]
+    if files:
+        report.notes.append(f"{len(files)} files are in {lake.state / QUARANTINE}")
+
+
+def _add_permissions(lake: Lake, report: Report, note: Callable[[str], None]) -> None:
+    note("looking at permissions")
+    for path in [lake.state, *all_below(lake.state)]:
+        with suppress(FileNotFoundError):
+            mode = path.stat().st_mode & 0o777
+            if mode & OTHERS:
+                report.wrong.append(
+                    f"{path} can be used by others than its owner ({mode:04o}); chmod go= '{path}'"
+                )

@@ -1,0 +1,104 @@
+"""How much one tenant may take up of the collector: memory, bytes per second, log.
+
+A limit is one tenant's share; the memory is also limited for all of them together, so that no
+tenant takes the room that others need.
+"""
+
+import time
+from dataclasses import dataclass, field
+
+from tracegrade_collector.encoding.request_limits import Extent
+from tracegrade_collector.errors import Unavailable
+
+BURST_SECS = 2.0  # of its rate that a tenant may send at once after a pause
+
+
+class Overloaded(Unavailable):
+    """The collector holds as many bytes in memory as it may."""
+
+
+class RateExceeded(Unavailable):
+    """A tenant has sent more than its bytes per second."""
+
+    retry_after_secs = 2
+
+
+class InFlight:
+    """The bytes of requests in memory, up to a limit; those of a part count in the whole too."""
+
+    def __init__(self, max_bytes: int, whole: "InFlight | None" = None) -> None:
+        self.max_bytes = max_bytes
+        self._whole = whole
+        self.held_bytes = 0
+
+    def hold(self, size: int) -> None:
+        """Count bytes that came into memory.
+
+        Raises:
+            Overloaded: There would be more than the limit; none are counted.
+        """
+        if self.held_bytes + size > self.max_bytes:
+            msg = f"{self.held_bytes} bytes are being taken in; send again later"
+            raise Overloaded(msg)
+        if self._whole:
+            self._whole.hold(size)
+        self.held_bytes += size
+
+    def release(self, size: int) -> None:
+        """Count bytes that left memory."""
+        if self._whole:
+            self._whole.release(size)
+        self.held_bytes -= size
+
+
+class Rate:
+    """Bytes per second; a request that is let in may overdraw, and then the next ones wait.
+
+    So a request larger than a second's worth is not refused for ever.
+    """
+
+    def __init__(self, bytes_per_sec: int | None = None) -> None:
+        """Let so many bytes per second in; None is no limit."""
+        self.bytes_per_sec = bytes_per_sec
+        self._credit_bytes = 0.0
+        self._looked = -BURST_SECS
+
+    def check(self) -> None:
+        """Return if a request may come in.
+
+        Raises:
+            RateExceeded: What came before has not been worked off.
+        """
+        if self.bytes_per_sec is None:
+            return
+        now = time.monotonic()
+        earned = (now - self._looked) * self.bytes_per_sec
+        self._credit_bytes = min(self._credit_bytes + earned, BURST_SECS * self.bytes_per_sec)
+        self._looked = now
+        if self._credit_bytes <= 0:
+            msg = f"more than {self.bytes_per_sec} bytes per second were sent; send again later"
+            raise RateExceeded(msg)
+
+    def spend(self, size: int) -> None:
+        """Count the bytes of a request that was let in."""
+        self._credit_bytes -= size
+
+
+@dataclass
+class Limits:
+    """What one tenant may take up; changed in place when the tenant's limits change."""
+
+    in_flight: InFlight
+
+    max_wal_bytes: int
+    """Bytes of its log that may wait for landing."""
+
+    extent: Extent
+    """What one request may hold."""
+
+    rate: Rate = field(default_factory=Rate)
+
+    def adopt(self, other: "Limits") -> None:
+        """Take over what may change while requests are under way: the log's size and the rate."""
+        self.max_wal_bytes = other.max_wal_bytes
+        self.rate.bytes_per_sec = other.rate.bytes_per_sec

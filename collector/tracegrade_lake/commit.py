@@ -1,0 +1,383 @@
+"""One table's Delta log: opening it, committing to it, making the commit durable.
+
+deltalake neither syncs what it writes, nor compares schemas, nor refuses an application
+transaction that was committed before; all three are done here.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties, Transaction
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+from deltalake.schema import Field
+from deltalake.transaction import AddAction, RemoveAction
+
+from tracegrade_collector.errors import (
+    CommitFailed,
+    Fenced,
+    FilesReplaced,
+    LakeDamaged,
+    SchemaDiffers,
+)
+from tracegrade_lake.backoff import Backoff
+from tracegrade_lake.crash_points import reach
+from tracegrade_lake.schema import Table
+from tracegrade_lake.storage import TableStorage
+from tracegrade_lake.torn_log import ACTION_COUNT
+
+CONFIGURATION: dict[str, str | None] = {
+    "delta.checkpointInterval": "100",  # a checkpoint lists all files; more often costs more bytes
+    "delta.logRetentionDuration": "interval 6 hours",  # 5,400 entries of a commit each 4 s
+    "delta.enableExpiredLogCleanup": "true",
+    "delta.deletedFileRetentionDuration": "interval 7 days",  # a slow reader keeps its files
+}
+CLEANUP_COMMITS = 100
+"""Between two cleanings of the log, since each lists all of it."""
+
+COMMIT_PATIENCE_SECS = 60.0
+"""How long other writers may be first each time.
+
+A commit takes 0.1 s, or 1 s on a loaded machine or a store, so dozens of writers get their turn;
+and a service that is told to stop while it tries has 90 s in systemd.
+"""
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Proof that a collector's folder is no copy of one in use.
+
+    Both would count sequence numbers on from the same one, and each take the other's rows for its
+    own. So a folder gets a random token at each start, which its commits note in the table: who
+    finds a token there that it never had is the second one.
+    """
+
+    app_id: str
+    tokens: tuple[int, ...]
+    """Of the last starts, the newest last; each in [0, 2**63)."""
+
+    def check(self, delta: DeltaTable) -> None:
+        """Return if nobody else has committed under this id.
+
+        Raises:
+            Fenced: Somebody has.
+        """
+        found = delta.transaction_version(self.app_id)
+        if found is not None and found not in self.tokens:
+            collector_id = self.app_id.partition("/")[0]
+            msg = (
+                f"another collector writes as {collector_id}: its folder wal/{collector_id} is "
+                "a copy; stop one, and let it start with a state folder of its own"
+            )
+            raise Fenced(msg)
+
+    def transaction(self, delta: DeltaTable) -> list[Transaction]:
+        """Return what notes the newest token, unless it is noted."""
+        newest = self.tokens[-1]
+        if delta.transaction_version(self.app_id) == newest:
+            return []
+        return [Transaction(self.app_id, newest)]
+
+
+@dataclass(frozen=True)
+class Change:
+    """What one commit does."""
+
+    adds: Sequence[AddAction] = ()
+    leaves: Callable[[str | None], bool] | None = None
+    """Whether the present files of a date (None: no partitions) leave the table; None: none do."""
+
+    replaces: frozenset[str] = frozenset()
+    """Paths inside the table that leave it, each of which must still be in it."""
+
+    data_change: bool = True
+    """Whether the table's rows differ afterwards; compaction only moves them."""
+
+    transactions: Mapping[str, int] = field(default_factory=dict)
+    """Version by application id."""
+
+    owner: Owner | None = None
+    """Who alone may commit these transactions."""
+
+
+def open_table(storage: TableStorage, version: int | None = None) -> DeltaTable | None:
+    """Return a fresh handle, or None if there is no table. Handles get slower with each commit.
+
+    Raises:
+        LakeDamaged: The log cannot be read.
+        LakeUnreachable: The object store does not answer.
+    """
+    if not storage.may_exist():
+        return None
+    try:
+        with storage.reading():
+            return _handle(storage, version)
+    except TableNotFoundError:
+        return None
+    except (DeltaError, OSError) as error:
+        fact = str(error).splitlines()[0]
+        msg = f"the log of table {storage.name} cannot be read ({fact}); see {storage.place}"
+        raise LakeDamaged(msg) from error
+
+
+def _handle(storage: TableStorage, version: int | None = None) -> DeltaTable:
+    return DeltaTable(storage.uri, version=version, storage_options=storage.options)
+
+
+def commit_once(
+    storage: TableStorage, table: Table, change: Change, opened: DeltaTable | None = None
+) -> bool:
+    """Commit durably unless all its transactions are in the table; return whether they were not.
+
+    An error is answered by a fresh handle, which shows whether the commit landed all the same
+    (as an object store's lost response can leave it).
+
+    Args:
+        storage: The table's.
+        table: Its declaration.
+        change: What to commit.
+        opened: A handle of just now that has not the change; it saves opening the table.
+
+    Raises:
+        CommitFailed: Other writers were first each time for `COMMIT_PATIENCE_SECS`.
+        Fenced: Another collector commits under the same id.
+        FilesReplaced: A file to be replaced has left the table meanwhile; nothing changed.
+        LakeDamaged: The log cannot be read.
+        LakeUnreachable: The object store does not answer. The change may have landed.
+        SchemaDiffers: The table's columns are not the declared ones.
+    """
+    delta, tried = opened, False
+    backoff = Backoff(COMMIT_PATIENCE_SECS)
+    while True:
+        if delta is None:
+            delta = writable_table(storage, table)
+            if has_landed(delta, change, after_error=tried):
+                storage.sync_log(after=delta.version() - 1)
+                return tried
+        if _try_to_commit(storage, delta, change):
+            return True
+        _pause(backoff, storage)
+        delta, tried = None, True
+
+
+def _try_to_commit(storage: TableStorage, delta: DeltaTable, change: Change) -> bool:
+    """Commit durably; return False if another writer was first, or the answer was lost."""
+    try:
+        with storage.writing():
+            _write(delta, change)
+        reach("commit_written")
+    except CommitFailedError:
+        return False
+    storage.sync_log(after=delta.version())
+    reach("commit_synced")
+    return True
+
+
+def _pause(backoff: Backoff, storage: TableStorage) -> None:
+    """Wait before another attempt.
+
+    Raises:
+        CommitFailed: It has been attempted for too long.
+    """
+    if not backoff.pause():
+        msg = (
+            f"other writers have been first to commit to table {storage.name} for "
+            f"{COMMIT_PATIENCE_SECS:.0f} s; try again when fewer write to it"
+        )
+        raise CommitFailed(msg)
+
+
+def commit(storage: TableStorage, table: Table, change: Change) -> None:
+    """As `commit_once`, for who does not care whether it was committed before."""
+    commit_once(storage, table, change)
+
+
+def has_landed(delta: DeltaTable, change: Change, *, after_error: bool = False) -> bool:
+    """Return whether the table holds what the change brings.
+
+    Args:
+        delta: A fresh handle.
+        change: What was, or is to be, committed.
+        after_error: Without transactions its files tell, but only if it was tried before.
+
+    Raises:
+        Fenced: Another collector commits under the same id.
+    """
+    if change.owner:
+        change.owner.check(delta)
+    if change.transactions:
+        found = {app_id: delta.transaction_version(app_id) for app_id in change.transactions}
+        return all(
+            version is not None and version >= change.transactions[app_id]
+            for app_id, version in found.items()
+        )
+    added = {action.path for action in change.adds}
+    return after_error and bool(added) and added <= {file.path for file in live_files(delta)}
+
+
+def writable_table(storage: TableStorage, table: Table) -> DeltaTable:
+    """Return a fresh handle to the table, which is made if absent and given its new columns.
+
+    Raises:
+        LakeUnreachable: The object store does not answer.
+        SchemaDiffers: A column has another type than declared, or is unknown.
+        StoreUnfit: The object store cannot keep commits apart.
+    """
+    storage.prepare()
+    delta = open_mended(storage) or _create(storage, table)
+    declared, found = table.arrow(), pa.schema(delta.schema().to_arrow())
+    unfit = [
+        f"{field.name} {field.type}"
+        for field in found
+        if field.name not in declared.names or declared.field(field.name).type != field.type
+    ]
+    if unfit:
+        msg = f"table {table.name} was written by another version: {', '.join(unfit)} unexpected"
+        raise SchemaDiffers(msg)
+    if set(declared.names) <= set(found.names):
+        return delta
+    return _with_columns(storage, table, delta)
+
+
+def _with_columns(storage: TableStorage, table: Table, delta: DeltaTable) -> DeltaTable:
+    """Return a fresh handle to the table after its new columns were added, by us or by another."""
+    backoff = Backoff(COMMIT_PATIENCE_SECS)
+    while added := _missing_columns(table, delta):
+        try:
+            with storage.writing():
+                delta.alter.add_columns([Field.from_arrow(field) for field in added])
+        except CommitFailedError:
+            _pause(backoff, storage)
+        storage.sync_log(after=delta.version() - 1)
+        delta = _handle(storage)
+    return delta
+
+
+def _missing_columns(table: Table, delta: DeltaTable) -> list[pa.Field]:
+    found = {field.name for field in delta.schema().fields}
+    return [field for field in table.arrow() if field.name not in found]
+
+
+def open_mended(storage: TableStorage) -> DeltaTable | None:
+    """Return a fresh handle for a writer: a tail that a power cut tore is put aside first.
+
+    Raises:
+        LakeDamaged: The log cannot be read all the same.
+        LakeUnreachable: The object store does not answer.
+    """
+    try:
+        delta = open_table(storage)
+        if delta is None or storage.is_whole(delta.version()):
+            return delta
+    except LakeDamaged:
+        if not storage.mend():
+            raise
+        return open_table(storage)
+    storage.mend()
+    return open_table(storage)
+
+
+def _create(storage: TableStorage, table: Table) -> DeltaTable:
+    with storage.writing():
+        with suppress(CommitFailedError):  # another one was first, or our answer was lost
+            DeltaTable.create(
+                storage.uri,
+                schema=table.arrow(),
+                partition_by=list(table.partition_by),
+                mode="ignore",
+                configuration={**CONFIGURATION, **storage.configuration},
+                storage_options=storage.options,
+            )
+        reach("table_created")
+        storage.sync_log(after=-1)
+        return _handle(storage)
+
+
+def _write(delta: DeltaTable, change: Change) -> None:
+    transactions = [
+        Transaction(app_id, version) for app_id, version in change.transactions.items()
+    ]
+    if change.owner:
+        transactions += change.owner.transaction(delta)
+    actions: list[AddAction | RemoveAction] = [*_removes(delta, change), *change.adds]
+    delta.create_write_transaction(
+        actions,
+        mode="append",
+        schema=delta.schema(),
+        partition_by=delta.metadata().partition_columns,
+        commit_properties=CommitProperties(
+            custom_metadata={ACTION_COUNT: len(actions) + len(transactions)},
+            app_transactions=transactions,
+            max_commit_retries=0,
+        ),
+        post_commithook_properties=PostCommitHookProperties(
+            cleanup_expired_logs=(delta.version() + 1) % CLEANUP_COMMITS == 0
+        ),
+    )
+
+
+def _removes(delta: DeltaTable, change: Change) -> list[RemoveAction]:
+    if change.leaves is None and not change.replaces:
+        return []  # listing a long table costs more than the commit
+    now_ms = time.time_ns() // 1_000_000
+    live = live_files(delta)
+    missing = change.replaces - {file.path for file in live}
+    if missing:
+        msg = f"{len(missing)} files were replaced by another writer: {min(missing)}; start again"
+        raise FilesReplaced(msg)
+    return [
+        RemoveAction(file.path, change.data_change, now_ms, file.size, file.partition)
+        for file in live
+        if file.path in change.replaces or (change.leaves and change.leaves(file.date))
+    ]
+
+
+@dataclass(frozen=True)
+class LiveFile:
+    """A file that a table consists of."""
+
+    path: str
+    """Inside the table's folder."""
+
+    size: int
+    """Bytes."""
+
+    rows: int
+
+    modified_ms: int
+    """When it was written, ms since 1970 UTC."""
+
+    date: str | None
+    """Its partition; None if the table has none."""
+
+    ranges: Mapping[str, tuple[int, int]]
+    """Smallest and largest value of `received_ns`, `wal_seq`, ...; absent if all are NULL."""
+
+    @property
+    def partition(self) -> dict[str, str | None]:
+        """The partition as Delta's actions name it."""
+        return {} if self.date is None else {"date": self.date}
+
+
+def live_files(delta: DeltaTable) -> list[LiveFile]:
+    """Return the files of the handle's version, in no order."""
+    actions = pa.table(delta.get_add_actions(flatten=True)).to_pylist()
+    return [_live_file(action) for action in actions]
+
+
+def _live_file(action: Mapping[str, Any]) -> LiveFile:
+    date = action.get("partition.date")
+    lows = {key[4:]: value for key, value in action.items() if key.startswith("min.")}
+    return LiveFile(
+        path=action["path"],
+        size=action["size_bytes"],
+        rows=action["num_records"],
+        modified_ms=action["modification_time"],
+        date=None if date is None else str(date),
+        ranges={
+            name: (low, action[f"max.{name}"]) for name, low in lows.items() if low is not None
+        },
+    )

@@ -1,0 +1,36 @@
+"""A table as a pyarrow dataset, for engines that cannot read an object store themselves.
+
+Not deltalake's own: it promises for a column without statistics that it holds no NULL, so a filter
+`IS NULL` that an engine hands down finds nothing. Here a file promises its partition alone; ranges
+of other columns stand in its footer.
+"""
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+from deltalake import DeltaTable
+from pyarrow.fs import FileSystem
+
+from tracegrade_lake.commit import LiveFile, live_files
+
+
+def dataset(delta: DeltaTable, filesystem: FileSystem) -> ds.FileSystemDataset:
+    """Return the files of the handle's version; a column that a file lacks is NULL.
+
+    Args:
+        delta: The table.
+        filesystem: Has the table's files by their paths inside the table.
+    """
+    schema = pa.schema(delta.schema().to_arrow())
+    file_format = ds.ParquetFileFormat()
+    fragments = [
+        file_format.make_fragment(file.path, filesystem, _partition(file, schema))
+        for file in sorted(live_files(delta), key=lambda file: file.path)
+    ]
+    return ds.FileSystemDataset(fragments, schema, file_format, filesystem)
+
+
+def _partition(file: LiveFile, schema: pa.Schema) -> pc.Expression:
+    if file.date is None:
+        return pc.scalar(True)
+    return pc.field("date") == pa.scalar(file.date).cast(schema.field("date").type)

@@ -1,0 +1,140 @@
+"""Files that survive a power cut: written by us, synced, private, and named before they count.
+
+Nothing that writes Parquet or Delta syncs by itself, so each write here ends in a sync of the
+file and of the folder that names it.
+"""
+
+import fcntl
+import os
+import stat
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from tracegrade_lake.crash_points import reach
+
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
+PRIVATE_UMASK = 0o077
+
+_umask_lock = threading.RLock()  # a process has one umask for all its threads
+
+
+def folders_in(folder: Path) -> list[Path]:
+    """Return the folders in a folder, sorted; none if it is absent.
+
+    Not `Path.glob`: some versions of Python find nothing where a folder cannot be read.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    try:
+        return sorted(path for path in folder.iterdir() if path.is_dir())
+    except FileNotFoundError:
+        return []
+
+
+def all_below(folder: Path) -> Iterator[Path]:
+    """Yield every file and folder below one; others may remove some of them meanwhile.
+
+    Not `Path.rglob`: some versions of Python fail at a folder that is gone since it was listed.
+    """
+    for parent, folders, files in os.walk(folder):
+        yield from (Path(parent, name) for name in (*folders, *files))
+
+
+def size_of(path: Path) -> int:
+    """Return how many bytes a file has; 0 if somebody removed it since it was listed."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def is_older(path: Path, time_ns: int) -> bool:
+    """Return whether a file is there and was last written before that time, ns since 1970."""
+    try:
+        return path.stat().st_mtime_ns < time_ns
+    except FileNotFoundError:  # somebody removed it since it was listed
+        return False
+
+
+def make_folder(path: Path) -> None:
+    """Make the folder and what is missing above it, for their owner alone, and sync them."""
+    if path.is_dir():
+        return
+    make_folder(path.parent)
+    path.mkdir(mode=FOLDER_MODE, exist_ok=True)
+    sync_folder(path.parent)
+
+
+def write_synced(path: Path, write: Callable[[BinaryIO], object]) -> int:
+    """Write a file anew through `write`, sync its content, and return its size in bytes."""
+    with open(path, "wb", opener=private_opener) as file:
+        write(file)
+        file.flush()
+        reach("file_written")
+        sync_data(file.fileno())
+        reach("file_synced")
+        return file.tell()
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that appears under its name only when it is whole and on the disk."""
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    write_synced(unfinished, lambda file: file.write(content))
+    unfinished.rename(path)
+    sync_folder(path.parent)
+
+
+def private_opener(path: str, flags: int) -> int:
+    """Open a file so that one made by it is for its owner alone; for `open(opener=...)`."""
+    return os.open(path, flags, FILE_MODE)
+
+
+@contextmanager
+def private_files() -> Iterator[None]:
+    """Let what a library writes meanwhile be for its owner alone from its first byte."""
+    with _umask_lock:
+        before = os.umask(PRIVATE_UMASK)
+        try:
+            yield
+        finally:
+            os.umask(before)
+
+
+def is_open_to_all(path: Path) -> bool:
+    """Return whether every user of this machine can read or change a file."""
+    return bool(path.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH))
+
+
+def sync_file(path: Path) -> None:
+    """Make a file that somebody else wrote private and durable; a missing one is left alone."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return
+    try:
+        os.fchmod(descriptor, FILE_MODE)
+        sync_data(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_data(descriptor: int) -> None:
+    """Wait until what was written to a file is on the disk itself."""
+    if hasattr(fcntl, "F_FULLFSYNC"):  # macOS: fsync stops at the drive's own cache
+        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+    else:
+        os.fdatasync(descriptor)
+
+
+def sync_folder(path: Path) -> None:
+    """Make the names in a folder durable: new, renamed and removed files."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

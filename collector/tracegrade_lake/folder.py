@@ -1,0 +1,163 @@
+"""A lake in a local folder: files appear by a rename, and are synced by us."""
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow.fs import FileSystem, LocalFileSystem, SubTreeFileSystem
+
+from tracegrade_lake.crash_points import reach
+from tracegrade_lake.files import all_below, make_folder, private_files, sync_file, sync_folder
+from tracegrade_lake.lake_root import writing_to
+from tracegrade_lake.storage import LOG_FOLDER, STAGE_FOLDER, StoredFile
+from tracegrade_lake.torn_log import is_whole, mend
+
+
+@dataclass(frozen=True)
+class TableFolder:
+    """One table's folder."""
+
+    folder: Path
+    options: None = None
+
+    @property
+    def name(self) -> str:
+        """The table's."""
+        return self.folder.name
+
+    @property
+    def place(self) -> str:
+        """The folder's path."""
+        return str(self.folder)
+
+    @property
+    def uri(self) -> str:
+        """The path with its special characters escaped."""
+        return self.folder.as_uri()
+
+    @property
+    def configuration(self) -> dict[str, str | None]:
+        """Nothing special."""
+        return {}
+
+    @property
+    def stage_folder(self) -> Path:
+        """Beside the table's files, so that a rename moves a file there."""
+        return self.folder / STAGE_FOLDER
+
+    @property
+    def filesystem(self) -> FileSystem:
+        """The local one, from this folder on."""
+        return SubTreeFileSystem(str(self.folder), LocalFileSystem())
+
+    @property
+    def _log(self) -> Path:
+        return self.folder / LOG_FOLDER
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Leave a reader's errors as they are."""
+        return nullcontext()
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Write privately; say in one line which table the disk refused to change, and why."""
+        with private_files(), writing_to(self.folder):
+            yield
+
+    def may_exist(self) -> bool:
+        """Return whether there is a log; the Delta library would make folders while looking."""
+        return self._log.is_dir()
+
+    def prepare(self) -> None:
+        """Make the folders, for their owner alone."""
+        make_folder(self._log)
+
+    def is_whole(self, version: int) -> bool:
+        """Return whether the entry of a commit is readable to its end."""
+        return is_whole(self._log / f"{version:020d}.json")
+
+    def mend(self) -> list[str]:
+        """Put aside what a power cut tore in the log; return the names of what was."""
+        return mend(self._log)
+
+    def sync_log(self, after: int) -> None:
+        """Sync each entry, checkpoints, the pointer to the last one, and the log's folder."""
+        version = max(after + 1, 0)
+        while (entry := self._log / f"{version:020d}.json").exists():
+            sync_file(entry)
+            sync_file(self._log / f"{version:020d}.checkpoint.parquet")
+            version += 1
+        sync_file(self._log / "_last_checkpoint")
+        sync_folder(self._log)
+
+    def publish(self, staged: Mapping[str, Path]) -> dict[str, str]:
+        """Rename staged files, which replaces what an interrupted try left under these paths."""
+        for path, file in staged.items():
+            target = self.folder / path
+            make_folder(target.parent)
+            os.replace(file, target)
+            reach("file_published")
+        # The upper two may have been made by a process that died before it synced their names.
+        parents = {(self.folder / path).parent for path in staged}
+        for parent in [*parents, self.folder, self.folder.parent]:
+            sync_folder(parent)
+        return {path: path for path in staged}
+
+    def stored_files(self) -> Iterator[StoredFile]:
+        """Yield every file below the folder but those of the log."""
+        for path in sorted(all_below(self.folder)):
+            try:
+                found = path.stat()
+            except FileNotFoundError:  # published or removed since it was listed
+                continue
+            if stat.S_ISREG(found.st_mode) and LOG_FOLDER not in path.parts:
+                name = path.relative_to(self.folder).as_posix()
+                yield StoredFile(name, found.st_size, found.st_mtime_ns // 1_000_000)
+
+    def open_input(self, path: str) -> pa.NativeFile:
+        """Open a file of the table for reading at any place."""
+        return pa.OSFile(str(self.folder / path))
+
+    def remove(self, paths: Sequence[str]) -> None:
+        """Unlink files, and make that durable."""
+        for path in paths:
+            (self.folder / path).unlink(missing_ok=True)
+        for folder in {(self.folder / path).parent for path in paths}:
+            if folder.is_dir():
+                sync_folder(folder)
+
+    def drop(self) -> None:
+        """Remove the folder."""
+        shutil.rmtree(self.folder)
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The folder of a whole lake."""
+
+    root: Path
+
+    @property
+    def place(self) -> str:
+        """The folder's path."""
+        return str(self.root)
+
+    def exists(self) -> bool:
+        """Return whether the folder is there."""
+        return self.root.is_dir()
+
+    def prepare(self) -> None:
+        """Do nothing: a name is linked once, whoever tries."""
+
+    def tables(self) -> list[str]:
+        """Return the names of the tables, sorted."""
+        return sorted(log.parent.name for log in self.root.glob(f"*/{LOG_FOLDER}"))
+
+    def table(self, name: str) -> TableFolder:
+        """Return the folder of one table, which need not exist."""
+        return TableFolder(self.root / name)

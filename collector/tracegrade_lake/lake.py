@@ -1,0 +1,440 @@
+"""A lake: a folder of Delta tables that several processes write and any engine reads."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+from deltalake import DeltaTable
+from deltalake.transaction import AddAction
+
+from tracegrade_collector.errors import FilesReplaced, LakeDamaged, LakeMissing, SchemaDiffers
+from tracegrade_lake.commit import (
+    Change,
+    LiveFile,
+    Owner,
+    commit,
+    commit_once,
+    has_landed,
+    live_files,
+    open_mended,
+    open_table,
+    writable_table,
+)
+from tracegrade_lake.datasets import dataset
+from tracegrade_lake.folder import Folder
+from tracegrade_lake.lake_root import existing_root, lake_url, made_root, state_folder, writing_to
+from tracegrade_lake.schema import Table
+from tracegrade_lake.staging import StagedFile, stage, stage_parts
+from tracegrade_lake.storage import Storage, StoredFile, TableStorage
+
+
+@dataclass(frozen=True)
+class Lake:
+    """A place of tables; each method opens its table afresh, so no handle gets old."""
+
+    storage: Storage
+    """Where the tables are."""
+
+    state: Path
+    """The folder on this machine for what is no table: log, quarantine, locks, spill."""
+
+    @classmethod
+    def open(cls, place: str | Path, state: str | Path | None = None) -> Lake:
+        """Return the lake at this path or URL.
+
+        Args:
+            place: A folder, or `s3://bucket/prefix`.
+            state: Where a lake with a URL keeps what must be on a local disk; None for the
+                usual folder.
+
+        Raises:
+            BadLakePath: No lake can have this path or URL.
+            LakeMissing: There is no such folder, or nothing under this URL.
+            LakeUnreachable: The object store does not answer.
+        """
+        if lake_url(place) is None:
+            return cls.create(existing_root(place))
+        lake = cls.create(place, state)
+        if not lake.storage.exists():
+            msg = f"there is no lake at {place}; `tracegrade collect --lake {place}` makes one"
+            raise LakeMissing(msg)
+        return lake
+
+    @classmethod
+    def create(cls, place: str | Path, state: str | Path | None = None) -> Lake:
+        """Return the lake at this path or URL; a folder is made if absent, for its owner alone.
+
+        An object store is not asked: a bucket must be there, and needs nothing else.
+
+        Raises:
+            BadLakePath: A file has this path, or no lake can have this path or URL.
+            LakeUnwritable: The folder cannot be made.
+        """
+        url = lake_url(place)
+        if url is None:
+            root = made_root(place)
+            return cls(Folder(root), root)
+        from tracegrade_lake.object_store import ObjectStore  # noqa: PLC0415 - 15 MB
+
+        folder = made_root(state_folder(url, state))
+        return cls(ObjectStore(url, folder), folder)
+
+    @property
+    def place(self) -> str:
+        """Its path or URL, as `open` takes it."""
+        return self.storage.place
+
+    @property
+    def root(self) -> Path:
+        """The folder of a lake that is one.
+
+        Raises:
+            TypeError: It is on an object store.
+        """
+        if not isinstance(self.storage, Folder):
+            msg = f"the lake {self.place} has no folder"
+            raise TypeError(msg)
+        return self.storage.root
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is a folder, so that its files can be read by path."""
+        return isinstance(self.storage, Folder)
+
+    def check_store(self) -> None:
+        """Return if this lake could be written to safely, as far as can be told without writing.
+
+        Raises:
+            LakeUnreachable: The object store does not answer.
+            StoreUnfit: It cannot keep commits apart.
+        """
+        self.storage.prepare()
+
+    def tables(self) -> list[str]:
+        """Return the names of the tables there are, sorted."""
+        return self.storage.tables()
+
+    def version(self, table: str) -> int | None:
+        """Return the table's newest version; None if there is no such table."""
+        delta = self._open(table)
+        return delta.version() if delta else None
+
+    def columns(self, table: str) -> list[str] | None:
+        """Return the names of the table's columns; None if there is no such table."""
+        delta = self._open(table)
+        return [field.name for field in delta.schema().fields] if delta else None
+
+    def files(self, table: str, version: int | None = None) -> list[str]:
+        """Return the paths or URLs of a version's Parquet files, sorted; the newest version's."""
+        delta = self._open(table, version)
+        uris = delta.file_uris() if delta else []
+        return sorted(
+            uri if uri.startswith("s3://") else unquote(uri.removeprefix("file://"))
+            for uri in uris
+        )
+
+    def live_files(self, table: str, version: int | None = None) -> list[LiveFile]:
+        """Return what a version of the table consists of, by path; the newest version's."""
+        delta = self._open(table, version)
+        return sorted(live_files(delta), key=lambda file: file.path) if delta else []
+
+    def stored_files(self, table: str) -> list[StoredFile]:
+        """Return every file below the table's folder, live or not, but those of its log."""
+        return list(self._table(table).stored_files())
+
+    def open_parquet(self, table: str, path: str) -> pq.ParquetFile:
+        """Open a file of the table (its path inside the table) for reading, by row groups too.
+
+        Raises:
+            LakeDamaged: It is gone, or no Parquet file.
+            LakeUnreachable: The object store does not answer.
+        """
+        storage = self._table(table)
+        try:
+            with storage.reading():
+                return pq.ParquetFile(storage.open_input(path))
+        except (OSError, pa.ArrowException) as error:
+            msg = f"{storage.place}/{path} cannot be read: {str(error).splitlines()[0]}"
+            raise LakeDamaged(msg) from error
+
+    def newest_files(self, table: str) -> Iterator[pq.ParquetFile]:
+        """Yield the live files of a raw table, opened, those with the latest received rows first.
+
+        Raises:
+            LakeDamaged: One is gone, or no Parquet file.
+        """
+        newest_first = sorted(self.live_files(table), key=_last_received_ns, reverse=True)
+        return (self.open_parquet(table, file.path) for file in newest_first)
+
+    def dataset(self, table: str, version: int | None = None) -> ds.Dataset | None:
+        """Return a version of the table for pyarrow and engines that read its datasets."""
+        delta = self._open(table, version)
+        return dataset(delta, self._table(table).filesystem) if delta else None
+
+    def remove_files(self, table: str, paths: Sequence[str]) -> None:
+        """Remove files (paths inside the table) for good, whether they are live or not."""
+        self._table(table).remove(paths)
+
+    def drop(self, table: str) -> None:
+        """Remove a table with its files and its log."""
+        self._table(table).drop()
+
+    def _table(self, name: str) -> TableStorage:
+        return self.storage.table(name)
+
+    def _open(self, table: str, version: int | None = None) -> DeltaTable | None:
+        return open_table(self._table(table), version)
+
+    def transaction_version(
+        self, table: str, app_id: str, owner: Owner | None = None
+    ) -> int | None:
+        """Return the highest version that this application committed; None if it never did.
+
+        For who writes: a commit that a power cut tore is put aside, so that it is made again.
+
+        Raises:
+            Fenced: Another collector than the owner commits under its id.
+        """
+        delta = open_mended(self._table(table))
+        if delta and owner:
+            owner.check(delta)
+        return delta.transaction_version(app_id) if delta else None
+
+    def noted_version(self, table: str, app_id: str) -> tuple[int | None, int]:
+        """Return the table's newest version, and what this application last noted in it.
+
+        Returns:
+            None for the version if there is no such table, and 0 where nothing was noted.
+        """
+        delta = self._open(table)
+        if delta is None:
+            return None, 0
+        return delta.version(), delta.transaction_version(app_id) or 0
+
+    def version_noting(self, table: str, app_id: str, at_most: int) -> int | None:
+        """Return the newest version of a table as of an application's commit of this number.
+
+        Versions in which nothing later is noted count: compaction moves rows and changes none.
+
+        Returns:
+            None if there is no such table, or none so early.
+        """
+        version, noted = self.noted_version(table, app_id)
+        while version and noted > at_most:
+            version -= 1
+            delta = self._open(table, version)
+            noted = (delta.transaction_version(app_id) or 0) if delta else 0
+        return version if noted <= at_most else None
+
+    def stage(self, table: Table, rows: pa.Table, name: str) -> list[StagedFile]:
+        """Write rows as synced files that no reader sees yet, one per date; for `add_files`.
+
+        The same name with the same rows makes the same files, so a repeat after a crash replaces
+        what the first try left.
+
+        Raises:
+            LakeUnwritable: The disk refused.
+            SchemaDiffers: The rows have not the declared columns.
+        """
+        with writing_to(self.state):
+            return stage(self._table(table.name).stage_folder, table, rows, name)
+
+    def stage_batches(
+        self,
+        table: Table,
+        partition: Mapping[str, str],
+        batches: Iterable[pa.Table],
+        name: str,
+        metadata: Mapping[bytes, bytes] | None = None,
+    ) -> StagedFile | None:
+        """Write rows of one partition as they come, a row group at a time, as one synced file.
+
+        Args:
+            table: The table; the rows have its columns but that of the partition, in its order.
+            partition: `{"date": "2026-11-21"}`; empty for a table without partitions.
+            batches: Rows; small ones are gathered to row groups of the usual size.
+            name: As for `stage`.
+            metadata: To stand in the file's footer.
+
+        Returns:
+            The file; None if there were no rows and no metadata.
+
+        Raises:
+            LakeUnwritable: The disk refused.
+        """
+        with writing_to(self.state):
+            return stage_parts(
+                self._table(table.name).stage_folder,
+                table,
+                partition,
+                batches,
+                name,
+                metadata or {},
+            )
+
+    def add_files(
+        self,
+        table: Table,
+        files: Sequence[StagedFile],
+        app_id: str,
+        version: int,
+        owner: Owner | None = None,
+        also: Mapping[str, int] | None = None,
+    ) -> bool:
+        """Commit staged files exactly once; return False if this version was committed before.
+
+        Args:
+            table: The table they were staged for.
+            files: What `stage` returned. May be none: then only the transaction is committed.
+            app_id: Who commits; one writer at a time.
+            version: Rises with each commit of this application.
+            owner: Proves that nobody else has the same application id.
+            also: More transactions to note in the same commit.
+
+        Raises:
+            CommitFailed: Other writers were first for a minute. Calling again is safe.
+            Fenced: Another collector than the owner commits under its id.
+            LakeDamaged: The table's log cannot be read.
+            LakeUnwritable: The disk refused. Calling again is safe.
+            SchemaDiffers: The table has other columns than declared.
+        """
+        storage = self._table(table.name)
+        with storage.writing():
+            delta = writable_table(storage, table)
+            wanted = Change(transactions={app_id: version}, owner=owner)
+            if has_landed(delta, wanted):
+                storage.sync_log(after=delta.version() - 1)
+                _discard(files)  # the table's file of this name is in use, not to be replaced
+                return False
+            transactions = {**wanted.transactions, **(also or {})}
+            change = replace(wanted, adds=_publish(storage, files), transactions=transactions)
+            return commit_once(storage, table, change, delta)
+
+    def append(
+        self, table: Table, rows: pa.Table, transactions: Mapping[str, int] | None = None
+    ) -> None:
+        """Add rows, and note the transactions in the same commit."""
+        self.replace_dates(table, rows, (), transactions)
+
+    def replace_dates(
+        self,
+        table: Table,
+        rows: pa.Table,
+        dates: Sequence[str],
+        transactions: Mapping[str, int] | None = None,
+    ) -> None:
+        """Let the partitions of these dates hold exactly these rows, in one commit.
+
+        Raises:
+            LakeUnwritable: The disk refused; nothing changed.
+            SchemaDiffers: The rows have not the declared columns, or are of other dates.
+        """
+        staged = self._stage_anew(table, rows)
+        outside = {file.partition.get("date", "") for file in staged} - set(dates)
+        if dates and outside:
+            _discard(staged)
+            msg = f"rows for {table.name} are of dates {sorted(outside)}, not of {sorted(dates)}"
+            raise SchemaDiffers(msg)
+        self.put_files(table, staged, dates, transactions or {})
+
+    def put_files(
+        self,
+        table: Table,
+        staged: Sequence[StagedFile],
+        dates: Sequence[str],
+        transactions: Mapping[str, int],
+    ) -> None:
+        """Add staged files, and let nothing else be of these dates, in one commit.
+
+        Raises:
+            LakeUnwritable: The disk refused; nothing changed.
+        """
+        leaves = set(dates).__contains__ if dates else None
+        self._commit(table, staged, leaves, transactions)
+
+    def replace(self, table: Table, rows: pa.Table) -> None:
+        """Let the whole table hold exactly these rows, in one commit."""
+        self._commit(table, self._stage_anew(table, rows), lambda _: True, {})
+
+    def replace_files(
+        self,
+        table: Table,
+        replaces: Sequence[str],
+        staged: Sequence[StagedFile],
+        transactions: Mapping[str, int] | None = None,
+        *,
+        data_change: bool = True,
+    ) -> None:
+        """Let staged files stand for files of the table (paths inside it), in one commit.
+
+        Args:
+            table: The table they are of.
+            replaces: Each must still be live.
+            staged: May be none.
+            transactions: To note in the same commit.
+            data_change: Whether the table's rows differ afterwards; compaction only moves them.
+
+        Raises:
+            FilesReplaced: One of those has left the table meanwhile; nothing changed.
+            LakeUnwritable: The disk refused; nothing changed.
+        """
+        storage = self._table(table.name)
+        with storage.writing():
+            adds = _publish(storage, staged, data_change=data_change)
+            change = Change(
+                adds,
+                replaces=frozenset(replaces),
+                data_change=data_change,
+                transactions=transactions or {},
+            )
+            try:
+                commit(storage, table, change)
+            except FilesReplaced:
+                storage.remove([action.path for action in adds])
+                raise
+
+    def _stage_anew(self, table: Table, rows: pa.Table) -> list[StagedFile]:
+        return self.stage(table, rows, uuid.uuid4().hex)
+
+    def _commit(
+        self,
+        table: Table,
+        staged: Sequence[StagedFile],
+        leaves: Callable[[str | None], bool] | None,
+        transactions: Mapping[str, int],
+    ) -> None:
+        storage = self._table(table.name)
+        with storage.writing():
+            change = Change(_publish(storage, staged), leaves, transactions=transactions)
+            commit(storage, table, change)
+
+
+def _last_received_ns(file: LiveFile) -> int:
+    return file.ranges.get("received_ns", (0, 0))[1]
+
+
+def _publish(
+    storage: TableStorage, files: Sequence[StagedFile], *, data_change: bool = True
+) -> list[AddAction]:
+    """Move staged files to where readers find them once they are committed."""
+    now_ms = time.time_ns() // 1_000_000
+    paths = storage.publish({file.name: file.path for file in files})
+    return [
+        AddAction(
+            paths[file.name], file.size, file.partition, now_ms, data_change, stats=file.stats
+        )
+        for file in files
+    ]
+
+
+def _discard(files: Sequence[StagedFile]) -> None:
+    for file in files:
+        file.path.unlink(missing_ok=True)

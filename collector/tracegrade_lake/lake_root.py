@@ -1,0 +1,126 @@
+"""Where a lake is: which paths and URLs it may have, making its folder, what to say if it fails.
+
+Apart from `lake/` because the receiver needs no tables, and starts in half the time without them.
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shlex import quote
+from urllib.parse import unquote
+
+from tracegrade_collector.errors import BadLakePath, LakeForbidden, LakeMissing, LakeUnwritable
+from tracegrade_lake.files import make_folder
+
+URL = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9!_.*'()=-]+)*")
+"""Bucket and prefix; what needs no escape, so that every client reads it alike."""
+
+STATE_VARIABLE = "TRACEGRADE_STATE"
+
+
+def lake_url(lake: str | Path) -> str | None:
+    """Return the URL of a lake on an object store, without a slash at its end; None for a path.
+
+    Raises:
+        BadLakePath: It is a URL of another kind.
+    """
+    text = str(lake)
+    if "://" not in text:
+        return None
+    url = text.rstrip("/")
+    if not URL.fullmatch(url) or {".", ".."} & set(url.split("/")):
+        msg = f"a lake is a folder or s3://BUCKET/PREFIX of plain letters and digits, got {lake}"
+        raise BadLakePath(msg)
+    return url
+
+
+def state_folder(lake: str | Path, state: str | Path | None = None) -> Path:
+    """Return the absolute path of what a lake keeps on this machine: log, quarantine, locks.
+
+    Args:
+        lake: Its path or URL.
+        state: The folder, if it was chosen; else `TRACEGRADE_STATE`. A lake in a folder is its
+            own state.
+
+    Raises:
+        BadLakePath: The lake cannot have this path.
+    """
+    url = lake_url(lake)
+    if url is None:
+        return _checked(lake)
+    chosen = state or os.environ.get(STATE_VARIABLE)
+    if chosen:
+        return Path(chosen).absolute()
+    home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", url)
+    return Path(home) / "tracegrade" / f"{readable}-{hashlib.sha256(url.encode()).hexdigest()[:8]}"
+
+
+def existing_root(root: str | Path) -> Path:
+    """Return the absolute path of a lake.
+
+    Raises:
+        BadLakePath: The Delta library would read the path as another one.
+        LakeMissing: There is no such folder.
+        LakeForbidden: Its owner keeps it from this user.
+    """
+    path = _checked(root)
+    if not path.is_dir():
+        command = f"tracegrade collect --lake {quote(str(root))}"
+        msg = f"there is no lake at {root}; `{command}` makes one"
+        raise LakeMissing(msg)
+    if not os.access(path, os.R_OK | os.X_OK):
+        msg = f"the lake {root} may not be read by this user; run this as its owner"
+        raise LakeForbidden(msg)
+    return path
+
+
+def made_root(root: str | Path) -> Path:
+    """Return the absolute path of a lake, which is made if absent, for its owner alone.
+
+    Raises:
+        BadLakePath: A file has this path, or the Delta library would read it as another one.
+        LakeUnwritable: The folder cannot be made.
+    """
+    path = _checked(root)
+    with writing_to(path):
+        try:
+            make_folder(path)
+        except (FileExistsError, NotADirectoryError) as error:
+            msg = f"the lake must be a folder, and {error.filename} is a file; choose another path"
+            raise BadLakePath(msg) from error
+    return path
+
+
+@contextmanager
+def writing_to(root: Path) -> Iterator[None]:
+    """Say in one line which lake the disk refused to change, and why.
+
+    Raises:
+        LakeUnwritable: The block raised an OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        msg = f"cannot write to the lake {root}: {_cause(error)}; see to the disk, then try again"
+        raise LakeUnwritable(msg) from error
+
+
+def _cause(error: OSError) -> str:
+    """Return one line; deltalake writes several, in colour, and the cause stands last."""
+    if error.strerror:
+        return f"{error.strerror} ({error.filename})" if error.filename else error.strerror
+    return str(error).splitlines()[-1].rpartition("\x1b[0m")[2].strip()
+
+
+def _checked(root: str | Path) -> Path:
+    if not str(root):  # `--lake "$UNSET"`
+        msg = "the lake's path is empty; name a folder, such as lake, or . for this one"
+        raise BadLakePath(msg)
+    if unquote(str(root)) != str(root):
+        msg = f"the lake's path must hold no escape such as %20, got {root}"
+        raise BadLakePath(msg)
+    return Path(root).absolute()

@@ -1,0 +1,348 @@
+"""Compaction: many small files of a date become few large ones, sorted by trace.
+
+A date that is over is sorted as a whole once it has been quiet for a while. Of today's files those
+that are old enough are merged whenever some of about one size have gathered, so that each row is
+rewritten a few times, not each time. Rows stay what they are but for the mark `resent`
+(`repeats.py`), which is complete for equal rows of one date.
+
+Safe beside everything: files that were replaced stay on the disk for readers until their retention
+is over; who commits first wins, and the other begins again.
+"""
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tracegrade_collector.errors import FilesReplaced, LakeDamaged
+from tracegrade_lake.commit import LiveFile
+from tracegrade_lake.files import make_folder
+from tracegrade_lake.lake import Lake
+from tracegrade_lake.lake_root import writing_to
+from tracegrade_lake.maintenance.maintenance_lock import only_maintainer
+from tracegrade_lake.maintenance.repeats import IDENTITIES, RECEIVED, RESENT, mark_repeats
+from tracegrade_lake.maintenance.rewriting import Rewriter, lineage_of, rewrite_id
+from tracegrade_lake.maintenance.sorting import Sorter, sample_of
+from tracegrade_lake.tables import table_in
+
+Note = Callable[[str], None]
+
+SORTED, MERGED = "compacted", "merged"
+"""How names of files begin: of a date that is over, of one that is not."""
+
+SPILL_FOLDER = "spill"
+MERGED_AT_ONCE = 4
+"""Files of about one size that are worth merging; fewer would rewrite rows more often."""
+
+LATE_SHARE = 0.25
+"""Of a date's bytes: if so much came late, the whole date is sorted again."""
+
+LATE_DAYS = 1
+BATCH_BYTES = 2 << 20
+PROBED_ROWS = 64
+SAMPLE_ROWS = 20_000
+SORT_KEYS = ("trace_id", "trajectory_id", "start_ns", "time_ns", "step_index", "span_id")
+"""In this order, those that a table has."""
+
+HASH = "content_hash"
+SPILL_FACTOR = 3
+"""Bytes of disk that sorting may need per byte of Parquet: spilled rows, and the new files."""
+
+
+@dataclass(frozen=True)
+class CompactOptions:
+    """How tables are compacted."""
+
+    tables: tuple[str, ...] = ()
+    """Which ones; none named: all."""
+
+    target_bytes: int = 128 << 20
+    """Of one file. Large enough that a date of 10 GB is 80 files, each read in many row groups at
+    a time; small enough that erasing a trace rewrites seconds of work."""
+
+    settle_secs: float = 900.0
+    """How old a file must be; the newest are read by who lands and who builds."""
+
+
+class Compacted(NamedTuple):
+    """What one compaction did, or would do."""
+
+    files_before: int = 0
+    """Files that were replaced."""
+
+    files_after: int = 0
+    """Files that stand for them; 0 in a dry run."""
+
+    rows: int = 0
+    """Rows in them."""
+
+    marked_resent: int = 0
+    """Rows that were found to have been sent twice."""
+
+    bytes_before: int = 0
+    bytes_after: int = 0
+    skipped: int = 0
+    """Dates that others changed meanwhile, or for which there was no room."""
+
+
+class Group(NamedTuple):
+    """Files of one date that become fewer."""
+
+    date: str | None
+    files: tuple[LiveFile, ...]
+    prefix: str
+
+
+def compact(
+    lake: Lake, options: CompactOptions, note: Note, *, dry_run: bool = False
+) -> Compacted:
+    """Compact all dates that are worth it, and return what was done.
+
+    Args:
+        lake: Its tables.
+        options: Which, and how.
+        note: Gets a line of progress per date.
+        dry_run: Only say what would be done.
+
+    Raises:
+        LakeDamaged: A table's log or file cannot be read; all else is compacted.
+        LakeUnwritable: The disk refused; what was not committed is undone.
+        MaintenanceBusy: Another process maintains the lake.
+    """
+    total, damaged = Compacted(), list[LakeDamaged]()
+    with only_maintainer(lake.state), _spill_folder(lake.state) as spill:
+        for name in options.tables or lake.tables():
+            for group in plan(lake.live_files(name), options, datetime.now(UTC)):
+                try:
+                    done = _planned(group)
+                    if not dry_run:
+                        done = _compact_group(_Rewrite(lake, name, group, spill), options)
+                except LakeDamaged as error:  # one bad file must not keep all else from it
+                    damaged.append(error)
+                    continue
+                note(_progress(name, group, done, dry_run=dry_run))
+                total = Compacted(*map(sum, zip(total, done, strict=True)))
+    if damaged:
+        raise damaged[0]
+    return total
+
+
+def plan(files: Sequence[LiveFile], options: CompactOptions, now: datetime) -> list[Group]:
+    """Return what of a table is worth compacting now, oldest date first."""
+    by_date: dict[str | None, list[LiveFile]] = {}
+    for file in files:
+        by_date.setdefault(file.date, []).append(file)
+    groups = [
+        _plan_date(date, by_date[date], options, now)
+        for date in sorted(by_date, key=lambda date: date or "")
+    ]
+    return [group for group in groups if group]
+
+
+def _plan_date(
+    date: str | None, files: Sequence[LiveFile], options: CompactOptions, now: datetime
+) -> Group | None:
+    settled_ms = (now - timedelta(seconds=options.settle_secs)).timestamp() * 1000
+    new = [file for file in files if not _base_name(file).startswith(SORTED)]
+    settled = [file for file in new if file.modified_ms <= settled_ms]
+    is_over = date is not None and date < now.date().isoformat()
+    if is_over and len(settled) == len(new) and len(files) > 1 and _is_worth(files, new, now):
+        return Group(date, tuple(files), SORTED)
+    merged = _of_about_one_size([file for file in settled if file.size < options.target_bytes / 2])
+    return Group(date, tuple(merged), MERGED) if merged else None
+
+
+def _is_worth(files: Sequence[LiveFile], new: Sequence[LiveFile], now: datetime) -> bool:
+    """Return whether a date that is over should be sorted: much of it is not, or has waited."""
+    if not new:
+        return False
+    late_ms = (now - timedelta(days=LATE_DAYS)).timestamp() * 1000
+    share = sum(file.size for file in new) / sum(file.size for file in files)
+    return share >= LATE_SHARE or max(file.modified_ms for file in new) <= late_ms
+
+
+def _of_about_one_size(files: Sequence[LiveFile]) -> list[LiveFile]:
+    """Return small files up to one with more rows than all before it; none if few.
+
+    Fewer that are smaller still wait for others of their size.
+    """
+    chosen: list[LiveFile] = []
+    for file in sorted(files, key=lambda file: (file.rows, file.path)):
+        before = sum(each.rows for each in chosen)
+        if chosen and file.rows > max(before, 2 * chosen[0].rows):
+            if len(chosen) >= MERGED_AT_ONCE:
+                break
+            chosen = []
+        chosen.append(file)
+    return chosen if len(chosen) >= MERGED_AT_ONCE else []
+
+
+def _compact_group(rewrite: "_Rewrite", options: CompactOptions) -> Compacted:
+    """Rewrite one group; skip it if others change its files meanwhile."""
+    if not rewrite.has_room():
+        return Compacted(skipped=1)
+    try:
+        with writing_to(rewrite.lake.state):
+            return rewrite.run(options.target_bytes)
+    except FilesReplaced:
+        return Compacted(skipped=1)
+
+
+class _Rewrite:
+    """One group of files on its way to fewer."""
+
+    def __init__(self, lake: Lake, name: str, group: Group, spill: Path) -> None:
+        self.lake = lake
+        self._group = group
+        self._spill = spill
+        self._table = table_in(lake, name)
+        self._schema = pa.schema(
+            [field for field in self._table.arrow() if field.name not in self._table.partition_by]
+        )
+        columns = self._schema.names
+        self._keys = [key for key in (*SORT_KEYS, HASH) if key in columns]
+        self._ties = [tie for tie in RECEIVED if tie in columns]
+        self._identity = IDENTITIES.get(self._table.name)
+        self._marked = 0
+
+    def has_room(self) -> bool:
+        """Return whether the disk can take the rows while they are sorted, and the new files."""
+        size = sum(file.size for file in self._group.files)
+        return shutil.disk_usage(self._spill).free >= SPILL_FACTOR * size
+
+    def run(self, target_bytes: int) -> Compacted:
+        """Write the new files, commit them, and return the counts."""
+        group, paths = self._group, frozenset(file.path for file in self._group.files)
+        partition = {"date": group.date} if group.date else {}
+        name = f"{group.prefix}-{rewrite_id(paths, str(target_bytes))}"
+        replaces = paths | self._lineage()
+        stage_folder = self.lake.storage.table(self._table.name).stage_folder
+        writer = Rewriter(stage_folder, partition, name, replaces, target_bytes)
+        try:
+            for rows in self._sorted_rows():
+                writer.write(self._marked_rows(rows))
+            staged = writer.finish()
+            self.lake.replace_files(
+                self._table, sorted(paths), staged, data_change=self._marked > 0
+            )
+        except BaseException:
+            writer.discard()
+            raise
+        return Compacted(
+            files_before=len(paths),
+            files_after=len(staged),
+            rows=sum(file.rows for file in staged),
+            marked_resent=self._marked,
+            bytes_before=sum(file.size for file in group.files),
+            bytes_after=sum(file.size for file in staged),
+        )
+
+    def _lineage(self) -> frozenset[str]:
+        """Return what the files replaced when they were written."""
+        names: frozenset[str] = frozenset()
+        for file in self._group.files:
+            with self._open(file) as parquet:
+                lineage = lineage_of(parquet)
+            names |= lineage.names if lineage else frozenset()
+        return names
+
+    def _open(self, file: LiveFile) -> pq.ParquetFile:
+        return self.lake.open_parquet(self._table.name, file.path)
+
+    def _marked_rows(self, rows: pa.Table) -> pa.Table:
+        if self._identity is None:
+            return rows
+        marked = mark_repeats(rows, self._identity)
+        before, after = (np.count_nonzero(np.asarray(each[RESENT])) for each in (rows, marked))
+        self._marked += int(after - before)
+        return marked
+
+    def _sorted_rows(self) -> Iterator[pa.Table]:
+        rows = sum(file.rows for file in self._group.files)
+        if not self._keys:
+            return self._rows()
+        sorter = Sorter(self._keys, self._ties, self._spill)
+        return sorter.sort(self._rows(), self._sample(rows), rows)
+
+    def _rows(self) -> Iterator[pa.Table]:
+        """Yield the rows of all files, some at a time, with all columns but the partition's."""
+        for file in self._group.files:
+            with self._open(file) as parquet:
+                for batch in parquet.iter_batches(_batch_rows(parquet), use_threads=False):
+                    yield _as(self._schema, pa.Table.from_batches([batch]))
+
+    def _sample(self, rows: int) -> pa.Table:
+        """Return the keys of some rows, from all files."""
+        every = max(rows // SAMPLE_ROWS, 1)
+        schema = pa.schema([self._schema.field(key) for key in self._keys])
+        sampled, before = [], 0
+        for file in self._group.files:
+            with self._open(file) as parquet:
+                for batch in parquet.iter_batches(columns=self._keys, use_threads=False):
+                    keys = _as(schema, pa.Table.from_batches([batch]))
+                    sampled.append(sample_of(keys, self._keys, before, every))
+                    before += keys.num_rows
+        return pa.concat_tables(sampled)
+
+
+def _batch_rows(parquet: pq.ParquetFile) -> int:
+    """Return how many rows are about `BATCH_BYTES`, judging by the first ones.
+
+    Sizes in the footer do not tell: repeated texts unpack to twenty times theirs.
+    """
+    for first in parquet.iter_batches(PROBED_ROWS, use_threads=False):
+        rows: int = BATCH_BYTES * first.num_rows // max(first.nbytes, 1)
+        return max(rows, PROBED_ROWS // 4)
+    return PROBED_ROWS
+
+
+def _as(schema: pa.Schema, rows: pa.Table) -> pa.Table:
+    """Return the rows with all columns of the table as it is now; those they lack are NULL."""
+    columns = [
+        rows[field.name].cast(field.type)
+        if field.name in rows.column_names
+        else pa.nulls(rows.num_rows, field.type)
+        for field in schema
+    ]
+    return pa.table(columns, schema=schema)
+
+
+@contextmanager
+def _spill_folder(state: Path) -> Iterator[Path]:
+    """Give an empty folder on the local disk, which is gone afterwards."""
+    folder = state / SPILL_FOLDER
+    shutil.rmtree(folder, ignore_errors=True)  # what a killed process left; the lock is ours
+    make_folder(folder)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _base_name(file: LiveFile) -> str:
+    return file.path.rpartition("/")[2]
+
+
+def _planned(group: Group) -> Compacted:
+    return Compacted(
+        files_before=len(group.files),
+        rows=sum(file.rows for file in group.files),
+        bytes_before=sum(file.size for file in group.files),
+    )
+
+
+def _progress(table: str, group: Group, done: Compacted, *, dry_run: bool) -> str:
+    what = f"{table} {group.date or ''}".strip()
+    size = f"{len(group.files)} files, {sum(file.size for file in group.files) / 1e6:.1f} MB"
+    if dry_run:
+        return f"{what}: {size} to compact"
+    if done.skipped:
+        return f"{what}: {size} left for the next time: changed meanwhile, or too little disk"
+    return f"{what}: {size} → {done.files_after} files, {done.bytes_after / 1e6:.1f} MB"

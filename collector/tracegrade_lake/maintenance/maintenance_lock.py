@@ -1,0 +1,30 @@
+"""One maintainer of a lake at a time: compaction, expiry, repair would undo each other's work."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tracegrade_collector.errors import MaintenanceBusy
+from tracegrade_lake.lake_root import writing_to
+from tracegrade_lake.locks import FolderLock
+
+LOCK_NAME = "maintenance.lock"
+
+
+@contextmanager
+def only_maintainer(state: Path) -> Iterator[None]:
+    """Hold the lock of a lake's maintenance, which goes with the process.
+
+    Raises:
+        MaintenanceBusy: Another process holds it.
+        LakeUnwritable: The disk refused.
+    """
+    with writing_to(state):
+        lock = FolderLock(state / LOCK_NAME)
+    try:
+        if not lock.try_acquire():
+            msg = f"the lake's maintenance is running already ({state / LOCK_NAME}); wait for it"
+            raise MaintenanceBusy(msg)
+        yield
+    finally:
+        lock.close()

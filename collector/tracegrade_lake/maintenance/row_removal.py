@@ -1,0 +1,256 @@
+"""Files of a table without some of their rows: written anew, and the old ones removed.
+
+Files never change, so one that was found to hold none of the rows (`doomed.py`) is not read again.
+"""
+
+import json
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tracegrade_collector.errors import FilesReplaced, LakeDamaged
+from tracegrade_lake.backoff import Backoff
+from tracegrade_lake.commit import LiveFile
+from tracegrade_lake.crash_points import reach
+from tracegrade_lake.files import is_older
+from tracegrade_lake.lake import Lake
+from tracegrade_lake.maintenance.removals import collectors, recording
+from tracegrade_lake.maintenance.rewriting import ERASED_FROM, LINEAGE
+from tracegrade_lake.maintenance.row_selection import (
+    BATCH_ROWS,
+    UNREADABLE,
+    Doomed,
+    count_rows,
+    is_torn_or_holds,
+    reading,
+    rows_of_traces,
+    stored_parquet,
+    with_columns,
+)
+from tracegrade_lake.schema import Column, Table
+from tracegrade_lake.snapshot import Snapshot, snapshot
+from tracegrade_lake.staging import StagedFile
+from tracegrade_lake.storage import LOG_FOLDER, PUT_ASIDE_FOLDER
+
+FILES_PER_COMMIT: Final = 64
+PATIENCE_SECS: Final = 120.0
+"""How long other writers may replace files before a pass over the table gets any further.
+
+Longer than they need for one group of files: a compaction that wins goes on with others.
+"""
+
+
+@dataclass
+class Removed:
+    """What was, or in a dry run would be, removed from one table."""
+
+    rows: int = 0
+    files: int = 0
+    """Files written anew without the rows, or dropped for having no other."""
+
+    leftovers: int = 0
+    """Files that are no part of the table any more and held such rows."""
+
+    unreadable: list[str] = field(default_factory=list)
+    """Leftovers that cannot be read, so nobody knows what they hold."""
+
+
+def remove_rows(
+    lake: Lake, name: str, doomed: Doomed, note: Callable[[str], None], *, dry_run: bool = False
+) -> Removed:
+    """Rewrite the files of a table that hold doomed rows, and remove what they were before.
+
+    Safe beside anybody who adds, compacts or expires files, and beside readers of these files,
+    which find them gone. May be cut off anywhere and called again.
+
+    Raises:
+        CommitFailed: Other writers were first each time.
+        FilesReplaced: Other writers replaced its files again and again.
+        LakeDamaged: A file of the table cannot be read.
+        LakeUnwritable: The disk refused.
+    """
+    removed = Removed()
+    clean: set[str] = set()
+    backoff = Backoff(PATIENCE_SECS)
+    while True:
+        done_before = len(clean) + removed.files
+        try:
+            _remove_live(lake, name, doomed, _Progress(clean, removed, note, dry_run))
+        except FilesReplaced as error:
+            if len(clean) + removed.files > done_before:
+                backoff.restart()
+            if not backoff.pause():
+                msg = (
+                    f"other writers replaced files of table {name} for {PATIENCE_SECS:.0f} s, "
+                    "so rows are left in it; try again when fewer write to it"
+                )
+                raise FilesReplaced(msg) from error
+            continue
+        return removed
+
+
+def remove_leftovers(
+    lake: Lake, name: str, doomed: Doomed, before_ms: int, *, dry_run: bool = False
+) -> Removed:
+    """Remove files below a table's folder that are no part of it and hold doomed rows.
+
+    Args:
+        lake: The table's.
+        name: The table's.
+        doomed: The rows.
+        before_ms: Only files that are older (ms since 1970 UTC): newer ones may be about to be
+            committed by somebody.
+        dry_run: Whether to count only.
+
+    Returns:
+        `rows` and `files` are 0.
+    """
+    removed = Removed()
+    stored = [each.path for each in stored_parquet(lake, name) if each.modified_ms < before_ms]
+    live = {file.path for file in lake.live_files(name)}
+    for path in (each for each in stored if each not in live):
+        _remove_leftover(lake, name, path, doomed, removed, dry_run=dry_run)
+    return removed
+
+
+def _remove_leftover(
+    lake: Lake, name: str, path: str, doomed: Doomed, removed: Removed, *, dry_run: bool
+) -> None:
+    try:
+        found = count_rows(lake, name, path, doomed)
+    except LakeDamaged:
+        removed.unreadable.append(f"{lake.place}/{name}/{path}")
+        return
+    removed.leftovers += bool(found)
+    if found and not dry_run:
+        lake.remove_files(name, [path])
+
+
+def remove_staged(
+    lake: Lake, name: str, doomed: Doomed, before_ms: int, *, dry_run: bool = False
+) -> int:
+    """Remove staged files of a table on an object store that hold doomed rows, or are torn.
+
+    Staged files of a local table lie below its folder: `remove_leftovers` finds them.
+    """
+    storage = lake.storage.table(name)
+    staged = storage.stage_folder.glob("*.parquet")
+    old = [path for path in staged if is_older(path, before_ms * 1_000_000)]
+    doomed_files = [path for path in old if is_torn_or_holds(path, doomed)]
+    for path in doomed_files:
+        if not dry_run:
+            path.unlink(missing_ok=True)
+    return len(doomed_files)
+
+
+def put_aside(lake: Lake, trace_ids: Sequence[str]) -> list[Path]:
+    """Return files of tables that a repair put aside, if they hold rows of the traces or are torn.
+
+    Such tables are built ones, which are built again from the rows that are left.
+    """
+    return [
+        path
+        for path in sorted((lake.state / PUT_ASIDE_FOLDER).rglob("*.parquet"))
+        if path.parent.name != LOG_FOLDER and _is_of_traces(path, trace_ids)
+    ]
+
+
+def _is_of_traces(path: Path, trace_ids: Sequence[str]) -> bool:
+    try:
+        columns = [Column(each.name, each.type, "") for each in pq.read_schema(path)]
+    except UNREADABLE:
+        return True
+    doomed = rows_of_traces(Table(path.name, "", tuple(columns)), trace_ids)
+    return doomed is not None and is_torn_or_holds(path, doomed)
+
+
+class _Progress(NamedTuple):
+    clean: set[str]
+    """Paths of files known to hold no doomed row."""
+
+    removed: Removed
+    note: Callable[[str], None]
+    dry_run: bool
+
+
+def _remove_live(lake: Lake, name: str, doomed: Doomed, progress: _Progress) -> None:
+    now = snapshot(lake, name)
+    if now is None:
+        return
+    lot: list[LiveFile] = []
+    for number, file in enumerate(now.files, start=1):
+        if file.path in progress.clean:
+            continue
+        found = count_rows(lake, name, file.path, doomed)
+        progress.note(f"{name}: {number} of {len(now.files)} files, {found} rows in this one")
+        if not found:
+            progress.clean.add(file.path)
+        elif progress.dry_run:
+            progress.removed.rows += found
+            progress.removed.files += 1
+        else:
+            lot.append(file)
+        if len(lot) == FILES_PER_COMMIT:
+            _rewrite(lake, now, lot, doomed, progress.removed)
+            lot = []
+    if lot:
+        _rewrite(lake, now, lot, doomed, progress.removed)
+
+
+def _rewrite(
+    lake: Lake, now: Snapshot, lot: Sequence[LiveFile], doomed: Doomed, removed: Removed
+) -> None:
+    """Put files without the doomed rows in the place of these, and remove these for good."""
+    name, staged, gone = now.table.name, [], Counter[str]()
+    for file in lot:
+        survivor = _stage_survivors(lake, now.table, file, doomed, gone)
+        staged += [survivor] if survivor else []
+    paths = [file.path for file in lot]
+    with recording(lake, name, gone, "delete") as transactions:
+        lake.replace_files(now.table, paths, staged, transactions)
+    reach("rows_replaced")
+    lake.remove_files(name, paths)
+    reach("files_removed")
+    removed.rows += gone.total()
+    removed.files += len(lot)
+
+
+def _stage_survivors(
+    lake: Lake, table: Table, file: LiveFile, doomed: Doomed, gone: Counter[str]
+) -> StagedFile | None:
+    """Write the other rows of a file as a new one; count the doomed.
+
+    None if there are no others, unless the file's footer says which other files it stands for.
+    """
+    partition = {column: text for column, text in file.partition.items() if text is not None}
+    with reading(lake, table.name, file.path):
+        source = lake.open_parquet(table.name, file.path)
+        survivors = _survivors(source, table, doomed, gone)
+        return lake.stage_batches(
+            table, partition, survivors, uuid.uuid4().hex, _lineage(source, file.path)
+        )
+
+
+def _lineage(source: pq.ParquetFile, path: str) -> dict[bytes, bytes]:
+    """Return a footer that stands for the same files as the source's, and for the source."""
+    footer = source.metadata.metadata or {}
+    if LINEAGE not in footer:
+        return {}
+    erased = [*json.loads(footer.get(ERASED_FROM, b"[]")), path]
+    return {LINEAGE: footer[LINEAGE], ERASED_FROM: json.dumps(erased).encode()}
+
+
+def _survivors(
+    file: pq.ParquetFile, table: Table, doomed: Doomed, gone: Counter[str]
+) -> Iterator[pa.Table]:
+    columns = pa.schema([each for each in table.arrow() if each.name not in table.partition_by])
+    for batch in file.iter_batches(BATCH_ROWS):
+        rows = with_columns(pa.Table.from_batches([batch]), columns)
+        gone.update(collectors(rows.filter(doomed.expression)))
+        yield rows.filter(~doomed.expression)

@@ -1,0 +1,174 @@
+"""Which rows of a table have to go, and where they stand in its files.
+
+Nothing is held in memory but a batch of rows; row groups whose range of ids has none of the traces
+are not read.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from tracegrade_collector.errors import LakeDamaged
+from tracegrade_lake.lake import Lake
+from tracegrade_lake.maintenance.condition import Condition
+from tracegrade_lake.schema import Table
+from tracegrade_lake.snapshot import snapshot
+from tracegrade_lake.storage import StoredFile
+
+BATCH_ROWS: Final = 8_192
+TRACE_ID_DIGITS: Final = 32
+ID_COLUMNS: Final = ("trace_id", "trajectory_id")
+"""Columns that begin with the id of a row's trace; the first one that a table has counts."""
+
+UNREADABLE: Final = (OSError, pa.ArrowException)
+
+
+class Doomed(NamedTuple):
+    """Which rows of one table have to go."""
+
+    expression: Any
+    """True for such a row, false for any other; never NULL."""
+
+    columns: pa.Schema
+    """What the expression reads."""
+
+    trace_ids: tuple[str, ...] | None
+    """Sorted; rows of no other traces are doomed. None: any row may be."""
+
+
+def rows_of_traces(
+    table: Table, trace_ids: Sequence[str], also: Condition | None = None
+) -> Doomed | None:
+    """Return the rows of some traces; None if the table has no column that says whose they are.
+
+    Args:
+        table: It.
+        trace_ids: Sorted, lower case.
+        also: A condition for rows that belong to no trace.
+    """
+    schema, ids = table.arrow(), pa.array(trace_ids, pa.string())
+    column = next((name for name in ID_COLUMNS if name in schema.names), None)
+    if column is None:
+        return None
+    trace_id = pc.utf8_slice_codeunits(pc.field(column), start=0, stop=TRACE_ID_DIGITS)
+    expression = _surely(trace_id.isin(ids))
+    if also is None:
+        return Doomed(expression, pa.schema([schema.field(column)]), tuple(trace_ids))
+    expression |= trace_id.is_null() & _surely(also.expression)
+    return Doomed(expression, pa.schema(map(schema.field, {column, *also.columns})), None)
+
+
+def matching_values(lake: Lake, table: Table, condition: Condition, column: str) -> set[str]:
+    """Return what rows that fulfil a condition have in a text column; NULL left out.
+
+    Rows of files that are no part of the table any more count, too.
+
+    Raises:
+        LakeDamaged: A file of the table cannot be read.
+    """
+    schema = table.arrow()
+    columns = pa.schema(map(schema.field, sorted({column, *condition.columns})))
+    wanted = Doomed(_surely(condition.expression), columns, None)
+    now = snapshot(lake, table.name)
+    live = {file.path for file in now.files} if now else set()
+    found: set[str] = set()
+    for path in live | {file.path for file in stored_parquet(lake, table.name)}:
+        try:
+            with reading(lake, table.name, path):
+                for rows in matches(lake.open_parquet(table.name, path), wanted):
+                    found.update(pc.unique(rows[column].drop_null()).to_pylist())
+        except LakeDamaged:
+            if path in live:
+                raise
+    return found
+
+
+def count_rows(lake: Lake, name: str, path: str, doomed: Doomed) -> int:
+    """Return how many doomed rows a file has.
+
+    Raises:
+        LakeDamaged: It cannot be read.
+    """
+    with reading(lake, name, path):
+        return sum(rows.num_rows for rows in matches(lake.open_parquet(name, path), doomed))
+
+
+def is_torn_or_holds(path: Path, doomed: Doomed) -> bool:
+    """Return whether a local file holds doomed rows, or cannot be read."""
+    try:
+        return any(rows.num_rows for rows in matches(pq.ParquetFile(path), doomed))
+    except UNREADABLE:
+        return True
+
+
+def stored_parquet(lake: Lake, name: str) -> Iterator[StoredFile]:
+    """Yield the Parquet files below a table's folder, live or not."""
+    return (each for each in lake.stored_files(name) if each.path.endswith(".parquet"))
+
+
+def matches(file: pq.ParquetFile, doomed: Doomed) -> Iterator[pa.Table]:
+    """Yield the doomed rows of a file, with the columns that say so, batch by batch."""
+    groups = _possible_groups(file, doomed)
+    present = [name for name in doomed.columns.names if name in file.schema_arrow.names]
+    if groups and present:
+        for batch in file.iter_batches(BATCH_ROWS, row_groups=groups, columns=present):
+            rows = with_columns(pa.Table.from_batches([batch]), doomed.columns)
+            yield rows.filter(doomed.expression)
+
+
+@contextmanager
+def reading(lake: Lake, name: str, path: str) -> Iterator[None]:
+    """Say in one line which file cannot be read.
+
+    Raises:
+        LakeDamaged: The block could not read it.
+    """
+    try:
+        yield
+    except UNREADABLE as error:
+        fact = str(error).splitlines()[0]
+        msg = f"{lake.place}/{name}/{path} cannot be read ({fact}); see `tracegrade lake repair`"
+        raise LakeDamaged(msg) from error
+
+
+def with_columns(rows: pa.Table, columns: pa.Schema) -> pa.Table:
+    """Return these columns, NULL in each that is younger than the file."""
+    arrays = [
+        rows[column.name] if column.name in rows.column_names else pa.nulls(len(rows), column.type)
+        for column in columns
+    ]
+    return pa.table(arrays, names=columns.names)
+
+
+def _possible_groups(file: pq.ParquetFile, doomed: Doomed) -> list[int]:
+    """Return the row groups whose range of ids includes one of the traces."""
+    every = range(file.metadata.num_row_groups)
+    if doomed.trace_ids is None:
+        return list(every)
+    (column,) = doomed.columns.names
+    paths = {file.metadata.schema.column(n).path: n for n in range(file.metadata.num_columns)}
+    if column not in paths:
+        return []
+    return [
+        number
+        for number in every
+        if _may_hold(file.metadata.row_group(number).column(paths[column]), doomed.trace_ids)
+    ]
+
+
+def _may_hold(column: pq.ColumnChunkMetaData, trace_ids: Sequence[str]) -> bool:
+    stats = column.statistics
+    if stats is None or not stats.has_min_max:
+        return True
+    first = bisect_left(trace_ids, stats.min[:TRACE_ID_DIGITS])
+    return first < len(trace_ids) and trace_ids[first] <= stats.max[:TRACE_ID_DIGITS]
+
+
+def _surely(expression: Any) -> Any:
+    return pc.coalesce(expression, pa.scalar(False))

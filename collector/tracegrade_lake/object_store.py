@@ -1,0 +1,374 @@
+"""A lake on an object store (S3): whole objects, no rename, no sync, and answers that get lost.
+
+An object appears whole or not at all, and stays once the store said so. What makes commits safe
+is the conditional PUT (`If-None-Match: *`): of two writers of one name exactly one wins. Data
+files are put so as well; a PUT that was applied though its answer was lost then meets its own
+object, which is recognised by its content. A store that ignores the condition is refused.
+
+obstore, which writes, and the Delta library are the same client (the Rust crate `object_store`):
+both retry with jitter, and put on condition, which pyarrow's client cannot. Parquet is read by
+pyarrow's, which fetches ranges side by side without Python. All three take credentials, region
+and endpoint from the `AWS_*` variables.
+"""
+
+import os
+import re
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import obstore
+import pyarrow as pa
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+from obstore.exceptions import AlreadyExistsError, BaseError
+from obstore.store import S3Store
+from pyarrow.fs import AwsStandardS3RetryStrategy, FileSystem, S3FileSystem, SubTreeFileSystem
+
+from tracegrade_collector.errors import LakeUnreachable, StoreUnfit
+from tracegrade_lake.backoff import Backoff
+from tracegrade_lake.crash_points import reach
+from tracegrade_lake.storage import LOG_FOLDER, STAGE_FOLDER, StoredFile
+
+if TYPE_CHECKING:
+    from obstore.store import ClientConfig
+
+MAX_RETRIES: Final = 6
+RETRY_SECS: Final = 30
+"""Within one request; after it the lander pauses and tries its round again."""
+
+PUT_SECS: Final = 120
+"""For one object: 64 MiB at 5 Mbit/s."""
+
+CONNECT_SECS: Final = 5
+
+PROBE: Final = "_probe/"
+COMPARE_BYTES: Final = 8 << 20
+
+CONFIGURATION: Final[dict[str, str | None]] = {
+    "delta.checkpointInterval": "10",  # each open reads what came after it, two requests an entry
+}
+
+
+@dataclass(frozen=True)
+class ObjectStore:
+    """The place of a whole lake: `s3://bucket/prefix`."""
+
+    url: str
+    state: Path
+    """Local folder for files that are not put yet."""
+
+    @property
+    def place(self) -> str:
+        """The URL."""
+        return self.url
+
+    @cached_property
+    def client(self) -> S3Store:
+        """The client, whose paths start at the lake."""
+        return S3Store.from_url(
+            self.url,
+            retry_config={
+                "max_retries": MAX_RETRIES,
+                "retry_timeout": timedelta(seconds=RETRY_SECS),
+            },
+            client_options=_client_options(),
+        )
+
+    @cached_property
+    def parquet_client(self) -> S3FileSystem:
+        """What reads Parquet; it takes credentials as the other one does."""
+        return S3FileSystem(
+            endpoint_override=os.environ.get("AWS_ENDPOINT_URL") or None,
+            region=os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION"),
+            connect_timeout=CONNECT_SECS,
+            retry_strategy=AwsStandardS3RetryStrategy(max_attempts=MAX_RETRIES + 1),
+        )
+
+    @cached_property
+    def fitness(self) -> "Fitness":
+        """What is known of the store so far; asked once a process."""
+        return Fitness(self)
+
+    def exists(self) -> bool:
+        """Return whether anything stands under the prefix."""
+        with self.reading():
+            found = obstore.list_with_delimiter(self.client)
+            return bool(found["common_prefixes"] or found["objects"])
+
+    def prepare(self) -> None:
+        """Make sure that the store keeps commits apart."""
+        self.fitness.check()
+
+    def tables(self) -> list[str]:
+        """Return the names of the tables, sorted."""
+        with self.reading():
+            folders = obstore.list_with_delimiter(self.client)["common_prefixes"]
+            return sorted(name for name in folders if self._has_log(name))
+
+    def _has_log(self, table: str) -> bool:
+        log = obstore.list(self.client, f"{table}/{LOG_FOLDER}", chunk_size=1)
+        return any(log)
+
+    def table(self, name: str) -> "TableObjects":
+        """Return the objects of one table, which need not exist."""
+        return TableObjects(self, name)
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Say in one line why the store does not answer, without any secret.
+
+        Raises:
+            LakeUnreachable: A request failed.
+        """
+        try:
+            yield
+        except (CommitFailedError, TableNotFoundError):  # answers, not failures
+            raise
+        except (BaseError, DeltaError, OSError) as error:
+            if isinstance(error, BaseError) or _is_of_store(error):
+                raise _unreachable(self.url, error) from error
+            raise
+
+
+def _client_options() -> "ClientConfig":
+    """Return the client's options; those of the environment count only if they are repeated."""
+    options: ClientConfig = {
+        "timeout": timedelta(seconds=PUT_SECS),
+        "connect_timeout": timedelta(seconds=CONNECT_SECS),
+    }
+    for name in ("allow_http", "allow_invalid_certificates"):
+        if os.environ.get(f"AWS_{name.upper()}", "").lower() in {"1", "true"}:
+            options[name] = True
+    return options
+
+
+@dataclass
+class Fitness:
+    """Whether a store refuses a second conditional PUT."""
+
+    store: ObjectStore
+    is_fit: bool = False
+
+    def check(self) -> None:
+        """Put an object twice, once a process.
+
+        Raises:
+            LakeUnreachable: The store does not answer.
+            StoreUnfit: It takes the second one, and would let commits overwrite each other.
+        """
+        if self.is_fit:
+            return
+        path = f"{PROBE}{uuid.uuid4().hex}"
+        with self.store.reading():
+            try:
+                self._put_twice(path)
+            finally:
+                obstore.delete(self.store.client, path)
+        self.is_fit = True
+
+    def _put_twice(self, path: str) -> None:
+        obstore.put(self.store.client, path, b"1", mode="overwrite")
+        try:
+            obstore.put(self.store.client, path, b"2", mode="create")
+        except AlreadyExistsError:
+            return
+        msg = (
+            f"the store of {self.store.url} ignores If-None-Match, so writers would overwrite "
+            "each other's commits; use one with conditional writes, as S3 has them"
+        )
+        raise StoreUnfit(msg)
+
+
+@dataclass(frozen=True)
+class TableObjects:
+    """The objects of one table."""
+
+    store: ObjectStore
+    name: str
+    options: dict[str, str] = field(
+        default_factory=lambda: {
+            "max_retries": str(MAX_RETRIES),
+            "retry_timeout": f"{RETRY_SECS}s",
+        }
+    )
+
+    @property
+    def place(self) -> str:
+        """The URL."""
+        return self.uri
+
+    @property
+    def uri(self) -> str:
+        """The URL."""
+        return f"{self.store.url}/{self.name}"
+
+    @property
+    def configuration(self) -> dict[str, str | None]:
+        """Properties that save requests."""
+        return CONFIGURATION
+
+    @property
+    def stage_folder(self) -> Path:
+        """A folder in the lake's local state."""
+        return self.store.state / STAGE_FOLDER / self.name
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Say in one line why the store does not answer, without any secret."""
+        return self.store.reading()
+
+    def writing(self) -> AbstractContextManager[None]:
+        """As `reading`."""
+        return self.store.reading()
+
+    def may_exist(self) -> bool:
+        """Return True: only opening it tells."""
+        return True
+
+    def prepare(self) -> None:
+        """Make sure that the store keeps commits apart.
+
+        Raises:
+            LakeUnreachable: The store does not answer.
+            StoreUnfit: It does not.
+        """
+        self.store.fitness.check()
+
+    def is_whole(self, version: int) -> bool:
+        """Return True: an object appears whole."""
+        return True
+
+    def mend(self) -> list[str]:
+        """Return nothing: an object appears whole."""
+        return []
+
+    def sync_log(self, after: int) -> None:
+        """Do nothing: what the store confirmed, it keeps."""
+
+    def publish(self, staged: Mapping[str, Path]) -> dict[str, str]:
+        """Put staged files unless they are there already; a different object there stays.
+
+        An interrupted try may have left other rows under a path, and another writer may be about
+        to commit them, so no object is ever overwritten.
+        """
+        with self.writing():
+            return {path: self._publish(file, path) for path, file in staged.items()}
+
+    def _publish(self, staged: Path, path: str) -> str:
+        taken = path
+        if not self._put(staged, path):
+            taken = f"{path.removesuffix('.parquet')}-{uuid.uuid4().hex[:12]}.parquet"
+            self._put(staged, taken)
+        reach("file_published")
+        staged.unlink()
+        return taken
+
+    def _put(self, staged: Path, path: str) -> bool:
+        """Return whether the object holds the file's bytes now; False: it holds others."""
+        client, key = self.store.client, self._key(path)
+        backoff = Backoff(RETRY_SECS)
+        while True:
+            with suppress(AlreadyExistsError), staged.open("rb") as file:
+                obstore.put(client, key, file, mode="create", use_multipart=False)
+                return True
+            try:
+                return self._is_equal(staged, path)
+            except FileNotFoundError as error:  # a 409, not a 412: somebody was about to put it
+                if not backoff.pause():
+                    msg = f"{self.store.url} answers each PUT of {key} with a conflict; try later"
+                    raise LakeUnreachable(msg) from error
+
+    def _is_equal(self, staged: Path, path: str) -> bool:
+        found = obstore.get(self.store.client, self._key(path))
+        if found.meta["size"] != staged.stat().st_size:
+            return False
+        with staged.open("rb") as file:
+            return all(
+                bytes(chunk) == file.read(len(chunk)) for chunk in found.stream(COMPARE_BYTES)
+            )
+
+    def _key(self, path: str) -> str:
+        return f"{self.name}/{path}"
+
+    def stored_files(self) -> Iterator[StoredFile]:
+        """Yield every object below the table's prefix but those of the log."""
+        with self.reading():
+            for batch in obstore.list(self.store.client, self.name):
+                for found in batch:
+                    path = found["path"].removeprefix(f"{self.name}/")
+                    modified_ms = int(found["last_modified"].timestamp() * 1000)
+                    if not path.startswith(f"{LOG_FOLDER}/"):
+                        yield StoredFile(path, found["size"], modified_ms)
+
+    @property
+    def filesystem(self) -> FileSystem:
+        """What pyarrow reads the table's objects with, by their paths inside the table."""
+        return SubTreeFileSystem(self.uri.removeprefix("s3://"), self.store.parquet_client)
+
+    def open_input(self, path: str) -> pa.NativeFile:
+        """Open an object for reading ranges of it."""
+        with self.reading():
+            return self.filesystem.open_input_file(path)
+
+    def remove(self, paths: Sequence[str]) -> None:
+        """Delete objects; those that are gone already are no error."""
+        with self.reading():
+            if paths:
+                obstore.delete(self.store.client, [self._key(path) for path in paths])
+
+    def drop(self) -> None:
+        """Delete the table's objects, its log first: what is left of a failure is no table."""
+        with self.reading():
+            for prefix in (self._key(LOG_FOLDER), self.name):
+                for batch in obstore.list(self.store.client, prefix):
+                    obstore.delete(self.store.client, [found["path"] for found in batch])
+
+
+def _is_of_store(error: Exception) -> bool:
+    return re.search("Error performing|S3 error|AWS Error", str(error)) is not None
+
+
+def _unreachable(url: str, error: Exception) -> LakeUnreachable:
+    fact = store_fact(str(error))
+    return LakeUnreachable(f"the lake {url} cannot be reached: {fact}; {_way_out(fact)}")
+
+
+def store_fact(text: str) -> str:
+    """Return what a client's long text says happened; never a URL's query or a header."""
+    code, message = (re.search(rf"<{tag}>([^<]*)</{tag}>", text) for tag in ("Code", "Message"))
+    if code:
+        return f"{code[1]} ({_without_keys(message[1])})" if message else code[1]
+    sdk = re.search(r"ExceptionName: (\w+)", text) or re.search(r"AWS Error (\w+)", text)
+    if sdk:
+        return sdk[1] if "ExceptionName" in sdk[0] else sdk[1].lower().replace("_", " ")
+    status = re.search(r"\b([45]\d\d [A-Z][A-Za-z ]+)", text)
+    if status:
+        return status[1].strip()
+    cause = re.search(r'message: "([^"]+)"|\b(TimedOut|timed out)\b', text)
+    if cause:
+        return (cause[1] or "no answer in time").lower()
+    return text.splitlines()[-1].rpartition("\x1b[0m")[2].strip() or "no answer"
+
+
+def _without_keys(text: str) -> str:
+    return re.sub(r"\b[A-Za-z0-9/+=]{16,}", "***", text.rstrip("."))
+
+
+def _way_out(fact: str) -> str:
+    for pattern, way in WAYS_OUT.items():
+        if re.search(pattern, fact, re.IGNORECASE):
+            return way
+    return "see to the network and the store, then try again"
+
+
+WAYS_OUT: Final = {
+    "TimeTooSkewed|RequestExpired": "set this machine's clock",
+    "NoSuchBucket": "make the bucket, or correct the lake's URL",
+    "Token|Credential|AccessKey|Signature|access.?denied|40[13] ": "renew the credentials "
+    "(AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN) and their rights",
+    "slow.?down|503": "it is overloaded; try again later",
+}

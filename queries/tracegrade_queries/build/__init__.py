@@ -1,0 +1,1 @@
+"""From new spans to steps and trajectories."""

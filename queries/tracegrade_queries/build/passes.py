@@ -1,0 +1,243 @@
+"""The shared pass: turns the spans of one bucket of traces into steps and trajectories.
+
+It knows no dialect. Each stage is one SQL file whose name is the relation it makes; `follow`
+resolves chains of parents in between.
+"""
+
+from typing import Final
+
+import duckdb
+import pyarrow as pa
+
+from tracegrade_lake import Table
+from tracegrade_queries.build.ancestry import break_cycles, follow
+from tracegrade_queries.build.canonical import canonical_texts
+from tracegrade_queries.build.code_calls import code_calls
+from tracegrade_queries.build.dialect import MESSAGES, OPERATIONS, Dialect, dialects
+from tracegrade_queries.build.salvage import whole_prefixes
+from tracegrade_queries.engine.connection import duckdb_type
+from tracegrade_queries.engine.sql import query
+
+_MACROS: Final = (  # each may use those before it
+    "result_text",
+    "result_is_error",
+    "block_part",
+    "chat_parts",
+    "genai_block",
+    "held_chat",
+    "half_shared",
+    "plan_in",
+    "headings_as_react",
+)
+_SALVAGED: Final = """
+CREATE OR REPLACE TEMP TABLE {salvaged} AS
+SELECT {cut}.* EXCLUDE (name, text), map_from_entries(list(({cut}.name, prefix))) AS attributes
+FROM {cut}
+INNER JOIN whole_prefixes USING (text)
+WHERE prefix IS NOT NULL
+GROUP BY ALL
+"""
+# What is left of a cut attribute takes its place, and its span says so.
+_IN_SPANS: Final = """
+UPDATE span_rows SET
+  attributes = map_concat(span_rows.attributes, salvaged_texts.attributes),
+  marks = coalesce(span_rows.marks, []) || ['salvaged']
+FROM salvaged_texts
+WHERE span_rows.rowid = salvaged_texts.key
+"""
+_IN_EVENTS: Final = """
+UPDATE bucket_events SET
+  attributes = map_concat(bucket_events.attributes, salvaged_events.attributes)
+FROM salvaged_events
+WHERE bucket_events.key = salvaged_events.key
+  AND bucket_events.position = salvaged_events.position
+"""
+_ARGUMENTS: Final = """
+SELECT arguments FROM operations WHERE arguments IS NOT NULL
+UNION
+SELECT arguments FROM spoken_parts WHERE arguments IS NOT NULL
+"""
+
+
+def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
+    """Make `built_steps`, `built_trajectories`, `unread_scopes` and `evaluations`.
+
+    Args:
+        con: Holds `spans` and `bucket_traces` (trace_id, date, records, received_ns, imported):
+            the traces to build.
+    """
+    for macro in _MACROS:
+        con.execute(query(macro))
+    _make(con, "repeated_spans", "span_rows")
+    con.execute(f"CREATE OR REPLACE TEMP VIEW all_spans AS {query('bucket_spans')}")
+    con.execute("CREATE OR REPLACE TEMP VIEW bucket_spans AS FROM all_spans")
+    _make(con, "surplus_spans")
+    con.execute("DELETE FROM span_rows WHERE rowid IN (FROM surplus_spans)")
+    _make(con, "shapes", "cut_texts")
+    _salvage(con, "cut_texts", "salvaged_texts", _IN_SPANS)
+    _make(con, "bucket_events", "cut_events")
+    _salvage(con, "cut_events", "salvaged_events", _IN_EVENTS)
+    _read_dialects(con)
+    _make(con, "operations")
+    _place_in_runs(con)
+    _make(con, "code_texts")
+    _read_code(con)
+    _make(con, "spoken_parts")
+    _canonicalise(con, _ARGUMENTS)
+    _group_model_spans(con)
+    _group_tool_spans(con)
+    _make(con, "requests", "matches", "responses", "tool_lists", "offered_in_runs")
+    _make(con, "control_tools", "calls", "turns", "recalled_thoughts", "model_texts", "answers")
+    _make(
+        con,
+        "inner_tools",
+        "spoken_steps",
+        "user_steps",
+        "call_steps",
+        "observers",
+        "observation_steps",
+    )
+    _make(con, "span_steps", "root_answer_steps", "step_rows", "built_steps")
+    _make(con, "usage_of_runs", "built_trajectories", "unread_scopes", "evaluations")
+
+
+def _group_model_spans(con: duckdb.DuckDBPyConnection) -> None:
+    """Make `model_calls` and `model_parts`: all spans that record one call are one row."""
+    _make(con, "model_edges")
+    follow(con, "model_edges", "model_ends")
+    _make(con, "model_groups", "model_twin_candidates", "model_twin_edges")
+    follow(con, "model_twin_edges", "model_twin_ends")
+    _make(con, "model_members", "model_calls", "tellers")
+    _show(con, "told_parts")
+    _make(con, "recalled_parts")
+    _show(con, "model_parts")
+
+
+def _group_tool_spans(con: duckdb.DuckDBPyConnection) -> None:
+    """Make `executions`: all spans that record one tool call are one row."""
+    _make(con, "tool_spans", "nested_tool_edges", "tool_twin_edges", "tool_edges")
+    follow(con, "tool_edges", "tool_ends")
+    _make(con, "executions")
+
+
+def _place_in_runs(con: duckdb.DuckDBPyConnection) -> None:
+    """Make `runs_of_operations`: which run each operation belongs to."""
+    _make(con, "span_parents", "cycle_candidates")
+    break_cycles(con)
+    _make(con, "judge_edges")
+    follow(con, "judge_edges", "judge_ends")
+    _make(con, "judging_spans")
+    con.execute("DELETE FROM operations WHERE key IN (FROM judging_spans)")
+    _make(con, "unknown_edges")
+    follow(con, "unknown_edges", "unknown_ends")
+    _make(con, "known_parents", "anchor_edges")
+    follow(con, "anchor_edges", "anchor_ends")
+    _make(con, "run_agents", "twin_edges", "lost_run_edges", "run_edges")
+    follow(con, "run_edges", "run_ends")
+    _make(con, "runs_of_operations", "runs", "run_names", "name_edges")
+    follow(con, "name_edges", "name_ends")
+
+
+def _make(con: duckdb.DuckDBPyConnection, *names: str) -> None:
+    for name in names:
+        con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query(name)}")
+
+
+def _show(con: duckdb.DuckDBPyConnection, name: str) -> None:
+    con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {query(name)}")
+
+
+def _read_dialects(con: duckdb.DuckDBPyConnection) -> None:
+    """Make `dialect_operations` and `dialect_messages`: what all dialects say.
+
+    Each is shown its own spans alone, as `bucket_spans`; one that has none here is left out. One
+    without marks is shown what those before it left.
+    """
+    con.register("marks", _marks())
+    _make(con, "claims", "event_claims")
+    con.unregister("marks")
+    by_event = _claiming(con, "event_claims")
+    told = []
+    con.execute(f"CREATE OR REPLACE TEMP TABLE dialect_operations AS {_no_rows(OPERATIONS)}")
+    for dialect in dialects():
+        _show_spans(con, _own_spans(dialect, by_event=dialect.name in by_event))
+        if not con.sql("SELECT 1 FROM bucket_spans LIMIT 1").fetchall():
+            continue
+        told.append(dialect)
+        con.execute(query(dialect.name))
+        con.execute(f"INSERT INTO dialect_operations BY NAME {_said(dialect, OPERATIONS)}")
+    _show_spans(con, "true")
+    messages = [_no_rows(MESSAGES), *(_said(dialect, MESSAGES) for dialect in told)]
+    con.execute(
+        f"CREATE OR REPLACE TEMP VIEW dialect_messages AS {' UNION ALL BY NAME '.join(messages)}"
+    )
+
+
+def _marks() -> pa.Table:
+    pairs = [(dialect.name, mark) for dialect in dialects() for mark in dialect.marks]
+    names, marks = zip(*pairs, strict=True)
+    return pa.table({"dialect": names, "mark": marks})
+
+
+def _claiming(con: duckdb.DuckDBPyConnection, claims: str) -> set[str]:
+    return {name for (name,) in con.sql(f"SELECT DISTINCT dialect FROM {claims}").fetchall()}
+
+
+def _own_spans(dialect: Dialect, *, by_event: bool) -> str:
+    """Return the condition for the spans that a dialect is shown."""
+    if not dialect.marks:
+        return "key NOT IN (SELECT key FROM dialect_operations WHERE operation IS NOT NULL)"
+    shapes = f"shape IN (SELECT shape FROM claims WHERE dialect = '{dialect.name}')"
+    keys = f"key IN (SELECT key FROM event_claims WHERE dialect = '{dialect.name}')"
+    return f"{shapes} OR {keys}" if by_event else shapes
+
+
+def _show_spans(con: duckdb.DuckDBPyConnection, condition: str) -> None:
+    con.execute(
+        f"CREATE OR REPLACE TEMP VIEW bucket_spans AS SELECT * FROM all_spans WHERE {condition}"
+    )
+
+
+def _said(dialect: Dialect, relation: Table) -> str:
+    """Return the query for what one dialect says, with `dialect` and its `precedence`."""
+    return (
+        f"SELECT *, {dialect.rank} AS precedence, '{dialect.name}' AS dialect "
+        f"FROM {dialect.name}_{relation.name}"
+    )
+
+
+def _no_rows(relation: Table) -> str:
+    columns = ", ".join(f"NULL::{duckdb_type(c.type)} AS {c.name}" for c in relation.columns)
+    return f"SELECT {columns}, 0 AS precedence, '' AS dialect WHERE false"
+
+
+def _salvage(con: duckdb.DuckDBPyConnection, cut: str, salvaged: str, put_back: str) -> None:
+    """Put the longest whole prefix in the place of each attribute that was cut."""
+    texts = con.sql(f"SELECT DISTINCT text FROM {cut}").to_arrow_table()
+    made = texts.append_column("prefix", whole_prefixes(texts.column(0)))
+    con.register("whole_prefixes", made)
+    con.execute(_SALVAGED.format(cut=cut, salvaged=salvaged))
+    con.unregister("whole_prefixes")
+    if texts.num_rows:
+        con.execute(put_back)
+
+
+def _read_code(con: duckdb.DuckDBPyConnection) -> None:
+    """Make `code_calls` (code, position, tool_name, arguments): what code agents call."""
+    codes = con.sql("SELECT DISTINCT code FROM code_texts").to_arrow_table().column(0)
+    con.register("code_calls_made", code_calls(codes))
+    con.execute("CREATE OR REPLACE TEMP TABLE code_calls AS FROM code_calls_made")
+    con.unregister("code_calls_made")
+
+
+def _canonicalise(con: duckdb.DuckDBPyConnection, texts: str) -> None:
+    """Make `canonical` (text, canonical): the form of each distinct text that is JSON."""
+    found = con.sql(texts).to_arrow_table()
+    column = found.column(0)
+    made = found.rename_columns(["text"]).append_column("canonical", canonical_texts(column))
+    con.register("canonical_made", made)
+    con.execute(
+        "CREATE OR REPLACE TEMP TABLE canonical AS "
+        "SELECT text, canonical FROM canonical_made WHERE canonical IS NOT NULL"
+    )
+    con.unregister("canonical_made")

@@ -1,0 +1,172 @@
+"""What runs cost: prices of models, times the tokens that a build has counted.
+
+Its own module because prices change while spans do not: the usage of models stands in
+`trajectories.model_usage`, so that new prices need no span to be read again. All sums are of whole
+numbers, in millionths of a millionth of a US dollar.
+"""
+
+import uuid
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+import duckdb
+import pyarrow as pa
+
+from tracegrade_lake import Column, Lake, Table
+from tracegrade_queries.engine.connection import connect
+from tracegrade_queries.engine.sql import query
+from tracegrade_queries.engine.typed import in_parts
+from tracegrade_queries.schema import TRAJECTORIES
+
+MEMORY_LIMIT: Final = "4GB"
+"""Of the engine; it spills beyond."""
+
+
+class Price(NamedTuple):
+    """What a model's tokens cost, in millionths of a millionth of a US dollar each.
+
+    That is in millionths of what a million of them cost.
+    """
+
+    input: int
+    """Of input that was neither read from nor written to a cache."""
+    cache_read: int
+    cache_write: int
+    output: int
+    """Of output without reasoning."""
+    reasoning: int
+
+
+Prices = Mapping[str, Price]
+"""By the name of a model, or by what its name begins with and a `*`."""
+
+NO_PRICES: Final[Prices] = {}
+
+
+class Unpriced(NamedTuple):
+    """Why the cost of runs is not known."""
+
+    model: str | None
+    """None if the spans name none."""
+    reason: str
+    """no_price | no_tokens; not_counted of runs that an earlier version built."""
+    trajectories: int
+
+
+class Costs(NamedTuple):
+    """Of how many trajectories of the lake the cost is known, and of which it is not."""
+
+    priced: int = 0
+    """Trajectories with a cost."""
+    stated: int = 0
+    """Those of them with a call whose cost is known from the trace alone."""
+    unpriced: tuple[Unpriced, ...] = ()
+    """A trajectory counts for each of its reasons; sorted."""
+    prices: int = 0
+    """Prices that were given."""
+
+
+NO_COSTS: Final = Costs()
+
+
+MODEL_PRICES: Final = Table(
+    name="model_prices",
+    grain="one price, by the name of a model or what its name begins with and a `*`",
+    columns=(
+        Column("name", pa.string(), "As in the price file."),
+        *(Column(kind, pa.int64(), "In millionths of 1e-6 US dollars.") for kind in Price._fields),
+    ),
+    partition_by=(),
+)
+"""The prices that a lake's costs were worked out with last."""
+
+
+def known_prices(lake: Lake, given: Prices | None) -> Prices:
+    """Return the prices that are given, which the lake keeps; None for those given to it last."""
+    kept = _kept_prices(lake)
+    if given is None:
+        return kept
+    if given != kept:
+        rows = [{"name": name, **given[name]._asdict()} for name in sorted(given)]
+        lake.replace(MODEL_PRICES, pa.Table.from_pylist(rows, MODEL_PRICES.arrow()))
+    return given
+
+
+def _kept_prices(lake: Lake) -> Prices:
+    dataset = lake.dataset(MODEL_PRICES.name)
+    rows = dataset.to_table().to_pylist() if dataset else []
+    return {row["name"]: Price(*(row[kind] for kind in Price._fields)) for row in rows}
+
+
+def update_costs(lake: Lake, prices: Prices) -> Costs:
+    """Bring `cost_usd` of every trajectory up to date with the prices, and count what is known.
+
+    Only dates on which a cost differs are written anew.
+
+    Args:
+        lake: The lake to read and write. One writer of built tables at a time.
+        prices: What to go by; where none covers a model, what the trace states counts.
+    """
+    with connect(lake, others=False, memory_limit=MEMORY_LIMIT) as con:
+        create_prices(con, prices)
+        work_out_costs(con, TRAJECTORIES.name)
+        stale = con.sql(
+            "SELECT DISTINCT date FROM trajectories LEFT JOIN run_costs USING (trajectory_id) "
+            "WHERE trajectories.cost_usd IS DISTINCT FROM run_costs.cost_usd ORDER BY date"
+        ).fetchall()
+        staged = []
+        for (date,) in stale:
+            rows = with_costs(con, f"{TRAJECTORIES.name} WHERE date = '{date}'")
+            name = uuid.uuid4().hex
+            parts = in_parts(TRAJECTORIES, rows)
+            staged.append(lake.stage_batches(TRAJECTORIES, {"date": str(date)}, parts, name))
+        if stale:
+            dates = [str(date) for (date,) in stale]
+            lake.put_files(TRAJECTORIES, [file for file in staged if file], dates, {})
+        return _counted(con)._replace(prices=len(prices))
+
+
+def create_prices(con: duckdb.DuckDBPyConnection, prices: Prices) -> None:
+    """Create the table `prices` (name, is_prefix, and what `Price` has)."""
+    rows = [
+        {"name": name.removesuffix("*"), "is_prefix": name.endswith("*"), **price._asdict()}
+        for name, price in prices.items()
+    ]
+    kinds = [(kind, pa.int64()) for kind in Price._fields]
+    schema = pa.schema([("name", pa.string()), ("is_prefix", pa.bool_()), *kinds])
+    con.register("prices_given", pa.Table.from_pylist(rows, schema))
+    con.execute("CREATE TABLE prices AS FROM prices_given")
+    con.unregister("prices_given")
+
+
+def work_out_costs(con: duckdb.DuckDBPyConnection, runs: str) -> None:
+    """Make `run_costs` (trajectory_id, cost_usd) of the trajectories in a relation.
+
+    Args:
+        con: Holds `prices`, as `create_prices` makes it.
+        runs: Its name; it has `trajectory_id` and `model_usage`.
+    """
+    con.execute(
+        f"CREATE OR REPLACE TEMP VIEW priced_runs AS SELECT trajectory_id, model_usage FROM {runs}"
+    )
+    for name in ("usage_costs", "run_costs"):
+        con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query(name)}")
+
+
+def with_costs(con: duckdb.DuckDBPyConnection, runs: str) -> duckdb.DuckDBPyRelation:
+    """Return trajectories, by their ids, with the `cost_usd` that `run_costs` has of them."""
+    return con.sql(
+        f"WITH runs AS (SELECT * FROM {runs}) "
+        "SELECT runs.* REPLACE (run_costs.cost_usd AS cost_usd) "
+        "FROM runs LEFT JOIN run_costs USING (trajectory_id) ORDER BY runs.trajectory_id"
+    )
+
+
+def _counted(con: duckdb.DuckDBPyConnection) -> Costs:
+    priced, stated = con.sql(
+        "SELECT count(*) FILTER (WHERE cost_usd IS NOT NULL), "
+        "count(*) FILTER (WHERE cost_usd IS NOT NULL AND trajectory_id IN "
+        "(SELECT trajectory_id FROM usage_costs WHERE source = 'trace')) FROM run_costs"
+    ).fetchall()[0]
+    unpriced = con.sql(query("unpriced_models")).fetchall()
+    return Costs(priced, stated, tuple(Unpriced(*row) for row in unpriced))

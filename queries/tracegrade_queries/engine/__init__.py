@@ -1,0 +1,1 @@
+"""DuckDB over a lake: connections, the SQL files, relations."""

@@ -1,0 +1,252 @@
+"""Opens DuckDB over a lake: one view per table, pinned to one version, with no way out.
+
+Analysts' SQL runs with the rights of the lake's owner, so a connection reads the Parquet files of
+the tables and nothing else (not the write-ahead log, whose content is not yet redacted), installs
+nothing and cannot be reconfigured. The objects of a lake on an object store are read through
+pyarrow datasets, so that no extension of the engine has to be downloaded.
+"""
+
+import contextlib
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias
+
+import duckdb
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Table
+from tracegrade_queries.engine.sql import unordered
+from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
+
+TABLES: Final = (RAW_SPANS, RAW_LOGS, STEPS, TRAJECTORIES, VERDICTS)
+
+# A view without the rows that a client sent twice: a flag, never a window over everything.
+DEDUPLICATED: Final = {"spans": "raw_spans", "logs": "raw_logs"}
+
+RUNS: Final = "score"
+"""Under which the commits of a scoring run note its number in each table that it writes."""
+
+LAST_TABLE: Final = "trajectory_scores"
+"""Which a scoring run commits last: its number tells the last run that is whole."""
+
+_SETTINGS: Final = {
+    "preserve_insertion_order": True,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "python_enable_replacements": False,  # a Python variable is not a table
+}
+
+Limits: TypeAlias = Mapping[str, str | int]
+"""Settings of the engine that bound what it takes of the machine."""
+
+
+def open_lake(place: str | Path, note: Callable[[str], object]) -> Lake:
+    """Return the lake at a path or URL, and note how it is read if that takes longer.
+
+    Raises:
+        BadLakePath: No lake can have this path or URL.
+        LakeMissing: There is none.
+        LakeUnreachable: The object store does not answer.
+    """
+    lake = Lake.open(place)
+    if not lake.is_local:
+        note(f"reading {lake.place} through pyarrow datasets; spill goes to {lake.state}")
+    return lake
+
+
+def connect(
+    lake: Lake,
+    *,
+    tables: Sequence[Table] = (),
+    others: bool = True,
+    memory_limit: str | None = None,
+    threads: int | None = None,
+) -> duckdb.DuckDBPyConnection:
+    """Return a connection that reads the lake as it is now, and keeps reading that.
+
+    Args:
+        lake: The lake; its tables are seen at the versions they have at this moment.
+        tables: Tables of higher layers, beside those of this one.
+        others: All else that the lake has, and `scores`: opening many files takes its time.
+        memory_limit: What the engine may use before it spills; None for most of the machine's.
+        threads: That work on queries, those that ask them counted; None for all cores.
+
+    Returns:
+        An in-memory DuckDB with a view for each table (empty if the lake has no such table yet),
+        for each other table of the lake, `spans` and `logs` without rows sent twice, and, once
+        something was scored, `scores`. It reads the files of these tables and no other. The tables
+        of scores are all of one run, the last that is whole.
+    """
+    declared = {table.name: table for table in (*TABLES, *tables)}
+    seen = {*declared, *lake.tables()} if others else declared.keys()
+    found = _found_tables(lake, seen)
+    given = {"memory_limit": memory_limit, "threads": threads}
+    limits = {name: limit for name, limit in given.items() if limit is not None}
+    while True:
+        try:
+            return _connected(lake, declared, found, limits, others=others)
+        except duckdb.Error:  # an erasure may have removed files at once
+            gone = {file for file in _files(found) if not Path(file).exists()}
+            found = _found_tables(lake, seen)
+            if not gone or gone.intersection(_files(found)):
+                raise
+
+
+def _connected(
+    lake: Lake,
+    declared: Mapping[str, Table],
+    found: Mapping[str, "Found"],
+    limits: Limits,
+    *,
+    others: bool,
+) -> duckdb.DuckDBPyConnection:
+    """Return a connection with a view for each declared and each found table."""
+    con = _open_engine(lake, found, limits)
+    for name, table in declared.items():
+        _create_view(con, table, found.get(name))
+    for name, raw in DEDUPLICATED.items():
+        con.execute(f"CREATE VIEW {name} AS SELECT * FROM {raw} WHERE NOT resent")
+    for name in sorted(found.keys() - declared.keys()):
+        con.execute(f"CREATE VIEW {name} AS SELECT * FROM {found[name].relation}")
+    if others and ("trajectory_scores" in declared or "trajectory_scores" in found):
+        # Scores of an earlier version may lack columns; they are as good as none until made anew.
+        with contextlib.suppress(duckdb.BinderException):
+            con.execute(f"CREATE VIEW scores AS {unordered('scores')}")
+    return con
+
+
+class Found(NamedTuple):
+    """A table of the lake at one version."""
+
+    relation: str
+    """What stands behind FROM."""
+
+    files: list[str]
+    """Local files to be read; none for an object store."""
+
+    dataset: ds.Dataset | None
+    """What reads an object store's; it is registered under the relation's name."""
+
+
+def _files(found: Mapping[str, Found]) -> Iterator[str]:
+    return itertools.chain.from_iterable(table.files for table in found.values())
+
+
+def _found_tables(lake: Lake, seen: Set[str]) -> dict[str, Found]:
+    """Return those tables that the lake has, by name; opened side by side, each takes a while."""
+    names = sorted(seen)
+    _, run = lake.noted_version(LAST_TABLE, RUNS)
+    with ThreadPoolExecutor() as pool:
+        found = pool.map(lambda name: _found_table(lake, name, run), names)
+        return {name: table for name, table in zip(names, found, strict=True) if table}
+
+
+def _found_table(lake: Lake, name: str, run: int) -> Found | None:
+    """Return the table; one of scores as the run with this number left it."""
+    version = lake.version_noting(name, RUNS, run)
+    if version is None:
+        return None
+    files = lake.files(name, version) if lake.is_local else []
+    if files:
+        return Found(_parquet(files), files, None)
+    dataset = lake.dataset(name, version)
+    if dataset is None:
+        return None
+    if not dataset.files:
+        return Found(f"({_no_rows(dataset.schema)})", [], None)
+    return Found(f"_{name}_objects", [], dataset)
+
+
+def _open_engine(
+    lake: Lake, found: Mapping[str, Found], limits: Limits
+) -> duckdb.DuckDBPyConnection:
+    """Return an in-memory DuckDB that reads only these tables; its settings are locked.
+
+    What does not fit into memory is spilled into the lake's state, which is its owner's alone.
+    """
+    spill = str(lake.state / "_spill")
+    con = duckdb.connect(config={**_SETTINGS, **limits, "temp_directory": spill})
+    con.execute("LOAD icu")  # part of the wheel; without it there are no time zones
+    con.execute("SET GLOBAL TimeZone = 'UTC'")  # of every cursor
+    con.execute("SET enable_progress_bar = false")  # it would write to stdout
+    con.execute("SET GLOBAL parquet_metadata_cache = true")  # files never change
+    datasets = {table.relation: table.dataset for table in found.values() if table.dataset}
+    for name, dataset in datasets.items():
+        con.register(name, dataset)
+    con.execute(f"SET disabled_optimizers = '{_disabled(datasets)}'")
+    con.execute(f"SET allowed_paths = {_list(_files(found))}")
+    con.execute("SET enable_external_access = false")
+    con.execute("SET lock_configuration = true")
+    return con
+
+
+def _disabled(datasets: Collection[object]) -> str:
+    """Return the optimizers of DuckDB 2.0 that break what is asked here, as a setting."""
+    broken = ["late_materialization"]  # fails where a field of a struct is the filter
+    if datasets:  # scans of Arrow refuse a kind of filter that joins hand down
+        broken.append("join_filter_pushdown")
+    return ",".join(broken)
+
+
+def _create_view(con: duckdb.DuckDBPyConnection, table: Table, found: Found | None) -> None:
+    try:
+        con.execute(view_sql(table, found))
+    except duckdb.BinderException:  # files of an earlier version lack columns
+        if found is None:
+            raise
+        whole = f"({_no_rows(table.arrow())} UNION ALL BY NAME SELECT * FROM {found.relation})"
+        con.execute(view_sql(table, found._replace(relation=whole)))
+
+
+def view_sql(table: Table, found: Found | None) -> str:
+    """Return the statement that makes a table's view, typed as declared; None: it is empty."""
+    if found is None:
+        return f"CREATE VIEW {table.name} AS {_no_rows(table.arrow())}"
+    columns = ", ".join(f"{c.name}::{duckdb_type(c.type)} AS {c.name}" for c in table.columns)
+    return f"CREATE VIEW {table.name} AS SELECT {columns} FROM {found.relation}"
+
+
+def _no_rows(schema: pa.Schema) -> str:
+    columns = ", ".join(f"NULL::{duckdb_type(c.type)} AS {c.name}" for c in schema)
+    return f"SELECT {columns} WHERE false"
+
+
+def _parquet(files: Sequence[str]) -> str:
+    return f"read_parquet({_list(files)}, union_by_name = true, hive_partitioning = true)"
+
+
+def duckdb_type(kind: pa.DataType) -> str:
+    """Return the DuckDB type that holds values of an Arrow type."""
+    if pa.types.is_map(kind):
+        return f"MAP({duckdb_type(kind.key_type)}, {duckdb_type(kind.item_type)})"
+    if pa.types.is_list(kind):
+        return f"{duckdb_type(kind.value_type)}[]"
+    if pa.types.is_struct(kind):
+        fields = ", ".join(f'"{field.name}" {duckdb_type(field.type)}' for field in kind)
+        return f"STRUCT({fields})"
+    if pa.types.is_decimal(kind):
+        return f"DECIMAL({kind.precision}, {kind.scale})"
+    return _SCALARS[kind]
+
+
+_SCALARS: Final[dict[pa.DataType, str]] = {
+    pa.bool_(): "BOOLEAN",
+    pa.date32(): "DATE",
+    pa.float64(): "DOUBLE",
+    pa.int32(): "INTEGER",
+    pa.int64(): "BIGINT",
+    pa.string(): "VARCHAR",
+    pa.timestamp("us"): "TIMESTAMP",
+}
+
+
+def _list(texts: Iterable[str]) -> str:
+    return "[" + ", ".join(_quoted(text) for text in texts) + "]"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,1 @@
+"""What every scorer reads: attempts with their calls, plans, tasks and success."""

@@ -1,0 +1,107 @@
+"""Finds the task of each attempt and binds the values that the task's pattern names.
+
+Its own module because a join would compile a pattern anew for each row. Here each is compiled
+once: RE2 looks for all of them in a text at a time, and the engine is told that of each task as a
+constant.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+import re2
+from duckdb import ColumnExpression, ConstantExpression, Expression
+from duckdb import FunctionExpression as Function
+
+from tracegrade_scoring.attempts.patterns import by_value
+from tracegrade_scoring.relations import materialise, put
+from tracegrade_scoring.tasks import Specification
+
+Patterns = Mapping[str, str]
+"""By task, what the user asks first."""
+
+
+def match_tasks(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
+    """Create `matched_tasks`, `task_matches` and `attempt_bindings`.
+
+    `matched_tasks` has one row for each attempt and task whose `match` fits it;
+    `attempt_bindings` (attempt_id, name, value) one for each value bound in an attempt whose task
+    is known, whether by span or by match.
+    """
+    matches = {name: task.match for name, task in specification.tasks.items() if task.match}
+    patterns = {name: match.user_input for name, match in matches.items() if match.user_input}
+    materialise(con, "untold_attempts")
+    put(con, "fitting_patterns", _fitting_patterns(con, patterns))
+    materialise(con, "matched_tasks")
+    materialise(con, "task_matches")
+    materialise(con, "asked_attempts")
+    put(con, "attempt_bindings", _bindings(con, patterns))
+
+
+def _fitting_patterns(con: duckdb.DuckDBPyConnection, patterns: Patterns) -> pa.Table:
+    """Return (attempt_id, task_id): each pattern that is found in what an untold attempt asked."""
+    asked = con.sql("SELECT attempt_id, words FROM untold_attempts WHERE words IS NOT NULL")
+    attempts, words = asked.to_arrow_table().columns
+    finders = list(_finders(list(patterns.values())))
+    fitting = (
+        [first + place for first, finder in finders for place in finder.Match(text) or ()]
+        for text in words.to_pylist()
+    )
+    found = pa.array(fitting, pa.list_(pa.int32()))
+    return pa.table(
+        {
+            "attempt_id": attempts.take(pc.list_parent_indices(found)),
+            "task_id": pa.array(list(patterns), pa.string()).take(found.flatten()),
+        }
+    )
+
+
+def _finders(patterns: Sequence[str], first: int = 0) -> Iterator[tuple[int, re2.Filter]]:
+    """Yield what looks for all patterns, in as few parts as RE2 has memory for.
+
+    With each the place of its first pattern stands. The longest pattern that a task may have fits
+    into a part of its own.
+    """
+    finder = re2.Filter()
+    for pattern in patterns:
+        finder.Add(pattern)
+    try:
+        finder.Compile()
+    except re2.error:
+        if len(patterns) == 1:
+            raise
+        half = len(patterns) // 2
+        yield from _finders(patterns[:half], first)
+        yield from _finders(patterns[half:], first + half)
+    else:
+        yield first, finder
+
+
+def _bindings(con: duckdb.DuckDBPyConnection, patterns: Patterns) -> pa.Table:
+    """Return (attempt_id, name, value): what each named group matched, if not the empty text."""
+    attempt, bound, value = map(ColumnExpression, ("attempt_id", "bound", "value"))
+    cases = {task_id: _groups(pattern) for task_id, pattern in patterns.items()}
+    groups = by_value("known_task", cases, _list(_list(_NOTHING, _NOTHING)))
+    pairs = con.table("asked_attempts").select(attempt, Function("unnest", groups).alias("bound"))
+    name, text = (Function("list_extract", bound, ConstantExpression(i)) for i in (1, 2))
+    named = pairs.select(attempt, name.alias("name"), text.alias("value"))
+    return named.filter(value != _NOTHING).to_arrow_table()
+
+
+_NOTHING: Final = ConstantExpression("")
+
+
+def _groups(pattern: str) -> Expression:
+    """Return a list of [name, text] of each named group of a pattern, searched in `words`."""
+    words, regex = ColumnExpression("words"), ConstantExpression(pattern)
+    pairs = []
+    for name, number in re2.compile(pattern).groupindex.items():
+        text = Function("regexp_extract", words, regex, ConstantExpression(number))
+        pairs.append(_list(ConstantExpression(name), text))
+    return _list(*pairs)
+
+
+def _list(*items: Expression) -> Expression:
+    return Function("list_value", *items)

@@ -1,0 +1,51 @@
+"""Creates what every metric reads: the task relations, calls, plans and attempts.
+
+Its own module because each metric's tests start from here. The connection needs `steps`,
+`trajectories` and `verdicts`; temporary tables of these names stand before the lake's, which is
+how the job scores a part of the lake at a time.
+"""
+
+from typing import Final
+
+import duckdb
+
+from tracegrade_queries.engine.sql import query
+from tracegrade_scoring.attempts.matching import match_tasks
+from tracegrade_scoring.attempts.patterns import matches
+from tracegrade_scoring.attempts.success import judge_success
+from tracegrade_scoring.relations import materialise, put
+from tracegrade_scoring.tasks import Specification
+from tracegrade_scoring.tasks.relations import register
+
+_MACROS: Final = (
+    "fits_wanted",
+    "score_of",
+    "goal_score",
+    "mode_score",
+    "planning_score",
+)
+
+
+def create_relations(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
+    """Create what every metric reads.
+
+    That is the task relations, `attempt_members`, `calls`, `plans`, `task_matches`,
+    `argument_patterns` and `attempts`. Their columns stand in the headers of the queries of the
+    same names, and for the task relations in `tasks/relations.py`.
+    """
+    for macro in _MACROS:
+        con.execute(query(macro))
+    register(con, specification)
+    materialise(con, "attempt_members")
+    materialise(con, "attempt_order")
+    materialise(con, "observed_results")
+    materialise(con, "patterned_results")
+    put(con, "pattern_matches", matches(con, "patterned_results", "returned"))
+    materialise(con, "calls", "attempt_calls")
+    materialise(con, "plans", "attempt_plans")
+    match_tasks(con, specification)
+    materialise(con, "patterned_calls")
+    put(con, "argument_matches", matches(con, "patterned_calls", "arguments"))
+    materialise(con, "argument_patterns")
+    judge_success(con)
+    materialise(con, "attempts")

@@ -1,0 +1,1 @@
+"""`tracegrade score`: what is new, bucket by bucket, and the commit of its scores."""

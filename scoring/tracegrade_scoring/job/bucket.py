@@ -1,0 +1,98 @@
+"""Scores one bucket of traces: from their steps to rows of the score tables.
+
+Traces are independent, so a bucket bounds the memory and changes no score.
+"""
+
+from typing import Final
+
+import duckdb
+import pyarrow as pa
+
+from tracegrade_lake import Table
+from tracegrade_queries.engine.sql import query
+from tracegrade_scoring.attempts.prepare import create_relations
+from tracegrade_scoring.job.score_table import side_by_side
+from tracegrade_scoring.relations import define, materialise
+from tracegrade_scoring.schema import (
+    DECISIONS,
+    FAILED_CALLS,
+    FAILURES,
+    SUB_GOALS,
+    TRAJECTORY_SCORES,
+)
+from tracegrade_scoring.scorers import plan_graph, planning
+from tracegrade_scoring.scorers.conduct import score as conduct
+from tracegrade_scoring.scorers.replanning import score as replanning
+from tracegrade_scoring.scorers.tool_correctness import score as tool_correctness
+from tracegrade_scoring.scorers.tool_selection import score as tool_selection
+from tracegrade_scoring.tasks import Specification
+
+STAGED: Final = (DECISIONS, SUB_GOALS, FAILURES, FAILED_CALLS, TRAJECTORY_SCORES)
+"""The tables that each bucket adds rows to."""
+
+_EVIDENCE: Final = {
+    DECISIONS: "decision_rows",
+    SUB_GOALS: "sub_goal_rows",
+    FAILURES: "failure_rows",
+    FAILED_CALLS: "failed_call_rows",
+}
+"""The rows of attempts behind each table of evidence."""
+
+
+def score_bucket(
+    con: duckdb.DuckDBPyConnection, specification: Specification
+) -> dict[Table, pa.Table]:
+    """Return the rows of one bucket for each table of STAGED; scores as `side_by_side` has them.
+
+    Args:
+        con: Holds `traces_to_score`, and the bucket's rows as `take_bucket` leaves them.
+        specification: What to score against.
+    """
+    create_relations(con, specification)
+    materialise(con, "endings")
+    tool_selection.score(con)
+    tool_correctness.score(con, specification.tool_correctness)
+    define(con, "step_scores")
+    plan_graph.score(con)
+    conduct.score(con)
+    replanning.score(con)
+    planning.score(con, specification)
+    define(con, "rollback_scores")
+    create = f"CREATE OR REPLACE TEMP TABLE scored_trajectories AS {query('scored_trajectories')}"
+    con.execute(create, hashes(specification))
+    return _new_rows(con)
+
+
+def _new_rows(con: duckdb.DuckDBPyConnection) -> dict[Table, pa.Table]:
+    """Return the rows of the score tables, from what the scorers made."""
+    rows = {
+        table: con.sql(_described(table, found)).to_arrow_table().cast(table.arrow())
+        for table, found in _EVIDENCE.items()
+    }
+    rows[TRAJECTORY_SCORES] = side_by_side(con)
+    return rows
+
+
+def hashes(specification: Specification) -> dict[str, str]:
+    """Return the hashes of what attempts without a known task are held against."""
+    return {"tools_hash": specification.tools_hash, "match_hash": specification.match_hash}
+
+
+def _described(table: Table, rows: str) -> str:
+    """Return the query that adds task, release and date to the rows of attempts.
+
+    Runs are numbers there, and get their ids again.
+    """
+    known = {name: f"known.{name}" for name in ("task_id", "release", "date")}
+    runs = {name: f"{name}_of.id AS {name}" for name in ("trajectory_id", "step_trajectory_id")}
+    names = [column.name for column in table.columns]
+    columns = [(known | runs).get(name, f"found.{name}") for name in names]
+    owners = [
+        f"LEFT JOIN trajectory_ids AS {name}_of ON found.{name} = {name}_of.trajectory_id"
+        for name in runs
+        if name in names
+    ]
+    return (
+        f"SELECT {', '.join(columns)} FROM {rows} AS found "
+        f"INNER JOIN scored_trajectories AS known USING (trajectory_id) {' '.join(owners)}"
+    )

@@ -1,0 +1,169 @@
+"""The rows of one bucket of traces, as temporary tables that stand before the lake's.
+
+Its own module because it decides how much of the lake a run reads: a bucket's traces stand
+together, so that dates and ranges of ids let the engine skip all else. Ids of trajectories are
+numbers in a bucket, in the order of the ids: metrics join, group and sort by them all the time.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import duckdb
+
+from tracegrade_queries.engine.sql import query
+from tracegrade_queries.schema import STEPS, TRAJECTORIES
+from tracegrade_scoring.tasks import Specification
+
+LEAST_STEPS: Final = 20_000
+"""Fewer are not shared out among workers: planning a bucket's queries takes as long."""
+
+BUCKET_TRACES: Final = """
+  CREATE OR REPLACE TEMP TABLE bucket_traces AS
+  SELECT trace_id, date FROM score_buckets WHERE bucket = $bucket
+"""
+
+_BOUNDS: Final = """
+  SELECT min(date) AS first_date, max(date) AS last_date,
+         min(trace_id) AS first_id, max(trace_id) AS last_id
+  FROM bucket_traces
+"""
+
+# Few texts of offered tools stand behind many runs: each is read once as long as they are grouped
+# before all else, and kept once as a value of an ENUM. An id of a run begins with its trace's.
+_TRAJECTORY_IDS: Final = """
+  CREATE TEMP TABLE trajectory_ids AS
+  WITH offers AS (
+    SELECT offered_tools::offer AS offered_tools, list(trajectory_id) AS ids
+    FROM memory.main.trajectories
+    WHERE date BETWEEN $first_date AND $last_date AND trace_id BETWEEN $first_id AND $last_id
+    GROUP BY trajectories.offered_tools
+  ),
+
+  runs AS (SELECT unnest(ids) AS id, offered_tools FROM offers)
+
+  SELECT id, (row_number() OVER (ORDER BY id) - 1)::INTEGER AS trajectory_id, offered_tools
+  FROM runs
+  SEMI JOIN bucket_traces ON split_part(id, '-', 1) = bucket_traces.trace_id
+"""
+
+# A parent that is not here is none of the numbers.
+_TRAJECTORIES: Final = """
+  CREATE TEMP TABLE trajectories AS
+  SELECT {columns}
+  FROM memory.main.trajectories AS lake
+  INNER JOIN trajectory_ids AS ids ON lake.trajectory_id = ids.id
+  LEFT JOIN trajectory_ids AS parents ON lake.parent_trajectory_id = parents.id
+  WHERE lake.date BETWEEN $first_date AND $last_date
+    AND lake.trace_id BETWEEN $first_id AND $last_id
+"""
+
+_STEPS: Final = """
+  CREATE TEMP TABLE steps AS
+  SELECT {columns}
+  FROM memory.main.steps AS lake
+  INNER JOIN trajectory_ids AS ids ON lake.trajectory_id = ids.id
+  WHERE lake.date BETWEEN $first_date AND $last_date
+    AND lake.trace_id BETWEEN $first_id AND $last_id
+"""
+
+_NUMBERED: Final = {
+    "trajectory_id": "ids.trajectory_id",
+    "parent_trajectory_id": "if(lake.parent_trajectory_id IS NULL, NULL, "
+    "coalesce(parents.trajectory_id, -1)) AS parent_trajectory_id",
+    "offered_tools": "ids.offered_tools",
+}
+"""Columns that are not taken as they are."""
+
+NOT_SCORED: Final = frozenset(
+    {"tool_call_id", "status_source", "error_type", "error_message", "model", "input_tokens"}
+    | {"output_tokens", "cache_read_tokens", "reasoning_tokens", "end_time", "duration_ms"}
+    | {"trace_id", "request_span_id", "parent_span_id", "dialect", "provenance", "date"}
+)
+"""Columns of `steps` that no metric reads; a task file's expressions may."""
+
+_RUNS_NOT_SCORED: Final = frozenset(
+    {"root_span_id", "service_name", "environment", "conversation_id", "outcome_source"}
+    | {"step_count", "tool_call_count", "error_count", "llm_call_count", "input_tokens"}
+    | {"output_tokens", "cost_usd", "model_usage", "start_time", "end_time", "duration_ms"}
+    | {"dialects", "trace_records", "trace_received_ns", "imported", "date"}
+)
+"""Columns of `trajectories` that no metric reads."""
+
+# A verdict that names the trace alone is about its outermost runs.
+_VERDICTS: Final = """
+  CREATE TEMP TABLE verdicts AS
+  SELECT lake.* REPLACE (ids.trajectory_id AS trajectory_id)
+  FROM memory.main.verdicts AS lake
+  INNER JOIN trajectory_ids AS ids ON lake.trajectory_id = ids.id
+  UNION ALL BY NAME
+  SELECT lake.* REPLACE (trajectories.trajectory_id AS trajectory_id)
+  FROM memory.main.verdicts AS lake
+  INNER JOIN trajectories
+    ON lake.trajectory_id = trajectories.trace_id AND trajectories.parent_trajectory_id IS NULL
+"""
+
+
+def number_buckets(con: duckdb.DuckDBPyConnection, most_steps: int, workers: int = 1) -> list[int]:
+    """Create `score_buckets` and return their numbers; needs `traces_to_score`.
+
+    Args:
+        con: Where to create them, for all connections to see.
+        most_steps: Steps that one bucket may have, but for those of a single trace.
+        workers: How many are worked off at a time: all get equal parts, unless that is too little.
+    """
+    found = con.sql("SELECT coalesce(sum(steps), 0)::BIGINT FROM traces_to_score").fetchall()
+    steps: int = found[0][0]
+    rounds = max(1, -(-steps // (most_steps * workers)))
+    even = -(-steps // (rounds * workers))
+    con.execute(
+        f"CREATE OR REPLACE TABLE score_buckets AS {query('score_buckets')}",
+        {"bucket_steps": min(most_steps, max(LEAST_STEPS, even))},
+    )
+    numbers = con.sql("SELECT DISTINCT bucket FROM score_buckets ORDER BY bucket").fetchall()
+    return [number for (number,) in numbers]
+
+
+def steps_read(specification: Specification) -> list[str]:
+    """Return the columns of `steps` that are needed: those that a task file names, too."""
+    named = specification.model_dump_json().lower()
+    return [c.name for c in STEPS.columns if c.name not in NOT_SCORED or c.name in named]
+
+
+def take_bucket(con: duckdb.DuckDBPyConnection, bucket: int, steps: Sequence[str]) -> None:
+    """Let `steps`, `trajectories` and `verdicts` be the rows of one bucket.
+
+    Their ids of trajectories are numbers, of which `trajectory_ids` (id, trajectory_id, ...) tells
+    what they stand for.
+
+    Args:
+        con: Holds `score_buckets` and the lake's tables.
+        bucket: Its number.
+        steps: The columns of `steps` to take.
+    """
+    leave_bucket(con)
+    con.execute(BUCKET_TRACES, {"bucket": bucket})
+    found = con.sql(_BOUNDS)
+    bounds = dict(zip(found.columns, found.fetchall()[0], strict=True))
+    con.execute(
+        "CREATE TEMP TYPE offer AS ENUM (SELECT DISTINCT offered_tools "
+        "FROM memory.main.trajectories WHERE offered_tools IS NOT NULL "
+        "AND date BETWEEN $first_date AND $last_date)",
+        {name: bounds[name] for name in ("first_date", "last_date")},
+    )
+    runs = [c.name for c in TRAJECTORIES.columns if c.name not in _RUNS_NOT_SCORED]
+    con.execute(_TRAJECTORY_IDS, bounds)
+    con.execute(_TRAJECTORIES.format(columns=_taken(runs)), bounds)
+    con.execute(_STEPS.format(columns=_taken(steps)), bounds)
+    con.execute(_VERDICTS)
+
+
+def _taken(columns: Sequence[str]) -> str:
+    """Return the columns of the lake as a bucket has them, for SELECT."""
+    return ", ".join(_NUMBERED.get(name, f"lake.{name}") for name in columns)
+
+
+def leave_bucket(con: duckdb.DuckDBPyConnection) -> None:
+    """Let the names `steps`, `trajectories`, ... mean the lake's tables again."""
+    for name in ("trajectory_ids", "trajectories", "steps", "verdicts"):
+        con.execute(f"DROP TABLE IF EXISTS temp.{name}")
+    con.execute("DROP TYPE IF EXISTS offer")

@@ -1,0 +1,216 @@
+"""Says what a run did: for people as lines, for machines as JSON."""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from tracegrade_queries.costs.pricing import Costs
+from tracegrade_scoring.errors import SummaryNotWritten
+from tracegrade_scoring.job.counts import CallCounts, Counts
+from tracegrade_scoring.job.score import ScoreSummary
+from tracegrade_scoring.rendering.reasons import reason_of
+from tracegrade_scoring.schema import SCORER_VERSION
+from tracegrade_scoring.tasks import Specification
+
+MAX_IDLE_NAMED: Final = 5
+"""More tasks that no attempt has are only counted."""
+
+MAX_METRICS_NAMED: Final = 3
+"""More metrics that have no value for one reason are only counted; the JSON has them all."""
+
+MAX_SCORED_NAMED: Final = 8
+"""As many metrics that have a value for as many trajectories are named."""
+
+MAX_SCOPES_NAMED: Final = 3
+"""More scopes whose traces gave no trajectory are only counted; the JSON has them all."""
+
+_STATUSES: Final = ("scored", "not_applicable", "error")
+
+
+def summary_lines(done: ScoreSummary) -> Iterator[str]:
+    """Yield what was scored, how tasks were found, which metrics have no value, and why."""
+    if done.busy:
+        return
+    if done.dry_run:
+        yield f"would build {done.new_spans:,} new spans, and of what is built:"
+    said = "would score" if done.dry_run else "scored"
+    yield f"{said} {done.trajectories:,} trajectories of {done.traces:,} traces"
+    yield from _unread_lines(done.unread)
+    yield from _task_lines(done.counts)
+    yield from _call_lines(done.counts.calls)
+    yield from _cost_lines(done.costs)
+    yield from _score_lines(done.counts.statuses)
+
+
+def _score_lines(statuses: Mapping[str, Mapping[tuple[str, str | None], int]]) -> Iterator[str]:
+    """Yield which metrics have a value, then for each reason which ones have none."""
+    found: dict[tuple[str, str | None], dict[str, int]] = {}
+    for metric, counts in statuses.items():
+        for outcome, count in counts.items():
+            found.setdefault(outcome, {})[metric] = count
+    if scored := found.pop(("scored", None), None):
+        yield f"scored: {'; '.join(_by_count(scored))}"
+    reasons = {(status, code or ""): metrics for (status, code), metrics in found.items()}
+    yield from _unscored("in error, so not scored:", reasons, "error")
+    yield from _unscored("not scored:", reasons, "not_applicable")
+
+
+def _by_count(metrics: Mapping[str, int]) -> Iterator[str]:
+    """Yield the metrics of each count together, the largest count first."""
+    for count in sorted({*metrics.values()}, reverse=True):
+        names = [name for name in metrics if metrics[name] == count]
+        few = len(names) <= MAX_SCORED_NAMED
+        yield f"{', '.join(names) if few else f'{len(names)} metrics'} {count:,}"
+
+
+def _unscored(
+    heading: str, reasons: Mapping[tuple[str, str], Mapping[str, int]], status: str
+) -> Iterator[str]:
+    """Yield a line for each reason that somebody can act on, and one for all others."""
+    found = {code: metrics for (its, code), metrics in reasons.items() if its == status}
+    if not found:
+        return
+    yield heading
+    plain = []
+    for code, metrics in sorted(found.items(), key=lambda each: (-sum(each[1].values()), each[0])):
+        meaning, remedy = reason_of(code)
+        if remedy:
+            yield f"  {_named(metrics)}: {meaning}; {remedy}"
+        else:
+            plain.append(f"{_named(metrics)} ({meaning})")
+    if plain:
+        yield f"  nothing to measure: {'; '.join(plain)}"
+
+
+def _named(metrics: Mapping[str, int]) -> str:
+    """Return which metrics these are, if they are few, and of how many trajectories."""
+    names = list(metrics)
+    first = ", ".join(names) if len(names) <= MAX_METRICS_NAMED else f"{len(names)} metrics"
+    return f"{first} of {max(metrics.values()):,}"
+
+
+def _unread_lines(unread: Mapping[str, int]) -> Iterator[str]:
+    """Yield how many traces were built and gave no trajectory, and what wrote most of them."""
+    if not unread:
+        return
+    most = sorted(unread.items(), key=lambda each: (-each[1], each[0]))
+    named = [f"{count:,} of {scope or 'no named scope'}" for scope, count in most]
+    if len(named) > MAX_SCOPES_NAMED:
+        named[MAX_SCOPES_NAMED:] = [f"of {len(named) - MAX_SCOPES_NAMED} more scopes the rest"]
+    yield (
+        f"no trajectory: {sum(unread.values()):,} of the traces that were built are no agent's "
+        f"({', '.join(named)}); `tracegrade sql --saved unread_traces`"
+    )
+
+
+_SOURCES: Final = {
+    "span": "named by a span",
+    "match": "found by match",
+    "ambiguous": "fitting several tasks (ambiguous)",
+    "undescribed": "named by a span but in no task file",
+    "none": "unknown",
+}
+
+
+def _task_lines(counts: Counts) -> Iterator[str]:
+    """Yield how attempts came by their tasks, and the tasks that no attempt has."""
+    sources = [
+        f"{counts.task_sources[s]} {said}"
+        for s, said in _SOURCES.items()
+        if s in counts.task_sources
+    ]
+    if sources:
+        yield f"tasks of attempts: {', '.join(sources)}"
+    idle = counts.idle_tasks
+    if idle:
+        more = f" and {len(idle) - MAX_IDLE_NAMED} more" if len(idle) > MAX_IDLE_NAMED else ""
+        yield f"no attempt has these tasks: {', '.join(idle[:MAX_IDLE_NAMED])}{more}"
+
+
+def _call_lines(calls: CallCounts) -> Iterator[str]:
+    """Yield how many calls there were and failed, and what cannot be told about them."""
+    if not calls.made:
+        return
+    yield f"tool calls: {calls.made:,}, of which {calls.failed:,} failed"
+    if not calls.failed:
+        yield (
+            "  none is in error or says so as its result begins; where tools say it otherwise, "
+            "give `tools.NAME.error_pattern`"
+        )
+    unknown = calls.made - calls.of_known_effect
+    if unknown:
+        yield (
+            f"  nobody says what {unknown:,} of them can do: a call repeated after one of these "
+            "does not count as redundant; give `tools.NAME.effect`"
+        )
+
+
+def _cost_lines(costs: Costs) -> Iterator[str]:
+    """Yield of how many trajectories the cost is known, if of any, or if prices were given."""
+    if not costs.priced and not costs.prices:
+        return
+    stated = f", {costs.stated:,} of them in part by what the trace states" if costs.stated else ""
+    yield f"cost known of {costs.priced:,} trajectories{stated}"
+    for model, reason, trajectories in costs.unpriced:
+        why = _WHY_UNPRICED[reason].format(model=f"'{model}'" if model else "an unnamed model")
+        yield f"cost unknown of {trajectories:,} trajectories: {why}"
+
+
+_WHY_UNPRICED: Final = {
+    "no_price": "no price covers {model}",
+    "no_tokens": "a call of {model} has no token counts",
+    "not_counted": "an earlier version built them; --full builds them anew",
+}
+
+
+def write_summary(path: Path, done: ScoreSummary, specification: Specification) -> None:
+    """Write the summary as JSON to a file, whole or not at all, or to stdout for `-`.
+
+    Raises:
+        SummaryNotWritten: The file cannot be written.
+    """
+    text = json.dumps(summary_object(done, specification), indent=2) + "\n"
+    if str(path) == "-":
+        sys.stdout.write(text)
+        return
+    try:
+        part = path.with_name(f"{path.name}.part")
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        msg = f"cannot write the summary to {path}: {error.strerror}; give another file"
+        raise SummaryNotWritten(msg) from error
+
+
+def summary_object(done: ScoreSummary, specification: Specification) -> dict[str, Any]:
+    """Return the summary of a run as values of JSON; README.md says what each key means."""
+    return {
+        "scorer_version": SCORER_VERSION,
+        "specification_hash": specification.hash,
+        "dry_run": done.dry_run,
+        "busy": done.busy,
+        "new_spans": done.new_spans,
+        "traces": done.traces,
+        "trajectories": done.trajectories,
+        "metrics": {name: _statuses(found) for name, found in done.counts.statuses.items()},
+        "calls": done.counts.calls._asdict(),
+        "task_sources": dict(done.counts.task_sources),
+        "idle_tasks": done.counts.idle_tasks,
+        "unread": dict(done.unread),
+        "costs": {
+            **done.costs._asdict(),
+            "unpriced": [each._asdict() for each in done.costs.unpriced],
+        },
+    }
+
+
+def _statuses(found: Mapping[tuple[str, str | None], int]) -> dict[str, Any]:
+    counts = {name: 0 for name in _STATUSES}
+    reasons: dict[str, int] = {}
+    for (status, reason), count in found.items():
+        counts[status] += count
+        if reason is not None:
+            reasons[reason] = reasons.get(reason, 0) + count
+    return {**counts, "reasons": reasons}

@@ -1,5 +1,0 @@
-"""Scores how good the plan was that an agent made before it acted."""
-
-from tracegrade_scoring.planning.score import score
-
-__all__ = ["score"]

@@ -1,0 +1,1 @@
+"""What reports, timelines and comparisons share: words, numbers, formats."""

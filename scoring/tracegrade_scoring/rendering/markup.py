@@ -1,0 +1,51 @@
+"""What every Markdown page is made of: tables and lists in which no text of a trace is markup.
+
+Names out of traces stand in code spans, where neither markup nor links work; sentences are
+escaped. No HTML is written and none gets through.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.visible import visible
+
+
+def escape(text: str) -> str:
+    """Return a sentence that Markdown shows as it stands: no markup, no HTML, no links."""
+    shown = re.sub(r"([\\`*_{}\[\]()#+!|~$^])", r"\\\1", visible(text))
+    shown = shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"(?i)(:(?=//)|@|(?<=www)\.)", r"\\\1", shown)
+
+
+def code(text: str) -> str:
+    """Return a name as a code span, also if it holds backticks."""
+    # A table would split its cell at a bar, whatever stands before it.
+    shown = visible(text).replace("|", "\\x7c")
+    longest = max(map(len, re.findall("`+", shown)), default=0)
+    fence = "`" * (longest + 1)
+    space = " " if longest else ""
+    return f"{fence}{space}{shown}{space}{fence}"
+
+
+def codes(*names: str | None) -> tuple[str, ...]:
+    """Return names as code spans, short enough for a table."""
+    return tuple(code(words.name(name)) for name in names)
+
+
+def bullets(title: str, sentences: Sequence[str]) -> Iterator[str]:
+    """Yield a list of sentences below its title; nothing without sentences."""
+    if sentences:
+        yield from ("", f"### {title}", "", *(f"- {escape(sentence)}" for sentence in sentences))
+
+
+def table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield a table of cells that are Markdown below its title; nothing without rows."""
+    found = list(rows)
+    if found:
+        yield from ("", f"### {title}", "", _row(headings), _row(["---"] * len(headings)))
+        yield from map(_row, found)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,31 @@
+"""Rows as CSV that neither a terminal nor a spreadsheet acts on.
+
+Texts out of traces are made visible, and one that a spreadsheet would take for a formula gets an
+apostrophe before it; JSON has them as they are. Numbers are unrounded, the unknown is empty.
+"""
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
+
+from tracegrade_scoring.rendering.visible import visible
+
+_FORMULA = ("=", "+", "-", "@")
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
+    """Return rows as CSV with a header; lists are joined by `|`."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_cell(row.get(column)) for column in columns] for row in rows)
+    return text.getvalue()
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, (list, tuple)):
+        value = "|".join(map(str, value))
+    if not isinstance(value, str):
+        return value
+    shown = visible(value)
+    return f"'{shown}" if shown.startswith(_FORMULA) else shown

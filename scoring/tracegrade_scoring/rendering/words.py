@@ -1,0 +1,151 @@
+"""Names, numbers and codes as people read them, each on one line and visible."""
+
+from math import isfinite
+
+from tracegrade_scoring.rendering.catalogue import Metric, Scale
+from tracegrade_scoring.rendering.reasons import reason_of
+from tracegrade_scoring.rendering.visible import visible
+
+DASH = "\u2013"
+"""Between the ends of a range; alone where there is nothing."""
+NOTHING = DASH
+NO_SPREAD = "no spread"
+"""In place of an interval without any width."""
+RUN_ID_LENGTH = 12
+"""Hex digits that tell a million runs apart."""
+
+AXES = {"tsa": "Tool selection", "pq": "Planning quality", "ra": "Rollback-ability"}
+"""Of the T-Score."""
+FLAGS = {
+    "insufficient_sample": "few samples: fewer than 50 decision points or 10 tasks, so read it as "
+    "a hint, not as a measurement",
+    "few_tasks": "too few tasks for an interval",
+    "no_spread": "no spread, since all tasks say the same: they cannot tell how sure that is",
+}
+"""What a flag of an aggregated score means."""
+
+
+def name(text: str | None, absent: str = NOTHING) -> str:
+    """Return a name out of a trace, or what to say where there is none."""
+    return absent if text is None or text == "" else clip(visible(text), 120)
+
+
+def run(trajectory_id: str | None) -> str:
+    """Return the beginning of a run's id, which `report --trajectory` takes as well."""
+    return name(trajectory_id)[:RUN_ID_LENGTH]
+
+
+def cohort(agent_name: str | None, run_mode: str | None) -> str:
+    """Return the name of an agent in a run mode."""
+    agent = name(agent_name, "(no agent name)")
+    return f"{agent}, {name(run_mode)}" if run_mode else agent
+
+
+def clip(text: str, length: int) -> str:
+    """Return a text cut to a length, its cut marked."""
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def number(value: float | None) -> str:
+    """Return a count or a mean: whole numbers plain, others with two decimals."""
+    if value is None or not isfinite(value):
+        return NOTHING
+    if value == int(value):
+        return f"{int(value):,}"
+    return f"{value:,.2f}" if abs(value) < 100 else f"{value:,.0f}"
+
+
+def amount(value: float | None, scale: Scale) -> str:
+    """Return a metric's value as written for its scale."""
+    if value is None or not isfinite(value):
+        return NOTHING
+    return f"{value * 100:.1f}%" if scale is Scale.SHARE else number(value)
+
+
+def axis(value: float | None) -> str:
+    """Return a value of an axis of the composite score, which runs from 0 to 10."""
+    return NOTHING if value is None else f"{value:.1f} of 10"
+
+
+def level(share: float) -> str:
+    """Return the level of intervals, such as 95%."""
+    return f"{share * 100:g}%"
+
+
+def interval(low: float | None, high: float | None, scale: Scale) -> str:
+    """Return an interval, '' where there is none.
+
+    It has as many decimals as tell its ends apart, and from 0% and 100% if they are not there.
+    """
+    if low is None or high is None:
+        return ""
+    if low == high:
+        return NO_SPREAD
+    if scale is not Scale.SHARE:
+        return f"{number(low)}{DASH}{number(high)}"
+    for digits in range(4):
+        ends = (round(low, digits + 2), round(high, digits + 2))
+        if ends[0] != ends[1] and (ends[0] > 0 or low == 0) and (ends[1] < 1 or high == 1):
+            break
+    return f"{low * 100:.{digits}f}{DASH}{high * 100:.{digits}f}%"
+
+
+def difference(change: float, scale: Scale) -> str:
+    """Return a signed change; shares change by percentage points."""
+    if not change:
+        return "no change"
+    if scale is Scale.SHARE:
+        return f"{change * 100:+.1f} pts"
+    return f"{change:+,.2f}"
+
+
+def ratio(numerator: float | None, denominator: float | None, metric: Metric) -> str:
+    """Return what a value was counted from, '' if it is no ratio of counts."""
+    if numerator is None or denominator is None or not metric.unit:
+        return ""
+    return f"{number(numerator)} of {number(denominator)} {metric.unit}"
+
+
+def reason(code: str | None) -> str:
+    """Return why something was not scored, in words."""
+    if not code:
+        return "no reason was recorded"
+    return clip(visible(reason_of(code).meaning), 200)
+
+
+def remedy(code: str | None) -> str:
+    """Return what gives a value where there is none for this reason, '' if nothing does."""
+    return reason_of(code).remedy or "" if code else ""
+
+
+def flag(code: str) -> str:
+    """Return what a flag warns of, in words."""
+    return FLAGS.get(code, clip(visible(code).replace("_", " "), 120))
+
+
+def count(amount: int, noun: str) -> str:
+    """Return a number of things, the noun in the right form."""
+    return f"{amount:,} {noun if amount == 1 else noun + 's'}"
+
+
+def line(text: str) -> str:
+    """Return a sentence out of a trace on one line, cut where it is too long for a table."""
+    return clip(visible(text), 400)
+
+
+def mode(code: str) -> str:
+    """Return the name of a failure mode."""
+    return clip(visible(code), 120).replace("_", " ")
+
+
+def duration(milliseconds: float) -> str:
+    """Return how long something took, in the largest unit that leaves a number above 1."""
+    if milliseconds < 10:
+        return f"{milliseconds:.1f} ms"
+    if milliseconds < 1_000:
+        return f"{milliseconds:.0f} ms"
+    seconds = milliseconds / 1_000
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes:,} min {rest} s"

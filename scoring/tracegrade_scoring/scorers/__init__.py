@@ -1,0 +1,1 @@
+"""The metrics, a folder each: its Python and its SQL together."""

@@ -1,0 +1,1 @@
+"""Conduct: repeated calls, recovery from failures, how runs end."""

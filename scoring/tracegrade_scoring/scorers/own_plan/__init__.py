@@ -1,0 +1,1 @@
+"""How far agents get with their own first plan."""

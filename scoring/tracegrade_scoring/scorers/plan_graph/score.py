@@ -1,0 +1,39 @@
+"""Creates the rows and scores of sub-goals, from the relations of the scoring job.
+
+The order of the queries is the way of thought: which calls serve which sub-goal; which attempts
+show the same; for an example of each when each condition held, what became of each sub-goal, which
+variant fits best and what that gives; the rows; the scores.
+"""
+
+from typing import Final
+
+import duckdb
+
+from tracegrade_scoring.relations import define, materialise
+from tracegrade_scoring.scorers.plan_graph.tables import create_graph_tables
+
+_STAGES: Final = (
+    "sub_goal_attribution",
+    "sub_goal_examples",
+    "sub_goal_evidence",
+    "sub_goal_states",
+    "sub_goal_variants",
+    "sub_goal_results",
+)
+
+
+def score(con: duckdb.DuckDBPyConnection) -> None:
+    """Create `sub_goal_scores` and `sub_goal_rows`.
+
+    `sub_goal_scores` has one row for each attempt, `sub_goal_rows` one for each
+    attempt and sub-goal of the variant that was chosen for it.
+
+    Args:
+        con: Holds `attempts`, `calls`, `criterion_evidence`, `expression_results`,
+            `steps`, `sub_goal_verdicts` and the task relations.
+    """
+    create_graph_tables(con)
+    for name in _STAGES:
+        materialise(con, name)
+    define(con, "sub_goal_rows")
+    define(con, "sub_goal_scores")

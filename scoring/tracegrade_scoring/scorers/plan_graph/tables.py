@@ -1,0 +1,194 @@
+"""Writes what the task relations say about sub-goals as tables that the SQL of this part joins.
+
+Its own module because variants and prerequisites need recursion over each distinct graph, while
+everything about calls stays in SQL. The tables:
+
+    graph_faults         task_id, fault                 tasks whose graph cannot be used, and why
+    graph_nodes          task_id, sub_goal, place, …    all sub-goals of the other tasks
+    graph_serves         task_id, sub_goal, place, tool_name, patterns   tools that serve it
+    graph_variants       task_id, variant, sub_goal, graph   counted sub-goals of each variant
+    graph_prerequisites  task_id, variant, sub_goal, prerequisite, direct
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import duckdb
+import pyarrow as pa
+
+from tracegrade_scoring.attempts.criteria.conditions import (
+    AT_END,
+    Condition,
+    conditions,
+    serves_by_answer,
+)
+from tracegrade_scoring.relations import put, table
+from tracegrade_scoring.tasks.graph import (
+    Graph,
+    SubGoal,
+    ancestors,
+    fault_of_any,
+    prerequisites,
+    variants,
+)
+
+TEXT: Final = pa.string()
+INTEGER: Final = pa.int32()
+BOOLEAN: Final = pa.bool_()
+
+SCHEMAS: Final[Mapping[str, pa.Schema]] = {
+    "graph_faults": pa.schema([("task_id", TEXT), ("fault", TEXT)]),
+    "graph_nodes": pa.schema(
+        [
+            ("task_id", TEXT),
+            ("sub_goal", TEXT),
+            ("place", INTEGER),
+            ("critical", BOOLEAN),
+            ("weight", pa.float64()),
+            ("counted", BOOLEAN),
+            ("has_criterion", BOOLEAN),
+            ("by_step", BOOLEAN),
+            ("served_by_answer", BOOLEAN),
+            ("asks_judge", BOOLEAN),
+            ("served_by_judge", BOOLEAN),
+            ("condition_count", INTEGER),
+        ]
+    ),
+    # `patterns`: one of which the arguments must match; NULL where any arguments do.
+    "graph_serves": pa.schema(
+        [
+            ("task_id", TEXT),
+            ("sub_goal", TEXT),
+            ("place", INTEGER),
+            ("tool_name", TEXT),
+            ("patterns", pa.list_(TEXT)),
+        ]
+    ),
+    "graph_variants": pa.schema(
+        [("task_id", TEXT), ("variant", INTEGER), ("sub_goal", TEXT), ("graph", TEXT)]
+    ),
+    "graph_prerequisites": pa.schema(
+        [
+            ("task_id", TEXT),
+            ("variant", INTEGER),
+            ("sub_goal", TEXT),
+            ("prerequisite", TEXT),
+            ("direct", BOOLEAN),
+        ]
+    ),
+}
+
+Row = tuple[object, ...]
+Rows = dict[str, list[Row]]
+Rule = tuple[str, Sequence[str] | None]
+"""A tool, and the patterns of which its arguments must match one; None: any arguments do."""
+Rules = dict[tuple[str, str], list[Rule]]
+"""By task and sub-goal."""
+
+
+class Goal(NamedTuple):
+    """One row of `task_sub_goals`."""
+
+    task_id: str
+    name: str
+    place: int
+    critical: bool
+    weight: float
+    success: Mapping[str, Any] | None
+
+
+def create_graph_tables(con: duckdb.DuckDBPyConnection) -> None:
+    """Create the tables above from the task relations, as temporary tables."""
+    rows: Rows = {name: [] for name in SCHEMAS}
+    rules = _rules(con)
+    graphs = _graphs(con)
+    for task_id, goals in _goals(con).items():
+        named = graphs[task_id]
+        if found := fault_of_any(list(named.values())):
+            rows["graph_faults"].append((task_id, f"task '{task_id}': {found.fact}"))
+        else:
+            _add_goals(rows, goals, rules)
+            _add_variants(rows, task_id, named)
+    for name, schema in SCHEMAS.items():
+        put(con, name, table(schema, rows[name]))
+
+
+def _rules(con: duckdb.DuckDBPyConnection) -> Rules:
+    """Return the tools that serve each sub-goal, each with the patterns of its arguments."""
+    rules: Rules = defaultdict(list)
+    for task_id, name, tool, patterns in con.execute(
+        "SELECT task_id, sub_goal, tool_name, "
+        "if(count(*) = count(arguments), list(arguments ORDER BY arguments), NULL) "
+        "FROM task_serves GROUP BY ALL ORDER BY ALL"
+    ).fetchall():
+        rules[task_id, name].append((tool, patterns))
+    return rules
+
+
+def _goals(con: duckdb.DuckDBPyConnection) -> dict[str, list[Goal]]:
+    goals: dict[str, list[Goal]] = defaultdict(list)
+    for task_id, name, place, critical, weight, success in con.execute(
+        "SELECT task_id, sub_goal, position, critical, weight, success FROM task_sub_goals "
+        "ORDER BY task_id, position"
+    ).fetchall():
+        criterion = json.loads(success) if success else None
+        goals[task_id].append(Goal(task_id, name, place, critical, weight, criterion))
+    return goals
+
+
+def _graphs(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str | None, Graph]]:
+    """Return the graphs of each task by name, in file order."""
+    graphs: dict[str, dict[str | None, dict[str, SubGoal]]] = defaultdict(dict)
+    for task_id, graph, name, deps, any_of, counted in con.execute(
+        "SELECT task_id, graph, sub_goal, deps, any_of, "
+        "coalesce(serves <> [] OR success IS NOT NULL, FALSE) "
+        "FROM task_graphs LEFT JOIN task_sub_goals USING (task_id, sub_goal) "
+        "ORDER BY task_id, graph_index, position"
+    ).fetchall():
+        node = SubGoal(tuple(deps), tuple(map(tuple, any_of)), counted)
+        graphs[task_id].setdefault(graph, {})[name] = node
+    return {task_id: dict(named) for task_id, named in graphs.items()}
+
+
+def _add_goals(rows: Rows, goals: Iterable[Goal], rules: Rules) -> None:
+    for goal in goals:
+        own_rules = rules.get((goal.task_id, goal.name), ())
+        has_rules = bool(own_rules)
+        found = conditions(goal.success) if goal.success else ()
+        implied = () if has_rules else _implied_rules(found)
+        asks_judge = any(condition.kind == "judge" for condition in found)
+        by_answer = not has_rules and serves_by_answer(goal.success)
+        rows["graph_nodes"].append(
+            (
+                *goal[:5],
+                bool(found) or has_rules,
+                goal.success is not None,
+                all(condition.kind not in AT_END for condition in found),
+                by_answer,
+                asks_judge,
+                asks_judge and not (has_rules or implied or by_answer),
+                sum(condition.any_of is None for condition in found) or 1,
+            )
+        )
+        rows["graph_serves"] += ((*goal[:3], *rule) for rule in (*own_rules, *implied))
+
+
+def _implied_rules(found: Iterable[Condition]) -> Sequence[Rule]:
+    """Return the rules of a sub-goal that has none: its criterion's tools serve it."""
+    tools = dict.fromkeys(condition.tool_name for condition in found)
+    return [(tool, None) for tool in tools if tool is not None]
+
+
+def _add_variants(rows: Rows, task_id: str, graphs: Mapping[str | None, Graph]) -> None:
+    """Add the variants of all graphs of a task, numbered in file order."""
+    found = ((graph, variant) for graph in graphs for variant in variants(graphs[graph]))
+    for number, (name_of_graph, variant) in enumerate(found):
+        direct = prerequisites(graphs[name_of_graph], variant)
+        rows["graph_variants"] += ((task_id, number, name, name_of_graph) for name in direct)
+        rows["graph_prerequisites"] += (
+            (task_id, number, name, dep, dep in direct[name])
+            for name, deps in ancestors(direct).items()
+            for dep in sorted(deps)
+        )

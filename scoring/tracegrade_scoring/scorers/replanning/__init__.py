@@ -1,0 +1,1 @@
+"""Replanning: how often agents change what is left of their plan."""

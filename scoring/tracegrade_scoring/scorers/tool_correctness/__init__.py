@@ -1,0 +1,1 @@
+"""Tool correctness: selection, parameters, sequence and utilization."""

@@ -1,0 +1,59 @@
+"""Finds the results of calls that an agent made use of later: the fourth dimension.
+
+A result is used if one of its distinctive tokens stands as a whole token in a later argument or
+message of the agent that got it. Source: docs/metrics.md, section 2.2.
+"""
+
+from typing import Final
+
+import duckdb
+import polars as pl
+
+from tracegrade_queries.engine.sql import unordered
+from tracegrade_scoring.attempts.distinctive_tokens import distinctive_tokens
+from tracegrade_scoring.relations import put
+
+_CALL: Final = ("attempt_id", "call_index")
+_TOKEN: Final = ("trajectory_id", "token")
+
+
+def find_uses(con: duckdb.DuckDBPyConnection) -> None:
+    """Create `utilisations` (attempt_id, call_index, used).
+
+    One row for each call that changed nothing and whose result has a distinctive token, of
+    attempts whose task states expectations; `used` is never NULL.
+
+    Args:
+        con: Holds `attempt_members`, `attempts`, `calls`, `steps` and `tasks`.
+    """
+    told = pl.DataFrame(con.sql(unordered("told_texts")).to_arrow_table())
+    put(con, "utilisations", _uses(told).to_arrow())
+
+
+def _uses(told: pl.DataFrame) -> pl.DataFrame:
+    """Return the calls whose results have tokens, and whether one of these is told again."""
+    numbered = told.with_row_index("row")
+    is_result = pl.col("call_index").is_not_null()
+    results = numbered.filter(is_result)
+    found = distinctive_tokens(results.drop(_CALL))
+    again = distinctive_tokens(numbered.filter(~is_result).drop(_CALL))
+    used = _told_later(found, again)["row"].unique().implode()
+    with_tokens = results.join(found, on="row", how="semi")
+    return with_tokens.select(*_CALL, pl.col("row").is_in(used).alias("used"))
+
+
+def _told_later(found: pl.DataFrame, again: pl.DataFrame) -> pl.DataFrame:
+    """Return the found tokens that are told again at a later step of the same trajectory."""
+    found = _likely_in(again, found)
+    again = _likely_in(found, again)
+    last = again.group_by(_TOKEN).agg(pl.col("step_index").max().alias("last"))
+    return found.join(last, on=_TOKEN).filter(pl.col("last") > pl.col("step_index"))
+
+
+def _likely_in(others: pl.DataFrame, tokens: pl.DataFrame) -> pl.DataFrame:
+    """Return the tokens that are among the others, and by chance some that are not.
+
+    Looking for hashes is cheaper than joining texts, of which most have no equal.
+    """
+    hashed = pl.col("trajectory_id").hash() ^ pl.col("token").hash()
+    return tokens.filter(hashed.is_in(others.select(hashed.implode()).to_series()))

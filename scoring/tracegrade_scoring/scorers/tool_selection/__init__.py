@@ -1,0 +1,1 @@
+"""Tool selection: did each decision point pick the right tool?"""

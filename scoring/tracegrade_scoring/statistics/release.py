@@ -1,0 +1,115 @@
+"""Adds scores up to release scores: value, counts, interval and flags.
+
+Grain: cohort (agent, release, run mode: never pooled), task category and metric. A task is the
+unit that is resampled, since runs of one task resemble one another. Runs without a known task are
+one unit together. A value is pooled, Σ numerators / Σ denominators, but for planning quality and
+rollback-ability: there it is the mean over tasks of the mean over runs (docs/metrics.md,
+section 7.4).
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any, Final, TypeAlias
+
+import duckdb
+import pyarrow as pa
+
+from tracegrade_queries.engine.sql import query
+from tracegrade_scoring.metrics import DECISION_POINT_METRICS, SHARES, TASK_MEANS
+from tracegrade_scoring.schema import RELEASE_SCORES
+from tracegrade_scoring.statistics.intervals import LEVEL, MIN_TASKS, Interval, bootstrap, wilson
+
+Row: TypeAlias = dict[str, Any]
+
+MIN_TASK_TYPES: Final = 10
+MIN_DECISION_POINTS: Final = 50
+"""Below these estimates have too much variance ([Triangle], "Measuring TSA")."""
+
+_KEY: Final = ("release", "agent_name", "run_mode", "task_category", "metric")
+
+
+def release_scores(con: duckdb.DuckDBPyConnection, level: float = LEVEL) -> pa.Table:
+    """Return the rows of `release_scores` over every trajectory of the lake, sorted by key.
+
+    Args:
+        con: Holds `current_sums`, see `sums.py`.
+        level: Of the intervals, between 0 and 1.
+    """
+    sums = con.sql(query("task_sums")).to_arrow_table().to_pylist()
+    rows = [_release_score(key, list(tasks), level) for key, tasks in _cells(sums)]
+    return pa.Table.from_pylist(rows, schema=RELEASE_SCORES.arrow())
+
+
+def _cells(sums: Sequence[Row]) -> Iterator[tuple[Row, Iterator[Row]]]:
+    """Yield each cell with the sums of its tasks, in the order of task ids."""
+    for key, tasks in groupby(sums, key=lambda row: tuple(row[name] for name in _KEY)):
+        yield dict(zip(_KEY, key, strict=True)), tasks
+
+
+def _release_score(key: Row, tasks: Sequence[Row], level: float) -> Row:
+    """Return the row of one cell. `tasks`: the sums of each task in it."""
+    scored = [task for task in tasks if task["scored"]]
+    if key["metric"] in TASK_MEANS:
+        scored = [_as_mean(task) for task in scored]
+    numerator, denominator = _total(scored, "numerator"), _total(scored, "denominator")
+    interval = _interval(key["metric"], scored, level)
+    return {
+        **key,
+        "value": numerator / denominator if numerator is not None and denominator else None,
+        "numerator": numerator,
+        "denominator": denominator,
+        "low": interval and interval.low,
+        "high": interval and interval.high,
+        "interval_method": interval and interval.method,
+        **{count: sum(task[count] for task in tasks) for count in _COUNTS},
+        "trajectories": sum(task[count] for task in tasks for count in _COUNTS),
+        "flags": _flags(key["metric"], scored),
+        "mean": _mean(scored),
+        "tasks": _known_tasks(scored),
+    }
+
+
+_COUNTS: Final = ("scored", "not_applicable", "error")
+
+
+def _as_mean(task: Row) -> Row:
+    """Return the sums of a task as one observation: the mean of its runs."""
+    return {**task, "numerator": task["value_sum"] / task["weight"], "denominator": 1.0}
+
+
+def _total(scored: Sequence[Row], column: str) -> float | None:
+    """Return the sum in the order of tasks; None if none was scored."""
+    return sum((task[column] for task in scored), 0.0) if scored else None
+
+
+def _mean(scored: Sequence[Row]) -> float | None:
+    total, weight = _total(scored, "value_sum"), _total(scored, "weight")
+    return total / weight if total is not None and weight else None
+
+
+def _known_tasks(scored: Sequence[Row]) -> int:
+    return sum(task["task_id"] is not None for task in scored)
+
+
+def _interval(metric: str, scored: Sequence[Row], level: float) -> Interval | None:
+    """Return Wilson's interval of a share if every task has one observation, else a bootstrap."""
+    known = _known_tasks(scored)
+    single = known == len(scored) and all(task["single"] for task in scored)
+    if scored and single and metric in SHARES:
+        return wilson(sum(task["numerator"] for task in scored), len(scored), level)
+    if known < MIN_TASKS:
+        return None
+    return bootstrap(
+        [task["numerator"] for task in scored], [task["denominator"] for task in scored], level
+    )
+
+
+def _flags(metric: str, scored: Sequence[Row]) -> list[str]:
+    """Return what a reader must know about the sample; nothing where nothing was scored."""
+    if not scored:
+        return []
+    known = _known_tasks(scored)
+    points = sum(task["observations"] for task in scored)
+    few_points = metric in DECISION_POINT_METRICS and points < MIN_DECISION_POINTS
+    flags = ["insufficient_sample"] if known < MIN_TASK_TYPES or few_points else []
+    return flags + (["few_tasks"] if known < MIN_TASKS else [])

@@ -1,0 +1,272 @@
+"""How far an agent can be relied on when it tries a task k times: pass@k and pass^k.
+
+Its own module because everything that reports or compares reliability uses the same numbers.
+Source: [Agentic] (pass@K, pass^K) and docs/metrics.md, section 8.4; the unbiased estimators are
+those of HumanEval ([Chen 2021], equation 1) and of tau-bench ([Yao 2024], section 3). Means over
+tasks are taken in exact fractions and rounded once, so their order does not matter.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import partial
+from math import comb, sqrt
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from tracegrade_scoring.statistics import beta
+from tracegrade_scoring.statistics.intervals import LEVEL, bootstrap, normal_quantile, wilson
+
+UNBIASED: Final = "unbiased"
+LARGEST_K: Final = 10
+"""Enough for any published table; binomials of thousands of attempts are slow to add exactly."""
+SMALL_SAMPLE: Final = 20
+"""Fewer attempts than this are too few for a rate alone [Agentic]."""
+
+Missing: TypeAlias = Literal["exclude", "as-failure"]
+Ends: TypeAlias = tuple[float | None, float | None]
+
+
+class Attempts(NamedTuple):
+    """The attempts of one task in one cohort."""
+
+    valid: int
+    """Attempts of known success."""
+    correct: int
+    """Of these, successful."""
+    invalid: int = 0
+    """Attempts of unknown success: the verifier or the infrastructure failed."""
+
+
+class Counted(NamedTuple):
+    """The attempts that estimators see, and the tasks that they do not."""
+
+    tasks: list[Attempts]
+    dropped: int
+    """Tasks with fewer attempts than asked for."""
+
+
+class Pass(NamedTuple):
+    """The reliability of one cohort over k attempts."""
+
+    k: int
+    pass_at_k: float
+    """Chance that at least one of k attempts succeeds, in [0, 1]."""
+    pass_hat_k: float
+    """Chance that all of k attempts succeed, in [0, 1]."""
+    estimator: str
+    tasks: int
+    """Tasks with a valid attempt."""
+    extrapolated: bool = False
+    """k exceeds the smallest number of attempts, so the model alone speaks for it."""
+    small_sample: bool = False
+    """Fewer than 20 valid attempts in all."""
+    at_low: float | None = None
+    """Lower end of the interval of pass_at_k; None without one, as the other three."""
+    at_high: float | None = None
+    hat_low: float | None = None
+    hat_high: float | None = None
+
+
+def count_attempts(
+    tasks: Iterable[Attempts],
+    *,
+    min_trials: int = 1,
+    missing: Missing = "exclude",
+    trials: int = 0,
+) -> Counted:
+    """Return the attempts that estimators are given.
+
+    Args:
+        tasks: One for each task of one cohort, in the order of task ids; it is kept.
+        min_trials: Drops tasks with fewer attempts, for every k.
+        missing: Whether invalid attempts are left out or are failures.
+        trials: How many attempts of each task there should be; under `as-failure` those that are
+            not there are failures too.
+    """
+    counted = [_filled(task, trials) for task in tasks] if missing == "as-failure" else list(tasks)
+    kept = [task for task in counted if task.valid >= min_trials]
+    return Counted(kept, len(counted) - len(kept))
+
+
+def passes(
+    tasks: Sequence[Attempts],
+    estimator: str = UNBIASED,
+    largest_k: int = LARGEST_K,
+    *,
+    level: float = LEVEL,
+) -> list[Pass]:
+    """Return pass@k and pass^k for each k from 1 for which the estimator has a value.
+
+    `unbiased` ends at the smallest number of valid attempts of a task: a larger k is not
+    applicable. The others go on to `largest_k` and say that they extrapolate. A task without a
+    valid attempt says nothing about any k and is left out.
+
+    Intervals: Wilson where each task has one attempt, else a bootstrap over tasks (none for fewer
+    than 5 tasks); of `bayes_pooled` the quantiles of its posterior, of `bayes_hierarchical` its
+    value and, at 95 %, 1.96 standard deviations. An interval of a rate p becomes one of p^k by its
+    ends.
+
+    Args:
+        tasks: One for each task of one cohort, in the order of task ids (for the bootstrap).
+        estimator: unbiased | plug_in | pooled | bayes_pooled | bayes_hierarchical.
+        largest_k: Where to end at the latest.
+        level: Of the intervals, between 0 and 1.
+
+    Returns:
+        Nothing for an estimator that is not applicable: no task was tried, or, for
+        `bayes_hierarchical`, none twice.
+    """
+    tried = [task for task in tasks if task.valid]
+    if not tried:
+        return []
+    by_k = ESTIMATORS[estimator](tried, level)
+    if by_k is None:
+        return []
+    smallest = min(task.valid for task in tried)
+    last = min(smallest, largest_k) if estimator == UNBIASED else largest_k
+    small = sum(task.valid for task in tried) < SMALL_SAMPLE
+    return [
+        Pass(
+            *(k, at.value, hat.value, estimator, len(tried), k > smallest, small),
+            *(at.low, at.high, hat.low, hat.high),
+        )
+        for k in range(1, last + 1)
+        for at, hat in [by_k(k)]
+    ]
+
+
+class Estimate(NamedTuple):
+    """A chance, and where it may lie."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+ByK: TypeAlias = Callable[[int], tuple[Estimate, Estimate]]
+"""For each k the estimates of pass@k and pass^k."""
+
+
+def _filled(task: Attempts, trials: int) -> Attempts:
+    return Attempts(max(task.valid + task.invalid, trials), task.correct)
+
+
+def _unbiased(tasks: Sequence[Attempts], level: float) -> ByK:
+    def none_of_k(k: int, n: int, c: int) -> Fraction:
+        return Fraction(comb(n - c, k), comb(n, k))
+
+    def all_of_k(k: int, n: int, c: int) -> Fraction:
+        return Fraction(comb(c, k), comb(n, k))
+
+    return partial(_mean_over_tasks, tasks, level, none_of_k, all_of_k)
+
+
+def _plug_in(tasks: Sequence[Attempts], level: float) -> ByK:
+    def none_of_k(k: int, n: int, c: int) -> Fraction:
+        return Fraction(n - c, n) ** k
+
+    def all_of_k(k: int, n: int, c: int) -> Fraction:
+        return Fraction(c, n) ** k
+
+    return partial(_mean_over_tasks, tasks, level, none_of_k, all_of_k)
+
+
+OfTask: TypeAlias = Callable[[int, int, int], Fraction]
+
+
+def _mean_over_tasks(
+    tasks: Sequence[Attempts], level: float, none_of_k: OfTask, all_of_k: OfTask, k: int
+) -> tuple[Estimate, Estimate]:
+    distinct = Counter((task.valid, task.correct) for task in tasks)
+    at = {task: 1 - none_of_k(k, *task) for task in distinct}
+    hat = {task: all_of_k(k, *task) for task in distinct}
+    return _mean(tasks, at, level), _mean(tasks, hat, level)
+
+
+def _mean(
+    tasks: Sequence[Attempts], chances: Mapping[tuple[int, int], Fraction], level: float
+) -> Estimate:
+    values = [chances[task.valid, task.correct] for task in tasks]
+    counts = Counter(values)
+    mean = sum((chance * count for chance, count in counts.items()), Fraction()) / len(tasks)
+    if all(task.valid == 1 for task in tasks) and set(counts) <= {0, 1}:
+        correct = sum(task.correct for task in tasks)
+        return Estimate(float(mean), *wilson(correct, len(tasks), level)[:2])
+    found = bootstrap([float(value) for value in values], [1.0] * len(tasks), level)
+    return Estimate(float(mean), *(found[:2] if found else ()))
+
+
+def _pooled(tasks: Sequence[Attempts], level: float) -> ByK:
+    n, c = sum(task.valid for task in tasks), sum(task.correct for task in tasks)
+    independent = all(task.valid == 1 for task in tasks)
+    corrects, valids = [task.correct for task in tasks], [task.valid for task in tasks]
+    found = wilson(c, n, level) if independent else bootstrap(corrects, valids, level)
+    low, high = found[:2] if found else (None, None)
+
+    def by_k(k: int) -> tuple[Estimate, Estimate]:
+        none_of_k, all_of_k = Fraction(n - c, n) ** k, Fraction(c, n) ** k
+        return _of_rate(float(1 - none_of_k), float(all_of_k), (low, high), k)
+
+    return by_k
+
+
+def _bayes_pooled(tasks: Sequence[Attempts], level: float) -> ByK:
+    n, c = sum(task.valid for task in tasks), sum(task.correct for task in tasks)
+    a, b = c + 1, n - c + 1
+    tail = (1 - level) / 2
+    ends = beta.quantile(a, b, tail), beta.quantile(a, b, 1 - tail)
+
+    def by_k(k: int) -> tuple[Estimate, Estimate]:
+        return _of_rate(1 - beta.moment(b, a, k), beta.moment(a, b, k), ends, k)
+
+    return by_k
+
+
+def _of_rate(at: float, hat: float, ends: Ends, k: int) -> tuple[Estimate, Estimate]:
+    """Return the estimates with an interval of the rate p, since both grow with p."""
+    low, high = ends
+    if low is None or high is None:
+        return Estimate(at), Estimate(hat)
+    return Estimate(at, 1 - (1 - low) ** k, 1 - (1 - high) ** k), Estimate(hat, low**k, high**k)
+
+
+def _bayes_hierarchical(tasks: Sequence[Attempts], level: float) -> ByK | None:
+    """Return estimates under Beta(a + c, b + n - c), with a and b learnt from all tasks."""
+    if all(task.valid < 2 for task in tasks):
+        return None
+    counts = Counter((task.valid, task.correct) for task in tasks)
+    a, b = beta.fit(counts)
+    z = normal_quantile(level)
+    posteriors = [(a + c, b + n - c, times) for (n, c), times in sorted(counts.items())]
+
+    def by_k(k: int) -> tuple[Estimate, Estimate]:
+        none_of_k = _posterior_mean([(b, a, times) for a, b, times in posteriors], k, z)
+        all_of_k = _posterior_mean(posteriors, k, z)
+        high = None if none_of_k.low is None else 1 - none_of_k.low
+        low = None if none_of_k.high is None else 1 - none_of_k.high
+        return Estimate(1 - none_of_k.value, low, high), all_of_k
+
+    return by_k
+
+
+def _posterior_mean(posteriors: Sequence[tuple[float, float, int]], k: int, z: float) -> Estimate:
+    tasks = sum(times for _, _, times in posteriors)
+    means = [beta.moment(a, b, k) for a, b, _ in posteriors]
+    squares = [beta.moment(a, b, 2 * k) for a, b, _ in posteriors]
+    mean = sum(m * p[2] for m, p in zip(means, posteriors, strict=True)) / tasks
+    variance = sum(
+        max(0.0, square - m * m) * p[2]
+        for square, m, p in zip(squares, means, posteriors, strict=True)
+    )
+    half = z * sqrt(variance) / tasks
+    return Estimate(mean, max(0.0, mean - half), min(1.0, mean + half))
+
+
+ESTIMATORS: Final[Mapping[str, Callable[[Sequence[Attempts], float], ByK | None]]] = {
+    UNBIASED: _unbiased,
+    "plug_in": _plug_in,
+    "pooled": _pooled,
+    "bayes_pooled": _bayes_pooled,
+    "bayes_hierarchical": _bayes_hierarchical,
+}
+"""Every estimator of docs/metrics.md, section 8.4, by name."""

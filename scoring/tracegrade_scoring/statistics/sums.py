@@ -1,0 +1,210 @@
+"""Adds scores up by cohort, category, task and metric, exactly, so that sums can be kept.
+
+Doubles are added as whole multiples of 2**-60: no order of rows, no splitting into buckets and no
+earlier run changes a bit of the result, and what is no longer so can be taken off again. That is
+how release scores follow a small change without reading the whole lake.
+
+Such a multiple is four digits of base 2**32, each added up in doubles, which are exact below
+2**53; the engine puts them together.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracegrade_queries.engine.connection import duckdb_type
+from tracegrade_scoring.metrics import METRICS
+from tracegrade_scoring.relations import append
+from tracegrade_scoring.schema import SCORE, SCORE_SUMS
+
+UNIT: Final = 2**60
+"""Sums hold whole multiples of 1 / UNIT, up to 10**38 of them."""
+
+BATCH_ROWS: Final = 50_000
+"""Rows that are added up at a time, each of 400 values; of 2**21 a digit's sum could be 2**53."""
+
+Columns: TypeAlias = dict[str, npt.NDArray[Any]]
+Doubles: TypeAlias = npt.NDArray[np.float64]
+Places: TypeAlias = npt.NDArray[np.int64]
+
+_COHORT: Final = ("release", "agent_name", "run_mode", "task_category", "task_id")
+_KEYS: Final = (*_COHORT, "metric")
+_STATUSES: Final = ("scored", "not_applicable", "error")
+_COUNTS: Final = (*_STATUSES, "not_single")
+_SUMS: Final = ("numerator", "denominator", "value_sum", "weight", "observations")
+_BASE: Final = 2**32
+_DIGITS: Final = 4
+
+
+def start_sums(con: duckdb.DuckDBPyConnection) -> None:
+    """Create `sum_parts`: the sums of the lake, less those of the scores that are made anew.
+
+    If the lake's sums are not of all scores (some were erased since), they are added up afresh.
+    """
+    con.execute("CREATE OR REPLACE TABLE sum_parts AS FROM score_sums")
+    if not sums_are_whole(con):
+        con.execute("DELETE FROM sum_parts")
+        add_scores(con, read_scores(con, f"NOT {_OF_TRACES}"))
+        return
+    dates = con.sql(
+        "SELECT DISTINCT scored_date FROM traces_to_score WHERE scored_date IS NOT NULL"
+    ).fetchall()
+    if dates:  # as constants they keep the engine from all other files
+        listed = ", ".join(f"'{day}'" for (day,) in dates)
+        add_scores(con, read_scores(con, f"date IN ({listed}) AND {_OF_TRACES}"), sign=-1)
+
+
+_OF_TRACES: Final = "split_part(trajectory_id, '-', 1) IN (SELECT trace_id FROM traces_to_score)"
+
+
+def read_scores(con: duckdb.DuckDBPyConnection, condition: str) -> pa.RecordBatchReader:
+    """Return the rows of `trajectory_scores` of a condition, for `add_scores`."""
+    rows = con.sql(f"SELECT * FROM trajectory_scores WHERE {condition}")
+    return rows.to_arrow_reader(BATCH_ROWS)
+
+
+def add_scores(
+    con: duckdb.DuckDBPyConnection, scores: Iterable[pa.RecordBatch], sign: int = 1
+) -> None:
+    """Add scores to `sum_parts`; a sign of -1 takes them off.
+
+    Args:
+        con: Holds `sum_parts`.
+        scores: Rows with the columns of `trajectory_scores`, at most BATCH_ROWS in each; scores
+            as dictionaries take less time.
+        sign: 1 or -1.
+    """
+    parts = [_added_up(rows) for rows in scores]  # all are read before `con` writes
+    if parts:
+        append(con, "sum_parts", pa.concat_tables(parts), _put_together(sign))
+
+
+def _put_together(sign: int) -> str:
+    """Return the columns of `sum_parts` as the engine reads them of counts and digits."""
+    sums = {name: f"{name}::BIGINT" for name in _COUNTS}
+    for name in _SUMS:
+        digits = (f"{name}_{place}::HUGEINT * {_BASE**place}" for place in range(_DIGITS))
+        sums[name] = f"({' + '.join(digits)})"
+    return ", ".join((*_KEYS, *(f"{sign} * {sum_} AS {name}" for name, sum_ in sums.items())))
+
+
+class _Rows(NamedTuple):
+    """Where scores belong and what they weigh, by the kinds of rows that there are."""
+
+    kinds: Places
+    """Of each row."""
+    groups: Places
+    """Of each kind: number of its cohort, category and task."""
+    weights: Doubles
+    """Of each kind."""
+
+
+def _added_up(scores: pa.RecordBatch) -> pa.Table:
+    """Return the sums of every metric for each cohort, category and task."""
+    columns = {name: scores[name] for name in _COHORT}
+    columns["task_category"] = columns["task_category"].fill_null("")
+    groups, first = _numbered(columns.values())
+    keys = pa.table(columns).take(pa.array(first))
+    weights = scores["sample_weight"]
+    kinds, first = _numbered((pa.array(groups), weights))
+    rows = _Rows(kinds, groups[first], _doubles(weights)[first])
+    cells = [_cell(scores[metric], rows, len(keys)) for metric in METRICS]
+    sums = {name: np.concatenate([cell[name] for cell in cells]) for name in cells[0]}
+    every = keys.take(pa.array(np.tile(np.arange(len(keys)), len(METRICS))))
+    metrics = pa.array([metric for metric in METRICS for _ in range(len(keys))], pa.string())
+    return pa.table({**{name: every[name] for name in _COHORT}, "metric": metrics, **sums})
+
+
+def _numbered(columns: Iterable[pa.Array]) -> tuple[Places, Places]:
+    """Return a number for each row, equal rows the same, and the first row of each number."""
+    numbers: Places = np.zeros(1, dtype=np.int64)
+    for column in columns:
+        found = column.dictionary_encode("encode")
+        pairs = pa.array(numbers * len(found.dictionary) + found.indices.to_numpy())
+        numbers = pairs.dictionary_encode().indices.to_numpy().astype(np.int64)
+    first = np.empty(numbers.max(initial=-1) + 1, dtype=np.int64)
+    first[numbers[::-1]] = np.arange(len(numbers))[::-1]  # of several the last to be set counts
+    return numbers, first
+
+
+def _cell(score: pa.Array, rows: _Rows, size: int) -> Columns:
+    """Return what is counted of one metric for each group, and the digits of what is added up.
+
+    Equal scores of rows of one kind are added up at once.
+    """
+    cases, numbers = _cases(score)
+    pairs = pa.array(rows.kinds * len(cases) + numbers).value_counts()
+    kind, case = np.divmod(pairs.field("values").to_numpy(), len(cases))
+    times, group, weight = pairs.field("counts").to_numpy(), rows.groups[kind], rows.weights[kind]
+    fields = dict(zip(SCORE.names, cases.flatten(), strict=True))
+    status = pc.index_in(fields["status"], pa.array(_STATUSES)).fill_null(len(_STATUSES))
+    status = status.to_numpy()[case]
+    by_status = np.bincount(status * size + group, times, (len(_STATUSES) + 1) * size)
+    value, numerator, denominator = (
+        _doubles(fields[name])[case] for name in ("value", "numerator", "denominator")
+    )
+    single = (denominator == 1) & ((numerator == 0) | (numerator == 1)) & (weight == 1)
+    added = (weight * numerator, weight * denominator, weight * value, weight, denominator)
+    scored = times * (status == 0)
+    return {
+        **dict(zip(_STATUSES, by_status.reshape(-1, size), strict=False)),
+        "not_single": np.bincount(group, scored * ~single, size),
+        **_digits(np.stack(added), scored, group, size),
+    }
+
+
+def _cases(score: pa.Array) -> tuple[pa.StructArray, Places]:
+    """Return the scores that there are, and which of them each row has."""
+    if isinstance(score, pa.DictionaryArray):
+        return score.dictionary, score.indices.to_numpy()
+    return score, np.arange(len(score))
+
+
+def _doubles(numbers: pa.DoubleArray) -> Doubles:
+    """Return numbers for numpy, NaN in place of NULL."""
+    found: Doubles = numbers.to_numpy(zero_copy_only=False)
+    return found
+
+
+def _digits(numbers: Doubles, times: Places, groups: Places, size: int) -> Columns:
+    """Return the exact sums for each group of rows of numbers, one for each of `_SUMS`."""
+    rest = np.where(np.isnan(numbers), 0, np.rint(numbers * float(UNIT)))
+    digits = []
+    for _ in range(_DIGITS - 1):
+        above = np.floor(rest / _BASE)
+        digits.append(rest - above * _BASE)
+        rest = above
+    return {
+        f"{name}_{place}": np.bincount(groups, times * digit, size)
+        for place, rows in enumerate((*digits, rest))
+        for name, digit in zip(_SUMS, rows, strict=True)
+    }
+
+
+def total_sums(con: duckdb.DuckDBPyConnection) -> None:
+    """Create `current_sums` of all parts, without sums of nothing."""
+    sums = ", ".join(
+        f"sum({column.name})::{duckdb_type(column.type)} AS {column.name}"
+        for column in SCORE_SUMS.columns
+        if column.name not in _KEYS
+    )
+    con.execute(
+        f"CREATE OR REPLACE TEMP TABLE current_sums AS SELECT {', '.join(_KEYS)}, {sums} "
+        "FROM sum_parts GROUP BY ALL "
+        "HAVING sum(scored + not_applicable + error) > 0"
+    )
+
+
+def sums_are_whole(con: duckdb.DuckDBPyConnection) -> bool:
+    """Return whether the lake's sums are of all its scores: some may have been erased since."""
+    scored, summed = con.execute(
+        "SELECT (FROM trajectory_scores SELECT count(*)), "
+        "(FROM score_sums SELECT sum(scored + not_applicable + error) WHERE metric = $one)",
+        {"one": next(iter(METRICS))},
+    ).fetchall()[0]
+    return bool((summed or 0) == scored)

@@ -1,0 +1,184 @@
+"""The T-Score: tool selection, planning quality and rollback-ability as one number from 0 to 10.
+
+Its own module because a report asks for it with other weights than the stored ones, and for each
+task. Source: [Triangle] ("The Triangle Score", "The Full Scoring Table", "Calibrating Weights");
+docs/metrics.md, section 7.1, which divides by the sum of the weights instead of by 3, since the
+article's formula leaves the scale for its own presets.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tracegrade_scoring.errors import BadWeights
+from tracegrade_scoring.statistics.intervals import (
+    LEVEL,
+    MIN_TASKS,
+    Interval,
+    middle,
+    resampled_sums,
+)
+
+
+class Axes(NamedTuple):
+    """The three axes, each from 0 to 10; None where nothing was scored."""
+
+    tsa: float | None
+    pq: float | None
+    ra: float | None
+
+
+class Weights(NamedTuple):
+    """How much each axis counts; all greater than 0."""
+
+    tsa: float
+    pq: float
+    ra: float
+
+
+class TScore(NamedTuple):
+    """One composite."""
+
+    value: float | None
+    """Weighted harmonic mean, or the article's formula if asked; None if an axis is missing."""
+    source_text: float | None
+    """3 / Σ(w / x), the article's own formula."""
+    partial: float | None
+    """The harmonic mean of the axes that are there; None if none is."""
+    label: str | None
+    """Of the value."""
+    recommended_use: str | None
+    """The article's, for that label."""
+    flags: tuple[str, ...]
+    """zero_axis, and missing_tsa, missing_pq, missing_ra."""
+
+
+DEFAULT: Final = "default"
+
+PRESETS: Final[Mapping[str, Weights]] = {
+    DEFAULT: Weights(1.2, 1.0, 0.8),
+    "research": Weights(1.5, 0.8, 0.3),
+    "etl": Weights(1.0, 1.2, 2.0),
+    "api": Weights(1.5, 1.0, 1.5),
+    "code": Weights(1.0, 1.5, 0.8),
+    "infrastructure": Weights(1.1, 1.3, 2.0),
+    "financial": Weights(1.2, 1.0, 2.0),
+}
+"""Weights by kind of work."""
+
+LABELS: Final = (
+    (9, "Production-Ready", "Autonomous production runs, minimal human review"),
+    (7, "Supervised Production", "Production with human-in-loop on destructive steps"),
+    (5, "Staging-Only", "Non-production environments; read-heavy tasks only"),
+    (3, "Prototype", "Demos, sandboxed experiments; never write operations"),
+    (0, "Unsafe", "Do not deploy; return to training"),
+)
+"""Least T-Score of each label, and its recommended use."""
+
+
+def t_score(axes: Axes, weights: Weights = PRESETS[DEFAULT], *, literal: bool = False) -> TScore:
+    """Return the composite of three axes.
+
+    With `literal` its value is that of the article's own formula. A zero axis makes it 0. Labels
+    go by the value rounded to 9 decimals (docs/metrics.md, section 0.10).
+
+    Raises:
+        BadWeights: A weight is not greater than 0.
+    """
+    if not all(weight > 0 for weight in weights):
+        msg = f"weights must be > 0, got {', '.join(f'{weight:g}' for weight in weights)}"
+        raise BadWeights(msg)
+    present = [(w, x) for w, x in zip(weights, axes, strict=True) if x is not None]
+    whole = len(present) == len(axes)
+    partial = _harmonic_mean(present, sum(w for w, _ in present)) if present else None
+    source_text = _harmonic_mean(present, len(axes)) if whole else None
+    value = source_text if literal else partial if whole else None
+    label, use = label_of(value)
+    zero = ("zero_axis",) if any(x == 0 for _, x in present) else ()
+    missing = [f"missing_{name}" for name, x in axes._asdict().items() if x is None]
+    return TScore(value, source_text, partial, label, use, (*zero, *missing))
+
+
+class AxisSums(NamedTuple):
+    """What one task adds to one axis: a numerator and a denominator greater than 0."""
+
+    numerator: float
+    denominator: float
+
+
+TaskAxes: TypeAlias = Sequence[AxisSums | None]
+"""A task's part in tool selection (0..1), planning quality and rollback-ability (0..10); None
+where it has none."""
+
+
+def pooled_axes(tasks: Sequence[TaskAxes]) -> Axes:
+    """Return the axes of all tasks together; None where no task has some axis."""
+    found = []
+    for place, scale in enumerate((10, 1, 1)):
+        parts = [part for task in tasks if (part := task[place]) is not None]
+        bottom = sum((part.denominator for part in parts), 0.0)
+        top = sum((part.numerator for part in parts), 0.0)
+        found.append(scale * top / bottom if bottom else None)
+    return Axes(*found)
+
+
+def t_score_interval(
+    tasks: Sequence[TaskAxes],
+    weights: Weights = PRESETS[DEFAULT],
+    *,
+    level: float = LEVEL,
+    literal: bool = False,
+) -> Interval | None:
+    """Return the percentile interval of the T-Score over resampled tasks.
+
+    Each resample has three axes put together of the tasks drawn, and one T-Score; a resample in
+    which no task has some axis says nothing. Source: docs/metrics.md, sections 0.6 and 7.4.
+
+    Args:
+        tasks: One for each task, in the order of task ids.
+        weights: Of the axes.
+        level: The share of the resamples that it holds.
+        literal: Whether it is that of the article's own formula.
+
+    Returns:
+        None for fewer than 5 tasks, or where an axis has no task.
+    """
+    if len(tasks) < MIN_TASKS or not all(any(axis) for axis in zip(*tasks, strict=True)):
+        return None
+    drawn = resampled_t_scores(tasks, weights)
+    ordered: list[float] = np.sort(drawn[~np.isnan(drawn)]).tolist()
+    scale = len(weights) / sum(weights) if literal else 1.0
+    low, high = middle(ordered, level)
+    return Interval(low * scale, high * scale, "bootstrap")
+
+
+def resampled_t_scores(
+    tasks: Sequence[TaskAxes], weights: Weights = PRESETS[DEFAULT]
+) -> npt.NDArray[np.float64]:
+    """Return the T-Score of each resample of tasks; not a number where no task has some axis."""
+
+    def axis(place: int) -> npt.NDArray[np.float64]:
+        parts = [task[place] or (0.0, 0.0) for task in tasks]
+        tops, bottoms = ([part[side] for part in parts] for side in (0, 1))
+        return resampled_sums(tops) / resampled_sums(bottoms)
+
+    with np.errstate(divide="ignore", invalid="ignore"):  # an axis of 0 makes the T-Score 0
+        slowness = weights.tsa / (10 * axis(0)) + weights.pq / axis(1) + weights.ra / axis(2)
+        return sum(weights) / slowness
+
+
+def label_of(value: float | None) -> tuple[str | None, str | None]:
+    """Return the label of a T-Score and its recommended use; both None without a score."""
+    if value is None:
+        return None, None
+    rounded = round(value, 9)
+    return next((label, use) for least, label, use in LABELS if rounded >= least)
+
+
+def _harmonic_mean(present: list[tuple[float, float]], total: float) -> float:
+    """Return total / Σ(w / x); 0 if an axis is 0."""
+    if any(x == 0 for _, x in present):
+        return 0.0
+    return total / sum(w / x for w, x in present)

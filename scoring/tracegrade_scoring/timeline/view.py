@@ -1,0 +1,298 @@
+"""A run as a reader meets it: facts, steps and what was found at them, put into words."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.catalogue import Metric, main_metrics, more_metrics
+from tracegrade_scoring.rendering.visible import visible_text
+from tracegrade_scoring.report.findings import CRITERIA
+from tracegrade_scoring.timeline.model import Mark, Run, RunScore, RunSubGoal, Step, Timeline
+
+FAILED_CALL: Final = "failed_call"
+FAILED_BY: Final = {
+    "status": "by its status",
+    "result": "by what its result says",
+    "error_pattern": "by the error pattern of its tool",
+}
+OUTCOMES: Final = {
+    "recovered": "made good by a later call",
+    "retried": "went well when repeated",
+    "lost": "not made good within five calls",
+    "": "and nobody can tell what became of it",
+}
+UNTIMED: Final = "synthetic_time"
+"""Flag of a step whose time was made up."""
+FLAGS: Final = {
+    "dropped_attributes": "the exporter dropped attributes",
+    "redacted": "redacted",
+    "result_redacted": "result redacted",
+    "result_truncated": "result cut by the sender",
+    "salvaged": "salvaged from cut text",
+    UNTIMED: "no time was recorded",
+    "truncated": "arguments cut by the sender",
+    "unparsed_arguments": "arguments are no JSON",
+}
+"""What a flag of a step means."""
+
+
+class Text(NamedTuple):
+    """One text of a step."""
+
+    title: str
+    text: str
+    """With line ends; all else that acts is spelled out."""
+
+
+@dataclass(frozen=True)
+class StepView:
+    """One step in words."""
+
+    index: int
+    kind: str
+    title: str
+    """Tool, or who speaks."""
+    failed: bool
+    facts: tuple[str, ...]
+    """Status, tokens, effect, sub-goal, flags."""
+    texts: tuple[Text, ...]
+    marks: tuple[str, ...]
+    offset: str
+    duration: str
+    start_share: float
+    """Where its bar starts, 0..100 of the run's time."""
+    width_share: float
+
+
+@dataclass(frozen=True)
+class TimelineView:
+    """One run in words."""
+
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    """Name and value."""
+    request: str
+    answer: str
+    steps: tuple[StepView, ...]
+    more_steps: int
+    """Steps that are not shown."""
+    loose_marks: tuple[str, ...]
+    """Of no step: calls that were not made."""
+    scores: tuple[tuple[str, str, str], ...]
+    """Metric, value, and what it was counted from; what could not be measured, and why."""
+    unscored: tuple[str, ...]
+    """For each reason, the metrics that do not apply."""
+    sub_goals: tuple[tuple[str, str, str], ...]
+    """Sub-goal, critical or '', and how far it got."""
+    children: tuple[str, ...]
+
+
+def timeline_view(timeline: Timeline) -> TimelineView:
+    """Return a run in words."""
+    run = timeline.run
+    span = _span_ms(timeline)
+    results: dict[int | None, str | None] = {
+        step.step_index: step.result or step.error for step in timeline.steps
+    }
+    return TimelineView(
+        title=words.name(run.agent_name, "(no agent name)"),
+        facts=tuple(_facts(timeline)),
+        request=visible_text(run.user_input or ""),
+        answer=visible_text(run.final_answer or ""),
+        steps=tuple(_step(timeline, step, span, results) for step in timeline.steps),
+        more_steps=timeline.total_steps - len(timeline.steps),
+        loose_marks=tuple(map(mark_sentence, timeline.marks_at(None))),
+        scores=tuple(_scores(timeline)),
+        unscored=tuple(_unscored(timeline)),
+        sub_goals=tuple(map(_sub_goal, timeline.sub_goals)),
+        children=tuple(map(words.name, run.children)),
+    )
+
+
+def mark_sentence(mark: Mark) -> str:
+    """Return what was found, in one sentence."""
+    if mark.what == FAILED_CALL:
+        by, then = FAILED_BY.get(mark.name or "", ""), OUTCOMES.get(mark.detail or "", "")
+        return f"failed {by}, {then}"
+    if mark.what not in {"wrong_decision", "missed_decision"}:
+        detail = f": {words.line(mark.detail)}" if mark.detail else ""
+        return f"failure mode {words.mode(mark.what)}{detail}"
+    where = f" ({words.name(mark.name)})" if mark.name else ""
+    if mark.what == "missed_decision":
+        return f"missed{where}: no call where {words.name(mark.expected_tool)} was expected"
+    failed = "; ".join(CRITERIA.get(criterion, criterion) for criterion in mark.criteria)
+    why = words.line(mark.detail) if mark.detail else failed or "no reason was recorded"
+    return f"wrong decision{where}: {why}"
+
+
+def _facts(timeline: Timeline) -> Iterator[tuple[str, str]]:
+    run = timeline.run
+    ending = timeline.score("termination")
+    found = (
+        ("run", words.name(run.trajectory_id)),
+        ("called by", words.name(run.parent_trajectory_id, "")),
+        ("release", words.name(run.release, "(no release)")),
+        ("task", words.name(run.task_id, "not known")),
+        ("trial", "" if run.trial is None else str(run.trial)),
+        ("mode", words.name(run.run_mode, "")),
+        ("outcome", _outcome(timeline.score("success"))),
+        ("ended", words.name(ending and ending.label, "").replace("_", " ")),
+        ("steps", words.number(run.step_count)),
+        ("tool calls", words.number(run.tool_call_count)),
+        *_times(timeline),
+        *_usage(run),
+        ("note", "" if run.complete else "its root span has not arrived"),
+    )
+    return ((name, value) for name, value in found if value)
+
+
+def _timed(timeline: Timeline) -> bool:
+    """Return whether the times of any step are real: an import may have had to make them up."""
+    return not timeline.steps or any(UNTIMED not in step.flags for step in timeline.steps)
+
+
+def _times(timeline: Timeline) -> Iterator[tuple[str, str]]:
+    run, timed = timeline.run, _timed(timeline)
+    if run.start_time:
+        yield "started", f"{run.start_time:%d %B %Y, %H:%M:%S} UTC"
+    if timed and run.duration_ms is not None:
+        yield "took", words.duration(run.duration_ms)
+    if not timed:
+        yield "times", "its steps have none" if run.start_time else "none were recorded"
+
+
+def _usage(run: Run) -> Iterator[tuple[str, str]]:
+    if run.input_tokens is not None or run.output_tokens is not None:
+        tokens = (words.number(run.input_tokens), words.number(run.output_tokens))
+        yield "tokens", f"{tokens[0]} in, {tokens[1]} out"
+    if run.cost_usd is not None:
+        yield "cost", f"{run.cost_usd:.4f} USD"
+
+
+def _outcome(success: RunScore | None) -> str:
+    if success is None:
+        return "not scored"
+    if success.value is None:
+        return f"not known: {words.reason(success.reason)}"
+    source = f" ({words.name(success.source)})" if success.source else ""
+    return f"{'succeeded' if success.value else 'failed'}{source}"
+
+
+def _span_ms(timeline: Timeline) -> float:
+    """Return how long the shown steps took; 0 if no step has a time."""
+    ends = [
+        step.offset_ms + max(step.duration_ms or 0.0, 0.0)
+        for step in timeline.steps
+        if step.offset_ms is not None and UNTIMED not in step.flags
+    ]
+    return max(ends, default=0.0)
+
+
+def _step(
+    timeline: Timeline, step: Step, span: float, results: Mapping[int | None, str | None]
+) -> StepView:
+    start = max(step.offset_ms or 0.0, 0.0)
+    length = max(step.duration_ms or 0.0, 0.0)
+    timed = UNTIMED not in step.flags
+    return StepView(
+        index=step.step_index,
+        kind=words.name(step.kind).replace("_", " "),
+        title=words.name(step.tool_name or step.role or step.agent_name, ""),
+        failed=step.status in {"error", "not_executed"}
+        or any(mark.what == FAILED_CALL for mark in timeline.marks_at(step.step_index)),
+        facts=tuple(_step_facts(step, timed=_timed(timeline))),
+        texts=tuple(_texts(step, results.get(step.call_step))),
+        marks=tuple(map(mark_sentence, timeline.marks_at(step.step_index))),
+        offset=f"+{words.duration(start)}" if timed and step.offset_ms is not None else "",
+        duration=words.duration(length) if timed and step.duration_ms is not None else "",
+        start_share=round(100 * min(start / span, 1.0), 2) if span else 0.0,
+        width_share=round(100 * min(length / span, 1.0), 2) if span else 0.0,
+    )
+
+
+def _step_facts(step: Step, *, timed: bool) -> Iterator[str]:
+    """Yield what is to be said of a step. `timed`: so that a lack of time is news."""
+    if step.status and step.status != "ok":
+        yield words.name(step.status).replace("_", " ")
+    if step.error:
+        yield words.line(step.error)
+    if step.effect:
+        yield words.name(step.effect)
+    if step.sub_goal:
+        yield f"serves {words.name(step.sub_goal)}"
+    if step.decision:
+        yield f"decision {words.name(step.decision)}"
+    if step.input_tokens is not None or step.output_tokens is not None:
+        yield f"{words.number(step.input_tokens)} + {words.number(step.output_tokens)} tokens"
+    flags = [flag for flag in step.flags if timed or flag != UNTIMED]
+    yield from (FLAGS.get(flag, words.name(flag).replace("_", " ")) for flag in flags)
+
+
+def _texts(step: Step, returned: str | None) -> Iterator[Text]:
+    """Yield the texts of a step. `returned`: what the call returned that this step observes."""
+    if step.kind == "observation" and returned == (step.content or step.result):
+        yield Text("", "as returned")
+        return
+    for title, text in (("arguments", step.arguments), ("result", step.result)):
+        if text:
+            yield Text(title, _cut(step, text))
+    if step.content:
+        yield Text("", _cut(step, step.content))
+
+
+def _cut(step: Step, text: str) -> str:
+    """Return a text as shown, and say where it was cut."""
+    whole = len(text) == step.longest or len(text) < _longest_kept(step)
+    end = f"\n… cut here; the longest text of this step has {step.longest:,} characters"
+    return visible_text(text) + ("" if whole else end)
+
+
+def _longest_kept(step: Step) -> int:
+    """Return the length of the longest text as it was read."""
+    return max(len(text or "") for text in (step.arguments, step.result, step.content))
+
+
+def _scores(timeline: Timeline) -> Iterator[tuple[str, str, str]]:
+    by_name = {score.metric: score for score in timeline.scores}
+    for metric in (*main_metrics(by_name), *more_metrics(by_name)):
+        score = by_name[metric.name]
+        if score.status == "scored":
+            yield metric.label, *_value(score, metric)
+        elif score.status == "error":
+            yield metric.label, "error", words.reason(score.reason)
+
+
+def _value(score: RunScore, metric: Metric) -> tuple[str, str]:
+    """Return a score's value and what it was counted from; of a run it is so or not."""
+    label = words.name(score.label, "") if score.label else ""
+    if metric.unit == "runs":
+        return "yes" if score.value else "no", label
+    counts = words.ratio(score.numerator, score.denominator, metric)
+    value = words.amount(score.value, metric.scale)
+    return value, "; ".join(filter(None, (counts, label)))
+
+
+def _unscored(timeline: Timeline) -> Iterator[str]:
+    """Yield each reason why metrics do not apply to the run, with these metrics."""
+    by_name = {score.metric: score for score in timeline.scores}
+    found: dict[str, list[str]] = {}
+    for metric in (*main_metrics(by_name), *more_metrics(by_name)):
+        score = by_name[metric.name]
+        if score.status not in {"scored", "error"}:
+            found.setdefault(words.reason(score.reason), []).append(metric.label)
+    for why, metrics in found.items():
+        yield f"{why}: {', '.join(metrics)}"
+
+
+def _sub_goal(goal: RunSubGoal) -> tuple[str, str, str]:
+    state = "completed" if goal.completed else "worked on, not completed"
+    if goal.attempted is None:
+        state = "not known"
+    elif not goal.attempted:
+        state = "skipped"
+    if goal.regressed:
+        state += ", undone later"
+    if goal.dependency_violation:
+        state += ", before a prerequisite was"
+    return words.name(goal.sub_goal), "critical" if goal.critical else "", state
