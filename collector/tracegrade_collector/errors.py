@@ -1,10 +1,10 @@
-"""What the collector and the lake can fail with; each class is something a caller acts on."""
+"""What the collector can fail with; each class is something a caller acts on."""
 
 from tracegrade.errors import BadInput, CheckFailed, TracegradeError
 
 
 class CollectorError(TracegradeError):
-    """Something in the collector or the lake failed."""
+    """Something in the collector failed."""
 
 
 class Unavailable(CollectorError):
@@ -20,54 +20,6 @@ class MalformedRequest(CollectorError, BadInput):
 
 class TooLarge(CollectorError, BadInput):
     """A request has more bytes, or holds more items, than one may; the text says how many."""
-
-
-class LakeMissing(CollectorError, BadInput):
-    """There is no lake at this path."""
-
-
-class LakeForbidden(CollectorError):
-    """The lake may not be read by the user who asks."""
-
-
-class BadLakePath(CollectorError, BadInput):
-    """A lake cannot have this path."""
-
-
-class LakeDamaged(CollectorError):
-    """A table's log or one of its files cannot be read."""
-
-
-class LakeUnwritable(CollectorError):
-    """The lake's disk is full, read-only or failing, or its folder is gone."""
-
-
-class LakeUnreachable(LakeUnwritable):
-    """The lake's object store did not answer, or refused."""
-
-
-class StoreUnfit(CollectorError):
-    """An object store lacks what keeps concurrent writers apart."""
-
-
-class SchemaDiffers(CollectorError):
-    """Rows or a table do not have the declared columns."""
-
-
-class CommitFailed(CollectorError):
-    """Other writers were first for too long; nothing of the commit is visible."""
-
-
-class Fenced(CollectorError):
-    """Another collector commits under the same id: one's folder is a copy of the other's."""
-
-
-class FilesReplaced(CommitFailed):
-    """Files that a commit wanted to replace have left the table meanwhile."""
-
-
-class MaintenanceBusy(CollectorError):
-    """Another process maintains the lake."""
 
 
 class BadEndpoint(CollectorError, BadInput):
@@ -114,16 +66,8 @@ class BadSecret(CollectorError, BadInput):
     """The file with the secret of pseudonyms cannot be read, or holds too little."""
 
 
-class BadCondition(CollectorError, BadInput):
-    """A condition on rows cannot be understood."""
-
-
 class NotLanding(CollectorError):
     """A running collector does not land what it received."""
-
-
-class LakeNotResting(CollectorError):
-    """A lake changed faster than it could be read."""
 
 
 class VerificationFailed(CollectorError, CheckFailed):

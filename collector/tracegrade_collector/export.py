@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 from tracegrade_collector.encoding.otlp import Request, Signal
 from tracegrade_collector.encoding.otlp_http import OtlpHttp
 from tracegrade_collector.encoding.otlp_json import write_json
-from tracegrade_collector.errors import LakeDamaged
 from tracegrade_collector.rows.messages import Row, log_request, span_request
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Table
+from tracegrade_lake.errors import LakeDamaged
 
 REQUEST_ROWS = 1000
 """Rows per request: what a batch exporter sends, twice over."""

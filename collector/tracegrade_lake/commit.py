@@ -16,15 +16,9 @@ from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundErr
 from deltalake.schema import Field
 from deltalake.transaction import AddAction, RemoveAction
 
-from tracegrade_collector.errors import (
-    CommitFailed,
-    Fenced,
-    FilesReplaced,
-    LakeDamaged,
-    SchemaDiffers,
-)
 from tracegrade_lake.backoff import Backoff
 from tracegrade_lake.crash_points import reach
+from tracegrade_lake.errors import CommitFailed, Fenced, FilesReplaced, LakeDamaged, SchemaDiffers
 from tracegrade_lake.schema import Table
 from tracegrade_lake.storage import TableStorage
 from tracegrade_lake.torn_log import ACTION_COUNT

@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 from deltalake import DeltaTable
 from deltalake.transaction import AddAction
 
-from tracegrade_collector.errors import FilesReplaced, LakeDamaged, LakeMissing, SchemaDiffers
 from tracegrade_lake.commit import (
     Change,
     LiveFile,
@@ -29,6 +28,7 @@ from tracegrade_lake.commit import (
     writable_table,
 )
 from tracegrade_lake.datasets import dataset
+from tracegrade_lake.errors import FilesReplaced, LakeDamaged, LakeMissing, SchemaDiffers
 from tracegrade_lake.folder import Folder
 from tracegrade_lake.lake_root import existing_root, lake_url, made_root, state_folder, writing_to
 from tracegrade_lake.schema import Table

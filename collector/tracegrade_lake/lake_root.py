@@ -12,7 +12,7 @@ from pathlib import Path
 from shlex import quote
 from urllib.parse import unquote
 
-from tracegrade_collector.errors import BadLakePath, LakeForbidden, LakeMissing, LakeUnwritable
+from tracegrade_lake.errors import BadLakePath, LakeForbidden, LakeMissing, LakeUnwritable
 from tracegrade_lake.files import make_folder
 
 URL = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9!_.*'()=-]+)*")

@@ -29,9 +29,9 @@ from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import S3Store
 from pyarrow.fs import AwsStandardS3RetryStrategy, FileSystem, S3FileSystem, SubTreeFileSystem
 
-from tracegrade_collector.errors import LakeUnreachable, StoreUnfit
 from tracegrade_lake.backoff import Backoff
 from tracegrade_lake.crash_points import reach
+from tracegrade_lake.errors import LakeUnreachable, StoreUnfit
 from tracegrade_lake.storage import LOG_FOLDER, STAGE_FOLDER, StoredFile
 
 if TYPE_CHECKING:

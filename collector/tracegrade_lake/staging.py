@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from tracegrade_collector.errors import SchemaDiffers
+from tracegrade_lake.errors import SchemaDiffers
 from tracegrade_lake.files import make_folder, sync_folder, write_synced
 from tracegrade_lake.schema import Table
 

@@ -3,8 +3,8 @@
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from tracegrade_collector.errors import LakeDamaged
 from tracegrade_lake.commit import open_table
+from tracegrade_lake.errors import LakeDamaged
 from tracegrade_lake.lake import Lake
 from tracegrade_lake.schema import Column, Table
 

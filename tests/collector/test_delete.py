@@ -20,7 +20,6 @@ from tests.lake.s3_server import BUCKET
 from tests.waiting import wait_until
 
 from tracegrade_collector.config import CollectorConfig
-from tracegrade_collector.errors import MaintenanceBusy
 from tracegrade_collector.importing.importer import import_files
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.maintenance.erasure import LOCK_NAMES, Erasure
@@ -29,6 +28,7 @@ from tracegrade_collector.maintenance.verify import verify
 from tracegrade_collector.maintenance.wait_until_landed import settle
 from tracegrade_lake import Column, Lake, Table
 from tracegrade_lake.crash_points import ERASING, EXIT_CODE, VARIABLE
+from tracegrade_lake.errors import MaintenanceBusy
 from tracegrade_lake.locks import FolderLock
 from tracegrade_lake.maintenance.compaction import CompactOptions, compact
 

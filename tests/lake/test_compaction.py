@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracegrade_collector.errors import LakeDamaged, LakeUnwritable, MaintenanceBusy
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Column, Lake, Table
+from tracegrade_lake.errors import LakeDamaged, LakeUnwritable, MaintenanceBusy
 from tracegrade_lake.maintenance import compaction
 from tracegrade_lake.maintenance.compaction import Compacted, CompactOptions, compact, plan
 from tracegrade_lake.maintenance.maintenance_lock import only_maintainer

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracegrade_collector.errors import BadCondition
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Column, Table
+from tracegrade_lake.errors import BadCondition
 from tracegrade_lake.maintenance.condition import parse_condition
 
 PLACES = Table(

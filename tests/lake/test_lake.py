@@ -12,14 +12,8 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from tracegrade_collector.errors import (
-    BadLakePath,
-    Fenced,
-    LakeDamaged,
-    LakeMissing,
-    SchemaDiffers,
-)
 from tracegrade_lake import Column, Lake, Owner, Table
+from tracegrade_lake.errors import BadLakePath, Fenced, LakeDamaged, LakeMissing, SchemaDiffers
 
 CHECKOUT = str(Path(__file__).parents[2])
 NOTES = Table(

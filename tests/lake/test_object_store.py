@@ -10,14 +10,14 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from tracegrade_collector.errors import (
+from tracegrade_lake import Column, Lake, Table
+from tracegrade_lake.errors import (
     BadLakePath,
     FilesReplaced,
     LakeMissing,
     LakeUnreachable,
     StoreUnfit,
 )
-from tracegrade_lake import Column, Lake, Table
 from tracegrade_lake.lake_root import state_folder
 
 from .s3_server import BUCKET, SECRET, Reply, Store

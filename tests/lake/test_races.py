@@ -10,8 +10,8 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from tracegrade_collector.errors import CommitFailed
 from tracegrade_lake import Column, Lake, Table, commit
+from tracegrade_lake.errors import CommitFailed
 from tracegrade_lake.folder import TableFolder
 
 NOTES = Table("notes", "one note", (Column("number", pa.int64(), "Order."),), partition_by=())

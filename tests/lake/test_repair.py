@@ -16,10 +16,10 @@ import pytest
 from deltalake import DeltaTable
 from tests.waiting import wait_until
 
-from tracegrade_collector.errors import LakeDamaged, MaintenanceBusy
 from tracegrade_collector.maintenance.repair import Repaired, repair
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Column, Lake, Table
 from tracegrade_lake.commit import open_table
+from tracegrade_lake.errors import LakeDamaged, MaintenanceBusy
 from tracegrade_lake.locks import LANDER_LOCK_NAME, FolderLock
 from tracegrade_lake.maintenance.compaction import CompactOptions, compact
 from tracegrade_lake.maintenance.expiry import expire

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tracegrade_collector.errors import LakeUnwritable
 from tracegrade_lake import Lake
+from tracegrade_lake.errors import LakeUnwritable
 from tracegrade_queries.build import build as building
 from tracegrade_queries.build import passes
 from tracegrade_queries.build.build import build

@@ -11,8 +11,8 @@ from tests.lake.s3_server import BUCKET, put_environment, s3_server
 from tests.scoring.build import specification
 
 import tracegrade_queries as tg
-from tracegrade_collector.errors import LakeMissing
 from tracegrade_lake import Lake
+from tracegrade_lake.errors import LakeMissing
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.sql import query, saved
 from tracegrade_queries.errors import QueryFailed, TableMissing, UnknownQuery

@@ -26,10 +26,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tracegrade_collector.encoding.otlp import Signal
-from tracegrade_collector.errors import Fenced
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_lake import RAW_LOGS, RAW_SPANS
 from tracegrade_lake.backoff import Backoff
+from tracegrade_lake.errors import Fenced
 from tracegrade_lake.files import make_folder, write_whole
 
 FOLDER = "ledger"

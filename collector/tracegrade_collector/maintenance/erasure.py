@@ -21,13 +21,13 @@ from pathlib import Path
 from typing import Final
 
 from tracegrade_collector.config import CollectorConfig
-from tracegrade_collector.errors import BadCondition
 from tracegrade_collector.land.dead_letters import FOLDER as DEAD_LETTERS
 from tracegrade_collector.land.quarantine import FOLDER as QUARANTINE
 from tracegrade_collector.maintenance import leftovers
 from tracegrade_collector.maintenance.wait_until_landed import settle
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Table
 from tracegrade_lake.crash_points import reach
+from tracegrade_lake.errors import BadCondition
 from tracegrade_lake.files import private_opener, write_whole
 from tracegrade_lake.maintenance.condition import Condition
 from tracegrade_lake.maintenance.maintenance_lock import LOCK_NAME as MAINTENANCE_LOCK

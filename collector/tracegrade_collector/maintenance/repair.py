@@ -24,9 +24,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake.transaction import AddAction
 
-from tracegrade_collector.errors import LakeDamaged, MaintenanceBusy
 from tracegrade_collector.log.ledger import landed_seqs
 from tracegrade_lake.commit import Change, LiveFile, commit, live_files, open_table
+from tracegrade_lake.errors import LakeDamaged, MaintenanceBusy
 from tracegrade_lake.files import make_folder, sync_folder
 from tracegrade_lake.folder import TableFolder
 from tracegrade_lake.lake import Lake

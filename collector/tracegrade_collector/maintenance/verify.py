@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.encoding.otlp import Signal
-from tracegrade_collector.errors import LakeDamaged, LakeNotResting
 from tracegrade_collector.importing.importer import COLLECTOR_ID as IMPORT
 from tracegrade_collector.importing.importer import rows_app_id
 from tracegrade_collector.land.dead_letters import FOLDER as DEAD_LETTERS
@@ -27,6 +26,7 @@ from tracegrade_collector.log.wal import Damage, DamageKind, first_seq, read_seg
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.maintenance import leftovers
 from tracegrade_lake import Lake
+from tracegrade_lake.errors import LakeDamaged, LakeNotResting
 from tracegrade_lake.files import all_below
 from tracegrade_lake.maintenance.inspection import Inspector, Moved, TableState
 from tracegrade_lake.maintenance.removals import noted_removals, removed_rows

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator
 import uvloop
 
 from tracegrade_collector.config import OFF, CollectorConfig
-from tracegrade_collector.errors import CollectorError, LakeUnreachable, StoreUnfit
+from tracegrade_collector.errors import CollectorError
 from tracegrade_collector.log_lines import log_to_stderr
 from tracegrade_collector.receive.connections import raise_file_limit
 from tracegrade_collector.receive.http import http_app
@@ -25,6 +25,7 @@ from tracegrade_collector.receive.maintenance_process import Maintenance
 from tracegrade_collector.receive.station import Place
 from tracegrade_collector.receive.tenants import Door, Stations
 from tracegrade_collector.receive.tls import Tls, open_tls
+from tracegrade_lake.errors import LakeUnreachable, StoreUnfit
 from tracegrade_lake.files import PRIVATE_UMASK
 from tracegrade_lake.lake_root import lake_url, made_root, state_folder, writing_to
 

@@ -21,8 +21,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tracegrade_collector.errors import FilesReplaced, LakeDamaged
 from tracegrade_lake.commit import LiveFile
+from tracegrade_lake.errors import FilesReplaced, LakeDamaged
 from tracegrade_lake.files import make_folder
 from tracegrade_lake.lake import Lake
 from tracegrade_lake.lake_root import writing_to

@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracegrade_collector.errors import BadCondition
+from tracegrade_lake.errors import BadCondition
 from tracegrade_lake.schema import Column, Table
 
 MAX_DEPTH: Final = 50

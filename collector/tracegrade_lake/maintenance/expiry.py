@@ -14,9 +14,9 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tracegrade_collector.errors import FilesReplaced
 from tracegrade_lake.backoff import Backoff
 from tracegrade_lake.commit import LiveFile, open_table
+from tracegrade_lake.errors import FilesReplaced
 from tracegrade_lake.files import is_older, sync_folder, write_whole
 from tracegrade_lake.lake import Lake
 from tracegrade_lake.maintenance.maintenance_lock import only_maintainer

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from tracegrade_collector.errors import LakeDamaged
 from tracegrade_lake.commit import LiveFile
+from tracegrade_lake.errors import LakeDamaged
 from tracegrade_lake.lake import Lake
 from tracegrade_lake.maintenance.removals import rows_by_collector
 from tracegrade_lake.schema import RAW_SPANS

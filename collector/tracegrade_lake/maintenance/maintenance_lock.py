@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tracegrade_collector.errors import MaintenanceBusy
+from tracegrade_lake.errors import MaintenanceBusy
 from tracegrade_lake.lake_root import writing_to
 from tracegrade_lake.locks import FolderLock
 

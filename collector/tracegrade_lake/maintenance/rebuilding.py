@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from tracegrade_collector.errors import LakeDamaged
+from tracegrade_lake.errors import LakeDamaged
 from tracegrade_lake.lake import Lake
 from tracegrade_lake.maintenance.rewriting import ERASED_FROM, Lineage, lineage_of
 from tracegrade_lake.staging import FileStats

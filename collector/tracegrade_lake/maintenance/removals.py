@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from tracegrade_collector.errors import LakeDamaged
 from tracegrade_lake.crash_points import reach
+from tracegrade_lake.errors import LakeDamaged
 from tracegrade_lake.files import private_opener, write_whole
 from tracegrade_lake.lake import Lake
 

@@ -14,10 +14,10 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tracegrade_collector.errors import FilesReplaced, LakeDamaged
 from tracegrade_lake.backoff import Backoff
 from tracegrade_lake.commit import LiveFile
 from tracegrade_lake.crash_points import reach
+from tracegrade_lake.errors import FilesReplaced, LakeDamaged
 from tracegrade_lake.files import is_older
 from tracegrade_lake.lake import Lake
 from tracegrade_lake.maintenance.removals import collectors, recording

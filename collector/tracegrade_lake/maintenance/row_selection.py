@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from tracegrade_collector.errors import LakeDamaged
+from tracegrade_lake.errors import LakeDamaged
 from tracegrade_lake.lake import Lake
 from tracegrade_lake.maintenance.condition import Condition
 from tracegrade_lake.schema import Table

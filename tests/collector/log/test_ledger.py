@@ -12,13 +12,13 @@ from tests.waiting import wait_until
 
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.encoding.otlp import Encoding, Signal
-from tracegrade_collector.errors import Fenced
 from tracegrade_collector.land.landing import Lander
 from tracegrade_collector.log.ledger import Account, Ledger, Totals, Undecodable, read_ledger
 from tracegrade_collector.log.wal import Entry
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.log.wal_writer import WalWriter
 from tracegrade_lake import Lake
+from tracegrade_lake.errors import Fenced
 
 ADDED = Totals(through_seq=7, requests=2, items=9, landed=6, rejected={"span_id": 3})
 

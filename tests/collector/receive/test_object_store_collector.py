@@ -22,8 +22,8 @@ from tests.collector.running import (
 from tests.lake.s3_server import BUCKET, SECRET, Reply, Store
 from tests.waiting import PATIENCE_SECS, wait_until
 
-from tracegrade_collector.errors import LakeUnreachable
 from tracegrade_lake import Lake
+from tracegrade_lake.errors import LakeUnreachable
 from tracegrade_queries.answer import Question, print_rows
 
 TRACEGRADE = str(Path(sys.executable).with_name("tracegrade"))

@@ -12,9 +12,9 @@ import pytest
 from tests.queries.traces import land
 from tests.scoring.build import specification
 
-from tracegrade_collector.errors import LakeUnwritable
 from tracegrade_lake import RAW_SPANS, Lake
 from tracegrade_lake.crash_points import EXIT_CODE, VARIABLE
+from tracegrade_lake.errors import LakeUnwritable
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.schema import TRAJECTORIES

@@ -1,0 +1,63 @@
+"""What the lake can fail with; each class is something a caller acts on."""
+
+from tracegrade.errors import BadInput, TracegradeError
+
+
+class LakeError(TracegradeError):
+    """Something in the lake failed."""
+
+
+class LakeMissing(LakeError, BadInput):
+    """There is no lake at this path."""
+
+
+class LakeForbidden(LakeError):
+    """The lake may not be read by the user who asks."""
+
+
+class BadLakePath(LakeError, BadInput):
+    """A lake cannot have this path."""
+
+
+class LakeDamaged(LakeError):
+    """A table's log or one of its files cannot be read."""
+
+
+class LakeUnwritable(LakeError):
+    """The lake's disk is full, read-only or failing, or its folder is gone."""
+
+
+class LakeUnreachable(LakeUnwritable):
+    """The lake's object store did not answer, or refused."""
+
+
+class StoreUnfit(LakeError):
+    """An object store lacks what keeps concurrent writers apart."""
+
+
+class SchemaDiffers(LakeError):
+    """Rows or a table do not have the declared columns."""
+
+
+class CommitFailed(LakeError):
+    """Other writers were first for too long; nothing of the commit is visible."""
+
+
+class Fenced(LakeError):
+    """Another collector commits under the same id: one's folder is a copy of the other's."""
+
+
+class FilesReplaced(CommitFailed):
+    """Files that a commit wanted to replace have left the table meanwhile."""
+
+
+class MaintenanceBusy(LakeError):
+    """Another process maintains the lake."""
+
+
+class BadCondition(LakeError, BadInput):
+    """A condition on rows cannot be understood."""
+
+
+class LakeNotResting(LakeError):
+    """A lake changed faster than it could be read."""
