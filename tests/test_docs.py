@@ -14,10 +14,11 @@ from tracegrade_scoring.schema import SCORER_VERSION
 from .citations import BIBLIOGRAPHY, COMMENT_MARKS, ROOT, faults, keys_cited, sources
 
 PACKAGES = {
-    "instrumentation": "tracegrade",
-    "collector": "tracegrade_collector",
-    "queries": "tracegrade_queries",
-    "scoring": "tracegrade_scoring",
+    "tracegrade": "instrumentation",
+    "tracegrade_collector": "collector",
+    "tracegrade_lake": "collector",
+    "tracegrade_queries": "queries",
+    "tracegrade_scoring": "scoring",
 }
 CITING = sorted(
     path
@@ -29,18 +30,18 @@ CITING = sorted(
 DOCUMENTS = [path for path in CITING if path.suffix == ".md"]
 
 
-@pytest.mark.parametrize("folder", PACKAGES)
-def test_readme_names_every_module(folder: str) -> None:
+@pytest.mark.parametrize("name", PACKAGES)
+def test_readme_names_every_module(name: str) -> None:
     """A folder's README has each module of its package in its table of modules."""
-    package = ROOT / folder / PACKAGES[folder]
+    package = ROOT / PACKAGES[name] / name
     modules = {
         path.relative_to(package).parts[0].removesuffix(".py")
         for path in package.rglob("*.py")
         if path.name not in ("__init__.py", "__main__.py")
     }
-    readme = (ROOT / folder / "README.md").read_text()
+    readme = (ROOT / PACKAGES[name] / "README.md").read_text()
 
-    missing = sorted(name for name in modules if f"`{name}" not in readme)
+    missing = sorted(module for module in modules if f"`{module}" not in readme)
     assert missing == []
 
 
@@ -67,7 +68,7 @@ def test_links_in_documents_lead_somewhere(document: Path) -> None:
 def test_saved_queries_are_listed() -> None:
     """The README of the queries lists each saved query."""
     readme = (ROOT / "queries" / "README.md").read_text()
-    saved = sorted(path.stem for path in (ROOT / "queries").glob("*/saved/*.sql"))
+    saved = sorted(path.stem for path in ROOT.glob("*/tracegrade_*/saved/*.sql"))
 
     assert saved
     assert [name for name in saved if f"`{name}`" not in readme] == []

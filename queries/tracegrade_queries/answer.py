@@ -14,22 +14,11 @@ import pyarrow.parquet as pq
 
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import unbuilt_spans
-from tracegrade_queries.engine import sql
+from tracegrade_queries.engine import layers
 from tracegrade_queries.engine.connection import connect, open_lake
 from tracegrade_queries.errors import QueryFailed
 
 FORMATS: Final = ("table", "csv", "json", "parquet")
-
-SCORED: Final = (
-    "decisions",
-    "failed_calls",
-    "failures",
-    "release_scores",
-    "scores",
-    "sub_goals",
-    "trajectory_scores",
-)
-"""Tables and views that a lake has once it was scored."""
 
 BUILT: Final = re.compile(r"\b(steps|trajectories)\b", re.IGNORECASE)
 """What a query reads that is made of spans."""
@@ -48,7 +37,7 @@ class Question(NamedTuple):
 
 def print_saved() -> None:
     """Print a line for every saved query: its name, what it tells, the values that it needs."""
-    for name, (summary, parameters) in sql.saved().items():
+    for name, (summary, parameters) in layers.saved().items():
         needed = "".join(f"\t--param {each}=VALUE" for each in parameters)
         sys.stdout.write(f"{name}\t{summary}{needed}\n")
 
@@ -112,7 +101,7 @@ def way_out(error: str) -> str:
         given = " ".join(f"--param {name}=VALUE" for name in names)
         return f"the query needs a value for ${', $'.join(names)}; give it with {given}"
     table = re.search(r"Table with name (\w+) does not exist", error)
-    if table and table[1] in SCORED:
+    if table and any(table[1] in layer.names() for layer in layers.higher_layers()):
         return (
             f"there is no table '{table[1]}' in this lake, since it was never scored; "
             "run `tracegrade score --lake LAKE` before"
@@ -135,7 +124,7 @@ def _text(question: Question) -> str:
         raise QueryFailed(msg)
     if question.query == "-":
         return sys.stdin.read()
-    return sql.query(question.saved) if question.saved else str(question.query)
+    return layers.find_query(question.saved) if question.saved else str(question.query)
 
 
 def _parameter(text: str) -> tuple[str, str]:

@@ -17,7 +17,7 @@ import polars as pl
 from tracegrade_lake import Lake
 from tracegrade_queries.answer import way_out
 from tracegrade_queries.engine import connection
-from tracegrade_queries.engine.sql import query
+from tracegrade_queries.engine.layers import BUILT, find_query
 from tracegrade_queries.errors import QueryFailed, TableMissing
 
 __all__ = ["ask", "connect", "scan"]
@@ -56,7 +56,7 @@ def ask(con: duckdb.DuckDBPyConnection, name: str, **parameters: Any) -> duckdb.
         UnknownQuery: There is no such query.
         QueryFailed: A parameter is missing or wrong, or a table that it reads.
     """
-    text = query(name).strip().removesuffix(";")
+    text = find_query(name).strip().removesuffix(";")
     try:
         return con.sql(text, params=parameters) if parameters else con.sql(text)
     except (duckdb.Error, RuntimeError) as error:
@@ -91,7 +91,7 @@ def _scanned(lake: Lake, table: str) -> pl.LazyFrame:
     dataset = lake.dataset(table)
     if dataset is not None:
         return pl.scan_pyarrow_dataset(dataset)
-    declared = {each.name: each for each in connection.TABLES}
+    declared = {each.name: each for each in BUILT.tables}
     if table not in declared:
         known = ", ".join(sorted({*declared, *connection.DEDUPLICATED, *lake.tables()}))
         msg = f"the lake has no table '{table}'; known: {known}; scoring writes others"

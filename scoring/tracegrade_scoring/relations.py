@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import duckdb
 import pyarrow as pa
 
-from tracegrade_queries.engine.sql import unordered
+from tracegrade_scoring.sql import unordered
 
 
 def materialise(con: duckdb.DuckDBPyConnection, name: str, source: str | None = None) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from tracegrade_lake import RAW_SPANS, Column, Lake, Table
 from tracegrade_queries.build.build import build
-from tracegrade_queries.engine.connection import DEDUPLICATED, TABLES, connect
+from tracegrade_queries.engine.connection import DEDUPLICATED, connect
+from tracegrade_queries.engine.layers import BUILT
 from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
 
 from .traces import agent, land, request_of, tool
@@ -130,7 +131,7 @@ def test_tables_of_others_are_left_out(lake: Lake) -> None:
 
     with connect(lake, others=False) as con:
         views = {name for (name,) in con.sql("SHOW TABLES").fetchall()}
-    assert views == {table.name for table in TABLES} | DEDUPLICATED.keys()
+    assert views == {table.name for table in BUILT.tables} | DEDUPLICATED.keys()
 
 
 def test_spans_leave_out_what_was_sent_twice(lake: Lake) -> None:

@@ -16,26 +16,23 @@ from tests.headers import bare, columns_of, header, parameters_used, relations_r
 
 from tracegrade_lake import Lake
 from tracegrade_queries.build.passes import split_into_steps
-from tracegrade_queries.engine import connection
 from tracegrade_queries.engine.connection import DEDUPLICATED, connect, duckdb_type
-from tracegrade_queries.engine.sql import paths, query
+from tracegrade_queries.engine.layers import BUILT, find_query, saved
+from tracegrade_queries.engine.sql import QUERIES, query
 from tracegrade_scoring.schema import SCORE_TABLES
 
 from .traces import capture, captures, land
 
-TABLES = {table.name: table for table in (*connection.TABLES, *SCORE_TABLES)}
+TABLES = {table.name: table for table in (*BUILT.tables, *SCORE_TABLES)}
 CASES = sorted(path.parent for path in (Path(__file__).parent / "cases").rglob("expect.csv"))
-SAVED = [name for name, path in paths().items() if path.parent.name == "saved"]
-IN_STEPS = [name for name, path in paths().items() if path.parent.name == "steps"]
+SAVED = list(saved())
+IN_STEPS = [name for name, path in QUERIES.paths.items() if "steps" in path.parts]
 RELATIONS = [name for name in IN_STEPS if "MACRO" not in query(name)]
-NOT_MADE = ("affected_traces", "buckets")  # of the build, not of the pass
 
 each_case = pytest.mark.parametrize(
     "case", CASES, ids=lambda path: f"{path.parent.name}-{path.name}"
 )
-each_relation = pytest.mark.parametrize(
-    "name", [name for name in RELATIONS if name not in NOT_MADE]
-)
+each_relation = pytest.mark.parametrize("name", RELATIONS)
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +65,10 @@ def test_relation_has_the_columns_of_its_header(
     assert header(query(name)).columns == columns_of(made)
 
 
-@pytest.mark.parametrize("name", [*RELATIONS, *SAVED])
+@pytest.mark.parametrize("name", [*RELATIONS, *QUERIES.in_folder("build"), *SAVED])
 def test_query_reads_what_its_header_says(name: str) -> None:
     """The relations under `Reads:` are those that the query reads, no more and no less."""
-    assert header(query(name)).reads == relations_read(query(name))
+    assert header(find_query(name)).reads == relations_read(find_query(name))
 
 
 @pytest.mark.parametrize("name", SAVED)
@@ -95,7 +92,7 @@ def test_rows_are_the_expected(case: Path) -> None:
 @each_case
 def test_header_is_true(case: Path) -> None:
     """The header names the columns, their types and the parameters that are really used."""
-    sql = query(case.parent.name)
+    sql = find_query(case.parent.name)
     said = header(sql)
 
     assert said.columns == columns_of(run(case))
@@ -105,11 +102,11 @@ def test_header_is_true(case: Path) -> None:
 def run(case: Path) -> duckdb.DuckDBPyRelation:
     """Run a saved query over the tables of a case, typed as the project declares them."""
     con = duckdb.connect()
-    sql = query(case.parent.name)
+    sql = find_query(case.parent.name)
     for name in header(sql).reads:
         if name == "scores":
             fill(con, case, "trajectory_scores")
-            con.execute(f"CREATE VIEW scores AS {query(name)}")
+            con.execute(f"CREATE VIEW scores AS {find_query(name)}")
         else:
             fill(con, case, name)
     params = json.loads((case / "params.json").read_text())

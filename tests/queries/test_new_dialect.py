@@ -6,14 +6,13 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tracegrade_lake import Lake
 from tracegrade_queries.build.dialect import dialects
-from tracegrade_queries.engine import sql
+from tracegrade_queries.engine.sql import Queries
 from tracegrade_queries.errors import BadDialect
 
 from .traces import Row, land, request_of, rows, span, story
@@ -60,18 +59,6 @@ def with_example(folder: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The place of dialects, empty."""
-    monkeypatch.setattr(sql, "ROOT", tmp_path)
-    for known in (sql.paths, dialects):
-        known.cache_clear()
-    (tmp_path / "dialects").mkdir()
-    yield tmp_path / "dialects"
-    for known in (sql.paths, dialects):
-        known.cache_clear()
-
-
 @pytest.mark.parametrize(
     ("header", "said"),
     [
@@ -81,14 +68,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     ],
 )
 def test_dialect_without_a_rank_of_its_own_is_refused(
-    folder: Path, header: str, said: str
+    tmp_path: Path, header: str, said: str
 ) -> None:
     """The error names the dialect and what its header lacks."""
+    folder = tmp_path / "dialects"
+    folder.mkdir()
     (folder / "a.sql").write_text(header, "utf-8")
     (folder / "b.sql").write_text("-- B.\n-- Rank:\n--   7\nSELECT 1;", "utf-8")
 
     with pytest.raises(BadDialect, match=said):
-        dialects()
+        dialects(Queries(tmp_path))
 
 
 def test_example_of_the_readme_reads_its_framework(lake: Lake, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import tracegrade_queries as tg
 from tracegrade_lake import Lake
 from tracegrade_lake.errors import LakeMissing
 from tracegrade_queries.build.build import build
-from tracegrade_queries.engine.sql import query, saved
+from tracegrade_queries.engine.layers import find_query, saved
 from tracegrade_queries.errors import QueryFailed, TableMissing, UnknownQuery
 from tracegrade_queries.schema import STEPS
 from tracegrade_scoring.job.score import score
@@ -83,7 +83,7 @@ def test_a_saved_query_answers_with_its_values(place: str) -> None:
     with tg.connect(place) as con:
         answer = tg.ask(con, "repeated_calls", times=1)
 
-        assert answer.columns == [name for name, _ in header(query("repeated_calls")).columns]
+        assert answer.columns == [name for name, _ in header(find_query("repeated_calls")).columns]
         assert tg.ask(con, "tool_error_rates").project("calls, errors").fetchall() == [(2, 1)]
 
 
@@ -128,10 +128,12 @@ def test_each_saved_query_can_be_asked_of_a_scored_lake(scored: Lake) -> None:
     """The tables that are written have what it reads; those without rows are there as well."""
     with tg.connect(scored) as con:
         for name in saved():
-            needed = {each.removeprefix("$") for each in parameters_used(query(name))}
+            needed = {each.removeprefix("$") for each in parameters_used(find_query(name))}
             answer = tg.ask(con, name, **{each: VALUES[each] for each in needed})
 
-            assert answer.columns == [column for column, _ in header(query(name)).columns], name
+            assert answer.columns == [column for column, _ in header(find_query(name)).columns], (
+                name
+            )
             answer.fetchall()
 
 

@@ -13,10 +13,7 @@ from tracegrade_queries.build.canonical import canonical_json
 from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
 from tracegrade_scoring.attempts.prepare import create_relations
 from tracegrade_scoring.relations import define
-from tracegrade_scoring.scorers import plan_graph
-from tracegrade_scoring.scorers.conduct import score as conduct
-from tracegrade_scoring.scorers.tool_correctness import score as tool_correctness
-from tracegrade_scoring.scorers.tool_selection import score as tool_selection
+from tracegrade_scoring.scorers import conduct, plan_graph, tool_correctness, tool_selection
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.source import read
 

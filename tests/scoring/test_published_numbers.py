@@ -11,9 +11,9 @@ from tracegrade_collector.importing.importer import import_files
 from tracegrade_collector.importing.part import Reading
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
-from tracegrade_queries.engine.sql import query
 from tracegrade_scoring.job.score import score
-from tracegrade_scoring.schema import SCORE_TABLES
+from tracegrade_scoring.layer import SCORES
+from tracegrade_scoring.sql import query
 from tracegrade_scoring.statistics.reliability import Attempts, passes
 from tracegrade_scoring.statistics.t_score import Axes, t_score
 from tracegrade_scoring.statistics.tiers import classify
@@ -81,7 +81,7 @@ def lake(tmp_path: Path) -> Lake:
 
 def found(lake: Lake, sql: str) -> list[Any]:
     """Return the rows of a query over the lake's scores."""
-    with connect(lake, tables=SCORE_TABLES) as con:
+    with connect(lake, layers=(SCORES,)) as con:
         return con.sql(sql).fetchall()
 
 
@@ -118,7 +118,7 @@ def test_imported_tau_bench_has_its_own_table(lake: Lake, shared_data: Path) -> 
     import_files(lake, [file], list[str]().append, reading=Reading("messages", paths))
     score(lake, Specification())
 
-    with connect(lake, tables=SCORE_TABLES) as con:
+    with connect(lake, layers=(SCORES,)) as con:
         rows = con.sql(query("attempt_successes")).to_arrow_table().to_pylist()
     tasks = [Attempts(row["valid_attempts"], row["correct"], row["invalid"]) for row in rows]
     table = passes(tasks)

@@ -9,7 +9,6 @@ import duckdb
 import pytest
 from tests.headers import bare, columns_of, header, parameters_used, relations_read
 
-import tracegrade_queries
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
@@ -17,22 +16,26 @@ from tracegrade_scoring.job.bucket import score_bucket
 from tracegrade_scoring.job.bucket_rows import number_buckets, steps_read, take_bucket
 from tracegrade_scoring.job.run import plain
 from tracegrade_scoring.job.score import find_traces
+from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.relations import materialise, put
-from tracegrade_scoring.schema import SCORE_TABLES, TRAJECTORY_SCORES
+from tracegrade_scoring.schema import TRAJECTORY_SCORES
+from tracegrade_scoring.sql import QUERIES as ALL
 from tracegrade_scoring.statistics.sums import add_scores, start_sums, total_sums
 from tracegrade_scoring.tasks import load
 
 from ..queries.traces import Row, agent, land, message, request_of, span, tool
 
-FOLDER = Path(tracegrade_queries.__file__).parent / "metrics"
+FOLDERS = {"attempts", "job", "scorers", "statistics", "tasks"}
 PLAN_GRAPH = ("sub_goal_", "plan_", "replan")  # tested beside their own metrics
 MACROS = {
     *("fits_wanted", "score_of", "goal_score", "mode_score", "planning_score"),
 }
 QUERIES = sorted(
     path
-    for path in FOLDER.glob("*.sql")
-    if not path.stem.startswith(PLAN_GRAPH) and path.stem not in MACROS
+    for path in ALL.paths.values()
+    if FOLDERS.intersection(path.relative_to(ALL.root).parts)
+    and not path.stem.startswith(PLAN_GRAPH)
+    and path.stem not in MACROS
 )
 PARAMETERS = {
     "agent_name": None,
@@ -89,7 +92,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
 @pytest.fixture(scope="module")
 def whole(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection whose tables are the lake's, with the traces that are to be scored."""
-    with connect(lake, tables=SCORE_TABLES) as con:
+    with connect(lake, layers=(SCORES,)) as con:
         find_traces(con, SPECIFICATION)
         for name in ("attempt_members", "attempt_order"):
             materialise(con, name)
@@ -99,7 +102,7 @@ def whole(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
 @pytest.fixture(scope="module")
 def con(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection that holds everything that scoring two runs leaves behind."""
-    with connect(lake, tables=SCORE_TABLES) as con:
+    with connect(lake, layers=(SCORES,)) as con:
         find_traces(con, SPECIFICATION)
         (bucket,) = number_buckets(con, 1_000)
         take_bucket(con, bucket, steps_read(SPECIFICATION))

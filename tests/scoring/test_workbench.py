@@ -17,7 +17,7 @@ from tracegrade_collector.importing.part import Reading
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.job.score import score
-from tracegrade_scoring.schema import SCORE_TABLES
+from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.ground_truth import task_file
 
@@ -77,7 +77,7 @@ def con(
     lake = Lake.create(tmp_path_factory.mktemp("lake"))
     import_files(lake, [runs], list[str]().append, reading=Reading("messages", PATHS))
     score(lake, tasks)
-    with connect(lake, tables=SCORE_TABLES) as con:
+    with connect(lake, layers=(SCORES,)) as con:
         yield con
 
 
@@ -140,7 +140,7 @@ def test_failures_and_recovery_need_no_tasks(
     done = score(lake, specification(json.dumps({"tools": tools})))
 
     assert (done.counts.calls.made, done.counts.calls.failed) == (1050, 146)
-    with connect(lake, tables=SCORE_TABLES) as con:
+    with connect(lake, layers=(SCORES,)) as con:
         recovered = con.sql("""
           SELECT release, sum(recovery_rate.numerator), sum(recovery_rate.denominator)
           FROM trajectory_scores GROUP BY release ORDER BY release

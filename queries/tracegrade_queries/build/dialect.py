@@ -10,7 +10,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from tracegrade_lake import Column, Table
-from tracegrade_queries.engine.sql import header_lines, paths, query
+from tracegrade_queries.engine.sql import QUERIES, Queries, header_lines
 from tracegrade_queries.errors import BadDialect
 from tracegrade_queries.schema import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TEXTS
 
@@ -31,15 +31,15 @@ class Dialect(NamedTuple):
 
 
 @cache
-def dialects() -> tuple[Dialect, ...]:
-    """Return every dialect, by rising rank.
+def dialects(queries: Queries = QUERIES) -> tuple[Dialect, ...]:
+    """Return every dialect that has a file in the folder `dialects`, by rising rank.
 
     Raises:
         BadDialect: A header declares no rank, or one that another dialect has.
     """
-    names = [name for name, path in paths().items() if path.parent.name == "dialects"]
     ranked: dict[int, Dialect] = {}
-    for dialect in map(_declared, names):
+    for name in queries.in_folder("dialects"):
+        dialect = _declared(name, queries.text(name))
         other = ranked.setdefault(dialect.rank, dialect)
         if other is not dialect:
             both = f"'{other.name}' and '{dialect.name}'"
@@ -48,8 +48,7 @@ def dialects() -> tuple[Dialect, ...]:
     return tuple(ranked[rank] for rank in sorted(ranked))
 
 
-def _declared(name: str) -> Dialect:
-    text = query(name)
+def _declared(name: str, text: str) -> Dialect:
     ranks = header_lines(text, "Rank")
     if len(ranks) != 1 or not re.fullmatch(r"\d+", ranks[0]):
         msg = f"dialect '{name}' has no rank; write a whole number under '-- Rank:' in its header"

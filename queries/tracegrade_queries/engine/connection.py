@@ -17,20 +17,11 @@ import duckdb
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Table
-from tracegrade_queries.engine.sql import unordered
-from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
-
-TABLES: Final = (RAW_SPANS, RAW_LOGS, STEPS, TRAJECTORIES, VERDICTS)
+from tracegrade_lake import Lake, Table
+from tracegrade_queries.engine.layers import BUILT, Layer, RunOrder, higher_layers
 
 # A view without the rows that a client sent twice: a flag, never a window over everything.
 DEDUPLICATED: Final = {"spans": "raw_spans", "logs": "raw_logs"}
-
-RUNS: Final = "score"
-"""Under which the commits of a scoring run note its number in each table that it writes."""
-
-LAST_TABLE: Final = "trajectory_scores"
-"""Which a scoring run commits last: its number tells the last run that is whole."""
 
 _SETTINGS: Final = {
     "preserve_insertion_order": True,
@@ -61,7 +52,7 @@ def open_lake(place: str | Path, note: Callable[[str], object]) -> Lake:
 def connect(
     lake: Lake,
     *,
-    tables: Sequence[Table] = (),
+    layers: Sequence[Layer] = (),
     others: bool = True,
     memory_limit: str | None = None,
     threads: int | None = None,
@@ -70,8 +61,9 @@ def connect(
 
     Args:
         lake: The lake; its tables are seen at the versions they have at this moment.
-        tables: Tables of higher layers, beside those of this one.
-        others: All else that the lake has, and `scores`: opening many files takes its time.
+        layers: Higher layers whose tables must be there, if only without rows.
+        others: All else that the lake has, and the views of all layers: opening many files takes
+            its time.
         memory_limit: What the engine may use before it spills; None for most of the machine's.
         threads: That work on queries, those that ask them counted; None for all cores.
 
@@ -79,19 +71,21 @@ def connect(
         An in-memory DuckDB with a view for each table (empty if the lake has no such table yet),
         for each other table of the lake, `spans` and `logs` without rows sent twice, and, once
         something was scored, `scores`. It reads the files of these tables and no other. The tables
-        of scores are all of one run, the last that is whole.
+        of a layer whose runs write several are all of one run, the last that is whole.
     """
-    declared = {table.name: table for table in (*TABLES, *tables)}
+    declared = {table.name: table for layer in (BUILT, *layers) for table in layer.tables}
     seen = {*declared, *lake.tables()} if others else declared.keys()
-    found = _found_tables(lake, seen)
+    known = dict.fromkeys((*layers, *(higher_layers() if others else ())))
+    views = [(name, layer) for layer in known for name in layer.views] if others else []
+    found = _found_tables(lake, seen, known)
     given = {"memory_limit": memory_limit, "threads": threads}
     limits = {name: limit for name, limit in given.items() if limit is not None}
     while True:
         try:
-            return _connected(lake, declared, found, limits, others=others)
+            return _connected(lake, declared, found, limits, views)
         except duckdb.Error:  # an erasure may have removed files at once
             gone = {file for file in _files(found) if not Path(file).exists()}
-            found = _found_tables(lake, seen)
+            found = _found_tables(lake, seen, known)
             if not gone or gone.intersection(_files(found)):
                 raise
 
@@ -101,10 +95,9 @@ def _connected(
     declared: Mapping[str, Table],
     found: Mapping[str, "Found"],
     limits: Limits,
-    *,
-    others: bool,
+    views: Iterable[tuple[str, Layer]],
 ) -> duckdb.DuckDBPyConnection:
-    """Return a connection with a view for each declared and each found table."""
+    """Return a connection with a view for each declared and each found table, and these views."""
     con = _open_engine(lake, found, limits)
     for name, table in declared.items():
         _create_view(con, table, found.get(name))
@@ -112,10 +105,10 @@ def _connected(
         con.execute(f"CREATE VIEW {name} AS SELECT * FROM {raw} WHERE NOT resent")
     for name in sorted(found.keys() - declared.keys()):
         con.execute(f"CREATE VIEW {name} AS SELECT * FROM {found[name].relation}")
-    if others and ("trajectory_scores" in declared or "trajectory_scores" in found):
-        # Scores of an earlier version may lack columns; they are as good as none until made anew.
-        with contextlib.suppress(duckdb.BinderException):
-            con.execute(f"CREATE VIEW scores AS {unordered('scores')}")
+    for name, layer in views:
+        # Its tables are not there yet, or are of an earlier version until they are written again.
+        with contextlib.suppress(duckdb.BinderException, duckdb.CatalogException):
+            con.execute(f"CREATE VIEW {name} AS {layer.queries.unordered(name)}")
     return con
 
 
@@ -136,18 +129,33 @@ def _files(found: Mapping[str, Found]) -> Iterator[str]:
     return itertools.chain.from_iterable(table.files for table in found.values())
 
 
-def _found_tables(lake: Lake, seen: Set[str]) -> dict[str, Found]:
+def _found_tables(lake: Lake, seen: Set[str], layers: Iterable[Layer]) -> dict[str, Found]:
     """Return those tables that the lake has, by name; opened side by side, each takes a while."""
     names = sorted(seen)
-    _, run = lake.noted_version(LAST_TABLE, RUNS)
+    runs = _last_runs(lake, layers)
     with ThreadPoolExecutor() as pool:
-        found = pool.map(lambda name: _found_table(lake, name, run), names)
+        found = pool.map(lambda name: _found_table(lake, name, runs.get(name)), names)
         return {name: table for name, table in zip(names, found, strict=True) if table}
 
 
-def _found_table(lake: Lake, name: str, run: int) -> Found | None:
-    """Return the table; one of scores as the run with this number left it."""
-    version = lake.version_noting(name, RUNS, run)
+def _last_runs(lake: Lake, layers: Iterable[Layer]) -> dict[str, tuple[str, int]]:
+    """Return for tables that are written by runs the application and its last whole run."""
+    ordered = [(layer, layer.run_order) for layer in layers if layer.run_order]
+    return {
+        table.name: (order.application, last_run(lake, order))
+        for layer, order in ordered
+        for table in layer.tables
+    }
+
+
+def last_run(lake: Lake, order: RunOrder) -> int:
+    """Return the number of the last run that is whole; 0 if there was none."""
+    return lake.noted_version(order.last_table, order.application)[1]
+
+
+def _found_table(lake: Lake, name: str, run: tuple[str, int] | None) -> Found | None:
+    """Return the table, as this application's run of this number left it."""
+    version = lake.version_noting(name, *run) if run else lake.version(name)
     if version is None:
         return None
     files = lake.files(name, version) if lake.is_local else []

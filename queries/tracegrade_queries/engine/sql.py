@@ -1,42 +1,60 @@
-"""Finds and reads the SQL files of this package: one file is one query, named for its result."""
+"""Finds and reads SQL files: one file is one query, named for its result.
+
+Each package has its own, and code of one package asks for those alone.
+"""
 
 import re
-from functools import cache
+from functools import cached_property
 from itertools import dropwhile, islice, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
 from tracegrade_queries.errors import UnknownQuery
 
-ROOT = Path(__file__).parents[1]
+
+class Queries:
+    """The SQL files below one folder."""
+
+    def __init__(self, root: Path) -> None:
+        """Take all files of the folder and of those in it."""
+        self.root = root
+
+    @cached_property
+    def paths(self) -> dict[str, Path]:
+        """The file of every query by its name, sorted by name."""
+        files = sorted(self.root.rglob("*.sql"), key=lambda path: path.stem)
+        return {path.stem: path for path in files}
+
+    def text(self, name: str) -> str:
+        """Return the text of one query.
+
+        Raises:
+            UnknownQuery: No file `<name>.sql` exists below the folder.
+        """
+        path = self.paths.get(name)
+        if path is None:
+            msg = f"no query is named '{name}'; known: {', '.join(self.paths)}"
+            raise UnknownQuery(msg)
+        return path.read_text(encoding="utf-8")
+
+    def unordered(self, name: str) -> str:
+        """Return a query without the order of its rows.
+
+        That is for who reads its result; sorting what is only joined or added up costs more than
+        most queries do.
+        """
+        return self.text(name).split("\nORDER BY ")[0]
+
+    def in_folder(self, folder: str) -> list[str]:
+        """Return the names of the queries whose file stands in a folder of this name, sorted."""
+        return [name for name, path in self.paths.items() if path.parent.name == folder]
 
 
-@cache
-def paths() -> dict[str, Path]:
-    """Return the file of every query by its name, sorted by name."""
-    return {path.stem: path for path in sorted(ROOT.rglob("*.sql"), key=lambda path: path.stem)}
+QUERIES = Queries(Path(__file__).parents[1])
+"""The queries of this package."""
 
-
-def query(name: str) -> str:
-    """Return the text of one query.
-
-    Raises:
-        UnknownQuery: No file `<name>.sql` exists in any folder of the package.
-    """
-    path = paths().get(name)
-    if path is None:
-        msg = f"no query is named '{name}'; known: {', '.join(paths())}"
-        raise UnknownQuery(msg)
-    return path.read_text(encoding="utf-8")
-
-
-def unordered(name: str) -> str:
-    """Return a query of ours without the order of its rows.
-
-    That is for who reads its result; sorting what is only joined or added up costs more than most
-    queries do.
-    """
-    return query(name).split("\nORDER BY ")[0]
+query = QUERIES.text
+unordered = QUERIES.unordered
 
 
 def header_lines(text: str, heading: str) -> list[str]:
@@ -57,13 +75,12 @@ class Saved(NamedTuple):
     """The names of the values that it needs, in the order of the header."""
 
 
-def saved() -> dict[str, Saved]:
-    """Return what every saved query is about, by its name."""
-    found = (name for name, path in paths().items() if path.parent.name == "saved")
-    return {name: _described(query(name)) for name in found}
+def saved_queries(queries: Queries) -> dict[str, Saved]:
+    """Return the saved queries of one package, by name."""
+    return {name: _described(queries.text(name)) for name in queries.in_folder("saved")}
 
 
 def _described(text: str) -> Saved:
-    summary = text.partition("\n")[0]
+    summary = text.partition("\n")[0].removeprefix("-- ")
     names = (re.match(r"\$(\w+)", line) for line in header_lines(text, "Parameters"))
-    return Saved(summary.removeprefix("-- "), tuple(name[1] for name in names if name))
+    return Saved(summary, tuple(name[1] for name in names if name))

@@ -9,11 +9,11 @@ from typing import Final
 
 import duckdb
 
-from tracegrade_queries.engine.sql import query
 from tracegrade_scoring.attempts.matching import match_tasks
 from tracegrade_scoring.attempts.patterns import matches
 from tracegrade_scoring.attempts.success import judge_success
 from tracegrade_scoring.relations import materialise, put
+from tracegrade_scoring.sql import query
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.relations import register
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from tracegrade_queries.engine.connection import connect, open_lake
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.read import read_comparisons
-from tracegrade_scoring.schema import SCORE_TABLES
+from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.statistics.intervals import LEVEL
 
 
@@ -24,5 +24,5 @@ def read_lake(
         LakeMissing: There is no lake.
         NothingToCompare: No agent, or not this one, has both releases.
     """
-    with connect(open_lake(place, note), tables=SCORE_TABLES) as con:
+    with connect(open_lake(place, note), layers=(SCORES,)) as con:
         return read_comparisons(con, str(place), base, candidate, agent, level)

@@ -10,7 +10,6 @@ from typing import Final, TypeAlias
 
 from duckdb import DuckDBPyConnection
 
-from tracegrade_queries.engine.sql import query
 from tracegrade_scoring.compare.composite import (
     AXES,
     AxesOfSide,
@@ -35,6 +34,7 @@ from tracegrade_scoring.errors import NothingToCompare
 from tracegrade_scoring.metrics import FAILURE_MODES, TASK_MEANS
 from tracegrade_scoring.relations import materialise, only
 from tracegrade_scoring.rendering.rows import Row, read_rows
+from tracegrade_scoring.sql import query
 from tracegrade_scoring.statistics.intervals import LEVEL
 from tracegrade_scoring.statistics.reliability import Attempts, passes
 

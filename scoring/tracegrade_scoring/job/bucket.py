@@ -9,7 +9,6 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_lake import Table
-from tracegrade_queries.engine.sql import query
 from tracegrade_scoring.attempts.prepare import create_relations
 from tracegrade_scoring.job.score_table import side_by_side
 from tracegrade_scoring.relations import define, materialise
@@ -20,11 +19,15 @@ from tracegrade_scoring.schema import (
     SUB_GOALS,
     TRAJECTORY_SCORES,
 )
-from tracegrade_scoring.scorers import plan_graph, planning
-from tracegrade_scoring.scorers.conduct import score as conduct
-from tracegrade_scoring.scorers.replanning import score as replanning
-from tracegrade_scoring.scorers.tool_correctness import score as tool_correctness
-from tracegrade_scoring.scorers.tool_selection import score as tool_selection
+from tracegrade_scoring.scorers import (
+    conduct,
+    plan_graph,
+    planning,
+    replanning,
+    tool_correctness,
+    tool_selection,
+)
+from tracegrade_scoring.sql import query
 from tracegrade_scoring.tasks import Specification
 
 STAGED: Final = (DECISIONS, SUB_GOALS, FAILURES, FAILED_CALLS, TRAJECTORY_SCORES)

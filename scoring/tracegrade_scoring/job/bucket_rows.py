@@ -10,8 +10,8 @@ from typing import Final
 
 import duckdb
 
-from tracegrade_queries.engine.sql import query
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
+from tracegrade_scoring.sql import query
 from tracegrade_scoring.tasks import Specification
 
 LEAST_STEPS: Final = 20_000

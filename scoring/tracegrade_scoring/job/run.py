@@ -16,7 +16,8 @@ import pyarrow.compute as pc
 
 from tracegrade_lake import Lake, StagedFile, Table
 from tracegrade_lake.crash_points import reach
-from tracegrade_queries.engine.connection import LAST_TABLE, RUNS
+from tracegrade_queries.engine.connection import last_run
+from tracegrade_scoring.layer import RUN_ORDER
 from tracegrade_scoring.schema import SCORE_TABLES
 
 PART_ROWS: Final = 20_000
@@ -38,8 +39,10 @@ class Run:
         self._lake = lake
         self._con = con
         self._files: dict[str, list[StagedFile]] = {}
-        self._whole = lake.noted_version(LAST_TABLE, RUNS)[1]
-        noted = [lake.noted_version(table.name, RUNS)[1] for table in SCORE_TABLES]
+        self._whole = last_run(lake, RUN_ORDER)
+        noted = [
+            lake.noted_version(table.name, RUN_ORDER.application)[1] for table in SCORE_TABLES
+        ]
         self._number = max(noted) + 1
 
     def stage(self, table: Table, rows: pa.Table) -> list[StagedFile]:
@@ -58,14 +61,16 @@ class Run:
         for day in dates:
             self._stage_kept(table, day)
         files = self._files.pop(table.name, [])
-        self._lake.put_files(table, files, list(map(str, dates)), {RUNS: self._number})
+        self._lake.put_files(
+            table, files, list(map(str, dates)), {RUN_ORDER.application: self._number}
+        )
         reach("scores_committed")
 
     def commit_whole(self, table: Table, rows: pa.Table) -> None:
         """Let the table hold exactly these rows."""
         before = [file.path for file in self._lake.live_files(table.name)]
         files = self._lake.stage(table, rows, uuid.uuid4().hex)
-        self._lake.replace_files(table, before, files, {RUNS: self._number})
+        self._lake.replace_files(table, before, files, {RUN_ORDER.application: self._number})
         reach("scores_committed")
 
     def _add(self, table: Table, files: Sequence[StagedFile]) -> None:
@@ -80,7 +85,7 @@ class Run:
 
     def _dates_torn(self, table: Table) -> set[date]:
         """Return the dates at which a run that was killed left other rows than the last whole."""
-        version = self._lake.version_noting(table.name, RUNS, self._whole)
+        version = self._lake.version_noting(table.name, RUN_ORDER.application, self._whole)
         if version == self._lake.version(table.name):
             return set()
         now = {(file.path, file.date) for file in self._lake.live_files(table.name)}

@@ -22,7 +22,6 @@ from tracegrade_lake.locks import FolderLock
 from tracegrade_queries.build.build import build, unbuilt_spans
 from tracegrade_queries.costs.pricing import NO_COSTS, Costs, Prices, known_prices, update_costs
 from tracegrade_queries.engine.connection import connect
-from tracegrade_queries.engine.sql import query
 from tracegrade_scoring.errors import ScoringBusy
 from tracegrade_scoring.job.bucket import STAGED, hashes, score_bucket
 from tracegrade_scoring.job.bucket_rows import (
@@ -33,6 +32,7 @@ from tracegrade_scoring.job.bucket_rows import (
 )
 from tracegrade_scoring.job.counts import NOTHING, Counts, add_counts, read_counts, start_counts
 from tracegrade_scoring.job.run import Run
+from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.relations import put
 from tracegrade_scoring.schema import (
     RELEASE_SCORES,
@@ -41,6 +41,7 @@ from tracegrade_scoring.schema import (
     SCORER_VERSION,
     TRAJECTORY_SCORES,
 )
+from tracegrade_scoring.sql import query
 from tracegrade_scoring.statistics.release import release_scores
 from tracegrade_scoring.statistics.sums import (
     BATCH_ROWS,
@@ -136,7 +137,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
         costs = update_costs(lake, known)
         workers, threads = _shares(lake)
         with connect(
-            lake, tables=SCORE_TABLES, others=False, memory_limit=MEMORY_LIMIT, threads=threads
+            lake, layers=(SCORES,), others=False, memory_limit=MEMORY_LIMIT, threads=threads
         ) as con:
             traces = find_traces(con, specification, chosen, full=full)
             if not traces and sums_are_whole(con):
@@ -165,7 +166,7 @@ def look(
 
     Spans that wait to be built are counted; which trajectories they make is not known before.
     """
-    with connect(lake, tables=SCORE_TABLES, memory_limit=MEMORY_LIMIT) as con:
+    with connect(lake, layers=(SCORES,), memory_limit=MEMORY_LIMIT) as con:
         traces = find_traces(con, specification, chosen, full=full)
         trajectories = _count(con, _TRAJECTORIES_TO_SCORE)
         return ScoreSummary(traces, trajectories, unbuilt_spans(lake, con), dry_run=True)

@@ -4,7 +4,7 @@ from typing import Any, TypeAlias
 
 from duckdb import DuckDBPyConnection
 
-from tracegrade_queries.engine.sql import query
+from tracegrade_scoring.sql import query
 
 Row: TypeAlias = dict[str, Any]
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tracegrade_queries.engine.connection import connect, open_lake
+from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.report.model import EVERY_ATTEMPT, PLAIN_READING, Counting, Reading, Report
 from tracegrade_scoring.report.read import read_report
-from tracegrade_scoring.schema import SCORE_TABLES
 from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.read import CHARACTERS, STEP_ROWS, read_timeline
 
@@ -25,7 +25,7 @@ def read_lake(
     Raises:
         LakeMissing: There is no lake.
     """
-    with connect(open_lake(place, note), tables=SCORE_TABLES) as con:
+    with connect(open_lake(place, note), layers=(SCORES,)) as con:
         return read_report(con, str(place), counting, reading)
 
 
@@ -45,5 +45,5 @@ def read_run(
         TrajectoryUnknown: No trajectory has this id, or several begin so.
     """
     rows, characters = (UNLIMITED, UNLIMITED) if whole else (STEP_ROWS, CHARACTERS)
-    with connect(open_lake(place, note), tables=SCORE_TABLES) as con:
+    with connect(open_lake(place, note), layers=(SCORES,)) as con:
         return read_timeline(con, str(place), name, rows=rows, characters=characters)

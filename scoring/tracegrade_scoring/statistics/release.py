@@ -14,9 +14,9 @@ from typing import Any, Final, TypeAlias
 import duckdb
 import pyarrow as pa
 
-from tracegrade_queries.engine.sql import query
 from tracegrade_scoring.metrics import DECISION_POINT_METRICS, SHARES, TASK_MEANS
 from tracegrade_scoring.schema import RELEASE_SCORES
+from tracegrade_scoring.sql import query
 from tracegrade_scoring.statistics.intervals import LEVEL, MIN_TASKS, Interval, bootstrap, wilson
 
 Row: TypeAlias = dict[str, Any]

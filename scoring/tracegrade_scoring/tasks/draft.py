@@ -13,10 +13,10 @@ import yaml
 
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
-from tracegrade_queries.engine.sql import query
 from tracegrade_scoring.errors import NothingToDraft
+from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.relations import materialise
-from tracegrade_scoring.schema import SCORE_TABLES
+from tracegrade_scoring.sql import query
 from tracegrade_scoring.tasks.wanted import as_key, literally
 
 UNKNOWN_EFFECT: Final = "    # effect: read | write | destructive"
@@ -60,7 +60,7 @@ def draft_file(lake: Lake, agent_name: str | None, note: Callable[[str], object]
     Raises:
         NothingToDraft: No run is known to have succeeded.
     """
-    with connect(lake, tables=SCORE_TABLES) as con:
+    with connect(lake, layers=(SCORES,)) as con:
         materialise(con, "attempt_members")
         materialise(con, "attempt_order")
         rows = con.execute(query("successful_paths"), {"agent_name": agent_name}).fetchall()

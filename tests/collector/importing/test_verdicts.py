@@ -14,7 +14,7 @@ from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.job.score import score
-from tracegrade_scoring.schema import SCORE_TABLES
+from tracegrade_scoring.layer import SCORES
 
 from ...scoring.build import specification
 
@@ -137,7 +137,7 @@ def test_secrets_in_evidence_are_redacted(lake: Lake, tmp_path: Path) -> None:
 def successes(lake: Lake) -> list[tuple[Any, ...]]:
     """Score what needs it, and return each run's success, and who says so."""
     score(lake, specification("tasks: {}"))
-    with connect(lake, tables=SCORE_TABLES) as con:
+    with connect(lake, layers=(SCORES,)) as con:
         return con.sql(
             "SELECT success.value, success.source FROM trajectory_scores ORDER BY trajectory_id"
         ).fetchall()

@@ -10,9 +10,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from tests.scoring.build import Row, arrow
 
-from tracegrade_queries.engine.sql import query
 from tracegrade_queries.schema import TRAJECTORIES
 from tracegrade_scoring.schema import TRAJECTORY_SCORES
+from tracegrade_scoring.sql import query
 
 NOON = datetime(2026, 11, 1, 12)  # noqa: DTZ001 - the lake's times are UTC without saying so
 COHORT = ("release", "agent_name", "run_mode", "task_id")

@@ -14,9 +14,7 @@ from markdown_it import MarkdownIt
 from tests.headers import bare, columns_of, header, parameters_used, relations_read
 from tests.scoring.report.build import Tables, as_lake
 
-import tracegrade_queries
 from tracegrade.cli import main
-from tracegrade_queries.engine.sql import query
 from tracegrade_scoring.compare.as_csv import render_csv
 from tracegrade_scoring.compare.as_json import render_json
 from tracegrade_scoring.compare.judgement import judge
@@ -27,8 +25,9 @@ from tracegrade_scoring.compare.rules import parse_rules
 from tracegrade_scoring.compare.terminal import render_terminal
 from tracegrade_scoring.compare.view import cohort_view
 from tracegrade_scoring.errors import BadRule, NothingToCompare
+from tracegrade_scoring.sql import QUERIES, query
 
-QUERIES = sorted((Path(tracegrade_queries.__file__).parent / "compare").glob("*.sql"))
+COMPARING = [QUERIES.paths[name] for name in QUERIES.in_folder("compare")]
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +44,7 @@ def files(found: Comparisons) -> Comparison:
 
 
 @pytest.mark.usefixtures("found")
-@pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", COMPARING, ids=lambda path: path.stem)
 def test_header_is_true(compared: Tables, path: Path) -> None:
     """It names the columns with their types, the parameters that are used, and what is read."""
     sql = path.read_text()

@@ -19,6 +19,7 @@ from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.schema import VERDICTS
 from tracegrade_scoring.errors import ScoringBusy
 from tracegrade_scoring.job.score import Chosen, ScoreSummary, _alone, look, score
+from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.schema import SCORE_SUMS, SCORE_TABLES, TRAJECTORY_SCORES
 from tracegrade_scoring.tasks import Specification
@@ -69,7 +70,7 @@ def spec() -> Specification:
 
 def tables(lake: Lake) -> dict[str, list[Any]]:
     """Return every row of every score table, as text so that doubles are compared bit for bit."""
-    with connect(lake, tables=SCORE_TABLES) as con:
+    with connect(lake, layers=(SCORES,)) as con:
         return {
             table.name: [
                 repr(row) for row in con.sql(f"FROM {table.name} ORDER BY ALL").fetchall()
@@ -85,7 +86,7 @@ def versions(lake: Lake) -> list[int | None]:
 
 def values(lake: Lake, sql: str) -> list[Any]:
     """Return the rows of a query over the lake's scores."""
-    with connect(lake, tables=SCORE_TABLES) as con:
+    with connect(lake, layers=(SCORES,)) as con:
         return con.sql(sql).fetchall()
 
 
@@ -419,7 +420,7 @@ def test_erased_scores_leave_the_sums(lake: Lake, spec: Specification) -> None:
     """What others removed from the scores is missed at the next run, and release scores follow."""
     land(lake, run(1, "look", "pay"), run(2, "pay"))
     score(lake, spec)
-    with connect(lake, tables=SCORE_TABLES) as con:
+    with connect(lake, layers=(SCORES,)) as con:
         kept = con.sql("FROM trajectory_scores WHERE tsa.value < 1").to_arrow_table()
         dates = [str(day) for (day,) in con.sql("SELECT DISTINCT date FROM steps").fetchall()]
     lake.replace_dates(TRAJECTORY_SCORES, kept.cast(TRAJECTORY_SCORES.arrow()), dates)

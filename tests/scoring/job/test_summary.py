@@ -7,12 +7,12 @@ import pytest
 from tests.queries.traces import land, request_of, span
 from tests.scoring.build import specification
 
-import tracegrade_queries
 from tracegrade_lake import Lake
 from tracegrade_scoring.job.score import ScoreSummary, score
 from tracegrade_scoring.job.summary import summary_lines, summary_object
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.rendering.reasons import REASONS, reason_of
+from tracegrade_scoring.sql import QUERIES
 from tracegrade_scoring.tasks import Specification
 
 from .test_job import run
@@ -71,8 +71,8 @@ def test_calls_of_unknown_effect_are_said(done: ScoreSummary, tmp_path: Path) ->
 
 def test_every_reason_has_words() -> None:
     """No code that a query or a scorer gives as reason stands without a meaning."""
-    folder = Path(tracegrade_queries.__file__).parent / "metrics"
-    text = "".join(path.read_text() for path in folder.glob("*_scores.sql"))
+    scores = [path for name, path in QUERIES.paths.items() if name.endswith("_scores")]
+    text = "".join(path.read_text() for path in scores)
     codes = set(re.findall(r"'((?:no|not|two|empty|length)_[a-z_]+)'", text))
 
     assert codes - {"not_applicable", "no_writes", "not_executed"} <= REASONS.keys()

@@ -9,11 +9,11 @@ import duckdb
 
 from tracegrade_lake import RAW_SPANS, Lake
 from tracegrade_queries.engine.connection import view_sql
-from tracegrade_queries.engine.sql import query
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 from tracegrade_scoring.report.model import Report
 from tracegrade_scoring.report.read import read_report
 from tracegrade_scoring.schema import SCORE, SCORE_TABLES
+from tracegrade_scoring.sql import query
 
 START = datetime(2026, 11, 1, 9)  # noqa: DTZ001 - the lake's times are UTC without saying so
 

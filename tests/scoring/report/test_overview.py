@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from tests.scoring.report.build import START, Tables
 from tests.scoring.statistics.pcg64 import pcg64
 
-from tracegrade_queries.engine.sql import paths
 from tracegrade_scoring.rendering.words import DASH
 from tracegrade_scoring.report.as_json import render_json
 from tracegrade_scoring.report.graph import depths, sub_goal_graph
@@ -25,6 +24,7 @@ from tracegrade_scoring.report.model import (
 )
 from tracegrade_scoring.report.read import read_report
 from tracegrade_scoring.report.terminal import render_terminal
+from tracegrade_scoring.sql import QUERIES
 from tracegrade_scoring.statistics.intervals import percentile
 
 
@@ -293,7 +293,7 @@ def test_every_source_that_a_page_names_is_a_query(sample: Tables) -> None:
     names = {name for line in named for name in re.findall(r"<code>(.*?)</code>", line)}
 
     assert len(names) > 5
-    assert names <= paths().keys()
+    assert names <= QUERIES.paths.keys()
 
 
 def test_fewest_steps_that_were_seen_count_as_needed(tables: Tables) -> None:

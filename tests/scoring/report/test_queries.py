@@ -6,10 +6,9 @@ import pytest
 from tests.headers import bare, columns_of, header, parameters_used, relations_read
 from tests.scoring.report.build import Tables
 
-import tracegrade_queries
+from tracegrade_scoring.sql import QUERIES as ALL
 
-FOLDER = Path(tracegrade_queries.__file__).parent / "report"
-QUERIES = sorted(FOLDER.glob("*.sql"))
+QUERIES = [ALL.paths[name] for folder in ("report", "timeline") for name in ALL.in_folder(folder)]
 PARAMETERS = {"rows": 5, "name": "t", "trajectory_id": "t1", "characters": 100}
 
 

@@ -20,7 +20,7 @@ from tests.scoring.build import (
     trajectory,
 )
 
-from tracegrade_queries.engine.sql import query
+from tracegrade_scoring.sql import query
 
 from . import plain, plain_conduct
 from .test_against_definition import job_scores, random_tools

@@ -5,8 +5,8 @@ from typing import Any
 import duckdb
 from tests.scoring.build import Row, arrow
 
-from tracegrade_queries.engine.sql import query
 from tracegrade_scoring.schema import TRAJECTORY_SCORES
+from tracegrade_scoring.sql import query
 
 
 def attempt(number: int, task: str | None, steps: int, *, success: bool = True) -> Row:

@@ -16,7 +16,7 @@ from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.errors import NothingToDraft
 from tracegrade_scoring.job.score import score
-from tracegrade_scoring.schema import SCORE_TABLES
+from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.tasks import Specification, load
 from tracegrade_scoring.tasks.draft import draft_file
 from tracegrade_scoring.tasks.schema import schema_text
@@ -124,7 +124,7 @@ def test_draft_of_one_run_is_what_that_run_did(tmp_path: Path) -> None:
     (tmp_path / "drafted.yaml").write_text(draft_file(lake, None, lambda _: None))
     score(lake, load([tmp_path / "drafted.yaml"]).specification)
 
-    with connect(lake, tables=SCORE_TABLES) as con:
+    with connect(lake, layers=(SCORES,)) as con:
         found = con.sql(
             "SELECT metric, numerator, denominator FROM scores WHERE status = 'scored' "
             "AND metric IN ('tsa', 'tool_selection_jaccard', 'step_efficiency') ORDER BY metric"

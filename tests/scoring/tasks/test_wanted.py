@@ -12,7 +12,7 @@ from tests.scoring.build import call, connection, scored, scores, specification,
 from tests.scoring.scorers.plain import equal
 
 from tracegrade_queries.build.canonical import canonical_json
-from tracegrade_queries.engine.sql import query
+from tracegrade_scoring.sql import query
 from tracegrade_scoring.tasks.wanted import faults, literally, place, wanted
 
 FITS = "SELECT fits_wanted($found, $value, $pattern, $low, $high)"

@@ -1,1 +1,5 @@
-"""Conduct: repeated calls, recovery from failures, how runs end."""
+"""Scores how attempts went about it: repeats, recovery, endings."""
+
+from tracegrade_scoring.scorers.conduct.score import score
+
+__all__ = ["score"]

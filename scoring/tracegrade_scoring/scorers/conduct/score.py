@@ -9,9 +9,9 @@ from typing import Final
 import duckdb
 import polars as pl
 
-from tracegrade_queries.engine.sql import unordered
 from tracegrade_scoring.attempts.distinctive_tokens import distinctive_tokens
 from tracegrade_scoring.relations import define, materialise, put
+from tracegrade_scoring.sql import unordered
 
 _STAGES: Final = (
     "call_repeats",

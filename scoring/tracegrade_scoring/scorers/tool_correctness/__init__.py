@@ -1,1 +1,5 @@
-"""Tool correctness: selection, parameters, sequence and utilization."""
+"""Scores tool correctness: selection, parameters, sequence and utilization."""
+
+from tracegrade_scoring.scorers.tool_correctness.score import score
+
+__all__ = ["score"]

@@ -7,10 +7,10 @@ distinct case. Source: [Agentic], "Tool Correctness"; docs/metrics.md, section 2
 import duckdb
 import pyarrow as pa
 
-from tracegrade_queries.engine.sql import unordered
 from tracegrade_scoring.relations import define, materialise, put, table
 from tracegrade_scoring.scorers.tool_correctness.grading import grade
 from tracegrade_scoring.scorers.tool_correctness.utilisation import find_uses
+from tracegrade_scoring.sql import unordered
 from tracegrade_scoring.tasks.model import ToolCorrectness
 
 _SOLUTIONS = pa.schema(

@@ -1,1 +1,5 @@
-"""Tool selection: did each decision point pick the right tool?"""
+"""Scores tool selection: whether each decision point picked the right tool."""
+
+from tracegrade_scoring.scorers.tool_selection.score import score
+
+__all__ = ["score"]

@@ -14,8 +14,8 @@ import jsonschema_rs
 import orjson
 import pyarrow as pa
 
-from tracegrade_queries.engine.sql import unordered
 from tracegrade_scoring.relations import define, materialise, put
+from tracegrade_scoring.sql import unordered
 
 MAX_MESSAGE_CHARS: Final = 500
 """A message quotes what is wrong, which may be megabytes."""

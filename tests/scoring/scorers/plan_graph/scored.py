@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import duckdb
 from tests.scoring.build import Row, connection, prepared, score_rows, specification
 
-from tracegrade_scoring.scorers import plan_graph
-from tracegrade_scoring.scorers.replanning import score as replanning
+from tracegrade_scoring.scorers import plan_graph, replanning
 
 
 class Score(NamedTuple):

@@ -8,17 +8,18 @@ import pytest
 from tests.headers import bare, columns_of, header, relations_read
 from tests.scoring.build import call, connection, prepared, specification, trajectory
 
-import tracegrade_queries
-from tracegrade_scoring.scorers import plan_graph
-from tracegrade_scoring.scorers.replanning import score as replanning
+from tracegrade_scoring.scorers import plan_graph, replanning
+from tracegrade_scoring.sql import QUERIES as ALL
 
 from .scored import plan
 from .test_sub_goals import SUPPORT
 
-FOLDER = Path(tracegrade_queries.__file__).parent / "metrics"
-QUERIES = sorted(
-    path for stem in ("sub_goal_*", "plan_*", "replan*") for path in FOLDER.glob(f"{stem}.sql")
-)
+PREFIXES = ("sub_goal_", "plan_", "replan")
+QUERIES = [
+    path
+    for name, path in ALL.paths.items()
+    if name.startswith(PREFIXES) and path.parents[1].name in ("scorers", ALL.root.name)
+]
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,71 @@
+"""What each package of the project gives to those who read a lake: tables, views, saved queries.
+
+A package above this one declares its `Layer` as an entry point (group `tracegrade.layers`), so
+that analysts see its tables and nothing here names them.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from typing import NamedTuple
+
+from tracegrade_lake import RAW_LOGS, RAW_SPANS, VERDICTS, Table
+from tracegrade_queries.engine.sql import QUERIES, Queries, Saved, saved_queries
+from tracegrade_queries.errors import UnknownQuery
+from tracegrade_queries.schema import STEPS, TRAJECTORIES
+
+
+class RunOrder(NamedTuple):
+    """How a job that writes several tables lets readers see all of them as one run left them."""
+
+    application: str
+    """Under which each commit notes the number of the run."""
+
+    last_table: str
+    """The table that a run commits last: its number is that of the last whole run."""
+
+
+class Layer(NamedTuple):
+    """What one package adds to a connection."""
+
+    tables: tuple[Table, ...]
+    queries: Queries
+    views: tuple[str, ...] = ()
+    """Queries that are views over the tables, for analysts; there once the tables are."""
+    run_order: RunOrder | None = None
+    """None: each table is read at its newest version."""
+
+    def names(self) -> set[str]:
+        """Return the names of the tables and views."""
+        return {*self.views, *(table.name for table in self.tables)}
+
+
+BUILT: Layer = Layer((RAW_SPANS, RAW_LOGS, STEPS, TRAJECTORIES, VERDICTS), QUERIES)
+"""The layer of this package, and what the lake holds before anything is built."""
+
+
+@cache
+def higher_layers() -> tuple[Layer, ...]:
+    """Return what the packages above this one declare, sorted by the names of the packages."""
+    found = sorted(entry_points(group="tracegrade.layers"), key=lambda entry: entry.name)
+    return tuple(entry.load() for entry in found)
+
+
+def saved() -> Mapping[str, Saved]:
+    """Return the saved queries of all packages by name, sorted by name."""
+    layers = (BUILT, *higher_layers())
+    found = {name: each for layer in layers for name, each in saved_queries(layer.queries).items()}
+    return dict(sorted(found.items()))
+
+
+def find_query(name: str) -> str:
+    """Return the text of a query of any package: a saved one, or one that a report is made of.
+
+    Raises:
+        UnknownQuery: There is none of this name.
+    """
+    for layer in (BUILT, *higher_layers()):
+        if name in layer.queries.paths:
+            return layer.queries.text(name)
+    msg = f"no query is named '{name}'; `tracegrade sql --list` shows the saved ones"
+    raise UnknownQuery(msg)

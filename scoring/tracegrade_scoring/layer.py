@@ -1,0 +1,12 @@
+"""What scoring adds to a lake for its readers; the entry point `tracegrade.layers` names it."""
+
+from typing import Final
+
+from tracegrade_queries.engine.layers import Layer, RunOrder
+from tracegrade_scoring.schema import SCORE_TABLES, TRAJECTORY_SCORES
+from tracegrade_scoring.sql import QUERIES
+
+RUN_ORDER: Final = RunOrder(application="score", last_table=TRAJECTORY_SCORES.name)
+"""All score tables are read as one scoring run left them."""
+
+SCORES: Final = Layer(SCORE_TABLES, QUERIES, views=("scores",), run_order=RUN_ORDER)
