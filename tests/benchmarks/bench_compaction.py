@@ -29,8 +29,8 @@ REPEATS = 15
 COMPACT = """
 import json, sys, time
 import pyarrow as pa
-from tracegrade_collector.lake import Lake
-from tracegrade_collector.lake.compaction import CompactOptions, compact
+from tracegrade_lake import Lake
+from tracegrade_lake.maintenance.compaction import CompactOptions, compact
 pa.set_cpu_count(1)  # both as in `maintenance.py`
 pa.set_memory_pool(pa.system_memory_pool())
 options = CompactOptions(settle_secs=0)

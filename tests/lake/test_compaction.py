@@ -400,14 +400,14 @@ def test_rows_of_an_older_schema_get_the_new_columns(lake: Lake) -> None:
 KILLED = """
 import os, sys
 import tracegrade_lake.{module} as module
-from tracegrade_collector.lake import Lake
-from tracegrade_collector.lake.compaction import CompactOptions, compact
+from tracegrade_lake import Lake
+from tracegrade_lake.maintenance.compaction import CompactOptions, compact
 module.{point} = lambda *_, **__: os._exit(9)
 compact(Lake.open({root!r}), CompactOptions(settle_secs=0), print)
 """
 POINTS = [
-    ("rewriting", "sync_data"),
-    ("rewriting", "sync_folder"),
+    ("maintenance.rewriting", "sync_data"),
+    ("maintenance.rewriting", "sync_folder"),
     ("folder", "sync_folder"),
     ("lake", "commit"),
     ("commit", "_removes"),

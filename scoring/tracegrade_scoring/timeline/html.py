@@ -15,11 +15,11 @@ LONG = 400
 
 def render_html(timeline: Timeline) -> str:
     """Return the run as the text of one HTML file."""
-    folder = files("tracegrade_scoring.timeline")
+    page = files("tracegrade_scoring.timeline")
     made = environment()
     made.filters.update(lines=_lines)
-    template = made.from_string((folder / "timeline" / "page.html.j2").read_text("utf-8"))
-    styles = [folder / "page.css", folder / "timeline" / "page.css"]
+    template = made.from_string((page / "page.html.j2").read_text("utf-8"))
+    styles = [files("tracegrade_scoring.report") / "page.css", page / "page.css"]
     style = Markup("\n".join(path.read_text("utf-8") for path in styles))  # noqa: S704 - our files
     return template.render(
         lake=timeline.lake, view=timeline_view(timeline), style=style, long=LONG

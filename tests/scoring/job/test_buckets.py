@@ -92,9 +92,9 @@ def test_rows_are_the_same_however_buckets_are_shared_out(
 SCORE = f"""
 import sys
 from tests.scoring.build import specification
-from tests.scoring.test_job import TASKS
-from tracegrade_collector.lake import Lake
-from tracegrade_scoring.job import score
+from tests.scoring.job.test_job import TASKS
+from tracegrade_lake import Lake
+from tracegrade_scoring.job.score import score
 score(Lake.open(sys.argv[1]), specification(TASKS), steps_at_a_time={SMALL})
 """
 
