@@ -1,8 +1,8 @@
 """Maintenance on a schedule: a short-lived process of its own, at low priority, now and then.
 
-The receiver starts `python -m tracegrade_collector.receive.maintenance_process ORDER` when it is due. It
-compacts the tables of each lake, lets old dates expire, and removes files that nothing needs. One
-at a time runs; killed anywhere it harms nothing, and the next one goes on.
+The receiver starts `python -m tracegrade_collector.receive.maintenance_process ORDER` when it is
+due. It compacts the tables of each lake, lets old dates expire, and removes files that nothing
+needs. One at a time runs; killed anywhere it harms nothing, and the next one goes on.
 """
 
 import asyncio
