@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tracegrade_scoring.metrics import METRICS
-from tracegrade_scoring.reasons import REASONS
+from tracegrade_scoring.rendering.reasons import REASONS
 from tracegrade_scoring.schema import SCORER_VERSION
 
 from .citations import BIBLIOGRAPHY, COMMENT_MARKS, ROOT, faults, keys_cited, sources
