@@ -1,8 +1,8 @@
 -- What became of every sub-goal of each example's task: attempted, completed, when, lost again.
 --
 -- Moments are those of sub_goal_evidence. Unknown (NULL) is what content that was not captured
--- decides. Source: [Plan graph], "Sub-goal completion as a metric"; docs/metrics.md, section 4.1: a
--- criterion that holds at the end counts only if something was done for it.
+-- decides. A criterion that holds at the end counts only if something was done for it.
+-- Source: [Plan graph], "Sub-goal completion as a metric"; docs/metrics.md, section 4.1.
 --
 -- Reads:
 --   attempts

@@ -1,7 +1,8 @@
 -- Tool selection of each attempt, from its decision points.
 --
--- Source: [Triangle], "Tool-Selection Accuracy" and "TSA exposes token economics"; docs/metrics.md,
--- section 1.4. `tsa_source_text` is the article's literal ratio: missed points count neither way.
+-- Source: [Triangle], "Tool-Selection Accuracy" and "TSA exposes token economics";
+-- docs/metrics.md, section 1.4. `tsa_source_text` is the article's literal ratio: missed points
+-- count neither way.
 --
 -- Reads:
 --   attempts
