@@ -10,16 +10,13 @@ from collections.abc import Mapping
 from contextvars import Token
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
 
 from tracegrade import names
 from tracegrade.guard import guarded
-
-if TYPE_CHECKING:
-    from tracegrade.agent import AgentRun
 
 Attribute = str | bool | int | float | tuple[str, ...]
 
@@ -28,11 +25,22 @@ SCOPE_KEY: Final = otel_context.create_key("tracegrade-scope")
 next_index = itertools.count().__next__  # orders the steps of one process; atomic under the GIL
 
 
+class Run(Protocol):
+    """What code inside a run asks of it: `AgentRun`, which stands above this module."""
+
+    @property
+    def agent(self) -> str:
+        """The agent's name."""
+
+    def answer(self, text: object) -> None:
+        """Write the agent's final answer."""
+
+
 @dataclass(frozen=True)
 class Scope:
     """Where in an agent's run the current code is."""
 
-    run: "AgentRun | None" = None
+    run: Run | None = None
     """The innermost run; None outside of any."""
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
     """Task, trial, run mode, sub-goal and decision, as every span inside carries them."""
