@@ -17,9 +17,9 @@ from deltalake.schema import Field
 from deltalake.transaction import AddAction, RemoveAction
 
 from tracegrade_lake.backoff import Backoff
+from tracegrade_lake.columns import Table
 from tracegrade_lake.crash_points import reach
 from tracegrade_lake.errors import CommitFailed, Fenced, FilesReplaced, LakeDamaged, SchemaDiffers
-from tracegrade_lake.schema import Table
 from tracegrade_lake.storage import TableStorage
 from tracegrade_lake.torn_log import ACTION_COUNT
 

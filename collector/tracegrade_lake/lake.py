@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from deltalake import DeltaTable
 from deltalake.transaction import AddAction
 
+from tracegrade_lake.columns import Table
 from tracegrade_lake.commit import (
     Change,
     LiveFile,
@@ -31,7 +32,6 @@ from tracegrade_lake.datasets import dataset
 from tracegrade_lake.errors import FilesReplaced, LakeDamaged, LakeMissing, SchemaDiffers
 from tracegrade_lake.folder import Folder
 from tracegrade_lake.lake_root import existing_root, lake_url, made_root, state_folder, writing_to
-from tracegrade_lake.schema import Table
 from tracegrade_lake.staging import StagedFile, stage, stage_parts
 from tracegrade_lake.storage import Storage, StoredFile, TableStorage
 

@@ -4,70 +4,11 @@ Written, checked and documented from here. Column order and names of `raw_spans`
 columns that it lacks stand at its end.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
 
-TEXT: Final = pa.string()
-INTEGER: Final = pa.int32()
-BIGINT: Final = pa.int64()
-MAP: Final = pa.map_(TEXT, TEXT)
-
-
-def list_of(item: pa.DataType) -> pa.DataType:
-    """Return the list type whose child is named as Delta names it."""
-    return pa.list_(pa.field("element", item))
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column of a table, or one field of a struct."""
-
-    name: str
-    type: pa.DataType
-    meaning: str
-    """What it says, in which unit and range, and what NULL says."""
-
-    struct: "Struct | None" = None
-    """Declares the fields, where the type is a struct or a list of structs."""
-
-
-@dataclass(frozen=True)
-class Struct:
-    """A struct type that columns have."""
-
-    name: str
-    """What documents call the type."""
-
-    grain: str
-    """What one value is."""
-
-    fields: tuple[Column, ...]
-
-    @property
-    def type(self) -> pa.StructType:
-        """The Arrow type."""
-        return pa.struct([(field.name, field.type) for field in self.fields])
-
-
-@dataclass(frozen=True)
-class Table:
-    """One table of the lake."""
-
-    name: str
-    """Also the name of its folder."""
-
-    grain: str
-    """What one row is."""
-
-    columns: tuple[Column, ...]
-    partition_by: tuple[str, ...] = ("date",)
-
-    def arrow(self) -> pa.Schema:
-        """Return the schema with all columns, those of the partition included."""
-        return pa.schema([pa.field(column.name, column.type) for column in self.columns])
-
+from tracegrade_lake.columns import BIGINT, INTEGER, MAP, TEXT, Column, Struct, Table, list_of
 
 _DUPLICATE: Final = Struct(
     "DUPLICATE",

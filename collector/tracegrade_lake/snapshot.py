@@ -6,9 +6,10 @@ from urllib.parse import unquote
 
 from deltalake import DeltaTable
 
+from tracegrade_lake.columns import Table
 from tracegrade_lake.commit import LiveFile, live_files, open_table
 from tracegrade_lake.lake import Lake
-from tracegrade_lake.schema import RAW_LOGS, RAW_SPANS, Table
+from tracegrade_lake.schema import RAW_LOGS, RAW_SPANS
 from tracegrade_lake.tables import table_of
 
 DECLARED: Final = {table.name: table for table in (RAW_SPANS, RAW_LOGS)}

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from tracegrade_lake.columns import Table
 from tracegrade_lake.errors import SchemaDiffers
 from tracegrade_lake.files import make_folder, sync_folder, write_synced
-from tracegrade_lake.schema import Table
 
 ROW_GROUP_ROWS = 50_000
 SELDOM_EQUAL = ("span_id", "content_hash", "start_ns", "end_ns", "time_ns")

@@ -3,10 +3,10 @@
 import pyarrow as pa
 from deltalake import DeltaTable
 
+from tracegrade_lake.columns import Column, Table
 from tracegrade_lake.commit import open_table
 from tracegrade_lake.errors import LakeDamaged
 from tracegrade_lake.lake import Lake
-from tracegrade_lake.schema import Column, Table
 
 
 def table_in(lake: Lake, name: str) -> Table:

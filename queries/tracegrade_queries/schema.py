@@ -9,16 +9,10 @@ from typing import Final
 import pyarrow as pa
 
 from tracegrade_lake import VERDICTS, Column, Struct, Table, list_of
+from tracegrade_lake.columns import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TEXTS, TIMESTAMP
 
 __all__ = ["STEPS", "TRAJECTORIES", "VERDICTS"]
 
-TEXT: Final = pa.string()
-INTEGER: Final = pa.int32()
-BIGINT: Final = pa.int64()
-DOUBLE: Final = pa.float64()
-BOOLEAN: Final = pa.bool_()
-TIMESTAMP: Final = pa.timestamp("us")
-TEXTS: Final = pa.list_(pa.field("element", TEXT))
 _USAGE: Final = Struct(
     "USAGE",
     "what the model calls of a run used, for one model and one set of recorded counts",

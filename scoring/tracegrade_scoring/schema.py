@@ -8,14 +8,9 @@ from typing import Final
 import pyarrow as pa
 
 from tracegrade_lake import Column, Struct, Table
+from tracegrade_lake.columns import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TEXTS
 from tracegrade_scoring.metrics import METRICS
 
-TEXT: Final = pa.string()
-TEXTS: Final = pa.list_(pa.field("element", TEXT))
-DOUBLE: Final = pa.float64()
-BOOLEAN: Final = pa.bool_()
-INTEGER: Final = pa.int32()
-BIGINT: Final = pa.int64()
 EXACT: Final = pa.decimal128(38)
 """Sums of doubles in whole multiples of 2**-60."""
 

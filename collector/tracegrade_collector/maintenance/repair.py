@@ -25,6 +25,7 @@ import pyarrow.parquet as pq
 from deltalake.transaction import AddAction
 
 from tracegrade_collector.log.ledger import landed_seqs
+from tracegrade_lake.columns import Table
 from tracegrade_lake.commit import Change, LiveFile, commit, live_files, open_table
 from tracegrade_lake.errors import LakeDamaged, MaintenanceBusy
 from tracegrade_lake.files import make_folder, sync_folder
@@ -42,7 +43,7 @@ from tracegrade_lake.maintenance.removals import (
     rows_by_collector,
 )
 from tracegrade_lake.maintenance.rewriting import rewrite_id
-from tracegrade_lake.schema import RAW_LOGS, RAW_SPANS, Table
+from tracegrade_lake.schema import RAW_LOGS, RAW_SPANS
 from tracegrade_lake.storage import LOG_FOLDER, PUT_ASIDE_FOLDER, TableStorage
 from tracegrade_lake.tables import table_in
 from tracegrade_lake.torn_log import QUARANTINE_FOLDER, holes, mend, remnants, torn_files

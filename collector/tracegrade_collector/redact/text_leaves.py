@@ -15,7 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracegrade_lake.schema import REDACTION, TEXT, list_of
+from tracegrade_lake.columns import TEXT, list_of
+from tracegrade_lake.schema import REDACTION
 
 Positions = npt.NDArray[np.int64]
 NOWHERE: Final[Positions] = np.array([], np.int64)

@@ -8,7 +8,7 @@ import pyarrow as pa
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 
 from tracegrade_collector.rows.anyvalue import entry_text
-from tracegrade_lake.schema import MAP, TEXT, list_of
+from tracegrade_lake.columns import MAP, TEXT, list_of
 
 
 class Duplicate(NamedTuple):

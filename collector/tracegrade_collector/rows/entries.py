@@ -14,7 +14,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyVa
 from tracegrade_collector.rows.anyvalue import EMPTY, NO_VALUE, TypedText, double_text, value_text
 from tracegrade_collector.rows.attributes import Duplicate
 from tracegrade_collector.rows.wire import Unusual, owned
-from tracegrade_lake.schema import MAP, TEXT
+from tracegrade_lake.columns import MAP, TEXT
 
 LETTER: Final = pa.uint8()
 """A letter as its byte, so that the letters of an item's entries are a text already."""

@@ -18,7 +18,8 @@ from tracegrade_collector.encoding.otlp import (
 from tracegrade_collector.rows.attributes import Duplicate
 from tracegrade_collector.rows.entries import entry_columns, typed_texts
 from tracegrade_collector.rows.wire import owned
-from tracegrade_lake.schema import BIGINT, EVENT, LINK, TEXT, list_of
+from tracegrade_lake.columns import BIGINT, TEXT, list_of
+from tracegrade_lake.schema import EVENT, LINK
 
 MAX_BIGINT = pa.scalar(2**63 - 1, pa.uint64())
 _HEX_DIGITS = pa.scalar(2, pa.int32())

@@ -21,7 +21,8 @@ from tracegrade_collector.rows.content_hash import HASH_BYTES, content_hashes, s
 from tracegrade_collector.rows.item_columns import ItemColumns, log_columns, span_columns
 from tracegrade_collector.rows.sources import Record, Shared, record_columns, shared_columns
 from tracegrade_collector.rows.wire import SharedBytes, Shell, Unusual, item_columns, shells
-from tracegrade_lake.schema import RAW_LOGS, RAW_SPANS, Table
+from tracegrade_lake.columns import Table
+from tracegrade_lake.schema import RAW_LOGS, RAW_SPANS
 
 __all__ = ["Record", "log_rows", "span_rows"]
 

@@ -27,7 +27,7 @@ from tracegrade_collector.encoding.otlp_json import write_json
 from tracegrade_collector.errors import MalformedRequest
 from tracegrade_collector.rows.attributes import Duplicate, attribute_columns
 from tracegrade_collector.rows.content_hash import content_hashes, shared_seed
-from tracegrade_lake.schema import Table
+from tracegrade_lake.columns import Table
 
 NS_PER_DAY = 86_400_000_000_000
 

@@ -22,8 +22,8 @@ from typing import Any, Final, NamedTuple, NoReturn
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tracegrade_lake.columns import Column, Table
 from tracegrade_lake.errors import BadCondition
-from tracegrade_lake.schema import Column, Table
 
 MAX_DEPTH: Final = 50
 """Nested brackets and `not`s; a limit, so that no text exhausts the stack."""

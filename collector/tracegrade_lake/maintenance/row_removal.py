@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tracegrade_lake.backoff import Backoff
+from tracegrade_lake.columns import Column, Table
 from tracegrade_lake.commit import LiveFile
 from tracegrade_lake.crash_points import reach
 from tracegrade_lake.errors import FilesReplaced, LakeDamaged
@@ -33,7 +34,6 @@ from tracegrade_lake.maintenance.row_selection import (
     stored_parquet,
     with_columns,
 )
-from tracegrade_lake.schema import Column, Table
 from tracegrade_lake.snapshot import Snapshot, snapshot
 from tracegrade_lake.staging import StagedFile
 from tracegrade_lake.storage import LOG_FOLDER, PUT_ASIDE_FOLDER

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from tracegrade_lake.columns import Table
 from tracegrade_lake.errors import LakeDamaged
 from tracegrade_lake.lake import Lake
 from tracegrade_lake.maintenance.condition import Condition
-from tracegrade_lake.schema import Table
 from tracegrade_lake.snapshot import snapshot
 from tracegrade_lake.storage import StoredFile
 

@@ -10,9 +10,9 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from tracegrade_lake import Column, Table
+from tracegrade_lake.columns import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TEXTS
 from tracegrade_queries.engine.sql import QUERIES, Queries, header_lines
 from tracegrade_queries.errors import BadDialect
-from tracegrade_queries.schema import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TEXTS
 
 
 class Dialect(NamedTuple):

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 import duckdb
 import pyarrow as pa
 
+from tracegrade_lake.columns import BOOLEAN, DOUBLE, INTEGER, TEXT, TEXTS
 from tracegrade_scoring.relations import put, table
 from tracegrade_scoring.tasks.load import Specification
 from tracegrade_scoring.tasks.model import Criterion, Expected, SubGoal
@@ -16,11 +17,6 @@ from tracegrade_scoring.tasks.wanted import bound_name, canonical, place, wanted
 
 Row: TypeAlias = tuple[object, ...]
 
-TEXT: Final = pa.string()
-TEXTS: Final = pa.list_(TEXT)
-INTEGER: Final = pa.int32()
-DOUBLE: Final = pa.float64()
-BOOLEAN: Final = pa.bool_()
 
 # What is asked of one value. Either `value`, canonical JSON (beside `pattern` or bounds the rule
 # itself, to be shown), or `input`, the name of a bound value, taken as `input_type`.

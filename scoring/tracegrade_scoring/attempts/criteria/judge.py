@@ -11,16 +11,13 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
+from tracegrade_lake.columns import BOOLEAN, INTEGER, TEXT
 from tracegrade_queries.build.canonical import canonical_texts
 from tracegrade_scoring.attempts.criteria.conditions import Condition, conditions, values
 from tracegrade_scoring.attempts.criteria.expressions import evaluate
 from tracegrade_scoring.attempts.patterns import matches
 from tracegrade_scoring.relations import materialise, put, table
 from tracegrade_scoring.tasks.relations import WANTED
-
-TEXT: Final = pa.string()
-INTEGER: Final = pa.int32()
-BOOLEAN: Final = pa.bool_()
 
 _OWNER: Final = [("task_id", TEXT), ("sub_goal", TEXT), ("condition", INTEGER)]
 # One row per condition; `sub_goal` is '' for the criterion of the task itself.

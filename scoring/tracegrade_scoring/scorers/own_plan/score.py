@@ -5,6 +5,7 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
+from tracegrade_lake.columns import INTEGER, TEXT
 from tracegrade_scoring.attempts.declared_plans import Plans
 from tracegrade_scoring.attempts.plan_steps import (
     FINISHED_STATUSES,
@@ -13,9 +14,6 @@ from tracegrade_scoring.attempts.plan_steps import (
     matches,
 )
 from tracegrade_scoring.relations import define, materialise, put, table
-
-TEXT: Final = pa.string()
-INTEGER: Final = pa.int32()
 
 # One row per step of each distinct plan; `status`: open | begun | finished, NULL without a mark.
 ITEMS: Final = pa.schema(

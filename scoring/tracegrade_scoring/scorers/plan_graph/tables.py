@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 import duckdb
 import pyarrow as pa
 
+from tracegrade_lake.columns import BOOLEAN, INTEGER, TEXT
 from tracegrade_scoring.attempts.criteria.conditions import (
     AT_END,
     Condition,
@@ -33,10 +34,6 @@ from tracegrade_scoring.tasks.graph import (
     prerequisites,
     variants,
 )
-
-TEXT: Final = pa.string()
-INTEGER: Final = pa.int32()
-BOOLEAN: Final = pa.bool_()
 
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
     "graph_faults": pa.schema([("task_id", TEXT), ("fault", TEXT)]),

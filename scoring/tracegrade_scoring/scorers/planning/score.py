@@ -7,13 +7,12 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
+from tracegrade_lake.columns import TEXT
 from tracegrade_scoring.relations import define, materialise, put, table
 from tracegrade_scoring.scorers.planning.quality import Objective, Quality, judge
 from tracegrade_scoring.scorers.planning.reading import read_steps, text_marks
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.check import pattern_groups
-
-TEXT: Final = pa.string()
 
 QUALITIES: Final = pa.schema(
     [
