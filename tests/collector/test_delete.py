@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from tests.commands import Ended, tracegrade
 from tests.lake.s3_server import BUCKET
 from tests.waiting import wait_until
 
@@ -32,7 +33,6 @@ from tracegrade_lake.errors import MaintenanceBusy
 from tracegrade_lake.locks import FolderLock
 from tracegrade_lake.maintenance.compaction import CompactOptions, compact
 
-from .commands import Ended, tracegrade
 from .running import COMMAND, Collector, collecting, in_background, landed, trace_request
 
 TRACEGRADE = COMMAND[0]

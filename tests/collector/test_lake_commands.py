@@ -9,13 +9,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.commands import Ended, tracegrade
 from tests.waiting import PATIENCE_SECS
 
 from tracegrade.errors import BadInput
 from tracegrade_collector.lake_commands import parse_days
 from tracegrade_lake import RAW_SPANS, Lake
 
-from .commands import Ended, tracegrade
 from .running import COMMAND, collecting, landed, trace_body
 
 TRACEGRADE = COMMAND[0]

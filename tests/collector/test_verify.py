@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from tests.commands import Ended, tracegrade
 from tests.waiting import wait_until
 
 from tracegrade_collector.importing.importer import import_files
@@ -17,7 +18,6 @@ from tracegrade_collector.log.wal import read_segment
 from tracegrade_collector.maintenance.verify import Report, verify
 from tracegrade_lake import RAW_SPANS, Lake
 
-from .commands import Ended, tracegrade
 from .running import collecting, in_background, landed, log_body, trace_body, trace_request
 
 OLD = 1_700_000_000

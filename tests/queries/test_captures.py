@@ -557,9 +557,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """All captures, landed together and built at once."""
     lake = Lake.create(tmp_path_factory.mktemp("captures") / "lake")
     names = [name + variant for name, variant in CASES]
-    for seq, name in enumerate(names):
-        land(lake, capture(name), seq=seq)
-        land_logs(lake, *logs_of(name), seq=seq)
+    land(lake, *map(capture, names), seq=0)
+    land_logs(lake, *(log for name in names for log in logs_of(name)))
     build(lake)
     ids = rows(lake, "SELECT wal_seq, list(DISTINCT trace_id) AS ids FROM spans GROUP BY 1")
     return Built(

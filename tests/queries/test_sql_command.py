@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.commands import Ended, tracegrade
 
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
@@ -20,19 +21,22 @@ QUERY = "SELECT kind, tool_name, span_id FROM steps ORDER BY step_index"
 ROW = {"kind": "tool_call", "tool_name": "t", "span_id": "0000000000000002"}
 
 
-@pytest.fixture
-def folder(lake: Lake) -> Path:
-    """The folder of a lake with one step."""
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a lake with one step, which tests only read."""
+    return with_one_step(Lake.create(tmp_path_factory.mktemp("sql") / "lake"))
+
+
+def with_one_step(lake: Lake) -> Path:
+    """Return the folder of the lake after a step was built in it."""
     land(lake, request_of([agent(1), tool(2, 1, at=1)]))
     build(lake)
     return lake.root
 
 
-def sql(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    """Run the command as a user does."""
-    code = "import sys; from tracegrade.cli import main; main(sys.argv[1:])"
-    program = [sys.executable, "-c", code, "sql", *arguments, "--lake", str(folder)]
-    return subprocess.run(program, capture_output=True, check=False)
+def sql(folder: Path, *arguments: str) -> Ended:
+    """Run the command to its end."""
+    return tracegrade("sql", *arguments, "--lake", folder)
 
 
 def test_json_is_an_array_of_objects(folder: Path) -> None:
@@ -46,14 +50,14 @@ def test_csv_has_a_header(folder: Path) -> None:
     """Names come first; ids of digits stay text."""
     answer = sql(folder, QUERY, "--format", "csv")
 
-    assert list(csv.DictReader(io.StringIO(answer.stdout.decode()))) == [ROW]
+    assert list(csv.DictReader(io.StringIO(answer.stdout))) == [ROW]
 
 
 def test_parquet_goes_to_stdout(folder: Path) -> None:
     """The output is one Parquet file."""
     answer = sql(folder, QUERY, "--format", "parquet")
 
-    assert pq.read_table(pa.BufferReader(answer.stdout)).to_pylist() == [ROW]
+    assert pq.read_table(pa.BufferReader(answer.output)).to_pylist() == [ROW]
 
 
 def test_saved_query_takes_parameters(folder: Path) -> None:
@@ -66,7 +70,7 @@ def test_saved_query_takes_parameters(folder: Path) -> None:
 
 def test_list_shows_saved_queries(folder: Path) -> None:
     """Each saved query is named with what it tells, and with the values that it needs."""
-    lines = sql(folder, "--list").stdout.decode().splitlines()
+    lines = sql(folder, "--list").stdout.splitlines()
 
     assert any(line.startswith("slowest_tools\tWhere the time of the tools") for line in lines)
     (drift,) = (line for line in lines if line.startswith("argument_drift\t"))
@@ -95,18 +99,19 @@ def test_bad_question_is_one_line(folder: Path, arguments: list[str], says: str)
     answer = sql(folder, *arguments)
 
     assert answer.returncode == 2
-    assert answer.stdout == b""
-    assert says in answer.stderr.decode()
+    assert answer.stdout == ""
+    assert says in answer.stderr
     assert len(answer.stderr.splitlines()) == 1
 
 
-def test_spans_without_steps_are_told(folder: Path, lake: Lake) -> None:
+def test_spans_without_steps_are_told(lake: Lake) -> None:
     """An answer about steps says on stderr that some are not built; one about spans does not."""
+    folder = with_one_step(lake)
     land(lake, request_of([agent(3, trace=2)]), seq=2)
     about_steps, about_spans = sql(folder, QUERY), sql(folder, "SELECT name FROM spans")
 
-    assert (about_steps.returncode, about_spans.stderr) == (0, b"")
-    assert about_steps.stderr.startswith(b"spans not in steps and trajectories yet: 1;")
+    assert (about_steps.returncode, about_spans.stderr) == (0, "")
+    assert about_steps.stderr.startswith("spans not in steps and trajectories yet: 1;")
 
 
 def test_missing_lake_is_bad_input(tmp_path: Path) -> None:
@@ -114,13 +119,13 @@ def test_missing_lake_is_bad_input(tmp_path: Path) -> None:
     answer = sql(tmp_path / "none", QUERY)
 
     assert answer.returncode == 2
-    assert b"there is no lake" in answer.stderr
+    assert "there is no lake" in answer.stderr
 
 
 def test_nested_values_are_json_in_a_csv_cell(folder: Path) -> None:
     """A list or a map is one cell of text; sums of integers stay numbers."""
     query = "SELECT [1, 2] AS items, map {'a': 'b'} AS named, sum(step_index) AS total FROM steps"
-    answer = sql(folder, query, "--format", "csv").stdout.decode()
+    answer = sql(folder, query, "--format", "csv").stdout
 
     assert list(csv.DictReader(io.StringIO(answer))) == [
         {"items": "[1,2]", "named": '{"a":"b"}', "total": "0"}
@@ -144,4 +149,4 @@ def test_missing_value_is_named_with_its_option(folder: Path) -> None:
     answer = sql(folder, "SELECT $kind AS kind, $size AS size")
 
     assert answer.returncode == 2
-    assert b"--param kind=VALUE --param size=VALUE" in answer.stderr
+    assert "--param kind=VALUE --param size=VALUE" in answer.stderr

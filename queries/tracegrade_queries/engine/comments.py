@@ -11,8 +11,8 @@ from importlib.metadata import entry_points
 from typing import Final, NamedTuple
 
 import duckdb
-from tracegrade_collector.lake import Table
 
+from tracegrade_collector.lake import Table
 from tracegrade_queries.connection import DEDUPLICATED, TABLES
 from tracegrade_queries.sql import header_lines, query
 

@@ -12,8 +12,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
     ExportTraceServiceResponse,
 )
-from tests.collector.commands import Ended, tracegrade
 from tests.collector.running import collecting, landed, landed_ids, trace_request
+from tests.commands import Ended, tracegrade
 from tests.waiting import wait_until
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal, decode

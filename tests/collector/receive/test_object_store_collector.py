@@ -10,7 +10,6 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.collector.commands import Ended, tracegrade
 from tests.collector.running import (
     PROTOBUF,
     Collector,
@@ -19,6 +18,7 @@ from tests.collector.running import (
     trace_body,
     trace_request,
 )
+from tests.commands import Ended, tracegrade
 from tests.lake.s3_server import BUCKET, SECRET, Reply, Store
 from tests.waiting import PATIENCE_SECS, wait_until
 

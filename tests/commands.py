@@ -13,8 +13,13 @@ class Ended(NamedTuple):
     """What a command left."""
 
     returncode: object
-    stdout: str
+    output: bytes
     stderr: str
+
+    @property
+    def stdout(self) -> str:
+        """The output as text."""
+        return self.output.decode()
 
 
 def tracegrade(*arguments: object) -> Ended:
@@ -27,4 +32,4 @@ def tracegrade(*arguments: object) -> Ended:
         pytest.raises(SystemExit) as ended,
     ):
         main([str(each) for each in arguments])
-    return Ended(ended.value.code, written.getvalue().decode(), stderr.getvalue())
+    return Ended(ended.value.code, written.getvalue(), stderr.getvalue())
