@@ -12,20 +12,17 @@ from typing import Annotated
 import typer
 
 from tracegrade_scoring.compare.cli import compare
+from tracegrade_scoring.rendering.options import LakeOption
 from tracegrade_scoring.report.cli import report
 
 __all__ = ["compare", "report", "score", "tasks"]
 
 
-class Compat(StrEnum):
+class ScoreCompat(StrEnum):
     """A source text that scores can follow to the letter."""
 
     AGENTIC = "agentic"
 
-
-LakePath = Annotated[
-    str, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder or URL.", metavar="LAKE")
-]
 
 tasks = typer.Typer(
     help="Check and make task files: what agents were expected to do.",
@@ -94,7 +91,7 @@ def schema() -> None:
 
 @tasks.command()
 def draft(
-    lake: LakePath,
+    lake: LakeOption,
     agent: Annotated[str | None, typer.Option(help="Only runs of this agent.")] = None,
 ) -> None:
     """Write to stdout a task file that successful runs of the lake suggest, to be corrected.
@@ -110,7 +107,7 @@ def draft(
 
 
 def score(  # noqa: PLR0913, PLR0917 - one for each option
-    lake: LakePath,
+    lake: LakeOption,
     tasks: Annotated[
         Path | None,
         typer.Option(help="Task file, or a folder of them.", metavar="PATH"),
@@ -151,7 +148,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
         float, typer.Option(help="The least tool correctness that is tool-correct.")
     ] = 1.0,
     compat: Annotated[
-        Compat | None,
+        ScoreCompat | None,
         typer.Option(help="Tool correctness as the text of this paper has it, to the letter."),
     ] = None,
 ) -> None:

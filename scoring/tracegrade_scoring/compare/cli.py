@@ -3,15 +3,13 @@
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from tracegrade_scoring.rendering.output import put_out, screen
-from tracegrade_scoring.report.cli import Level
-
-if TYPE_CHECKING:
-    from tracegrade_scoring.compare.judgement import Judgement
+from tracegrade_scoring.rendering.formats import render
+from tracegrade_scoring.rendering.options import LakeOption, LevelOption
+from tracegrade_scoring.rendering.output import put_out
 
 
 class Format(StrEnum):
@@ -26,9 +24,7 @@ class Format(StrEnum):
 def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     base: Annotated[str, typer.Argument(help="The release before.", metavar="BASE")],
     candidate: Annotated[str, typer.Argument(help="The release after.", metavar="CANDIDATE")],
-    lake: Annotated[
-        str, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder or URL.", metavar="LAKE")
-    ],
+    lake: LakeOption,
     agent: Annotated[
         str | None, typer.Option(help="Only this agent; else every one with both.")
     ] = None,
@@ -46,7 +42,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             metavar="RULE",
         ),
     ] = None,
-    level: Level = 0.95,
+    level: LevelOption = 0.95,
 ) -> None:
     """Compare two releases on the tasks that both ran: is the new one better, what broke?"""
     from tracegrade_scoring.compare.judgement import judge  # noqa: PLC0415 - keeps --help quick
@@ -56,26 +52,6 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     rules = parse_rules(fail_on or ())
     found = read_lake(lake, partial(typer.echo, err=True), base, candidate, agent, level)
     judgement = judge(found, rules)
-    put_out(_render(judgement, format_, out), out, "comparison")
+    text = render(judgement, "tracegrade_scoring.compare", format_, out)
+    put_out(text, out, "comparison")
     judgement.raise_broken()
-
-
-def _render(found: "Judgement", format_: Format, out: Path | None) -> str:
-    match format_:
-        case Format.TERMINAL:
-            from tracegrade_scoring.compare.terminal import render_terminal  # noqa: PLC0415
-
-            width, colour = screen(out)
-            return render_terminal(found, width=width, colour=colour)
-        case Format.MARKDOWN:
-            from tracegrade_scoring.compare.markdown import render_markdown  # noqa: PLC0415
-
-            return render_markdown(found)
-        case Format.JSON:
-            from tracegrade_scoring.compare.as_json import render_json  # noqa: PLC0415
-
-            return render_json(found)
-        case Format.CSV:
-            from tracegrade_scoring.compare.as_csv import render_csv  # noqa: PLC0415
-
-            return render_csv(found)

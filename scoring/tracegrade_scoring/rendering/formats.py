@@ -1,0 +1,46 @@
+"""The formats in which reports, timelines and comparisons are written, and the modules that do it.
+
+Each package has a module for each of its formats, with one function `render_<format>`.
+"""
+
+from enum import StrEnum
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+from tracegrade_scoring.rendering.output import screen
+
+
+class Format(StrEnum):
+    """How a report or a timeline is written."""
+
+    TERMINAL = "terminal"
+    HTML = "html"
+    MARKDOWN = "markdown"
+    JSON = "json"
+    CSV = "csv"
+
+
+_MODULES: Final = {"json": "as_json", "csv": "as_csv"}
+"""Of other formats the module has the format's name."""
+
+
+def render(found: object, package: str, format_: str, out: Path | None) -> str:
+    """Return what was found as text, as a module of the package writes it.
+
+    The module is imported here, so that `--help` need not wait for templates and plots.
+
+    Args:
+        found: What the package's functions take: a report, a timeline, a judgement.
+        package: Its dotted name.
+        format_: One of the formats that the package has.
+        out: The file that is to be written; None for a terminal, which has a width and colours.
+    """
+    module = import_module(f"{package}.{_MODULES.get(format_, format_)}")
+    write = getattr(module, f"render_{format_}")
+    if format_ == Format.TERMINAL:
+        width, colour = screen(out)
+        text: str = write(found, width=width, colour=colour)
+    else:
+        text = write(found)
+    return text
