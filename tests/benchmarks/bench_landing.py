@@ -17,10 +17,10 @@ from tests.benchmarks.load import Body
 
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.encoding.otlp import Encoding, Signal, decode, reject_invalid
-from tracegrade_collector.land import resent
-from tracegrade_collector.land.landing import Lander
+from tracegrade_collector.land import landed_rows
+from tracegrade_collector.land.landed_rows import LandedRows
+from tracegrade_collector.land.lander import Lander
 from tracegrade_collector.land.memory import use_one_allocator
-from tracegrade_collector.land.resent import LandedRows
 from tracegrade_collector.log.wal import Entry, read_segment, record_header
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.redact.redaction import Redactor
@@ -69,7 +69,7 @@ def print_stages(folder: Path) -> None:
     decoded = item_columns(some, Signal.TRACES)
     rows = span_rows(records, "bench")
     redactor = Redactor.from_options(CollectorConfig(), folder)
-    landed = LandedRows(CollectorConfig().resent_rows, resent.place)
+    landed = LandedRows(CollectorConfig().resent_rows, landed_rows.place)
     stages: dict[str, Callable[[], object]] = {
         "check in the receiver": lambda: [check(body) for body in some],
         "read the log": lambda: read(segment),

@@ -18,7 +18,7 @@ from tests.collector.running import trace_body
 
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.encoding.otlp import Encoding, Signal
-from tracegrade_collector.land.landing import Lander
+from tracegrade_collector.land.lander import Lander
 from tracegrade_collector.log.wal import Entry
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.log.wal_writer import WalWriter

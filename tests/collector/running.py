@@ -186,7 +186,7 @@ def child_pids(pid: int) -> list[int]:
 def _is_lander(pid: int) -> bool:
     """Return whether a child has become the lander; before that it is a copy of the receiver."""
     with suppress(OSError):  # it has ended meanwhile
-        return b"tracegrade_collector.land.lander" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        return b".land.lander_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
     return False
 
 

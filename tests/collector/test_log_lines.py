@@ -8,7 +8,7 @@ PROGRAM = """
 import logging
 from tracegrade_collector.log_lines import log_to_stderr
 log_to_stderr("lander", {log_format!r})
-log = logging.getLogger("tracegrade_collector.land.lander")
+log = logging.getLogger("tracegrade_collector.land.lander_main")
 log.info("landed %d\\nrows", 3)
 logging.getLogger("library").info("not ours")
 try:

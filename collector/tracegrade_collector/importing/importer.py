@@ -22,9 +22,9 @@ import pyarrow.compute as pc
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.encoding.otlp import Encoding, Request, Signal
 from tracegrade_collector.errors import ImportBusy, NotRedacted
-from tracegrade_collector.importing.addresses import runs_of
 from tracegrade_collector.importing.known_formats import read_file
 from tracegrade_collector.importing.part import Part, Reading
+from tracegrade_collector.importing.run_addresses import runs_of
 from tracegrade_collector.importing.verdict_rows import BATCH_ROWS, Verdict, add_verdicts
 from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_collector.rows.rows import Record, log_rows, span_rows

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.encoding.otlp import Rejection, Request, Signal
-from tracegrade_collector.importing.addresses import Address
+from tracegrade_collector.importing.run_addresses import Address
 
 NONE: Final[Mapping[str, int]] = MappingProxyType({})
 

@@ -1,181 +1,281 @@
-"""The process that turns write-ahead logs into rows of lakes: one for all stations of a collector.
+"""From sealed log segments to rows of the lake, exactly once: the rounds of one collector's log.
 
-Run by the receiver as `python -m tracegrade_collector.land.lander OPTIONS`. Its standard input is
-JSON lines: `{"land": {"lake": ..., "state": ..., "collector_id": ...}}` adds a log to land, and
-`{"drain": true}` lands everything and ends. The end of the file says that the receiver is gone.
+One round: take sealed segments; write their spans and logs as synced Parquet files; commit all of
+them per table, together with the highest sequence number (an application transaction); remove the
+segments. Under load files are written as segments come, while the next rows are made, and the
+round itself is short.
+
+A crash anywhere repeats the round: records up to the number that a table's log holds are skipped,
+and files, which are named for their first record, replace those of the first try.
 """
 
-import json
 import logging
-import os
-import random
-import select
-import signal
-import sys
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from functools import cached_property, partial
+from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO, NamedTuple
+
+import pyarrow as pa
 
 from tracegrade_collector.config import CollectorConfig
-from tracegrade_collector.errors import CollectorError
-from tracegrade_collector.land.landing import Lander
-from tracegrade_collector.land.memory import use_one_allocator
+from tracegrade_collector.encoding.otlp import Signal
+from tracegrade_collector.land import landed_rows
+from tracegrade_collector.land.background_writer import behind
+from tracegrade_collector.land.dead_letters import keep_refused
+from tracegrade_collector.land.landed_rows import LandedRows
+from tracegrade_collector.land.memory import give_back
+from tracegrade_collector.land.quarantine import Quarantine
+from tracegrade_collector.log.ledger import Ledger, Totals
+from tracegrade_collector.log.wal import Damage, Logged, first_seq, read_at, read_segment
 from tracegrade_collector.log.wal_folder import WalFolder
-from tracegrade_collector.log_lines import log_to_stderr
-from tracegrade_lake import Lake
-from tracegrade_lake.locks import LANDER_LOCK_NAME, FolderLock
+from tracegrade_collector.redact.redaction import Redactor
+from tracegrade_collector.rows.rows import log_rows, span_rows
+from tracegrade_collector.rows.sources import Record
+from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Owner, StagedFile, Table
+from tracegrade_lake.crash_points import reach
 
-POLL_SECS = 0.1  # listing a folder costs microseconds
-FIRST_PAUSE_SECS = 0.5
-LONGEST_PAUSE_SECS = 30.0
-READ_BYTES = 1 << 16
-NICENESS = 4  # answers come first; the log holds a burst, and a lasting load leaves time
+MAX_PIECE_BYTES = 16 << 20  # of damage in one file of the quarantine
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Source:
-    """A write-ahead log, and the lake its rows go to."""
+class Landing(NamedTuple):
+    """Where and how one signal lands."""
 
-    lake: str
-    """A folder or a URL."""
-
-    state: str
-    """The folder on this machine that holds the log."""
-
-    collector_id: str
-
-    def folder(self) -> WalFolder:
-        """Return the log's folder."""
-        return WalFolder(Path(self.state) / "wal" / self.collector_id)
+    table: Table
+    to_rows: Callable[[Iterable[Record], str], pa.Table]
+    resent_by: Callable[[pa.Table], pa.Array]
 
 
-class Station:
-    """One log that is being landed: a round whenever one is due, ever later while it fails."""
+LANDINGS = {
+    Signal.TRACES: Landing(RAW_SPANS, span_rows, landed_rows.place),
+    Signal.LOGS: Landing(RAW_LOGS, log_rows, landed_rows.request),
+}
 
-    def __init__(self, source: Source, config: CollectorConfig) -> None:
-        self._source = source
-        self._config = config
-        self._lock: FolderLock | None = None
-        self._lander: Lander | None = None
-        self._next_round = 0.0
-        self._paused_until = 0.0
-        self._pause_secs = FIRST_PAUSE_SECS
 
-    def land_if_due(self) -> None:
-        """Land a round, or prepare the next; after a failure, only when a pause is over."""
-        now = time.monotonic()
-        if now < self._paused_until:
+class SignalLander:
+    """Lands the records of one signal in its table, and accounts for each."""
+
+    def __init__(
+        self,
+        lake: Lake,
+        signal_: Signal,
+        quarantine: Quarantine,
+        redactor: Redactor,
+        owner: Owner,
+        config: CollectorConfig,
+    ) -> None:
+        self._lake = lake
+        self._redactor = redactor
+        self._signal = signal_
+        self._quarantine = quarantine
+        self._table, self._to_rows, resent_by = LANDINGS[signal_]
+        self._app_id = f"{quarantine.collector_id}/{signal_}"
+        self._owner = owner
+        self._landed_seq = lake.transaction_version(self._table.name, self._app_id, owner) or 0
+        self._ledger = Ledger(lake.state, quarantine.collector_id, signal_, self._landed_seq)
+        self._new_landed_rows = partial(LandedRows, config.resent_rows, resent_by)
+        self._staged: list[Future[list[StagedFile]]] = []
+        self._added = Totals()
+        behind(self._remove_remnants).result()
+
+    def _remove_remnants(self) -> None:
+        """Remove what a lander that died had staged; the log still has it."""
+        folder = self._lake.storage.table(self._table.name).stage_folder
+        for file in folder.glob(f"*{self._quarantine.collector_id}-*"):
+            file.unlink(missing_ok=True)
+
+    @cached_property
+    def _landed_rows(self) -> LandedRows:
+        """Made when there is something to land: a quiet station holds no rows in memory."""
+        landed_rows = self._new_landed_rows()
+        landed_rows.recall(self._lake.newest_files(self._table.name))
+        return landed_rows
+
+    def stage(self, logged: Sequence[Logged]) -> None:
+        """Write the rows of some records as one file per date, unless they have landed already.
+
+        It returns while they are being written; `commit` waits, and raises what went wrong.
+        """
+        new = [
+            each
+            for each in logged
+            if each.entry.signal is self._signal and each.seq > self._landed_seq
+        ]
+        if not new:
             return
-        try:
-            self._land(self._lander_now(wait=False), now)
-        except BlockingIOError:
-            self._paused_until = now + POLL_SECS
-        except (CollectorError, OSError) as error:
-            self._fail(error)
-        except Exception as error:  # of a library; it must not keep other logs from landing
-            log.exception("landing met something that nobody foresaw")
-            self._fail(error)
+        name = f"{self._quarantine.collector_id}-{new[0].seq:020d}"
+        rejected = self._keep_refused(name, [each for each in new if each.entry.has_rejects])
+        rows, quarantined = self._rows(new)
+        reach("rows_made")
+        rows = self._landed_rows.mark(rows)
+        self._staged.append(behind(partial(self._write, rows, name)))
+        self._added = self._added.plus(
+            Totals(
+                requests=len(new),
+                items=sum(each.entry.items for each in new),
+                landed=rows.num_rows,
+                rejected=rejected,
+                quarantined_requests=len(quarantined),
+                quarantined_items=sum(each.entry.items for each in quarantined),
+            )
+        )
 
-    def _land(self, lander: Lander, now: float) -> None:
-        if now < self._next_round and not lander.is_full:
-            lander.stage_ahead()
-        elif lander.land_round():
-            self._next_round = now + self._config.land_every_secs
-            self._pause_secs = FIRST_PAUSE_SECS
+    def _write(self, rows: pa.Table, name: str) -> list[StagedFile]:
+        files = self._lake.stage(self._table, rows, name)
+        reach("rows_staged")
+        return files
 
-    def land_all(self) -> bool:
-        """Land everything that is sealed; return whether that went well."""
+    def count_damage(self, segment: Path) -> None:
+        """Count a stretch of the log that is no record, unless an earlier commit counted it."""
+        if first_seq(segment) > self._landed_seq:
+            self._added = self._added.plus(Totals(damaged_pieces=1))
+
+    def _keep_refused(self, name: str, refused: Sequence[Logged]) -> Counter[str]:
+        """Keep refused items as dead letters; return how many there are by reason."""
         try:
-            lander = self._lander_now(wait=True)
-            while lander.land_round():
-                pass
-        except (CollectorError, OSError) as error:
-            self._fail(error)
+            records = list(map(_record, refused))
+            return keep_refused(
+                self._lake.state, f"{name}-{self._signal}", records, self._redactor
+            )
+        except OSError:  # the disk, not a record: the round is repeated
+            raise
+        except Exception:  # as below
+            log.exception("what was refused of %d records cannot be kept apart", len(refused))
+            for each in refused:
+                self._quarantine.keep_logged(each.seq, each.entry.body, each.entry.encoding)
+            return Counter()
+
+    def _rows(self, logged: Sequence[Logged]) -> tuple[pa.Table, list[Logged]]:
+        """Return the rows of records, and the records that no rows can be made of."""
+        try:
+            rows = self._to_rows(map(_record, logged), self._quarantine.collector_id)
+            return self._redactor.redact_rows(rows), []
+        except Exception:  # whatever is wrong with one record must not stop all the others
+            log.exception("some of %d records cannot be made rows; trying each", len(logged))
+            if len(logged) > 1:
+                tables, lists = zip(*(self._rows([each]) for each in logged), strict=True)
+                return pa.concat_tables(tables), [each for some in lists for each in some]
+            (each,) = logged
+            self._quarantine.keep_logged(each.seq, each.entry.body, each.entry.encoding)
+            return self._to_rows([], self._quarantine.collector_id), [each]
+
+    def commit(self, last_seq: int) -> None:
+        """Make everything staged visible, and note that records up to this number have landed."""
+        files = [file for staged in self._staged for file in staged.result()]
+        if self._added != Totals() and last_seq > self._landed_seq:
+            self._ledger.prepare(replace(self._added, through_seq=last_seq))
+            reach("ledger_written")
+            self._lake.add_files(self._table, files, self._app_id, last_seq, self._owner)
+            self._ledger.commit()
+            self._landed_seq = last_seq
+        self._staged, self._added = [], Totals()
+
+
+class Lander:
+    """Lands the segments of one collector's folder."""
+
+    def __init__(self, lake: Lake, folder: WalFolder, config: CollectorConfig) -> None:
+        self._folder = folder
+        self._max_round_bytes = config.max_round_bytes
+        self._quarantine_days = config.quarantine_days
+        self._max_batch_bytes = config.max_segment_bytes
+        self._staged: list[Path] = []
+        self._staged_bytes = 0
+        self._quarantine = Quarantine(lake.state, folder.collector_id, config.max_quarantine_bytes)
+        redactor = Redactor.from_options(config, lake.state)
+        owner = Owner(f"{folder.collector_id}/owner", folder.tokens())
+        self._signals = [
+            SignalLander(lake, each, self._quarantine, redactor, owner, config) for each in Signal
+        ]
+
+    def stage_ahead(self) -> None:
+        """Stage segments that make a full batch, so that little is left when a round is due."""
+        waiting = self._waiting()
+        sizes = accumulate(segment.stat().st_size for segment in waiting)
+        count = next((n for n, size in enumerate(sizes, 1) if size >= self._max_batch_bytes), 0)
+        self._stage(waiting[:count])
+
+    @property
+    def is_full(self) -> bool:
+        """Whether as much is staged as one commit may land."""
+        return self._staged_bytes >= self._max_round_bytes
+
+    def land_round(self) -> bool:
+        """Land the oldest sealed segments, as many as fit; return whether there were any."""
+        self._quarantine.remove_older(self._quarantine_days)
+        waiting = self._waiting()
+        sizes = accumulate((segment.stat().st_size for segment in waiting), initial=0)
+        room = self._max_round_bytes - self._staged_bytes
+        self._stage(waiting[: sum(size < room for size in sizes)])
+        if not self._staged:
             return False
+        self._commit()
         return True
 
-    def _lander_now(self, *, wait: bool) -> Lander:
-        """Return the lander; the one of a killed receiver may still finish its round.
+    def _waiting(self) -> list[Path]:
+        """Return the sealed segments that are not staged yet, oldest first."""
+        return [each for each in self._folder.sealed_segments() if [each] > self._staged[-1:]]
 
-        Raises:
-            BlockingIOError: It does so, and we do not wait.
+    def _stage(self, segments: Sequence[Path]) -> None:
+        for batch in self._batches(segments):
+            for lander in self._signals:
+                lander.stage(batch)
+        self._staged += segments
+        self._staged_bytes += sum(segment.stat().st_size for segment in segments)
+
+    def _commit(self) -> None:
+        """Make everything staged visible, and remove its segments.
+
+        The records' numbers are below the name of the next segment.
         """
-        folder = self._source.folder()
-        if self._lock is None:
-            lock = FolderLock(folder.path / LANDER_LOCK_NAME)
-            if wait:
-                lock.acquire()
-            elif not lock.try_acquire():
-                lock.close()
-                raise BlockingIOError
-            self._lock = lock
-        if self._lander is None:
-            self._lander = Lander(
-                Lake.create(self._source.lake, Path(self._source.state)), folder, self._config
-            )
-        return self._lander
+        successor = next(each for each in self._folder.segments() if each > self._staged[-1])
+        for lander in self._signals:
+            lander.commit(first_seq(successor) - 1)
+        reach("round_committed")
+        self._folder.remove(self._staged)
+        self._staged, self._staged_bytes = [], 0
+        give_back()
 
-    def _fail(self, error: Exception) -> None:
-        """Begin anew after a pause: what was staged is forgotten, the log still has it."""
-        # Not all collectors of a store that fails are to come back at the same moment.
-        pause_secs = self._pause_secs * random.uniform(0.5, 1)  # noqa: S311 - no secret
-        log.error("cannot land (again in %.1f s): %s", pause_secs, error)
-        self._lander = None
-        self._paused_until = time.monotonic() + pause_secs
-        self._pause_secs = min(2 * self._pause_secs, LONGEST_PAUSE_SECS)
+    def _batches(self, segments: Sequence[Path]) -> Iterator[list[Logged]]:
+        """Yield the records in lots of about one full segment, so that files do not get small."""
+        batch: list[Logged] = []
+        batch_bytes = 0
+        for logged in self._records(segments):
+            batch.append(logged)
+            batch_bytes += logged.entry.size
+            if batch_bytes >= self._max_batch_bytes:
+                yield batch
+                batch.clear()  # the caller still holds the list while we read on
+                batch_bytes = 0
+        if batch:
+            yield batch
 
+    def _records(self, segments: Sequence[Path]) -> Iterator[Logged]:
+        """Yield the good records of segments; what is damaged goes to quarantine."""
+        for segment in segments:
+            with open(segment, "rb") as file:
+                for found in read_segment(file):
+                    if isinstance(found, Damage):
+                        self._keep_damage(segment, file, found)
+                    else:
+                        yield found
+            reach("segment_read")
 
-class Orders:
-    """What the receiver tells us, line by line, on a pipe."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._unread = b""
-        self.ended = False
-
-    def wait(self, secs: float) -> list[dict[str, Any]]:
-        """Return the orders that arrive within so many seconds; `ended` tells of their end."""
-        ready, _, _ = select.select([self._descriptor], [], [], secs)
-        if not ready:
-            return []
-        received = os.read(self._descriptor, READ_BYTES)
-        self.ended = not received
-        *lines, self._unread = (self._unread + received).split(b"\n")
-        return [json.loads(line) for line in lines]
+    def _keep_damage(self, segment: Path, file: BinaryIO, damage: Damage) -> None:
+        log.error("%s: bytes %d to %d are %s", segment.name, *damage[1:], damage.kind)
+        for start in range(damage.start, damage.end, MAX_PIECE_BYTES):
+            length = min(MAX_PIECE_BYTES, damage.end - start)
+            self._quarantine.keep_damage(segment, start, read_at(file, start, length))
+        self._signals[0].count_damage(segment)
 
 
-def land_until_told(orders: Orders, station_of: Callable[[Source], Station]) -> bool:
-    """Land what orders name, in turn, until they end; return whether all asked for has landed."""
-    stations: dict[Source, Station] = {}
-    while not orders.ended:
-        for order in orders.wait(POLL_SECS):
-            if "land" in order:
-                source = Source(**order["land"])
-                stations.setdefault(source, station_of(source))
-            if "drain" in order:
-                return all([station.land_all() for station in stations.values()])
-        for station in stations.values():
-            station.land_if_due()
-    return True
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Land until told to stop; return the exit code."""
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, signal.SIG_IGN)  # sent to the whole group; the receiver decides
-    os.nice(NICENESS)
-    (options,) = arguments
-    config = CollectorConfig(**json.loads(options))
-    log_to_stderr("lander", config.log_format)
-    use_one_allocator()
-    orders = Orders(sys.stdin.fileno())
-    landed = land_until_told(orders, lambda source: Station(source, config))
-    return 0 if landed else CollectorError.exit_code
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def _record(logged: Logged) -> Record:
+    entry = logged.entry
+    return Record(
+        logged.seq, entry.received_ns, entry.signal, entry.encoding, entry.tenant, entry.body
+    )

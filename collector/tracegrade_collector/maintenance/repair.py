@@ -1,7 +1,7 @@
 """Repair: makes tables readable again after what a power cut, a bad disk or a hand did to them.
 
-In this order: torn entries and checkpoints are put aside (`mending.py`); a log that cannot be read
-all the same is made again from the data files (`rebuilding.py`), or, if others can build the table
+In this order: torn entries and checkpoints are put aside (`torn_log.py`); a log that still cannot
+be read is rebuilt from the data files (`log_rebuild.py`), or, if the table itself can be built
 again, the whole table is put aside; data files that are missing or damaged leave the table, and
 what can be read of them stays in it. Nothing is removed: what leaves goes to `_quarantine/`.
 
@@ -33,8 +33,8 @@ from tracegrade_lake.folder import TableFolder
 from tracegrade_lake.lake import Lake
 from tracegrade_lake.locks import LANDER_LOCK_NAME, FolderLock
 from tracegrade_lake.maintenance.expiry import expired_before
+from tracegrade_lake.maintenance.log_rebuild import FoundFile, choose, find_files, last_requests
 from tracegrade_lake.maintenance.maintenance_lock import only_maintainer
-from tracegrade_lake.maintenance.rebuilding import FoundFile, choose, find_files, last_requests
 from tracegrade_lake.maintenance.removals import (
     NOBODY,
     collectors,

@@ -12,7 +12,7 @@ from typing import Final
 
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.errors import NotLanding
-from tracegrade_collector.land.landing import Lander
+from tracegrade_collector.land.lander import Lander
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_lake import Lake
 from tracegrade_lake.files import size_of

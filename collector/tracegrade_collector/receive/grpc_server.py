@@ -32,7 +32,7 @@ from tracegrade_collector.errors import (
 from tracegrade_collector.receive import status
 from tracegrade_collector.receive.connections import fair_share_of_files
 from tracegrade_collector.receive.intake import Intake
-from tracegrade_collector.receive.tenants import Door
+from tracegrade_collector.receive.tenant_router import Door
 from tracegrade_collector.receive.tls import Tls
 
 SERVICES = {

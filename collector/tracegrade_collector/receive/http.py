@@ -35,7 +35,7 @@ from tracegrade_collector.receive.counters import Counters
 from tracegrade_collector.receive.inflate import CODINGS
 from tracegrade_collector.receive.intake import Room
 from tracegrade_collector.receive.tenant_limits import RateExceeded
-from tracegrade_collector.receive.tenants import Door
+from tracegrade_collector.receive.tenant_router import Door
 
 LINGER_SECS = 2.0
 UNREAD_BYTES = 64 << 10  # of a body that nobody wants: more costs more than a new connection

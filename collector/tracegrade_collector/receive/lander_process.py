@@ -1,6 +1,6 @@
 """The lander as seen from the receiver: a child process, started anew if it dies.
 
-Its standard input is the only link: JSON lines, which `lander.py` describes.
+Its standard input is the only link: JSON lines, which `land/lander_main.py` describes.
 """
 
 import asyncio
@@ -27,7 +27,13 @@ class LanderProcess:
 
     def __init__(self, config: CollectorConfig) -> None:
         options = json.dumps(asdict(config))
-        self._command = [sys.executable, "-P", "-m", "tracegrade_collector.land.lander", options]
+        self._command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "tracegrade_collector.land.lander_main",
+            options,
+        ]
         self._stations: list[bytes] = []
         self._process: asyncio.subprocess.Process | None = None
         self._started = 0.0

@@ -20,7 +20,7 @@ from pathlib import Path
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.errors import CollectorError
 from tracegrade_collector.log_lines import log_to_stderr
-from tracegrade_collector.receive.station import Place
+from tracegrade_collector.receive.tenant_pipeline import Place
 from tracegrade_lake.errors import MaintenanceBusy
 
 NICENESS = 10

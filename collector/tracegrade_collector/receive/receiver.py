@@ -22,8 +22,8 @@ from tracegrade_collector.receive.http import http_app
 from tracegrade_collector.receive.http_server import serve_http
 from tracegrade_collector.receive.lander_process import LanderProcess
 from tracegrade_collector.receive.maintenance_process import Maintenance
-from tracegrade_collector.receive.station import Place
-from tracegrade_collector.receive.tenants import Door, Stations
+from tracegrade_collector.receive.tenant_pipeline import Place
+from tracegrade_collector.receive.tenant_router import Door, Stations
 from tracegrade_collector.receive.tls import Tls, open_tls
 from tracegrade_lake.errors import LakeUnreachable, StoreUnfit
 from tracegrade_lake.files import PRIVATE_UMASK

@@ -1,6 +1,6 @@
 """Rows without secrets: column by column over one raw table, before anything of it is written.
 
-Most texts hold none, so `suspicion.py` finds the few that may, of all columns; these are treated
+Most texts hold none, so `prefilter.py` finds the few that may, of all columns; these are treated
 together, one rule at a time. What was changed is said in the column `redacted`, by path and rule,
 never by value.
 

@@ -3,7 +3,7 @@
 A date that is over is sorted as a whole once it has been quiet for a while. Of today's files those
 that are old enough are merged whenever some of about one size have gathered, so that each row is
 rewritten a few times, not each time. Rows stay what they are but for the mark `resent`
-(`repeats.py`), which is complete for equal rows of one date.
+(`resent_rows.py`), which is complete for equal rows of one date.
 
 Safe beside everything: files that were replaced stay on the disk for readers until their retention
 is over; who commits first wins, and the other begins again.
@@ -27,7 +27,7 @@ from tracegrade_lake.files import make_folder
 from tracegrade_lake.lake import Lake
 from tracegrade_lake.lake_root import writing_to
 from tracegrade_lake.maintenance.maintenance_lock import only_maintainer
-from tracegrade_lake.maintenance.repeats import IDENTITIES, RECEIVED, RESENT, mark_repeats
+from tracegrade_lake.maintenance.resent_rows import IDENTITIES, RECEIVED, RESENT, mark_repeats
 from tracegrade_lake.maintenance.rewriting import Rewriter, lineage_of, rewrite_id
 from tracegrade_lake.maintenance.sorting import Sorter, sample_of
 from tracegrade_lake.tables import table_in

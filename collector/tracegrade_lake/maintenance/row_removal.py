@@ -1,6 +1,7 @@
 """Files of a table without some of their rows: written anew, and the old ones removed.
 
-Files never change, so one that was found to hold none of the rows (`doomed.py`) is not read again.
+Files never change, so one that was found to hold none of the rows (`row_selection.py`) is not read
+again.
 """
 
 import json

@@ -23,7 +23,7 @@ from tests.collector.running import landed_ids, log_body, trace_request
 
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.encoding.otlp import Encoding, Signal
-from tracegrade_collector.land.landing import Lander
+from tracegrade_collector.land.lander import Lander
 from tracegrade_collector.log import wal_folder, wal_writer
 from tracegrade_collector.log.ledger import read_ledger
 from tracegrade_collector.log.wal import Entry

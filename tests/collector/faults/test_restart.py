@@ -317,7 +317,7 @@ def test_full_disk_stops_the_lander_with_one_line(tmp_path: Path) -> None:
     kill_with_backlog(tmp_path, 1)
     (folder,) = WalFolder.claim_orphans(tmp_path)
     folder.close()
-    lander = [sys.executable, "-m", "tracegrade_collector.land.lander"]
+    lander = [sys.executable, "-m", "tracegrade_collector.land.lander_main"]
     place = {"lake": str(tmp_path), "state": str(tmp_path), "collector_id": folder.collector_id}
     ended = subprocess.run(
         [*lander, json.dumps(asdict(CollectorConfig()))],
@@ -349,7 +349,7 @@ def test_log_that_cannot_land_does_not_hold_others_up(tmp_path: Path) -> None:
     log_folder = bad / "raw_spans" / "_delta_log"
     log_folder.mkdir(parents=True)
     (log_folder / f"{0:020d}.json").write_text('{"protocol":{"minReaderVersion":99}}\n')
-    lander = [sys.executable, "-m", "tracegrade_collector.land.lander"]
+    lander = [sys.executable, "-m", "tracegrade_collector.land.lander_main"]
     ended = subprocess.run(
         [*lander, json.dumps(asdict(CollectorConfig()))], input=orders + DRAIN, check=False
     )

@@ -12,7 +12,7 @@ from tests.waiting import wait_until
 
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.encoding.otlp import Encoding, Signal
-from tracegrade_collector.land.landing import Lander
+from tracegrade_collector.land.lander import Lander
 from tracegrade_collector.log.ledger import Account, Ledger, Totals, Undecodable, read_ledger
 from tracegrade_collector.log.wal import Entry
 from tracegrade_collector.log.wal_folder import WalFolder

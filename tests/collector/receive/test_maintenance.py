@@ -11,7 +11,7 @@ from tests.waiting import wait_until
 
 from tracegrade_collector.config import BadConfig, CollectorConfig
 from tracegrade_collector.receive.maintenance_process import main, maintain
-from tracegrade_collector.receive.station import Place
+from tracegrade_collector.receive.tenant_pipeline import Place
 from tracegrade_lake import Lake
 from tracegrade_lake.maintenance.maintenance_lock import only_maintainer
 

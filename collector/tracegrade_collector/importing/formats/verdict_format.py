@@ -15,11 +15,11 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, Final
 
-from tracegrade_collector.importing.addresses import Address
 from tracegrade_collector.importing.chat import as_text
 from tracegrade_collector.importing.mapping import GUESSES, FieldMap, as_name
 from tracegrade_collector.importing.part import Part, Reading
 from tracegrade_collector.importing.records import MAX_RECORD_BYTES, Record, read_records
+from tracegrade_collector.importing.run_addresses import Address
 from tracegrade_collector.importing.source import open_plain
 
 FORMAT: Final = "verdicts"

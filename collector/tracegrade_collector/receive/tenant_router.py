@@ -27,8 +27,8 @@ from tracegrade_collector.receive.intake import Intake
 from tracegrade_collector.receive.lander_process import LanderProcess
 from tracegrade_collector.receive.landing_metrics import landing_text
 from tracegrade_collector.receive.reloaded import Reloaded
-from tracegrade_collector.receive.station import Place, Station
 from tracegrade_collector.receive.tenant_limits import InFlight, Limits, Rate
+from tracegrade_collector.receive.tenant_pipeline import Place, Station
 from tracegrade_collector.receive.tokens import DEFAULT_TENANT, Access, TenantOptions, read_access
 
 CLAIM_AGAIN_SECS = 5.0  # between two tries to claim what was left over
