@@ -26,6 +26,7 @@ from tracegrade_collector.land.memory import use_one_allocator
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.log_lines import log_to_stderr
 from tracegrade_lake import Lake
+from tracegrade_lake.errors import LakeError
 from tracegrade_lake.locks import LANDER_LOCK_NAME, FolderLock
 
 POLL_SECS = 0.1  # listing a folder costs microseconds
@@ -75,7 +76,7 @@ class Station:
             self._land(self._lander_now(wait=False), now)
         except BlockingIOError:
             self._paused_until = now + POLL_SECS
-        except (CollectorError, OSError) as error:
+        except (CollectorError, LakeError, OSError) as error:
             self._fail(error)
         except Exception as error:  # of a library; it must not keep other logs from landing
             log.exception("landing met something that nobody foresaw")
@@ -94,7 +95,7 @@ class Station:
             lander = self._lander_now(wait=True)
             while lander.land_round():
                 pass
-        except (CollectorError, OSError) as error:
+        except (CollectorError, LakeError, OSError) as error:
             self._fail(error)
             return False
         return True

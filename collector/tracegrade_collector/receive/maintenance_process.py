@@ -21,7 +21,7 @@ from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.errors import CollectorError
 from tracegrade_collector.log_lines import log_to_stderr
 from tracegrade_collector.receive.tenant_pipeline import Place
-from tracegrade_lake.errors import MaintenanceBusy
+from tracegrade_lake.errors import LakeError, MaintenanceBusy
 
 NICENESS = 10
 
@@ -86,7 +86,7 @@ def _does_well(step: Callable[[], object], place: Place) -> bool:
         step()
     except MaintenanceBusy as error:
         log.info("%s", error)
-    except (CollectorError, OSError) as error:
+    except (CollectorError, LakeError, OSError) as error:
         log.error("cannot maintain %s (tried again in a while): %s", place.lake, error)
         return False
     return True
