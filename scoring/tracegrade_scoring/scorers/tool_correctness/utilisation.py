@@ -26,7 +26,7 @@ def find_uses(con: duckdb.DuckDBPyConnection) -> None:
     Args:
         con: Holds `attempt_members`, `attempts`, `calls`, `steps` and `tasks`.
     """
-    told = pl.DataFrame(con.sql(unordered("told_texts")).to_arrow_table())
+    told = pl.DataFrame(con.sql(unordered("utilisation_texts")).to_arrow_table())
     put(con, "utilisations", _uses(told).to_arrow())
 
 
