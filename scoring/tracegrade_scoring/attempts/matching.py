@@ -32,7 +32,7 @@ def match_tasks(con: duckdb.DuckDBPyConnection, specification: Specification) ->
     """
     matches = {name: task.match for name, task in specification.tasks.items() if task.match}
     patterns = {name: match.user_input for name, match in matches.items() if match.user_input}
-    materialise(con, "untold_attempts")
+    materialise(con, "attempts_without_task")
     put(con, "fitting_patterns", _fitting_patterns(con, patterns))
     materialise(con, "matched_tasks")
     materialise(con, "task_matches")
@@ -42,7 +42,7 @@ def match_tasks(con: duckdb.DuckDBPyConnection, specification: Specification) ->
 
 def _fitting_patterns(con: duckdb.DuckDBPyConnection, patterns: Patterns) -> pa.Table:
     """Return (attempt_id, task_id): each pattern that is found in what an untold attempt asked."""
-    asked = con.sql("SELECT attempt_id, words FROM untold_attempts WHERE words IS NOT NULL")
+    asked = con.sql("SELECT attempt_id, words FROM attempts_without_task WHERE words IS NOT NULL")
     attempts, words = asked.to_arrow_table().columns
     finders = list(_finders(list(patterns.values())))
     fitting = (
