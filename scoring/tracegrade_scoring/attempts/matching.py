@@ -36,7 +36,7 @@ def match_tasks(con: duckdb.DuckDBPyConnection, specification: Specification) ->
     put(con, "fitting_patterns", _fitting_patterns(con, patterns))
     materialise(con, "matched_tasks")
     materialise(con, "task_matches")
-    materialise(con, "asked_attempts")
+    materialise(con, "attempt_inputs")
     put(con, "attempt_bindings", _bindings(con, patterns))
 
 
@@ -84,7 +84,7 @@ def _bindings(con: duckdb.DuckDBPyConnection, patterns: Patterns) -> pa.Table:
     attempt, bound, value = map(ColumnExpression, ("attempt_id", "bound", "value"))
     cases = {task_id: _groups(pattern) for task_id, pattern in patterns.items()}
     groups = by_value("known_task", cases, _list(_list(_NOTHING, _NOTHING)))
-    pairs = con.table("asked_attempts").select(attempt, Function("unnest", groups).alias("bound"))
+    pairs = con.table("attempt_inputs").select(attempt, Function("unnest", groups).alias("bound"))
     name, text = (Function("list_extract", bound, ConstantExpression(i)) for i in (1, 2))
     named = pairs.select(attempt, name.alias("name"), text.alias("value"))
     return named.filter(value != _NOTHING).to_arrow_table()
