@@ -28,7 +28,7 @@ from ..queries.traces import Row, agent, land, message, request_of, span, tool
 FOLDERS = {"attempts", "job", "scorers", "statistics", "tasks"}
 PLAN_GRAPH = ("sub_goal_", "plan_", "replan")  # tested beside their own metrics
 MACROS = {
-    *("fits_wanted", "score_of", "goal_score", "mode_score", "planning_score"),
+    *("matches_expected", "score_of", "goal_score", "mode_score", "planning_score"),
 }
 QUERIES = sorted(
     path

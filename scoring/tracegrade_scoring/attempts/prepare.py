@@ -18,7 +18,7 @@ from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.relations import register
 
 _MACROS: Final = (
-    "fits_wanted",
+    "matches_expected",
     "score_of",
     "goal_score",
     "mode_score",

@@ -52,7 +52,7 @@ SCHEMA: Final[dict[str, Any]] = {
 
 
 class Wanted(NamedTuple):
-    """A value or a rule, in the columns that SQL compares with (`fits_wanted`)."""
+    """A value or a rule, in the columns that SQL compares with (`matches_expected`)."""
 
     value: str | None
     """Canonical JSON; of a pattern or a range the rule itself, to be shown. None if bound."""

@@ -15,14 +15,14 @@ from tracegrade_queries.build.canonical import canonical_json
 from tracegrade_scoring.sql import query
 from tracegrade_scoring.tasks.wanted import faults, literally, place, wanted
 
-FITS = "SELECT fits_wanted($found, $value, $pattern, $low, $high)"
+FITS = "SELECT matches_expected($found, $value, $pattern, $low, $high)"
 
 
 @pytest.fixture(scope="module")
 def con() -> duckdb.DuckDBPyConnection:
     """A connection that knows the rule."""
     con = duckdb.connect()
-    con.execute(query("fits_wanted"))
+    con.execute(query("matches_expected"))
     return con
 
 

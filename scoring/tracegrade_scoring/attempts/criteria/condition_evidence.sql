@@ -66,7 +66,7 @@ compared AS (
     found_values.kind,
     CASE
       WHEN found_values.captured
-        THEN fits_wanted(
+        THEN matches_expected(
           found_texts.canonical,
           wanted_texts.canonical,
           found_values.pattern,

@@ -13,7 +13,7 @@
 --   attempt_id       INTEGER  The root trajectory.
 --   call_index       INTEGER  The call.
 --   position         INTEGER  The expectation, from 0 in the task file; one row for each of the 3.
---   arguments_fit    BOOLEAN  Every key given fits (fits_wanted); NULL if that cannot be known.
+--   arguments_fit    BOOLEAN  Every key given fits (matches_expected); NULL if that cannot be known.
 --   arguments_given  BOOLEAN  The task gives at least one key.
 --   unknown_because  VARCHAR  content_missing | input_unbound; NULL if arguments_fit is known.
 --   wrong_argument   VARCHAR  The first key, by name, that does not fit; NULL if none.
@@ -145,7 +145,7 @@ judged AS MATERIALIZED (
     name,
     found,
     wanted,
-    CASE WHEN NOT content_missing THEN fits_wanted(found, wanted, pattern, low, high) END AS fits
+    CASE WHEN NOT content_missing THEN matches_expected(found, wanted, pattern, low, high) END AS fits
   FROM compared
 ),
 

@@ -4,7 +4,7 @@
 -- a text; other values are no text. low, high: the bounds of a number, included. FALSE where
 -- nothing is found; NULL where wanted is, which then stands for a value that was not bound.
 -- Source: docs/metrics.md, section 0.5.
-CREATE OR REPLACE TEMP MACRO fits_wanted(FOUND, WANTED, PATTERN, LOW, HIGH) AS
+CREATE OR REPLACE TEMP MACRO matches_expected(FOUND, WANTED, PATTERN, LOW, HIGH) AS
 CASE
   WHEN wanted IS NULL THEN NULL
   WHEN found IS NULL THEN FALSE
