@@ -23,7 +23,7 @@ _STAGES: Final = (
     "call_sub_goals",
     "sub_goal_requirements",
     "premature_commitments",
-    "suspects",
+    "cascade_candidates",
 )
 
 _MODES: Final = ("cascades", "goal_drifts", "failure_modes", "failure_rows", "failed_call_rows")
@@ -40,7 +40,7 @@ def score(con: duckdb.DuckDBPyConnection) -> None:
     """
     for name in _STAGES:
         materialise(con, name)
-    texts = pl.DataFrame(con.sql(unordered("suspect_texts")).to_arrow_table())
+    texts = pl.DataFrame(con.sql(unordered("cascade_candidate_texts")).to_arrow_table())
     put(con, "suspect_tokens", distinctive_tokens(texts).unique().to_arrow())
     for name in _MODES:
         materialise(con, name)

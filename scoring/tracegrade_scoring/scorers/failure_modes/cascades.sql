@@ -10,7 +10,7 @@
 --   sub_goal_examples
 --   sub_goal_requirements
 --   suspect_tokens
---   suspects
+--   cascade_candidates
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt with a cascade, or of which it is not known.
 --   call_index  INTEGER  The call that led to the others; NULL if it is not known.
@@ -23,7 +23,7 @@ WITH marks AS (
     call_index,
     'sub-goal ' || sub_goal AS mark,
     FALSE AS follows
-  FROM suspects
+  FROM cascade_candidates
   WHERE may_lead AND sub_goal IS NOT NULL
   UNION ALL
   SELECT
@@ -41,26 +41,26 @@ WITH marks AS (
   WHERE found.returned
   UNION ALL
   SELECT
-    suspects.attempt_id,
-    suspects.call_index,
+    cascade_candidates.attempt_id,
+    cascade_candidates.call_index,
     'sub-goal ' || needed.prerequisite AS mark,
     TRUE AS follows
-  FROM suspects
+  FROM cascade_candidates
   INNER JOIN sub_goal_examples USING (attempt_id)
   INNER JOIN sub_goal_requirements AS needed USING (example, sub_goal)
   WHERE
-    suspects.failed
-    AND needed.open_until >= suspects.call_index
+    cascade_candidates.failed
+    AND needed.open_until >= cascade_candidates.call_index
   UNION ALL
   SELECT
-    suspects.attempt_id,
-    suspects.call_index,
+    cascade_candidates.attempt_id,
+    cascade_candidates.call_index,
     given.token AS mark,
     TRUE AS follows
-  FROM suspects
+  FROM cascade_candidates
   INNER JOIN suspect_tokens AS given USING (attempt_id, call_index)
   WHERE
-    suspects.failed
+    cascade_candidates.failed
     AND NOT given.returned
 ),
 
@@ -108,7 +108,7 @@ first_cascades AS (
 
 hidden AS (
   SELECT attempt_id
-  FROM suspects
+  FROM cascade_candidates
   GROUP BY attempt_id
   HAVING
     bool_or(may_lead)

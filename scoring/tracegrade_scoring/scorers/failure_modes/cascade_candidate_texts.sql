@@ -1,7 +1,7 @@
--- What suspects were given, and what those returned that may have led to other failures.
+-- What cascade_candidates were given, and what those returned that may have led to other failures.
 --
 -- Reads:
---   suspects
+--   cascade_candidates
 -- Columns:
 --   attempt_id  INTEGER  The root trajectory.
 --   call_index  INTEGER  The call.
@@ -14,12 +14,12 @@ SELECT
   call_index,
   FALSE AS returned,
   lower(arguments) AS text
-FROM suspects
+FROM cascade_candidates
 UNION ALL
 SELECT
   attempt_id,
   call_index,
   TRUE AS returned,
   lower(result) AS text
-FROM suspects
+FROM cascade_candidates
 WHERE may_lead;
