@@ -149,7 +149,7 @@ OF_THE_LAKE = {"successful_paths", "unscored_traces"}
 """Queries that read the lake's tables, in which runs have their ids; others read a bucket's."""
 
 EMPTY = {
-    *("asked_answers", "cascades", "observed_results"),
+    *("pattern_answers", "cascades", "observed_results"),
     *("rollback_scores", "successful_paths", "verdict_opinions"),
 }
 """Queries that find nothing in these two runs: no error led to others, they answered nothing, saw
