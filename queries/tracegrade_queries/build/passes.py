@@ -55,7 +55,7 @@ WHERE bucket_events.key = salvaged_events.key
 _ARGUMENTS: Final = """
 SELECT arguments FROM operations WHERE arguments IS NOT NULL
 UNION
-SELECT arguments FROM spoken_parts WHERE arguments IS NOT NULL
+SELECT arguments FROM message_parts WHERE arguments IS NOT NULL
 """
 
 
@@ -82,7 +82,7 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _place_in_runs(con)
     _make(con, "code_texts")
     _read_code(con)
-    _make(con, "spoken_parts")
+    _make(con, "message_parts")
     _canonicalise(con, _ARGUMENTS)
     _group_model_spans(con)
     _group_tool_spans(con)

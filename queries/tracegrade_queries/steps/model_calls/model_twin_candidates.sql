@@ -3,7 +3,7 @@
 -- Reads:
 --   canonical
 --   model_groups
---   spoken_parts
+--   message_parts
 -- Columns:
 --   key         BIGINT   As in model_groups; one row each.
 --   run         BIGINT
@@ -49,18 +49,18 @@ digests AS (
       string_agg(
         concat_ws(
           ' ',
-          spoken_parts.part_type,
-          spoken_parts.tool_name,
-          coalesce(canonical.canonical, spoken_parts.arguments),
-          spoken_parts.text
+          message_parts.part_type,
+          message_parts.tool_name,
+          coalesce(canonical.canonical, message_parts.arguments),
+          message_parts.text
         ), '\n'
-        ORDER BY spoken_parts.message_position, spoken_parts.part_position
+        ORDER BY message_parts.message_position, message_parts.part_position
       )
     ) AS said
   FROM members
-  INNER JOIN spoken_parts USING (key)
-  LEFT JOIN canonical ON spoken_parts.arguments = canonical.text
-  WHERE spoken_parts.direction = 'out' AND spoken_parts.part_type <> 'reasoning'
+  INNER JOIN message_parts USING (key)
+  LEFT JOIN canonical ON message_parts.arguments = canonical.text
+  WHERE message_parts.direction = 'out' AND message_parts.part_type <> 'reasoning'
   GROUP BY members.outermost, members.key
 ),
 

@@ -3,7 +3,7 @@
 -- Of several spans that record one call, the one that tells most parts of a direction is taken.
 --
 -- Reads:
---   spoken_parts
+--   message_parts
 --   model_members
 --   model_calls
 --   operations
@@ -27,11 +27,11 @@ counts AS (
   SELECT
     model_members.model_call,
     model_members.key,
-    count(*) FILTER (WHERE spoken_parts.direction = 'in') AS heard,
-    count(*) FILTER (WHERE spoken_parts.direction = 'out') AS said
+    count(*) FILTER (WHERE message_parts.direction = 'in') AS heard,
+    count(*) FILTER (WHERE message_parts.direction = 'out') AS said
   FROM model_members
   SEMI JOIN shared USING (model_call)
-  INNER JOIN spoken_parts USING (key)
+  INNER JOIN message_parts USING (key)
   GROUP BY model_members.model_call, model_members.key
 ),
 

@@ -3,7 +3,7 @@
 -- A view, since few columns of few parts are asked for at a time.
 --
 -- Reads:
---   spoken_parts
+--   message_parts
 --   tellers
 -- Columns:
 --   model_call        BIGINT
@@ -25,16 +25,16 @@ SELECT
   tellers.model_call,
   tellers.run,
   tellers.start_ns,
-  spoken_parts.direction,
-  spoken_parts.message_position,
-  spoken_parts.part_position,
-  spoken_parts.role,
-  spoken_parts.part_type,
-  spoken_parts.text,
-  spoken_parts.tool_name,
-  spoken_parts.call_id,
-  spoken_parts.arguments,
-  spoken_parts.result
-FROM spoken_parts
+  message_parts.direction,
+  message_parts.message_position,
+  message_parts.part_position,
+  message_parts.role,
+  message_parts.part_type,
+  message_parts.text,
+  message_parts.tool_name,
+  message_parts.call_id,
+  message_parts.arguments,
+  message_parts.result
+FROM message_parts
 INNER JOIN tellers USING (key)
-WHERE CASE spoken_parts.direction WHEN 'in' THEN tellers.hears ELSE tellers.says END;
+WHERE CASE message_parts.direction WHEN 'in' THEN tellers.hears ELSE tellers.says END;
