@@ -91,7 +91,7 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _make(
         con,
         "inner_tools",
-        "spoken_steps",
+        "message_steps",
         "user_steps",
         "call_steps",
         "observers",

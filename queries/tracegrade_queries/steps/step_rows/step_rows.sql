@@ -1,7 +1,7 @@
 -- Steps of all kinds, numbered.
 --
 -- Reads:
---   spoken_steps
+--   message_steps
 --   user_steps
 --   call_steps
 --   observation_steps
@@ -28,7 +28,7 @@ WITH told AS (
     *,
     'assistant' AS role,
     'derived' AS provenance
-  FROM spoken_steps
+  FROM message_steps
   UNION ALL BY NAME
   SELECT
     *,
