@@ -108,7 +108,7 @@ def _group_model_spans(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, "model_groups", "model_twin_candidates", "model_twin_edges")
     follow(con, "model_twin_edges", "model_twin_ends")
     _make(con, "model_members", "model_calls", "tellers")
-    _show(con, "told_parts")
+    _show(con, "recorded_parts")
     _make(con, "recalled_parts")
     _show(con, "model_parts")
 

@@ -4,7 +4,7 @@
 --
 -- Reads:
 --   recalled_parts
---   told_parts
+--   recorded_parts
 -- Columns:
 --   model_call        BIGINT
 --   run               BIGINT
@@ -35,7 +35,7 @@ SELECT
   call_id,
   arguments,
   result
-FROM told_parts
+FROM recorded_parts
 UNION ALL
 SELECT
   model_call,

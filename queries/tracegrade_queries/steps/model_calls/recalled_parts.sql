@@ -5,7 +5,7 @@
 --
 -- Reads:
 --   model_calls
---   told_parts
+--   recorded_parts
 -- Columns:
 --   model_call        BIGINT
 --   run               BIGINT
@@ -24,7 +24,7 @@
 --   none
 WITH telling AS (
   SELECT DISTINCT model_call
-  FROM told_parts
+  FROM recorded_parts
   WHERE direction = 'out'
 ),
 
@@ -42,14 +42,14 @@ calls AS (
 
 heard_messages AS (
   SELECT
-    told_parts.model_call,
-    count(DISTINCT told_parts.message_position) FILTER (WHERE told_parts.role = 'assistant')
+    recorded_parts.model_call,
+    count(DISTINCT recorded_parts.message_position) FILTER (WHERE recorded_parts.role = 'assistant')
       AS said_before,
-    max(told_parts.message_position) FILTER (WHERE told_parts.role = 'assistant') AS last_said
-  FROM told_parts
+    max(recorded_parts.message_position) FILTER (WHERE recorded_parts.role = 'assistant') AS last_said
+  FROM recorded_parts
   SEMI JOIN calls USING (model_call)
-  WHERE told_parts.direction = 'in'
-  GROUP BY told_parts.model_call
+  WHERE recorded_parts.direction = 'in'
+  GROUP BY recorded_parts.model_call
 ),
 
 ordered AS (
@@ -84,10 +84,10 @@ heard AS (
     silent.model_call AS producer,
     silent.start_ns AS producer_ns,
     silent.last_said,
-    told_parts.*
+    recorded_parts.*
   FROM silent
-  INNER JOIN told_parts ON silent.next_call = told_parts.model_call
-  WHERE told_parts.direction = 'in'
+  INNER JOIN recorded_parts ON silent.next_call = recorded_parts.model_call
+  WHERE recorded_parts.direction = 'in'
 ),
 
 starts AS (
