@@ -87,7 +87,7 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _group_model_spans(con)
     _group_tool_spans(con)
     _make(con, "requests", "matches", "responses", "tool_lists", "offered_in_runs")
-    _make(con, "control_tools", "calls", "turns", "recalled_thoughts", "model_texts", "answers")
+    _make(con, "control_tools", "calls", "turns", "recovered_thoughts", "model_texts", "answers")
     _make(
         con,
         "inner_tools",
@@ -109,7 +109,7 @@ def _group_model_spans(con: duckdb.DuckDBPyConnection) -> None:
     follow(con, "model_twin_edges", "model_twin_ends")
     _make(con, "model_members", "model_calls", "tellers")
     _show(con, "recorded_parts")
-    _make(con, "recalled_parts")
+    _make(con, "recovered_parts")
     _show(con, "model_parts")
 
 

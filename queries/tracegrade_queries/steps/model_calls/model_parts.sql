@@ -3,7 +3,7 @@
 -- A view, as what it reads.
 --
 -- Reads:
---   recalled_parts
+--   recovered_parts
 --   recorded_parts
 -- Columns:
 --   model_call        BIGINT
@@ -51,4 +51,4 @@ SELECT
   call_id,
   arguments,
   result
-FROM recalled_parts;
+FROM recovered_parts;

@@ -6,7 +6,7 @@
 --   operations
 --   model_calls
 --   model_parts
---   recalled_thoughts
+--   recovered_thoughts
 --   model_texts
 --   answers
 --   inner_tools
@@ -41,7 +41,7 @@ WITH said AS (
     part_position,
     'thought' AS kind,
     text
-  FROM recalled_thoughts
+  FROM recovered_thoughts
   UNION ALL
   SELECT
     model_call,
