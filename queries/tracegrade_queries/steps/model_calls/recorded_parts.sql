@@ -4,7 +4,7 @@
 --
 -- Reads:
 --   message_parts
---   tellers
+--   message_sources
 -- Columns:
 --   model_call        BIGINT
 --   run               BIGINT
@@ -22,9 +22,9 @@
 -- Order:
 --   none
 SELECT
-  tellers.model_call,
-  tellers.run,
-  tellers.start_ns,
+  message_sources.model_call,
+  message_sources.run,
+  message_sources.start_ns,
   message_parts.direction,
   message_parts.message_position,
   message_parts.part_position,
@@ -36,5 +36,5 @@ SELECT
   message_parts.arguments,
   message_parts.result
 FROM message_parts
-INNER JOIN tellers USING (key)
-WHERE CASE message_parts.direction WHEN 'in' THEN tellers.hears ELSE tellers.says END;
+INNER JOIN message_sources USING (key)
+WHERE CASE message_parts.direction WHEN 'in' THEN message_sources.hears ELSE message_sources.says END;
