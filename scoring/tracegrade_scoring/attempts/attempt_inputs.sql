@@ -1,7 +1,7 @@
 -- What the user asked first in each attempt of a known task.
 --
 -- Reads:
---   task_matches
+--   attempt_tasks
 --   trajectories
 -- Columns:
 --   attempt_id  INTEGER  One row each.
@@ -10,11 +10,11 @@
 -- Order:
 --   none
 SELECT
-  task_matches.attempt_id,
-  task_matches.task_id AS known_task,
+  attempt_tasks.attempt_id,
+  attempt_tasks.task_id AS known_task,
   trajectories.user_input AS words
-FROM task_matches
-INNER JOIN trajectories ON task_matches.attempt_id = trajectories.trajectory_id
+FROM attempt_tasks
+INNER JOIN trajectories ON attempt_tasks.attempt_id = trajectories.trajectory_id
 WHERE
-  task_matches.task_id IS NOT NULL
+  attempt_tasks.task_id IS NOT NULL
   AND trajectories.user_input IS NOT NULL;

@@ -2,7 +2,7 @@
 --
 -- Reads:
 --   successes
---   task_matches
+--   attempt_tasks
 --   tasks
 --   trajectories
 -- Columns:
@@ -25,10 +25,10 @@
 -- Order:
 --   attempt_id
 SELECT
-  task_matches.attempt_id,
-  task_matches.task_id,
-  task_matches.task_source,
-  task_matches.ambiguous,
+  attempt_tasks.attempt_id,
+  attempt_tasks.task_id,
+  attempt_tasks.task_source,
+  attempt_tasks.ambiguous,
   tasks.task_id IS NOT NULL AS specified,
   trajectories.release,
   trajectories.agent_name,
@@ -41,8 +41,8 @@ SELECT
   trajectories.final_answer,
   trajectories.complete,
   coalesce(trajectories.sample_weight, 1) AS sample_weight
-FROM task_matches
-INNER JOIN trajectories ON task_matches.attempt_id = trajectories.trajectory_id
-LEFT JOIN tasks ON task_matches.task_id = tasks.task_id
-LEFT JOIN successes ON task_matches.attempt_id = successes.attempt_id
-ORDER BY task_matches.attempt_id;
+FROM attempt_tasks
+INNER JOIN trajectories ON attempt_tasks.attempt_id = trajectories.trajectory_id
+LEFT JOIN tasks ON attempt_tasks.task_id = tasks.task_id
+LEFT JOIN successes ON attempt_tasks.attempt_id = successes.attempt_id
+ORDER BY attempt_tasks.attempt_id;

@@ -5,7 +5,7 @@
 -- Reads:
 --   criterion_conditions
 --   criterion_evidence
---   task_matches
+--   attempt_tasks
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt whose task has a criterion.
 --   success     BOOLEAN  NULL if content that it needs was not captured or bound.
@@ -24,13 +24,13 @@ WITH ends AS (
 -- A condition without evidence does not hold.
 conditions AS (
   SELECT
-    task_matches.attempt_id,
+    attempt_tasks.attempt_id,
     if(ends.attempt_id IS NULL, FALSE, ends.holds) AS holds
-  FROM task_matches
+  FROM attempt_tasks
   INNER JOIN criterion_conditions USING (task_id)
   LEFT JOIN ends
     ON
-      task_matches.attempt_id = ends.attempt_id
+      attempt_tasks.attempt_id = ends.attempt_id
       AND criterion_conditions.condition = ends.condition
   WHERE
     criterion_conditions.sub_goal = ''

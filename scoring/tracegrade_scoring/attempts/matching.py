@@ -24,9 +24,9 @@ Patterns = Mapping[str, str]
 
 
 def match_tasks(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
-    """Create `matched_tasks`, `task_matches` and `attempt_bindings`.
+    """Create `task_candidates`, `attempt_tasks` and `attempt_bindings`.
 
-    `matched_tasks` has one row for each attempt and task whose `match` fits it;
+    `task_candidates` has one row for each attempt and task whose `match` fits it;
     `attempt_bindings` (attempt_id, name, value) one for each value bound in an attempt whose task
     is known, whether by span or by match.
     """
@@ -34,8 +34,8 @@ def match_tasks(con: duckdb.DuckDBPyConnection, specification: Specification) ->
     patterns = {name: match.user_input for name, match in matches.items() if match.user_input}
     materialise(con, "attempts_without_task")
     put(con, "fitting_patterns", _fitting_patterns(con, patterns))
-    materialise(con, "matched_tasks")
-    materialise(con, "task_matches")
+    materialise(con, "task_candidates")
+    materialise(con, "attempt_tasks")
     materialise(con, "attempt_inputs")
     put(con, "attempt_bindings", _bindings(con, patterns))
 

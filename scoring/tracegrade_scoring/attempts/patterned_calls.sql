@@ -2,7 +2,7 @@
 --
 -- Reads:
 --   calls
---   task_matches
+--   attempt_tasks
 --   task_serves
 -- Columns:
 --   attempt_id  INTEGER  The root trajectory.
@@ -26,6 +26,6 @@ SELECT
   patterns.pattern,
   calls.arguments
 FROM calls
-INNER JOIN task_matches USING (attempt_id)
+INNER JOIN attempt_tasks USING (attempt_id)
 INNER JOIN patterns USING (task_id, tool_name)
 WHERE calls.arguments IS NOT NULL;

@@ -29,7 +29,7 @@ _MACROS: Final = (
 def create_relations(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
     """Create what every metric reads.
 
-    That is the task relations, `attempt_members`, `calls`, `plans`, `task_matches`,
+    That is the task relations, `attempt_members`, `calls`, `plans`, `attempt_tasks`,
     `argument_patterns` and `attempts`. Their columns stand in the headers of the queries of the
     same names, and for the task relations in `tasks/relations.py`.
     """

@@ -7,7 +7,7 @@ from tracegrade_scoring.relations import materialise
 
 
 def judge_success(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `successes`, and what it is made from; needs `calls` and `task_matches`."""
+    """Create `successes`, and what it is made from; needs `calls` and `attempt_tasks`."""
     materialise(con, "verdict_opinions")
     materialise(con, "sub_goal_verdicts")
     judge_criteria(con)

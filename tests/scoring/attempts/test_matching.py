@@ -59,7 +59,7 @@ def test_patterns_fit_and_bind_together_as_alone(seed: int) -> None:
         materialise(con, "attempt_members")
         match_tasks(con, specification)
         alone = [{name: by_itself(con, p, text) for name, p in patterns.items()} for text in texts]
-        matched = con.sql("SELECT attempt_id, task_id FROM matched_tasks").fetchall()
+        matched = con.sql("SELECT attempt_id, task_id FROM task_candidates").fetchall()
         bound = con.sql("SELECT attempt_id, name, value FROM attempt_bindings").fetchall()
 
     fitting = [
@@ -90,7 +90,7 @@ def test_any_number_of_long_patterns_is_asked() -> None:
         register(con, specification)
         materialise(con, "attempt_members")
         match_tasks(con, specification)
-        found = con.sql("SELECT attempt_id, task_id FROM matched_tasks ORDER BY ALL").fetchall()
+        found = con.sql("SELECT attempt_id, task_id FROM task_candidates ORDER BY ALL").fetchall()
 
     assert found == [("t1", "task0"), ("t2", "task1999"), ("t2", "task700")]
 

@@ -13,7 +13,7 @@
 --   found_values
 --   steps
 --   sub_goal_verdicts
---   task_matches
+--   attempt_tasks
 --   trajectories
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt_id, sub_goal, condition and moment.
@@ -25,9 +25,9 @@
 --   none
 WITH asked AS (
   SELECT
-    task_matches.attempt_id,
+    attempt_tasks.attempt_id,
     criterion_conditions.*
-  FROM task_matches
+  FROM attempt_tasks
   INNER JOIN criterion_conditions USING (task_id)
 ),
 
@@ -41,9 +41,9 @@ call_counts AS (
 
 ends AS (
   SELECT
-    task_matches.attempt_id,
+    attempt_tasks.attempt_id,
     coalesce(call_counts.calls, 0) AS moment
-  FROM task_matches
+  FROM attempt_tasks
   LEFT JOIN call_counts USING (attempt_id)
 ),
 

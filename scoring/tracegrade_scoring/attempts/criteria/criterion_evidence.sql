@@ -6,7 +6,7 @@
 -- Reads:
 --   condition_evidence
 --   criterion_conditions
---   task_matches
+--   attempt_tasks
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt_id, sub_goal, condition and moment.
 --   sub_goal    VARCHAR  The sub-goal that the criterion belongs to; '' for the task itself.
@@ -18,11 +18,11 @@
 WITH evidence AS (
   SELECT
     condition_evidence.*,
-    task_matches.task_id,
+    attempt_tasks.task_id,
     criterion_conditions.any_of,
     criterion_conditions.alternative
   FROM condition_evidence
-  INNER JOIN task_matches USING (attempt_id)
+  INNER JOIN attempt_tasks USING (attempt_id)
   INNER JOIN criterion_conditions USING (task_id, sub_goal, condition)
 ),
 

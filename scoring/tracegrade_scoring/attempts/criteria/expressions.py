@@ -24,8 +24,8 @@ ROWS_AT_A_TIME: Final = 10_000
 """Steps that are handed over at once."""
 
 _ASKED = """
-  SELECT task_matches.attempt_id, sub_goal, condition
-  FROM task_matches INNER JOIN criterion_conditions USING (task_id)
+  SELECT attempt_tasks.attempt_id, sub_goal, condition
+  FROM attempt_tasks INNER JOIN criterion_conditions USING (task_id)
   WHERE expression = $expression
 """
 

@@ -4,7 +4,7 @@
 --   attempt_bindings
 --   calls
 --   criterion_values
---   task_matches
+--   attempt_tasks
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt_id, call_index, sub_goal, condition, part, path.
 --   call_index  INTEGER  A call that the condition is about, by tool and status.
@@ -45,7 +45,7 @@ SELECT
   asked.low,
   asked.high
 FROM calls
-INNER JOIN task_matches USING (attempt_id)
+INNER JOIN attempt_tasks USING (attempt_id)
 INNER JOIN criterion_values AS asked USING (task_id)
 LEFT JOIN attempt_bindings AS bound
   ON

@@ -54,7 +54,7 @@ def judge_criteria(con: duckdb.DuckDBPyConnection) -> None:
     """Create `criterion_conditions`, `criterion_evidence` and `expression_results`.
 
     Args:
-        con: Holds `attempt_bindings`, `attempt_members`, `calls`, `steps`, `task_matches`,
+        con: Holds `attempt_bindings`, `attempt_members`, `calls`, `steps`, `attempt_tasks`,
             `trajectories`, `verdict_opinions` and the task relations.
     """
     found = list(_all_conditions(con))

@@ -2,7 +2,7 @@
 --
 -- Reads:
 --   criterion_conditions
---   task_matches
+--   attempt_tasks
 --   trajectories
 -- Columns:
 --   attempt_id    INTEGER  One row for each attempt_id and pattern.
@@ -21,10 +21,10 @@ WITH patterns AS (
 )
 
 SELECT
-  task_matches.attempt_id,
+  attempt_tasks.attempt_id,
   patterns.pattern,
   trajectories.final_answer
-FROM task_matches
+FROM attempt_tasks
 INNER JOIN patterns USING (task_id)
-INNER JOIN trajectories ON task_matches.attempt_id = trajectories.trajectory_id
+INNER JOIN trajectories ON attempt_tasks.attempt_id = trajectories.trajectory_id
 WHERE trajectories.final_answer IS NOT NULL;

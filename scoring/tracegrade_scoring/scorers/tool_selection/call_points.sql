@@ -7,7 +7,7 @@
 -- Reads:
 --   argument_patterns
 --   calls
---   task_matches
+--   attempt_tasks
 --   task_serves
 --   task_sub_goals
 -- Columns:
@@ -45,9 +45,9 @@ ruled AS (
     serving.rules,
     argument_patterns.patterns
   FROM calls
-  LEFT JOIN task_matches USING (attempt_id)
+  LEFT JOIN attempt_tasks USING (attempt_id)
   LEFT JOIN serving
-    ON task_matches.task_id = serving.task_id AND calls.tool_name = serving.tool_name
+    ON attempt_tasks.task_id = serving.task_id AND calls.tool_name = serving.tool_name
   LEFT JOIN argument_patterns
     ON
       calls.attempt_id = argument_patterns.attempt_id

@@ -8,7 +8,7 @@
 --   calls
 --   task_expected
 --   task_expected_arguments
---   task_matches
+--   attempt_tasks
 -- Columns:
 --   attempt_id       INTEGER  The root trajectory.
 --   call_index       INTEGER  The call.
@@ -49,9 +49,9 @@ expecting_calls AS (
     calls.call_index,
     calls.tool_name,
     calls.effect,
-    task_matches.task_id
+    attempt_tasks.task_id
   FROM calls
-  INNER JOIN task_matches USING (attempt_id)
+  INNER JOIN attempt_tasks USING (attempt_id)
 ),
 
 fitting AS (

@@ -3,7 +3,7 @@
 -- Source: docs/metrics.md, section 8.1: an attempt that two tasks match is ambiguous, not guessed.
 --
 -- Reads:
---   matched_tasks
+--   task_candidates
 --   trajectories
 --   attempt_members
 -- Columns:
@@ -18,7 +18,7 @@ WITH matches AS (
     attempt_id,
     count(*) AS tasks,
     min(task_id) AS task_id
-  FROM matched_tasks
+  FROM task_candidates
   GROUP BY attempt_id
 )
 
