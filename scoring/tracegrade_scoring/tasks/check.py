@@ -10,6 +10,7 @@ import jsonschema_rs
 import re2
 
 from tracegrade_scoring.tasks import engine, graph
+from tracegrade_scoring.tasks.expected_value import argument_path_faults, bound_name, faults
 from tracegrade_scoring.tasks.model import (
     Criterion,
     Expected,
@@ -21,7 +22,6 @@ from tracegrade_scoring.tasks.model import (
 )
 from tracegrade_scoring.tasks.shape import did_you_mean, dotted
 from tracegrade_scoring.tasks.source import Path, Problem, Source
-from tracegrade_scoring.tasks.wanted import bound_name, faults, place_faults
 
 
 def check_file(source: Source, file: TaskFile, tools: Mapping[str, Tool]) -> Iterator[Problem]:
@@ -164,7 +164,7 @@ def _arguments(
     source: Source, path: Path, arguments: Mapping[str, Any], groups: Sequence[str]
 ) -> Iterator[Problem]:
     for key in arguments:
-        for fact, way_out in place_faults(key):
+        for fact, way_out in argument_path_faults(key):
             yield source.problem((*path, key), fact, way_out)
     yield from _values(source, path, arguments, groups)
 

@@ -17,7 +17,7 @@ from tracegrade_scoring.errors import NothingToDraft
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.sql import query
-from tracegrade_scoring.tasks.wanted import as_key, literally
+from tracegrade_scoring.tasks.expected_value import as_key, literally
 
 UNKNOWN_EFFECT: Final = "    # effect: read | write | destructive"
 

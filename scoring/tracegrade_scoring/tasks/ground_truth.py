@@ -18,7 +18,7 @@ from tracegrade_collector.importing.records import read_records
 from tracegrade_collector.importing.source import READ_ERRORS, open_plain
 from tracegrade_collector.importing.trajectory import Call
 from tracegrade_scoring.errors import TaskFileUnreadable
-from tracegrade_scoring.tasks.wanted import as_key, literally
+from tracegrade_scoring.tasks.expected_value import as_key, literally
 
 COMPLETE: Final[dict[str, bool | str]] = {"true": True, "false": False, "writes": "writes"}
 

@@ -17,12 +17,12 @@ from pydantic import (
     model_validator,
 )
 
-from tracegrade_scoring.tasks.wanted import SCHEMA, bound_name
+from tracegrade_scoring.tasks.expected_value import SCHEMA, bound_name
 
 Effect = Literal["read", "write", "destructive"]
 Name = Annotated[str, Field(min_length=1)]
 Wanted = Annotated[Any, WithJsonSchema(SCHEMA)]
-"""A value or a rule for one, see `wanted.py`."""
+"""A value or a rule for one, see `expected_value.py`."""
 
 
 class _Strict(BaseModel):

@@ -11,9 +11,14 @@ import pyarrow as pa
 
 from tracegrade_lake.columns import BOOLEAN, DOUBLE, INTEGER, TEXT, TEXTS
 from tracegrade_scoring.relations import put, table
+from tracegrade_scoring.tasks.expected_value import (
+    argument_path,
+    bound_name,
+    canonical,
+    expected_value,
+)
 from tracegrade_scoring.tasks.load import Specification
 from tracegrade_scoring.tasks.model import Criterion, Expected, SubGoal
-from tracegrade_scoring.tasks.wanted import bound_name, canonical, place, wanted
 
 Row: TypeAlias = tuple[object, ...]
 
@@ -176,7 +181,7 @@ def _expected(specification: Specification) -> Iterator[Row]:
 def _expected_arguments(specification: Specification) -> Iterator[Row]:
     for task_id, position, point in _points(specification):
         for key, value in (point.arguments or {}).items():
-            yield task_id, position, key, *place(key), *wanted(value)
+            yield task_id, position, key, *argument_path(key), *expected_value(value)
 
 
 def pattern_or_input(answer: Any) -> tuple[str | None, str | None]:

@@ -68,7 +68,7 @@ compared AS (
       WHEN found_values.captured
         THEN matches_expected(
           found_texts.canonical,
-          wanted_texts.canonical,
+          expected_texts.canonical,
           found_values.pattern,
           found_values.low,
           found_values.high
@@ -77,7 +77,7 @@ compared AS (
     found_values.found IS NOT NULL AS has_path
   FROM found_values
   LEFT JOIN canonical_values AS found_texts ON found_values.found = found_texts.text
-  LEFT JOIN canonical_values AS wanted_texts ON found_values.wanted = wanted_texts.text
+  LEFT JOIN canonical_values AS expected_texts ON found_values.expected = expected_texts.text
 ),
 
 result_calls AS (

@@ -20,8 +20,8 @@ file.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from tracegrade_scoring.tasks.expected_value import ExpectedValue, argument_path, expected_value
 from tracegrade_scoring.tasks.relations import pattern_or_input
-from tracegrade_scoring.tasks.wanted import Wanted, place, wanted
 
 Criterion = Mapping[str, Any]
 
@@ -86,12 +86,12 @@ def serves_by_answer(criterion: Criterion | None) -> bool:
     return "answer" in criterion or any(map(serves_by_answer, criterion.get("any_of", ())))
 
 
-def values(condition: Condition) -> Iterator[tuple[str, str, Wanted]]:
-    """Yield (part, path, wanted) of each value asked of a call's `arguments` or `result`."""
+def values(condition: Condition) -> Iterator[tuple[str, str, ExpectedValue]]:
+    """Yield (part, path, expected) for each value that a call's arguments or result must have."""
     for key, value in condition.arguments.items():
-        yield "arguments", place(key).pointer, wanted(value)
+        yield "arguments", argument_path(key).pointer, expected_value(value)
     for path, value in condition.returned.items():
-        yield "result", path, wanted(value)
+        yield "result", path, expected_value(value)
 
 
 def _conditions(criterion: Criterion) -> Iterator[Condition]:

@@ -15,7 +15,7 @@
 --   path        VARCHAR  JSON path, or pointer, into that part.
 --   captured    BOOLEAN  The part is there as it was; else nothing can be said of it.
 --   found       VARCHAR  JSON text at the path; NULL if there is none.
---   wanted      VARCHAR  JSON text that is asked for; NULL if it stands for a value not bound.
+--   expected    VARCHAR  JSON text that is asked for; NULL if it stands for a value not bound.
 --   pattern     VARCHAR  RE2 that a text must match instead of being equal; NULL if none.
 --   low         DOUBLE   Least number, of a number that need not be equal; NULL if none.
 --   high        DOUBLE   The greatest.
@@ -40,7 +40,7 @@ SELECT
     WHEN asked.input IS NULL THEN asked.value
     WHEN asked.input_type = 'text' THEN to_json(bound.value)::VARCHAR
     WHEN regexp_full_match(bound.value, '-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?') THEN bound.value
-  END AS wanted,
+  END AS expected,
   asked.pattern,
   asked.low,
   asked.high

@@ -61,9 +61,9 @@ def judge_criteria(con: duckdb.DuckDBPyConnection) -> None:
     rows = ((*key, *condition.columns) for key, condition in found)
     put(con, "criterion_conditions", table(CONDITIONS, rows))
     asked = (
-        (*key, condition.kind, condition.tool_name, condition.failed, part, path, *wanted)
+        (*key, condition.kind, condition.tool_name, condition.failed, part, path, *expected)
         for key, condition in found
-        for part, path, wanted in values(condition)
+        for part, path, expected in values(condition)
     )
     put(con, "criterion_values", table(VALUES, asked))
     materialise(con, "found_values")
@@ -90,6 +90,6 @@ def _canonicalise(con: duckdb.DuckDBPyConnection) -> None:
     """Create `canonical_values` (text, canonical): each distinct JSON text that is compared."""
     texts = con.sql(
         "SELECT found FROM found_values WHERE found IS NOT NULL "
-        "UNION SELECT wanted FROM found_values WHERE wanted IS NOT NULL ORDER BY ALL"
+        "UNION SELECT expected FROM found_values WHERE expected IS NOT NULL ORDER BY ALL"
     ).to_arrow_table()["found"]
     put(con, "canonical_values", pa.table({"text": texts, "canonical": canonical_texts(texts)}))

@@ -57,7 +57,7 @@ picks AS (
     coalesce(expected.decision, calls.decision) AS decision,
     pairs.wrong_argument,
     pairs.found,
-    pairs.wanted,
+    pairs.expected,
     validity.message,
     better.alternative,
     better.effect AS better_effect,
@@ -155,7 +155,7 @@ made AS (
             arguments_differ,
             concat(
               'argument ', wrong_argument, ' of ', tool_name, ' is ', coalesce(found, 'missing'),
-              ', expected ', wanted
+              ', expected ', expected
             ),
             NULL
           ),

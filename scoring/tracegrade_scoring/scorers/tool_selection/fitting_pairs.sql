@@ -13,12 +13,12 @@
 --   attempt_id       INTEGER  The root trajectory.
 --   call_index       INTEGER  The call.
 --   position         INTEGER  The expectation, from 0 in the task file; one row for each of the 3.
---   arguments_fit    BOOLEAN  Every key given fits (matches_expected); NULL if that cannot be known.
+--   arguments_fit    BOOLEAN  Every key given fits; see matches_expected. NULL if unknown.
 --   arguments_given  BOOLEAN  The task gives at least one key.
 --   unknown_because  VARCHAR  content_missing | input_unbound; NULL if arguments_fit is known.
 --   wrong_argument   VARCHAR  The first key, by name, that does not fit; NULL if none.
 --   found            VARCHAR  Its JSON; NULL if missing.
---   wanted           VARCHAR  JSON that was expected there.
+--   expected           VARCHAR  JSON that was expected there.
 --   equal            BIGINT   Top-level keys that fit at every place given in them; NULL if the
 --                             task states no arguments, or where it cannot be known.
 --   keys             BIGINT   Top-level keys of either; 0 if there are none. NULL where equal is.
@@ -128,7 +128,7 @@ compared AS (
       WHEN regexp_full_match(bound.value, '-?(0|[1-9]\d*)') THEN replace(bound.value, '-0', '0')
       WHEN regexp_full_match(bound.value, '-?(0|[1-9]\d*)\.\d+')
         THEN regexp_replace(to_json(bound.value::DOUBLE)::VARCHAR, '\.0$', '')
-    END AS wanted
+    END AS expected
   FROM stated
   INNER JOIN given USING (task_id, position)
   LEFT JOIN attempt_bindings AS bound
@@ -144,8 +144,9 @@ judged AS MATERIALIZED (
     key,
     name,
     found,
-    wanted,
-    CASE WHEN NOT content_missing THEN matches_expected(found, wanted, pattern, low, high) END AS fits
+    expected,
+    CASE WHEN NOT content_missing THEN matches_expected(found, expected, pattern, low, high) END
+      AS fits
   FROM compared
 ),
 
@@ -157,7 +158,7 @@ differing AS (
     count(DISTINCT name) AS unequal,
     min(key) AS wrong_argument,
     arg_min_null(found, key) AS found,
-    arg_min_null(wanted, key) AS wanted
+    arg_min_null(expected, key) AS expected
   FROM judged
   WHERE NOT fits
   GROUP BY attempt_id, call_index, position
@@ -185,7 +186,7 @@ measured AS (
     if(stated.content_missing, 'content_missing', 'input_unbound') AS because,
     differing.wrong_argument,
     differing.found,
-    differing.wanted,
+    differing.expected,
     if(
       unknown.attempt_id IS NULL AND NOT stated.content_missing,
       len(stated.names) - coalesce(differing.unequal, 0),
@@ -210,7 +211,7 @@ SELECT
   NULL AS unknown_because,
   NULL AS wrong_argument,
   NULL AS found,
-  NULL AS wanted,
+  NULL AS expected,
   NULL AS equal,
   NULL AS keys
 FROM fitting
@@ -225,7 +226,7 @@ SELECT
   if(arguments_fit IS NULL, because, NULL) AS unknown_because,
   wrong_argument,
   found,
-  wanted,
+  expected,
   equal,
   if(equal IS NULL, NULL, keys) AS keys
 FROM measured;

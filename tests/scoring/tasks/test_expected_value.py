@@ -13,7 +13,12 @@ from tests.scoring.scorers.plain import equal
 
 from tracegrade_queries.build.canonical import canonical_json
 from tracegrade_scoring.sql import query
-from tracegrade_scoring.tasks.wanted import faults, literally, place, wanted
+from tracegrade_scoring.tasks.expected_value import (
+    argument_path,
+    expected_value,
+    faults,
+    literally,
+)
 
 FITS = "SELECT matches_expected($found, $value, $pattern, $low, $high)"
 
@@ -28,7 +33,7 @@ def con() -> duckdb.DuckDBPyConnection:
 
 def fits(con: duckdb.DuckDBPyConnection, found: Any, rule: Any) -> bool:
     """Return whether a value that is not bound fits."""
-    asked = wanted(rule)
+    asked = expected_value(rule)
     text = canonical_json(json.dumps(found))
     parameters = {"found": text, "value": asked.value, "pattern": asked.pattern}
     ((holds,),) = con.execute(
@@ -110,7 +115,7 @@ def test_bounds_are_those_of_the_numbers_as_written(
 )
 def test_key_leads_into_an_argument(key: str, pointer: str, name: str) -> None:
     """A key that begins like a JSON path is one; the argument is its first part."""
-    assert place(key) == (pointer, name)
+    assert argument_path(key) == (pointer, name)
 
 
 def graded(arguments: Any, made: Any) -> tuple[float | None, float | None]:

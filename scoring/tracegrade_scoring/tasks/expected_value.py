@@ -51,7 +51,7 @@ SCHEMA: Final[dict[str, Any]] = {
 """JSON Schema of a value or a rule."""
 
 
-class Wanted(NamedTuple):
+class ExpectedValue(NamedTuple):
     """A value or a rule, in the columns that SQL compares with (`matches_expected`)."""
 
     value: str | None
@@ -92,20 +92,22 @@ def canonical(value: Any) -> str:
     return canonical_json(json.dumps(value)) or "null"
 
 
-def wanted(value: Any) -> Wanted:
+def expected_value(value: Any) -> ExpectedValue:
     """Return the columns of a value or of a rule without faults."""
     match rule_key(value):
         case "input":
-            return Wanted(None, str(value["input"]), value.get("as", "text"))
+            return ExpectedValue(None, str(value["input"]), value.get("as", "text"))
         case "matches":
-            return Wanted(canonical(value), pattern=value["matches"])
+            return ExpectedValue(canonical(value), pattern=value["matches"])
         case "about":
             # Bounds are those of the numbers as written: 1.1 is within 0.1 of 1.
             about, within = Decimal(str(value["about"])), Decimal(str(value["within"]))
-            return Wanted(canonical(value), low=float(about - within), high=float(about + within))
+            return ExpectedValue(
+                canonical(value), low=float(about - within), high=float(about + within)
+            )
         case "exactly":
-            return Wanted(canonical(value["exactly"]))
-    return Wanted(canonical(value))
+            return ExpectedValue(canonical(value["exactly"]))
+    return ExpectedValue(canonical(value))
 
 
 def faults(value: Any) -> Iterator[tuple[str, str]]:
@@ -139,7 +141,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-class Place(NamedTuple):
+class ArgumentPath(NamedTuple):
     """Where in the arguments of a call a value stands."""
 
     pointer: str
@@ -156,16 +158,16 @@ def is_path(key: str) -> bool:
     return key.startswith(("$.", "$["))
 
 
-def place(key: str) -> Place:
+def argument_path(key: str) -> ArgumentPath:
     """Return where the value stands that `arguments` gives under a key."""
     if not is_path(key):
-        return Place("/" + key.replace("~", "~0").replace("/", "~1"), key)
+        return ArgumentPath("/" + key.replace("~", "~0").replace("/", "~1"), key)
     first = _FIRST.match(key)
     name = first and (first[2] or re.sub(r"\\(.)", r"\1", first[1]))
-    return Place(key, key if name is None else name)
+    return ArgumentPath(key, key if name is None else name)
 
 
-def place_faults(key: str) -> Iterator[tuple[str, str]]:
+def argument_path_faults(key: str) -> Iterator[tuple[str, str]]:
     """Yield (fact, way out) of a key of `arguments` that leads to no one value."""
     fault = engine.json_path_fault(key) if is_path(key) else None
     if fault is None and is_path(key) and not _FIRST.match(key):
