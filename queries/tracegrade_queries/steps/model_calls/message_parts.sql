@@ -66,7 +66,7 @@ outdone AS (
     row_number() OVER (PARTITION BY key, direction ORDER BY part_count DESC, precedence ASC) > 1
 ),
 
-told AS (
+chosen AS (
   SELECT
     parts.key,
     parts.direction,
@@ -83,14 +83,14 @@ told AS (
     nullif(parts.call_id, '') AS call_id,
     parts.arguments,
     parts.result,
-    parts.direction = 'out' AND parts.part_type = 'text' AS is_said
+    parts.direction = 'out' AND parts.part_type = 'text' AS is_output_text
   FROM parts
   ANTI JOIN outdone USING (key, direction, precedence)
 ),
 
 requesting AS (
   SELECT DISTINCT key
-  FROM told
+  FROM chosen
   WHERE direction = 'out' AND part_type = 'tool_call'
 ),
 
@@ -105,29 +105,29 @@ codes AS (
 
 forms AS (
   SELECT
-    told.*,
+    chosen.*,
     codes.thought,
     codes.code,
     CASE
       WHEN
-        told.direction = 'in'
-        AND told.role = 'user'
-        AND told.part_type = 'text'
-        AND starts_with(told.text, 'Observation:')
+        chosen.direction = 'in'
+        AND chosen.role = 'user'
+        AND chosen.part_type = 'text'
+        AND starts_with(chosen.text, 'Observation:')
         THEN 'observation'
-      WHEN NOT told.is_said OR requesting.key IS NOT NULL THEN 'plain'
+      WHEN NOT chosen.is_output_text OR requesting.key IS NOT NULL THEN 'plain'
       WHEN codes.text IS NOT NULL THEN 'code'
-      WHEN regexp_matches(told.text, 'Action:[^\n]*\n\s*Action Input:') THEN 'action'
+      WHEN regexp_matches(chosen.text, 'Action:[^\n]*\n\s*Action Input:') THEN 'action'
       WHEN
         regexp_matches(
-          told.text, '(?s)^\s*(Thought:.*)?Final Answer:|^\s*Thought:.*\n\s*Answer:'
+          chosen.text, '(?s)^\s*(Thought:.*)?Final Answer:|^\s*Thought:.*\n\s*Answer:'
         )
         THEN 'answer'
       ELSE 'plain'
     END AS form
-  FROM told
+  FROM chosen
   LEFT JOIN requesting USING (key)
-  LEFT JOIN codes ON told.is_said AND told.text = codes.text
+  LEFT JOIN codes ON chosen.is_output_text AND chosen.text = codes.text
 ),
 
 actions AS (
@@ -138,7 +138,7 @@ actions AS (
       '(?s)^\s*(?:Thought:\s*)?(.*?)\s*Action:\s*([^\n]*?)\s*\n\s*Action Input:\s*'
       '(.*?)\s*(?:\nObservation:.*)?$',
       ['thought', 'action', 'input']
-    ) AS said
+    ) AS fields
   FROM forms
   WHERE form = 'action'
 ),
@@ -150,12 +150,12 @@ answers AS (
       text,
       '(?s)^\s*(?:Thought:\s*)?(.*?)\s*(?:Final Answer|\n\s*Answer):\s*(.*?)\s*$',
       ['thought', 'answer']
-    ) AS said
+    ) AS fields
   FROM forms
   WHERE form = 'answer'
 ),
 
-spoken AS (
+split_parts AS (
   SELECT
     key,
     direction,
@@ -178,7 +178,7 @@ spoken AS (
     part_position,
     role,
     'reasoning' AS part_type,
-    said.thought AS text
+    fields.thought AS text
   FROM actions
   UNION ALL BY NAME
   SELECT
@@ -188,8 +188,8 @@ spoken AS (
     part_position + 1 AS part_position,
     role,
     'tool_call' AS part_type,
-    said.action AS tool_name,
-    said.input AS arguments
+    fields.action AS tool_name,
+    fields.input AS arguments
   FROM actions
   UNION ALL BY NAME
   SELECT
@@ -199,7 +199,7 @@ spoken AS (
     part_position,
     role,
     'reasoning' AS part_type,
-    said.thought AS text
+    fields.thought AS text
   FROM answers
   UNION ALL BY NAME
   SELECT
@@ -209,7 +209,7 @@ spoken AS (
     part_position + 1 AS part_position,
     role,
     'text' AS part_type,
-    said.answer AS text
+    fields.answer AS text
   FROM answers
   UNION ALL BY NAME
   SELECT
@@ -249,4 +249,4 @@ spoken AS (
 )
 
 SELECT * REPLACE (nullif(trim(text), '') AS text)
-FROM spoken;
+FROM split_parts;

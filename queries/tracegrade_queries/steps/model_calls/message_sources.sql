@@ -8,12 +8,12 @@
 --   model_calls
 --   operations
 -- Columns:
---   key         BIGINT   Model span; one row each.
---   model_call  BIGINT
---   run         BIGINT
---   start_ns    BIGINT   Start of the model call.
---   hears       BOOLEAN  Its input is that of the call.
---   says        BOOLEAN  Its output is that of the call.
+--   key           BIGINT   Model span; one row each.
+--   model_call    BIGINT
+--   run           BIGINT
+--   start_ns      BIGINT   Start of the model call.
+--   gives_input   BOOLEAN  Its input is that of the call.
+--   gives_output  BOOLEAN  Its output is that of the call.
 -- Order:
 --   none
 WITH shared AS (
@@ -27,8 +27,8 @@ counts AS (
   SELECT
     model_members.model_call,
     model_members.key,
-    count(*) FILTER (WHERE message_parts.direction = 'in') AS heard,
-    count(*) FILTER (WHERE message_parts.direction = 'out') AS said
+    count(*) FILTER (WHERE message_parts.direction = 'in') AS input_parts,
+    count(*) FILTER (WHERE message_parts.direction = 'out') AS output_parts
   FROM model_members
   SEMI JOIN shared USING (model_call)
   INNER JOIN message_parts USING (key)
@@ -40,12 +40,12 @@ ranked AS (
     counts.key,
     row_number() OVER (
       PARTITION BY counts.model_call
-      ORDER BY counts.heard DESC, operations.start_ns ASC, operations.span_id DESC
-    ) = 1 AS hears,
+      ORDER BY counts.input_parts DESC, operations.start_ns ASC, operations.span_id DESC
+    ) = 1 AS gives_input,
     row_number() OVER (
       PARTITION BY counts.model_call
-      ORDER BY counts.said DESC, operations.start_ns ASC, operations.span_id DESC
-    ) = 1 AS says
+      ORDER BY counts.output_parts DESC, operations.start_ns ASC, operations.span_id DESC
+    ) = 1 AS gives_output
   FROM counts
   INNER JOIN operations USING (key)
 )
@@ -55,8 +55,8 @@ SELECT
   model_members.model_call,
   model_calls.run,
   model_calls.start_ns,
-  shared.model_call IS NULL OR coalesce(ranked.hears, FALSE) AS hears,
-  shared.model_call IS NULL OR coalesce(ranked.says, FALSE) AS says
+  shared.model_call IS NULL OR coalesce(ranked.gives_input, FALSE) AS gives_input,
+  shared.model_call IS NULL OR coalesce(ranked.gives_output, FALSE) AS gives_output
 FROM model_members
 INNER JOIN model_calls USING (model_call)
 LEFT JOIN shared USING (model_call)

@@ -5,14 +5,14 @@
 --   model_groups
 --   message_parts
 -- Columns:
---   key         BIGINT   As in model_groups; one row each.
---   run         BIGINT
---   scope_name  VARCHAR
---   scope_rank  BIGINT   Its scope's place among those of the run, by the first start; from 1.
---   start_ns    BIGINT
---   end_ns      BIGINT
---   said        VARCHAR  Digest of what it said without reasoning; NULL if not captured.
---   said_rank   BIGINT   Its number among those of run and scope that said the same; from 1.
+--   key            BIGINT   As in model_groups; one row each.
+--   run            BIGINT
+--   scope_name     VARCHAR
+--   scope_rank     BIGINT   Its scope's place among those of the run, by the first start; from 1.
+--   start_ns       BIGINT
+--   end_ns         BIGINT
+--   output_digest  VARCHAR  Digest of what it said without reasoning; NULL if not captured.
+--   output_rank    BIGINT   Its number among those of run and scope that said the same; from 1.
 -- Order:
 --   none
 WITH scopes AS (
@@ -56,7 +56,7 @@ digests AS (
         ), '\n'
         ORDER BY message_parts.message_position, message_parts.part_position
       )
-    ) AS said
+    ) AS output_digest
   FROM members
   INNER JOIN message_parts USING (key)
   LEFT JOIN canonical ON message_parts.arguments = canonical.text
@@ -67,7 +67,7 @@ digests AS (
 fullest AS (
   SELECT
     outermost,
-    arg_max(said, (part_count, said)) AS said
+    arg_max(output_digest, (part_count, output_digest)) AS output_digest
   FROM digests
   GROUP BY outermost
 )
@@ -79,10 +79,10 @@ SELECT
   grouped.scope_rank,
   grouped.start_ns,
   grouped.end_ns,
-  fullest.said,
+  fullest.output_digest,
   row_number() OVER (
-    PARTITION BY grouped.run, grouped.scope_name, fullest.said
+    PARTITION BY grouped.run, grouped.scope_name, fullest.output_digest
     ORDER BY grouped.start_ns, grouped.span_id
-  ) AS said_rank
+  ) AS output_rank
 FROM grouped
 LEFT JOIN fullest ON grouped.key = fullest.outermost;

@@ -22,9 +22,11 @@ WITH pairs AS (
       later.run = earlier.run
       AND later.scope_rank > earlier.scope_rank
       AND (
-        later.said IS NULL
-        OR earlier.said IS NULL
-        OR (later.said = earlier.said AND later.said_rank = earlier.said_rank)
+        later.output_digest IS NULL
+        OR earlier.output_digest IS NULL
+        OR (
+          later.output_digest = earlier.output_digest AND later.output_rank = earlier.output_rank
+        )
       )
       AND (
         half_shared(earlier.start_ns, earlier.end_ns, later.start_ns, later.end_ns)

@@ -37,4 +37,7 @@ SELECT
   message_parts.result
 FROM message_parts
 INNER JOIN message_sources USING (key)
-WHERE CASE message_parts.direction WHEN 'in' THEN message_sources.hears ELSE message_sources.says END;
+WHERE
+  CASE message_parts.direction
+    WHEN 'in' THEN message_sources.gives_input ELSE message_sources.gives_output
+  END;

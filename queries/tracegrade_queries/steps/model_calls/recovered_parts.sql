@@ -22,7 +22,7 @@
 --   result            VARCHAR
 -- Order:
 --   none
-WITH telling AS (
+WITH recording AS (
   SELECT DISTINCT model_call
   FROM recorded_parts
   WHERE direction = 'out'
@@ -31,7 +31,7 @@ WITH telling AS (
 silent_runs AS (
   SELECT DISTINCT model_calls.run
   FROM model_calls
-  ANTI JOIN telling USING (model_call)
+  ANTI JOIN recording USING (model_call)
 ),
 
 calls AS (
@@ -40,12 +40,15 @@ calls AS (
   SEMI JOIN silent_runs USING (run)
 ),
 
-heard_messages AS (
+input_messages AS (
   SELECT
     recorded_parts.model_call,
-    count(DISTINCT recorded_parts.message_position) FILTER (WHERE recorded_parts.role = 'assistant')
-      AS said_before,
-    max(recorded_parts.message_position) FILTER (WHERE recorded_parts.role = 'assistant') AS last_said
+    count(DISTINCT recorded_parts.message_position) FILTER (
+      WHERE recorded_parts.role = 'assistant'
+    )
+      AS assistant_messages,
+    max(recorded_parts.message_position) FILTER (WHERE recorded_parts.role = 'assistant')
+      AS last_assistant
   FROM recorded_parts
   SEMI JOIN calls USING (model_call)
   WHERE recorded_parts.direction = 'in'
@@ -57,17 +60,17 @@ ordered AS (
     calls.model_call,
     calls.run,
     calls.start_ns,
-    telling.model_call IS NULL AS is_silent,
-    coalesce(heard_messages.said_before, 0) AS said_before,
+    recording.model_call IS NULL AS is_silent,
+    coalesce(input_messages.assistant_messages, 0) AS assistant_messages,
     lead(calls.model_call) OVER running AS next_call,
-    lead(heard_messages.said_before) OVER running AS said_then,
-    lead(heard_messages.last_said) OVER running AS last_said,
+    lead(input_messages.assistant_messages) OVER running AS next_assistant_messages,
+    lead(input_messages.last_assistant) OVER running AS last_assistant,
     -- What an earlier call said must not pass for this one's.
-    heard_messages.model_call IS NOT NULL
+    input_messages.model_call IS NOT NULL
     OR row_number() OVER running = 1 AS is_comparable
   FROM calls
-  LEFT JOIN heard_messages USING (model_call)
-  LEFT JOIN telling USING (model_call)
+  LEFT JOIN input_messages USING (model_call)
+  LEFT JOIN recording USING (model_call)
   WINDOW running AS (
     PARTITION BY calls.run ORDER BY calls.start_ns, calls.span_id
   )
@@ -76,14 +79,14 @@ ordered AS (
 silent AS (
   SELECT *
   FROM ordered
-  WHERE is_silent AND is_comparable AND said_then > said_before
+  WHERE is_silent AND is_comparable AND next_assistant_messages > assistant_messages
 ),
 
-heard AS (
+next_input AS (
   SELECT
     silent.model_call AS producer,
     silent.start_ns AS producer_ns,
-    silent.last_said,
+    silent.last_assistant,
     recorded_parts.*
   FROM silent
   INNER JOIN recorded_parts ON silent.next_call = recorded_parts.model_call
@@ -94,27 +97,27 @@ starts AS (
   SELECT
     producer,
     coalesce(max(message_position) FILTER (WHERE role <> 'assistant'), -1) AS before_position
-  FROM heard
-  WHERE message_position < last_said
+  FROM next_input
+  WHERE message_position < last_assistant
   GROUP BY producer
 )
 
 SELECT
-  heard.producer AS model_call,
-  heard.run,
-  heard.producer_ns AS start_ns,
+  next_input.producer AS model_call,
+  next_input.run,
+  next_input.producer_ns AS start_ns,
   'out' AS direction,
-  heard.message_position,
-  heard.part_position,
-  heard.role,
-  heard.part_type,
-  heard.text,
-  heard.tool_name,
-  heard.call_id,
-  heard.arguments,
-  heard.result
-FROM heard
+  next_input.message_position,
+  next_input.part_position,
+  next_input.role,
+  next_input.part_type,
+  next_input.text,
+  next_input.tool_name,
+  next_input.call_id,
+  next_input.arguments,
+  next_input.result
+FROM next_input
 LEFT JOIN starts USING (producer)
 WHERE
-  heard.role = 'assistant'
-  AND heard.message_position > coalesce(starts.before_position, -1);
+  next_input.role = 'assistant'
+  AND next_input.message_position > coalesce(starts.before_position, -1);

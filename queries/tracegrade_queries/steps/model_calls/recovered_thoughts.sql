@@ -7,13 +7,13 @@
 --   model_parts
 --   model_calls
 -- Columns:
---   model_call        BIGINT   The call that thought it.
---   message_position  BIGINT   Their order.
+--   model_call        BIGINT  The call that thought it.
+--   message_position  BIGINT  Their order.
 --   part_position     BIGINT
 --   text              VARCHAR
 -- Order:
 --   none
-WITH heard_parts AS (
+WITH input_parts AS (
   SELECT *
   FROM model_parts
   WHERE direction = 'in'
@@ -21,13 +21,13 @@ WITH heard_parts AS (
 
 thinking AS (
   SELECT DISTINCT model_call
-  FROM heard_parts
+  FROM input_parts
   WHERE part_type = 'reasoning' AND text IS NOT NULL
 ),
 
-heard AS (
-  SELECT heard_parts.*
-  FROM heard_parts
+input_with_thoughts AS (
+  SELECT input_parts.*
+  FROM input_parts
   SEMI JOIN thinking USING (model_call)
 ),
 
@@ -41,7 +41,7 @@ blocks AS (
   SELECT
     model_call,
     max(message_position) FILTER (WHERE role = 'assistant') AS last_position
-  FROM heard
+  FROM input_with_thoughts
   GROUP BY model_call
 ),
 
@@ -49,38 +49,38 @@ starts AS (
   SELECT
     blocks.model_call,
     blocks.last_position,
-    coalesce(max(heard.message_position), -1) AS before_position
+    coalesce(max(input_with_thoughts.message_position), -1) AS before_position
   FROM blocks
-  LEFT JOIN heard
+  LEFT JOIN input_with_thoughts
     ON
-      blocks.model_call = heard.model_call
-      AND heard.role <> 'assistant'
-      AND blocks.last_position > heard.message_position
+      blocks.model_call = input_with_thoughts.model_call
+      AND input_with_thoughts.role <> 'assistant'
+      AND blocks.last_position > input_with_thoughts.message_position
   GROUP BY blocks.model_call, blocks.last_position
 ),
 
 recent AS (
-  SELECT heard.*
-  FROM heard
+  SELECT input_with_thoughts.*
+  FROM input_with_thoughts
   INNER JOIN starts USING (model_call)
   WHERE
-    heard.role = 'assistant'
-    AND heard.message_position > starts.before_position
-    AND heard.message_position <= starts.last_position
+    input_with_thoughts.role = 'assistant'
+    AND input_with_thoughts.message_position > starts.before_position
+    AND input_with_thoughts.message_position <= starts.last_position
 ),
 
 requesters AS (
   SELECT
     recent.model_call,
-    arg_max(said.model_call, (said.start_ns, said.model_call)) AS producer
+    arg_max(outputs.model_call, (outputs.start_ns, outputs.model_call)) AS producer
   FROM recent
-  INNER JOIN model_parts AS said
+  INNER JOIN model_parts AS outputs
     ON
-      recent.run = said.run
-      AND recent.call_id = said.call_id
-      AND said.direction = 'out'
-      AND said.part_type = 'tool_call'
-      AND recent.start_ns > said.start_ns
+      recent.run = outputs.run
+      AND recent.call_id = outputs.call_id
+      AND outputs.direction = 'out'
+      AND outputs.part_type = 'tool_call'
+      AND recent.start_ns > outputs.start_ns
   WHERE recent.part_type = 'tool_call'
   GROUP BY recent.model_call
 ),
@@ -92,7 +92,7 @@ predecessors AS (
   FROM model_calls
 ),
 
-recalled AS (
+recovered AS (
   SELECT
     coalesce(requesters.producer, predecessors.producer) AS producer,
     recent.model_call,
@@ -107,13 +107,14 @@ recalled AS (
 )
 
 SELECT
-  recalled.producer AS model_call,
-  recalled.message_position,
-  recalled.part_position,
-  recalled.text
-FROM recalled
-ANTI JOIN thoughtful ON recalled.producer = thoughtful.model_call
-WHERE recalled.producer IS NOT NULL
+  recovered.producer AS model_call,
+  recovered.message_position,
+  recovered.part_position,
+  recovered.text
+FROM recovered
+ANTI JOIN thoughtful ON recovered.producer = thoughtful.model_call
+WHERE recovered.producer IS NOT NULL
 -- Later inputs may repeat the same block; the first of them tells it.
 QUALIFY
-  rank() OVER (PARTITION BY recalled.producer ORDER BY recalled.start_ns, recalled.model_call) = 1;
+  rank() OVER (PARTITION BY recovered.producer ORDER BY recovered.start_ns, recovered.model_call)
+  = 1;

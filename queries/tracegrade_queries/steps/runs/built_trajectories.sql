@@ -191,7 +191,7 @@ SELECT
   gathered.trial,
   gathered.run_mode,
   coalesce(gathered.user_input, model_counts.user_text) AS user_input,
-  coalesce(answers.root_answer, answers.said_answer, step_counts.last_answer) AS final_answer,
+  coalesce(answers.root_answer, answers.span_answer, step_counts.last_answer) AS final_answer,
   gathered.outcome,
   CASE WHEN gathered.outcome IS NOT NULL THEN 'trace' END AS outcome_source,
   coalesce(step_counts.step_count, 0)::INTEGER AS step_count,

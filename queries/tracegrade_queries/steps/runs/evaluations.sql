@@ -25,7 +25,7 @@
 --   evidence       VARCHAR  Its explanation, else its error; NULL if none.
 -- Order:
 --   trajectory_id, subject, sub_goal
-WITH told AS (
+WITH results AS (
   SELECT
     bucket_spans.trace_id,
     bucket_events.key,
@@ -52,19 +52,19 @@ WITH told AS (
 
 placed AS (
   SELECT
-    coalesce(runs.trajectory_id, told.trace_id) AS trajectory_id,
+    coalesce(runs.trajectory_id, results.trace_id) AS trajectory_id,
     coalesce(operations.operation = 'agent', FALSE) AS is_of_agent,
-    told.time_ns,
-    lower(told.attributes['gen_ai.evaluation.name']) AS subject,
-    coalesce(told.attributes['tracegrade.sub_goal.id'], operations.sub_goal) AS sub_goal,
-    try_cast(told.attributes['gen_ai.evaluation.score.value'] AS DOUBLE) AS value,
+    results.time_ns,
+    lower(results.attributes['gen_ai.evaluation.name']) AS subject,
+    coalesce(results.attributes['tracegrade.sub_goal.id'], operations.sub_goal) AS sub_goal,
+    try_cast(results.attributes['gen_ai.evaluation.score.value'] AS DOUBLE) AS value,
     coalesce(
-      nullif(told.attributes['gen_ai.evaluation.score.label'], ''),
-      if(told.attributes['error.type'] IS NOT NULL, 'error', NULL)
+      nullif(results.attributes['gen_ai.evaluation.score.label'], ''),
+      if(results.attributes['error.type'] IS NOT NULL, 'error', NULL)
     ) AS label,
-    coalesce(told.attributes['gen_ai.evaluation.explanation'], told.attributes['error.type'])
+    coalesce(results.attributes['gen_ai.evaluation.explanation'], results.attributes['error.type'])
       AS evidence
-  FROM told
+  FROM results
   LEFT JOIN operations USING (key)
   LEFT JOIN runs_of_operations USING (key)
   LEFT JOIN unknown_ends USING (key)

@@ -1,4 +1,4 @@
--- What is told beside the spans of this bucket: their span events, and log records that name them.
+-- Span events of the spans in this bucket, and the log records that name those spans.
 --
 -- Old and new conventions say the same in different places: messages are span events in one, log
 -- records in another. Only the events that some dialect reads are here. AWS's distribution of
@@ -20,10 +20,10 @@
 WITH span_events AS (
   SELECT
     key,
-    generate_subscripts(told, 1) AS position,
-    unnest(told) AS event
+    generate_subscripts(bucket_spans.span_events, 1) AS position,
+    unnest(bucket_spans.span_events) AS event
   FROM bucket_spans
-  WHERE len(told) > 0
+  WHERE len(bucket_spans.span_events) > 0
 ),
 
 log_records AS (

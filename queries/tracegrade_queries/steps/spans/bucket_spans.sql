@@ -17,7 +17,7 @@
 --   status_message   VARCHAR  NULL if empty.
 --   attributes       MAP(VARCHAR, VARCHAR)
 --   exception        MAP(VARCHAR, VARCHAR)  Attributes of the last exception event; NULL if none.
---   told             STRUCT(time_ns BIGINT, "name" VARCHAR, attributes MAP(VARCHAR, VARCHAR))[]
+--   span_events      STRUCT(time_ns BIGINT, "name" VARCHAR, attributes MAP(VARCHAR, VARCHAR))[]
 --   linked_span_id   VARCHAR  Target of the first link; NULL if none.
 --   dropped          BOOLEAN  The exporter dropped attributes or events of it.
 --   marks            VARCHAR[]  Flags of what the collector replaced or cut; NULL if nothing.
@@ -42,7 +42,7 @@ SELECT
   status_message,
   attributes,
   exception,
-  told,
+  span_events,
   linked_span_id,
   dropped,
   marks,

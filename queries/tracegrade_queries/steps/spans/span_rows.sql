@@ -16,7 +16,7 @@
 --   status_message   VARCHAR  NULL if empty.
 --   attributes       MAP(VARCHAR, VARCHAR)
 --   exception        MAP(VARCHAR, VARCHAR)  Attributes of the last exception event; NULL if none.
---   told             STRUCT(time_ns BIGINT, "name" VARCHAR, attributes MAP(VARCHAR, VARCHAR))[]
+--   span_events      STRUCT(time_ns BIGINT, "name" VARCHAR, attributes MAP(VARCHAR, VARCHAR))[]
 --   linked_span_id   VARCHAR  Target of the first link; NULL if none.
 --   dropped          BOOLEAN  The exporter dropped attributes or events of it.
 --   marks            VARCHAR[]  Flags of what the collector replaced or cut; NULL if nothing.
@@ -68,7 +68,7 @@ SELECT
           'time_ns': event.time_ns, 'name': event.name, 'attributes': event.attributes
         }
       )
-  END AS told,
+  END AS span_events,
   links[1].span_id AS linked_span_id,
   dropped_attributes_count > 0 OR dropped_events_count > 0 AS dropped,
   CASE

@@ -7,10 +7,10 @@
 --   run          BIGINT   One row each; runs without any have none.
 --   root_answer  VARCHAR  Of the outermost agent span that has one.
 --   root_key     BIGINT   Key of that span.
---   said_answer  VARCHAR  Of the last answer span.
+--   span_answer  VARCHAR  Of the last answer span.
 -- Order:
 --   none
-WITH told AS (
+WITH found AS (
   SELECT
     runs_of_operations.run,
     operations.key,
@@ -31,7 +31,7 @@ SELECT
   arg_min(answer, (start_ns, -end_ns, span_id)) FILTER (WHERE operation = 'agent') AS root_answer,
   arg_min(key, (start_ns, -end_ns, span_id)) FILTER (WHERE operation = 'agent') AS root_key,
   arg_max(answer, (start_ns, process_order, span_id)) FILTER (WHERE operation = 'answer')
-    AS said_answer
-FROM told
+    AS span_answer
+FROM found
 WHERE answer <> ''
 GROUP BY run;

@@ -25,7 +25,7 @@
 --   plan              VARCHAR  JSON list inside of the text of a plan; else NULL.
 -- Order:
 --   none
-WITH said AS (
+WITH contents AS (
   SELECT
     model_call,
     message_position,
@@ -55,22 +55,22 @@ WITH said AS (
 SELECT
   model_calls.run,
   coalesce(inner_tools.end_ns, model_calls.start_ns) AS anchor_ns,
-  said.message_position,
-  said.part_position,
+  contents.message_position,
+  contents.part_position,
   model_calls.start_ns AS execution_ns,
   operations.process_order,
   operations.span_id AS order_span_id,
-  said.model_call,
-  said.model_call AS span_key,
+  contents.model_call,
+  contents.model_call AS span_key,
   CASE
-    WHEN said.kind = 'answer' AND answers.said_answer IS NOT NULL THEN 'message'
-    ELSE said.kind
+    WHEN contents.kind = 'answer' AND answers.span_answer IS NOT NULL THEN 'message'
+    ELSE contents.kind
   END AS kind,
-  said.text AS content,
-  CASE WHEN said.kind = 'plan' THEN json_list_in(said.text) END AS plan
-FROM said
+  contents.text AS content,
+  CASE WHEN contents.kind = 'plan' THEN json_list_in(contents.text) END AS plan
+FROM contents
 INNER JOIN model_calls USING (model_call)
-INNER JOIN operations ON said.model_call = operations.key
+INNER JOIN operations ON contents.model_call = operations.key
 LEFT JOIN inner_tools USING (model_call)
 LEFT JOIN answers ON model_calls.run = answers.run
-WHERE said.kind <> 'answer' OR answers.said_answer IS DISTINCT FROM said.text;
+WHERE contents.kind <> 'answer' OR answers.span_answer IS DISTINCT FROM contents.text;

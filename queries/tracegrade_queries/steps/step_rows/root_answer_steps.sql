@@ -44,4 +44,4 @@ SELECT
 FROM answers
 INNER JOIN operations ON answers.root_key = operations.key
 ANTI JOIN answered USING (run)
-WHERE answers.said_answer IS NULL;
+WHERE answers.span_answer IS NULL;

@@ -23,7 +23,7 @@
 --   provenance     VARCHAR  span | derived.
 -- Order:
 --   none
-WITH told AS (
+WITH all_steps AS (
   SELECT
     *,
     'assistant' AS role,
@@ -62,31 +62,31 @@ WITH told AS (
 )
 
 SELECT
-  told.run,
+  all_steps.run,
   (row_number() OVER in_order - 1)::INTEGER AS step_index,
   -- A step that no model call produced is of the turn of the last model call before it.
   coalesce(last(turns.turn IGNORE NULLS) OVER in_order, 0) AS turn,
-  told.span_key,
-  told.call,
-  told.observed_call,
-  told.model_call,
-  told.kind,
-  told.role,
-  told.content,
-  told.plan,
-  told.provenance
-FROM told
-LEFT JOIN turns ON coalesce(told.model_call, told.heard_by) = turns.model_call
+  all_steps.span_key,
+  all_steps.call,
+  all_steps.observed_call,
+  all_steps.model_call,
+  all_steps.kind,
+  all_steps.role,
+  all_steps.content,
+  all_steps.plan,
+  all_steps.provenance
+FROM all_steps
+LEFT JOIN turns ON coalesce(all_steps.model_call, all_steps.input_of) = turns.model_call
 WINDOW in_order AS (
-  PARTITION BY told.run
+  PARTITION BY all_steps.run
   ORDER BY
-    told.anchor_ns ASC,
-    told.message_position ASC,
-    told.part_position ASC,
-    told.execution_ns ASC,
-    told.process_order ASC,
-    told.order_span_id ASC,
-    (told.observed_call IS NOT NULL) ASC,
-    told.call ASC
+    all_steps.anchor_ns ASC,
+    all_steps.message_position ASC,
+    all_steps.part_position ASC,
+    all_steps.execution_ns ASC,
+    all_steps.process_order ASC,
+    all_steps.order_span_id ASC,
+    (all_steps.observed_call IS NOT NULL) ASC,
+    all_steps.call ASC
   ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
 );

@@ -12,7 +12,7 @@
 --   execution_ns      BIGINT   Start of the model call.
 --   process_order     BIGINT
 --   order_span_id     VARCHAR
---   heard_by          BIGINT   The model call.
+--   input_of          BIGINT   The model call.
 --   span_key          BIGINT   The span that stands for it.
 --   kind              VARCHAR  message.
 --   content           VARCHAR
@@ -26,7 +26,7 @@ SELECT
   model_calls.start_ns AS execution_ns,
   operations.process_order,
   operations.span_id AS order_span_id,
-  turns.model_call AS heard_by,
+  turns.model_call AS input_of,
   turns.model_call AS span_key,
   'message' AS kind,
   turns.user_text AS content

@@ -13,7 +13,7 @@
 --   observed  VARCHAR  NULL if the response was empty.
 -- Order:
 --   none
-WITH told AS (
+WITH responses_seen AS (
   SELECT
     run,
     model_call,
@@ -32,14 +32,20 @@ by_id AS (
   SELECT
     requests.request,
     arg_min(
-      told.observed, (told.start_ns, told.model_call, -told.message_position, -told.part_position)
+      responses_seen.observed,
+      (
+        responses_seen.start_ns,
+        responses_seen.model_call,
+        -responses_seen.message_position,
+        -responses_seen.part_position
+      )
     ) AS observed
   FROM requests
-  INNER JOIN told
+  INNER JOIN responses_seen
     ON
-      requests.run = told.run
-      AND requests.call_id = told.call_id
-      AND requests.start_ns < told.start_ns
+      requests.run = responses_seen.run
+      AND requests.call_id = responses_seen.call_id
+      AND requests.start_ns < responses_seen.start_ns
   GROUP BY requests.request
 ),
 
@@ -64,13 +70,14 @@ unnamed_requests AS (
 
 unnamed_responses AS (
   SELECT
-    told.model_call,
-    told.call_id,
-    told.observed,
+    responses_seen.model_call,
+    responses_seen.call_id,
+    responses_seen.observed,
     row_number() OVER (
-      PARTITION BY told.model_call ORDER BY told.message_position DESC, told.part_position DESC
+      PARTITION BY responses_seen.model_call
+      ORDER BY responses_seen.message_position DESC, responses_seen.part_position DESC
     ) AS from_end
-  FROM told
+  FROM responses_seen
   ANTI JOIN requests USING (run, call_id)
 )
 
