@@ -18,7 +18,7 @@ PREFIXES = ("sub_goal_", "plan_", "replan")
 QUERIES = [
     path
     for name, path in ALL.paths.items()
-    if name.startswith(PREFIXES) and path.parents[1].name in ("scorers", ALL.root.name)
+    if name.startswith(PREFIXES) and {"scorers", "attempts"}.intersection(path.parts)
 ]
 
 
