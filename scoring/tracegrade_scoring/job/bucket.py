@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from tracegrade_lake import Table
 from tracegrade_scoring.attempts.prepare import create_relations
-from tracegrade_scoring.job.score_table import side_by_side
+from tracegrade_scoring.job.score_table import score_table
 from tracegrade_scoring.relations import define, materialise
 from tracegrade_scoring.schema import (
     DECISIONS,
@@ -45,7 +45,7 @@ _EVIDENCE: Final = {
 def score_bucket(
     con: duckdb.DuckDBPyConnection, specification: Specification
 ) -> dict[Table, pa.Table]:
-    """Return the rows of one bucket for each table of STAGED; scores as `side_by_side` has them.
+    """Return the rows of one bucket for each table of STAGED; scores as `score_table` has them.
 
     Args:
         con: Holds `traces_to_score`, and the bucket's rows as `take_bucket` leaves them.
@@ -72,7 +72,7 @@ def _new_rows(con: duckdb.DuckDBPyConnection) -> dict[Table, pa.Table]:
         table: con.sql(_described(table, found)).to_arrow_table().cast(table.arrow())
         for table, found in _EVIDENCE.items()
     }
-    rows[TRAJECTORY_SCORES] = side_by_side(con)
+    rows[TRAJECTORY_SCORES] = score_table(con)
     return rows
 
 

@@ -54,7 +54,7 @@ def start_counts(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def add_counts(con: duckdb.DuckDBPyConnection, scores: pa.Table) -> None:
-    """Count one bucket with these rows of `side_by_side`; needs `attempts` and `calls`."""
+    """Count one bucket with these rows of `score_table`; needs `attempts` and `calls`."""
     append(con, "run_statuses", pa.concat_tables(_statuses(scores)))
     con.execute(f"INSERT INTO run_task_sources {_TASK_SOURCES}")
     con.execute(

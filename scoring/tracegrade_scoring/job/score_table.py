@@ -32,7 +32,7 @@ CHILD: Final = {"status": "not_applicable", "reason": "child_trajectory"}
 """Every other score of a sub-agent's run: it belongs to the run that called it."""
 
 
-def side_by_side(con: duckdb.DuckDBPyConnection) -> pa.Table:
+def score_table(con: duckdb.DuckDBPyConnection) -> pa.Table:
     """Return the rows of `trajectory_scores` by date; needs `scored_trajectories` and all scorers.
 
     Few scores are different: they are dictionaries, each once, with a number for each trajectory.

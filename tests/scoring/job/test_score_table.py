@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tracegrade_scoring.job.run import plain
-from tracegrade_scoring.job.score_table import CHILD, SCORERS, side_by_side
+from tracegrade_scoring.job.score_table import CHILD, SCORERS, score_table
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.relations import put
 from tracegrade_scoring.schema import SCORE, TRAJECTORY_SCORES
@@ -49,7 +49,7 @@ def test_each_run_has_its_scores(con: duckdb.DuckDBPyConnection) -> None:
     """Rows come by date; equal scores stand once, and a sub-agent's run says that it is one."""
     say(con, "step_scores", {0.5: [2], 0.25: [3, 1]})
 
-    found = side_by_side(con)
+    found = score_table(con)
 
     rows = plain(TRAJECTORY_SCORES, found).to_pylist()
     values = {row["trajectory_id"]: row["success"]["value"] for row in rows}
@@ -63,4 +63,4 @@ def test_attempt_without_scores_is_an_error(con: duckdb.DuckDBPyConnection) -> N
     say(con, "plan_scores", {1.0: [1, 3]})
 
     with pytest.raises(KeyError, match="plan_scores has no row of 1 of the attempts"):
-        side_by_side(con)
+        score_table(con)
