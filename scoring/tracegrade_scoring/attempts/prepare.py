@@ -9,7 +9,7 @@ from typing import Final
 
 import duckdb
 
-from tracegrade_scoring.attempts.matching import match_tasks
+from tracegrade_scoring.attempts.match_tasks import match_tasks
 from tracegrade_scoring.attempts.patterns import matches
 from tracegrade_scoring.attempts.success import judge_success
 from tracegrade_scoring.relations import materialise, put

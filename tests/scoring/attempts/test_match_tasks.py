@@ -8,7 +8,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from tests.scoring.build import connection, trajectory
 
-from tracegrade_scoring.attempts.matching import match_tasks
+from tracegrade_scoring.attempts.match_tasks import match_tasks
 from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.relations import register
