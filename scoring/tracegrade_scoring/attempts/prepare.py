@@ -9,9 +9,9 @@ from typing import Final
 
 import duckdb
 
+from tracegrade_scoring.attempts.criteria import judge_criteria
 from tracegrade_scoring.attempts.match_tasks import match_tasks
 from tracegrade_scoring.attempts.patterns import matches
-from tracegrade_scoring.attempts.success import judge_success
 from tracegrade_scoring.relations import materialise, put
 from tracegrade_scoring.sql import query
 from tracegrade_scoring.tasks import Specification
@@ -47,5 +47,9 @@ def create_relations(con: duckdb.DuckDBPyConnection, specification: Specificatio
     materialise(con, "patterned_calls")
     put(con, "argument_matches", matches(con, "patterned_calls", "arguments"))
     materialise(con, "argument_patterns")
-    judge_success(con)
+    materialise(con, "verdict_opinions")
+    materialise(con, "sub_goal_verdicts")
+    judge_criteria(con)
+    materialise(con, "criterion_results")
+    materialise(con, "successes")
     materialise(con, "attempts")
