@@ -9,9 +9,9 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_scoring.attempts.declared_plans import Plans, read_plans
-from tracegrade_scoring.attempts.plan_steps import changes_remaining_steps
 from tracegrade_scoring.relations import define, materialise, put
 from tracegrade_scoring.scorers.own_plan.score import score_own_plans
+from tracegrade_scoring.scorers.replanning.replans import is_replan
 
 
 def score(con: duckdb.DuckDBPyConnection) -> None:
@@ -34,11 +34,11 @@ def _compare_plans(con: duckdb.DuckDBPyConnection, plans: Plans) -> None:
         "SELECT DISTINCT plan_before, plan_after, done_sub_goals, done_tools FROM plan_changes "
         "WHERE plan_before <> plan_after ORDER BY ALL"
     ).to_arrow_table()
-    verdicts = [_is_replan(plans, **pair) for pair in pairs.to_pylist()]
+    verdicts = [_replans(plans, **pair) for pair in pairs.to_pylist()]
     put(con, "plan_comparisons", pairs.append_column("is_replan", pa.array(verdicts, "bool")))
 
 
-def _is_replan(
+def _replans(
     plans: Plans,
     plan_before: int,
     plan_after: int,
@@ -47,4 +47,4 @@ def _is_replan(
 ) -> bool:
     before = plans[plan_before]
     done = [step.id in done_sub_goals or step.tool in done_tools for step in before]
-    return changes_remaining_steps(before, plans[plan_after], done)
+    return is_replan(before, plans[plan_after], done)

@@ -1,0 +1,76 @@
+"""Which changes of a plan are replans."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from tracegrade_scoring.attempts.plan_steps import read_plan
+from tracegrade_scoring.scorers.replanning.replans import is_replan
+
+
+def replans(before: Sequence[object], after: Sequence[object], done: str = "") -> bool:
+    """Return whether `after` is a replan; `done` are the ids of steps that calls finished."""
+    first = read_plan(json.dumps(before))
+    return is_replan(
+        first, read_plan(json.dumps(after)), [step.id in done.split() for step in first]
+    )
+
+
+def marked(*steps: str) -> list[object]:
+    """Return a todo list; `+` before a text: completed, `x`: cancelled."""
+    marks = {"+": "completed", "x": "cancelled"}
+    return [
+        {"text": step.lstrip("+x "), "status": marks.get(step[0], "pending")} for step in steps
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (marked("+ read", "check", "write"), marked("check", "write")),
+        (marked("read", "check", "write"), marked("check", "+ read", "write")),
+        (marked("read", "check"), marked("+ read", "+ check")),
+        (marked("+ read", "check"), marked("check", "read")),
+        (marked("read", "check"), marked("+ read it", "check", "+ extra")),
+        (["1. Read the file!", "2. Write"], ["a) read the FILE", "write."]),
+        (["Step 1: read", "Step 2: write"], ["- read", "* write"]),
+        (["read the big file", "write"], ["read the small file", "write"]),
+        ([{"id": "a", "text": "one"}], [{"id": "a", "text": "something else"}]),
+        (marked("x gone", "check"), marked("check")),
+        ([], []),
+    ],
+)
+def test_no_replan(before: Sequence[object], after: Sequence[object]) -> None:
+    """Popping finished steps, renumbering and rewording leave what remains as it was."""
+    assert replans(before, after) is False
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (marked("read", "check"), marked("check")),
+        (marked("read", "check"), marked("read", "check", "write")),
+        (marked("read", "check", "write"), marked("+ read", "write", "check")),
+        (marked("read", "check"), marked("read", "x check")),
+        (marked("+ fix test one", "check"), marked("fix test two", "check")),
+        (["read the file"], ["call the customer"]),
+        ([{"id": "a"}, {"id": "b"}], [{"id": "b"}, {"id": "a"}]),
+        (["read"], []),
+        ([], ["read"]),
+        (["read", "read"], ["read"]),
+    ],
+)
+def test_replan(before: Sequence[object], after: Sequence[object]) -> None:
+    """Adding, removing and reordering unfinished steps is a replan."""
+    assert replans(before, after) is True
+
+
+def test_calls_finish_steps_only_where_nothing_is_marked() -> None:
+    """Without marks a successful call finishes its step; with marks the marks decide."""
+    plain = [{"id": "a"}, {"id": "b"}]
+    with_marks = [{"id": "a", "status": "pending"}, {"id": "b", "status": "pending"}]
+
+    assert replans(plain, plain[1:], done="a") is False
+    assert replans(plain, plain[1:], done="b") is True
+    assert replans(with_marks, with_marks[1:], done="a") is True
