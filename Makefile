@@ -1,11 +1,11 @@
-# Seven commands, each of which sets up what it needs in .venv (Python >= 3.11 and make are enough).
+# Commands, each of which sets up what it needs in .venv (Python >= 3.11 and make are enough).
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 export PIP_DEFAULT_TIMEOUT ?= 60
 NOT_INSTALLED = { echo "make: $@ could not be installed, see above; is the package index reachable?" >&2; exit 1; }
 
-.PHONY: demo test test-frameworks lint bench chaos clean help
+.PHONY: demo docs test test-frameworks lint bench chaos clean help
 
 help:  ## Say what each command does.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 17
@@ -25,6 +25,9 @@ lint: .venv/demo .venv/test .venv/lint  ## Check style, types, layers and SQL.
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/sqlfluff lint --disable-progress-bar --processes 2 queries demo/sql
+
+docs: .venv/all  ## Write docs/tables.md from the declarations of the tables.
+	@$(BIN)/python -m docs.tables
 
 bench: .venv/demo .venv/test  ## Measure speed, side by side; prints tables.
 	@for file in tests/benchmarks/bench_*.py; do \

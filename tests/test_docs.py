@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from docs import tables
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.rendering.reasons import REASONS
 from tracegrade_scoring.schema import SCORER_VERSION
@@ -129,3 +130,8 @@ def test_every_metric_and_reason_is_defined() -> None:
     assert [name for name in METRICS if f"`{name}`" not in definitions] == []
     assert [code for code in REASONS if f"`{code}" not in definitions] == []
     assert f"`SCORER_VERSION` {SCORER_VERSION}" in definitions
+
+
+def test_tables_are_described_as_declared() -> None:
+    """The data dictionary is what the declarations make; `make docs` writes it."""
+    assert tables.DOCUMENT.read_text() == tables.document(), "out of date; run `make docs`"

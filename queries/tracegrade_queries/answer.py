@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import unbuilt_spans
 from tracegrade_queries.engine import layers
+from tracegrade_queries.engine.comments import comment
 from tracegrade_queries.engine.connection import connect, open_lake
 from tracegrade_queries.errors import QueryFailed
 
@@ -22,6 +23,10 @@ FORMATS: Final = ("table", "csv", "json", "parquet")
 
 BUILT: Final = re.compile(r"\b(steps|trajectories)\b", re.IGNORECASE)
 """What a query reads that is made of spans."""
+
+
+CATALOGUE: Final = re.compile(r"\b(duckdb_\w+|information_schema|comment)\b", re.IGNORECASE)
+"""What a query reads that asks for comments of tables; others do not wait for them."""
 
 
 class Question(NamedTuple):
@@ -60,6 +65,8 @@ def print_rows(question: Question, *, lake: str | None, output: str) -> None:
     with connect(opened) as con:
         try:
             text = _text(question)
+            if CATALOGUE.search(text):
+                comment(con)
             _print(_ask(con, text, question.params), output)
         except QueryFailed:
             opened.tables()  # fails too, and says why, if it was a store that went away

@@ -17,6 +17,7 @@ import polars as pl
 from tracegrade_lake import Lake
 from tracegrade_queries.answer import way_out
 from tracegrade_queries.engine import connection
+from tracegrade_queries.engine.comments import comment
 from tracegrade_queries.engine.layers import BUILT, find_query
 from tracegrade_queries.errors import QueryFailed, TableMissing
 
@@ -35,13 +36,16 @@ def connect(
     Returns:
         An in-memory database with the views `spans`, `logs`, `steps`, `trajectories`, `verdicts`
         and, once something was scored, `trajectory_scores`, `scores`, `decisions` and the others.
-        It keeps reading the versions that it found.
+        It keeps reading the versions that it found. `duckdb_columns()` says in `comment` what
+        each column holds.
 
     Raises:
         LakeMissing: There is no lake.
         LakeUnreachable: Its object store does not answer.
     """
-    return connection.connect(_opened(lake), memory_limit=memory_limit)
+    con = connection.connect(_opened(lake), memory_limit=memory_limit)
+    comment(con)
+    return con
 
 
 def ask(con: duckdb.DuckDBPyConnection, name: str, **parameters: Any) -> duckdb.DuckDBPyRelation:

@@ -22,8 +22,8 @@ _USAGE: Final = Struct(
         Column(
             "fresh_input_tokens",
             BIGINT,
-            "Input tokens that no cache was involved in; NULL if the calls do not record both "
-            "input and output.",
+            "Input tokens neither read from nor written to a cache; NULL if the calls do not "
+            "record both input and output.",
         ),
         Column("cache_read_tokens", BIGINT, "Input tokens read from a cache; NULL as above."),
         Column("cache_write_tokens", BIGINT, "Input tokens written to a cache; NULL as above."),

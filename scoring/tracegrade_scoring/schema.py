@@ -22,8 +22,8 @@ _SCORE: Final = Struct(
     "one metric of one trajectory",
     (
         Column("value", DOUBLE, "The score; NULL unless status is scored."),
-        Column("numerator", DOUBLE, "What the value is made of, above; NULL unless scored."),
-        Column("denominator", DOUBLE, "What the value is made of, below; NULL unless scored."),
+        Column("numerator", DOUBLE, "What value is the quotient of; NULL unless scored."),
+        Column("denominator", DOUBLE, "What value is the quotient of; NULL unless scored."),
         Column(
             "status",
             TEXT,

@@ -1,91 +1,104 @@
 """Puts what is declared of tables and columns into the engine, as comments.
 
 `duckdb_views()` and `duckdb_columns()` show them. `DESCRIBE` of DuckDB 2.0 does not show comments
-of views (https://github.com/duckdb/duckdb/pull/25811 is about it).
+of views; https://github.com/duckdb/duckdb/pull/25811 is to change that.
 """
 
-import itertools
 import re
-from collections.abc import Iterator, Mapping
-from importlib.metadata import entry_points
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple, Self
 
 import duckdb
+import pyarrow as pa
 
-from tracegrade_collector.lake import Table
-from tracegrade_queries.connection import DEDUPLICATED, TABLES
-from tracegrade_queries.sql import header_lines, query
+from tracegrade_lake.columns import Column, Struct, Table
+from tracegrade_queries.engine.connection import DEDUPLICATED, duckdb_type, quoted
+from tracegrade_queries.engine.layers import BUILT, higher_layers
+from tracegrade_queries.engine.sql import header_lines
 
-GROUP: Final = "tracegrade.tables"
-"""Entry points by which packages above this one name the tuple of tables that they write."""
 
-SCORES: Final = "scores"
+class Described(NamedTuple):
+    """What is declared of a column, or of a field of a struct."""
+
+    name: str
+    type: str
+    """As DuckDB writes it, but a struct by its name: `EVENT[]`."""
+
+    meaning: str
+    struct: Struct | None = None
+
+    @classmethod
+    def of(cls, column: Column) -> Self:
+        """Return what is declared of a column of a table."""
+        if column.struct is None:
+            return cls(column.name, duckdb_type(column.type), column.meaning)
+        type_ = column.struct.name + ("[]" if pa.types.is_list(column.type) else "")
+        return cls(column.name, type_, column.meaning, column.struct)
 
 
 class Relation(NamedTuple):
     """What is declared of a table or view."""
 
     name: str
-    grain: str
-    """What one row is."""
+    summary: str
+    """What one row is, in a sentence."""
 
-    meanings: Mapping[str, str]
-    """Of each column, by its name and in order."""
-
-
-def declared_tables() -> tuple[Table, ...]:
-    """Return every table that the installed packages write, those taken in first."""
-    higher = (entry.load() for entry in entry_points(group=GROUP))
-    return (*TABLES, *itertools.chain.from_iterable(higher))
+    columns: tuple[Described, ...]
+    like: str | None = None
+    """The table whose columns it has; None if they are its own."""
 
 
-def declared_relations() -> Iterator[Relation]:
-    """Yield every declared table, and the views `spans`, `logs` and `scores`."""
-    tables = {table.name: table for table in declared_tables()}
-    for table in tables.values():
-        yield _relation(table.name, table)
+def relations() -> Iterator[Relation]:
+    """Yield what is declared of the tables and views of each layer, the lowest layer first."""
+    found = {table.name: _of_table(table) for table in BUILT.tables}
+    yield from found.values()
     for name, raw in DEDUPLICATED.items():
-        yield _relation(name, tables[raw])._replace(grain=f"{raw} without rows that are resent")
-    text = query(SCORES)
-    meanings = dict(_header_columns(text))
-    yield Relation(SCORES, "one metric of one trajectory", meanings)
+        summary = f"One row is a row of {raw} that was not sent before."
+        yield found[raw]._replace(name=name, summary=summary, like=raw)
+    for layer in higher_layers():
+        yield from map(_of_table, layer.tables)
+        for name in layer.views:
+            yield _of_view(name, layer.queries.text(name))
 
 
 def comment(con: duckdb.DuckDBPyConnection) -> None:
     """Put the declared texts on the views of a connection and on their columns.
 
-    Each text is a statement of its own: some four hundred take a tenth of a second. What is not
-    there (tables nothing was written to, columns of a later version) is left out.
+    Each text is a statement of its own: the four hundred of a scored lake take 0.1 s. What the
+    connection does not have (tables that nothing was written to, columns that files of an earlier
+    version lack) is left out.
     """
     found = con.sql("SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal")
     present = set(found.fetchall())
     views = {view for view, _ in present}
     statements = [
         statement
-        for relation in declared_relations()
+        for relation in relations()
         if relation.name in views
         for statement in _statements(relation, present)
     ]
     con.execute(";".join(statements))
 
 
-def _relation(name: str, table: Table) -> Relation:
-    return Relation(name, table.grain, {column.name: column.meaning for column in table.columns})
+def _of_table(table: Table) -> Relation:
+    columns = tuple(map(Described.of, table.columns))
+    return Relation(table.name, f"One row is {table.grain}.", columns)
 
 
-def _header_columns(text: str) -> Iterator[tuple[str, str]]:
-    """Yield name and meaning of each column that a query's header lists."""
-    for line in header_lines(text, "Columns"):
-        name, _, meaning = re.split(r" {2,}", line, maxsplit=2)
-        yield name, meaning
+def _of_view(name: str, text: str) -> Relation:
+    """Return what the header of a view's query declares."""
+    summary = text.partition("\n")[0].removeprefix("-- ")
+    return Relation(name, summary, tuple(map(_in_header, header_lines(text, "Columns"))))
+
+
+def _in_header(line: str) -> Described:
+    name, type_, meaning = re.split(r" {2,}", line, maxsplit=2)
+    return Described(name, type_, meaning)
 
 
 def _statements(relation: Relation, present: set[tuple[str, str]]) -> Iterator[str]:
-    yield f"COMMENT ON VIEW {relation.name} IS {_quoted(f'One row is {relation.grain}.')}"
-    for column, meaning in relation.meanings.items():
-        if (relation.name, column) in present:
-            yield f'COMMENT ON COLUMN {relation.name}."{column}" IS {_quoted(meaning)}'
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+    yield f"COMMENT ON VIEW {relation.name} IS {quoted(relation.summary)}"
+    for column in relation.columns:
+        if (relation.name, column.name) in present:
+            text = quoted(column.meaning)
+            yield f'COMMENT ON COLUMN {relation.name}."{column.name}" IS {text}'

@@ -253,8 +253,9 @@ _SCALARS: Final[dict[pa.DataType, str]] = {
 
 
 def _list(texts: Iterable[str]) -> str:
-    return "[" + ", ".join(_quoted(text) for text in texts) + "]"
+    return "[" + ", ".join(quoted(text) for text in texts) + "]"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Return a text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"

@@ -7,21 +7,21 @@
 -- Reads:
 --   trajectory_scores
 -- Columns:
---   trajectory_id  VARCHAR  One row for each trajectory_id and metric.
---   metric         VARCHAR  Name of the metric.
---   value          DOUBLE   NULL unless scored.
---   numerator      DOUBLE   NULL unless scored.
---   denominator    DOUBLE   NULL unless scored.
---   status         VARCHAR  scored | not_applicable | error.
+--   trajectory_id  VARCHAR  The trajectory.
+--   metric         VARCHAR  Name of the metric: its column in trajectory_scores.
+--   value          DOUBLE   The score; NULL unless status is scored.
+--   numerator      DOUBLE   What value is the quotient of; NULL unless scored.
+--   denominator    DOUBLE   What value is the quotient of; NULL unless scored.
+--   status         VARCHAR  scored | not_applicable (nothing to measure) | error (not measurable).
 --   label          VARCHAR  What the metric says beside its value; mostly NULL.
---   reason         VARCHAR  Why it was not scored; else NULL.
---   source         VARCHAR  Who or what the score comes from.
---   task_id        VARCHAR  NULL if no task is known.
---   task_category  VARCHAR  NULL if not known.
---   release        VARCHAR  NULL if not sent.
---   agent_name     VARCHAR  NULL if none is named.
---   run_mode       VARCHAR  production | live | mocked; NULL if not said.
---   sample_weight  DOUBLE   1 / probability of being sampled.
+--   reason         VARCHAR  Code of why it was not scored; NULL if it was.
+--   source         VARCHAR  Who or what the score comes from; mostly NULL.
+--   task_id        VARCHAR  Task of the trajectory; NULL if unknown.
+--   task_category  VARCHAR  Category of the task; NULL if unknown.
+--   release        VARCHAR  `service.version`; NULL if not sent.
+--   agent_name     VARCHAR  Name of the agent; NULL if none is named.
+--   run_mode       VARCHAR  production | live | mocked; NULL if not declared.
+--   sample_weight  DOUBLE   1 / probability that the trace was sampled; at least 1.
 --   date           DATE     Date the trace was first received, UTC.
 -- Order:
 --   trajectory_id, metric

@@ -1,0 +1,1 @@
+"""Documents, and what makes those that are made from the code."""
