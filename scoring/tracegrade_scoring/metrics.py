@@ -55,15 +55,15 @@ TOOL_CORRECTNESS: Final[Mapping[str, str]] = {
 
 STEPS: Final[Mapping[str, str]] = {
     "success": (
-        "1 if the attempt succeeded, 0 if it failed. Source: verifier | task | evaluation | judge "
-        "| trace."
+        "1 if the attempt succeeded, 0 if it failed. Its source: verifier | task | evaluation | "
+        "judge | trace."
     ),
     "actual_steps": (
         "Steps that the attempt took, a count: tool calls, unless the task counts all steps."
     ),
     "step_efficiency": (
-        "Fewest steps that the task needs / steps taken, for successful attempts, 0 to 1. Source: "
-        "annotated | expected | observed (only in the view scores)."
+        "Fewest steps that the task needs / steps taken, for successful attempts, 0 to 1. Its "
+        "source: annotated | expected | observed (only in the view scores)."
     ),
     "step_ratio": (
         "Steps taken / fewest steps that the task needs, for successful attempts; at best 1, "
@@ -119,10 +119,10 @@ PLAN_GRAPH: Final[Mapping[str, str]] = {
         "Sub-goals completed before a direct prerequisite / completed sub-goals that have one, 0 "
         "to 1."
     ),
-    "sub_goals_skipped": "Sub-goals that no call served, a count. Label: which.",
-    "sub_goals_failed_inside": "Sub-goals attempted but not completed, a count. Label: which.",
-    "sub_goals_regressed": "Sub-goals once completed but not at the end, a count. Label: which.",
-    "sub_goals_pre_satisfied": "Sub-goals that held before the first call, a count. Label: which.",
+    "sub_goals_skipped": "Sub-goals that no call served, a count.",
+    "sub_goals_failed_inside": "Sub-goals attempted but not completed, a count.",
+    "sub_goals_regressed": "Sub-goals once completed but not at the end, a count.",
+    "sub_goals_pre_satisfied": "Sub-goals that held before the first call, a count.",
     "off_plan_calls": "Calls that serve no sub-goal, a count.",
     "plan_coverage": (
         "Steps of the agent's own first plan that it attempted / steps of that plan, 0 to 1."
