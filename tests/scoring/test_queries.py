@@ -12,9 +12,9 @@ from tests.headers import bare, columns_of, header, parameters_used, relations_r
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
+from tracegrade_queries.engine.staged import typed
 from tracegrade_scoring.job.bucket import score_bucket
 from tracegrade_scoring.job.bucket_rows import number_buckets, steps_read, take_bucket
-from tracegrade_scoring.job.run import plain
 from tracegrade_scoring.job.score import find_traces
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.relations import materialise, put
@@ -110,7 +110,7 @@ def con(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
         start_sums(con)
         add_scores(con, rows[TRAJECTORY_SCORES].to_batches())
         total_sums(con)
-        put(con, "trajectory_scores", plain(TRAJECTORY_SCORES, rows[TRAJECTORY_SCORES]))
+        put(con, "trajectory_scores", typed(TRAJECTORY_SCORES, rows[TRAJECTORY_SCORES]))
         yield con
 
 

@@ -8,15 +8,21 @@ from typing import Final
 
 import duckdb
 
+from tracegrade_queries.engine.relations import count, make_table
+
 _DOUBLED: Final = """
-CREATE OR REPLACE TEMP TABLE _doubled AS
 SELECT hops.key, coalesce(onward.next, hops.next) AS next, onward.next IS NOT NULL AS moved
 FROM _hops AS hops
 LEFT JOIN _hops AS onward ON hops.next = onward.key
 """
 
+_JUMPED: Final = """
+SELECT hops.key, onward.next
+FROM _hops AS hops
+INNER JOIN _hops AS onward ON hops.next = onward.key
+"""
+
 _CYCLE_EDGES: Final = """
-CREATE OR REPLACE TEMP TABLE tree AS
 SELECT key, next
 FROM span_parents
 WHERE rises OR key NOT IN (SELECT next FROM _hops)
@@ -30,14 +36,11 @@ def break_cycles(con: duckdb.DuckDBPyConnection) -> None:
     span becomes a root. Reads `span_parents` and `cycle_candidates`, the edges of traces where one
     is possible.
     """
-    con.execute("CREATE OR REPLACE TEMP TABLE _hops AS SELECT key, next FROM cycle_candidates")
-    for _ in range(_count(con, "_hops").bit_length()):
-        con.execute(
-            "CREATE OR REPLACE TEMP TABLE _hops AS SELECT hops.key, onward.next "
-            "FROM _hops AS hops INNER JOIN _hops AS onward ON hops.next = onward.key"
-        )
+    make_table(con, "_hops", "SELECT key, next FROM cycle_candidates")
+    for _ in range(count(con, "_hops").bit_length()):
+        make_table(con, "_hops", _JUMPED)
     # After so many jumps only what leads into a cycle is left, and it points into the cycle.
-    con.execute(_CYCLE_EDGES)
+    make_table(con, "tree", _CYCLE_EDGES)
 
 
 def follow(con: duckdb.DuckDBPyConnection, edges: str, ends: str) -> None:
@@ -48,15 +51,10 @@ def follow(con: duckdb.DuckDBPyConnection, edges: str, ends: str) -> None:
         edges: Name of the relation to follow. What has no row there is an end.
         ends: Name of the table to make: one row for each row of `edges`.
     """
-    con.execute(f"CREATE OR REPLACE TEMP TABLE _hops AS SELECT key, next FROM {edges}")
+    make_table(con, "_hops", f"SELECT key, next FROM {edges}")
     while True:
-        con.execute(_DOUBLED)
-        con.execute("CREATE OR REPLACE TEMP TABLE _hops AS SELECT key, next FROM _doubled")
+        make_table(con, "_doubled", _DOUBLED)
+        make_table(con, "_hops", "SELECT key, next FROM _doubled")
         if not con.sql("SELECT bool_or(moved) FROM _doubled").fetchall()[0][0]:
             break
-    con.execute(f"CREATE OR REPLACE TEMP TABLE {ends} AS SELECT key, next AS last FROM _hops")
-
-
-def _count(con: duckdb.DuckDBPyConnection, table: str) -> int:
-    rows: int = con.sql(f"SELECT count(*) FROM {table}").fetchall()[0][0]
-    return rows
+    make_table(con, ends, "SELECT key, next AS last FROM _hops")

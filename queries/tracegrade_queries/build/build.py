@@ -12,7 +12,6 @@ trace: those of an import stand there too.
 
 import datetime
 import os
-import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -34,8 +33,9 @@ from tracegrade_queries.costs.pricing import (
     work_out_costs,
 )
 from tracegrade_queries.engine.connection import DEDUPLICATED, connect
+from tracegrade_queries.engine.relations import count, given
 from tracegrade_queries.engine.sql import query
-from tracegrade_queries.engine.typed import at_once, in_parts
+from tracegrade_queries.engine.staged import of_traces, stage_other_traces, stage_rows
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 
 BUCKET_SPANS: Final = 250_000
@@ -53,6 +53,8 @@ BUILDS: Final = "builds"
 
 MEMORY_LIMIT: Final = "4GB"
 """Of the engine; it spills beyond."""
+
+_AFFECTED: Final = "affected_traces"
 
 _RAW: Final = {"traces": "raw_spans", "logs": "raw_logs"}
 
@@ -96,9 +98,9 @@ class Built:
 
     def stage(self, lake: Lake, rows: duckdb.DuckDBPyRelation) -> None:
         """Write the rows of one bucket."""
-        made = at_once(self.table, rows)
-        self.files.extend(lake.stage(self.table, made, uuid.uuid4().hex))
-        self.rows += made.num_rows
+        files = stage_rows(lake, self.table, rows.to_arrow_table())
+        self.files.extend(files)
+        self.rows += sum(file.rows for file in files)
 
 
 def build(lake: Lake, *, full: bool = False, prices: Prices = NO_PRICES) -> BuildSummary:
@@ -114,8 +116,8 @@ def build(lake: Lake, *, full: bool = False, prices: Prices = NO_PRICES) -> Buil
         received = _received(con)
         seen = {} if full else _seen(lake, received)
         new_spans = _find_new(con, seen)
-        rewrites = full and _count(con, TRAJECTORIES.name) > 0
-        if not _count(con, "affected_traces") and not rewrites:
+        rewrites = full and count(con, TRAJECTORIES.name) > 0
+        if not count(con, "affected_traces") and not rewrites:
             return BuildSummary(0, 0, 0, 0)
         create_prices(con, prices)
         steps, trajectories = Built(STEPS), Built(TRAJECTORIES)
@@ -124,7 +126,7 @@ def build(lake: Lake, *, full: bool = False, prices: Prices = NO_PRICES) -> Buil
         if evaluations:
             add_clean_verdicts(lake, evaluations)  # they were redacted on arrival
         _write(lake, con, trajectories, _transactions(lake, received), full=full)
-        traces = _count(con, "affected_traces")
+        traces = count(con, "affected_traces")
         return BuildSummary(new_spans, traces, trajectories.rows, steps.rows, unread)
 
 
@@ -170,8 +172,8 @@ def _find_new(con: duckdb.DuckDBPyConnection, seen: dict[Source, int]) -> int:
             "wal_seq": pa.array(list(seen.values()), pa.int64()),
         }
     )
-    con.register("watermarks", marks)
-    con.execute(f"CREATE TABLE affected_traces AS {query('affected_traces')}")
+    with given(con, "watermarks", marks):
+        con.execute(f"CREATE TABLE {_AFFECTED} AS {query('affected_traces')}")
     new = con.sql("SELECT coalesce(sum(new), 0) FROM affected_traces").fetchall()[0][0]
     return int(new)
 
@@ -242,7 +244,7 @@ def _write(
 ) -> None:
     """Commit the new rows of the affected traces; rewrite only dates that hold older ones."""
     dates = _dates_to_rewrite(con, built.table, full=full)
-    kept = [] if full else _stage_rows_of_other_traces(lake, con, built.table, dates)
+    kept = [] if full else stage_other_traces(lake, con, built.table, dates, _AFFECTED)
     lake.put_files(built.table, [*kept, *built.files], list(map(str, dates)), transactions)
 
 
@@ -250,29 +252,6 @@ def _dates_to_rewrite(
     con: duckdb.DuckDBPyConnection, table: Table, *, full: bool
 ) -> list[datetime.date]:
     """Return the dates, sorted, that hold rows of affected traces; every date for a full build."""
-    affected = "" if full else "SEMI JOIN affected_traces USING (trace_id)"
-    found = con.sql(f"SELECT DISTINCT date FROM {table.name} {affected} ORDER BY date")
+    rows = "true" if full else of_traces(table, _AFFECTED)
+    found = con.sql(f"SELECT DISTINCT date FROM {table.name} WHERE {rows} ORDER BY date")
     return [date for (date,) in found.fetchall()]
-
-
-def _stage_rows_of_other_traces(
-    lake: Lake, con: duckdb.DuckDBPyConnection, table: Table, dates: list[datetime.date]
-) -> list[StagedFile]:
-    """Write the rows of these dates that stay as they are, a part at a time."""
-    staged = []
-    for date in dates:
-        kept = con.sql(
-            f"SELECT * FROM {table.name} ANTI JOIN affected_traces USING (trace_id) "
-            "WHERE date = $date",
-            params={"date": date},
-        )
-        partition = {"date": str(date)}
-        staged.append(
-            lake.stage_batches(table, partition, in_parts(table, kept), uuid.uuid4().hex)
-        )
-    return [file for file in staged if file]
-
-
-def _count(con: duckdb.DuckDBPyConnection, table: str) -> int:
-    rows: int = con.sql(f"SELECT count(*) FROM {table}").fetchall()[0][0]
-    return rows

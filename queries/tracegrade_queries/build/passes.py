@@ -8,6 +8,7 @@ from typing import Final
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tracegrade_lake import Table
 from tracegrade_queries.build.ancestry import break_cycles, follow
@@ -16,6 +17,7 @@ from tracegrade_queries.build.code_calls import code_calls
 from tracegrade_queries.build.dialect import MESSAGES, OPERATIONS, Dialect, dialects
 from tracegrade_queries.build.salvage import whole_prefixes
 from tracegrade_queries.engine.connection import duckdb_type
+from tracegrade_queries.engine.relations import given, make_table, make_view, put
 from tracegrade_queries.engine.sql import query
 
 _MACROS: Final = (  # each may use those before it
@@ -30,7 +32,6 @@ _MACROS: Final = (  # each may use those before it
     "headings_as_react",
 )
 _SALVAGED: Final = """
-CREATE OR REPLACE TEMP TABLE {salvaged} AS
 SELECT {cut}.* EXCLUDE (name, text), map_from_entries(list(({cut}.name, prefix))) AS attributes
 FROM {cut}
 INNER JOIN whole_prefixes USING (text)
@@ -69,8 +70,8 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     for macro in _MACROS:
         con.execute(query(macro))
     _make(con, "repeated_spans", "span_rows")
-    con.execute(f"CREATE OR REPLACE TEMP VIEW all_spans AS {query('bucket_spans')}")
-    con.execute("CREATE OR REPLACE TEMP VIEW bucket_spans AS FROM all_spans")
+    make_view(con, "all_spans", query("bucket_spans"))
+    make_view(con, "bucket_spans", "FROM all_spans")
     _make(con, "surplus_spans")
     con.execute("DELETE FROM span_rows WHERE rowid IN (FROM surplus_spans)")
     _make(con, "shapes", "cut_texts")
@@ -140,11 +141,11 @@ def _place_in_runs(con: duckdb.DuckDBPyConnection) -> None:
 
 def _make(con: duckdb.DuckDBPyConnection, *names: str) -> None:
     for name in names:
-        con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query(name)}")
+        make_table(con, name, query(name))
 
 
 def _show(con: duckdb.DuckDBPyConnection, name: str) -> None:
-    con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {query(name)}")
+    make_view(con, name, query(name))
 
 
 def _read_dialects(con: duckdb.DuckDBPyConnection) -> None:
@@ -153,12 +154,11 @@ def _read_dialects(con: duckdb.DuckDBPyConnection) -> None:
     Each is shown its own spans alone, as `bucket_spans`; one that has none here is left out. One
     without marks is shown what those before it left.
     """
-    con.register("marks", _marks())
-    _make(con, "claims", "event_claims")
-    con.unregister("marks")
+    with given(con, "marks", _marks()):
+        _make(con, "claims", "event_claims")
     by_event = _claiming(con, "event_claims")
     told = []
-    con.execute(f"CREATE OR REPLACE TEMP TABLE dialect_operations AS {_no_rows(OPERATIONS)}")
+    make_table(con, "dialect_operations", _no_rows(OPERATIONS))
     for dialect in dialects():
         _show_spans(con, _own_spans(dialect, by_event=dialect.name in by_event))
         if not con.sql("SELECT 1 FROM bucket_spans LIMIT 1").fetchall():
@@ -168,9 +168,7 @@ def _read_dialects(con: duckdb.DuckDBPyConnection) -> None:
         con.execute(f"INSERT INTO dialect_operations BY NAME {_said(dialect, OPERATIONS)}")
     _show_spans(con, "true")
     messages = [_no_rows(MESSAGES), *(_said(dialect, MESSAGES) for dialect in told)]
-    con.execute(
-        f"CREATE OR REPLACE TEMP VIEW dialect_messages AS {' UNION ALL BY NAME '.join(messages)}"
-    )
+    make_view(con, "dialect_messages", " UNION ALL BY NAME ".join(messages))
 
 
 def _marks() -> pa.Table:
@@ -193,9 +191,7 @@ def _own_spans(dialect: Dialect, *, by_event: bool) -> str:
 
 
 def _show_spans(con: duckdb.DuckDBPyConnection, condition: str) -> None:
-    con.execute(
-        f"CREATE OR REPLACE TEMP VIEW bucket_spans AS SELECT * FROM all_spans WHERE {condition}"
-    )
+    make_view(con, "bucket_spans", f"SELECT * FROM all_spans WHERE {condition}")
 
 
 def _said(dialect: Dialect, relation: Table) -> str:
@@ -215,9 +211,8 @@ def _salvage(con: duckdb.DuckDBPyConnection, cut: str, salvaged: str, put_back: 
     """Put the longest whole prefix in the place of each attribute that was cut."""
     texts = con.sql(f"SELECT DISTINCT text FROM {cut}").to_arrow_table()
     made = texts.append_column("prefix", whole_prefixes(texts.column(0)))
-    con.register("whole_prefixes", made)
-    con.execute(_SALVAGED.format(cut=cut, salvaged=salvaged))
-    con.unregister("whole_prefixes")
+    with given(con, "whole_prefixes", made):
+        make_table(con, salvaged, _SALVAGED.format(cut=cut))
     if texts.num_rows:
         con.execute(put_back)
 
@@ -225,9 +220,7 @@ def _salvage(con: duckdb.DuckDBPyConnection, cut: str, salvaged: str, put_back: 
 def _read_code(con: duckdb.DuckDBPyConnection) -> None:
     """Make `code_calls` (code, position, tool_name, arguments): what code agents call."""
     codes = con.sql("SELECT DISTINCT code FROM code_texts").to_arrow_table().column(0)
-    con.register("code_calls_made", code_calls(codes))
-    con.execute("CREATE OR REPLACE TEMP TABLE code_calls AS FROM code_calls_made")
-    con.unregister("code_calls_made")
+    put(con, "code_calls", code_calls(codes))
 
 
 def _canonicalise(con: duckdb.DuckDBPyConnection, texts: str) -> None:
@@ -235,9 +228,4 @@ def _canonicalise(con: duckdb.DuckDBPyConnection, texts: str) -> None:
     found = con.sql(texts).to_arrow_table()
     column = found.column(0)
     made = found.rename_columns(["text"]).append_column("canonical", canonical_texts(column))
-    con.register("canonical_made", made)
-    con.execute(
-        "CREATE OR REPLACE TEMP TABLE canonical AS "
-        "SELECT text, canonical FROM canonical_made WHERE canonical IS NOT NULL"
-    )
-    con.unregister("canonical_made")
+    put(con, "canonical", made.filter(pc.field("canonical").is_valid()))

@@ -5,8 +5,9 @@ Its own module because prices change while spans do not: the usage of models sta
 numbers, in millionths of a millionth of a US dollar.
 """
 
-import uuid
+import datetime
 from collections.abc import Mapping
+from functools import partial
 from typing import Final, NamedTuple
 
 import duckdb
@@ -14,8 +15,9 @@ import pyarrow as pa
 
 from tracegrade_lake import Column, Lake, Table
 from tracegrade_queries.engine.connection import connect
+from tracegrade_queries.engine.relations import given, make_table, make_view
 from tracegrade_queries.engine.sql import query
-from tracegrade_queries.engine.typed import in_parts
+from tracegrade_queries.engine.staged import stage_dates
 from tracegrade_queries.schema import TRAJECTORIES
 
 MEMORY_LIMIT: Final = "4GB"
@@ -114,16 +116,15 @@ def update_costs(lake: Lake, prices: Prices) -> Costs:
             "SELECT DISTINCT date FROM trajectories LEFT JOIN run_costs USING (trajectory_id) "
             "WHERE trajectories.cost_usd IS DISTINCT FROM run_costs.cost_usd ORDER BY date"
         ).fetchall()
-        staged = []
-        for (date,) in stale:
-            rows = with_costs(con, f"{TRAJECTORIES.name} WHERE date = '{date}'")
-            name = uuid.uuid4().hex
-            parts = in_parts(TRAJECTORIES, rows)
-            staged.append(lake.stage_batches(TRAJECTORIES, {"date": str(date)}, parts, name))
-        if stale:
-            dates = [str(date) for (date,) in stale]
-            lake.put_files(TRAJECTORIES, [file for file in staged if file], dates, {})
+        dates = [date for (date,) in stale]
+        if dates:
+            files = stage_dates(lake, TRAJECTORIES, dates, partial(_costed, con))
+            lake.put_files(TRAJECTORIES, files, list(map(str, dates)), {})
         return _counted(con)._replace(prices=len(prices))
+
+
+def _costed(con: duckdb.DuckDBPyConnection, date: datetime.date) -> duckdb.DuckDBPyRelation:
+    return with_costs(con, f"{TRAJECTORIES.name} WHERE date = '{date}'")
 
 
 def create_prices(con: duckdb.DuckDBPyConnection, prices: Prices) -> None:
@@ -134,9 +135,8 @@ def create_prices(con: duckdb.DuckDBPyConnection, prices: Prices) -> None:
     ]
     kinds = [(kind, pa.int64()) for kind in Price._fields]
     schema = pa.schema([("name", pa.string()), ("is_prefix", pa.bool_()), *kinds])
-    con.register("prices_given", pa.Table.from_pylist(rows, schema))
-    con.execute("CREATE TABLE prices AS FROM prices_given")
-    con.unregister("prices_given")
+    with given(con, "prices_given", pa.Table.from_pylist(rows, schema)):
+        con.execute("CREATE TABLE prices AS FROM prices_given")
 
 
 def work_out_costs(con: duckdb.DuckDBPyConnection, runs: str) -> None:
@@ -146,11 +146,9 @@ def work_out_costs(con: duckdb.DuckDBPyConnection, runs: str) -> None:
         con: Holds `prices`, as `create_prices` makes it.
         runs: Its name; it has `trajectory_id` and `model_usage`.
     """
-    con.execute(
-        f"CREATE OR REPLACE TEMP VIEW priced_runs AS SELECT trajectory_id, model_usage FROM {runs}"
-    )
+    make_view(con, "priced_runs", f"SELECT trajectory_id, model_usage FROM {runs}")
     for name in ("usage_costs", "run_costs"):
-        con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query(name)}")
+        make_table(con, name, query(name))
 
 
 def with_costs(con: duckdb.DuckDBPyConnection, runs: str) -> duckdb.DuckDBPyRelation:

@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 from duckdb import DuckDBPyConnection
 
+from tracegrade_queries.engine.relations import make_table
 from tracegrade_scoring.compare.composite import (
     AXES,
     AxesOfSide,
@@ -94,7 +95,7 @@ _COMPARED: Final = "trajectory_id IN (SELECT trajectory_id FROM compared_runs WH
 
 
 def _create(con: DuckDBPyConnection, name: str, **parameters: object) -> None:
-    con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query(name)}", parameters)
+    make_table(con, name, query(name), parameters)
 
 
 def _by_agent(rows: Iterable[Row]) -> Mapping[Agent, list[Row]]:

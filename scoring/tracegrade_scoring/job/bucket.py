@@ -9,6 +9,7 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_lake import Table
+from tracegrade_queries.engine.relations import make_table
 from tracegrade_scoring.attempts.prepare import create_relations
 from tracegrade_scoring.job.score_table import score_table
 from tracegrade_scoring.relations import define, materialise
@@ -61,8 +62,7 @@ def score_bucket(
     replanning.score(con)
     planning.score(con, specification)
     define(con, "rollback_scores")
-    create = f"CREATE OR REPLACE TEMP TABLE scored_trajectories AS {query('scored_trajectories')}"
-    con.execute(create, hashes(specification))
+    make_table(con, "scored_trajectories", query("scored_trajectories"), hashes(specification))
     return _new_rows(con)
 
 

@@ -6,24 +6,18 @@ while it did, is not seen. The next run puts right what a killed one left.
 """
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Final
 
 import duckdb
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tracegrade_lake import Lake, StagedFile, Table
 from tracegrade_lake.crash_points import reach
 from tracegrade_queries.engine.connection import last_run
+from tracegrade_queries.engine.staged import stage_other_traces, stage_rows
 from tracegrade_scoring.layer import RUN_ORDER
 from tracegrade_scoring.schema import SCORE_TABLES
-
-PART_ROWS: Final = 20_000
-"""Rows that are held at a time of those that a rewrite keeps; each has some hundred values."""
-
-_OF_TRACES: Final = "split_part(trajectory_id, '-', 1) IN (SELECT trace_id FROM traces_to_score)"
 
 
 class Run:
@@ -47,20 +41,18 @@ class Run:
 
     def stage(self, table: Table, rows: pa.Table) -> list[StagedFile]:
         """Write rows, in part as dictionaries, as files that no reader sees yet; for `add`."""
-        by_date = rows.take(pc.sort_indices(rows["date"]))  # before there is more to move
-        return self._lake.stage(table, plain(table, by_date), uuid.uuid4().hex)
+        return stage_rows(self._lake, table, rows)
 
     def add(self, files: Mapping[Table, Sequence[StagedFile]]) -> None:
         """Let staged files be committed with their tables."""
         for table, staged in files.items():
-            self._add(table, staged)
+            self._files.setdefault(table.name, []).extend(staged)
 
     def commit_dated(self, table: Table) -> None:
         """Let the staged rows stand for all others of the scored traces."""
         dates = sorted(self._dates_scored() | self._dates_torn(table))
-        for day in dates:
-            self._stage_kept(table, day)
-        files = self._files.pop(table.name, [])
+        kept = stage_other_traces(self._lake, self._con, table, dates, "traces_to_score")
+        files = [*self._files.pop(table.name, []), *kept]
         self._lake.put_files(
             table, files, list(map(str, dates)), {RUN_ORDER.application: self._number}
         )
@@ -72,9 +64,6 @@ class Run:
         files = self._lake.stage(table, rows, uuid.uuid4().hex)
         self._lake.replace_files(table, before, files, {RUN_ORDER.application: self._number})
         reach("scores_committed")
-
-    def _add(self, table: Table, files: Sequence[StagedFile]) -> None:
-        self._files.setdefault(table.name, []).extend(files)
 
     def _dates_scored(self) -> set[date]:
         """Return the dates that hold older scores of the traces."""
@@ -95,34 +84,3 @@ class Run:
             else set()
         )
         return {date.fromisoformat(day) for _, day in now ^ before if day}
-
-    def _stage_kept(self, table: Table, day: date) -> None:
-        """Write the rows of a date that stay as they are, a part at a time."""
-        kept = self._con.sql(
-            f"SELECT * FROM {table.name} WHERE date = $date AND NOT {_OF_TRACES}",
-            params={"date": day},
-        )
-        parts = _parts(table, kept)
-        name = uuid.uuid4().hex
-        file = self._lake.stage_batches(table, {"date": str(day)}, parts, name)
-        self._add(table, [file] if file else [])
-
-
-def plain(table: Table, rows: pa.Table) -> pa.Table:
-    """Return the rows typed as declared, whatever stood in dictionaries in full."""
-    columns = (
-        pa.chunked_array(
-            [chunk.dictionary_decode() for chunk in column.chunks], column.type.value_type
-        )
-        if pa.types.is_dictionary(column.type)
-        else column
-        for column in rows.columns
-    )
-    return pa.table(list(columns), names=rows.column_names).cast(table.arrow())
-
-
-def _parts(table: Table, rows: duckdb.DuckDBPyRelation) -> Iterator[pa.Table]:
-    """Yield the rows, typed as declared, in parts that fit into memory."""
-    for batch in rows.to_arrow_reader(PART_ROWS):
-        part = pa.Table.from_batches([batch]).select(table.arrow().names)
-        yield part.cast(table.arrow()).drop_columns(["date"])

@@ -22,6 +22,7 @@ from tracegrade_lake.locks import FolderLock
 from tracegrade_queries.build.build import build, unbuilt_spans
 from tracegrade_queries.costs.pricing import NO_COSTS, Costs, Prices, known_prices, update_costs
 from tracegrade_queries.engine.connection import connect
+from tracegrade_queries.engine.relations import count, put
 from tracegrade_scoring.errors import ScoringBusy
 from tracegrade_scoring.job.bucket import STAGED, hashes, score_bucket
 from tracegrade_scoring.job.bucket_rows import (
@@ -33,7 +34,6 @@ from tracegrade_scoring.job.bucket_rows import (
 from tracegrade_scoring.job.counts import NOTHING, Counts, add_counts, read_counts, start_counts
 from tracegrade_scoring.job.run import Run
 from tracegrade_scoring.layer import SCORES
-from tracegrade_scoring.relations import put
 from tracegrade_scoring.schema import (
     RELEASE_SCORES,
     SCORE_SUMS,
@@ -168,7 +168,7 @@ def look(
     """
     with connect(lake, layers=(SCORES,), memory_limit=MEMORY_LIMIT) as con:
         traces = find_traces(con, specification, chosen, full=full)
-        trajectories = _count(con, _TRAJECTORIES_TO_SCORE)
+        trajectories = count(con, _TRAJECTORIES_TO_SCORE)
         return ScoreSummary(traces, trajectories, unbuilt_spans(lake, con), dry_run=True)
 
 
@@ -218,7 +218,7 @@ def find_traces(
         **chosen._asdict(),
     }
     con.execute(f"CREATE TABLE traces_to_score AS {query('unscored_traces')}", parameters)
-    return _count(con, "traces_to_score")
+    return count(con, "traces_to_score")
 
 
 def _shares(lake: Lake) -> tuple[int, int | None]:
@@ -299,8 +299,3 @@ def _commit(con: duckdb.DuckDBPyConnection, run: Run) -> None:
 def _sums(con: duckdb.DuckDBPyConnection) -> pa.Table:
     schema = SCORE_SUMS.arrow()
     return con.sql("FROM current_sums ORDER BY ALL").to_arrow_table().cast(schema)
-
-
-def _count(con: duckdb.DuckDBPyConnection, rows: str) -> int:
-    count: int = con.sql(f"SELECT count(*) FROM {rows}").fetchall()[0][0]
-    return count

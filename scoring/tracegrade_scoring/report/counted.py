@@ -10,7 +10,8 @@ from typing import Final
 
 from duckdb import DuckDBPyConnection
 
-from tracegrade_scoring.relations import materialise, only, put
+from tracegrade_queries.engine.relations import count, make_table, only, put
+from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.statistics.intervals import LEVEL
 from tracegrade_scoring.statistics.release import release_scores
 from tracegrade_scoring.statistics.sums import add_scores, read_scores, total_sums
@@ -23,16 +24,16 @@ _SUPERSEDED: Final = "trajectory_id IN (SELECT trajectory_id FROM superseded_run
 def counted_alone(con: DuckDBPyConnection, level: float) -> Iterator[None]:
     """Let the tables of scores hold what a report counts, with intervals of a level."""
     materialise(con, "superseded_runs")
-    count: int = con.sql("SELECT count(*) FROM superseded_runs").fetchall()[0][0]
-    if count or level != LEVEL:
+    superseded = count(con, "superseded_runs")
+    if superseded or level != LEVEL:
         _make_release_scores(con, level)
-    with only(con, _OF_RUNS if count else (), f"NOT {_SUPERSEDED}"):
+    with only(con, _OF_RUNS if superseded else (), f"NOT {_SUPERSEDED}"):
         yield
     con.execute("DROP TABLE IF EXISTS temp.release_scores")
 
 
 def _make_release_scores(con: DuckDBPyConnection, level: float) -> None:
-    con.execute("CREATE OR REPLACE TEMP TABLE sum_parts AS FROM score_sums")
+    make_table(con, "sum_parts", "FROM score_sums")
     add_scores(con, read_scores(con, _SUPERSEDED), sign=-1)
     total_sums(con)
     put(con, "release_scores", release_scores(con, level))

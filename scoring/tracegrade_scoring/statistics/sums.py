@@ -18,9 +18,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracegrade_queries.engine.connection import duckdb_type
+from tracegrade_queries.engine.relations import append, make_table
+from tracegrade_queries.engine.staged import of_traces
 from tracegrade_scoring.metrics import METRICS
-from tracegrade_scoring.relations import append
-from tracegrade_scoring.schema import SCORE, SCORE_SUMS
+from tracegrade_scoring.schema import SCORE, SCORE_SUMS, TRAJECTORY_SCORES
 
 UNIT: Final = 2**60
 """Sums hold whole multiples of 1 / UNIT, up to 10**38 of them."""
@@ -59,7 +60,7 @@ def start_sums(con: duckdb.DuckDBPyConnection) -> None:
         add_scores(con, read_scores(con, f"date IN ({listed}) AND {_OF_TRACES}"), sign=-1)
 
 
-_OF_TRACES: Final = "split_part(trajectory_id, '-', 1) IN (SELECT trace_id FROM traces_to_score)"
+_OF_TRACES: Final = of_traces(TRAJECTORY_SCORES, "traces_to_score")
 
 
 def read_scores(con: duckdb.DuckDBPyConnection, condition: str) -> pa.RecordBatchReader:
@@ -193,11 +194,11 @@ def total_sums(con: duckdb.DuckDBPyConnection) -> None:
         for column in SCORE_SUMS.columns
         if column.name not in _KEYS
     )
-    con.execute(
-        f"CREATE OR REPLACE TEMP TABLE current_sums AS SELECT {', '.join(_KEYS)}, {sums} "
-        "FROM sum_parts GROUP BY ALL "
+    rows = (
+        f"SELECT {', '.join(_KEYS)}, {sums} FROM sum_parts GROUP BY ALL "
         "HAVING sum(scored + not_applicable + error) > 0"
     )
+    make_table(con, "current_sums", rows)
 
 
 def sums_are_whole(con: duckdb.DuckDBPyConnection) -> bool:

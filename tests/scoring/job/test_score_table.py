@@ -6,7 +6,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from tracegrade_scoring.job.run import plain
+from tracegrade_queries.engine.staged import typed
 from tracegrade_scoring.job.score_table import CHILD, SCORERS, score_table
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.relations import put
@@ -51,7 +51,7 @@ def test_each_run_has_its_scores(con: duckdb.DuckDBPyConnection) -> None:
 
     found = score_table(con)
 
-    rows = plain(TRAJECTORY_SCORES, found).to_pylist()
+    rows = typed(TRAJECTORY_SCORES, found).to_pylist()
     values = {row["trajectory_id"]: row["success"]["value"] for row in rows}
     assert list(values.items()) == [("t4", None), ("t3", 0.25), ("t2", 0.5), ("t1", 0.25)]
     assert {name: rows[0]["success"][name] for name in CHILD} == CHILD

@@ -10,7 +10,6 @@ import pyarrow as pa
 from tracegrade_scoring.relations import define, materialise, put, table
 from tracegrade_scoring.scorers.tool_correctness.grading import grade
 from tracegrade_scoring.scorers.tool_correctness.utilisation import find_uses
-from tracegrade_scoring.sql import unordered
 from tracegrade_scoring.tasks.model import ToolCorrectness
 
 _SOLUTIONS = pa.schema(
@@ -38,7 +37,7 @@ def score(con: duckdb.DuckDBPyConnection, options: ToolCorrectness) -> None:
     _solve(con)
     find_uses(con)
     grades = "agentic_grades" if options.compat == "agentic" else "tool_grades"
-    con.execute(f"CREATE OR REPLACE TEMP TABLE tool_grades AS {unordered(grades)}")
+    materialise(con, "tool_grades", grades)
     define(con, "tool_correctness_scores")
 
 

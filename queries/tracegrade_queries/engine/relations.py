@@ -1,0 +1,79 @@
+"""Makes relations of a connection: from the text of a query, or from an Arrow table."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import duckdb
+import pyarrow as pa
+
+
+def make_table(
+    con: duckdb.DuckDBPyConnection,
+    name: str,
+    rows: str,
+    parameters: Mapping[str, object] | None = None,
+) -> None:
+    """Keep the rows of a query as the temporary table of that name; replaces one that is there."""
+    con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {rows}", parameters)
+
+
+def make_view(con: duckdb.DuckDBPyConnection, name: str, rows: str) -> None:
+    """Let a query be read under a name; it runs each time it is read, so once is cheapest."""
+    con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {rows}")
+
+
+def start(con: duckdb.DuckDBPyConnection, name: str, rows: str) -> None:
+    """Make an empty temporary table with the columns of a query, which need not be run for it."""
+    make_table(con, name, f"{rows} LIMIT 0")
+
+
+@contextmanager
+def only(con: duckdb.DuckDBPyConnection, names: Sequence[str], condition: str) -> Iterator[None]:
+    """Let tables of the lake hold only the rows of a condition, also in views of them.
+
+    The condition may read temporary tables; a view of the table's name stands before it.
+    """
+    for name in names:
+        con.execute(
+            f"CREATE TEMP VIEW {name} AS SELECT * FROM memory.main.{name} WHERE {condition}"
+        )
+    try:
+        yield
+    finally:
+        for name in names:
+            con.execute(f"DROP VIEW temp.{name}")
+
+
+@contextmanager
+def given(con: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> Iterator[None]:
+    """Let SQL read the rows under that name for as long as this lasts."""
+    con.register(name, rows)
+    try:
+        yield
+    finally:
+        con.unregister(name)
+
+
+def put(con: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:
+    """Keep the rows as the temporary table of that name."""
+    with given(con, "_incoming", rows):
+        make_table(con, name, "FROM _incoming")
+
+
+def append(con: duckdb.DuckDBPyConnection, name: str, rows: pa.Table, columns: str = "*") -> None:
+    """Add rows to the table of that name, by the names of the columns that SQL makes of them."""
+    with given(con, "_incoming", rows):
+        con.execute(f"INSERT INTO {name} BY NAME SELECT {columns} FROM _incoming")
+
+
+def table(schema: pa.Schema, rows: Iterable[tuple[object, ...]]) -> pa.Table:
+    """Return rows as a table of that schema; an empty one for no rows."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(schema)
+    arrays = [pa.array(values, f.type) for values, f in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def count(con: duckdb.DuckDBPyConnection, rows: str) -> int:
+    """Return how many rows a relation has; `rows` is what stands behind FROM."""
+    found: int = con.sql(f"SELECT count(*) FROM {rows}").fetchall()[0][0]
+    return found

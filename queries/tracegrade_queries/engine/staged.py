@@ -1,0 +1,81 @@
+"""Rows → staged files of a table, typed as it declares them: at once, or in parts that fit memory.
+
+Their names are new each time: files that nobody commits are in nobody's way.
+"""
+
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from datetime import date
+from typing import Final
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracegrade_lake import Lake, StagedFile, Table
+
+PART_ROWS: Final = 50_000
+"""Rows that are held at a time of those that a date keeps: a row group of the new file."""
+
+
+def stage_rows(lake: Lake, table: Table, rows: pa.Table) -> list[StagedFile]:
+    """Write rows that fit into memory, one file for each date.
+
+    Args:
+        lake: The lake of the table.
+        table: Rows have its columns, in any order; values may stand in dictionaries.
+        rows: Maybe none.
+    """
+    if len(pc.unique(rows["date"])) > 1:  # sorted while dictionaries keep rows small
+        rows = rows.take(pc.sort_indices(rows["date"]))
+    return lake.stage(table, typed(table, rows), uuid.uuid4().hex)
+
+
+def stage_dates(
+    lake: Lake,
+    table: Table,
+    dates: Iterable[date],
+    rows_of: Callable[[date], duckdb.DuckDBPyRelation],
+) -> list[StagedFile]:
+    """Write the rows of each of these dates, a part at a time, as one file for each date."""
+    files = (
+        lake.stage_batches(
+            table, {"date": str(day)}, _parts(table, rows_of(day)), uuid.uuid4().hex
+        )
+        for day in dates
+    )
+    return [file for file in files if file]
+
+
+def stage_other_traces(
+    lake: Lake, con: duckdb.DuckDBPyConnection, table: Table, dates: Iterable[date], traces: str
+) -> list[StagedFile]:
+    """Write the rows of these dates that are of no trace in the relation `traces`."""
+    rows = f"SELECT * FROM {table.name} WHERE date = $date AND NOT {of_traces(table, traces)}"
+    return stage_dates(lake, table, dates, lambda day: con.sql(rows, params={"date": day}))
+
+
+def of_traces(table: Table, traces: str) -> str:
+    """Return the SQL condition for rows of a table whose trace is in the relation `traces`."""
+    named = any(column.name == "trace_id" for column in table.columns)
+    trace_id = "trace_id" if named else "split_part(trajectory_id, '-', 1)"
+    return f"{trace_id} IN (SELECT trace_id FROM {traces})"
+
+
+def typed(table: Table, rows: pa.Table) -> pa.Table:
+    """Return the rows with the columns and types of the table, none of them as dictionaries."""
+    names = table.arrow().names
+    return pa.table([_in_full(rows[name]) for name in names], names=names).cast(table.arrow())
+
+
+def _in_full(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if not pa.types.is_dictionary(column.type):
+        return column
+    chunks = [chunk.dictionary_decode() for chunk in column.chunks]
+    return pa.chunked_array(chunks, column.type.value_type)
+
+
+def _parts(table: Table, rows: duckdb.DuckDBPyRelation) -> Iterator[pa.Table]:
+    """Yield the rows of one date, without it."""
+    for batch in rows.to_arrow_reader(PART_ROWS):
+        yield typed(table, pa.Table.from_batches([batch])).drop_columns(["date"])
