@@ -52,7 +52,7 @@ def graded(
     if weights:
         spec = spec.model_copy(update={"tool_correctness": weights})
     run = trajectory("t1", task_id="task")
-    return scores(scored(connection([*calls, *steps], [run]), spec))
+    return scores(scored(connection([*calls, *steps], [run]), spec, until="tool_correctness"))
 
 
 def _written(arguments: Row) -> str | None:
@@ -168,7 +168,11 @@ def test_paper_is_followed_on_random_attempts() -> None:
     ]
     runs = [trajectory(name, task_id=name) for name in cases]
     options = ToolCorrectness(compat="agentic")
-    con = scored(connection(steps, runs), spec.model_copy(update={"tool_correctness": options}))
+    con = scored(
+        connection(steps, runs),
+        spec.model_copy(update={"tool_correctness": options}),
+        until="tool_correctness",
+    )
 
     found = {row[:2]: row[2].value for row in score_rows(con, "tool_correctness_scores")}
     names = ("tool_selection_jaccard", "tool_sequence", "tool_parameters")
@@ -277,7 +281,11 @@ def test_arguments_that_were_not_captured_are_an_error() -> None:
     """They equal nothing, and nobody can say that they were wrong."""
     task = "{version: 1, tasks: {task: {expected: [{tool: a, arguments: {n: 1}}]}}}"
     run = trajectory("t1", task_id="task")
-    con = scored(connection([call("t1", 0, "a", arguments=None)], [run]), specification(task))
+    con = scored(
+        connection([call("t1", 0, "a", arguments=None)], [run]),
+        specification(task),
+        until="tool_correctness",
+    )
     found = scores(con)
 
     assert value(found, "tool_selection_jaccard") == 1
@@ -333,7 +341,11 @@ def test_reads_alone_are_not_graded_where_only_writes_are() -> None:
     """
     looked = call("t1", 0, "look", result="order 7781")
     found = scores(
-        scored(connection([looked], [trajectory("t1", task_id="task")]), specification(task))
+        scored(
+            connection([looked], [trajectory("t1", task_id="task")]),
+            specification(task),
+            until="tool_correctness",
+        )
     )
 
     assert (value(found), value(found, "tool_correct")) == ("no_calls", "no_calls")
@@ -350,7 +362,9 @@ def test_turns_are_graded_one_by_one() -> None:
     def turns(*tools: tuple[str, int]) -> dict[str, Score]:
         steps = [call("t1", i, tool, turn=turn) for i, (tool, turn) in enumerate(tools)]
         run = trajectory("t1", task_id="task")
-        return scores(scored(connection(steps, [run]), specification(task)))
+        return scores(
+            scored(connection(steps, [run]), specification(task), until="tool_correctness")
+        )
 
     right, wrong = turns(("a", 0), ("b", 1)), turns(("a", 0), ("b", 0))
     assert (value(right), value(right, "tool_correct")) == (1, 1)

@@ -37,7 +37,7 @@ def run(
     con.execute("CREATE TEMP TABLE endings (trajectory_id TEXT, ending TEXT)")
     if ended:
         con.execute("INSERT INTO endings VALUES ('t1', $ended)", {"ended": ended})
-    return scored(con, spec)
+    return scored(con, spec, until="tool_correctness")
 
 
 def picks(*names: str, **columns: Any) -> list[Row]:
@@ -405,7 +405,7 @@ def test_sub_agent_has_its_own_calls_and_no_task_scores() -> None:
     runs = [trajectory("t1", task_id="t"), trajectory("c1", parent_trajectory_id="t1")]
     spec = specification(f"{TOOLS}\ntasks:\n  t: {{expected: [{{tool: read}}, {{tool: write}}]}}")
 
-    con = scored(connection(steps, runs), spec)
+    con = scored(connection(steps, runs), spec, until="tool_correctness")
     assert tsa(con) == (2, 2)
     assert scores(con)["tool_allowed_rate"].denominator == 1
     assert set(scores(con, "c1")) == {
@@ -421,6 +421,10 @@ def test_ambiguous_attempt_is_said_to_be() -> None:
         "tasks:\n  a: {match: {user_input: x}, expected: []}\n  b: {match: {user_input: x}}"
     )
 
-    con = scored(connection(picks("read"), [trajectory("t1", user_input="x")]), spec)
+    con = scored(
+        connection(picks("read"), [trajectory("t1", user_input="x")]),
+        spec,
+        until="tool_correctness",
+    )
     assert scores(con)["tsa"].reason == "ambiguous_task"
     assert scores(con)["tool_selection_jaccard"].reason == "ambiguous_task"

@@ -125,7 +125,7 @@ def graded(arguments: Any, made: Any) -> tuple[float | None, float | None]:
         [call("t1", 0, "a", arguments=canonical_json(json.dumps(made)))],
         [trajectory("t1", task_id="t")],
     )
-    found = scores(scored(run, specification(json.dumps(whole))))
+    found = scores(scored(run, specification(json.dumps(whole)), until="tool_correctness"))
     return found["tsa"].value, found["tool_parameters"].value
 
 
