@@ -77,7 +77,7 @@ class Owner:
 
 
 @dataclass(frozen=True)
-class Change:
+class TableChange:
     """What one commit does."""
 
     adds: Sequence[AddAction] = ()
@@ -122,7 +122,7 @@ def _handle(storage: TableStorage, version: int | None = None) -> DeltaTable:
 
 
 def commit_once(
-    storage: TableStorage, table: Table, change: Change, opened: DeltaTable | None = None
+    storage: TableStorage, table: Table, change: TableChange, opened: DeltaTable | None = None
 ) -> bool:
     """Commit durably unless all its transactions are in the table; return whether they were not.
 
@@ -157,7 +157,7 @@ def commit_once(
         delta, tried = None, True
 
 
-def _try_to_commit(storage: TableStorage, delta: DeltaTable, change: Change) -> bool:
+def _try_to_commit(storage: TableStorage, delta: DeltaTable, change: TableChange) -> bool:
     """Commit durably; return False if another writer was first, or the answer was lost."""
     try:
         with storage.writing():
@@ -184,12 +184,12 @@ def _pause(backoff: Backoff, storage: TableStorage) -> None:
         raise CommitFailed(msg)
 
 
-def commit(storage: TableStorage, table: Table, change: Change) -> None:
+def commit(storage: TableStorage, table: Table, change: TableChange) -> None:
     """As `commit_once`, for who does not care whether it was committed before."""
     commit_once(storage, table, change)
 
 
-def has_landed(delta: DeltaTable, change: Change, *, after_error: bool = False) -> bool:
+def has_landed(delta: DeltaTable, change: TableChange, *, after_error: bool = False) -> bool:
     """Return whether the table holds what the change brings.
 
     Args:
@@ -221,7 +221,7 @@ def writable_table(storage: TableStorage, table: Table) -> DeltaTable:
         StoreUnfit: The object store cannot keep commits apart.
     """
     storage.prepare()
-    delta = open_mended(storage) or _create(storage, table)
+    delta = open_for_writing(storage) or _create(storage, table)
     declared, found = table.arrow(), pa.schema(delta.schema().to_arrow())
     unfit = [
         f"{field.name} {field.type}"
@@ -255,7 +255,7 @@ def _missing_columns(table: Table, delta: DeltaTable) -> list[pa.Field]:
     return [field for field in table.arrow() if field.name not in found]
 
 
-def open_mended(storage: TableStorage) -> DeltaTable | None:
+def open_for_writing(storage: TableStorage) -> DeltaTable | None:
     """Return a fresh handle for a writer: a tail that a power cut tore is put aside first.
 
     Raises:
@@ -267,10 +267,10 @@ def open_mended(storage: TableStorage) -> DeltaTable | None:
         if delta is None or storage.is_whole(delta.version()):
             return delta
     except LakeDamaged:
-        if not storage.mend():
+        if not storage.put_aside_torn():
             raise
         return open_table(storage)
-    storage.mend()
+    storage.put_aside_torn()
     return open_table(storage)
 
 
@@ -290,7 +290,7 @@ def _create(storage: TableStorage, table: Table) -> DeltaTable:
         return _handle(storage)
 
 
-def _write(delta: DeltaTable, change: Change) -> None:
+def _write(delta: DeltaTable, change: TableChange) -> None:
     transactions = [
         Transaction(app_id, version) for app_id, version in change.transactions.items()
     ]
@@ -313,7 +313,7 @@ def _write(delta: DeltaTable, change: Change) -> None:
     )
 
 
-def _removes(delta: DeltaTable, change: Change) -> list[RemoveAction]:
+def _removes(delta: DeltaTable, change: TableChange) -> list[RemoveAction]:
     if change.leaves is None and not change.replaces:
         return []  # listing a long table costs more than the commit
     now_ms = time.time_ns() // 1_000_000

@@ -15,7 +15,7 @@ from tracegrade_lake.crash_points import reach
 from tracegrade_lake.files import all_below, make_folder, private_files, sync_file, sync_folder
 from tracegrade_lake.lake_root import writing_to
 from tracegrade_lake.storage import LOG_FOLDER, STAGE_FOLDER, StoredFile
-from tracegrade_lake.torn_log import is_whole, mend
+from tracegrade_lake.torn_log import is_whole, put_aside_torn
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,9 @@ class TableFolder:
         """Return whether the entry of a commit is readable to its end."""
         return is_whole(self._log / f"{version:020d}.json")
 
-    def mend(self) -> list[str]:
+    def put_aside_torn(self) -> list[str]:
         """Put aside what a power cut tore in the log; return the names of what was."""
-        return mend(self._log)
+        return put_aside_torn(self._log)
 
     def sync_log(self, after: int) -> None:
         """Sync each entry, checkpoints, the pointer to the last one, and the log's folder."""

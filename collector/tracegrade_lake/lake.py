@@ -17,14 +17,14 @@ from deltalake.transaction import AddAction
 
 from tracegrade_lake.columns import Table
 from tracegrade_lake.commit import (
-    Change,
+    TableChange,
     LiveFile,
     Owner,
     commit,
     commit_once,
     has_landed,
     live_files,
-    open_mended,
+    open_for_writing,
     open_table,
     writable_table,
 )
@@ -203,7 +203,7 @@ class Lake:
         Raises:
             Fenced: Another collector than the owner commits under its id.
         """
-        delta = open_mended(self._table(table))
+        delta = open_for_writing(self._table(table))
         if delta and owner:
             owner.check(delta)
         return delta.transaction_version(app_id) if delta else None
@@ -309,7 +309,7 @@ class Lake:
         storage = self._table(table.name)
         with storage.writing():
             delta = writable_table(storage, table)
-            wanted = Change(transactions={app_id: version}, owner=owner)
+            wanted = TableChange(transactions={app_id: version}, owner=owner)
             if has_landed(delta, wanted):
                 storage.sync_log(after=delta.version() - 1)
                 _discard(files)  # the table's file of this name is in use, not to be replaced
@@ -389,7 +389,7 @@ class Lake:
         storage = self._table(table.name)
         with storage.writing():
             adds = _publish(storage, staged, data_change=data_change)
-            change = Change(
+            change = TableChange(
                 adds,
                 replaces=frozenset(replaces),
                 data_change=data_change,
@@ -413,7 +413,7 @@ class Lake:
     ) -> None:
         storage = self._table(table.name)
         with storage.writing():
-            change = Change(_publish(storage, staged), leaves, transactions=transactions)
+            change = TableChange(_publish(storage, staged), leaves, transactions=transactions)
             commit(storage, table, change)
 
 

@@ -242,7 +242,7 @@ class TableObjects:
         """Return True: an object appears whole."""
         return True
 
-    def mend(self) -> list[str]:
+    def put_aside_torn(self) -> list[str]:
         """Return nothing: an object appears whole."""
         return []
 

@@ -72,7 +72,7 @@ class TableStorage(Protocol):
     def is_whole(self, version: int) -> bool:
         """Return whether the entry of a commit is readable to its end."""
 
-    def mend(self) -> list[str]:
+    def put_aside_torn(self) -> list[str]:
         """Put aside what a power cut tore in the log; return the names of what was."""
 
     def sync_log(self, after: int) -> None:

@@ -44,7 +44,7 @@ def torn_files(log: Path) -> list[Path]:
     return torn + _torn_checkpoints(log, newest)
 
 
-def mend(log: Path) -> list[str]:
+def put_aside_torn(log: Path) -> list[str]:
     """Move the torn tail of the log, and unreadable checkpoints, to quarantine.
 
     Returns:
@@ -111,7 +111,7 @@ def _points_to_one(pointer: Path) -> bool:
 def holes(log: Path) -> list[int]:
     """Return the versions that are needed to read the table and missing or torn, ascending.
 
-    The tail is mended before, so later entries build upon these; they cannot be put aside.
+    A torn tail was put aside before, so later entries build upon these, which have to stay.
     """
     checkpoints = [_version(path) for path in log.glob("*.checkpoint.parquet")]
     entries = {_version(path): path for path in log.glob("*.json")}

@@ -33,7 +33,7 @@ from tracegrade_lake import Lake
 from tracegrade_lake.maintenance.compaction import CompactOptions, compact
 pa.set_cpu_count(1)  # both as in `maintenance.py`
 pa.set_memory_pool(pa.system_memory_pool())
-options = CompactOptions(settle_secs=0)
+options = CompactOptions(min_age_secs=0)
 started = time.process_time()
 done = compact(Lake.open(sys.argv[1]), options, lambda _: None)
 cpu = time.process_time() - started

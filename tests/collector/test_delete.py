@@ -288,7 +288,7 @@ def test_compaction_beside_it_brings_nothing_back(tmp_path: Path) -> None:
 
     def work() -> None:
         with suppress(MaintenanceBusy):
-            compact(lake, CompactOptions(settle_secs=0.0), lambda _: None)
+            compact(lake, CompactOptions(min_age_secs=0.0), lambda _: None)
 
     with in_background(work):
         summary = deleted(path, "--trace", TRACE_ID)
@@ -352,7 +352,7 @@ def test_verify_beside_it_raises_no_alarm(tmp_path: Path) -> None:
 
     def maintain() -> None:
         with suppress(MaintenanceBusy):
-            compact(lake, CompactOptions(settle_secs=0.5), lambda _: None)
+            compact(lake, CompactOptions(min_age_secs=0.5), lambda _: None)
         erasure = Erasure(lake, CollectorConfig(), lambda _: None)
         erasure.erase([max(1, number[0] - 5).to_bytes(16).hex()])
 

@@ -21,7 +21,7 @@ from tracegrade_lake import RAW_LOGS, RAW_SPANS, Column, Lake, Table
 from tracegrade_lake.errors import LakeDamaged, LakeUnwritable, MaintenanceBusy
 from tracegrade_lake.maintenance import compaction
 from tracegrade_lake.maintenance.compaction import Compacted, CompactOptions, compact, plan
-from tracegrade_lake.maintenance.maintenance_lock import only_maintainer
+from tracegrade_lake.maintenance.maintenance_lock import hold_maintenance_lock
 from tracegrade_lake.maintenance.sorting import Sorter, sample_of
 
 from .lake_rows import (
@@ -37,7 +37,7 @@ from .lake_rows import (
     today,
 )
 
-NOW = CompactOptions(settle_secs=0)
+NOW = CompactOptions(min_age_secs=0)
 
 
 @pytest.fixture
@@ -169,7 +169,7 @@ def test_any_rows_stay_and_one_of_equal_ones_is_unmarked(
     for rows in files:
         land(lake, rows)
     before = read(lake)
-    compact(lake, CompactOptions(target_bytes=target, settle_secs=0), silent)
+    compact(lake, CompactOptions(target_bytes=target, min_age_secs=0), silent)
     after = read(lake)
 
     assert comparable(after) == comparable(before)
@@ -221,7 +221,7 @@ def test_files_have_about_the_target_size(lake: Lake) -> None:
     land(lake, [row | {"wal_seq": 2} for row in rows[300:]])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compaction, "Sorter", partial(Sorter, chunk_bytes=60_000))
-        done = compact(lake, CompactOptions(target_bytes=60_000, settle_secs=0), silent)
+        done = compact(lake, CompactOptions(target_bytes=60_000, min_age_secs=0), silent)
 
     files = lake.files("raw_spans")
     traces = [
@@ -317,7 +317,10 @@ def test_who_changes_the_files_meanwhile_wins(lake: Lake, monkeypatch: pytest.Mo
 
 def test_two_compactions_do_not_run_at_once(lake: Lake) -> None:
     """The second one says so."""
-    with only_maintainer(lake.state), pytest.raises(MaintenanceBusy, match="running already"):
+    with (
+        hold_maintenance_lock(lake.state),
+        pytest.raises(MaintenanceBusy, match="running already"),
+    ):
         compact(lake, NOW, silent)
 
 
@@ -403,7 +406,7 @@ import tracegrade_lake.{module} as module
 from tracegrade_lake import Lake
 from tracegrade_lake.maintenance.compaction import CompactOptions, compact
 module.{point} = lambda *_, **__: os._exit(9)
-compact(Lake.open({root!r}), CompactOptions(settle_secs=0), print)
+compact(Lake.open({root!r}), CompactOptions(min_age_secs=0), print)
 """
 POINTS = [
     ("maintenance.rewriting", "sync_data"),

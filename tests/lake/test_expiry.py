@@ -124,7 +124,7 @@ def test_expired_files_stay_for_their_retention(lake: Lake) -> None:
 def test_files_are_removed_when_their_retention_is_over(lake: Lake) -> None:
     """Expired ones and compacted ones; those that are live never."""
     land(lake, [span(1, 9)])
-    compact(lake, CompactOptions(settle_secs=0), silent)
+    compact(lake, CompactOptions(min_age_secs=0), silent)
     expire(lake, 30, silent)
     make_old(lake, days=400)
     age_log(lake, days=7.1)

@@ -271,7 +271,7 @@ def test_a_torn_newest_commit_is_made_again(lake: Lake, tear: object) -> None:
 
 
 def test_a_reader_says_that_a_log_is_torn(lake: Lake) -> None:
-    """It does not mend it: that is for who writes."""
+    """Readers change nothing; only writers put torn entries aside."""
     land(lake, 1, 1)
     newest_log_entry(lake).write_bytes(b'{"add":')
 

@@ -65,7 +65,7 @@ def rival(lake: Lake, commits: int, table: Table = NOTES) -> Callable[[], None]:
     return write
 
 
-LATE = commit.Change(transactions={"late/notes": 7})
+LATE = commit.TableChange(transactions={"late/notes": 7})
 
 
 def test_a_writer_that_is_second_twelve_times_commits_in_the_end(lake: Lake) -> None:

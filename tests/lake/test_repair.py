@@ -27,7 +27,7 @@ from tracegrade_lake.maintenance.removals import removed_rows
 
 from .lake_rows import LONG_AGO, land, live_names, log_record, numbers, read, silent, span, today
 
-NOW = CompactOptions(settle_secs=0)
+NOW = CompactOptions(min_age_secs=0)
 
 
 @pytest.fixture
@@ -315,7 +315,7 @@ def compacted_but_not_committed(lake: Lake) -> list[Path]:
         "from tracegrade_lake import Lake\n"
         "from tracegrade_lake.maintenance.compaction import CompactOptions, compact\n"
         "module.commit = lambda *_: os._exit(9)\n"
-        f"compact(Lake.open({str(lake.root)!r}), CompactOptions(settle_secs=0), print)\n"
+        f"compact(Lake.open({str(lake.root)!r}), CompactOptions(min_age_secs=0), print)\n"
     )
     killed = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)
     assert killed.returncode == 9, killed.stderr
@@ -337,7 +337,7 @@ def test_an_incomplete_compaction_counts_for_nothing(lake: Lake) -> None:
     """If one of its files is lost, those that it was made of count, while they are there."""
     rows = [span(n, 5, name=os.urandom(400).hex()) for n in range(100, 700)]
     land(lake, rows)
-    compact(lake, CompactOptions(target_bytes=1, settle_secs=0), silent)
+    compact(lake, CompactOptions(target_bytes=1, min_age_secs=0), silent)
     parts = sorted((lake.root / "raw_spans").rglob("compacted-*.parquet"))
     lose_log(lake)
     footer = json.loads(pq.read_metadata(parts[-1]).metadata[b"tracegrade.replaces"])

@@ -13,7 +13,7 @@ from tracegrade_lake.maintenance.expiry import Expired, clean, expire
 from .lake_rows import LONG_AGO, land, silent, span, today
 from .s3_server import BUCKET, Fault, Reply, Store
 
-NOW = CompactOptions(settle_secs=0)
+NOW = CompactOptions(min_age_secs=0)
 
 
 @pytest.fixture

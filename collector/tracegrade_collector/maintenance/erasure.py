@@ -29,7 +29,7 @@ from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Table
 from tracegrade_lake.crash_points import reach
 from tracegrade_lake.errors import BadCondition
 from tracegrade_lake.files import private_opener, write_whole
-from tracegrade_lake.maintenance.condition import Condition
+from tracegrade_lake.maintenance.condition import RowCondition
 from tracegrade_lake.maintenance.maintenance_lock import LOCK_NAME as MAINTENANCE_LOCK
 from tracegrade_lake.maintenance.removals import note_removal
 from tracegrade_lake.maintenance.row_removal import (
@@ -39,7 +39,7 @@ from tracegrade_lake.maintenance.row_removal import (
     remove_rows,
     remove_staged,
 )
-from tracegrade_lake.maintenance.row_selection import Doomed, matching_values, rows_of_traces
+from tracegrade_lake.maintenance.row_selection import RowSelection, matching_values, rows_of_traces
 from tracegrade_lake.snapshot import snapshot
 
 RAW: Final = (RAW_SPANS, RAW_LOGS)
@@ -103,7 +103,7 @@ class Erasure:
         self._started_ns = time.time_ns()
         self._erased = Erased()
 
-    def erase(self, trace_ids: Iterable[str], condition: Condition | None = None) -> Erased:
+    def erase(self, trace_ids: Iterable[str], condition: RowCondition | None = None) -> Erased:
         """Erase traces, those with a row that fulfils the condition, and log records that do.
 
         Args:
@@ -134,7 +134,7 @@ class Erasure:
                 leftovers.remove_files([begun])
         return self._erased
 
-    def _traces_where(self, condition: Condition, tables: Sequence[Table]) -> set[str]:
+    def _traces_where(self, condition: RowCondition, tables: Sequence[Table]) -> set[str]:
         """Return the ids of the traces with a row that fulfils the condition."""
         found: set[str] = set()
         for table in tables:
@@ -142,16 +142,16 @@ class Erasure:
             found |= matching_values(self._lake, table, condition, "trace_id")
         return found
 
-    def _erase_from_tables(self, trace_ids: Sequence[str], condition: Condition | None) -> None:
+    def _erase_from_tables(self, trace_ids: Sequence[str], condition: RowCondition | None) -> None:
         before_ms = self._started_ns // 1_000_000
         for name in self._lake.tables():
-            doomed = _doomed(self._lake, name, trace_ids, condition)
-            if doomed is None:
+            selection = _selection(self._lake, name, trace_ids, condition)
+            if selection is None:
                 continue
             how = {"dry_run": self._dry_run}
-            removed = remove_rows(self._lake, name, doomed, self._note, **how)
-            beside = remove_leftovers(self._lake, name, doomed, before_ms, **how)
-            staged = remove_staged(self._lake, name, doomed, before_ms, **how)
+            removed = remove_rows(self._lake, name, selection, self._note, **how)
+            beside = remove_leftovers(self._lake, name, selection, before_ms, **how)
+            staged = remove_staged(self._lake, name, selection, before_ms, **how)
             removed.leftovers = beside.leftovers + staged
             removed.unreadable = beside.unreadable
             self._erased.tables[name] = removed
@@ -183,7 +183,7 @@ class Erasure:
             note_removal(self._lake, name, counts, "delete")
 
 
-def _tables_of(condition: Condition) -> list[Table]:
+def _tables_of(condition: RowCondition) -> list[Table]:
     tables = [table for table in RAW if condition.applies_to(table)]
     if not tables:
         names = " and ".join(table.name for table in RAW)
@@ -212,9 +212,9 @@ def _begun(path: Path) -> list[str]:
     return []
 
 
-def _doomed(
-    lake: Lake, name: str, trace_ids: Sequence[str], condition: Condition | None
-) -> Doomed | None:
+def _selection(
+    lake: Lake, name: str, trace_ids: Sequence[str], condition: RowCondition | None
+) -> RowSelection | None:
     now = snapshot(lake, name)
     if now is None:
         return None

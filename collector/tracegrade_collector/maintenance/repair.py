@@ -26,7 +26,7 @@ from deltalake.transaction import AddAction
 
 from tracegrade_collector.log.ledger import landed_seqs
 from tracegrade_lake.columns import Table
-from tracegrade_lake.commit import Change, LiveFile, commit, live_files, open_table
+from tracegrade_lake.commit import TableChange, LiveFile, commit, live_files, open_table
 from tracegrade_lake.errors import LakeDamaged, MaintenanceBusy
 from tracegrade_lake.files import make_folder, sync_folder
 from tracegrade_lake.folder import TableFolder
@@ -34,7 +34,7 @@ from tracegrade_lake.lake import Lake
 from tracegrade_lake.locks import LANDER_LOCK_NAME, FolderLock
 from tracegrade_lake.maintenance.expiry import expired_before
 from tracegrade_lake.maintenance.log_rebuild import FoundFile, choose, find_files, last_requests
-from tracegrade_lake.maintenance.maintenance_lock import only_maintainer
+from tracegrade_lake.maintenance.maintenance_lock import hold_maintenance_lock
 from tracegrade_lake.maintenance.removals import (
     NOBODY,
     collectors,
@@ -46,7 +46,7 @@ from tracegrade_lake.maintenance.rewriting import rewrite_id
 from tracegrade_lake.schema import RAW_LOGS, RAW_SPANS
 from tracegrade_lake.storage import LOG_FOLDER, PUT_ASIDE_FOLDER, TableStorage
 from tracegrade_lake.tables import table_in
-from tracegrade_lake.torn_log import QUARANTINE_FOLDER, holes, mend, remnants, torn_files
+from tracegrade_lake.torn_log import QUARANTINE_FOLDER, holes, put_aside_torn, remnants, torn_files
 
 Note = Callable[[str], None]
 
@@ -101,7 +101,7 @@ def repair(
             collector lands.
     """
     total = Repaired()
-    with only_maintainer(lake.state):
+    with hold_maintenance_lock(lake.state):
         for name in tables or repairable_tables(lake):
             done = _Table(lake, name, note, dry_run=dry_run).repair(rebuild=rebuild)
             total = _plus(total, done)
@@ -134,25 +134,25 @@ class _Table:
             return self._check_files(self._storage)
         folder = self._storage.folder
         with tempfile.TemporaryDirectory(dir=self._lake.state, prefix=".repair-") as scratch:
-            mended = TableFolder(self._mended(folder, Path(scratch)))
-            done = self._mend(folder)
-            if (rebuild and self._name in RAW) or not self._is_readable(mended):
+            checked = TableFolder(self._checked_folder(folder, Path(scratch)))
+            done = self._put_aside_torn(folder)
+            if (rebuild and self._name in RAW) or not self._is_readable(checked):
                 return _plus(done, self._replace_log(folder))
-            return _plus(done, self._check_files(mended))
+            return _plus(done, self._check_files(checked))
 
-    def _mended(self, folder: Path, scratch: Path) -> Path:
+    def _checked_folder(self, folder: Path, scratch: Path) -> Path:
         """Return the table's folder, or in a dry run one with a copy of its log to mend."""
         if not self._dry_run or not (folder / LOG_FOLDER).exists():
             return folder
         copy = scratch / folder.name
         shutil.copytree(folder / LOG_FOLDER, copy / LOG_FOLDER)
-        mend(copy / LOG_FOLDER)
+        put_aside_torn(copy / LOG_FOLDER)
         return copy
 
     def _say(self, fact: str, remedy: str) -> None:
         self._note(f"{self._name}: {fact}; {'would be' if self._dry_run else 'was'} {remedy}")
 
-    def _mend(self, folder: Path) -> Repaired:
+    def _put_aside_torn(self, folder: Path) -> Repaired:
         log = folder / LOG_FOLDER
         torn, unfinished = torn_files(log), remnants(log, REMNANT_SECS)
         for file in torn:
@@ -160,7 +160,7 @@ class _Table:
         for file in unfinished:
             self._say(f"{file.name} was never finished", "removed")
         if not self._dry_run:
-            mend(log)
+            put_aside_torn(log)
             for file in unfinished:
                 file.unlink(missing_ok=True)
         return Repaired(entries_put_aside=len(torn) + len(unfinished))
@@ -318,7 +318,7 @@ def _make_log(
         )
         for file in files
     ]
-    commit(storage, table, Change(adds, transactions=transactions))
+    commit(storage, table, TableChange(adds, transactions=transactions))
     old = folder / LOG_FOLDER
     if old.exists():
         make_folder(folder / QUARANTINE_FOLDER)

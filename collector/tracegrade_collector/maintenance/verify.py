@@ -28,7 +28,7 @@ from tracegrade_collector.maintenance import leftovers
 from tracegrade_lake import Lake
 from tracegrade_lake.errors import LakeDamaged, LakeNotResting
 from tracegrade_lake.files import all_below
-from tracegrade_lake.maintenance.inspection import Inspector, Moved, TableState
+from tracegrade_lake.maintenance.inspection import Inspector, FileMoved, TableState
 from tracegrade_lake.maintenance.removals import noted_removals, removed_rows
 from tracegrade_lake.snapshot import Snapshot, snapshot
 
@@ -118,7 +118,7 @@ def verify(lake: Lake, note: Callable[[str], None], *, deep: bool = False) -> Re
         now = _instant(lake, note)
         try:
             tables = {name: inspector.inspect(table) for name, table in now.tables.items()}
-        except Moved:
+        except FileMoved:
             continue
         report = Report(tables=tables, wrong=list(now.wrong))
         _add_accounts(report, now)

@@ -71,7 +71,7 @@ def maintain(place: Place, config: CollectorConfig) -> bool:
 
     lake = Lake.create(place.lake, place.state)
     days, keep_built = config.retention_days, config.retention_keeps_built
-    options = CompactOptions(settle_secs=config.compact_after_secs)
+    options = CompactOptions(min_age_secs=config.compact_after_secs)
     steps: list[Callable[[], object]] = [
         lambda: compact(lake, options, log.info),
         lambda: (

@@ -26,8 +26,8 @@ from tracegrade_lake.errors import FilesReplaced, LakeDamaged
 from tracegrade_lake.files import make_folder
 from tracegrade_lake.lake import Lake
 from tracegrade_lake.lake_root import writing_to
-from tracegrade_lake.maintenance.maintenance_lock import only_maintainer
-from tracegrade_lake.maintenance.resent_rows import IDENTITIES, RECEIVED, RESENT, mark_repeats
+from tracegrade_lake.maintenance.maintenance_lock import hold_maintenance_lock
+from tracegrade_lake.maintenance.resent_rows import IDENTITIES, RECEIVED, RESENT, mark_resent
 from tracegrade_lake.maintenance.rewriting import Rewriter, lineage_of, rewrite_id
 from tracegrade_lake.maintenance.sorting import Sorter, sample_of
 from tracegrade_lake.tables import table_in
@@ -67,7 +67,7 @@ class CompactOptions:
     """Of one file. Large enough that a date of 10 GB is 80 files, each read in many row groups at
     a time; small enough that erasing a trace rewrites seconds of work."""
 
-    settle_secs: float = 900.0
+    min_age_secs: float = 900.0
     """How old a file must be; the newest are read by who lands and who builds."""
 
 
@@ -92,7 +92,7 @@ class Compacted(NamedTuple):
     """Dates that others changed meanwhile, or for which there was no room."""
 
 
-class Group(NamedTuple):
+class CompactionGroup(NamedTuple):
     """Files of one date that become fewer."""
 
     date: str | None
@@ -117,7 +117,7 @@ def compact(
         MaintenanceBusy: Another process maintains the lake.
     """
     total, damaged = Compacted(), list[LakeDamaged]()
-    with only_maintainer(lake.state), _spill_folder(lake.state) as spill:
+    with hold_maintenance_lock(lake.state), _spill_folder(lake.state) as spill:
         for name in options.tables or lake.tables():
             for group in plan(lake.live_files(name), options, datetime.now(UTC)):
                 try:
@@ -134,7 +134,9 @@ def compact(
     return total
 
 
-def plan(files: Sequence[LiveFile], options: CompactOptions, now: datetime) -> list[Group]:
+def plan(
+    files: Sequence[LiveFile], options: CompactOptions, now: datetime
+) -> list[CompactionGroup]:
     """Return what of a table is worth compacting now, oldest date first."""
     by_date: dict[str | None, list[LiveFile]] = {}
     for file in files:
@@ -148,15 +150,17 @@ def plan(files: Sequence[LiveFile], options: CompactOptions, now: datetime) -> l
 
 def _plan_date(
     date: str | None, files: Sequence[LiveFile], options: CompactOptions, now: datetime
-) -> Group | None:
-    settled_ms = (now - timedelta(seconds=options.settle_secs)).timestamp() * 1000
+) -> CompactionGroup | None:
+    newest_ms = (now - timedelta(seconds=options.min_age_secs)).timestamp() * 1000
     new = [file for file in files if not _base_name(file).startswith(SORTED)]
-    settled = [file for file in new if file.modified_ms <= settled_ms]
+    old_enough = [file for file in new if file.modified_ms <= newest_ms]
     is_over = date is not None and date < now.date().isoformat()
-    if is_over and len(settled) == len(new) and len(files) > 1 and _is_worth(files, new, now):
-        return Group(date, tuple(files), SORTED)
-    merged = _of_about_one_size([file for file in settled if file.size < options.target_bytes / 2])
-    return Group(date, tuple(merged), MERGED) if merged else None
+    if is_over and len(old_enough) == len(new) and len(files) > 1 and _is_worth(files, new, now):
+        return CompactionGroup(date, tuple(files), SORTED)
+    merged = _of_about_one_size(
+        [file for file in old_enough if file.size < options.target_bytes / 2]
+    )
+    return CompactionGroup(date, tuple(merged), MERGED) if merged else None
 
 
 def _is_worth(files: Sequence[LiveFile], new: Sequence[LiveFile], now: datetime) -> bool:
@@ -198,7 +202,7 @@ def _compact_group(rewrite: "_Rewrite", options: CompactOptions) -> Compacted:
 class _Rewrite:
     """One group of files on its way to fewer."""
 
-    def __init__(self, lake: Lake, name: str, group: Group, spill: Path) -> None:
+    def __init__(self, lake: Lake, name: str, group: CompactionGroup, spill: Path) -> None:
         self.lake = lake
         self._group = group
         self._spill = spill
@@ -259,7 +263,7 @@ class _Rewrite:
     def _marked_rows(self, rows: pa.Table) -> pa.Table:
         if self._identity is None:
             return rows
-        marked = mark_repeats(rows, self._identity)
+        marked = mark_resent(rows, self._identity)
         before, after = (np.count_nonzero(np.asarray(each[RESENT])) for each in (rows, marked))
         self._marked += int(after - before)
         return marked
@@ -330,7 +334,7 @@ def _base_name(file: LiveFile) -> str:
     return file.path.rpartition("/")[2]
 
 
-def _planned(group: Group) -> Compacted:
+def _planned(group: CompactionGroup) -> Compacted:
     return Compacted(
         files_before=len(group.files),
         rows=sum(file.rows for file in group.files),
@@ -338,7 +342,7 @@ def _planned(group: Group) -> Compacted:
     )
 
 
-def _progress(table: str, group: Group, done: Compacted, *, dry_run: bool) -> str:
+def _progress(table: str, group: CompactionGroup, done: Compacted, *, dry_run: bool) -> str:
     what = f"{table} {group.date or ''}".strip()
     size = f"{len(group.files)} files, {sum(file.size for file in group.files) / 1e6:.1f} MB"
     if dry_run:

@@ -48,7 +48,7 @@ _PLAIN_TYPES: Final = {pa.string(): "text", pa.bool_(): "true or false"}
 _INT64: Final = range(-(2**63), 2**63)
 
 
-class Condition(NamedTuple):
+class RowCondition(NamedTuple):
     """What rows must be like."""
 
     expression: Any
@@ -77,7 +77,7 @@ class _Operand(NamedTuple):
     type: pa.DataType
 
 
-def parse_condition(text: str, tables: Iterable[Table]) -> Condition:
+def parse_condition(text: str, tables: Iterable[Table]) -> RowCondition:
     """Return what the text says about rows of these tables.
 
     Raises:
@@ -103,11 +103,11 @@ class _Parser:
         self._read: set[str] = set()
         self._comparisons = 0
 
-    def condition(self) -> Condition:
+    def condition(self) -> RowCondition:
         expression = self._any(0)
         if self._token.kind != "end":
             self._refuse("'and', 'or' or the end")
-        return Condition(expression, frozenset(self._read))
+        return RowCondition(expression, frozenset(self._read))
 
     def _any(self, depth: int) -> Any:
         found = [self._all(depth)]

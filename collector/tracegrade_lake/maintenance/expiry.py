@@ -19,7 +19,7 @@ from tracegrade_lake.commit import LiveFile, open_table
 from tracegrade_lake.errors import FilesReplaced
 from tracegrade_lake.files import is_older, sync_folder, write_whole
 from tracegrade_lake.lake import Lake
-from tracegrade_lake.maintenance.maintenance_lock import only_maintainer
+from tracegrade_lake.maintenance.maintenance_lock import hold_maintenance_lock
 from tracegrade_lake.maintenance.removals import note_removal, recording, rows_by_collector
 from tracegrade_lake.schema import RAW_LOGS, RAW_SPANS
 from tracegrade_lake.storage import StoredFile
@@ -98,7 +98,7 @@ def expire(
     first_kept = (datetime.now(UTC) - timedelta(days=max(older_than_days, 1))).date()
     names = [name for name in tables or lake.tables() if name in RAW or not keep_built]
     total = Expired()
-    with only_maintainer(lake.state):
+    with hold_maintenance_lock(lake.state):
         for name in names:
             done = _expire_table(lake, name, first_kept, note, dry_run=dry_run)
             total = _plus(total, done)
@@ -113,7 +113,7 @@ def clean(lake: Lake, note: Note, *, dry_run: bool = False) -> Expired:
         LakeUnwritable: The disk refused.
         MaintenanceBusy: Another process maintains the lake.
     """
-    with only_maintainer(lake.state):
+    with hold_maintenance_lock(lake.state):
         return _clean(lake, note, dry_run=dry_run)
 
 

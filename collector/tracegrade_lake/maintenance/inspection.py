@@ -56,7 +56,7 @@ class TableState:
     orphan_bytes: int = 0
 
 
-class Moved(Exception):
+class FileMoved(Exception):
     """A file has left the table while it was looked at."""
 
 
@@ -105,7 +105,7 @@ class Inspector:
 
     def _check_still_live(self, name: str, path: str) -> None:
         if path not in {file.path for file in self._lake.live_files(name)}:
-            raise Moved(path)
+            raise FileMoved(path)
 
     def _look(self, now: Snapshot, file: LiveFile, size: int | None) -> FileState:
         name = now.table.name

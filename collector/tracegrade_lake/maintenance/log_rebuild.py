@@ -52,7 +52,7 @@ class FoundFile:
         return self.path.partition("/")[0].removeprefix("date=")
 
 
-class Found(NamedTuple):
+class FoundFiles(NamedTuple):
     """What a folder holds."""
 
     files: list[FoundFile]
@@ -60,9 +60,9 @@ class Found(NamedTuple):
     """Paths of files that are no Parquet files (any more)."""
 
 
-def find_files(lake: Lake, name: str) -> Found:
+def find_files(lake: Lake, name: str) -> FoundFiles:
     """Read the footer of every data file of a raw table, and the columns that tell the request."""
-    found = Found([], [])
+    found = FoundFiles([], [])
     for stored in lake.stored_files(name):
         if stored.path.startswith("date=") and stored.path.endswith(".parquet"):
             try:

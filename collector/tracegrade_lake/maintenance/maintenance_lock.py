@@ -12,7 +12,7 @@ LOCK_NAME = "maintenance.lock"
 
 
 @contextmanager
-def only_maintainer(state: Path) -> Iterator[None]:
+def hold_maintenance_lock(state: Path) -> Iterator[None]:
     """Hold the lock of a lake's maintenance, which goes with the process.
 
     Raises:

@@ -47,7 +47,7 @@ def recording(
         LakeDamaged: The counts so far cannot be read.
     """
     with _locked(lake.state):
-        book = _settled(lake, _read(lake.state))
+        book = _resolved(lake, _read(lake.state))
         book["number"] += 1
         book["pending"] = _removal(book["number"], table, rows, command)
         _write(lake.state, book)
@@ -55,7 +55,7 @@ def recording(
         try:
             yield {_app_id(book): book["number"]}
         finally:
-            _write(lake.state, _settled(lake, book))
+            _write(lake.state, _resolved(lake, book))
 
 
 def note_removal(lake: Lake, name: str, counts: Mapping[str, int], command: str) -> None:
@@ -65,7 +65,7 @@ def note_removal(lake: Lake, name: str, counts: Mapping[str, int], command: str)
         LakeDamaged: The counts so far cannot be read.
     """
     with _locked(lake.state):
-        book = _settled(lake, _read(lake.state))
+        book = _resolved(lake, _read(lake.state))
         _write(lake.state, _with(book, _removal(book["number"], name, counts, command)))
 
 
@@ -152,15 +152,15 @@ def _landed(book: Mapping[str, Any], version_of: Callable[[str], int | None]) ->
     return (version_of(_app_id(book)) or 0) >= number
 
 
-def _settled(lake: Lake, book: dict[str, Any]) -> dict[str, Any]:
+def _resolved(lake: Lake, book: dict[str, Any]) -> dict[str, Any]:
     """Return the counts with the pending removal added if it is in its table, else without it."""
     pending = book["pending"]
     if pending is None:
         return book
     table = pending["table"]
-    settled = book | {"pending": None}
+    resolved = book | {"pending": None}
     landed = _landed(book, lambda app_id: lake.transaction_version(table, app_id))
-    return _with(settled, pending) if landed else settled
+    return _with(resolved, pending) if landed else resolved
 
 
 def _removal(number: int, table: str, rows: Mapping[str, int], command: str) -> dict[str, Any]:

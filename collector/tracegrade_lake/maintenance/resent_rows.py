@@ -32,7 +32,7 @@ IDENTITIES = {
 }
 
 
-def mark_repeats(rows: pa.Table, identity: Identity) -> pa.Table:
+def mark_resent(rows: pa.Table, identity: Identity) -> pa.Table:
     """Return the rows, `resent` where an equal unmarked row comes before.
 
     Args:

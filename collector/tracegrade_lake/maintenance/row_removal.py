@@ -27,7 +27,7 @@ from tracegrade_lake.maintenance.rewriting import ERASED_FROM, LINEAGE
 from tracegrade_lake.maintenance.row_selection import (
     BATCH_ROWS,
     UNREADABLE,
-    Doomed,
+    RowSelection,
     count_rows,
     is_torn_or_holds,
     reading,
@@ -63,9 +63,14 @@ class Removed:
 
 
 def remove_rows(
-    lake: Lake, name: str, doomed: Doomed, note: Callable[[str], None], *, dry_run: bool = False
+    lake: Lake,
+    name: str,
+    selection: RowSelection,
+    note: Callable[[str], None],
+    *,
+    dry_run: bool = False,
 ) -> Removed:
-    """Rewrite the files of a table that hold doomed rows, and remove what they were before.
+    """Rewrite the files of a table that hold selected rows, and remove what they were before.
 
     Safe beside anybody who adds, compacts or expires files, and beside readers of these files,
     which find them gone. May be cut off anywhere and called again.
@@ -82,7 +87,7 @@ def remove_rows(
     while True:
         done_before = len(clean) + removed.files
         try:
-            _remove_live(lake, name, doomed, _Progress(clean, removed, note, dry_run))
+            _remove_live(lake, name, selection, _Progress(clean, removed, note, dry_run))
         except FilesReplaced as error:
             if len(clean) + removed.files > done_before:
                 backoff.restart()
@@ -97,14 +102,14 @@ def remove_rows(
 
 
 def remove_leftovers(
-    lake: Lake, name: str, doomed: Doomed, before_ms: int, *, dry_run: bool = False
+    lake: Lake, name: str, selection: RowSelection, before_ms: int, *, dry_run: bool = False
 ) -> Removed:
-    """Remove files below a table's folder that are no part of it and hold doomed rows.
+    """Remove files below a table's folder that are no part of it and hold selected rows.
 
     Args:
         lake: The table's.
         name: The table's.
-        doomed: The rows.
+        selection: The rows.
         before_ms: Only files that are older (ms since 1970 UTC): newer ones may be about to be
             committed by somebody.
         dry_run: Whether to count only.
@@ -116,15 +121,15 @@ def remove_leftovers(
     stored = [each.path for each in stored_parquet(lake, name) if each.modified_ms < before_ms]
     live = {file.path for file in lake.live_files(name)}
     for path in (each for each in stored if each not in live):
-        _remove_leftover(lake, name, path, doomed, removed, dry_run=dry_run)
+        _remove_leftover(lake, name, path, selection, removed, dry_run=dry_run)
     return removed
 
 
 def _remove_leftover(
-    lake: Lake, name: str, path: str, doomed: Doomed, removed: Removed, *, dry_run: bool
+    lake: Lake, name: str, path: str, selection: RowSelection, removed: Removed, *, dry_run: bool
 ) -> None:
     try:
-        found = count_rows(lake, name, path, doomed)
+        found = count_rows(lake, name, path, selection)
     except LakeDamaged:
         removed.unreadable.append(f"{lake.place}/{name}/{path}")
         return
@@ -134,20 +139,20 @@ def _remove_leftover(
 
 
 def remove_staged(
-    lake: Lake, name: str, doomed: Doomed, before_ms: int, *, dry_run: bool = False
+    lake: Lake, name: str, selection: RowSelection, before_ms: int, *, dry_run: bool = False
 ) -> int:
-    """Remove staged files of a table on an object store that hold doomed rows, or are torn.
+    """Remove staged files of a table on an object store that hold selected rows, or are torn.
 
     Staged files of a local table lie below its folder: `remove_leftovers` finds them.
     """
     storage = lake.storage.table(name)
     staged = storage.stage_folder.glob("*.parquet")
     old = [path for path in staged if is_older(path, before_ms * 1_000_000)]
-    doomed_files = [path for path in old if is_torn_or_holds(path, doomed)]
-    for path in doomed_files:
+    selected_files = [path for path in old if is_torn_or_holds(path, selection)]
+    for path in selected_files:
         if not dry_run:
             path.unlink(missing_ok=True)
-    return len(doomed_files)
+    return len(selected_files)
 
 
 def put_aside(lake: Lake, trace_ids: Sequence[str]) -> list[Path]:
@@ -167,20 +172,20 @@ def _is_of_traces(path: Path, trace_ids: Sequence[str]) -> bool:
         columns = [Column(each.name, each.type, "") for each in pq.read_schema(path)]
     except UNREADABLE:
         return True
-    doomed = rows_of_traces(Table(path.name, "", tuple(columns)), trace_ids)
-    return doomed is not None and is_torn_or_holds(path, doomed)
+    selection = rows_of_traces(Table(path.name, "", tuple(columns)), trace_ids)
+    return selection is not None and is_torn_or_holds(path, selection)
 
 
 class _Progress(NamedTuple):
     clean: set[str]
-    """Paths of files known to hold no doomed row."""
+    """Paths of files known to hold no selected row."""
 
     removed: Removed
     note: Callable[[str], None]
     dry_run: bool
 
 
-def _remove_live(lake: Lake, name: str, doomed: Doomed, progress: _Progress) -> None:
+def _remove_live(lake: Lake, name: str, selection: RowSelection, progress: _Progress) -> None:
     now = snapshot(lake, name)
     if now is None:
         return
@@ -188,7 +193,7 @@ def _remove_live(lake: Lake, name: str, doomed: Doomed, progress: _Progress) -> 
     for number, file in enumerate(now.files, start=1):
         if file.path in progress.clean:
             continue
-        found = count_rows(lake, name, file.path, doomed)
+        found = count_rows(lake, name, file.path, selection)
         progress.note(f"{name}: {number} of {len(now.files)} files, {found} rows in this one")
         if not found:
             progress.clean.add(file.path)
@@ -198,19 +203,19 @@ def _remove_live(lake: Lake, name: str, doomed: Doomed, progress: _Progress) -> 
         else:
             lot.append(file)
         if len(lot) == FILES_PER_COMMIT:
-            _rewrite(lake, now, lot, doomed, progress.removed)
+            _rewrite(lake, now, lot, selection, progress.removed)
             lot = []
     if lot:
-        _rewrite(lake, now, lot, doomed, progress.removed)
+        _rewrite(lake, now, lot, selection, progress.removed)
 
 
 def _rewrite(
-    lake: Lake, now: Snapshot, lot: Sequence[LiveFile], doomed: Doomed, removed: Removed
+    lake: Lake, now: Snapshot, lot: Sequence[LiveFile], selection: RowSelection, removed: Removed
 ) -> None:
-    """Put files without the doomed rows in the place of these, and remove these for good."""
+    """Put files without the selected rows in the place of these, and remove these for good."""
     name, staged, gone = now.table.name, [], Counter[str]()
     for file in lot:
-        survivor = _stage_survivors(lake, now.table, file, doomed, gone)
+        survivor = _stage_survivors(lake, now.table, file, selection, gone)
         staged += [survivor] if survivor else []
     paths = [file.path for file in lot]
     with recording(lake, name, gone, "delete") as transactions:
@@ -223,16 +228,16 @@ def _rewrite(
 
 
 def _stage_survivors(
-    lake: Lake, table: Table, file: LiveFile, doomed: Doomed, gone: Counter[str]
+    lake: Lake, table: Table, file: LiveFile, selection: RowSelection, gone: Counter[str]
 ) -> StagedFile | None:
-    """Write the other rows of a file as a new one; count the doomed.
+    """Write the other rows of a file as a new one; count the selected ones.
 
     None if there are no others, unless the file's footer says which other files it stands for.
     """
     partition = {column: text for column, text in file.partition.items() if text is not None}
     with reading(lake, table.name, file.path):
         source = lake.open_parquet(table.name, file.path)
-        survivors = _survivors(source, table, doomed, gone)
+        survivors = _survivors(source, table, selection, gone)
         return lake.stage_batches(
             table, partition, survivors, uuid.uuid4().hex, _lineage(source, file.path)
         )
@@ -248,10 +253,10 @@ def _lineage(source: pq.ParquetFile, path: str) -> dict[bytes, bytes]:
 
 
 def _survivors(
-    file: pq.ParquetFile, table: Table, doomed: Doomed, gone: Counter[str]
+    file: pq.ParquetFile, table: Table, selection: RowSelection, gone: Counter[str]
 ) -> Iterator[pa.Table]:
     columns = pa.schema([each for each in table.arrow() if each.name not in table.partition_by])
     for batch in file.iter_batches(BATCH_ROWS):
         rows = with_columns(pa.Table.from_batches([batch]), columns)
-        gone.update(collectors(rows.filter(doomed.expression)))
-        yield rows.filter(~doomed.expression)
+        gone.update(collectors(rows.filter(selection.expression)))
+        yield rows.filter(~selection.expression)

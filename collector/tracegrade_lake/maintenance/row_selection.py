@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from tracegrade_lake.columns import Table
 from tracegrade_lake.errors import LakeDamaged
 from tracegrade_lake.lake import Lake
-from tracegrade_lake.maintenance.condition import Condition
+from tracegrade_lake.maintenance.condition import RowCondition
 from tracegrade_lake.snapshot import snapshot
 from tracegrade_lake.storage import StoredFile
 
@@ -29,7 +29,7 @@ ID_COLUMNS: Final = ("trace_id", "trajectory_id")
 UNREADABLE: Final = (OSError, pa.ArrowException)
 
 
-class Doomed(NamedTuple):
+class RowSelection(NamedTuple):
     """Which rows of one table have to go."""
 
     expression: Any
@@ -39,12 +39,12 @@ class Doomed(NamedTuple):
     """What the expression reads."""
 
     trace_ids: tuple[str, ...] | None
-    """Sorted; rows of no other traces are doomed. None: any row may be."""
+    """Sorted; rows of no other traces are selected. None: any row may be."""
 
 
 def rows_of_traces(
-    table: Table, trace_ids: Sequence[str], also: Condition | None = None
-) -> Doomed | None:
+    table: Table, trace_ids: Sequence[str], also: RowCondition | None = None
+) -> RowSelection | None:
     """Return the rows of some traces; None if the table has no column that says whose they are.
 
     Args:
@@ -59,12 +59,12 @@ def rows_of_traces(
     trace_id = pc.utf8_slice_codeunits(pc.field(column), start=0, stop=TRACE_ID_DIGITS)
     expression = _surely(trace_id.isin(ids))
     if also is None:
-        return Doomed(expression, pa.schema([schema.field(column)]), tuple(trace_ids))
+        return RowSelection(expression, pa.schema([schema.field(column)]), tuple(trace_ids))
     expression |= trace_id.is_null() & _surely(also.expression)
-    return Doomed(expression, pa.schema(map(schema.field, {column, *also.columns})), None)
+    return RowSelection(expression, pa.schema(map(schema.field, {column, *also.columns})), None)
 
 
-def matching_values(lake: Lake, table: Table, condition: Condition, column: str) -> set[str]:
+def matching_values(lake: Lake, table: Table, condition: RowCondition, column: str) -> set[str]:
     """Return what rows that fulfil a condition have in a text column; NULL left out.
 
     Rows of files that are no part of the table any more count, too.
@@ -74,7 +74,7 @@ def matching_values(lake: Lake, table: Table, condition: Condition, column: str)
     """
     schema = table.arrow()
     columns = pa.schema(map(schema.field, sorted({column, *condition.columns})))
-    wanted = Doomed(_surely(condition.expression), columns, None)
+    wanted = RowSelection(_surely(condition.expression), columns, None)
     now = snapshot(lake, table.name)
     live = {file.path for file in now.files} if now else set()
     found: set[str] = set()
@@ -89,20 +89,20 @@ def matching_values(lake: Lake, table: Table, condition: Condition, column: str)
     return found
 
 
-def count_rows(lake: Lake, name: str, path: str, doomed: Doomed) -> int:
-    """Return how many doomed rows a file has.
+def count_rows(lake: Lake, name: str, path: str, selection: RowSelection) -> int:
+    """Return how many selected rows a file has.
 
     Raises:
         LakeDamaged: It cannot be read.
     """
     with reading(lake, name, path):
-        return sum(rows.num_rows for rows in matches(lake.open_parquet(name, path), doomed))
+        return sum(rows.num_rows for rows in matches(lake.open_parquet(name, path), selection))
 
 
-def is_torn_or_holds(path: Path, doomed: Doomed) -> bool:
-    """Return whether a local file holds doomed rows, or cannot be read."""
+def is_torn_or_holds(path: Path, selection: RowSelection) -> bool:
+    """Return whether a local file holds selected rows, or cannot be read."""
     try:
-        return any(rows.num_rows for rows in matches(pq.ParquetFile(path), doomed))
+        return any(rows.num_rows for rows in matches(pq.ParquetFile(path), selection))
     except UNREADABLE:
         return True
 
@@ -112,14 +112,14 @@ def stored_parquet(lake: Lake, name: str) -> Iterator[StoredFile]:
     return (each for each in lake.stored_files(name) if each.path.endswith(".parquet"))
 
 
-def matches(file: pq.ParquetFile, doomed: Doomed) -> Iterator[pa.Table]:
-    """Yield the doomed rows of a file, with the columns that say so, batch by batch."""
-    groups = _possible_groups(file, doomed)
-    present = [name for name in doomed.columns.names if name in file.schema_arrow.names]
+def matches(file: pq.ParquetFile, selection: RowSelection) -> Iterator[pa.Table]:
+    """Yield the selected rows of a file, with the columns that say so, batch by batch."""
+    groups = _possible_groups(file, selection)
+    present = [name for name in selection.columns.names if name in file.schema_arrow.names]
     if groups and present:
         for batch in file.iter_batches(BATCH_ROWS, row_groups=groups, columns=present):
-            rows = with_columns(pa.Table.from_batches([batch]), doomed.columns)
-            yield rows.filter(doomed.expression)
+            rows = with_columns(pa.Table.from_batches([batch]), selection.columns)
+            yield rows.filter(selection.expression)
 
 
 @contextmanager
@@ -146,19 +146,19 @@ def with_columns(rows: pa.Table, columns: pa.Schema) -> pa.Table:
     return pa.table(arrays, names=columns.names)
 
 
-def _possible_groups(file: pq.ParquetFile, doomed: Doomed) -> list[int]:
+def _possible_groups(file: pq.ParquetFile, selection: RowSelection) -> list[int]:
     """Return the row groups whose range of ids includes one of the traces."""
     every = range(file.metadata.num_row_groups)
-    if doomed.trace_ids is None:
+    if selection.trace_ids is None:
         return list(every)
-    (column,) = doomed.columns.names
+    (column,) = selection.columns.names
     paths = {file.metadata.schema.column(n).path: n for n in range(file.metadata.num_columns)}
     if column not in paths:
         return []
     return [
         number
         for number in every
-        if _may_hold(file.metadata.row_group(number).column(paths[column]), doomed.trace_ids)
+        if _may_hold(file.metadata.row_group(number).column(paths[column]), selection.trace_ids)
     ]
 
 

@@ -127,7 +127,7 @@ def compacting(lake: Lake) -> Iterator[None]:
     def run() -> int:
         replaced = 0
         while not stop.wait(COMPACT_EVERY_SECS):
-            replaced += compact(lake, CompactOptions(settle_secs=0), lambda _: None).files_before
+            replaced += compact(lake, CompactOptions(min_age_secs=0), lambda _: None).files_before
         return replaced
 
     with ThreadPoolExecutor() as pool:

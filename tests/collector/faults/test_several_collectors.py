@@ -34,7 +34,7 @@ def test_collectors_and_compaction_share_a_lake(tmp_path: Path) -> None:
         loads = [pool.submit(load, each, number) for number, each in enumerate(collectors)]
         compactions = 0
         while not (compactions and all(each.done() for each in loads)):
-            done = compact(Lake.open(lake), CompactOptions(settle_secs=0), lambda _: None)
+            done = compact(Lake.open(lake), CompactOptions(min_age_secs=0), lambda _: None)
             compactions += done.files_before > 0
         for each in loads:
             each.result()

@@ -13,7 +13,7 @@ from tracegrade_collector.config import BadConfig, CollectorConfig
 from tracegrade_collector.receive.maintenance_process import main, maintain
 from tracegrade_collector.receive.tenant_pipeline import Place
 from tracegrade_lake import Lake
-from tracegrade_lake.maintenance.maintenance_lock import only_maintainer
+from tracegrade_lake.maintenance.maintenance_lock import hold_maintenance_lock
 
 AT_ONCE = CollectorConfig(compact_after_secs=0.001)
 
@@ -69,7 +69,7 @@ def test_who_maintains_already_is_left_alone(tmp_path: Path) -> None:
     """A person's `lake compact` goes first; the schedule comes again."""
     lake = lake_of(tmp_path)
     place = Place(str(tmp_path), tmp_path)
-    with only_maintainer(lake.state):
+    with hold_maintenance_lock(lake.state):
         assert maintain(place, AT_ONCE)
         assert len(live_names(lake)) == 3
     assert maintain(place, AT_ONCE)
