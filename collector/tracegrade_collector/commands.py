@@ -24,7 +24,7 @@ from tracegrade_collector.export import Exported, export_http, export_json
 from tracegrade_collector.importing.importer import Imported, import_files
 from tracegrade_collector.importing.known_formats import NAMES
 from tracegrade_collector.importing.mapping import parse_map
-from tracegrade_collector.importing.part import Reading
+from tracegrade_collector.importing.part import ReadOptions
 from tracegrade_collector.rows.messages import REDACTED
 from tracegrade_lake import Lake
 from tracegrade_lake.files import private_opener
@@ -61,7 +61,7 @@ def run_import(
         NotAllImported: Something could not be read; the rest is in the lake.
     """
     _check_choice("--format", format_, NAMES)
-    reading = Reading(format_, parse_map(mapped))
+    reading = ReadOptions(format_, parse_map(mapped))
     with progress() as show:
         imported = import_files(Lake.create(root), paths, _note, config, reading, show)
     for line in _import_summary(imported):

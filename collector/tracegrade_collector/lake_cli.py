@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-Place = Annotated[
+LakePath = Annotated[
     str, typer.Option("--lake", envvar="TRACEGRADE_LAKE", help="The lake: a folder or an URL.")
 ]
 State = Annotated[
@@ -29,7 +29,7 @@ def about() -> None:
 
 @lake.command()
 def files(
-    place: Place,
+    place: LakePath,
     table: Annotated[str, typer.Option(help="spans, logs, steps, trajectories, ...")],
     state: State = None,
 ) -> None:
@@ -41,7 +41,7 @@ def files(
 
 @lake.command()
 def delete(  # noqa: PLR0913, PLR0917 - one parameter per option
-    place: Place,
+    place: LakePath,
     trace: Annotated[
         list[str] | None, typer.Option(help="A trace id, 32 hex digits; may be repeated.")
     ] = None,
@@ -67,7 +67,7 @@ def delete(  # noqa: PLR0913, PLR0917 - one parameter per option
 
 @lake.command()
 def compact(
-    place: Place,
+    place: LakePath,
     table: Tables = None,
     target_bytes: Annotated[
         int | None, typer.Option(min=1, help="Bytes of one new file; 128 MiB if not given.")
@@ -85,7 +85,7 @@ def compact(
 
 @lake.command()
 def expire(  # noqa: PLR0913, PLR0917 - one parameter per option
-    place: Place,
+    place: LakePath,
     older_than: Annotated[str, typer.Option(help="Whole days, such as 30d.")],
     table: Tables = None,
     keep_built: Annotated[
@@ -104,7 +104,7 @@ def expire(  # noqa: PLR0913, PLR0917 - one parameter per option
 
 @lake.command()
 def verify(
-    place: Place,
+    place: LakePath,
     deep: Annotated[
         bool, typer.Option("--deep", help="Decode every page of every file, not only footers.")
     ] = False,
@@ -119,7 +119,7 @@ def verify(
 
 @lake.command()
 def repair(
-    place: Place,
+    place: LakePath,
     table: Tables = None,
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Make logs anew from the files, even good ones.")

@@ -20,7 +20,7 @@ from tracegrade_collector.errors import VerificationFailed
 from tracegrade_collector.maintenance import repair as repairing
 from tracegrade_collector.maintenance import verify as verification
 from tracegrade_collector.maintenance.erasure import RAW, Erased, Erasure
-from tracegrade_collector.maintenance.verify import Line, Report
+from tracegrade_collector.maintenance.verify import AccountLine, VerificationReport
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake
 from tracegrade_lake.maintenance import compaction, expiry
 from tracegrade_lake.maintenance.compaction import CompactOptions
@@ -227,7 +227,7 @@ ACCOUNT_COLUMNS: Final = (
 )
 
 
-def _report_lines(report: Report) -> Iterator[str]:
+def _report_lines(report: VerificationReport) -> Iterator[str]:
     """Yield the accounts as a table, a line for each table of the lake, and what was found."""
     rows = [ACCOUNT_COLUMNS] + [
         (line.collector_id, line.signal, *map(str, _numbers(line))) for line in report.lines
@@ -246,7 +246,7 @@ def _report_lines(report: Report) -> Iterator[str]:
     yield "all of it holds" if not report.wrong else f"{len(report.wrong)} things do not hold"
 
 
-def _numbers(line: Line) -> tuple[int, ...]:
+def _numbers(line: AccountLine) -> tuple[int, ...]:
     return (
         line.received,
         line.landed,

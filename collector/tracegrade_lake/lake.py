@@ -17,9 +17,9 @@ from deltalake.transaction import AddAction
 
 from tracegrade_lake.columns import Table
 from tracegrade_lake.commit import (
-    TableChange,
     LiveFile,
     Owner,
+    TableChange,
     commit,
     commit_once,
     has_landed,

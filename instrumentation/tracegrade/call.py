@@ -17,7 +17,7 @@ from opentelemetry.trace import Link, Span, SpanContext, set_span_in_context
 
 from tracegrade import names
 from tracegrade.arguments import Parameters
-from tracegrade.content import Text, json_of, text_of, write_text
+from tracegrade.content import SpanText, json_of, text_of, write_text
 from tracegrade.guard import guarded
 from tracegrade.scope import Attribute, detach, step_attributes
 from tracegrade.settings import Content
@@ -25,7 +25,7 @@ from tracegrade.state import state
 from tracegrade.steps import record_failure
 
 
-class Tool:
+class WrappedTool:
     """What is known about a tool before it is called."""
 
     def __init__(
@@ -70,7 +70,7 @@ class Call:
 
 
 @guarded
-def begin(tool: Tool, args: tuple[object, ...], kwargs: dict[str, object]) -> Call:
+def begin(tool: WrappedTool, args: tuple[object, ...], kwargs: dict[str, object]) -> Call:
     """Start the tool's span, with its arguments as they are now, and make it current."""
     parent = otel_context.get_current()
     settings = state.settings
@@ -109,7 +109,7 @@ def fail(call: Call | None, error: BaseException) -> None:
         _close(call)
 
 
-def _write_result(call: Call, result: Text) -> None:
+def _write_result(call: Call, result: SpanText) -> None:
     call.span.set_attribute(names.TOOL_CALL_RESULT, result.text)
     if result.marks:
         write_text(call.attributes, names.TOOL_CALL_RESULT, result)

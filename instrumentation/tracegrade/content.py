@@ -26,7 +26,7 @@ _LONGEST_WORD: Final = 4096
 _MAX_INT_BITS: Final = 14_000  # Python refuses to write an integer of more than 4300 digits
 
 
-class Text(NamedTuple):
+class SpanText(NamedTuple):
     """Text for an attribute."""
 
     text: str
@@ -34,17 +34,17 @@ class Text(NamedTuple):
     """Which of `tracegrade.truncated` and `tracegrade.redacted` name this text's key."""
 
 
-def text_of(value: object, settings: Settings) -> Text:
+def text_of(value: object, settings: Settings) -> SpanText:
     """Return a text as it is and any other value as JSON."""
     return _bounded(value if isinstance(value, str) else _json(value, settings), settings)
 
 
-def json_of(value: object, settings: Settings) -> Text:
+def json_of(value: object, settings: Settings) -> SpanText:
     """Return `value` as JSON; never raises for odd values."""
     return _bounded(_json(value, settings), settings)
 
 
-def write_text(attributes: dict[str, Attribute], key: str, text: Text) -> None:
+def write_text(attributes: dict[str, Attribute], key: str, text: SpanText) -> None:
     """Put a text into a span's attributes, and its key under the marks it has."""
     attributes[key] = text.text
     for mark in text.marks:
@@ -59,7 +59,7 @@ def _json(value: object, settings: Settings) -> str:
         return _encode(_Copy(settings.max_content_chars).of(value))
 
 
-def _bounded(text: str, settings: Settings) -> Text:
+def _bounded(text: str, settings: Settings) -> SpanText:
     marks: tuple[str, ...] = ()
     if len(text) > settings.max_content_chars:
         text = _cut(text, settings.max_content_chars)
@@ -67,9 +67,9 @@ def _bounded(text: str, settings: Settings) -> Text:
     if not text.isascii():  # lone surrogates cannot be sent, and would cost the whole batch
         text = text.encode("utf-8", "replace").decode("utf-8")
     if settings.content is Content.FULL:
-        return Text(text, marks)
+        return SpanText(text, marks)
     clean = redact(text)
-    return Text(clean, marks if clean is text else (*marks, names.REDACTED))
+    return SpanText(clean, marks if clean is text else (*marks, names.REDACTED))
 
 
 def _cut(text: str, max_chars: int) -> str:

@@ -7,7 +7,7 @@ inside it. The result is the list of yielded values, each written down when it w
 from collections.abc import AsyncGenerator, Callable, Generator
 from typing import Any
 
-from tracegrade.call import Call, Tool, begin, fail, finish
+from tracegrade.call import Call, WrappedTool, begin, fail, finish
 from tracegrade.content import json_of
 from tracegrade.guard import guarded
 from tracegrade.state import state
@@ -53,7 +53,7 @@ class _Inside:
             fail(self._call, error)
 
 
-def generator(function: Callable[..., Any], tool: Tool) -> Callable[..., Any]:
+def generator(function: Callable[..., Any], tool: WrappedTool) -> Callable[..., Any]:
     """Return a generator function that does as `function` and writes the call down."""
 
     def wrapper(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
@@ -84,7 +84,7 @@ def generator(function: Callable[..., Any], tool: Tool) -> Callable[..., Any]:
     return wrapper
 
 
-def async_generator(function: Callable[..., Any], tool: Tool) -> Callable[..., Any]:
+def async_generator(function: Callable[..., Any], tool: WrappedTool) -> Callable[..., Any]:
     """Return an async generator function that does as `function` and writes the call down."""
 
     async def wrapper(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:

@@ -12,7 +12,7 @@ from opentelemetry.context import Context
 from opentelemetry.trace import Span, StatusCode
 
 from tracegrade import names
-from tracegrade.content import Text, json_of, text_of, write_text
+from tracegrade.content import SpanText, json_of, text_of, write_text
 from tracegrade.scope import Attribute, step_attributes
 from tracegrade.settings import Content
 from tracegrade.state import state
@@ -24,7 +24,7 @@ def write_step(
     context: Context,
     name: str,
     attributes: Mapping[str, Attribute],
-    content: tuple[str, Text] | None = None,
+    content: tuple[str, SpanText] | None = None,
 ) -> None:
     """Write one step as a span: `content` is the attribute that holds its text."""
     written = {**attributes, **step_attributes(context)}
@@ -33,7 +33,7 @@ def write_step(
     state.tracer.start_span(name, context, attributes=written).end()
 
 
-def write_content(attributes: dict[str, Attribute], key: str, text: Text) -> None:
+def write_content(attributes: dict[str, Attribute], key: str, text: SpanText) -> None:
     """Put a text into a span's attributes, unless content is to stay in."""
     if state.settings.content is not Content.NONE:
         write_text(attributes, key, text)
@@ -67,31 +67,31 @@ def write_answer(context: Context, text: object) -> None:
     write_step(context, names.ANSWER, {names.STEP_KIND: "answer"}, content)
 
 
-def as_text(value: object) -> Text:
+def as_text(value: object) -> SpanText:
     """Return a text as it is, anything else as JSON, within the process's limit."""
     return text_of(value, state.settings)
 
 
-def as_json(value: object) -> Text:
+def as_json(value: object) -> SpanText:
     """Return `value` as JSON, within the process's limit."""
     return json_of(value, state.settings)
 
 
-def input_messages(text: object) -> Text:
+def input_messages(text: object) -> SpanText:
     """Return what the user said, as the GenAI conventions write messages."""
     return _messages("user", text, {})
 
 
-def output_messages(text: object) -> Text:
+def output_messages(text: object) -> SpanText:
     """Return what the agent answered, as the GenAI conventions write messages."""
     return _messages("assistant", text, {"finish_reason": "stop"})
 
 
-def _messages(role: str, value: object, more: Mapping[str, str]) -> Text:
+def _messages(role: str, value: object, more: Mapping[str, str]) -> SpanText:
     # The text is cut before it is wrapped, so that a long message is still valid JSON.
     text, marks = as_text(value)
     message = {"role": role, "parts": [{"type": "text", "content": text}], **more}
-    return Text(json.dumps([message], ensure_ascii=False), marks)
+    return SpanText(json.dumps([message], ensure_ascii=False), marks)
 
 
 def record_failure(span: Span, error: BaseException) -> None:

@@ -16,7 +16,7 @@ from types import CoroutineType
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from tracegrade.arguments import Parameters
-from tracegrade.call import Call, Tool, begin, fail, finish
+from tracegrade.call import Call, WrappedTool, begin, fail, finish
 from tracegrade.generators import async_generator, generator
 from tracegrade.guard import report, say
 
@@ -63,7 +63,7 @@ def tool(
                 kind = type(wrapped).__name__
                 say("tool", f"a {kind} cannot be called; put @tracegrade.tool below what made it")
                 return wrapped
-            described = Tool(name or name_of(wrapped), Parameters(wrapped), effect, cost)
+            described = WrappedTool(name or name_of(wrapped), Parameters(wrapped), effect, cost)
             return _wrapper(wrapped, described)
         except Exception as error:  # noqa: BLE001 - a tool we cannot wrap must still work
             report("tool", error)
@@ -79,7 +79,7 @@ def name_of(function: Callable[..., Any]) -> str:
     return str(getattr(function, "__name__", type(function).__name__))
 
 
-def _wrapper(function: Callable[..., Any], tool: Tool) -> Callable[..., Any]:
+def _wrapper(function: Callable[..., Any], tool: WrappedTool) -> Callable[..., Any]:
     target = function
     if not inspect.isroutine(function) and not isinstance(function, (functools.partial, type)):
         target = type(function).__call__  # a callable object is what its __call__ is
@@ -98,7 +98,7 @@ def _kind_of_wrapper(target: Callable[..., Any]) -> Callable[..., Callable[..., 
     return generator if inspect.isgeneratorfunction(target) else _plain
 
 
-def _plain(function: Callable[..., Any], tool: Tool) -> Callable[..., Any]:
+def _plain(function: Callable[..., Any], tool: WrappedTool) -> Callable[..., Any]:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         call = begin(tool, args, kwargs)
         try:
@@ -133,7 +133,7 @@ def _awaited(call: Call | None, running: "CoroutineType[Any, Any, Any]") -> Any:
     return resume()
 
 
-def _coroutine(function: Callable[..., Any], tool: Tool) -> Callable[..., Any]:
+def _coroutine(function: Callable[..., Any], tool: WrappedTool) -> Callable[..., Any]:
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
         call = begin(tool, args, kwargs)
         try:

@@ -69,7 +69,7 @@ def print_stages(folder: Path) -> None:
     decoded = item_columns(some, Signal.TRACES)
     rows = span_rows(records, "bench")
     redactor = Redactor.from_options(CollectorConfig(), folder)
-    landed = LandedRows(CollectorConfig().resent_rows, landed_rows.place)
+    landed = LandedRows(CollectorConfig().resent_rows, landed_rows.row_positions)
     stages: dict[str, Callable[[], object]] = {
         "check in the receiver": lambda: [check(body) for body in some],
         "read the log": lambda: read(segment),

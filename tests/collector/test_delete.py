@@ -26,7 +26,7 @@ from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.maintenance.erasure import LOCK_NAMES, Erasure
 from tracegrade_collector.maintenance.repair import repair
 from tracegrade_collector.maintenance.verify import verify
-from tracegrade_collector.maintenance.wait_until_landed import settle
+from tracegrade_collector.maintenance.wait_until_landed import wait_until_landed
 from tracegrade_lake import Column, Lake, Table
 from tracegrade_lake.crash_points import ERASING, EXIT_CODE, VARIABLE
 from tracegrade_lake.errors import MaintenanceBusy
@@ -267,7 +267,7 @@ def test_segment_that_lands_while_it_is_listed_is_not_waited_for(tmp_path: Path)
     lake, notes = Lake.create(tmp_path), list[str]()
     with closing(WalFolder.claim(lake.state)) as log:
         (log.path / f"{1:020}.wal").symlink_to("gone")
-        settle(lake, CollectorConfig(), notes.append)
+        wait_until_landed(lake, CollectorConfig(), notes.append)
 
     assert notes == []
 

@@ -15,7 +15,7 @@ from tests.waiting import wait_until
 
 from tracegrade_collector.importing.importer import import_files
 from tracegrade_collector.log.wal import read_segment
-from tracegrade_collector.maintenance.verify import Report, verify
+from tracegrade_collector.maintenance.verify import VerificationReport, verify
 from tracegrade_lake import RAW_SPANS, Lake
 
 from .running import collecting, in_background, landed, log_body, trace_body, trace_request
@@ -28,7 +28,7 @@ def run(lake: Path, *flags: str) -> Ended:
     return tracegrade("lake", "verify", "--lake", lake, *flags)
 
 
-def report(lake: Path, *, deep: bool = False) -> Report:
+def report(lake: Path, *, deep: bool = False) -> VerificationReport:
     """Return what is found in this process."""
     return verify(Lake.open(lake), lambda _: None, deep=deep)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tracegrade_collector.importing.importer import import_files
-from tracegrade_collector.importing.part import Reading
+from tracegrade_collector.importing.part import ReadOptions
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.job.score import score
@@ -115,7 +115,7 @@ def test_imported_tau_bench_has_its_own_table(lake: Lake, shared_data: Path) -> 
     """200 airline runs of gpt-4o, imported and scored, give the published pass^k and pass@k."""
     paths = {"messages": "traj", "task": "task_id", "trial": "trial", "success": "reward"}
     file = shared_data / "tau-bench" / "gpt-4o-airline.json"
-    import_files(lake, [file], list[str]().append, reading=Reading("messages", paths))
+    import_files(lake, [file], list[str]().append, reading=ReadOptions("messages", paths))
     score(lake, Specification())
 
     with connect(lake, layers=(SCORES,)) as con:

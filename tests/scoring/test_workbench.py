@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from tracegrade_collector.importing.importer import import_files
-from tracegrade_collector.importing.part import Reading
+from tracegrade_collector.importing.part import ReadOptions
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.job.score import score
@@ -75,7 +75,7 @@ def con(
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """The scored runs."""
     lake = Lake.create(tmp_path_factory.mktemp("lake"))
-    import_files(lake, [runs], list[str]().append, reading=Reading("messages", PATHS))
+    import_files(lake, [runs], list[str]().append, reading=ReadOptions("messages", PATHS))
     score(lake, tasks)
     with connect(lake, layers=(SCORES,)) as con:
         yield con
@@ -135,7 +135,7 @@ def test_failures_and_recovery_need_no_tasks(
 ) -> None:
     """A file of tools alone tells which calls failed, and how many were made good."""
     lake = Lake.create(tmp_path_factory.mktemp("tools"))
-    import_files(lake, [runs], list[str]().append, reading=Reading("messages", PATHS))
+    import_files(lake, [runs], list[str]().append, reading=ReadOptions("messages", PATHS))
     tools = {name: {**tool, **SAYS_NO} for name, tool in TOOLS.items()}
     done = score(lake, specification(json.dumps({"tools": tools})))
 

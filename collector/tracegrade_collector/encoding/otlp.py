@@ -60,7 +60,7 @@ class Rejection(NamedTuple):
     count: int  # type: ignore[assignment]  # tuple has a method of this name, which nobody needs
 
 
-class Group(NamedTuple):
+class ScopeGroup(NamedTuple):
     """The spans, or log records, of one scope of one resource."""
 
     resource: ResourceSpans | ResourceLogs
@@ -75,7 +75,7 @@ class InvalidItem(NamedTuple):
 
     reason: str
     item: Span | LogRecord
-    group: Group
+    group: ScopeGroup
     position: int
     """In the group, before anything was taken out."""
 
@@ -103,16 +103,18 @@ def empty_request(signal: Signal) -> Request:
     return _REQUESTS[signal]()
 
 
-def groups(request: Request) -> Iterator[Group]:
+def groups(request: Request) -> Iterator[ScopeGroup]:
     """Yield the items of a request by resource and scope, in the order sent."""
     if isinstance(request, ExportTraceServiceRequest):
         for first, resource_spans in enumerate(request.resource_spans):
             for second, scope_spans in enumerate(resource_spans.scope_spans):
-                yield Group(resource_spans, scope_spans, scope_spans.spans, (first, second))
+                yield ScopeGroup(resource_spans, scope_spans, scope_spans.spans, (first, second))
     else:
         for first, resource_logs in enumerate(request.resource_logs):
             for second, scope_logs in enumerate(resource_logs.scope_logs):
-                yield Group(resource_logs, scope_logs, scope_logs.log_records, (first, second))
+                yield ScopeGroup(
+                    resource_logs, scope_logs, scope_logs.log_records, (first, second)
+                )
 
 
 def count_items(request: Request) -> int:

@@ -52,7 +52,7 @@ ID_BYTES = {
 }
 
 
-class Part(NamedTuple):
+class OtlpPart(NamedTuple):
     """One request of a file, or what is wrong with that part of the file."""
 
     place: str
@@ -66,7 +66,7 @@ class Part(NamedTuple):
     fault: str | None
 
 
-def read_parts(path: Path) -> Iterator[Part]:
+def read_parts(path: Path) -> Iterator[OtlpPart]:
     """Yield the requests of a file in order, and a part with a fault for each that is none."""
     try:
         with path.open("rb") as file:
@@ -82,7 +82,7 @@ def _plain(file: io.BufferedReader) -> io.BufferedReader:
     return io.BufferedReader(gzip.GzipFile(fileobj=file))
 
 
-def _parts(name: str, file: io.BufferedReader) -> Iterator[Part]:
+def _parts(name: str, file: io.BufferedReader) -> Iterator[OtlpPart]:
     probe = file.peek(PROBE_BYTES)[:PROBE_BYTES]
     if not probe:
         yield _faulty(name, "the file is empty")
@@ -97,7 +97,7 @@ def _is_text(probe: bytes) -> bool:
     return not set(probe) & (set(range(32)) - set(b"\t\n\r"))
 
 
-def _json_parts(name: str, file: io.BufferedReader) -> Iterator[Part]:
+def _json_parts(name: str, file: io.BufferedReader) -> Iterator[OtlpPart]:
     first = file.readline(MAX_LINE_BYTES)
     if _is_object(first):
         yield from _line_parts(name, _lines(first, file))
@@ -132,7 +132,7 @@ def _lines(first: bytes, file: io.BufferedReader) -> Iterator[bytes]:
         line = file.readline(MAX_LINE_BYTES + 1)
 
 
-def _line_parts(name: str, lines: Iterable[bytes]) -> Iterator[Part]:
+def _line_parts(name: str, lines: Iterable[bytes]) -> Iterator[OtlpPart]:
     for number, line in enumerate(lines, start=1):
         if len(line) > MAX_LINE_BYTES:
             yield _faulty(f"{name}:{number}", f"line of more than {MAX_LINE_BYTES} bytes")
@@ -140,7 +140,7 @@ def _line_parts(name: str, lines: Iterable[bytes]) -> Iterator[Part]:
             yield from _object_parts(f"{name}:{number}", line)
 
 
-def _object_parts(place: str, body: bytes) -> Iterator[Part]:
+def _object_parts(place: str, body: bytes) -> Iterator[OtlpPart]:
     """Yield a part per signal in the object; a file may hold both."""
     signals = [signal for key, signal in SIGNAL_OF_KEY.items() if f'"{key}"'.encode() in body]
     try:
@@ -148,7 +148,7 @@ def _object_parts(place: str, body: bytes) -> Iterator[Part]:
             request = empty_request(signal)
             read_json(body, request, from_protobuf_mapping)
             if signals:
-                yield Part(place, signal, request, reject_invalid(request), None)
+                yield OtlpPart(place, signal, request, reject_invalid(request), None)
     except MalformedRequest as error:
         yield _faulty(place, str(error))
         return
@@ -179,7 +179,7 @@ def _hex_of_base64(text: str, size: int) -> str:
         return text
 
 
-def _protobuf_part(name: str, body: bytes) -> Part:
+def _protobuf_part(name: str, body: bytes) -> OtlpPart:
     if len(body) > MAX_DOCUMENT_BYTES:
         return _faulty(name, f"more than {MAX_DOCUMENT_BYTES} bytes in one request")
     candidates = [part for signal in Signal if (part := _as_signal(name, body, signal))]
@@ -188,17 +188,17 @@ def _protobuf_part(name: str, body: bytes) -> Part:
     return max(candidates, key=_likeness)
 
 
-def _as_signal(name: str, body: bytes, signal: Signal) -> Part | None:
+def _as_signal(name: str, body: bytes, signal: Signal) -> OtlpPart | None:
     try:
         request = decode(body, signal, Encoding.PROTOBUF)
     except MalformedRequest:
         return None
     if _clashes(request):
         return None
-    return Part(name, signal, request, reject_invalid(request), None)
+    return OtlpPart(name, signal, request, reject_invalid(request), None)
 
 
-def _likeness(part: Part) -> int:
+def _likeness(part: OtlpPart) -> int:
     """Count the items that have no field their signal does not know; protobuf names no signal."""
     return sum(not _unknown_fields(item) for item in _items(part.request))
 
@@ -220,5 +220,5 @@ def _unknown_fields(item: Message) -> set[int]:
     return {fields[index].field_number for index in range(len(fields))}
 
 
-def _faulty(place: str, fault: str) -> Part:
-    return Part(place, None, None, [], fault)
+def _faulty(place: str, fault: str) -> OtlpPart:
+    return OtlpPart(place, None, None, [], fault)

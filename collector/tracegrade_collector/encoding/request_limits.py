@@ -35,7 +35,7 @@ ITEMS: Messages = {0x0A: {0x12: {0x12: {}}}}
 """Resources, their scopes, and the spans or log records of those: the same tags for both."""
 
 
-class Extent(NamedTuple):
+class RequestLimits(NamedTuple):
     """How much one request may hold."""
 
     items: int
@@ -45,7 +45,7 @@ class Extent(NamedTuple):
     """Items, and the attributes, events, links and nested values in them, together."""
 
 
-def check_extent(body: bytes, signal: Signal, encoding: Encoding, at_most: Extent) -> None:
+def check_limits(body: bytes, signal: Signal, encoding: Encoding, at_most: RequestLimits) -> None:
     """Return if a request is within the limits, or malformed.
 
     Raises:

@@ -11,7 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tracegrade_collector.importing.times import nanoseconds
-from tracegrade_collector.importing.trajectory import Call, Message, Piece, Result, Text, Thought
+from tracegrade_collector.importing.trajectory import (
+    Message,
+    MessageText,
+    Piece,
+    Thought,
+    ToolCall,
+    ToolResult,
+)
 
 ROLES: Final = {
     "ai": "assistant",
@@ -60,13 +67,13 @@ def read_messages(values: Iterable[Any], ignored: Counter[str]) -> list[Message]
     return messages
 
 
-def read_call(call: Mapping[str, Any]) -> Call:
+def read_call(call: Mapping[str, Any]) -> ToolCall:
     """Return a call in any provider's spelling; one without a name has an empty one."""
     function = call.get("function")
     inner = {**call, **function} if isinstance(function, dict) else call
     name = _first(inner, "name", "toolName", "tool_name")
     arguments = _first(inner, "arguments", "args", "input", "parameters", "kwargs")
-    return Call(
+    return ToolCall(
         _id(_first(inner, "call_id", "id", "toolUseId", "toolCallId")),
         "" if name is None else as_text(name),
         None if arguments is None else as_text(arguments),
@@ -128,7 +135,7 @@ def _content_of(value: dict[str, Any]) -> Any:
 def _content(content: Any, ignored: Counter[str]) -> Iterator[Piece]:
     if isinstance(content, str):
         if content:
-            yield Text(content)
+            yield MessageText(content)
     elif isinstance(content, dict):
         yield from _block(content, ignored)
     elif isinstance(content, list):
@@ -138,7 +145,7 @@ def _content(content: Any, ignored: Counter[str]) -> Iterator[Piece]:
         ignored["contents that are neither text nor blocks"] += 1
 
 
-def _requests(value: dict[str, Any], ignored: Counter[str]) -> Iterator[Call]:
+def _requests(value: dict[str, Any], ignored: Counter[str]) -> Iterator[ToolCall]:
     calls = value.get("tool_calls")
     for call in calls if isinstance(calls, list) else []:
         if isinstance(call, dict):
@@ -149,13 +156,13 @@ def _requests(value: dict[str, Any], ignored: Counter[str]) -> Iterator[Call]:
         yield read_call(value["function_call"])
 
 
-def _result(value: Mapping[str, Any]) -> Result:
+def _result(value: Mapping[str, Any]) -> ToolResult:
     """Return a result in any of the spellings."""
     name = _first(value, "name", "tool_name", "toolName")
     call_id = _first(value, "tool_call_id", "tool_use_id", "toolUseId", "call_id", "id")
     content = _first(value, "content", "output", "response", "result", "value")
     failed = value.get("is_error") is True or value.get("status") == "error"
-    return Result(
+    return ToolResult(
         _id(call_id),
         name if isinstance(name, str) else None,
         "" if content is None else as_text(content),

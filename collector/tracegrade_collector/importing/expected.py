@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from tracegrade_collector.importing.chat import read_call
-from tracegrade_collector.importing.trajectory import Call
+from tracegrade_collector.importing.trajectory import ToolCall
 
 _NAME: Final = re.compile(r"[\w.]+")
 
 
-def read_expected(value: Any, ignored: Counter[str]) -> list[Call]:
+def read_expected(value: Any, ignored: Counter[str]) -> list[ToolCall]:
     """Return the calls in order; what is none is counted in `ignored`.
 
     Reads objects with a name and arguments in any provider's spelling, and texts such as
@@ -22,7 +22,7 @@ def read_expected(value: Any, ignored: Counter[str]) -> list[Call]:
     return list(_calls(value if isinstance(value, list) else [value], ignored))
 
 
-def _calls(values: list[Any], ignored: Counter[str]) -> Iterator[Call]:
+def _calls(values: list[Any], ignored: Counter[str]) -> Iterator[ToolCall]:
     for value in values:
         call = read_call(value) if isinstance(value, dict) else _of_text(value)
         if call and call.name:
@@ -31,7 +31,7 @@ def _calls(values: list[Any], ignored: Counter[str]) -> Iterator[Call]:
             ignored["expected actions that name no tool"] += 1
 
 
-def _of_text(value: Any) -> Call | None:
+def _of_text(value: Any) -> ToolCall | None:
     """Return the call that a text is; LangChain's tools are called through `.func`."""
     try:
         node = ast.parse(value.strip(), mode="eval").body if isinstance(value, str) else None
@@ -40,6 +40,6 @@ def _of_text(value: Any) -> Call | None:
         named = {each.arg: ast.literal_eval(each.value) for each in node.keywords if each.arg}
         name = ast.unparse(node.func).removesuffix(".func")
         whole = not node.args and len(named) == len(node.keywords)
-        return Call(None, name, json.dumps(named) if whole else None)
+        return ToolCall(None, name, json.dumps(named) if whole else None)
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         return None

@@ -23,7 +23,7 @@ from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.encoding.otlp import Encoding, Request, Signal
 from tracegrade_collector.errors import ImportBusy, NotRedacted
 from tracegrade_collector.importing.known_formats import read_file
-from tracegrade_collector.importing.part import Part, Reading
+from tracegrade_collector.importing.part import ImportPart, ReadOptions
 from tracegrade_collector.importing.run_addresses import runs_of
 from tracegrade_collector.importing.verdict_rows import BATCH_ROWS, Verdict, add_verdicts
 from tracegrade_collector.redact.redaction import Redactor
@@ -74,7 +74,7 @@ def import_files(
     paths: Iterable[Path],
     note: Callable[[str], None],
     config: CollectorConfig | None = None,
-    reading: Reading | None = None,
+    reading: ReadOptions | None = None,
     show: Callable[[str], object] = lambda _: None,
 ) -> Imported:
     """Add what the lake lacks of these files, redacted, and return the counts.
@@ -99,7 +99,7 @@ def import_files(
         verdicts = _Verdicts(lake, redactor, imported, note)
         seq = max(batch.landed_seq for batch in batches.values())
         for path in paths:
-            for number, part in enumerate(read_file(path, reading or Reading()), start=1):
+            for number, part in enumerate(read_file(path, reading or ReadOptions()), start=1):
                 show(f"importing {path}: {number}")
                 _count(part, imported, note)
                 verdicts.add(part)
@@ -135,7 +135,7 @@ def _only_import(lake: Lake) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _count(part: Part, imported: Imported, note: Callable[[str], None]) -> None:
+def _count(part: ImportPart, imported: Imported, note: Callable[[str], None]) -> None:
     """Count what is in a part, and note what is lost of it."""
     imported.understood.update(part.understood)
     imported.ignored.update(part.ignored)
@@ -238,10 +238,10 @@ class _Verdicts:
         self._redactor = redactor
         self._imported = imported
         self._note = note
-        self._parts: list[Part] = []
+        self._parts: list[ImportPart] = []
         self.count = 0
 
-    def add(self, part: Part) -> None:
+    def add(self, part: ImportPart) -> None:
         """Take the verdicts of a part."""
         if part.verdicts:
             self._parts.append(part)

@@ -21,7 +21,7 @@ from tracegrade_collector.importing.formats import (
     tempo_format,
     verdict_format,
 )
-from tracegrade_collector.importing.part import Part, Reading
+from tracegrade_collector.importing.part import ImportPart, ReadOptions
 from tracegrade_collector.importing.records import read_records
 from tracegrade_collector.importing.source import READ_ERRORS, open_plain
 from tracegrade_collector.importing.tables import PARQUET_MAGIC, first_row
@@ -44,7 +44,7 @@ class Sample(NamedTuple):
     """`--map`."""
 
 
-class Format(NamedTuple):
+class ImportFormat(NamedTuple):
     """One format."""
 
     name: str
@@ -53,12 +53,12 @@ class Format(NamedTuple):
     fits: Callable[[Sample], bool]
     """Whether a file that begins so is of this format."""
 
-    read: Callable[[Path, Reading], Iterator[Part]]
+    read: Callable[[Path, ReadOptions], Iterator[ImportPart]]
     """Yields the parts of a file in order; may raise what reading a file fails with."""
 
 
-def _read_otlp(path: Path, _: Reading) -> Iterator[Part]:
-    return (Part(*part) for part in read_parts(path))
+def _read_otlp(path: Path, _: ReadOptions) -> Iterator[ImportPart]:
+    return (ImportPart(*part) for part in read_parts(path))
 
 
 def _is_otlp(sample: Sample) -> bool:
@@ -71,30 +71,34 @@ def _is_otlp(sample: Sample) -> bool:
 
 
 FORMATS: Final = (
-    Format("otlp", _is_otlp, _read_otlp),
-    Format("tempo", lambda sample: tempo_format.fits(sample.record), tempo_format.read),
-    Format("langfuse", lambda sample: langfuse_format.fits(sample.record), langfuse_format.read),
-    Format(
+    ImportFormat("otlp", _is_otlp, _read_otlp),
+    ImportFormat("tempo", lambda sample: tempo_format.fits(sample.record), tempo_format.read),
+    ImportFormat(
+        "langfuse", lambda sample: langfuse_format.fits(sample.record), langfuse_format.read
+    ),
+    ImportFormat(
         "langsmith", lambda sample: langsmith_format.fits(sample.record), langsmith_format.read
     ),
-    Format("phoenix", lambda sample: phoenix_format.fits(sample.record), phoenix_format.read),
-    Format(
+    ImportFormat(
+        "phoenix", lambda sample: phoenix_format.fits(sample.record), phoenix_format.read
+    ),
+    ImportFormat(
         "inspect",
         lambda sample: inspect_format.fits(sample.head, sample.record),
         inspect_format.read,
     ),
-    Format("jaeger", lambda sample: jaeger_format.fits(sample.record), jaeger_format.read),
-    Format(
+    ImportFormat("jaeger", lambda sample: jaeger_format.fits(sample.record), jaeger_format.read),
+    ImportFormat(
         "verdicts",
         lambda sample: verdict_format.fits(sample.head, sample.record, sample.paths),
         verdict_format.read,
     ),
-    Format(
+    ImportFormat(
         "claude-code",
         lambda sample: claude_code_format.fits(sample.record),
         claude_code_format.read,
     ),
-    Format(
+    ImportFormat(
         "messages",
         lambda sample: message_format.fits(sample.record, sample.paths),
         message_format.read,
@@ -105,7 +109,7 @@ FORMATS: Final = (
 NAMES: Final = ("auto", *(format_.name for format_ in FORMATS))
 
 
-def read_file(path: Path, reading: Reading) -> Iterator[Part]:
+def read_file(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
     """Yield the parts of a file in order, and one with a fault for what cannot be read.
 
     Args:
@@ -115,10 +119,10 @@ def read_file(path: Path, reading: Reading) -> Iterator[Part]:
     try:
         yield from _format(path, reading).read(path, reading)
     except READ_ERRORS as error:
-        yield Part(str(path), fault=f"cannot be read: {error}")
+        yield ImportPart(str(path), fault=f"cannot be read: {error}")
 
 
-def _format(path: Path, reading: Reading) -> Format:
+def _format(path: Path, reading: ReadOptions) -> ImportFormat:
     if reading.format == "auto":
         sample = _sample(path, reading.paths)
         return next((format_ for format_ in FORMATS if format_.fits(sample)), FORMATS[0])

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.importing.chat import is_message, read_messages
 from tracegrade_collector.importing.span_parts import as_json
-from tracegrade_collector.importing.trajectory import Message, Result, as_part
+from tracegrade_collector.importing.trajectory import Message, ToolResult, as_part
 
 _INNER: Final = ("messages", "choices", "generations", "output", "message", "new_message", "text")
 """Where an input or an output holds its messages; the first of these that is there counts."""
@@ -178,7 +178,7 @@ def _written(message: Message) -> dict[str, Any]:
         "role": message.role,
         "parts": [
             {"type": "tool_call_response", "id": piece.call_id, "response": piece.text}
-            if isinstance(piece, Result)
+            if isinstance(piece, ToolResult)
             else as_part(piece)
             for piece in message.pieces
         ],

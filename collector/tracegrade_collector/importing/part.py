@@ -6,12 +6,12 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.encoding.otlp import Rejection, Request, Signal
-from tracegrade_collector.importing.run_addresses import Address
+from tracegrade_collector.importing.run_addresses import RunAddress
 
 NONE: Final[Mapping[str, int]] = MappingProxyType({})
 
 
-class Part(NamedTuple):
+class ImportPart(NamedTuple):
     """A piece of a file that was read as one, or what is wrong with it."""
 
     place: str
@@ -26,7 +26,7 @@ class Part(NamedTuple):
     verdicts: Sequence[Mapping[str, Any]] = ()
     """Rows for the table of verdicts."""
 
-    address: Address | None = None
+    address: RunAddress | None = None
     """Where the verdicts name their run by task and trial; their `trajectory_id` is then NULL."""
 
     understood: Mapping[str, int] = NONE
@@ -37,7 +37,7 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadOptions:
     """How files are to be read."""
 
     format: str = "auto"

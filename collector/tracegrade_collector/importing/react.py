@@ -5,7 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from tracegrade_collector.importing.chat import as_text
-from tracegrade_collector.importing.trajectory import Call, Message, Piece, Result, Text, Thought
+from tracegrade_collector.importing.trajectory import (
+    Message,
+    MessageText,
+    Piece,
+    Thought,
+    ToolCall,
+    ToolResult,
+)
 
 _THOUGHTS: Final = ("thought", "thoughts", "reasoning")
 _TOOLS: Final = ("action", "tool", "tool_name", "action_name")
@@ -41,13 +48,13 @@ def _step_messages(step: Mapping[str, Any], call_id: str) -> Iterator[Message]:
         said.append(Thought(as_text(thought)))
     if action is not None:
         text = None if arguments is None else as_text(arguments)
-        said.append(Call(call_id, as_text(action), text))
+        said.append(ToolCall(call_id, as_text(action), text))
     if (answer := _found(step, _ANSWERS)) is not None:
-        said.append(Text(as_text(answer)))
+        said.append(MessageText(as_text(answer)))
     if said:
         yield Message("assistant", said)
     if (result := _found(step, _RESULTS)) is not None:
-        yield Message("tool", [Result(call_id, None, as_text(result), failed=False)])
+        yield Message("tool", [ToolResult(call_id, None, as_text(result), failed=False)])
 
 
 def _found(value: Mapping[str, Any], keys: Iterable[str]) -> Any:

@@ -22,7 +22,7 @@ _BETWEEN: Final = b" \t\r\n,]\xef\xbb\xbf"  # spaces, commas, the list's end, a 
 _LONE_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
-class Record(NamedTuple):
+class FileRecord(NamedTuple):
     """One value of a file, or what is wrong with it."""
 
     line: int
@@ -34,7 +34,7 @@ class Record(NamedTuple):
     fault: str | None
 
 
-def read_records(file: BufferedIOBase) -> Iterator[Record]:
+def read_records(file: BufferedIOBase) -> Iterator[FileRecord]:
     """Yield the records of a file in order; blank lines are none."""
     first = file.readline(MAX_RECORD_BYTES + 1)
     second = file.readline(MAX_RECORD_BYTES + 1)
@@ -58,7 +58,7 @@ def _are_lines(first: bytes, second: bytes) -> bool:
     return bool(second.strip() or start == b"{") and _parsed(1, first).fault is None
 
 
-def _line_records(pieces: Iterable[bytes]) -> Iterator[Record]:
+def _line_records(pieces: Iterable[bytes]) -> Iterator[FileRecord]:
     for number, line in enumerate(_lines(pieces), start=1):
         if line.strip():
             yield _parsed(number, line)
@@ -77,7 +77,7 @@ def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
     yield line
 
 
-def _document_records(pieces: Iterable[bytes]) -> Iterator[Record]:
+def _document_records(pieces: Iterable[bytes]) -> Iterator[FileRecord]:
     """Yield the objects of a list, or those that stand one after the other."""
     cutter = _Cutter()
     for piece in pieces:
@@ -96,7 +96,7 @@ class _Cutter:
         self._line = self._start = 1
         self._kept = b""  # a backslash whose next byte has not come
 
-    def feed(self, piece: bytes) -> Iterator[Record]:
+    def feed(self, piece: bytes) -> Iterator[FileRecord]:
         piece = self._kept + piece
         self._kept = piece[-1:] if piece.endswith(b"\\") else b""
         piece = piece[: len(piece) - len(self._kept)]
@@ -115,9 +115,9 @@ class _Cutter:
         if len(self._record) <= MAX_RECORD_BYTES:
             self._record += piece[start:]
 
-    def end(self) -> Iterator[Record]:
+    def end(self) -> Iterator[FileRecord]:
         if self._base is None or self._depth > self._base:
-            yield Record(self._start, None, "the JSON that begins here does not end")
+            yield FileRecord(self._start, None, "the JSON that begins here does not end")
         else:
             yield from self._strange(b"")
 
@@ -137,26 +137,30 @@ class _Cutter:
         """Return whether the bracket just taken opened a record, or the list of all."""
         return self._depth > before and before in (self._base, 0)
 
-    def _strange(self, rest: bytes) -> Iterator[Record]:
+    def _strange(self, rest: bytes) -> Iterator[FileRecord]:
         """Yield a fault if something that is no record stood between two."""
         between, self._record = self._record + rest, b""
         if between.strip(_BETWEEN + b"["):
-            yield Record(self._line, None, "something that is no JSON object or list stands here")
+            yield FileRecord(
+                self._line, None, "something that is no JSON object or list stands here"
+            )
 
 
-def _parsed(line: int, text: bytes) -> Record:
+def _parsed(line: int, text: bytes) -> FileRecord:
     if len(text) > MAX_RECORD_BYTES:
-        return Record(line, None, f"a record of more than {MAX_RECORD_BYTES} bytes")
+        return FileRecord(line, None, f"a record of more than {MAX_RECORD_BYTES} bytes")
     try:
-        return Record(line, _value(text), None)
+        return FileRecord(line, _value(text), None)
     except UnicodeDecodeError as error:
-        return Record(line, None, f"no UTF-8 at byte {error.start} of the record")
+        return FileRecord(line, None, f"no UTF-8 at byte {error.start} of the record")
     except json.JSONDecodeError as error:
-        return Record(line, None, f"no JSON: {error.msg} at character {error.pos} of the record")
+        return FileRecord(
+            line, None, f"no JSON: {error.msg} at character {error.pos} of the record"
+        )
     except RecursionError:
-        return Record(line, None, TOO_DEEP)
+        return FileRecord(line, None, TOO_DEEP)
     except ValueError as error:  # an integer of more than 4,300 digits
-        return Record(line, None, f"no JSON that can be read: {str(error).partition(';')[0]}")
+        return FileRecord(line, None, f"no JSON that can be read: {str(error).partition(';')[0]}")
 
 
 def _value(text: bytes) -> Any:

@@ -17,7 +17,7 @@ BATCH_ROWS: Final = 1024
 """Spans of long messages are wide: so many are in memory at once."""
 
 
-class Address(NamedTuple):
+class RunAddress(NamedTuple):
     """What a verdict says of the run that it is about; None says nothing."""
 
     task: str
@@ -48,7 +48,7 @@ class _Told(NamedTuple):
     release: str | None
     conversation: str | None
 
-    def fits(self, address: Address) -> bool:
+    def fits(self, address: RunAddress) -> bool:
         """Return whether nothing that the address names is otherwise here."""
         return (
             address.trial in (None, self.trial)
@@ -58,11 +58,11 @@ class _Told(NamedTuple):
         )
 
 
-Found: TypeAlias = Sequence[str] | str
+FoundRuns: TypeAlias = Sequence[str] | str
 """Runs, or why there are none: trajectory ids, or the trace's where no span is surely the root."""
 
 
-def runs_of(lake: Lake, addresses: Iterable[Address]) -> dict[Address, Found]:
+def runs_of(lake: Lake, addresses: Iterable[RunAddress]) -> dict[RunAddress, FoundRuns]:
     """Return the run of each address, or the turns of one conversation.
 
     An address that no run has, or more than one, gets a text that says so.
@@ -74,7 +74,7 @@ def runs_of(lake: Lake, addresses: Iterable[Address]) -> dict[Address, Found]:
     return {address: _found(address, by_task[address.task]) for address in wanted}
 
 
-def _found(address: Address, told: Iterable[_Told]) -> Found:
+def _found(address: RunAddress, told: Iterable[_Told]) -> FoundRuns:
     fitting = [each for each in told if each.fits(address)]
     exact = {each.trace_id for each in fitting if each.root_id}
     of_run: dict[str, set[str | None]] = defaultdict(set)

@@ -17,7 +17,7 @@ from tracegrade_collector.encoding.otlp import (
     count_items,
     reject_invalid,
 )
-from tracegrade_collector.importing.part import Part
+from tracegrade_collector.importing.part import ImportPart
 
 INTEGERS: Final = range(-(2**63), 2**63)
 TIMES: Final = range(2**64)
@@ -112,10 +112,10 @@ def part_of(
     place: str,
     request: ExportTraceServiceRequest,
     ignored: Mapping[str, int],
-) -> Part:
+) -> ImportPart:
     """Return the part that a request is, without the spans whose ids are invalid."""
     rejections = reject_invalid(request)
     understood = {"spans": count_items(request)}
-    return Part(
+    return ImportPart(
         place, Signal.TRACES, request, rejections, understood=understood, ignored=dict(ignored)
     )

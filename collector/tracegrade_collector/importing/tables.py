@@ -8,7 +8,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tracegrade_collector.importing.records import Record, read_records
+from tracegrade_collector.importing.records import FileRecord, read_records
 from tracegrade_collector.importing.source import open_plain
 from tracegrade_collector.importing.times import nanoseconds
 
@@ -17,7 +17,7 @@ BATCH_ROWS: Final = 256
 """Rows of long texts are wide: so many are in memory at once."""
 
 
-def read_table(path: Path) -> Iterator[Record]:
+def read_table(path: Path) -> Iterator[FileRecord]:
     """Yield the records of a file; of Parquet, the line is the row, from 1.
 
     Raises:
@@ -33,7 +33,7 @@ def read_table(path: Path) -> Iterator[Record]:
             for batch in parquet.iter_batches(BATCH_ROWS):
                 for row in _plain_times(batch).to_pylist():
                     number += 1
-                    yield Record(number, row, None)
+                    yield FileRecord(number, row, None)
     except pa.ArrowException as error:
         msg = f"after {number} rows: {str(error).partition(chr(10))[0]}"
         raise OSError(msg) from error
@@ -56,6 +56,6 @@ def time_ns(value: Any) -> int:
 def first_row(path: Path) -> Any:
     """Return the first row of a Parquet file; None if it has none or is damaged."""
     try:
-        return next(read_table(path), Record(1, None, None)).value
+        return next(read_table(path), FileRecord(1, None, None)).value
     except OSError:
         return None

@@ -27,7 +27,7 @@ MESSAGE_NS: Final = 1_000_000
 LEAST_NS: Final = 1_000  # what tells two messages of one time apart
 
 
-class Text(NamedTuple):
+class MessageText(NamedTuple):
     """What was said."""
 
     text: str
@@ -39,7 +39,7 @@ class Thought(NamedTuple):
     text: str
 
 
-class Call(NamedTuple):
+class ToolCall(NamedTuple):
     """A tool call that the model requested."""
 
     call_id: str | None
@@ -48,7 +48,7 @@ class Call(NamedTuple):
     """JSON, as the source has it."""
 
 
-class Result(NamedTuple):
+class ToolResult(NamedTuple):
     """What a tool returned."""
 
     call_id: str | None
@@ -58,7 +58,7 @@ class Result(NamedTuple):
     """The source says so, not the text."""
 
 
-Piece: TypeAlias = Text | Thought | Call | Result
+Piece: TypeAlias = MessageText | Thought | ToolCall | ToolResult
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Message:
 
 
 @dataclass(frozen=True)
-class Place:
+class RunOrigin:
     """Where a run stands; makes its ids."""
 
     format: str
@@ -114,7 +114,7 @@ class Place:
 class Trajectory:
     """A run: its messages in order, and what the source says of it."""
 
-    place: Place
+    place: RunOrigin
     shown_place: str
     """File name and line, for who looks at the spans."""
 
@@ -151,15 +151,15 @@ def left_out(trajectory: Trajectory) -> Counter[str]:
         if message.role == "assistant":
             unheard = 0
         elif message.role == "user":
-            unheard += any(isinstance(piece, Text) for piece in message.pieces)
+            unheard += any(isinstance(piece, MessageText) for piece in message.pieces)
     return +Counter({"messages of the user that no model call follows": unheard})
 
 
 _COUNTED: Final = {
-    Text: "texts",
+    MessageText: "texts",
     Thought: "thoughts",
-    Call: "tool calls",
-    Result: "tool results",
+    ToolCall: "tool calls",
+    ToolResult: "tool results",
 }
 
 
@@ -184,7 +184,9 @@ class _Writer:
         self._trace_id = self._place.trace_id()
         self._root_id = self._place.root_id()
         self._now = trajectory.time_ns or NO_TIME_NS + self._place.number * RECORD_NS
-        self._open: list[tuple[Call, str, int, bool]] = []  # calls, their part, when, synthetic
+        self._open: list[
+            tuple[ToolCall, str, int, bool]
+        ] = []  # calls, their part, when, synthetic
         self._heard: list[dict[str, Any]] = []
         self._is_first_call = True
 
@@ -195,7 +197,7 @@ class _Writer:
         for index, message in enumerate(self._run.messages):
             before, self._now = self._now, self._time_of(message, index)
             for number, piece in enumerate(message.pieces):
-                if isinstance(piece, Result):
+                if isinstance(piece, ToolResult):
                     yield self._execution(piece, f"{index}.{number}", message)
             if message.role == "assistant":
                 yield self._chat(message, index, before)
@@ -216,7 +218,9 @@ class _Writer:
         return self._now + MESSAGE_NS
 
     def _hear(self, message: Message) -> None:
-        parts = [_text_part(piece.text) for piece in message.pieces if isinstance(piece, Text)]
+        parts = [
+            _text_part(piece.text) for piece in message.pieces if isinstance(piece, MessageText)
+        ]
         if parts:
             self._heard.append({"role": "user", "parts": parts})
 
@@ -230,7 +234,7 @@ class _Writer:
             _set(set_, "gen_ai.system_instructions", _system(self._run.system))
         if self._heard:
             _set(set_, names.INPUT_MESSAGES, _json(self._heard))
-        parts = [as_part(piece) for piece in message.pieces if not isinstance(piece, Result)]
+        parts = [as_part(piece) for piece in message.pieces if not isinstance(piece, ToolResult)]
         said = [{"role": "assistant", "parts": parts}]
         _set(set_, names.OUTPUT_MESSAGES, _json(said))
         for key, tokens in message.usage.items():
@@ -241,13 +245,13 @@ class _Writer:
         self._open += [
             (piece, f"call.{index}.{number}", self._now, message.time_ns is None)
             for number, piece in enumerate(message.pieces)
-            if isinstance(piece, Call)
+            if isinstance(piece, ToolCall)
         ]
         return span
 
-    def _execution(self, result: Result, part: str, message: Message) -> Span:
+    def _execution(self, result: ToolResult, part: str, message: Message) -> Span:
         call, part, start, synthetic = self._answered(result) or (
-            Call(result.call_id, result.name or "", None),
+            ToolCall(result.call_id, result.name or "", None),
             f"result.{part}",
             self._now,
             message.time_ns is None,
@@ -264,7 +268,7 @@ class _Writer:
         self._mark_synthetic(span, synthetic=synthetic or message.time_ns is None)
         return span
 
-    def _answered(self, result: Result) -> tuple[Call, str, int, bool] | None:
+    def _answered(self, result: ToolResult) -> tuple[ToolCall, str, int, bool] | None:
         """Return the open call that this is the result of: of its id, else the oldest."""
         for position, (call, *_) in enumerate(self._open):
             if result.call_id in (None, call.call_id):
@@ -298,7 +302,7 @@ class _Writer:
     def _user_texts(self) -> Iterator[str]:
         for message in self._run.messages:
             if message.role == "user":
-                yield from (p.text for p in message.pieces if isinstance(p, Text))
+                yield from (p.text for p in message.pieces if isinstance(p, MessageText))
 
     def _span(self, name: str, part: str, start: int, end: int) -> Span:
         return Span(
@@ -325,7 +329,7 @@ def _text_part(text: str) -> dict[str, Any]:
 
 def as_part(piece: Piece) -> dict[str, Any]:
     """Return the piece as a part of a message in the GenAI conventions."""
-    if isinstance(piece, Call):
+    if isinstance(piece, ToolCall):
         return {
             "type": "tool_call",
             "id": piece.call_id,

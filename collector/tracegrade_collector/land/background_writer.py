@@ -13,7 +13,7 @@ _THREAD: Final = ThreadPoolExecutor(1, "files")
 _last: list[Future[Any]] = []
 
 
-def behind(work: Callable[[], T]) -> Future[T]:
+def run_in_background(work: Callable[[], T]) -> Future[T]:
     """Wait until the work before has ended, begin this, and return where its result will be.
 
     So at most one is under way, which bounds the memory, and who begins anew after a failure

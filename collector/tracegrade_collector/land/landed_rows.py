@@ -100,12 +100,12 @@ class LandedRows:
             self._rows -= len(self._blocks.popleft().high)
 
 
-def place(rows: pa.Table) -> pa.Array:
+def row_positions(rows: pa.Table) -> pa.Array:
     """Return where each row stands: a span has one identity, so a second equal one is no other."""
     return pa.arange(0, rows.num_rows)
 
 
-def request(rows: pa.Table) -> pa.Array:
+def row_requests(rows: pa.Table) -> pa.Array:
     """Return the request each row came in: equal log records in one request are two events."""
     return rows["wal_seq"].combine_chunks()
 

@@ -24,7 +24,7 @@ import pyarrow as pa
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.land import landed_rows
-from tracegrade_collector.land.background_writer import behind
+from tracegrade_collector.land.background_writer import run_in_background
 from tracegrade_collector.land.dead_letters import keep_refused
 from tracegrade_collector.land.landed_rows import LandedRows
 from tracegrade_collector.land.memory import give_back
@@ -40,7 +40,7 @@ from tracegrade_lake.crash_points import reach
 
 MAX_PIECE_BYTES = 16 << 20  # of damage in one file of the quarantine
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 class Landing(NamedTuple):
@@ -52,8 +52,8 @@ class Landing(NamedTuple):
 
 
 LANDINGS = {
-    Signal.TRACES: Landing(RAW_SPANS, span_rows, landed_rows.place),
-    Signal.LOGS: Landing(RAW_LOGS, log_rows, landed_rows.request),
+    Signal.TRACES: Landing(RAW_SPANS, span_rows, landed_rows.row_positions),
+    Signal.LOGS: Landing(RAW_LOGS, log_rows, landed_rows.row_requests),
 }
 
 
@@ -81,7 +81,7 @@ class SignalLander:
         self._new_landed_rows = partial(LandedRows, config.resent_rows, resent_by)
         self._staged: list[Future[list[StagedFile]]] = []
         self._added = Totals()
-        behind(self._remove_remnants).result()
+        run_in_background(self._remove_remnants).result()
 
     def _remove_remnants(self) -> None:
         """Remove what a lander that died had staged; the log still has it."""
@@ -113,7 +113,7 @@ class SignalLander:
         rows, quarantined = self._rows(new)
         reach("rows_made")
         rows = self._landed_rows.mark(rows)
-        self._staged.append(behind(partial(self._write, rows, name)))
+        self._staged.append(run_in_background(partial(self._write, rows, name)))
         self._added = self._added.plus(
             Totals(
                 requests=len(new),
@@ -145,7 +145,7 @@ class SignalLander:
         except OSError:  # the disk, not a record: the round is repeated
             raise
         except Exception:  # as below
-            log.exception("what was refused of %d records cannot be kept apart", len(refused))
+            logger.exception("what was refused of %d records cannot be kept apart", len(refused))
             for each in refused:
                 self._quarantine.keep_logged(each.seq, each.entry.body, each.entry.encoding)
             return Counter()
@@ -156,7 +156,7 @@ class SignalLander:
             rows = self._to_rows(map(_record, logged), self._quarantine.collector_id)
             return self._redactor.redact_rows(rows), []
         except Exception:  # whatever is wrong with one record must not stop all the others
-            log.exception("some of %d records cannot be made rows; trying each", len(logged))
+            logger.exception("some of %d records cannot be made rows; trying each", len(logged))
             if len(logged) > 1:
                 tables, lists = zip(*(self._rows([each]) for each in logged), strict=True)
                 return pa.concat_tables(tables), [each for some in lists for each in some]
@@ -267,7 +267,7 @@ class Lander:
             reach("segment_read")
 
     def _keep_damage(self, segment: Path, file: BinaryIO, damage: Damage) -> None:
-        log.error("%s: bytes %d to %d are %s", segment.name, *damage[1:], damage.kind)
+        logger.error("%s: bytes %d to %d are %s", segment.name, *damage[1:], damage.kind)
         for start in range(damage.start, damage.end, MAX_PIECE_BYTES):
             length = min(MAX_PIECE_BYTES, damage.end - start)
             self._quarantine.keep_damage(segment, start, read_at(file, start, length))

@@ -35,11 +35,11 @@ LONGEST_PAUSE_SECS = 30.0
 READ_BYTES = 1 << 16
 NICENESS = 4  # answers come first; the log holds a burst, and a lasting load leaves time
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Source:
+class LogToLand:
     """A write-ahead log, and the lake its rows go to."""
 
     lake: str
@@ -55,10 +55,10 @@ class Source:
         return WalFolder(Path(self.state) / "wal" / self.collector_id)
 
 
-class Station:
+class LandingLoop:
     """One log that is being landed: a round whenever one is due, ever later while it fails."""
 
-    def __init__(self, source: Source, config: CollectorConfig) -> None:
+    def __init__(self, source: LogToLand, config: CollectorConfig) -> None:
         self._source = source
         self._config = config
         self._lock: FolderLock | None = None
@@ -79,7 +79,7 @@ class Station:
         except (CollectorError, LakeError, OSError) as error:
             self._fail(error)
         except Exception as error:  # of a library; it must not keep other logs from landing
-            log.exception("landing met something that nobody foresaw")
+            logger.exception("landing met something that nobody foresaw")
             self._fail(error)
 
     def _land(self, lander: Lander, now: float) -> None:
@@ -125,7 +125,7 @@ class Station:
         """Begin anew after a pause: what was staged is forgotten, the log still has it."""
         # Not all collectors of a store that fails are to come back at the same moment.
         pause_secs = self._pause_secs * random.uniform(0.5, 1)  # noqa: S311 - no secret
-        log.error("cannot land (again in %.1f s): %s", pause_secs, error)
+        logger.error("cannot land (again in %.1f s): %s", pause_secs, error)
         self._lander = None
         self._paused_until = time.monotonic() + pause_secs
         self._pause_secs = min(2 * self._pause_secs, LONGEST_PAUSE_SECS)
@@ -150,18 +150,18 @@ class Orders:
         return [json.loads(line) for line in lines]
 
 
-def land_until_told(orders: Orders, station_of: Callable[[Source], Station]) -> bool:
+def land_until_told(orders: Orders, loop_of: Callable[[LogToLand], LandingLoop]) -> bool:
     """Land what orders name, in turn, until they end; return whether all asked for has landed."""
-    stations: dict[Source, Station] = {}
+    loops: dict[LogToLand, LandingLoop] = {}
     while not orders.ended:
         for order in orders.wait(POLL_SECS):
             if "land" in order:
-                source = Source(**order["land"])
-                stations.setdefault(source, station_of(source))
+                source = LogToLand(**order["land"])
+                loops.setdefault(source, loop_of(source))
             if "drain" in order:
-                return all([station.land_all() for station in stations.values()])
-        for station in stations.values():
-            station.land_if_due()
+                return all([loop.land_all() for loop in loops.values()])
+        for loop in loops.values():
+            loop.land_if_due()
     return True
 
 
@@ -175,7 +175,7 @@ def main(arguments: Sequence[str]) -> int:
     log_to_stderr("lander", config.log_format)
     use_one_allocator()
     orders = Orders(sys.stdin.fileno())
-    landed = land_until_told(orders, lambda source: Station(source, config))
+    landed = land_until_told(orders, lambda source: LandingLoop(source, config))
     return 0 if landed else CollectorError.exit_code
 
 

@@ -30,7 +30,7 @@ MAX_BUFFERS = 1000  # the kernel takes 1024 at a time (IOV_MAX)
 PAUSE_AFTER_FAILURE_SECS = 1.0  # at most one new segment per second while the disk fails
 PROBE_BYTES = 64 << 10  # a disk that takes less is as good as full
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 class LogUnavailable(Unavailable):
@@ -83,7 +83,7 @@ class WalWriter:
         try:
             self._write_until_closed()
         except BaseException:  # nobody would ever be answered again; what is logged is safe
-            log.critical("the log's thread failed; the collector ends", exc_info=True)
+            logger.critical("the log's thread failed; the collector ends", exc_info=True)
             os._exit(CollectorError.exit_code)
 
     def _write_until_closed(self) -> None:
@@ -115,7 +115,7 @@ class WalWriter:
         try:
             first = self._segments.append([waiting.entry for waiting in batch])
         except OSError as error:
-            log.error("cannot write to the log: %s", error)
+            logger.error("cannot write to the log: %s", error)
             failure = LogUnavailable(f"the log cannot be written: {error}; send it again later")
             self._loop.call_soon_threadsafe(_fail, batch, failure)
         else:
@@ -241,7 +241,7 @@ class _Segments:
         try:
             self._open()
         except OSError as error:
-            log.error("cannot start a new segment, going on with this one: %s", error)
+            logger.error("cannot start a new segment, going on with this one: %s", error)
             self._started = time.monotonic()
         else:
             os.close(sealed)

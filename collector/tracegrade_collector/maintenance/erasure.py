@@ -24,7 +24,7 @@ from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.land.dead_letters import FOLDER as DEAD_LETTERS
 from tracegrade_collector.land.quarantine import FOLDER as QUARANTINE
 from tracegrade_collector.maintenance import leftovers
-from tracegrade_collector.maintenance.wait_until_landed import settle
+from tracegrade_collector.maintenance.wait_until_landed import wait_until_landed
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Table
 from tracegrade_lake.crash_points import reach
 from tracegrade_lake.errors import BadCondition
@@ -119,7 +119,7 @@ class Erasure:
             if not self._dry_run:
                 for name in LOCK_NAMES:
                     held.enter_context(_held(self._lake.state / name, self._note))
-                settle(self._lake, self._config, self._note)
+                wait_until_landed(self._lake, self._config, self._note)
             begun = self._lake.state / BEGUN_NAME
             ids = {*trace_ids, *_begun(begun)}
             if condition:

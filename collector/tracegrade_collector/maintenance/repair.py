@@ -26,7 +26,7 @@ from deltalake.transaction import AddAction
 
 from tracegrade_collector.log.ledger import landed_seqs
 from tracegrade_lake.columns import Table
-from tracegrade_lake.commit import TableChange, LiveFile, commit, live_files, open_table
+from tracegrade_lake.commit import LiveFile, TableChange, commit, live_files, open_table
 from tracegrade_lake.errors import LakeDamaged, MaintenanceBusy
 from tracegrade_lake.files import make_folder, sync_folder
 from tracegrade_lake.folder import TableFolder

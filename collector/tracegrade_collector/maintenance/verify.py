@@ -28,7 +28,7 @@ from tracegrade_collector.maintenance import leftovers
 from tracegrade_lake import Lake
 from tracegrade_lake.errors import LakeDamaged, LakeNotResting
 from tracegrade_lake.files import all_below
-from tracegrade_lake.maintenance.inspection import Inspector, FileMoved, TableState
+from tracegrade_lake.maintenance.inspection import FileMoved, Inspector, TableState
 from tracegrade_lake.maintenance.removals import noted_removals, removed_rows
 from tracegrade_lake.snapshot import Snapshot, snapshot
 
@@ -41,7 +41,7 @@ SIGNAL_OF: Final = {table: signal for signal, table in TABLES.items()}
 
 
 @dataclass(frozen=True)
-class Line:
+class AccountLine:
     """The account of one collector and signal; everything but requests counts items or rows."""
 
     collector_id: str
@@ -62,10 +62,10 @@ class Line:
 
 
 @dataclass
-class Report:
+class VerificationReport:
     """What was found."""
 
-    lines: list[Line] = field(default_factory=list)
+    lines: list[AccountLine] = field(default_factory=list)
     tables: dict[str, TableState] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
     """What does not hold, a line each: fact, value, way out."""
@@ -102,7 +102,7 @@ class _Instant(NamedTuple):
     wrong: list[str]
 
 
-def verify(lake: Lake, note: Callable[[str], None], *, deep: bool = False) -> Report:
+def verify(lake: Lake, note: Callable[[str], None], *, deep: bool = False) -> VerificationReport:
     """Return what holds and what does not.
 
     Args:
@@ -120,7 +120,7 @@ def verify(lake: Lake, note: Callable[[str], None], *, deep: bool = False) -> Re
             tables = {name: inspector.inspect(table) for name, table in now.tables.items()}
         except FileMoved:
             continue
-        report = Report(tables=tables, wrong=list(now.wrong))
+        report = VerificationReport(tables=tables, wrong=list(now.wrong))
         _add_accounts(report, now)
         _add_tables(report)
         _add_logs(lake, report, note)
@@ -190,7 +190,7 @@ def _missing_segments(lake: Lake, tables: dict[str, Snapshot]) -> Iterator[str]:
             )
 
 
-def _add_accounts(report: Report, now: _Instant) -> None:
+def _add_accounts(report: VerificationReport, now: _Instant) -> None:
     known = set()
     for account in now.accounts:
         name = TABLES[account.signal]
@@ -220,8 +220,8 @@ def _add_accounts(report: Report, now: _Instant) -> None:
     _add_others(report, known, now)
 
 
-def _line(account: Account, table: TableState | None, removed: Counter[str]) -> Line:
-    return Line(
+def _line(account: Account, table: TableState | None, removed: Counter[str]) -> AccountLine:
+    return AccountLine(
         account.collector_id,
         str(account.signal),
         account.received_items,
@@ -234,7 +234,7 @@ def _line(account: Account, table: TableState | None, removed: Counter[str]) -> 
     )
 
 
-def _add_others(report: Report, known: set[tuple[str, str]], now: _Instant) -> None:
+def _add_others(report: VerificationReport, known: set[tuple[str, str]], now: _Instant) -> None:
     """Look at rows that no log of this machine is about: imported ones, and those of others."""
     for name, signal in SIGNAL_OF.items():
         if name not in report.tables:
@@ -249,7 +249,7 @@ def _add_others(report: Report, known: set[tuple[str, str]], now: _Instant) -> N
                 )
 
 
-def _add_imported(report: Report, signal: Signal, rows: int, now: _Instant) -> None:
+def _add_imported(report: VerificationReport, signal: Signal, rows: int, now: _Instant) -> None:
     name = TABLES[signal]
     imported = now.tables[name].transaction_version(rows_app_id(signal))
     removed = now.removed[name][IMPORT]
@@ -265,7 +265,7 @@ def _add_imported(report: Report, signal: Signal, rows: int, now: _Instant) -> N
         )
 
 
-def _add_tables(report: Report) -> None:
+def _add_tables(report: VerificationReport) -> None:
     for name, state in report.tables.items():
         report.wrong += state.wrong
         if state.orphans:
@@ -275,7 +275,7 @@ def _add_tables(report: Report) -> None:
             )
 
 
-def _add_logs(lake: Lake, report: Report, note: Callable[[str], None]) -> None:
+def _add_logs(lake: Lake, report: VerificationReport, note: Callable[[str], None]) -> None:
     """Read each pending record; only the end of an open segment may be unfinished."""
     for path in sorted((lake.state / "wal").glob("*/")):
         folder = WalFolder(path)
@@ -332,7 +332,7 @@ def _read(segment: Path) -> _Segment:
     return found
 
 
-def _add_aside(lake: Lake, report: Report, now: _Instant) -> None:
+def _add_aside(lake: Lake, report: VerificationReport, now: _Instant) -> None:
     """Compare dead letters with the ledger, and say how much is in quarantine."""
     letters = leftovers.letters_by_collector(lake.state)
     removed = noted_removals(lake, DEAD_LETTERS)
@@ -351,7 +351,7 @@ def _add_aside(lake: Lake, report: Report, now: _Instant) -> None:
         report.notes.append(f"{len(files)} files are in {lake.state / QUARANTINE}")
 
 
-def _add_permissions(lake: Lake, report: Report, note: Callable[[str], None]) -> None:
+def _add_permissions(lake: Lake, report: VerificationReport, note: Callable[[str], None]) -> None:
     note("looking at permissions")
     for path in [lake.state, *all_below(lake.state)]:
         with suppress(FileNotFoundError):

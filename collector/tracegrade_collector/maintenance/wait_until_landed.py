@@ -23,7 +23,7 @@ LONGEST_PAUSE_SECS: Final = 120.0
 """Without any segment landed; a collector that is well lands one every few seconds."""
 
 
-def settle(lake: Lake, config: CollectorConfig, note: Callable[[str], None]) -> None:
+def wait_until_landed(lake: Lake, config: CollectorConfig, note: Callable[[str], None]) -> None:
     """Return once the log holds nothing that it held at the call.
 
     Raises:

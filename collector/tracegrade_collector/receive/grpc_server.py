@@ -32,7 +32,7 @@ from tracegrade_collector.errors import (
 from tracegrade_collector.receive import status
 from tracegrade_collector.receive.connections import fair_share_of_files
 from tracegrade_collector.receive.intake import Intake
-from tracegrade_collector.receive.tenant_router import Door
+from tracegrade_collector.receive.tenant_router import TenantRouter
 from tracegrade_collector.receive.tls import Tls
 
 SERVICES = {
@@ -59,7 +59,7 @@ class SlowBody(Unavailable):
 
 @contextlib.asynccontextmanager
 async def serve_grpc(
-    door: Door, address: Address, config: CollectorConfig, tls: Tls | None = None
+    router: TenantRouter, address: Address, config: CollectorConfig, tls: Tls | None = None
 ) -> AsyncIterator[str]:
     """Serve until the end of the block, which waits for calls under way; yield the address.
 
@@ -69,7 +69,7 @@ async def serve_grpc(
         CollectorError: The address is taken.
     """
     server = grpc.aio.server(options=_options(config))
-    server.add_generic_rpc_handlers([_service(door, signal, config) for signal in SERVICES])
+    server.add_generic_rpc_handlers([_service(router, signal, config) for signal in SERVICES])
     try:
         port = (
             server.add_secure_port(str(address), _credentials(tls))
@@ -119,20 +119,22 @@ def _options(config: CollectorConfig) -> list[tuple[str, int]]:
     ]
 
 
-def _service(door: Door, signal: Signal, config: CollectorConfig) -> grpc.GenericRpcHandler:
-    export = _export_handler(door, signal, config.max_body_secs)
+def _service(
+    router: TenantRouter, signal: Signal, config: CollectorConfig
+) -> grpc.GenericRpcHandler:
+    export = _export_handler(router, signal, config.max_body_secs)
     handler = grpc.stream_unary_rpc_method_handler(export)
     return grpc.method_handlers_generic_handler(SERVICES[signal], {"Export": handler})
 
 
-def _export_handler(door: Door, signal: Signal, max_body_secs: float) -> Handler:
+def _export_handler(router: TenantRouter, signal: Signal, max_body_secs: float) -> Handler:
     async def export(_: object, context: grpc.aio.ServicerContext) -> bytes:
         started = time.perf_counter()
         try:
-            intake = _enter(door, context)
-            with intake.room() as room:
+            intake = _route_call(router, context)
+            with intake.reserve() as reservation:
                 body = await _message(context, max_body_secs)
-                room.hold(len(body))
+                reservation.hold(len(body))
                 rejections = await intake.accept(body, signal, Encoding.PROTOBUF)
         except CollectorError as error:
             await _refuse(context, error)
@@ -141,16 +143,16 @@ def _export_handler(door: Door, signal: Signal, max_body_secs: float) -> Handler
             msg = "the collector failed on this request and did not keep it"
             await _refuse(context, Unavailable(msg))  # else UNKNOWN, and it would not come again
         secs = time.perf_counter() - started
-        door.counters.observe("request_duration_seconds", secs, protocol="grpc")
+        router.counters.observe("request_duration_seconds", secs, protocol="grpc")
         return status.export_response(signal, rejections).SerializeToString()
 
     return export
 
 
-def _enter(door: Door, context: grpc.aio.ServicerContext) -> Intake:
+def _route_call(router: TenantRouter, context: grpc.aio.ServicerContext) -> Intake:
     metadata = context.invocation_metadata() or ()
     names = context.auth_context().get("x509_common_name")
-    return door.enter(
+    return router.route(
         [value for key, value in metadata if key == "authorization"],
         [value for key, value in metadata if key == "x-scope-orgid"],
         names[0].decode() if names else None,

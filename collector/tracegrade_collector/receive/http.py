@@ -33,9 +33,9 @@ from tracegrade_collector.errors import (
 from tracegrade_collector.receive import status
 from tracegrade_collector.receive.counters import Counters
 from tracegrade_collector.receive.inflate import CODINGS
-from tracegrade_collector.receive.intake import Room
+from tracegrade_collector.receive.intake import ByteReservation
 from tracegrade_collector.receive.tenant_limits import RateExceeded
-from tracegrade_collector.receive.tenant_router import Door
+from tracegrade_collector.receive.tenant_router import TenantRouter
 
 LINGER_SECS = 2.0
 UNREAD_BYTES = 64 << 10  # of a body that nobody wants: more costs more than a new connection
@@ -59,7 +59,7 @@ class HttpFailure(Exception):
     retry_after_secs: int | None = None
 
 
-def http_app(door: Door, config: CollectorConfig) -> ASGIApp:
+def http_app(router: TenantRouter, config: CollectorConfig) -> ASGIApp:
     """Return the ASGI application: two signals, health, readiness and counters."""
 
     async def health(request: Request) -> Response:
@@ -67,18 +67,18 @@ def http_app(door: Door, config: CollectorConfig) -> ASGIApp:
 
     async def readiness(request: Request) -> Response:
         try:
-            door.check_ready()
+            router.check_ready()
         except Unavailable as error:
             return PlainTextResponse(f"{error}\n", HTTPStatus.SERVICE_UNAVAILABLE)
         return PlainTextResponse("ready\n")
 
     async def metrics(request: Request) -> Response:
-        text = door.metrics(request.headers.getlist("authorization"))
+        text = router.metrics(request.headers.getlist("authorization"))
         return Response(text, media_type=METRICS_TYPE)
 
-    endpoints = {f"/v1/{signal}": OtlpEndpoint(door, signal, config) for signal in Signal}
+    endpoints = {f"/v1/{signal}": OtlpEndpoint(router, signal, config) for signal in Signal}
     pages = {"/healthz": health, "/readyz": readiness, "/metrics": metrics}
-    return HttpApp(endpoints, pages, config, door.counters)
+    return HttpApp(endpoints, pages, config, router.counters)
 
 
 class HttpApp:
@@ -160,8 +160,8 @@ class HttpApp:
 class OtlpEndpoint:
     """The endpoint of one signal."""
 
-    def __init__(self, door: Door, signal: Signal, config: CollectorConfig) -> None:
-        self._door = door
+    def __init__(self, router: TenantRouter, signal: Signal, config: CollectorConfig) -> None:
+        self._router = router
         self._signal = signal
         self._max_request_bytes = config.max_request_bytes
 
@@ -173,23 +173,23 @@ class OtlpEndpoint:
             CollectorError: It is refused for what it holds, or cannot be taken in now.
             ClientDisconnect: Nobody waits for the answer.
         """
-        intake = self._door.enter(
+        intake = self._router.route(
             request.headers.getlist("authorization"),
             request.headers.getlist("x-scope-orgid"),
             request.scope.get("state", {}).get("certificate_name"),
         )
         encoding = _checked_encoding(request)
         coding = _checked_coding(request)
-        with intake.room() as room:
-            body = await self._body(request, room)
+        with intake.reserve() as reservation:
+            body = await self._body(request, reservation)
             if coding:
                 body = await intake.inflate(body, coding, self._max_request_bytes)
-                room.hold(len(body))
+                reservation.hold(len(body))
             rejections = await intake.accept(body, self._signal, encoding)
         content = status.encode(status.export_response(self._signal, rejections), encoding)
         return Response(content, media_type=status.CONTENT_TYPES[encoding])
 
-    async def _body(self, request: Request, room: Room) -> bytes:
+    async def _body(self, request: Request, reservation: ByteReservation) -> bytes:
         """Return the body as it came.
 
         Raises:
@@ -200,8 +200,8 @@ class OtlpEndpoint:
             raise self._too_large()
         chunks = []
         async for chunk in request.stream():
-            room.hold(len(chunk))
-            if room.held_bytes > self._max_request_bytes:
+            reservation.hold(len(chunk))
+            if reservation.held_bytes > self._max_request_bytes:
                 raise self._too_large()
             chunks.append(chunk)
         return b"".join(chunks)

@@ -14,13 +14,13 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from tracegrade_collector.encoding import otlp
 from tracegrade_collector.encoding.otlp import Encoding, Rejection, Signal
-from tracegrade_collector.encoding.request_limits import Extent, check_extent
+from tracegrade_collector.encoding.request_limits import RequestLimits, check_limits
 from tracegrade_collector.errors import CollectorError, MalformedRequest, Unavailable
 from tracegrade_collector.land.quarantine import Quarantine
 from tracegrade_collector.log.wal import Entry
 from tracegrade_collector.receive import inflate
 from tracegrade_collector.receive.counters import Counters
-from tracegrade_collector.receive.tenant_limits import Limits
+from tracegrade_collector.receive.tenant_limits import TenantLimits
 
 INLINE_BYTES = {Encoding.PROTOBUF: 480 << 10, Encoding.JSON: 16 << 10}
 """Decoded at once, in 0.5 ms (a hostile one in 16): handing it to a thread costs as much,
@@ -62,7 +62,12 @@ class Intake:
     """Takes requests in: decides whether there is room, checks them and logs them."""
 
     def __init__(
-        self, log: Log, quarantine: Quarantine, limits: Limits, counters: Counters, tenant: str
+        self,
+        log: Log,
+        quarantine: Quarantine,
+        limits: TenantLimits,
+        counters: Counters,
+        tenant: str,
     ) -> None:
         self._log = log
         self._quarantine = quarantine
@@ -73,23 +78,23 @@ class Intake:
         self.counters = counters
 
     @contextmanager
-    def room(self) -> Iterator["Room"]:
+    def reserve(self) -> Iterator["ByteReservation"]:
         """Return the account of one request's bytes; they are given back at the end.
 
         Raises:
             Unavailable: The log has grown to its limit, or cannot be written, or more came than
                 the tenant's bytes per second.
         """
-        room = Room(self)
+        reservation = ByteReservation(self)
         try:
             self.check_ready()
             self._limits.rate.check()
-            yield room
+            yield reservation
         except CollectorError as error:
             self.counters.add("refused_requests", reason=type(error).__name__)
             raise
         finally:
-            self._limits.in_flight.release(room.held_bytes)
+            self._limits.in_flight.release(reservation.held_bytes)
 
     def hold(self, size: int) -> None:
         """Count bytes that came into memory.
@@ -145,11 +150,11 @@ class Intake:
         return checked.rejections
 
     async def _check(self, body: bytes, signal: Signal, encoding: Encoding) -> Checked:
-        extent = self._limits.extent
+        limits = self._limits.request
         try:
             if len(body) > INLINE_BYTES[encoding]:
-                return await self._in_thread(check, body, signal, encoding, extent)
-            request = decode(body, signal, encoding, extent)
+                return await self._in_thread(check, body, signal, encoding, limits)
+            request = decode(body, signal, encoding, limits)
             if otlp.holds_at_most(request, INLINE_ITEMS):
                 return check_items(request)
             return await self._in_thread(check_items, request)
@@ -173,7 +178,7 @@ class Intake:
         self._decoders.shutdown()
 
 
-class Room:
+class ByteReservation:
     """How many bytes one request holds."""
 
     def __init__(self, intake: Intake) -> None:
@@ -197,19 +202,21 @@ def _entry(
     return Entry(time.time_ns(), signal, encoding, tenant, has_rejects, body, checked.items)
 
 
-def check(body: bytes, signal: Signal, encoding: Encoding, at_most: Extent) -> Checked:
+def check(body: bytes, signal: Signal, encoding: Encoding, at_most: RequestLimits) -> Checked:
     """Decode a request and find what is refused in it; raises as `decode`."""
     return check_items(decode(body, signal, encoding, at_most))
 
 
-def decode(body: bytes, signal: Signal, encoding: Encoding, at_most: Extent) -> otlp.Request:
+def decode(
+    body: bytes, signal: Signal, encoding: Encoding, at_most: RequestLimits
+) -> otlp.Request:
     """Return the request that these bytes are.
 
     Raises:
         TooLarge: It holds more than it may.
         MalformedRequest: It cannot be decoded.
     """
-    check_extent(body, signal, encoding, at_most)
+    check_limits(body, signal, encoding, at_most)
     return otlp.decode(body, signal, encoding)
 
 

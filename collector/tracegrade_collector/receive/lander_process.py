@@ -19,7 +19,7 @@ DRAIN = b'{"drain": true}\n'
 FIRST_PAUSE_SECS = 0.5
 LONGEST_PAUSE_SECS = 30.0
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 class LanderProcess:
@@ -34,7 +34,7 @@ class LanderProcess:
             "tracegrade_collector.land.lander_main",
             options,
         ]
-        self._stations: list[bytes] = []
+        self._pipelines: list[bytes] = []
         self._process: asyncio.subprocess.Process | None = None
         self._started = 0.0
         self._start_at = 0.0
@@ -45,7 +45,7 @@ class LanderProcess:
         """Land this collector's log from now on, also after a restart of the lander."""
         source = {"lake": lake, "state": str(state), "collector_id": collector_id}
         line = json.dumps({"land": source}).encode() + b"\n"
-        self._stations.append(line)
+        self._pipelines.append(line)
         self._tell(line)
 
     def _tell(self, line: bytes) -> None:
@@ -67,7 +67,9 @@ class LanderProcess:
         lived_secs = time.monotonic() - self._started
         if lived_secs > LONGEST_PAUSE_SECS:
             self._pause_secs = FIRST_PAUSE_SECS
-        log.error("the lander ended with code %s; starting it in %.1f s", code, self._pause_secs)
+        logger.error(
+            "the lander ended with code %s; starting it in %.1f s", code, self._pause_secs
+        )
         self._start_at = time.monotonic() + self._pause_secs
         self._pause_secs = min(2 * self._pause_secs, LONGEST_PAUSE_SECS)
 
@@ -76,7 +78,7 @@ class LanderProcess:
         self._process = await asyncio.create_subprocess_exec(
             *self._command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL
         )
-        self._tell(b"".join(self._stations))
+        self._tell(b"".join(self._pipelines))
         return self._process
 
     def give_up(self) -> None:

@@ -20,20 +20,20 @@ from pathlib import Path
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.errors import CollectorError
 from tracegrade_collector.log_lines import log_to_stderr
-from tracegrade_collector.receive.tenant_pipeline import Place
+from tracegrade_collector.receive.tenant_pipeline import LakeLocation
 from tracegrade_lake.errors import LakeError, MaintenanceBusy
 
 NICENESS = 10
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 class Maintenance:
     """The process as seen from the receiver."""
 
-    def __init__(self, place: Place, config: CollectorConfig) -> None:
+    def __init__(self, location: LakeLocation, config: CollectorConfig) -> None:
         """Maintain this lake and those of its tenants; the first time after one interval."""
-        order = {"lake": place.lake, "state": str(place.state), "options": asdict(config)}
+        order = {"lake": location.lake, "state": str(location.state), "options": asdict(config)}
         self._command = [sys.executable, "-P", "-m", __name__, json.dumps(order)]
         self._every_secs = config.compact_every_secs
         self._due = time.monotonic() + self._every_secs
@@ -47,7 +47,7 @@ class Maintenance:
         """
         if self._process and self._process.returncode is not None:
             if self._process.returncode:
-                log.error("maintenance ended with code %s", self._process.returncode)
+                logger.error("maintenance ended with code %s", self._process.returncode)
             self._process = None
         if self._every_secs and self._process is None and time.monotonic() >= self._due:
             self._due = time.monotonic() + self._every_secs
@@ -63,31 +63,35 @@ class Maintenance:
             await self._process.wait()
 
 
-def maintain(place: Place, config: CollectorConfig) -> bool:
+def maintain(location: LakeLocation, config: CollectorConfig) -> bool:
     """Compact, expire and clean one lake; return whether that went well. What fails is logged."""
     from tracegrade_lake import Lake  # noqa: PLC0415 - 0.3 s; the receiver has no need
     from tracegrade_lake.maintenance.compaction import CompactOptions, compact  # noqa: PLC0415
     from tracegrade_lake.maintenance.expiry import clean, expire  # noqa: PLC0415
 
-    lake = Lake.create(place.lake, place.state)
+    lake = Lake.create(location.lake, location.state)
     days, keep_built = config.retention_days, config.retention_keeps_built
     options = CompactOptions(min_age_secs=config.compact_after_secs)
     steps: list[Callable[[], object]] = [
-        lambda: compact(lake, options, log.info),
+        lambda: compact(lake, options, logger.info),
         lambda: (
-            expire(lake, days, log.info, keep_built=keep_built) if days else clean(lake, log.info)
+            expire(lake, days, logger.info, keep_built=keep_built)
+            if days
+            else clean(lake, logger.info)
         ),
     ]
-    return all([_does_well(step, place) for step in steps])  # the second whatever the first does
+    return all(
+        [_does_well(step, location) for step in steps]
+    )  # the second whatever the first does
 
 
-def _does_well(step: Callable[[], object], place: Place) -> bool:
+def _does_well(step: Callable[[], object], location: LakeLocation) -> bool:
     try:
         step()
     except MaintenanceBusy as error:
-        log.info("%s", error)
+        logger.info("%s", error)
     except (CollectorError, LakeError, OSError) as error:
-        log.error("cannot maintain %s (tried again in a while): %s", place.lake, error)
+        logger.error("cannot maintain %s (tried again in a while): %s", location.lake, error)
         return False
     return True
 
@@ -104,8 +108,8 @@ def main(arguments: Sequence[str]) -> int:
     order = json.loads(arguments[0])
     config = CollectorConfig(**order["options"])
     log_to_stderr("maintenance", config.log_format)
-    places = Place(order["lake"], Path(order["state"])).all_states()
-    done = [maintain(place, config) for place in places]
+    locations = LakeLocation(order["lake"], Path(order["state"])).all_states()
+    done = [maintain(location, config) for location in locations]
     return 0 if all(done) else CollectorError.exit_code
 
 

@@ -22,8 +22,8 @@ from tracegrade_collector.receive.http import http_app
 from tracegrade_collector.receive.http_server import serve_http
 from tracegrade_collector.receive.lander_process import LanderProcess
 from tracegrade_collector.receive.maintenance_process import Maintenance
-from tracegrade_collector.receive.tenant_pipeline import Place
-from tracegrade_collector.receive.tenant_router import Door, Stations
+from tracegrade_collector.receive.tenant_pipeline import LakeLocation
+from tracegrade_collector.receive.tenant_router import TenantPipelines, TenantRouter
 from tracegrade_collector.receive.tls import Tls, open_tls
 from tracegrade_lake.errors import LakeUnreachable, StoreUnfit
 from tracegrade_lake.files import PRIVATE_UMASK
@@ -33,7 +33,7 @@ WATCH_SECS = 0.5  # how often the lander, the tokens and the size of the logs ar
 GIVE_UP_SECS = 5.0  # after a second signal, until the end whatever happens
 SAME_WISH_SECS = 1.0  # Ctrl-C reaches a whole group of processes, and a supervisor adds its own
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 def receive(lake: str, config: CollectorConfig) -> None:
@@ -48,35 +48,35 @@ def receive(lake: str, config: CollectorConfig) -> None:
     log_to_stderr("collector", config.log_format)
     os.umask(PRIVATE_UMASK)  # also for the lander, and for files that libraries make
     raise_file_limit()
-    place = _made_place(lake, config.state)
-    with writing_to(place.state), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_receive(place, config))
+    location = _made_location(lake, config.state)
+    with writing_to(location.state), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_receive(location, config))
 
 
-def _made_place(lake: str, state: str) -> Place:
+def _made_location(lake: str, state: str) -> LakeLocation:
     """Return where a lake is; its folder on this machine is there by then."""
     url = lake_url(lake)
     folder = made_root(lake if url is None else state_folder(lake, state))
-    return Place(url or str(folder), folder)
+    return LakeLocation(url or str(folder), folder)
 
 
-async def _receive(place: Place, config: CollectorConfig) -> None:
+async def _receive(location: LakeLocation, config: CollectorConfig) -> None:
     lander = LanderProcess(config)
-    maintenance = Maintenance(place, config)
+    maintenance = Maintenance(location, config)
     stop = _stop_signal(lander)
-    with contextlib.closing(Stations(place, config, lander)) as stations:
-        door = Door(stations, config)
-        tls = open_tls(config, stations.counters)
+    with contextlib.closing(TenantPipelines(location, config, lander)) as pipelines:
+        router = TenantRouter(pipelines, config)
+        tls = open_tls(config, pipelines.counters)
         async with (
-            _servers(door, tls, config),
-            _in_background(_watch(door, lander, maintenance)),
-            _in_background(_refresh(door, tls)),
+            _servers(router, tls, config),
+            _in_background(_watch(router, lander, maintenance)),
+            _in_background(_refresh(router, tls)),
         ):
-            left_over = asyncio.create_task(stations.land_left_over(stop))
-            store = asyncio.create_task(_check_store(place, stop))
+            left_over = asyncio.create_task(pipelines.land_left_over(stop))
+            store = asyncio.create_task(_check_store(location, stop))
             await stop.wait()
         await maintenance.stop()
-        await stations.seal()
+        await pipelines.seal()
         await store
         await left_over
         await lander.drain()
@@ -113,58 +113,60 @@ async def _in_background(work: "asyncio._CoroutineLike[None]") -> AsyncIterator[
             await task
 
 
-async def _check_store(place: Place, stop: asyncio.Event) -> None:
+async def _check_store(location: LakeLocation, stop: asyncio.Event) -> None:
     """Look whether an object store keeps writers apart; set the event if it does not.
 
     Raises:
         StoreUnfit: It does not.
     """
-    if lake_url(place.lake) is None:
+    if lake_url(location.lake) is None:
         return
     from tracegrade_lake import Lake  # noqa: PLC0415 - 0.3 s, and only here needed
 
     try:
-        await asyncio.to_thread(Lake.create(place.lake, place.state).check_store)
+        await asyncio.to_thread(Lake.create(location.lake, location.state).check_store)
     except LakeUnreachable as error:
-        log.warning("%s; the log keeps what arrives", error)
+        logger.warning("%s; the log keeps what arrives", error)
     except StoreUnfit:
         stop.set()
         raise
 
 
-async def _refresh(door: Door, tls: Tls | None) -> None:
+async def _refresh(router: TenantRouter, tls: Tls | None) -> None:
     """Keep tokens and certificate up to date, however the disk and the lander are."""
     while True:
         try:
-            door.refresh()
+            router.refresh()
             if tls:
                 tls.refresh()
         except Exception:  # else no token could be taken away any more
-            log.exception("cannot look after tokens and certificate")
+            logger.exception("cannot look after tokens and certificate")
         await asyncio.sleep(WATCH_SECS)
 
 
-async def _watch(door: Door, lander: LanderProcess, maintenance: Maintenance) -> None:
+async def _watch(router: TenantRouter, lander: LanderProcess, maintenance: Maintenance) -> None:
     """Keep the lander alive, maintenance on time, and the size of the logs up to date."""
     while True:
         try:
             await lander.keep_alive()
-            await door.measure()
+            await router.measure()
             await maintenance.run_if_due()
         except OSError as error:  # no process to be had, or no file; the next look may do better
-            log.error("cannot look after landing: %s", error)
+            logger.error("cannot look after landing: %s", error)
         await asyncio.sleep(WATCH_SECS)
 
 
 @contextlib.asynccontextmanager
-async def _servers(door: Door, tls: Tls | None, config: CollectorConfig) -> AsyncIterator[None]:
+async def _servers(
+    router: TenantRouter, tls: Tls | None, config: CollectorConfig
+) -> AsyncIterator[None]:
     """Run the servers and print where they listen; at the end no request is under way."""
     addresses = config.addresses()
     http = grpc = OFF
     async with contextlib.AsyncExitStack() as stack:
         if addresses["http"]:
-            app = http_app(door, config)
-            serving = serve_http(app, addresses["http"], config, door.counters, tls)
+            app = http_app(router, config)
+            serving = serve_http(app, addresses["http"], config, router.counters, tls)
             http = await stack.enter_async_context(serving)
         if addresses["grpc"]:
             # Our children are new programs, which need no care of gRPC's threads.
@@ -172,7 +174,7 @@ async def _servers(door: Door, tls: Tls | None, config: CollectorConfig) -> Asyn
             os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # it raises what it would print
             from tracegrade_collector.receive.grpc_server import serve_grpc  # noqa: PLC0415 - 0.1 s
 
-            serving = serve_grpc(door, addresses["grpc"], config, tls)
+            serving = serve_grpc(router, addresses["grpc"], config, tls)
             grpc = await stack.enter_async_context(serving)
         print(f"http: {http}\ngrpc: {grpc}", flush=True)  # noqa: T201 - what the user asked for
         yield

@@ -7,7 +7,7 @@ tenant takes the room that others need.
 import time
 from dataclasses import dataclass, field
 
-from tracegrade_collector.encoding.request_limits import Extent
+from tracegrade_collector.encoding.request_limits import RequestLimits
 from tracegrade_collector.errors import Unavailable
 
 BURST_SECS = 2.0  # of its rate that a tenant may send at once after a pause
@@ -85,7 +85,7 @@ class Rate:
 
 
 @dataclass
-class Limits:
+class TenantLimits:
     """What one tenant may take up; changed in place when the tenant's limits change."""
 
     in_flight: InFlight
@@ -93,12 +93,12 @@ class Limits:
     max_wal_bytes: int
     """Bytes of its log that may wait for landing."""
 
-    extent: Extent
+    request: RequestLimits
     """What one request may hold."""
 
     rate: Rate = field(default_factory=Rate)
 
-    def adopt(self, other: "Limits") -> None:
+    def adopt(self, other: "TenantLimits") -> None:
         """Take over what may change while requests are under way: the log's size and the rate."""
         self.max_wal_bytes = other.max_wal_bytes
         self.rate.bytes_per_sec = other.rate.bytes_per_sec

@@ -13,14 +13,14 @@ from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.log.wal_writer import WalWriter
 from tracegrade_collector.receive.counters import Counters
 from tracegrade_collector.receive.intake import Intake
-from tracegrade_collector.receive.tenant_limits import Limits
+from tracegrade_collector.receive.tenant_limits import TenantLimits
 from tracegrade_collector.receive.tokens import DEFAULT_TENANT
 from tracegrade_lake.files import folders_in, make_folder
 
 TENANTS = "tenants"
 
 
-class Place(NamedTuple):
+class LakeLocation(NamedTuple):
     """Where a lake is, and where its files on this machine are."""
 
     lake: str
@@ -29,27 +29,29 @@ class Place(NamedTuple):
     state: Path
     """The folder of its log, quarantine and dead letters; for a local lake the lake's own."""
 
-    def of_tenant(self, tenant: str) -> "Place":
+    def of_tenant(self, tenant: str) -> "LakeLocation":
         """Return the place of a tenant's lake, which is a whole one inside this."""
         if tenant == DEFAULT_TENANT:
             return self
-        return Place(f"{self.lake.rstrip('/')}/{TENANTS}/{tenant}", self.state / TENANTS / tenant)
+        return LakeLocation(
+            f"{self.lake.rstrip('/')}/{TENANTS}/{tenant}", self.state / TENANTS / tenant
+        )
 
-    def all_states(self) -> list["Place"]:
+    def all_states(self) -> list["LakeLocation"]:
         """Return this place and those of all tenants that have left files on this machine."""
         tenants = folders_in(self.state / TENANTS)
         return [self, *(self.of_tenant(tenant.name) for tenant in tenants)]
 
 
-class Station:
+class TenantPipeline:
     """Takes requests in for one lake."""
 
     def __init__(
         self,
-        place: Place,
+        location: LakeLocation,
         tenant: str,
         config: CollectorConfig,
-        limits: Limits,
+        limits: TenantLimits,
         counters: Counters,
     ) -> None:
         """Claim the log's folder, cut a torn tail, and open a new segment.
@@ -57,17 +59,19 @@ class Station:
         Raises:
             OSError: The state folder cannot be written.
         """
-        make_folder(place.state)
-        self.place = place
+        make_folder(location.state)
+        self.location = location
         self.limits = limits
-        self.folder = WalFolder.claim(place.state)
+        self.folder = WalFolder.claim(location.state)
         self._writer = WalWriter(
             self.folder,
             self.folder.recover(),
             max_bytes=config.max_segment_bytes,
             max_age_secs=config.max_segment_age_secs,
         )
-        quarantine = Quarantine(place.state, self.folder.collector_id, config.max_quarantine_bytes)
+        quarantine = Quarantine(
+            location.state, self.folder.collector_id, config.max_quarantine_bytes
+        )
         self.intake = Intake(self._writer, quarantine, limits, counters, tenant)
 
     async def measure(self) -> None:

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from tracegrade_collector.config import CollectorConfig
-from tracegrade_collector.encoding.request_limits import Extent
+from tracegrade_collector.encoding.request_limits import RequestLimits
 from tracegrade_collector.errors import (
     BadCredentials,
     CollectorError,
@@ -27,27 +27,29 @@ from tracegrade_collector.receive.intake import Intake
 from tracegrade_collector.receive.lander_process import LanderProcess
 from tracegrade_collector.receive.landing_metrics import landing_text
 from tracegrade_collector.receive.reloaded import Reloaded
-from tracegrade_collector.receive.tenant_limits import InFlight, Limits, Rate
-from tracegrade_collector.receive.tenant_pipeline import Place, Station
+from tracegrade_collector.receive.tenant_limits import InFlight, Rate, TenantLimits
+from tracegrade_collector.receive.tenant_pipeline import LakeLocation, TenantPipeline
 from tracegrade_collector.receive.tokens import DEFAULT_TENANT, Access, TenantOptions, read_access
 
 CLAIM_AGAIN_SECS = 5.0  # between two tries to claim what was left over
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
-class Stations:
+class TenantPipelines:
     """The station of each tenant, made when it is first needed."""
 
-    def __init__(self, place: Place, config: CollectorConfig, lander: LanderProcess) -> None:
-        self._place = place
+    def __init__(
+        self, location: LakeLocation, config: CollectorConfig, lander: LanderProcess
+    ) -> None:
+        self._location = location
         self._config = config
         self._lander = lander
-        self.made: dict[str, Station] = {}
+        self.made: dict[str, TenantPipeline] = {}
         self._left_over: list[WalFolder] = []
         self.counters = Counters()
 
-    def of(self, tenant: str, limits: Limits) -> Station:
+    def of(self, tenant: str, limits: TenantLimits) -> TenantPipeline:
         """Return a tenant's station; the limits are for a new one.
 
         Raises:
@@ -55,10 +57,10 @@ class Stations:
         """
         if tenant not in self.made:
             counters = self.counters.labelled(tenant=tenant) if tenant else self.counters
-            place = self._place.of_tenant(tenant)
-            station = Station(place, tenant, self._config, limits, counters)
-            self._lander.land(place.lake, place.state, station.folder.collector_id)
-            self.made[tenant] = station
+            location = self._location.of_tenant(tenant)
+            pipeline = TenantPipeline(location, tenant, self._config, limits, counters)
+            self._lander.land(location.lake, location.state, pipeline.folder.collector_id)
+            self.made[tenant] = pipeline
         return self.made[tenant]
 
     async def land_left_over(self, stop: asyncio.Event) -> None:
@@ -75,33 +77,33 @@ class Stations:
         """Return whether nothing is left that another try might claim."""
         is_done = True
         try:
-            for place in await asyncio.to_thread(self._place.all_states):
-                for path in await asyncio.to_thread(WalFolder.all_in, place.state):
-                    is_done &= await self._claim_orphan(place, path)
+            for location in await asyncio.to_thread(self._location.all_states):
+                for path in await asyncio.to_thread(WalFolder.all_in, location.state):
+                    is_done &= await self._claim_orphan(location, path)
         except OSError as error:
-            log.error("what was left in %s cannot be found: %s", self._place.state, error)
+            logger.error("what was left in %s cannot be found: %s", self._location.state, error)
             return False
         return is_done
 
-    async def _claim_orphan(self, place: Place, path: Path) -> bool:
+    async def _claim_orphan(self, location: LakeLocation, path: Path) -> bool:
         """Land a folder if it is an orphan; return False if another try may do better."""
         try:
             folder = await asyncio.to_thread(WalFolder.claim_orphan, path)
         except (CollectorError, OSError) as error:
-            log.error("what was left in %s cannot be landed: %s", path, error)
+            logger.error("what was left in %s cannot be landed: %s", path, error)
             return isinstance(error, CollectorError)
         if folder:
             self._left_over.append(folder)
-            self._lander.land(place.lake, place.state, folder.collector_id)
+            self._lander.land(location.lake, location.state, folder.collector_id)
         return True
 
     def wal_bytes(self) -> int:
         """Return how many bytes of all logs wait for landing."""
-        return sum(station.intake.wal_bytes for station in self.made.values())
+        return sum(pipeline.intake.wal_bytes for pipeline in self.made.values())
 
     async def seal(self) -> None:
         """Write and seal what was accepted; nothing more may come."""
-        await asyncio.gather(*(station.seal() for station in self.made.values()))
+        await asyncio.gather(*(pipeline.seal() for pipeline in self.made.values()))
 
     def close(self) -> None:
         """Give all folders back."""
@@ -109,23 +111,25 @@ class Stations:
             folder.close()
 
 
-class Door:
+class TenantRouter:
     """Lets requests in, each to its tenant's intake."""
 
-    def __init__(self, stations: Stations, config: CollectorConfig) -> None:
+    def __init__(self, pipelines: TenantPipelines, config: CollectorConfig) -> None:
         """Read the file of tokens, if there is one; without it everything is the lake's own.
 
         Raises:
             BadCredentials: The file cannot be used, or holds no token.
             OSError: The lake's state folder cannot be written.
         """
-        self._stations = stations
+        self._pipelines = pipelines
         self._config = config
-        self.counters = stations.counters
+        self.counters = pipelines.counters
         self._in_flight = InFlight(config.max_in_flight_bytes)
         self.counters.gauge("in_flight_bytes", lambda: self._in_flight.held_bytes)
-        self.counters.gauge("wal_bytes", stations.wal_bytes)
-        self._extent = Extent(config.max_items_per_request, config.max_values_per_request)
+        self.counters.gauge("wal_bytes", pipelines.wal_bytes)
+        self._request_limits = RequestLimits(
+            config.max_items_per_request, config.max_values_per_request
+        )
         self._access: Reloaded[Access] | None = None
         if config.token_file:
             file = Path(config.token_file)
@@ -134,9 +138,9 @@ class Door:
                 msg = f"{file} holds no token; `tracegrade token new --file {file}` makes one"
                 raise BadCredentials(msg)
         else:
-            stations.of(DEFAULT_TENANT, self._limits(DEFAULT_TENANT))
+            pipelines.of(DEFAULT_TENANT, self._limits(DEFAULT_TENANT))
 
-    def enter(
+    def route(
         self,
         authorization: Sequence[str] = (),
         tenant_headers: Sequence[str] = (),
@@ -175,29 +179,32 @@ class Door:
         return access.tenant_of_token(authorization, datetime.now(UTC))
 
     def _intake_of(self, tenant: str) -> Intake:
-        known = self._stations.made.get(tenant)
+        known = self._pipelines.made.get(tenant)
         if known:
             return known.intake
         try:
-            return self._stations.of(tenant, self._limits(tenant)).intake
+            return self._pipelines.of(tenant, self._limits(tenant)).intake
         except OSError as error:
-            log.error("cannot make the folder of tenant '%s': %s", tenant, error)
+            logger.error("cannot make the folder of tenant '%s': %s", tenant, error)
             msg = "the tenant's folder cannot be written"
             raise Unavailable(msg) from error
 
-    def _limits(self, tenant: str) -> Limits:
+    def _limits(self, tenant: str) -> TenantLimits:
         """Return a tenant's limits: its own, else an equal share of the log and no rate.
 
         One tenant takes up at most half of the memory, so that another always finds room.
         """
         if self._access is None:
-            return Limits(self._in_flight, self._config.max_wal_bytes, self._extent)
+            return TenantLimits(self._in_flight, self._config.max_wal_bytes, self._request_limits)
         tenants = self._access.current.tenants
         own = tenants.get(tenant, TenantOptions())
         share = self._config.max_wal_bytes // max(1, len(tenants))
         in_flight = InFlight(self._in_flight.max_bytes // 2, self._in_flight)
-        return Limits(
-            in_flight, own.max_wal_bytes or share, self._extent, Rate(own.max_bytes_per_sec)
+        return TenantLimits(
+            in_flight,
+            own.max_wal_bytes or share,
+            self._request_limits,
+            Rate(own.max_bytes_per_sec),
         )
 
     def refresh(self) -> None:
@@ -208,12 +215,12 @@ class Door:
             changed = self._access.refresh()
         except BadCredentials as error:
             self.counters.add("failed_reloads", file="tokens")
-            log.error("%s; those read before stay valid", error)
+            logger.error("%s; those read before stay valid", error)
             return
         if changed:
-            log.warning("read %d tokens anew", len(self._access.current.tokens))
-            for tenant, station in self._stations.made.items():
-                station.limits.adopt(self._limits(tenant))
+            logger.warning("read %d tokens anew", len(self._access.current.tokens))
+            for tenant, pipeline in self._pipelines.made.items():
+                pipeline.limits.adopt(self._limits(tenant))
 
     async def measure(self) -> None:
         """Let each intake know how large its log is.
@@ -222,9 +229,9 @@ class Door:
             OSError: One of them cannot be measured; the others were.
         """
         failures: list[OSError] = []
-        for station in [*self._stations.made.values()]:
+        for pipeline in [*self._pipelines.made.values()]:
             try:
-                await station.measure()
+                await pipeline.measure()
             except OSError as error:
                 failures.append(error)
         if failures:
@@ -237,13 +244,13 @@ class Door:
             Unavailable: None can at the moment; the text says why.
         """
         refusals: list[Unavailable] = []
-        stations = self._stations.made.values()
-        for station in stations:
+        pipelines = self._pipelines.made.values()
+        for pipeline in pipelines:
             try:
-                station.intake.check_ready()
+                pipeline.intake.check_ready()
             except Unavailable as error:
                 refusals.append(error)
-        if refusals and len(refusals) == len(stations):
+        if refusals and len(refusals) == len(pipelines):
             raise refusals[0]
 
     def metrics(self, authorization: Sequence[str] = ()) -> str:
@@ -254,5 +261,5 @@ class Door:
         """
         if self._access:
             self._access.current.check_metrics(authorization, datetime.now(UTC))
-        landing = landing_text(each.folder for each in self._stations.made.values())
+        landing = landing_text(each.folder for each in self._pipelines.made.values())
         return self.counters.prometheus_text() + landing

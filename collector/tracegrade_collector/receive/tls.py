@@ -22,7 +22,7 @@ from tracegrade_lake.files import is_open_to_all
 QUIET_SECS = 60.0  # between two lines about handshakes that fail with one peer
 MAX_PEERS = 1000  # whose lines are spaced; more at once are only counted
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 class Certificate(NamedTuple):
@@ -109,10 +109,10 @@ class Tls:
             changed = self._certificate.refresh()
         except BadCredentials as error:
             self._counters.add("failed_reloads", file="certificate")
-            log.error("%s; the one read before stays in use", error)
+            logger.error("%s; the one read before stays in use", error)
             return
         if changed:
-            log.warning("new certificate, valid until %s", self.certificate.expires.isoformat())
+            logger.warning("new certificate, valid until %s", self.certificate.expires.isoformat())
 
     def failed(self, peer: str, error: Exception) -> None:
         """Count a handshake that failed, and tell of it once a minute for each peer."""
@@ -121,7 +121,7 @@ class Tls:
         self._told = {each: told for each, told in self._told.items() if told > now - QUIET_SECS}
         if peer not in self._told and len(self._told) < MAX_PEERS:
             self._told[peer] = now
-            log.warning("the TLS handshake with %s failed: %s", peer, _why(error))
+            logger.warning("the TLS handshake with %s failed: %s", peer, _why(error))
 
     def _secs_left(self) -> float:
         return (self.certificate.expires - datetime.now(UTC)).total_seconds()

@@ -28,7 +28,7 @@ LEAST_CHARS: Final = 13
 """Of a secret that is known by how its text begins: the shortest card number."""
 
 
-class Suspicion:
+class Prefilter:
     """Finds texts that a rule may concern, or that are longer than a limit."""
 
     def __init__(self, rules: Sequence[Rule], longest: int) -> None:

@@ -20,11 +20,17 @@ import pyarrow.compute as pc
 from tracegrade_collector.config import RULES, CollectorConfig
 from tracegrade_collector.redact import capping
 from tracegrade_collector.redact.blobs import replace_blobs
-from tracegrade_collector.redact.prefilter import NOWHERE, Positions, Suspicion, lengths
+from tracegrade_collector.redact.prefilter import NOWHERE, Positions, Prefilter, lengths
 from tracegrade_collector.redact.pseudonyms import Pseudonyms, load_secret
 from tracegrade_collector.redact.redaction_rules import BLOB, marker, one_by_one, rules
 from tracegrade_collector.redact.secret_names import NameKind, SecretNames, looks_like_key
-from tracegrade_collector.redact.text_leaves import Leaf, Marks, distinct_lots, readers, set_column
+from tracegrade_collector.redact.text_leaves import (
+    Leaf,
+    RedactionMarks,
+    distinct_lots,
+    readers,
+    set_column,
+)
 
 NAMED: Final = "named"
 PSEUDONYM: Final = "pseudonym"
@@ -34,7 +40,7 @@ HASH: Final = "content_hash"
 KNOWN_KEYS: Final = 10_000
 
 
-class Change(NamedTuple):
+class RuleChange(NamedTuple):
     """Which texts of an array one rule changed."""
 
     rule: str
@@ -50,13 +56,13 @@ class Examined(NamedTuple):
     """If these are the distinct ones of many texts: which one stands at each place, or NULL."""
 
 
-class Place(NamedTuple):
+class ExaminedLeaf(NamedTuple):
     """One place of a table where texts stand, examined."""
 
     read: Callable[[pa.Table], Leaf]
     keys: Examined | None
     values: Examined
-    changes: list[Change]
+    changes: list[RuleChange]
     """Those of values that their keys brought about."""
 
 
@@ -80,7 +86,7 @@ class Redactor:
         self._max_value_bytes = max_value_bytes
         self._max_blob_chars = None if BLOB in rules_off else max_blob_bytes
         longest = min(max_value_bytes, self._max_blob_chars or max_value_bytes)
-        self._suspicion = Suspicion(self._rules, longest)
+        self._prefilter = Prefilter(self._rules, longest)
 
     @classmethod
     def from_options(cls, config: CollectorConfig, state: Path) -> Self:
@@ -128,36 +134,36 @@ class Redactor:
         return marker(NAMED) if is_secret and text else None
 
     def _redact_part(self, rows: pa.Table) -> pa.Table:
-        places = [self._place(read, read(rows)) for read in readers(rows.schema)]
+        places = [self._examined_leaf(read, read(rows)) for read in readers(rows.schema)]
         clean = iter(self._clean([each for place in places for each in _examined(place)]))
-        marks = Marks(rows.num_rows)
+        marks = RedactionMarks(rows.num_rows)
         for place in places:
             rows = _put_back(rows, place, clean, marks)
         return self._marked(rows, marks) if marks else rows
 
-    def _place(self, read: Callable[[pa.Table], Leaf], leaf: Leaf) -> Place:
+    def _examined_leaf(self, read: Callable[[pa.Table], Leaf], leaf: Leaf) -> ExaminedLeaf:
         if leaf.keys is None:
             examine = self._examine_distinct if leaf.is_shared else self._examine
-            return Place(read, None, examine(leaf.values), [])
+            return ExaminedLeaf(read, None, examine(leaf.values), [])
         if leaf.is_shared:
             place = self._entries(read, distinct_lots(leaf))
             if not place.changes and not any(len(each.suspects) for each in _examined(place)):
-                return Place(read, None, Examined(leaf.values, NOWHERE), [])
+                return ExaminedLeaf(read, None, Examined(leaf.values, NOWHERE), [])
         return self._entries(read, leaf)
 
-    def _entries(self, read: Callable[[pa.Table], Leaf], leaf: Leaf) -> Place:
+    def _entries(self, read: Callable[[pa.Table], Leaf], leaf: Leaf) -> ExaminedLeaf:
         """Return maps examined, with the values replaced whose keys say what they are."""
         keys = self._examine_distinct(leaf.keys)
         kinds = np.array([self._kind_of(key) for key in keys.texts.to_pylist()], np.int8)
         values = leaf.values
-        changes: list[Change] = []
+        changes: list[RuleChange] = []
         if kinds.any() and keys.indices is not None:
             values, changes = self._by_kind(kinds[keys.indices.to_numpy()], values)
-        return Place(read, keys, self._examine(values), changes)
+        return ExaminedLeaf(read, keys, self._examine(values), changes)
 
     def _by_kind(
         self, kinds: npt.NDArray[np.int8], values: pa.Array
-    ) -> tuple[pa.Array, list[Change]]:
+    ) -> tuple[pa.Array, list[RuleChange]]:
         has_text = lengths(values) > 0
         secret = (kinds == NameKind.SECRET) & has_text
         weak = np.flatnonzero((kinds == NameKind.WEAK) & has_text)
@@ -165,11 +171,11 @@ class Redactor:
         changes = []
         if secret.any():
             values = pc.replace_with_mask(values, pa.array(secret), pa.scalar(marker(NAMED)))
-            changes.append(Change(NAMED, np.flatnonzero(secret)))
+            changes.append(RuleChange(NAMED, np.flatnonzero(secret)))
         named = np.flatnonzero((kinds == NameKind.PSEUDONYM) & has_text)
         if len(named):
             values = _put(values, named, self._words(values.take(pa.array(named))))
-            changes.append(Change(PSEUDONYM, named))
+            changes.append(RuleChange(PSEUDONYM, named))
         return values, changes
 
     def _words(self, values: pa.Array) -> pa.Array:
@@ -179,13 +185,13 @@ class Redactor:
         return pa.array(words, values.type).take(encoded.indices)
 
     def _examine(self, texts: pa.Array) -> Examined:
-        return Examined(texts, self._suspicion.suspects(texts))
+        return Examined(texts, self._prefilter.suspects(texts))
 
     def _examine_distinct(self, texts: pa.Array) -> Examined:
         encoded = texts.dictionary_encode()
         return self._examine(encoded.dictionary)._replace(indices=encoded.indices)
 
-    def _clean(self, examined: Sequence[Examined]) -> list[tuple[pa.Array, list[Change]]]:
+    def _clean(self, examined: Sequence[Examined]) -> list[tuple[pa.Array, list[RuleChange]]]:
         """Return each array without secrets, and what changed; all are treated together."""
         suspects = [each.texts.take(pa.array(each.suspects)) for each in examined]
         encoded = pa.concat_arrays(suspects).dictionary_encode()  # often one text many times
@@ -196,14 +202,14 @@ class Redactor:
         codes = np.split(encoded.indices.to_numpy(), ends[:-1])
         return [_cleaned(*each, clean, changes) for each in zip(examined, codes, strict=True)]
 
-    def _apply(self, texts: pa.Array) -> tuple[pa.Array, list[Change]]:
+    def _apply(self, texts: pa.Array) -> tuple[pa.Array, list[RuleChange]]:
         """Apply each rule to the texts it concerns; of too long ones to what is kept of them."""
         changes = []
         if self._max_blob_chars is not None:
             limit = self._max_blob_chars
             replace = one_by_one(lambda text: replace_blobs(text, limit))
             texts, changed = _replaced(texts, _longer(texts, limit), replace)
-            changes.append(Change(BLOB, changed))
+            changes.append(RuleChange(BLOB, changed))
         limit = self._max_value_bytes
         long = _longer(texts, limit)
         notes = [self._note(each) for each in texts.take(pa.array(long)).to_pylist()]
@@ -211,11 +217,11 @@ class Redactor:
         for rule in self._rules:
             found = _true_at(pc.match_substring_regex(texts, rule.find))
             texts, changed = _replaced(texts, found, rule.replace)
-            changes.append(Change(rule.name, changed))
+            changes.append(RuleChange(rule.name, changed))
         heads = zip(texts.take(pa.array(long)).to_pylist(), notes, strict=True)
         capped = [capping.cap(text, note, limit) for text, note in heads]
         texts = _put(texts, long, pa.array(capped, texts.type))
-        changes.append(Change(CAPPED, long))
+        changes.append(RuleChange(CAPPED, long))
         return texts, [change for change in changes if len(change.positions)]
 
     def _note(self, text: str) -> str:
@@ -223,9 +229,9 @@ class Redactor:
 
         Without a hash if it may hold a secret: who has the rest could find it out by trying.
         """
-        return capping.note(text, with_hash=not self._suspicion.has_hint(text))
+        return capping.note(text, with_hash=not self._prefilter.has_hint(text))
 
-    def _marked(self, rows: pa.Table, marks: Marks) -> pa.Table:
+    def _marked(self, rows: pa.Table, marks: RedactionMarks) -> pa.Table:
         rows = set_column(rows, REDACTED, marks.column())
         changed = marks.rows()
         hashes = rows[HASH].combine_chunks()
@@ -234,7 +240,7 @@ class Redactor:
         return set_column(rows, HASH, _put(hashes, changed, keyed))
 
 
-def _examined(place: Place) -> Iterator[Examined]:
+def _examined(place: ExaminedLeaf) -> Iterator[Examined]:
     """Yield what of a place is examined, in the order of `_put_back`."""
     if place.keys:
         yield place.keys
@@ -243,9 +249,9 @@ def _examined(place: Place) -> Iterator[Examined]:
 
 def _put_back(
     rows: pa.Table,
-    place: Place,
-    clean: Iterator[tuple[pa.Array, list[Change]]],
-    marks: Marks,
+    place: ExaminedLeaf,
+    clean: Iterator[tuple[pa.Array, list[RuleChange]]],
+    marks: RedactionMarks,
 ) -> pa.Table:
     """Return the rows with what was changed at one place, and note it."""
     distinct_keys, key_changes = next(clean) if place.keys else (None, [])
@@ -265,7 +271,7 @@ def _put_back(
     return leaf.rebuild(rows, keys, values, np.unique(np.concatenate([NOWHERE, *touched])))
 
 
-def _told_apart(keys: pa.Array, lots: Positions, changes: list[Change]) -> pa.Array:
+def _told_apart(keys: pa.Array, lots: Positions, changes: list[RuleChange]) -> pa.Array:
     """Return keys of which no map has two equal ones: redacted ones end in their place."""
     if not len(lots):
         return keys
@@ -278,21 +284,21 @@ def _told_apart(keys: pa.Array, lots: Positions, changes: list[Change]) -> pa.Ar
 
 
 def _spread(
-    examined: Examined, texts: pa.Array, changes: list[Change]
-) -> tuple[pa.Array, list[Change]]:
+    examined: Examined, texts: pa.Array, changes: list[RuleChange]
+) -> tuple[pa.Array, list[RuleChange]]:
     """Return all texts and their changes, given those of the distinct ones."""
     if examined.indices is None:
         return texts, changes
     indices = examined.indices.fill_null(-1).to_numpy()
-    spread = [Change(rule, np.flatnonzero(np.isin(indices, at))) for rule, at in changes]
+    spread = [RuleChange(rule, np.flatnonzero(np.isin(indices, at))) for rule, at in changes]
     return texts.take(examined.indices), spread
 
 
 def _cleaned(
-    examined: Examined, codes: Positions, clean: pa.Array, changes: list[Change]
-) -> tuple[pa.Array, list[Change]]:
+    examined: Examined, codes: Positions, clean: pa.Array, changes: list[RuleChange]
+) -> tuple[pa.Array, list[RuleChange]]:
     """Return an array with its suspects cleaned; codes say which of the clean texts each is."""
-    own = [Change(rule, examined.suspects[np.isin(codes, at)]) for rule, at in changes]
+    own = [RuleChange(rule, examined.suspects[np.isin(codes, at)]) for rule, at in changes]
     own = [change for change in own if len(change.positions)]
     if not own:
         return examined.texts, []

@@ -63,7 +63,7 @@ class Leaf:
 
 
 @dataclass
-class Marks:
+class RedactionMarks:
     """What was changed in which row, for the column `redacted`."""
 
     row_count: int

@@ -17,7 +17,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from tracegrade_collector.encoding.otlp import (
     Encoding,
-    Group,
+    ScopeGroup,
     Signal,
     decode,
     groups,
@@ -55,7 +55,7 @@ class Shared(NamedTuple):
     scope_url: str
 
 
-class Source(NamedTuple):
+class ItemSource(NamedTuple):
     """Where the items of one ScopeSpans or ScopeLogs come from."""
 
     record: Record
@@ -64,14 +64,16 @@ class Source(NamedTuple):
     """How many items it has."""
 
 
-def items_and_sources(records: Iterable[Record], signal: Signal) -> tuple[list[Any], list[Source]]:
+def items_and_sources(
+    records: Iterable[Record], signal: Signal
+) -> tuple[list[Any], list[ItemSource]]:
     """Return the spans, or log records, that the receiver did not refuse, and their sources.
 
     Raises:
         MalformedRequest: A record is no request, or one of another signal.
     """
     items: list[Any] = []
-    sources: list[Source] = []
+    sources: list[ItemSource] = []
     for record in records:
         if record.signal is not signal:
             msg = f"record {record.seq} holds {record.signal}, wanted {signal}"
@@ -84,7 +86,7 @@ def items_and_sources(records: Iterable[Record], signal: Signal) -> tuple[list[A
     return items, sources
 
 
-def _source(record: Record, group: Group) -> Source:
+def _source(record: Record, group: ScopeGroup) -> ItemSource:
     """Return what the items of a group share; absent messages as None."""
     resource, scope = group.resource, group.scope
     shared = Shared(
@@ -93,14 +95,14 @@ def _source(record: Record, group: Group) -> Source:
         scope.scope if scope.HasField("scope") else None,
         scope.schema_url,
     )
-    return Source(record, shared, len(group.items))
+    return ItemSource(record, shared, len(group.items))
 
 
 def table(
     declared: Table,
     columns: dict[str, Any],
     items: Sequence[Span] | Sequence[LogRecord],
-    sources: Sequence[Source],
+    sources: Sequence[ItemSource],
     collector_id: str,
 ) -> pa.Table:
     """Return the rows: the items' own columns and those of their sources, in declared order."""
@@ -192,7 +194,7 @@ def _entity_refs(resource: Resource) -> str | None:
     return json.dumps(refs, ensure_ascii=False) if refs else None
 
 
-def _hashes(items: Iterable[Span | LogRecord], sources: Sequence[Source]) -> list[str]:
+def _hashes(items: Iterable[Span | LogRecord], sources: Sequence[ItemSource]) -> list[str]:
     rest = iter(items)
     return [
         found.hex()

@@ -16,7 +16,7 @@ from tracegrade_collector.importing.expected import read_expected
 from tracegrade_collector.importing.mapping import FieldMap
 from tracegrade_collector.importing.records import read_records
 from tracegrade_collector.importing.source import READ_ERRORS, open_plain
-from tracegrade_collector.importing.trajectory import Call
+from tracegrade_collector.importing.trajectory import ToolCall
 from tracegrade_scoring.errors import TaskFileUnreadable
 from tracegrade_scoring.tasks.expected_value import as_key, literally
 
@@ -103,7 +103,7 @@ def _truth(place: str, value: Any, fields: FieldMap, ignored: Counter[str]) -> _
     return _Truth(place, str(task), named, [_decision(call, ignored) for call in calls])
 
 
-def _decision(call: Call, ignored: Counter[str]) -> dict[str, Any]:
+def _decision(call: ToolCall, ignored: Counter[str]) -> dict[str, Any]:
     """Return the call as a decision point of a task file."""
     arguments = _object(call.arguments)
     if arguments is None and call.arguments is not None:

@@ -14,8 +14,8 @@ from tracegrade_collector.encoding import otlp
 from tracegrade_collector.encoding.otlp import Encoding, Signal
 from tracegrade_collector.encoding.request_limits import (
     ITEMS,
-    Extent,
-    check_extent,
+    RequestLimits,
+    check_limits,
     count_messages,
     messages_of,
 )
@@ -24,7 +24,7 @@ from tracegrade_collector.errors import TooLarge
 from .wire_bytes import field
 
 MILLION = 1_000_000
-DEFAULT = Extent(250_000, 2 * MILLION)
+DEFAULT = RequestLimits(250_000, 2 * MILLION)
 
 
 def messages(message: Message) -> int:
@@ -66,11 +66,11 @@ def test_count_is_that_of_the_decoded_request(
 @settings(max_examples=60)
 def test_any_bytes_can_be_counted(body: bytes) -> None:
     """What is malformed is left to the decoder, also when cut or with one byte changed."""
-    small = Extent(3, 3)
+    small = RequestLimits(3, 3)
     for each in (body, body[:-1], body[: len(body) // 2], body + b"\x0a", b"\xff" + body):
         for encoding in Encoding:
             try:
-                check_extent(each, Signal.TRACES, encoding, small)
+                check_limits(each, Signal.TRACES, encoding, small)
             except TooLarge as error:
                 assert "more than 3" in str(error)  # noqa: PT017 - either is right
 
@@ -101,7 +101,7 @@ def attributes(count: int) -> bytes:
 def test_small_bodies_with_many_messages_are_refused(body: bytes, what: str) -> None:
     """However the bytes are written."""
     with pytest.raises(TooLarge, match=what):
-        check_extent(body, Signal.TRACES, Encoding.PROTOBUF, DEFAULT)
+        check_limits(body, Signal.TRACES, Encoding.PROTOBUF, DEFAULT)
 
 
 @pytest.mark.parametrize(
@@ -116,14 +116,14 @@ def test_small_bodies_with_many_messages_are_refused(body: bytes, what: str) -> 
 def test_json_with_many_values_is_refused(body: bytes) -> None:
     """Also where a string comes first that looks like them."""
     with pytest.raises(TooLarge, match="values"):
-        check_extent(body, Signal.TRACES, Encoding.JSON, DEFAULT)
+        check_limits(body, Signal.TRACES, Encoding.JSON, DEFAULT)
 
 
 def test_json_inside_text_does_not_count() -> None:
     """Agents put JSON into attributes; only what is JSON itself counts."""
     text = json.dumps({"a": "[1,2,{" * MILLION}).encode()
 
-    check_extent(text, Signal.TRACES, Encoding.JSON, DEFAULT)
+    check_limits(text, Signal.TRACES, Encoding.JSON, DEFAULT)
 
 
 def test_text_that_looks_like_fields_does_not_count() -> None:
@@ -131,16 +131,16 @@ def test_text_that_looks_like_fields_does_not_count() -> None:
     text = b"J" * 5 * MILLION
     body = field(1, field(2, field(2, field(9, field(1, b"k") + field(2, field(1, text))))))
 
-    check_extent(body, Signal.TRACES, Encoding.PROTOBUF, DEFAULT)
+    check_limits(body, Signal.TRACES, Encoding.PROTOBUF, DEFAULT)
 
 
 def test_limit_itself_is_allowed() -> None:
     """Two messages enclose the spans; one more than the limit is too many."""
-    at_most = Extent(1000, 2000)
-    check_extent(spans(998), Signal.TRACES, Encoding.PROTOBUF, at_most)
+    at_most = RequestLimits(1000, 2000)
+    check_limits(spans(998), Signal.TRACES, Encoding.PROTOBUF, at_most)
 
     with pytest.raises(TooLarge, match="more than 1000"):
-        check_extent(spans(999), Signal.TRACES, Encoding.PROTOBUF, at_most)
+        check_limits(spans(999), Signal.TRACES, Encoding.PROTOBUF, at_most)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tracegrade_collector.importing.importer import Imported, import_files
-from tracegrade_collector.importing.part import Reading
+from tracegrade_collector.importing.part import ReadOptions
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
@@ -60,7 +60,7 @@ def imported(
 ) -> Outcome:
     """Import files into a new lake in a folder."""
     notes: list[str] = []
-    lake, reading = Lake.create(folder / "lake"), Reading(format_, paths or {})
+    lake, reading = Lake.create(folder / "lake"), ReadOptions(format_, paths or {})
     return Outcome(lake, import_files(lake, files, notes.append, reading=reading), notes)
 
 

@@ -17,7 +17,7 @@ from tests.collector.importing import (
 from tests.collector.importing.imports import written
 
 from tracegrade_collector.importing.known_formats import FORMATS, Sample, read_file
-from tracegrade_collector.importing.part import Reading
+from tracegrade_collector.importing.part import ReadOptions
 
 EXPORTS = {
     "inspect": {"eval": test_inspect.EVAL, "plan": {}, "samples": [test_inspect.sample()]},
@@ -65,7 +65,7 @@ def test_broken_exports_never_stop_an_import(tmp_path: Path, name: str) -> None:
     source = random.Random(name)  # noqa: S311 - no secret
     for _ in range(150):
         value = broken(EXPORTS[name], source)
-        parts = list(read_file(written(tmp_path, value), Reading(name)))
+        parts = list(read_file(written(tmp_path, value), ReadOptions(name)))
         assert all(part.fault or part.request for part in parts)
         for record in value if isinstance(value, list) else [value]:
             for format_ in FORMATS:

@@ -13,7 +13,7 @@ from tracegrade import names
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.importing.importer import Imported, import_files
 from tracegrade_collector.importing.known_formats import read_file
-from tracegrade_collector.importing.part import Reading
+from tracegrade_collector.importing.part import ReadOptions
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
@@ -31,7 +31,7 @@ def lake(tmp_path: Path) -> Lake:
 def add(lake: Lake, *files: Path, **paths: str) -> tuple[Imported, list[str]]:
     """Import files of chats; return the counts and the notes."""
     notes: list[str] = []
-    return import_files(lake, files, notes.append, reading=Reading("auto", paths)), notes
+    return import_files(lake, files, notes.append, reading=ReadOptions("auto", paths)), notes
 
 
 def rows(lake: Lake, sql: str) -> list[tuple[Any, ...]]:
@@ -182,7 +182,7 @@ def test_every_provider_gives_the_same_steps(lake: Lake, tmp_path: Path, message
 
 def requests(file: Path) -> list[Any]:
     """Return the requests of spans that a file is; their places in it may differ."""
-    found: list[Any] = [part.request for part in read_file(file, Reading())]
+    found: list[Any] = [part.request for part in read_file(file, ReadOptions())]
     for request in found:
         for span in request.resource_spans[0].scope_spans[0].spans if request else ():
             for attribute in span.attributes:
@@ -397,7 +397,7 @@ def test_nothing_stops_an_import(tmp_path: Path, format_: str) -> None:
             anything(random),
         ]
         file.write_text(lines(*records))
-        parts = list(read_file(file, Reading(format_)))
+        parts = list(read_file(file, ReadOptions(format_)))
 
         assert parts
         assert all(part.fault or part.request or part.verdicts for part in parts)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tracegrade_collector.importing.importer import Imported, import_files
-from tracegrade_collector.importing.part import Reading
+from tracegrade_collector.importing.part import ReadOptions
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
@@ -35,7 +35,7 @@ def add(lake: Lake, file: Path, *records: Row, **paths: str) -> tuple[Imported, 
     if records:
         file.write_text("".join(json.dumps(record) + "\n" for record in records))
     notes: list[str] = []
-    return import_files(lake, [file], notes.append, reading=Reading("auto", paths)), notes
+    return import_files(lake, [file], notes.append, reading=ReadOptions("auto", paths)), notes
 
 
 def verdicts(lake: Lake) -> list[tuple[Any, ...]]:
@@ -237,7 +237,7 @@ def test_real_labels_find_their_runs(lake: Lake, shared_data: Path) -> None:
     """WorkBench: 388 of 400 labels have a run with steps, 159 of them say correct."""
     workbench = shared_data / "workbench"
     paths = {"task": "query", "agent": "model"}
-    import_files(lake, [workbench / "runs.jsonl.gz"], print, reading=Reading("auto", paths))
+    import_files(lake, [workbench / "runs.jsonl.gz"], print, reading=ReadOptions("auto", paths))
     imported, notes = add(lake, workbench / "labels.jsonl.gz", **paths, value="correct")
 
     assert (imported.verdicts["added"], len(notes)) == (388, 12)
@@ -256,7 +256,7 @@ def test_real_judgements_of_sub_goals_find_their_runs(
     paths = {"verdicts": "requirements", "task": "name", "source": "=human"}
     paths |= {"sub_goal": "requirement_id", "value": "satisfied"}
     import_files(lake, [tmp_path / "runs.jsonl"], print)
-    imported = import_files(lake, files, print, reading=Reading("auto", paths))
+    imported = import_files(lake, files, print, reading=ReadOptions("auto", paths))
 
     assert (len(files), imported.verdicts["added"], imported.faults) == (55, 366, 0)
     assert sum(row[4] for row in verdicts(lake)) == 157

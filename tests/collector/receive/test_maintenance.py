@@ -11,7 +11,7 @@ from tests.waiting import wait_until
 
 from tracegrade_collector.config import BadConfig, CollectorConfig
 from tracegrade_collector.receive.maintenance_process import main, maintain
-from tracegrade_collector.receive.tenant_pipeline import Place
+from tracegrade_collector.receive.tenant_pipeline import LakeLocation
 from tracegrade_lake import Lake
 from tracegrade_lake.maintenance.maintenance_lock import hold_maintenance_lock
 
@@ -68,11 +68,11 @@ def test_each_tenants_lake_is_maintained(tmp_path: Path) -> None:
 def test_who_maintains_already_is_left_alone(tmp_path: Path) -> None:
     """A person's `lake compact` goes first; the schedule comes again."""
     lake = lake_of(tmp_path)
-    place = Place(str(tmp_path), tmp_path)
+    location = LakeLocation(str(tmp_path), tmp_path)
     with hold_maintenance_lock(lake.state):
-        assert maintain(place, AT_ONCE)
+        assert maintain(location, AT_ONCE)
         assert len(live_names(lake)) == 3
-    assert maintain(place, AT_ONCE)
+    assert maintain(location, AT_ONCE)
     assert len(live_names(lake)) == 1
 
 
@@ -83,7 +83,7 @@ def test_what_cannot_be_maintained_is_said(
     lake = lake_of(tmp_path)
     Path(lake.files("raw_spans")[0]).write_bytes(b"")
 
-    assert not maintain(Place(str(tmp_path), tmp_path), AT_ONCE)
+    assert not maintain(LakeLocation(str(tmp_path), tmp_path), AT_ONCE)
     assert "cannot be read" in caplog.text
 
 

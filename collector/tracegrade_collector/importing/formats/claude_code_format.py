@@ -12,12 +12,12 @@ from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.importing.chat import read_messages
-from tracegrade_collector.importing.part import Part, Reading
+from tracegrade_collector.importing.part import ImportPart, ReadOptions
 from tracegrade_collector.importing.records import TOO_DEEP, read_records
 from tracegrade_collector.importing.source import open_plain
 from tracegrade_collector.importing.trajectory import (
     Message,
-    Place,
+    RunOrigin,
     Trajectory,
     counts,
     left_out,
@@ -34,7 +34,7 @@ _BOOKKEEPING: Final = frozenset(
 )
 
 
-class Line(NamedTuple):
+class SessionLine(NamedTuple):
     """A line that is a message, or a piece of one."""
 
     number: int
@@ -51,35 +51,35 @@ def fits(record: Any) -> bool:
     return record["type"] == "file-history-snapshot" or any(name in record for name in names)
 
 
-def read(path: Path, _: Reading) -> Iterator[Part]:
+def read(path: Path, _: ReadOptions) -> Iterator[ImportPart]:
     """Yield a part for each trajectory of a session, after one for each line that is none."""
     ignored: Counter[str] = Counter()
-    chains: dict[str, list[Line]] = {}
+    chains: dict[str, list[SessionLine]] = {}
     with open_plain(path) as file:
         yield from _read_lines(path, file, chains, ignored)
     for number, lines in enumerate(chains.values()):
         try:
             yield _part(path, number, lines, ignored)
         except RecursionError:
-            yield Part(f"{path}:{lines[0].number}", fault=TOO_DEEP)
+            yield ImportPart(f"{path}:{lines[0].number}", fault=TOO_DEEP)
         ignored = Counter()
     if not chains:
-        yield Part(str(path), fault="no message of a session is in it", ignored=ignored)
+        yield ImportPart(str(path), fault="no message of a session is in it", ignored=ignored)
 
 
 def _read_lines(
-    path: Path, file: Any, chains: dict[str, list[Line]], ignored: Counter[str]
-) -> Iterator[Part]:
+    path: Path, file: Any, chains: dict[str, list[SessionLine]], ignored: Counter[str]
+) -> Iterator[ImportPart]:
     """Sort the lines into chains; yield a part for each line that is no record."""
     chain_of: dict[str, str] = {}
     for record in read_records(file):
         if record.fault:
-            yield Part(f"{path}:{record.line}", fault=record.fault)
+            yield ImportPart(f"{path}:{record.line}", fault=record.fault)
         elif not isinstance(record.value, dict):
-            yield Part(f"{path}:{record.line}", fault="a line of a session is an object")
+            yield ImportPart(f"{path}:{record.line}", fault="a line of a session is an object")
         elif _is_message(record.value):
             chain = _chain(record.value, chain_of)
-            chains.setdefault(chain, []).append(Line(record.line, record.value, chain))
+            chains.setdefault(chain, []).append(SessionLine(record.line, record.value, chain))
         else:
             ignored[_left_out(record.value)] += 1
 
@@ -106,18 +106,20 @@ def _chain(entry: dict[str, Any], chain_of: dict[str, str]) -> str:
     return chain
 
 
-def _part(path: Path, number: int, lines: Sequence[Line], ignored: Counter[str]) -> Part:
+def _part(
+    path: Path, number: int, lines: Sequence[SessionLine], ignored: Counter[str]
+) -> ImportPart:
     first = lines[0]
     session = _text(first.entry, "sessionId") or path.stem
     trajectory = Trajectory(
-        Place(FORMAT, session, first.chain, number),
+        RunOrigin(FORMAT, session, first.chain, number),
         f"{session}:{first.number}",
         _messages(lines, ignored),
         release=_text(first.entry, "version"),
         agent=SUBAGENT if first.chain else AGENT,
         conversation=session,
     )
-    return Part(
+    return ImportPart(
         f"{path}:{first.number}",
         Signal.TRACES,
         spans_of(trajectory),
@@ -131,7 +133,7 @@ def _text(entry: dict[str, Any], key: str) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _messages(lines: Sequence[Line], ignored: Counter[str]) -> list[Message]:
+def _messages(lines: Sequence[SessionLine], ignored: Counter[str]) -> list[Message]:
     """Return the messages; the lines of one message of the model are joined where it began."""
     joined: list[dict[str, Any]] = []
     place_of: dict[str, int] = {}

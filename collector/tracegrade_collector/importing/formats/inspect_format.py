@@ -15,14 +15,14 @@ from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.importing.chat import as_text, read_messages
-from tracegrade_collector.importing.part import Part, Reading
-from tracegrade_collector.importing.records import MAX_RECORD_BYTES, Record, read_records
+from tracegrade_collector.importing.part import ImportPart, ReadOptions
+from tracegrade_collector.importing.records import MAX_RECORD_BYTES, FileRecord, read_records
 from tracegrade_collector.importing.scores import JUDGE, Verdict, success_verdict
 from tracegrade_collector.importing.source import open_plain, source_of
 from tracegrade_collector.importing.times import nanoseconds
 from tracegrade_collector.importing.trajectory import (
     Message,
-    Place,
+    RunOrigin,
     Trajectory,
     counts,
     spans_of,
@@ -52,7 +52,7 @@ def fits(head: bytes, record: Any) -> bool:
     )
 
 
-def read(path: Path, reading: Reading) -> Iterator[Part]:
+def read(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
     """Yield a part for each sample of a log, and one for each that is none.
 
     `--map success=SCORER` names the one scorer whose scores are verdicts; without it all are.
@@ -80,10 +80,10 @@ class _Log(NamedTuple):
     """The log's member of this name: task, solver, ids."""
 
 
-def _document(log: _Log, record: Record) -> Iterator[Part]:
+def _document(log: _Log, record: FileRecord) -> Iterator[ImportPart]:
     found = record.value
     if record.fault or not fits(b"", found):
-        yield Part(f"{log.path}:{record.line}", fault=record.fault or "no log of Inspect")
+        yield ImportPart(f"{log.path}:{record.line}", fault=record.fault or "no log of Inspect")
         return
     log = log._replace(eval=found["eval"])
     for number, sample in enumerate(_list(found.get("samples"))):
@@ -100,11 +100,11 @@ def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
         raise OSError(str(error)) from error
 
 
-def _archived(log: _Log, archive: zipfile.ZipFile) -> Iterator[Part]:
+def _archived(log: _Log, archive: zipfile.ZipFile) -> Iterator[ImportPart]:
     names = archive.namelist()
     header = next((name for name in _HEADERS if name in names), None)
     if header is None:
-        yield Part(str(log.path), fault=f"no log of Inspect: it has no {_HEADERS[0]}")
+        yield ImportPart(str(log.path), fault=f"no log of Inspect: it has no {_HEADERS[0]}")
         return
     log = log._replace(eval=_object(_object(_member(archive, header).value).get("eval")))
     samples = sorted(
@@ -113,30 +113,30 @@ def _archived(log: _Log, archive: zipfile.ZipFile) -> Iterator[Part]:
     for number, name in enumerate(samples):
         record = _member(archive, name)
         if record.fault:
-            yield Part(f"{log.path}:{name}", fault=record.fault)
+            yield ImportPart(f"{log.path}:{name}", fault=record.fault)
         else:
             yield _part(log, name, number, record.value)
 
 
-def _member(archive: zipfile.ZipFile, name: str) -> Record:
+def _member(archive: zipfile.ZipFile, name: str) -> FileRecord:
     """Return the one JSON value of a member."""
     with archive.open(name) as file:
         body = file.read(MAX_RECORD_BYTES + 1)
     if len(body) > MAX_RECORD_BYTES:
-        return Record(1, None, f"a sample of more than {MAX_RECORD_BYTES} bytes")
-    return next(read_records(BytesIO(body)), Record(1, None, "the sample is empty"))
+        return FileRecord(1, None, f"a sample of more than {MAX_RECORD_BYTES} bytes")
+    return next(read_records(BytesIO(body)), FileRecord(1, None, "the sample is empty"))
 
 
-def _part(log: _Log, position: str, number: int, sample: Any) -> Part:
+def _part(log: _Log, position: str, number: int, sample: Any) -> ImportPart:
     place = f"{log.path}:{position}"
     if not isinstance(sample, dict) or not isinstance(sample.get("messages"), list):
-        return Part(place, fault="no sample of Inspect: it has no messages")
+        return ImportPart(place, fault="no sample of Inspect: it has no messages")
     ignored: Counter[str] = Counter()
     where = _place(log, number, sample)
     verdicts = list(_verdicts(log, where, sample, ignored))
     run = _trajectory(log, where, sample, _outcome(sample, verdicts), ignored)
     understood = counts(run) + Counter({"scores": len(verdicts)})
-    return Part(
+    return ImportPart(
         place,
         Signal.TRACES,
         spans_of(run),
@@ -146,15 +146,15 @@ def _part(log: _Log, position: str, number: int, sample: Any) -> Part:
     )
 
 
-def _place(log: _Log, number: int, sample: Row) -> Place:
+def _place(log: _Log, number: int, sample: Row) -> RunOrigin:
     run_name = sample.get("uuid") or f"{sample.get('id')}/{sample.get('epoch')}"
     eval_name = log.eval.get("eval_id") or log.eval.get("run_id")
     source = as_text(eval_name) if eval_name not in (None, "...") else source_of(log.path)
-    return Place(FORMAT, source, as_text(run_name), number)
+    return RunOrigin(FORMAT, source, as_text(run_name), number)
 
 
 def _trajectory(
-    log: _Log, where: Place, sample: Row, outcome: str | None, ignored: Counter[str]
+    log: _Log, where: RunOrigin, sample: Row, outcome: str | None, ignored: Counter[str]
 ) -> Trajectory:
     task, sample_id, epoch = log.eval.get("task"), sample.get("id"), sample.get("epoch")
     return Trajectory(
@@ -171,7 +171,9 @@ def _trajectory(
     )
 
 
-def _verdicts(log: _Log, where: Place, sample: Row, ignored: Counter[str]) -> Iterator[Verdict]:
+def _verdicts(
+    log: _Log, where: RunOrigin, sample: Row, ignored: Counter[str]
+) -> Iterator[Verdict]:
     """Yield a verdict for each score that says how right the sample is."""
     for name, score in _scores(sample).items():
         value = score.get("value")

@@ -14,8 +14,8 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from tracegrade.names import SERVICE_NAME
 from tracegrade_collector.encoding.otlp import SPAN_ID_BYTES, TRACE_ID_BYTES
-from tracegrade_collector.importing.part import Part, Reading
-from tracegrade_collector.importing.records import Record, read_records
+from tracegrade_collector.importing.part import ImportPart, ReadOptions
+from tracegrade_collector.importing.records import FileRecord, read_records
 from tracegrade_collector.importing.source import open_plain
 from tracegrade_collector.importing.span_parts import (
     TIMES,
@@ -51,18 +51,18 @@ def fits(record: Any) -> bool:
     return any(_is_span(span) for trace in _traces(record) for span in _spans(trace)[:1])
 
 
-def read(path: Path, _: Reading) -> Iterator[Part]:
+def read(path: Path, _: ReadOptions) -> Iterator[ImportPart]:
     """Yield a part for each trace of a file, and one for each record that is none."""
     with open_plain(path) as file:
         for record in read_records(file):
             yield from _parts(f"{path}:{record.line}", record)
 
 
-def _parts(place: str, record: Record) -> Iterator[Part]:
+def _parts(place: str, record: FileRecord) -> Iterator[ImportPart]:
     traces = _traces(record.value)
     if record.fault or not traces:
         fault = record.fault or "no trace of Jaeger: it has neither spans nor data with traces"
-        yield Part(place, fault=fault)
+        yield ImportPart(place, fault=fault)
     for trace in traces:
         ignored: Counter[str] = Counter()
         yield part_of(place, _request(trace, ignored), ignored)

@@ -23,8 +23,8 @@ from tracegrade_collector.importing.message_shapes import (
     unpacked,
     unpacked_arguments,
 )
-from tracegrade_collector.importing.part import Part, Reading
-from tracegrade_collector.importing.records import Record, read_records
+from tracegrade_collector.importing.part import ImportPart, ReadOptions
+from tracegrade_collector.importing.records import FileRecord, read_records
 from tracegrade_collector.importing.scores import COST, Verdict
 from tracegrade_collector.importing.source import open_plain
 from tracegrade_collector.importing.span_parts import (
@@ -77,7 +77,7 @@ def fits(record: Any) -> bool:
     )
 
 
-def read(path: Path, reading: Reading) -> Iterator[Part]:
+def read(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
     """Yield a part for each trace, observation or score, and one for each faulty record.
 
     `--map success=NAME` names the scores that are verdicts.
@@ -87,22 +87,22 @@ def read(path: Path, reading: Reading) -> Iterator[Part]:
             yield from _parts(f"{path}:{record.line}", record, reading.paths.get("success"))
 
 
-def _parts(place: str, record: Record, score: str | None) -> Iterator[Part]:
+def _parts(place: str, record: FileRecord, score: str | None) -> Iterator[ImportPart]:
     traces = _traces(record.value)
     if record.fault or not traces:
         lacks = "neither a trace, an observation nor a score of Langfuse"
-        yield Part(place, fault=record.fault or lacks)
+        yield ImportPart(place, fault=record.fault or lacks)
     for trace in traces:
         yield _of_score(place, trace, score) if is_score(trace) else _part(place, trace, score)
 
 
-def _of_score(place: str, found: Row, score: str | None) -> Part:
+def _of_score(place: str, found: Row, score: str | None) -> ImportPart:
     ignored: Counter[str] = Counter()
     verdicts = list(verdicts_of([found], score, ignored))
-    return Part(place, verdicts=verdicts, understood=_scores(verdicts), ignored=ignored)
+    return ImportPart(place, verdicts=verdicts, understood=_scores(verdicts), ignored=ignored)
 
 
-def _part(place: str, trace: Row, score: str | None) -> Part:
+def _part(place: str, trace: Row, score: str | None) -> ImportPart:
     ignored: Counter[str] = Counter()
     scores = [_camel_case(each) for each in _list(trace.get("scores"))]
     of_trace = ({"traceId": trace.get("id"), **each} for each in scores)

@@ -13,8 +13,8 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from tracegrade import names
 from tracegrade_collector.importing.message_shapes import unpacked
-from tracegrade_collector.importing.part import Part, Reading
-from tracegrade_collector.importing.records import Record
+from tracegrade_collector.importing.part import ImportPart, ReadOptions
+from tracegrade_collector.importing.records import FileRecord
 from tracegrade_collector.importing.scores import (
     COST,
     Verdict,
@@ -52,7 +52,7 @@ def fits(record: Any) -> bool:
     return any(_is_run(run) for run in _runs(record))
 
 
-def read(path: Path, reading: Reading) -> Iterator[Part]:
+def read(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
     """Yield a part for each run of a file with its children, and one for each faulty record.
 
     `--map success=KEY` names the feedback that is a verdict.
@@ -61,10 +61,10 @@ def read(path: Path, reading: Reading) -> Iterator[Part]:
         yield from _parts(f"{path}:{record.line}", record, reading.paths.get("success"))
 
 
-def _parts(place: str, record: Record, feedback: str | None) -> Iterator[Part]:
+def _parts(place: str, record: FileRecord, feedback: str | None) -> Iterator[ImportPart]:
     runs = _runs(record.value)
     if record.fault or not runs:
-        yield Part(place, fault=record.fault or "no run of LangSmith: it is no object")
+        yield ImportPart(place, fault=record.fault or "no run of LangSmith: it is no object")
     for run in runs:
         if _is_run(run):
             ignored: Counter[str] = Counter()
@@ -74,7 +74,7 @@ def _parts(place: str, record: Record, feedback: str | None) -> Iterator[Part]:
             understood = Counter(part.understood) + Counter({"scores": len(verdicts)})
             yield part._replace(verdicts=verdicts, understood=understood)
         else:
-            yield Part(place, fault="no run of LangSmith: it lacks an id or a run_type")
+            yield ImportPart(place, fault="no run of LangSmith: it lacks an id or a run_type")
 
 
 def _runs(record: Any) -> list[Any]:

@@ -15,16 +15,16 @@ from typing import Any, Final
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.importing.chat import as_text, is_message, read_messages
 from tracegrade_collector.importing.mapping import FieldMap, as_name
-from tracegrade_collector.importing.part import Part, Reading
+from tracegrade_collector.importing.part import ImportPart, ReadOptions
 from tracegrade_collector.importing.react import is_step, read_steps
-from tracegrade_collector.importing.records import TOO_DEEP, Record, read_records
+from tracegrade_collector.importing.records import TOO_DEEP, FileRecord, read_records
 from tracegrade_collector.importing.scores import FAILURES, SUCCESSES
 from tracegrade_collector.importing.source import open_plain, source_of
 from tracegrade_collector.importing.times import nanoseconds
 from tracegrade_collector.importing.trajectory import (
     Message,
-    Place,
-    Text,
+    MessageText,
+    RunOrigin,
     Trajectory,
     counts,
     left_out,
@@ -47,14 +47,14 @@ def fits(record: Any, paths: Mapping[str, str]) -> bool:
     )
 
 
-def read(path: Path, reading: Reading) -> Iterator[Part]:
+def read(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
     """Yield a part for each trajectory of a file, and one for each record that is none."""
     fields = FieldMap(reading.paths)
     with open_plain(path) as file:
         records = read_records(file)
         first = next(records, None)
         if first is None:
-            yield Part(str(path), fault="the file is empty")
+            yield ImportPart(str(path), fault="the file is empty")
             return
         records = chain((first,), records)
         if is_message(first.value):
@@ -63,39 +63,41 @@ def read(path: Path, reading: Reading) -> Iterator[Part]:
             for number, record in enumerate(records):
                 yield _part(path, number, record, fields)
     for line in fields.unseen():
-        yield Part(str(path), fault=line)
+        yield ImportPart(str(path), fault=line)
 
 
-def _whole_file(path: Path, records: Iterator[Record]) -> Iterator[Part]:
+def _whole_file(path: Path, records: Iterator[FileRecord]) -> Iterator[ImportPart]:
     """Yield the one trajectory of a file of messages, after its faults."""
     values = []
     for record in records:
         if record.fault:
-            yield Part(f"{path}:{record.line}", fault=record.fault)
+            yield ImportPart(f"{path}:{record.line}", fault=record.fault)
         else:
             values.append(record.value)
-    yield _part(path, 0, Record(1, {"messages": values}, None), FieldMap({}))
+    yield _part(path, 0, FileRecord(1, {"messages": values}, None), FieldMap({}))
 
 
-def _part(path: Path, number: int, record: Record, fields: FieldMap) -> Part:
+def _part(path: Path, number: int, record: FileRecord, fields: FieldMap) -> ImportPart:
     place = f"{path}:{record.line}"
     if record.fault:
-        return Part(place, fault=record.fault)
+        return ImportPart(place, fault=record.fault)
     try:
         return _run_part(path, place, number, record, fields)
     except RecursionError:
-        return Part(place, fault=TOO_DEEP)
+        return ImportPart(place, fault=TOO_DEEP)
 
 
-def _run_part(path: Path, place: str, number: int, record: Record, fields: FieldMap) -> Part:
+def _run_part(
+    path: Path, place: str, number: int, record: FileRecord, fields: FieldMap
+) -> ImportPart:
     ignored: Counter[str] = Counter()
     messages = _messages(record.value, fields, ignored)
     if messages is None:
-        return Part(place, fault=_nothing_found(record.value, fields))
+        return ImportPart(place, fault=_nothing_found(record.value, fields))
     shown = f"{path.name}:{record.line}"
-    run = Place(FORMAT, source_of(path), str(number), number)
+    run = RunOrigin(FORMAT, source_of(path), str(number), number)
     trajectory = _trajectory(run, shown, record.value, fields, messages, ignored)
-    return Part(
+    return ImportPart(
         place,
         Signal.TRACES,
         spans_of(trajectory),
@@ -141,7 +143,7 @@ def _nothing_found(value: Any, fields: FieldMap) -> str:
 
 
 def _trajectory(
-    place: Place,
+    place: RunOrigin,
     shown: str,
     value: Any,
     fields: FieldMap,
@@ -152,7 +154,7 @@ def _trajectory(
         return as_name(fields.find(value, field))
 
     said = (piece for message in messages if message.role == "system" for piece in message.pieces)
-    system = [piece.text for piece in said if isinstance(piece, Text)]
+    system = [piece.text for piece in said if isinstance(piece, MessageText)]
     tools = fields.find(value, "tools")
     return Trajectory(
         place,

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from tracegrade_collector.importing.part import Part, Reading
+from tracegrade_collector.importing.part import ImportPart, ReadOptions
 from tracegrade_collector.importing.span_parts import (
     add_attributes,
     as_json,
@@ -48,14 +48,14 @@ def fits(record: Any) -> bool:
     return "context.trace_id" in row and "context.span_id" in row
 
 
-def read(path: Path, _: Reading) -> Iterator[Part]:
+def read(path: Path, _: ReadOptions) -> Iterator[ImportPart]:
     """Yield a part for each span of a file, and one for each record that is none."""
     for record in read_table(path):
         place = f"{path}:{record.line}"
         row = _flat_names(record.value)
         if record.fault or not (row.get("context.trace_id") and row.get("context.span_id")):
             lacks = "no span of Phoenix: it lacks context.trace_id or context.span_id"
-            yield Part(place, fault=record.fault or lacks)
+            yield ImportPart(place, fault=record.fault or lacks)
             continue
         unknown = [key for key in row if key not in _KNOWN and not key.startswith(_PREFIX)]
         ignored = {f"columns '{key}'": 1 for key in unknown if row[key] is not None}

@@ -14,8 +14,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from tracegrade_collector.encoding.otlp_files import from_protobuf_mapping
 from tracegrade_collector.encoding.otlp_json import read_json
 from tracegrade_collector.errors import MalformedRequest
-from tracegrade_collector.importing.part import Part, Reading
-from tracegrade_collector.importing.records import Record, read_records
+from tracegrade_collector.importing.part import ImportPart, ReadOptions
+from tracegrade_collector.importing.records import FileRecord, read_records
 from tracegrade_collector.importing.source import open_plain
 from tracegrade_collector.importing.span_parts import part_of
 
@@ -34,27 +34,27 @@ def fits(record: Any) -> bool:
     return _OLD_GROUPS in batches[0] or ("resourceSpans" not in record and _GROUPS in batches[0])
 
 
-def read(path: Path, _: Reading) -> Iterator[Part]:
+def read(path: Path, _: ReadOptions) -> Iterator[ImportPart]:
     """Yield a part for each batch of a file, and one for each record that has none."""
     with open_plain(path) as file:
         for record in read_records(file):
             yield from _parts(f"{path}:{record.line}", record)
 
 
-def _parts(place: str, record: Record) -> Iterator[Part]:
+def _parts(place: str, record: FileRecord) -> Iterator[ImportPart]:
     batches = _batches(record.value)
     if record.fault or not batches:
-        yield Part(place, fault=record.fault or "no trace of Tempo: it has no batches")
+        yield ImportPart(place, fault=record.fault or "no trace of Tempo: it has no batches")
     for batch in batches:
         yield _part(place, batch)
 
 
-def _part(place: str, batch: Any) -> Part:
+def _part(place: str, batch: Any) -> ImportPart:
     request = ExportTraceServiceRequest()
     try:
         read_json(_as_otlp(batch), request, from_protobuf_mapping)
     except MalformedRequest as error:
-        return Part(place, fault=str(error))
+        return ImportPart(place, fault=str(error))
     return part_of(place, request, {})
 
 

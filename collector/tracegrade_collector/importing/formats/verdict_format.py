@@ -17,9 +17,9 @@ from typing import Any, Final
 
 from tracegrade_collector.importing.chat import as_text
 from tracegrade_collector.importing.mapping import GUESSES, FieldMap, as_name
-from tracegrade_collector.importing.part import Part, Reading
-from tracegrade_collector.importing.records import MAX_RECORD_BYTES, Record, read_records
-from tracegrade_collector.importing.run_addresses import Address
+from tracegrade_collector.importing.part import ImportPart, ReadOptions
+from tracegrade_collector.importing.records import MAX_RECORD_BYTES, FileRecord, read_records
+from tracegrade_collector.importing.run_addresses import RunAddress
 from tracegrade_collector.importing.source import open_plain
 
 FORMAT: Final = "verdicts"
@@ -52,23 +52,23 @@ def fits(head: bytes, record: Any, paths: Mapping[str, str]) -> bool:
     )
 
 
-def read(path: Path, reading: Reading) -> Iterator[Part]:
+def read(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
     """Yield a part for each verdict of a file, and one for each that is none."""
     fields = FieldMap(reading.paths)
     with open_plain(path) as file:
         for record in _records(file):
             yield from _parts(f"{path}:{record.line}", record, fields)
     for line in fields.unseen():
-        yield Part(str(path), fault=line)
+        yield ImportPart(str(path), fault=line)
 
 
-def _records(file: BufferedReader) -> Iterator[Record]:
+def _records(file: BufferedReader) -> Iterator[FileRecord]:
     if file.peek(1)[:1] and file.peek(64).lstrip(b" \t\r\n\xef\xbb\xbf")[:1] in (b"{", b"["):
         return read_records(file)
     return _rows(file)
 
 
-def _rows(file: BufferedReader) -> Iterator[Record]:
+def _rows(file: BufferedReader) -> Iterator[FileRecord]:
     """Yield the rows of CSV as objects; empty cells are left out."""
     csv.field_size_limit(MAX_RECORD_BYTES)
     text = io.TextIOWrapper(file, "utf-8-sig", errors="replace", newline="")
@@ -76,9 +76,11 @@ def _rows(file: BufferedReader) -> Iterator[Record]:
     try:
         for row in rows:
             given = {key: text for key, text in row.items() if key and isinstance(text, str)}
-            yield Record(rows.line_num, {key: text for key, text in given.items() if text}, None)
+            yield FileRecord(
+                rows.line_num, {key: text for key, text in given.items() if text}, None
+            )
     except csv.Error as error:
-        yield Record(rows.line_num, None, f"no CSV from here on: {error}")
+        yield FileRecord(rows.line_num, None, f"no CSV from here on: {error}")
     finally:
         text.detach()  # it would close the file, which is another's
 
@@ -88,7 +90,7 @@ def _header(head: bytes) -> list[str]:
     return [name.strip().strip('"') for name in line.split(",")]
 
 
-def _parts(place: str, record: Record, fields: FieldMap) -> Iterator[Part]:
+def _parts(place: str, record: FileRecord, fields: FieldMap) -> Iterator[ImportPart]:
     """Yield a part for the verdict that a record is, or for each that it holds."""
     held = fields.find(record.value, "verdicts")
     if record.fault or not isinstance(held, list):
@@ -98,19 +100,19 @@ def _parts(place: str, record: Record, fields: FieldMap) -> Iterator[Part]:
         if isinstance(verdict, dict):
             yield _part(f"{place}[{number}]", {**record.value, **verdict}, None, fields)
         else:
-            yield Part(f"{place}[{number}]", fault=_no_object(verdict))
+            yield ImportPart(f"{place}[{number}]", fault=_no_object(verdict))
 
 
-def _part(place: str, record: Any, fault: str | None, fields: FieldMap) -> Part:
+def _part(place: str, record: Any, fault: str | None, fields: FieldMap) -> ImportPart:
     if fault:
-        return Part(place, fault=fault)
+        return ImportPart(place, fault=fault)
     try:
         verdict = _verdict(record, fields)
         address = None if verdict["trajectory_id"] else _address(record, fields)
     except NoVerdict as error:
-        return Part(place, fault=str(error))
+        return ImportPart(place, fault=str(error))
     understood = Counter({"verdicts": 1})
-    return Part(place, verdicts=[verdict], address=address, understood=understood)
+    return ImportPart(place, verdicts=[verdict], address=address, understood=understood)
 
 
 def _verdict(record: Any, fields: FieldMap) -> dict[str, Any]:
@@ -158,13 +160,13 @@ def _run(record: dict[str, Any], fields: FieldMap) -> str | None:
     return None
 
 
-def _address(record: dict[str, Any], fields: FieldMap) -> Address:
-    found = {field: as_name(fields.find(record, field)) for field in Address._fields}
+def _address(record: dict[str, Any], fields: FieldMap) -> RunAddress:
+    found = {field: as_name(fields.find(record, field)) for field in RunAddress._fields}
     task = found.pop("task")
     if not task:
         msg = "a verdict needs a trajectory_id, a trace_id or a task"
         raise NoVerdict(msg)
-    return Address(task, **found)
+    return RunAddress(task, **found)
 
 
 _ID_FORMS: Final = {

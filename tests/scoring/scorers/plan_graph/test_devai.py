@@ -12,7 +12,7 @@ import pytest
 from tests.scoring.build import prepared, specification
 
 from tracegrade_collector.importing.importer import import_files
-from tracegrade_collector.importing.part import Reading
+from tracegrade_collector.importing.part import ReadOptions
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
@@ -45,7 +45,7 @@ def lake(files: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Lake:
     runs.write_text("".join(records))
     notes: list[str] = []
     import_files(lake, [runs], notes.append)
-    imported = import_files(lake, files, notes.append, reading=Reading("verdicts", PATHS))
+    imported = import_files(lake, files, notes.append, reading=ReadOptions("verdicts", PATHS))
     assert (imported.verdicts["added"], notes) == (366, [])
     build(lake)
     return lake
