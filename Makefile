@@ -26,8 +26,9 @@ lint: .venv/demo .venv/test .venv/lint  ## Check style, types, layers and SQL.
 	$(BIN)/lint-imports
 	$(BIN)/sqlfluff lint --disable-progress-bar --processes 2 queries demo/sql
 
-docs: .venv/all  ## Write docs/tables.md from the declarations of the tables.
+docs: .venv/all  ## Write docs/tables.md and docs/relations.md from what the code declares.
 	@$(BIN)/python -m docs.tables
+	@$(BIN)/python -m docs.relation_graphs
 
 bench: .venv/demo .venv/test  ## Measure speed, side by side; prints tables.
 	@for file in tests/benchmarks/bench_*.py; do \

@@ -53,10 +53,10 @@ def code(sql: str) -> str:
 
 
 def relations_read(sql: str) -> set[str]:
-    """Return the relations that a query reads, without its own common table expressions."""
+    """Return the relations that a query reads, but for macros and its own common tables."""
     text = re.sub(r"IS (NOT )?DISTINCT FROM", "=", code(sql))
-    read = set(re.findall(r"\b(?:FROM|JOIN)\s+([a-z]\w*)", text))
-    return read - set(re.findall(r"\b(\w+) AS (?:MATERIALIZED )?\(", text))
+    read = set(re.findall(r"\b(?:FROM|JOIN)\s+([a-z]\w*)\b(?!\()", text))
+    return read - set(re.findall(r"\b(\w+) (?:\([\w, ]+\) )?AS (?:MATERIALIZED )?\(", text))
 
 
 def parameters_used(sql: str) -> set[str]:

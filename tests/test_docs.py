@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from docs import tables
+from docs import relation_graphs, tables
+from docs.relations import PACKAGES as QUERIED
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.rendering.reasons import REASONS
 from tracegrade_scoring.schema import SCORER_VERSION
@@ -135,3 +136,21 @@ def test_every_metric_and_reason_is_defined() -> None:
 def test_tables_are_described_as_declared() -> None:
     """The data dictionary is what the declarations make; `make docs` writes it."""
     assert tables.DOCUMENT.read_text() == tables.document(), "out of date; run `make docs`"
+
+
+def test_graph_of_relations_is_up_to_date() -> None:
+    """The graphs are what the headers of queries say; `make docs` draws them."""
+    assert relation_graphs.DOCUMENT.read_text() == relation_graphs.document(), "run `make docs`"
+
+
+def test_every_folder_with_queries_has_a_graph() -> None:
+    """All but saved queries, each of which stands alone, and dialects, which are one node."""
+    folders = {
+        room.removesuffix("/queries")
+        for package in QUERIED.values()
+        for path in package.queries.paths.values()
+        if (room := path.parent.relative_to(package.queries.root).as_posix())
+    }
+    drawn = {room for rooms in relation_graphs.ROOMS.values() for room in rooms}
+    others = {folder for folder in folders if not folder.startswith("dialects")}
+    assert others - drawn == {"saved", "steps/macros"}

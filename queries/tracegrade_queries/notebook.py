@@ -35,9 +35,9 @@ def connect(
 
     Returns:
         An in-memory database with the views `spans`, `logs`, `steps`, `trajectories`, `verdicts`
-        and, once something was scored, `trajectory_scores`, `scores`, `decisions` and the others.
-        It keeps reading the versions that it found. `duckdb_columns()` says in `comment` what
-        each column holds.
+        and those of the packages above this one (scores, once something was scored). It keeps
+        reading the versions that it found. `duckdb_columns()` says in `comment` what each column
+        holds.
 
     Raises:
         LakeMissing: There is no lake.

@@ -2,6 +2,10 @@
 
 A recursive query costs one round for each level, and a trace of ten thousand nested agents would
 take ten thousand of them. Here each round lets every pointer jump to where its target points.
+
+Makes:
+    tree (from cycle_candidates, span_parents): parents of spans, without the edges that close
+        a cycle
 """
 
 from typing import Final

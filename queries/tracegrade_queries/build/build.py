@@ -8,6 +8,10 @@ crash before it repeats work and changes nothing else.
 
 Evaluation results that came with the traces are added to the verdicts, which are not replaced by
 trace: those of an import stand there too.
+
+Makes:
+    bucket_traces (from buckets): the traces of the bucket that is worked on
+    watermarks: up to which number the spans and logs of each collector are built
 """
 
 import datetime

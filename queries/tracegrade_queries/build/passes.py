@@ -2,6 +2,24 @@
 
 It knows no dialect. Each stage is one SQL file whose name is the relation it makes; `follow`
 resolves chains of parents in between.
+
+Makes:
+    all_spans (from bucket_spans): all spans of a bucket, while bucket_spans is those of a dialect
+    anchor_ends (from anchor_edges): where each chain ends, as do all whose names end like this
+    canonical (from operations, message_parts): arguments as they are compared
+    code_calls (from code_texts): tool calls in the Python code that agents write
+    dialect_messages (from bucket_events, bucket_spans, claims): their messages
+    dialect_operations (from bucket_events, bucket_spans, claims): what dialects say of spans
+    judge_ends (from judge_edges): see anchor_ends
+    marks: the marks of each dialect
+    model_ends (from model_edges): see anchor_ends
+    model_twin_ends (from model_twin_edges): see anchor_ends
+    name_ends (from name_edges): see anchor_ends
+    run_ends (from run_edges): see anchor_ends
+    salvaged_events (from cut_events): what is whole of attributes of events that were cut
+    salvaged_texts (from cut_texts): what is whole of attributes of spans that were cut
+    tool_ends (from tool_edges): see anchor_ends
+    unknown_ends (from unknown_edges): see anchor_ends
 """
 
 from typing import Final

@@ -3,6 +3,10 @@
 Its own module because prices change while spans do not: the usage of models stands in
 `trajectories.model_usage`, so that new prices need no span to be read again. All sums are of whole
 numbers, in millionths of a millionth of a US dollar.
+
+Makes:
+    priced_runs (from trajectories): model usage of the runs whose cost is worked out
+    prices: what models cost
 """
 
 import datetime

@@ -69,9 +69,9 @@ def connect(
 
     Returns:
         An in-memory DuckDB with a view for each table (empty if the lake has no such table yet),
-        for each other table of the lake, `spans` and `logs` without rows sent twice, and, once
-        something was scored, `scores`. It reads the files of these tables and no other. The tables
-        of a layer whose runs write several are all of one run, the last that is whole.
+        for each other table of the lake, `spans` and `logs` without rows sent twice, and the views
+        of all layers whose tables are there. It reads the files of these tables and no other. The
+        tables of a layer whose runs write several are all of one run, the last that is whole.
     """
     declared = {table.name: table for layer in (BUILT, *layers) for table in layer.tables}
     seen = {*declared, *lake.tables()} if others else declared.keys()

@@ -1,7 +1,7 @@
 -- What comes of calling a tool again after it failed, with the same arguments or with others.
 --
--- A call failed by its status, which results that say so set, too; what an error_pattern of a task
--- file finds besides is in failed_calls_by_tool and failed_call_messages.
+-- A call failed by its status, which results that say so set, too; what the error_pattern of
+-- a task file finds besides is counted by the queries about failed calls that scoring brings.
 --
 -- Reads:
 --   steps

@@ -1,6 +1,9 @@
 """Reads each distinct plan that agents declared, once for everything that is asked of plans.
 
 Plans go by numbers, since a plan may be megabytes and stands in many rows.
+
+Makes:
+    plan_texts (from plans): each distinct plan
 """
 
 from collections.abc import Sequence

@@ -3,6 +3,10 @@
 Its own module because a join would compile a pattern anew for each row. Here each is compiled
 once: RE2 looks for all of them in a text at a time, and the engine is told that of each task as a
 constant.
+
+Makes:
+    attempt_bindings (from attempt_inputs): what the named groups of a task's pattern matched
+    fitting_patterns (from attempts_without_task): tasks whose pattern the input matches
 """
 
 from collections.abc import Iterator, Mapping, Sequence

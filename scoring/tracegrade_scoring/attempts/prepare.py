@@ -3,6 +3,12 @@
 Its own module because each metric's tests start from here. The connection needs `steps`,
 `trajectories` and `verdicts`; temporary tables of these names stand before the lake's, which is
 how the job scores a part of the lake at a time.
+
+Makes:
+    argument_matches (from patterned_calls): which patterns the arguments of a call match
+    calls (from attempt_calls): the tool calls of attempts
+    pattern_matches (from patterned_results): which error patterns a result matches
+    plans (from attempt_plans): the plans that attempts declared
 """
 
 from typing import Final

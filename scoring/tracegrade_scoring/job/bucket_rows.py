@@ -3,6 +3,10 @@
 Its own module because it decides how much of the lake a run reads: a bucket's traces stand
 together, so that dates and ranges of ids let the engine skip all else. Ids of trajectories are
 numbers in a bucket, in the order of the ids: metrics join, group and sort by them all the time.
+
+Makes:
+    bucket_traces (from score_buckets): the traces of the bucket that is worked on
+    trajectory_ids (from bucket_traces, trajectories): the numbers by which runs of a bucket go
 """
 
 from collections.abc import Sequence

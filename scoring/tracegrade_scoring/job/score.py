@@ -3,6 +3,10 @@
 What has been scored is written in the scores themselves (hashes of spans, verdicts, tasks) and
 `trajectory_scores` is committed last: a run that was cut off is simply repeated. One job at a time
 holds the lake's lock.
+
+Makes:
+    task_hashes: the version of each task
+    traces_to_score (from unscored_traces): the traces that are scored
 """
 
 import datetime

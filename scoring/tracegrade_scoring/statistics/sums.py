@@ -6,6 +6,11 @@ how release scores follow a small change without reading the whole lake.
 
 Such a multiple is four digits of base 2**32, each added up in doubles, which are exact below
 2**53; the engine puts them together.
+
+Makes:
+    current_sums (from sum_parts): sums of all scores
+    sum_parts (from score_sums, trajectory_scores): sums of the lake, and those that a run adds
+        and takes off
 """
 
 from collections.abc import Iterable

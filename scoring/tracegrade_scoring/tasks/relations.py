@@ -1,6 +1,15 @@
 """Task files as relations in DuckDB, so that metrics can join them.
 
 Positions count from 0 in file order. Values are canonical JSON (docs/metrics.md, section 0.5).
+
+Makes:
+    task_expected: one row per decision point
+    task_expected_arguments: one row per argument that a decision point states
+    task_graphs: one row per sub-goal in a plan graph
+    task_serves: one row per rule of what serves a sub-goal
+    task_sub_goals: one row per sub-goal
+    task_tools: one row per tool
+    tasks: one row per task
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

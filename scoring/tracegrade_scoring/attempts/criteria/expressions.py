@@ -4,6 +4,10 @@ Its own module because these texts are the task file's, not ours. They are check
 loaded, but some errors show only on real steps, and must spoil no other attempt. They run in an
 engine of their own that holds the steps they read and nothing else, within limits of time and
 memory. One that takes too long is not asked again: it would not be faster alone.
+
+Makes:
+    expression_results (from attempt_members, criterion_conditions, steps, attempt_tasks): what
+        SQL expressions say of attempts
 """
 
 import time

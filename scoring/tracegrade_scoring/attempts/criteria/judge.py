@@ -2,6 +2,12 @@
 
 The order is the way of thought: which conditions there are; what calls returned at the places they
 name; what the expressions say; when each condition held.
+
+Makes:
+    answer_matches (from pattern_answers): which answers match the pattern of a criterion
+    canonical_values (from found_values): JSON texts as they are compared
+    criterion_conditions (from task_sub_goals, tasks): the conditions of each criterion
+    criterion_values (from task_sub_goals, tasks): the values that conditions ask for
 """
 
 import json

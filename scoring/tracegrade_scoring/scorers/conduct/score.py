@@ -2,6 +2,9 @@
 
 All of it is SQL but the tokens of texts; most needs no task. Source: [Harness], "Trajectory
 scoring" and "Failure-mode taxonomy"; docs/metrics.md, sections 3 and 9.
+
+Makes:
+    suspect_tokens (from cascade_candidate_texts): the distinctive words of texts
 """
 
 from typing import Final

@@ -1,4 +1,9 @@
-"""Scores attempts against their own first plan, where no task is needed to know what was meant."""
+"""Scores attempts against their own first plan, where no task is needed to know what was meant.
+
+Makes:
+    plan_items (from plans): the steps of each distinct plan
+    plan_pairs (from plan_firsts, plan_numbers): steps of first plans that a later plan has too
+"""
 
 from typing import Final
 

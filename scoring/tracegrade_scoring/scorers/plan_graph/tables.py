@@ -1,13 +1,14 @@
 """Writes what the task relations say about sub-goals as tables that the SQL of this part joins.
 
 Its own module because variants and prerequisites need recursion over each distinct graph, while
-everything about calls stays in SQL. The tables:
+everything about calls stays in SQL.
 
-    graph_faults         task_id, fault                 tasks whose graph cannot be used, and why
-    graph_nodes          task_id, sub_goal, place, …    all sub-goals of the other tasks
-    graph_serves         task_id, sub_goal, place, tool_name, patterns   tools that serve it
-    graph_variants       task_id, variant, sub_goal, graph   counted sub-goals of each variant
-    graph_prerequisites  task_id, variant, sub_goal, prerequisite, direct
+Makes:
+    graph_faults (from task_graphs): tasks whose graph cannot be used, and why
+    graph_nodes (from task_sub_goals): all sub-goals of the other tasks
+    graph_prerequisites (from task_graphs): what each sub-goal of a variant needs, direct or not
+    graph_serves (from task_serves, task_sub_goals): tools that serve each sub-goal
+    graph_variants (from task_graphs): the sub-goals of each variant that count
 """
 
 import json

@@ -1,4 +1,8 @@
-"""Creates the planning scores: each distinct plan of a task is judged once, all else is SQL."""
+"""Creates the planning scores: each distinct plan of a task is judged once, all else is SQL.
+
+Makes:
+    plan_qualities (from opening_plans): how good each distinct plan is
+"""
 
 from collections.abc import Iterator
 from functools import cache

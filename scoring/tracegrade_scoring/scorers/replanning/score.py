@@ -1,6 +1,9 @@
 """Scores how far agents got with their own plan, and how often they changed what was left of it.
 
 Two plans in a row are compared in Python, once for each distinct pair; all else is SQL.
+
+Makes:
+    plan_comparisons (from plan_changes): whether a change from one plan to another is a replan
 """
 
 from collections.abc import Sequence

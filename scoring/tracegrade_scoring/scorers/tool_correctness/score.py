@@ -2,6 +2,10 @@
 
 SQL says all of it but the matching of calls with expectations, which Python does once for each
 distinct case. Source: [Agentic], "Tool Correctness"; docs/metrics.md, section 2.
+
+Makes:
+    grading_solutions (from grading_problems): the grade of each distinct problem
+    grading_weights: weights and threshold of the score
 """
 
 import duckdb

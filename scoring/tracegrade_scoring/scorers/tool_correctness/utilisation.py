@@ -2,6 +2,9 @@
 
 A result is used if one of its distinctive tokens stands as a whole token in a later argument or
 message of the agent that got it. Source: docs/metrics.md, section 2.2.
+
+Makes:
+    utilisations (from utilisation_texts): which results were used later
 """
 
 from typing import Final

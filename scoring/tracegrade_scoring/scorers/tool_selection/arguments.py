@@ -2,6 +2,10 @@
 
 No schema can reach the network or stall the scorer: references out of a schema are refused and
 patterns run in linear time, because a trace brings its own schemas.
+
+Makes:
+    validated_arguments (from argument_schemas, call_schemas): calls held against the schema of
+        their tool
 """
 
 import json

@@ -3,6 +3,9 @@
 SQL says all of it but two things: Python aligns, once for each distinct case, and validates the
 arguments of each call.
 Source: [Triangle] (TSA); docs/metrics.md, section 1.
+
+Makes:
+    alignments (from alignment_problems): the decisions of each distinct problem
 """
 
 import duckdb

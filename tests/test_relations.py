@@ -1,0 +1,185 @@
+"""Relations are read where they may be, and made before they are read."""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from docs.relations import PACKAGES, Package, Relation
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
+from tracegrade_queries.build.passes import split_into_steps
+from tracegrade_queries.costs.pricing import NO_PRICES, create_prices, work_out_costs
+from tracegrade_queries.engine.connection import connect
+from tracegrade_queries.engine.sql import saved_queries
+from tracegrade_scoring.job.bucket import score_bucket
+from tracegrade_scoring.job.bucket_rows import number_buckets, steps_read, take_bucket
+from tracegrade_scoring.job.score import find_traces
+from tracegrade_scoring.layer import SCORES
+from tracegrade_scoring.schema import TRAJECTORY_SCORES
+from tracegrade_scoring.statistics.sums import add_scores, start_sums, total_sums
+
+from .citations import ROOT
+from .headers import relations_read
+from .queries.traces import capture, captures, land, request_of
+from .recording import Recorder, Statement
+from .scoring.test_queries import SPECIFICATION, refund
+
+BUCKET = (
+    "CREATE TEMP TABLE bucket_traces AS "
+    "SELECT trace_id, min(date) AS date, count(*) AS records, max(received_ns) AS received_ns, "
+    "bool_and(collector_id = 'import') AS imported FROM spans GROUP BY trace_id"
+)
+PUBLIC = {
+    "tracegrade_queries": {"trajectories", "built_steps", "built_trajectories"},
+    "tracegrade_scoring": {*SCORES.names(), *saved_queries(SCORES.queries)},
+}
+"""What is known of each package outside of it, but for the everyday word `steps`."""
+HIGHER = {
+    "instrumentation/tracegrade": ["tracegrade_queries", "tracegrade_scoring"],
+    "collector/tracegrade_lake": ["tracegrade_queries", "tracegrade_scoring"],
+    "collector/tracegrade_collector": ["tracegrade_queries", "tracegrade_scoring"],
+    "queries/tracegrade_queries": ["tracegrade_scoring"],
+}
+"""By folder, the packages that nothing in it may name."""
+
+each_package = pytest.mark.parametrize("package", PACKAGES.values(), ids=PACKAGES)
+
+
+@each_package
+def test_relations_are_made_from_their_level_and_below(package: Package) -> None:
+    """Whatever a query reads is made by its own package, or is a table of one below."""
+    wrong = {
+        relation.name: sorted(relation.reads - package.readable)
+        for relation in package.relations
+        if not relation.reads <= package.readable
+    }
+    assert wrong == {}
+
+
+@each_package
+def test_saved_queries_read_what_a_connection_shows(package: Package) -> None:
+    """They read tables and views of the lake, not what a job makes on its way."""
+    of_lake = package.tables | package.below
+    wrong = {
+        relation.name: sorted(relation.reads - of_lake)
+        for relation in package.relations
+        if relation.folder.name == "saved" and not relation.reads <= of_lake
+    }
+    assert wrong == {}
+
+
+@each_package
+def test_every_query_reads_what_its_header_says(package: Package) -> None:
+    """The relations under `Reads:` are those that its file reads and does not make itself."""
+    wrong = {}
+    for path in {relation.path for relation in package.relations if _is_sql(relation)}:
+        own = [relation for relation in package.relations if relation.path == path]
+        found = relations_read(path.read_text()) - {relation.name for relation in own}
+        if found != own[0].reads:
+            wrong[path.stem] = sorted(found ^ own[0].reads)
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("folder", HIGHER)
+def test_package_names_nothing_of_a_higher_one(folder: str) -> None:
+    """Neither code, nor SQL, nor a text or comment in them speaks of what stands above."""
+    names = {name for package in HIGHER[folder] for name in (package, *PUBLIC[package])}
+    found = [
+        f"{path.relative_to(ROOT)}: {match[0]}"
+        for path in sorted((ROOT / folder).rglob("*"))
+        if path.suffix in {".py", ".sql"}
+        for match in _naming(names).finditer(path.read_text())
+    ]
+    assert found == []
+
+
+def _naming(names: Iterable[str]) -> re.Pattern[str]:
+    """Return what finds names of several words anywhere, everyday words where they are read."""
+    compound = "|".join(sorted(name for name in names if "_" in name))
+    simple = "|".join(sorted(name for name in names if "_" not in name))
+    return re.compile(rf"\b(?:{compound})\b|[\"'] *(?:FROM|JOIN) (?:{simple})\b")
+
+
+def test_relations_of_the_pass_are_made_before_they_are_read(tmp_path: Path) -> None:
+    """What an earlier bucket left is never taken for this one's."""
+    lake = Lake.create(tmp_path / "lake")
+    land(lake, *map(capture, captures()))
+    with connect(lake) as con:
+        con.execute(BUCKET)
+        before = Recorder(con)
+        create_prices(before.con, NO_PRICES)
+        split_into_steps(con)
+        work_out_costs(con, "built_trajectories")
+        recorder = Recorder(con)
+
+        split_into_steps(recorder.con)
+        work_out_costs(recorder.con, "built_trajectories")
+
+    assert _read_too_early(recorder.statements) == []
+    statements = [*before.statements, *recorder.statements]
+    assert _not_made(PACKAGES["queries"], statements, {"build.py"}) == []
+
+
+def test_relations_of_scores_are_made_before_they_are_read(tmp_path: Path) -> None:
+    """What an earlier bucket left is never taken for this one's."""
+    lake = Lake.create(tmp_path / "lake")
+    for trace in (1, 2):
+        land(lake, request_of(refund(trace, error="boom" if trace == 2 else None)), seq=trace)
+    build(lake)
+    with connect(lake, layers=(SCORES,)) as con:
+        before = Recorder(con)
+        find_traces(before.con, SPECIFICATION)
+        first, second = number_buckets(before.con, 1)
+        take_bucket(con, first, steps_read(SPECIFICATION))
+        score_bucket(con, SPECIFICATION)
+        recorder = Recorder(con)
+
+        take_bucket(recorder.con, second, steps_read(SPECIFICATION))
+        rows = score_bucket(recorder.con, SPECIFICATION)
+        start_sums(recorder.con)
+        add_scores(recorder.con, rows[TRAJECTORY_SCORES].to_batches())
+        total_sums(recorder.con)
+
+    assert _read_too_early(recorder.statements) == []
+    statements = [*before.statements, *recorder.statements]
+    assert _not_made(PACKAGES["scoring"], statements) == []
+
+
+def test_wrong_order_is_found() -> None:
+    """A statement that reads what only a later one makes is named, with what it reads."""
+    lake, one, two = (frozenset({name}) for name in ("lake", "one", "two"))
+    first, second = Statement(one, lake, "first"), Statement(two, one, "second")
+
+    assert _read_too_early([first, second]) == []
+    assert _read_too_early([second, first]) == ["one is read by: second"]
+
+
+def _read_too_early(statements: Sequence[Statement]) -> list[str]:
+    """Return what is read before a statement of these has made it."""
+    all_made = {name for statement in statements for name in statement.makes}
+    made: set[str] = set()
+    early = []
+    for statement in statements:
+        missing = sorted((statement.reads & all_made) - made)
+        early += [f"{name} is read by: {statement.text.strip()}" for name in missing]
+        made |= statement.makes
+    return early
+
+
+def _not_made(
+    package: Package, statements: Iterable[Statement], apart: Collection[str] = ()
+) -> list[str]:
+    """Return what stands under `Makes:` in modules, these apart, and is not made."""
+    made = {name for statement in statements for name in statement.makes}
+    declared = {
+        relation.name
+        for relation in package.relations
+        if not _is_sql(relation) and relation.path.name not in apart
+    }
+    return sorted(declared - made)
+
+
+def _is_sql(relation: Relation) -> bool:
+    return relation.path.suffix == ".sql"
