@@ -1,5 +1,6 @@
 """What the documents say is true of the code."""
 
+import ast
 import re
 from importlib.metadata import entry_points
 from itertools import chain
@@ -29,6 +30,11 @@ CITING = sorted(
     and not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
 )
 """Every file that may cite a document."""
+CATALOGUE = ROOT / "docs" / "reliability.md"
+NUMBERED = 4
+"""Cells of an entry that has a number, which is the first; the tests are the last."""
+TEST = re.compile(r"`([\w/]+\.py::[\w:]+)`")
+CITED = re.compile(r"\btest_input_(\d+)|\b[Bb]ad input (\d+)|\b(F\d{1,2})\b")
 DOCUMENTS = [path for path in CITING if path.suffix == ".md"]
 
 
@@ -154,3 +160,43 @@ def test_every_folder_with_queries_has_a_graph() -> None:
     drawn = {room for rooms in relation_graphs.ROOMS.values() for room in rooms}
     others = {folder for folder in folders if not folder.startswith("dialects")}
     assert others - drawn == {"saved", "steps/macros"}
+
+
+def test_entries_of_the_catalogue_name_their_tests() -> None:
+    """Each promise, input, fault and trap names tests that exist, or says why there is none."""
+    entries = catalogue()
+    untested = [entry for entry in entries if not TEST.search(entry[-1])]
+    named = TEST.findall(CATALOGUE.read_text("utf-8"))
+
+    assert [entry for entry in untested if not entry[-1].startswith("not tested: ")] == []
+    assert [test for test in named if not exists(test)] == []
+
+
+def test_numbers_of_inputs_and_faults_stand_in_the_catalogue() -> None:
+    """Each number stands there once, and all that are cited do."""
+    numbers = [entry[0] for entry in catalogue() if len(entry) == NUMBERED]
+    citing = (
+        path.read_text("utf-8") for path in CITING if path not in (CATALOGUE, Path(__file__))
+    )
+    found = {number for text in citing for number in CITED.findall(text)}
+    cited = {fault or str(int(own or given)) for own, given, fault in found}
+
+    assert len(numbers) == len(set(numbers))
+    assert cited - set(numbers) == set()
+    assert {"7", "41", "F7"} <= cited  # of each way to cite one is found
+
+
+def catalogue() -> list[list[str]]:
+    """Return the cells of each row of each table of the catalogue."""
+    text = CATALOGUE.read_text("utf-8")
+    rows = re.findall(r"^\| (?!.* \| test \|$)(.*) \|$", text, re.M)
+    return [re.split(r" (?<!\\)\| ", row) for row in rows]
+
+
+def exists(test: str) -> bool:
+    """Return whether there is such a test, as pytest names it, below `tests/`."""
+    file, *names = test.split("::")
+    path = ROOT / "tests" / file
+    tree = ast.parse(path.read_text("utf-8") if path.is_file() else "")
+    found = (n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.ClassDef))
+    return set(names) <= set(found)

@@ -1,9 +1,8 @@
-"""Every bad input that the collector is known to meet, by the number it has in our catalogue.
+"""Inputs that the collector is known to meet, by their number in docs/reliability.md, section 3.
 
-A test named `test_input_07_…` is about input 7. `ELSEWHERE` names the test of each other number.
+A test named `test_input_07_…` is about input 7; the document names the tests of the others.
 """
 
-import ast
 import gzip
 import hashlib
 import json
@@ -54,18 +53,6 @@ if sys.version_info >= (3, 14):
     from compression import zstd
 else:
     from backports import zstd
-
-ELSEWHERE = {
-    19: "test_connections.py::test_malformed_request_ends_the_connection",
-    20: "test_connections.py::test_byte_after_byte_is_too_slow",
-    35: "test_round_trip.py::test_spans_come_back_as_they_were_sent",
-    36: "test_conformance.py::test_any_value_is_stored",
-    39: "test_otlp_json.py::test_what_breaks_the_rules_is_refused_with_its_path",
-    46: "test_connections.py::test_ten_thousand_idle_connections_hurt_nobody",
-    47: "test_connections.py::test_foreign_page_may_not_send",
-    48: "test_connections.py::test_refusal_comes_instead_of_continue",
-}
-OWN = {*range(1, 41), *range(44, 49)}  # 41 to 43 are about credentials, 49 about secrets
 
 LIMIT = 1 << 20
 MILLION = 1_000_000
@@ -150,26 +137,6 @@ def json_spans(*spans: dict[str, object]) -> bytes:
 def json_span(span_id: int, **members: object) -> dict[str, object]:
     """Return a valid span in JSON."""
     return {"traceId": "0" * 31 + "1", "spanId": f"{span_id:016x}", **members}
-
-
-def test_every_input_has_a_test() -> None:
-    """Here, or where `ELSEWHERE` says."""
-    own = functions(Path(__file__).name)
-    here = {int(name[11:13]) for name in own if name.startswith("test_input_")}
-    named = {
-        number
-        for number, place in ELSEWHERE.items()
-        if place.partition("::")[2] in functions(place.partition("::")[0])
-    }
-
-    assert here | named == OWN
-
-
-def functions(file: str) -> set[str]:
-    """Return the names of all functions in a file of the collector's tests."""
-    (path,) = Path(__file__).parents[1].rglob(file)
-    tree = ast.parse(path.read_text())
-    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
 
 def test_input_01_no_bytes_are_an_empty_request(wire: Transport) -> None:
