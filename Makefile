@@ -5,13 +5,26 @@ PIP := $(BIN)/pip --disable-pip-version-check --quiet
 export PIP_DEFAULT_TIMEOUT ?= 60
 NOT_INSTALLED = { echo "make: $@ could not be installed, see above; is the package index reachable?" >&2; exit 1; }
 
-.PHONY: demo docs test test-frameworks lint bench chaos clean help
+# Queries that differ from what the branch was pushed with, or from the last commit.
+CHANGED_SQL = { git diff --name-only --diff-filter=d \
+  "$$(git merge-base HEAD '@{upstream}' 2>/dev/null || echo HEAD)" -- '*.sql'; \
+  git ls-files --others --exclude-standard -- '*.sql'; }
+
+.PHONY: demo docs check test test-frameworks lint bench chaos clean help
 
 help:  ## Say what each command does.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 17
 
 demo: .venv/demo  ## Run real agents, land their spans, score them and show the report.
 	@$(BIN)/python -m demo
+
+check: .venv/demo .venv/test .venv/lint  ## Check what a change is most likely to break: style, types, layers, changed SQL, some tests.
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/lint-imports
+	@$(CHANGED_SQL) | xargs -r $(BIN)/sqlfluff lint --disable-progress-bar
+	$(BIN)/mypy
+	@EXAMPLES=few $(BIN)/pytest -q --numprocesses 2 --dist worksteal @tests/check.txt
 
 test: .venv/demo .venv/test  ## Run the test suite.
 	@$(BIN)/pytest -q --numprocesses 3 --dist worksteal
@@ -24,7 +37,7 @@ lint: .venv/demo .venv/test .venv/lint  ## Check style, types, layers and SQL.
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/sqlfluff lint --disable-progress-bar --processes 2 queries demo/sql
+	$(BIN)/sqlfluff lint --disable-progress-bar --processes 2 queries scoring demo/sql
 
 docs: .venv/all  ## Write docs/tables.md and docs/relations.md from what the code declares.
 	@$(BIN)/python -m docs.tables

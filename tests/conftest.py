@@ -1,7 +1,7 @@
 """What every test may use: real traces, an S3 server; and which examples hypothesis tries.
 
 A run tries the same examples as the one before, so that it fails for a change and not by chance;
-`EXAMPLES=new` tries others. A slow machine is no reason to fail.
+`EXAMPLES=new` tries others, `EXAMPLES=few` fewer. A slow machine is no reason to fail.
 """
 
 import os
@@ -16,6 +16,7 @@ settings.register_profile(
     "same", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("new", settings.get_profile("same"), derandomize=False)
+settings.register_profile("few", settings.get_profile("same"), max_examples=10)
 settings.load_profile(os.environ.get("EXAMPLES", "same"))
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"

@@ -36,7 +36,7 @@ from tracegrade_lake import Lake
 from tracegrade_lake.crash_points import LANDING, POINTS, VARIABLE
 from tracegrade_lake.maintenance.compaction import CompactOptions, compact
 
-KILLS = int(os.environ.get("KILLS", "50"))
+KILLS = int(os.environ.get("KILLS", "20"))
 KILLS_PER_LAKE = 100  # a table of thousands of tiny files would only slow the test down
 LAKES = -(-KILLS // KILLS_PER_LAKE)
 OFTEN = {"max_segment_age_secs": 0.03, "land_every_secs": 0.03}  # so that kills hit every stage

@@ -8,6 +8,7 @@ from typing import Any
 import duckdb
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.scoring.build import SCORES, connection, rows_of, score_rows, scored, specification
 
 from . import plain, plain_conduct, plain_correctness
@@ -141,7 +142,7 @@ def job_decisions(con: duckdb.DuckDBPyConnection) -> dict[str, list[Any]]:
 
 
 @given(st.randoms(use_true_random=True))
-@settings(max_examples=EXAMPLES)
+@settings(max_examples=examples(EXAMPLES))
 def test_job_agrees_with_the_definition(random: Random) -> None:
     """Each score and decision of random attempts is what the definition says, in any order."""
     tools = random_tools(random)

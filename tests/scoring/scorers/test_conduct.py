@@ -9,6 +9,7 @@ import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.scoring.build import (
     Row,
     call,
@@ -98,7 +99,7 @@ def endings(con: duckdb.DuckDBPyConnection, attempts: list[plain.Attempt]) -> No
 
 
 @given(st.randoms(use_true_random=True))
-@settings(max_examples=EXAMPLES)
+@settings(max_examples=examples(EXAMPLES))
 def test_conduct_agrees_with_the_definition(random: Random) -> None:
     """Each score of random attempts is what the definition says, in any order of rows."""
     tools = random_tools(random)

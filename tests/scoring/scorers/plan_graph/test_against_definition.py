@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.scoring.build import Row, call, trajectory
 
 from . import plain
@@ -160,7 +161,7 @@ def rows(trajectory_id: str, attempt: plain.Attempt) -> list[Row]:
     ]
 
 
-@settings(max_examples=5, phases=[Phase.generate])
+@settings(max_examples=examples(5), phases=[Phase.generate])
 @given(st.integers(min_value=0))
 def test_job_agrees_with_the_definition(seed: int) -> None:
     """Scores and rows of 600 attempts at 150 tasks are those of the definition."""
