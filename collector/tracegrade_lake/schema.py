@@ -105,8 +105,9 @@ _EXTRA_COLUMNS: Final = (
     Column(
         "oversize",
         MAP,
-        "Values that their own column cannot hold and is NULL for, as text by field (`start_ns`, "
-        "`events[0].time_ns`): times above 2^63 - 1 and ids of zeros. NULL if there are none.",
+        "Values that do not fit into their own column, which is NULL then: times above 2^63 - 1 "
+        "and ids of zeros, as text by field (`start_ns`, `events[0].time_ns`). NULL if there are "
+        "none.",
     ),
     Column(
         "resource_attribute_types",

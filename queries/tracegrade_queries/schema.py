@@ -234,7 +234,7 @@ TRAJECTORIES: Final = Table(
             "sample_weight",
             DOUBLE,
             "1 / probability that the trace was sampled, from `ot=th` in the trace state; 1 if "
-            "all are.",
+            "traces are not sampled.",
         ),
         Column(
             "root_failed", BOOLEAN, "True if the root span's status is error; NULL without a root."

@@ -171,12 +171,13 @@ SUB_GOALS: Final = Table(
         Column(
             "deps_met",
             BOOLEAN,
-            "True if its direct prerequisites were completed, or it has none.",
+            "True if each direct prerequisite was completed, or held from the start to the end; "
+            "also if it has none.",
         ),
         Column(
             "all_deps_met",
             BOOLEAN,
-            "True if all of its prerequisites were completed, or it has none.",
+            "As deps_met, of all its prerequisites.",
         ),
         Column(
             "dependency_violation",
