@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from tracegrade_queries.costs import pricing
 from tracegrade_scoring.errors import PriceFileInvalid, PriceFileUnreadable
 from tracegrade_scoring.tasks.shape import parse_as
-from tracegrade_scoring.tasks.source import Problem, Source, read
+from tracegrade_scoring.tasks.source import Problem, SourceFile, read
 
 DECIMALS: Final = 6
 """A token's price is a whole number of millionths of a millionth of a dollar."""
@@ -87,7 +87,7 @@ def load_prices(path: Path | None) -> pricing.Prices:
 _KEYS: Final[dict[str, type[BaseModel]]] = {"models": ModelPrice}
 
 
-def _stray_stars(source: Source, file: PriceFile | None) -> Iterator[Problem]:
+def _stray_stars(source: SourceFile, file: PriceFile | None) -> Iterator[Problem]:
     for name in file.models if file else ():
         if "*" in name[:-1]:
             fact = f"'{name}' has a * before its end"

@@ -12,7 +12,7 @@ from tracegrade_scoring.rendering.options import LakeOption, LevelOption
 from tracegrade_scoring.rendering.output import put_out
 
 
-class Format(StrEnum):
+class ComparisonFormat(StrEnum):
     """How a comparison is written."""
 
     TERMINAL = "terminal"
@@ -29,8 +29,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         str | None, typer.Option(help="Only this agent; else every one with both.")
     ] = None,
     format_: Annotated[
-        Format, typer.Option("--format", help="How to write it.")
-    ] = Format.TERMINAL,
+        ComparisonFormat, typer.Option("--format", help="How to write it.")
+    ] = ComparisonFormat.TERMINAL,
     out: Annotated[
         Path | None, typer.Option(help="File to write; else stdout.", metavar="FILE")
     ] = None,

@@ -12,7 +12,7 @@ import numpy as np
 
 from tracegrade_scoring.compare.flags import paired_flags, unpaired_flags
 from tracegrade_scoring.compare.model import Compared
-from tracegrade_scoring.compare.paired import Difference, Pair, t_score_difference
+from tracegrade_scoring.compare.paired import Difference, TaskPair, t_score_difference
 from tracegrade_scoring.compare.unpaired import MIN_ATTEMPTS, with_delta_interval
 from tracegrade_scoring.statistics.intervals import LEVEL
 from tracegrade_scoring.statistics.t_score import DEFAULT, PRESETS, Axes, t_score
@@ -22,7 +22,7 @@ AXES: Final = {"tsa": "tsa", "pq": "pq", "ra": "ra_after_recovery"}
 BEST: Final = 10.0
 """Of an axis."""
 
-TaskPairs: TypeAlias = Mapping[str, Pair]
+TaskPairs: TypeAlias = Mapping[str, TaskPair]
 """One metric of each task that has it on both sides."""
 
 
@@ -48,7 +48,7 @@ def paired_composite(
         level: Of the interval, between 0 and 1.
     """
     tasks = sorted({task for metric in AXES.values() for task in axes[metric]})
-    default = dict.fromkeys(tasks, Pair((BEST, 1.0), (BEST, 1.0)))
+    default = dict.fromkeys(tasks, TaskPair((BEST, 1.0), (BEST, 1.0)))
     known = {**axes, "pq": default} if pq_defaulted else axes
     missing = tuple(axis for axis, metric in AXES.items() if not known[metric])
     if missing:

@@ -5,14 +5,14 @@ Source: docs/metrics.md, section 0.6.
 
 from collections.abc import Sequence
 
-from tracegrade_scoring.compare.paired import Pair
+from tracegrade_scoring.compare.paired import TaskPair
 from tracegrade_scoring.metrics import DECISION_POINT_METRICS
 from tracegrade_scoring.statistics.intervals import MIN_TASKS
 from tracegrade_scoring.statistics.release import MIN_DECISION_POINTS, MIN_TASK_TYPES
 from tracegrade_scoring.statistics.reliability import SMALL_SAMPLE
 
 
-def paired_flags(metric: str, pairs: Sequence[Pair]) -> tuple[str, ...]:
+def paired_flags(metric: str, pairs: Sequence[TaskPair]) -> tuple[str, ...]:
     """Return `insufficient_sample` and `few_tasks`, as far as they hold; none without a pair."""
     if not pairs:
         return ()

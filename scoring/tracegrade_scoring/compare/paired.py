@@ -23,7 +23,7 @@ from tracegrade_scoring.statistics.t_score import (
 Numbers: TypeAlias = npt.NDArray[np.float64]
 
 
-class Pair(NamedTuple):
+class TaskPair(NamedTuple):
     """One task on both sides: what a rate is made of."""
 
     base: tuple[float, float]
@@ -53,7 +53,7 @@ class Difference(NamedTuple):
 
 
 def difference(
-    pairs: Sequence[Pair], *, of_attempts: bool = False, level: float = LEVEL
+    pairs: Sequence[TaskPair], *, of_attempts: bool = False, level: float = LEVEL
 ) -> Difference:
     """Return how far the candidate is from the base.
 
@@ -79,7 +79,7 @@ def _rate(sides: Sequence[tuple[float, float]]) -> float:
     return sum((top for top, _ in sides), 0.0) / sum((bottom for _, bottom in sides), 0.0)
 
 
-def _with_interval(found: Difference, pairs: Sequence[Pair], level: float) -> Difference:
+def _with_interval(found: Difference, pairs: Sequence[TaskPair], level: float) -> Difference:
     """Return the difference with its percentile interval and p-value over resampled tasks."""
     base, candidate = (
         resampled_sums([side[0] for side in sides]) / resampled_sums([side[1] for side in sides])
@@ -104,7 +104,9 @@ def _with_spread(found: Difference, drawn: Numbers, level: float) -> Difference:
     )
 
 
-def t_score_difference(tasks: Sequence[Sequence[Pair | None]], level: float = LEVEL) -> Difference:
+def t_score_difference(
+    tasks: Sequence[Sequence[TaskPair | None]], level: float = LEVEL
+) -> Difference:
     """Return how far the T-Scores of two releases are apart, with the default weights.
 
     Source: docs/metrics.md, section 7.4: each axis is put together over the tasks that have it,
@@ -140,7 +142,7 @@ def _is_single(numerator: float, denominator: float) -> bool:
     return denominator == 1 and numerator in (0, 1)
 
 
-def _mcnemar(pairs: Sequence[Pair]) -> float:
+def _mcnemar(pairs: Sequence[TaskPair]) -> float:
     """Return McNemar's exact test of as many tasks changing one way as the other."""
     fell = sum(pair.base[0] > pair.candidate[0] for pair in pairs)
     rose = sum(pair.base[0] < pair.candidate[0] for pair in pairs)

@@ -29,7 +29,7 @@ from tracegrade_scoring.compare.model import (
     MockedTool,
     TaskChange,
 )
-from tracegrade_scoring.compare.paired import Pair, difference, holm
+from tracegrade_scoring.compare.paired import TaskPair, difference, holm
 from tracegrade_scoring.compare.unpaired import Side, unpaired_difference
 from tracegrade_scoring.errors import NothingToCompare
 from tracegrade_scoring.metrics import FAILURE_MODES, TASK_MEANS
@@ -203,11 +203,11 @@ def _scored_column(rows: Sequence[Row]) -> str:
     return "scored" if "base_scored" in rows[0] else "denominator"
 
 
-def _pair_of(metric: str) -> Callable[[Row], Pair | None]:
+def _pair_of(metric: str) -> Callable[[Row], TaskPair | None]:
     return _mean_pair if metric in TASK_MEANS else _pair
 
 
-def _pair(row: Row) -> Pair | None:
+def _pair(row: Row) -> TaskPair | None:
     values = [
         row[f"{side}_{part}"]
         for side in ("base", "candidate")
@@ -215,18 +215,18 @@ def _pair(row: Row) -> Pair | None:
     ]
     if None in values or not values[1] or not values[3]:
         return None
-    return Pair((values[0], values[1]), (values[2], values[3]))
+    return TaskPair((values[0], values[1]), (values[2], values[3]))
 
 
-def _mean_pair(row: Row) -> Pair | None:
+def _mean_pair(row: Row) -> TaskPair | None:
     base, candidate = row["base_mean"], row["candidate_mean"]
     if base is None or candidate is None:
         return None
-    return Pair((base, 1.0), (candidate, 1.0))
+    return TaskPair((base, 1.0), (candidate, 1.0))
 
 
 def _paired_composite(scores: Sequence[Row], level: float) -> Composite:
-    pairs: dict[str, dict[str, Pair]] = {metric: {} for metric in AXES.values()}
+    pairs: dict[str, dict[str, TaskPair]] = {metric: {} for metric in AXES.values()}
     for row in scores:
         if row["metric"] in pairs and (pair := _pair_of(row["metric"])(row)):
             pairs[row["metric"]][row["task_id"]] = pair
@@ -266,25 +266,25 @@ def _reliability(attempts: Sequence[Row], level: float) -> dict[str, Compared]:
     }
 
 
-def _success(row: Row) -> Pair:
-    return Pair(
+def _success(row: Row) -> TaskPair:
+    return TaskPair(
         (float(row["base_correct"]), float(row["base_valid"])),
         (float(row["candidate_correct"]), float(row["candidate_valid"])),
     )
 
 
-def _passes(known: Sequence[Row]) -> dict[str, list[Pair]]:
+def _passes(known: Sequence[Row]) -> dict[str, list[TaskPair]]:
     """Return each task's unbiased pass@k and pass^k on both sides, of which they are means."""
     smallest = min((min(row["base_valid"], row["candidate_valid"]) for row in known), default=0)
-    rates: dict[str, list[Pair]] = defaultdict(list)
+    rates: dict[str, list[TaskPair]] = defaultdict(list)
     for row in known:
         base, candidate = (
             passes([Attempts(row[f"{side}_valid"], row[f"{side}_correct"])])[:smallest]
             for side in ("base", "candidate")
         )
         for old, new in zip(base, candidate, strict=True):
-            rates[f"pass@{old.k}"].append(Pair((old.pass_at_k, 1.0), (new.pass_at_k, 1.0)))
-            rates[f"pass^{old.k}"].append(Pair((old.pass_hat_k, 1.0), (new.pass_hat_k, 1.0)))
+            rates[f"pass@{old.k}"].append(TaskPair((old.pass_at_k, 1.0), (new.pass_at_k, 1.0)))
+            rates[f"pass^{old.k}"].append(TaskPair((old.pass_hat_k, 1.0), (new.pass_hat_k, 1.0)))
     return rates
 
 
@@ -316,7 +316,7 @@ def _failure_modes(
 
 
 def _categories(attempts: Sequence[Row], level: float) -> Iterator[CategoryChange]:
-    by_category: dict[str | None, list[Pair]] = defaultdict(list)
+    by_category: dict[str | None, list[TaskPair]] = defaultdict(list)
     for row in attempts:
         if row["base_valid"] and row["candidate_valid"]:
             by_category[row["task_category"]].append(_success(row))

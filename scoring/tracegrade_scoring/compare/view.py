@@ -55,7 +55,7 @@ class Row(NamedTuple):
     """Tasks or runs behind it; '' if they are all that are compared."""
 
 
-class ModeRow(NamedTuple):
+class ModeDifference(NamedTuple):
     """One failure mode on both sides."""
 
     mode: str
@@ -84,7 +84,7 @@ class CohortView:
     findings: tuple[str, ...]
     rows: tuple[Row, ...]
     more_rows: tuple[Row, ...]
-    modes: tuple[ModeRow, ...]
+    modes: tuple[ModeDifference, ...]
     categories: tuple[Row, ...]
     tasks: tuple[tuple[str, ...], ...]
     """Task, success before and after, steps before and after, a remark."""
@@ -301,9 +301,9 @@ def _is_sure(mode: FailureMode) -> bool:
     return mode.p_holm is not None and mode.p_holm < SIGNIFICANT
 
 
-def _mode_row(mode: FailureMode) -> ModeRow:
+def _mode_row(mode: FailureMode) -> ModeDifference:
     found = mode.compared.found
-    return ModeRow(
+    return ModeDifference(
         _mode_name(mode.mode),
         _share(found.base),
         _share(found.candidate),

@@ -11,7 +11,7 @@ from typing import Final
 from tracegrade_scoring.rendering.output import screen
 
 
-class Format(StrEnum):
+class ReportFormat(StrEnum):
     """How a report or a timeline is written."""
 
     TERMINAL = "terminal"
@@ -38,7 +38,7 @@ def render(found: object, package: str, format_: str, out: Path | None) -> str:
     """
     module = import_module(f"{package}.{_MODULES.get(format_, format_)}")
     write = getattr(module, f"render_{format_}")
-    if format_ == Format.TERMINAL:
+    if format_ == ReportFormat.TERMINAL:
         width, colour = screen(out)
         text: str = write(found, width=width, colour=colour)
     else:

@@ -19,8 +19,8 @@ def render_json(report: Report) -> str:
     """
     document = {
         "lake": report.lake,
-        "level": report.reading.level,
-        "literal": report.reading.literal,
+        "level": report.options.level,
+        "literal": report.options.literal,
         "contents": report.contents._asdict(),
         "missing": [{"fact": fact, "commands": commands} for fact, commands in missing(report)],
         "releases": [_release(release) for release in report.releases],
@@ -83,7 +83,7 @@ def _passes(of: Reliability, found: Sequence[Pass]) -> list[dict[str, Any]]:
 
 def _t_score(release: Release) -> dict[str, Any]:
     """Return the composite with its axes, by every preset, and for each task."""
-    interval, literal = release.t_score_interval, release.reading.literal
+    interval, literal = release.t_score_interval, release.options.literal
     return {
         **release.t_score._asdict(),
         "low": interval and interval.low,

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from tracegrade_scoring.rendering.formats import Format, render
+from tracegrade_scoring.rendering.formats import ReportFormat, render
 from tracegrade_scoring.rendering.options import LakeOption, LevelOption
 from tracegrade_scoring.rendering.output import put_out
 
@@ -31,8 +31,8 @@ class MissingAttempts(StrEnum):
 def report(  # noqa: PLR0913, PLR0917 - one parameter per option
     lake: LakeOption,
     format_: Annotated[
-        Format, typer.Option("--format", help="How to write it.")
-    ] = Format.TERMINAL,
+        ReportFormat, typer.Option("--format", help="How to write it.")
+    ] = ReportFormat.TERMINAL,
     out: Annotated[
         Path | None, typer.Option(help="File to write; else stdout.", metavar="FILE")
     ] = None,
@@ -57,15 +57,15 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
 ) -> None:
     """Show the scores of each release of each agent, or one run, with the evidence."""
     from tracegrade_scoring.report import lake as opened  # noqa: PLC0415 - keeps --help quick
-    from tracegrade_scoring.report.model import Counting, Reading  # noqa: PLC0415
+    from tracegrade_scoring.report.model import Counting, ReportOptions  # noqa: PLC0415
 
     note = partial(typer.echo, err=True)
     counting = Counting(min_trials, missing.value, trials)
     if trajectory is None:
-        found = opened.read_lake(lake, note, counting, Reading(level, compat is not None))
+        found = opened.read_lake(lake, note, counting, ReportOptions(level, compat is not None))
         text = render(found, "tracegrade_scoring.report", format_, out)
     else:
-        whole = format_ in {Format.JSON, Format.CSV}
+        whole = format_ in {ReportFormat.JSON, ReportFormat.CSV}
         run = opened.read_run(lake, note, trajectory, whole=whole)
         text = render(run, "tracegrade_scoring.timeline", format_, out)
     put_out(text, out, "report")

@@ -5,7 +5,13 @@ from pathlib import Path
 
 from tracegrade_queries.engine.connection import connect, open_lake
 from tracegrade_scoring.layer import SCORES
-from tracegrade_scoring.report.model import EVERY_ATTEMPT, PLAIN_READING, Counting, Reading, Report
+from tracegrade_scoring.report.model import (
+    DEFAULT_OPTIONS,
+    EVERY_ATTEMPT,
+    Counting,
+    Report,
+    ReportOptions,
+)
 from tracegrade_scoring.report.read import read_report
 from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.read import CHARACTERS, STEP_ROWS, read_timeline
@@ -18,7 +24,7 @@ def read_lake(
     place: str | Path,
     note: Callable[[str], object],
     counting: Counting = EVERY_ATTEMPT,
-    reading: Reading = PLAIN_READING,
+    options: ReportOptions = DEFAULT_OPTIONS,
 ) -> Report:
     """Return the report of a lake as it is now; `note` gets a line if reading it is slow.
 
@@ -26,7 +32,7 @@ def read_lake(
         LakeMissing: There is no lake.
     """
     with connect(open_lake(place, note), layers=(SCORES,)) as con:
-        return read_report(con, str(place), counting, reading)
+        return read_report(con, str(place), counting, options)
 
 
 def read_run(

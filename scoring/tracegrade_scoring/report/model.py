@@ -75,7 +75,7 @@ EVERY_ATTEMPT = Counting()
 """Every attempt of known success, of every task."""
 
 
-class Reading(NamedTuple):
+class ReportOptions(NamedTuple):
     """How numbers are read that are put together from the tables."""
 
     level: float = LEVEL
@@ -84,7 +84,7 @@ class Reading(NamedTuple):
     """The T-Score and its tool selection are those of the article's text [Triangle]."""
 
 
-PLAIN_READING = Reading()
+DEFAULT_OPTIONS = ReportOptions()
 
 
 @dataclass(frozen=True)
@@ -266,7 +266,7 @@ class Release:
     failure_modes: tuple[ModeOutcome, ...] = ()
     spreads: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Of each metric its values over runs at `QUANTILES`."""
-    reading: Reading = PLAIN_READING
+    options: ReportOptions = DEFAULT_OPTIONS
 
     @property
     def axes(self) -> Axes:
@@ -287,7 +287,7 @@ class Release:
 
     def _parts(self, *, strict: bool = False) -> list[triangle.TaskAxes]:
         """Return what each task adds to each axis."""
-        found = [t.parts(literal=self.reading.literal, strict=strict) for t in self.task_axes]
+        found = [t.parts(literal=self.options.literal, strict=strict) for t in self.task_axes]
         if self.pq_defaulted:
             return [(tsa, AxisSums(10.0, 1.0), ra) for tsa, _, ra in found]
         return found
@@ -301,7 +301,7 @@ class Release:
     @property
     def t_score(self) -> TScore:
         """The composite of all tasks together, with the default weights."""
-        return t_score(self.axes, literal=self.reading.literal)
+        return t_score(self.axes, literal=self.options.literal)
 
     @property
     def t_score_interval(self) -> Interval | None:
@@ -309,7 +309,7 @@ class Release:
         known = sum(task.task_id is not None for task in self.task_axes)
         if known < MIN_TASKS:
             return None
-        level, literal = self.reading
+        level, literal = self.options
         return triangle.t_score_interval(self._parts(), level=level, literal=literal)
 
     @property
@@ -346,4 +346,4 @@ class Report:
     """The lake as the user named it."""
     contents: LakeContents
     releases: tuple[Release, ...] = ()
-    reading: Reading = PLAIN_READING
+    options: ReportOptions = DEFAULT_OPTIONS

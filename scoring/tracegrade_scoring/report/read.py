@@ -12,17 +12,17 @@ from duckdb import DuckDBPyConnection
 from tracegrade_scoring.rendering.rows import Row, read_rows
 from tracegrade_scoring.report.counted import counted_alone
 from tracegrade_scoring.report.model import (
+    DEFAULT_OPTIONS,
     EVERY_ATTEMPT,
-    PLAIN_READING,
     Counting,
     Key,
     LakeContents,
     ModeOutcome,
-    Reading,
     Release,
     Reliability,
     ReplanningRuns,
     Report,
+    ReportOptions,
     Runs,
     Score,
     SubGoalOutcome,
@@ -52,7 +52,7 @@ def read_report(
     con: DuckDBPyConnection,
     lake: str,
     counting: Counting = EVERY_ATTEMPT,
-    reading: Reading = PLAIN_READING,
+    options: ReportOptions = DEFAULT_OPTIONS,
 ) -> Report:
     """Return what the tables behind a connection say about each release.
 
@@ -60,17 +60,17 @@ def read_report(
         con: Holds the tables that the queries under `tracegrade_queries/report` read.
         lake: The lake's name for the reader.
         counting: Which attempts reliability is counted over.
-        reading: Level of intervals, and whose T-Score.
+        options: Level of intervals, and whose T-Score.
     """
     (contents,) = read_rows(con, "lake_contents")
     runs = _by_release(read_rows(con, "release_runs"))
     facts = {"attempt_successes": _by_release(read_rows(con, "attempt_successes"))}
-    with counted_alone(con, reading.level):
+    with counted_alone(con, options.level):
         facts |= {name: _by_release(read_rows(con, name)) for name in _PLAIN_FACTS}
         wrong = read_rows(con, "wrong_decisions", rows=EVIDENCE_ROWS)
     facts["wrong_decisions"] = _by_release(wrong)
-    releases = tuple(_release(key, row, facts, counting, reading) for key, (row,) in runs.items())
-    return Report(lake, LakeContents(**contents), releases, reading)
+    releases = tuple(_release(key, row, facts, counting, options) for key, (row,) in runs.items())
+    return Report(lake, LakeContents(**contents), releases, options)
 
 
 _PLAIN_FACTS = (
@@ -95,7 +95,7 @@ def _by_release(rows: Iterable[Row]) -> dict[Key, list[Row]]:
 
 
 def _release(
-    key: Key, runs: Row, facts: Mapping[str, Rows], counting: Counting, reading: Reading
+    key: Key, runs: Row, facts: Mapping[str, Rows], counting: Counting, options: ReportOptions
 ) -> Release:
     def of(name: str) -> list[Row]:
         return facts[name].get(key, [])
@@ -105,7 +105,7 @@ def _release(
         key,
         Runs(**runs),
         metrics=_scores(of("release_metrics"), of("unscored_reasons")),
-        reliability=_reliability(of("attempt_successes"), counting, reading.level),
+        reliability=_reliability(of("attempt_successes"), counting, options.level),
         wrong_decisions=tuple(_wrong_decision(row) for row in wrong),
         wrong_decision_rows=wrong[0]["total"] if wrong else 0,
         sub_goals=tuple(
@@ -118,7 +118,7 @@ def _release(
         task_axes=tuple(TaskAxes(**row) for row in of("task_axes")),
         failure_modes=tuple(ModeOutcome(**row) for row in of("failing_runs")),
         spreads={row["metric"]: tuple(row["quantiles"]) for row in of("score_spreads")},
-        reading=reading,
+        options=options,
     )
 
 

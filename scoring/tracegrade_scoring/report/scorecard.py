@@ -89,14 +89,14 @@ def late_ra_warning(release: Release) -> str | None:
 
 
 def _notes(release: Release) -> Iterator[str]:
-    score, strict = release.t_score, t_score(release.strict_axes, literal=release.reading.literal)
+    score, strict = release.t_score, t_score(release.strict_axes, literal=release.options.literal)
     yield score.recommended_use or _why_none(release)
     if found := release.t_score_interval:
         ends = f"{words.number(found.low)} to {words.number(found.high)}"
         labels = dict.fromkeys(label_of(end)[0] or "" for end in (found.low, found.high))
-        level = words.level(release.reading.level)
+        level = words.level(release.options.level)
         yield f"{level} interval {ends}, {' to '.join(labels)}"
-    if release.reading.literal:
+    if release.options.literal:
         yield "By the article's own formula and without missed decision points"
     if score.value is None and _measured(release):
         yield f"Over {' and '.join(_known(release))} alone: {words.number(score.partial)}"
@@ -155,6 +155,6 @@ def _share(value: float | None) -> str:
 
 def _presets(release: Release) -> Iterator[tuple[str, str]]:
     for name, weights in PRESETS.items():
-        found = t_score(release.axes, weights, literal=release.reading.literal)
+        found = t_score(release.axes, weights, literal=release.options.literal)
         if found.value is not None:
             yield name, f"{words.number(found.value)}, {found.label}"

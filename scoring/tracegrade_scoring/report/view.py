@@ -190,7 +190,7 @@ def _agent_view(name: str, releases: tuple[Release, ...]) -> AgentView:
         passes=tuple(row for release in releases for row in _pass_rows(release)),
         unmeasured=_unmeasured([*metrics, *others], releases),
         cautions=_cautions(metrics, releases),
-        level=words.level(releases[0].reading.level),
+        level=words.level(releases[0].options.level),
         cards=tuple(
             found for release in releases if (found := card(release, release_label(release)))
         ),

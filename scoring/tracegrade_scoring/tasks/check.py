@@ -21,10 +21,10 @@ from tracegrade_scoring.tasks.model import (
     Tool,
 )
 from tracegrade_scoring.tasks.shape import did_you_mean, dotted
-from tracegrade_scoring.tasks.source import Path, Problem, Source
+from tracegrade_scoring.tasks.source import Path, Problem, SourceFile
 
 
-def check_file(source: Source, file: TaskFile, tools: Mapping[str, Tool]) -> Iterator[Problem]:
+def check_file(source: SourceFile, file: TaskFile, tools: Mapping[str, Tool]) -> Iterator[Problem]:
     """Yield the problems of one file.
 
     Args:
@@ -39,7 +39,9 @@ def check_file(source: Source, file: TaskFile, tools: Mapping[str, Tool]) -> Ite
         yield from _check_task(source, ("tasks", name), task)
 
 
-def unknown_names(source: Source, file: TaskFile, tools: Mapping[str, Tool]) -> Iterator[Problem]:
+def unknown_names(
+    source: SourceFile, file: TaskFile, tools: Mapping[str, Tool]
+) -> Iterator[Problem]:
     """Yield a problem for each tool name that no loaded file declares.
 
     An alternative of which nothing is known is an error, since it is never a better one. Elsewhere
@@ -85,7 +87,7 @@ def _expected_tools(path: Path, expected: Expected) -> Iterator[tuple[Path, str]
     yield from _items((*path, "accept"), expected.accept)
 
 
-def _check_tool(source: Source, path: Path, tool: Tool) -> Iterator[Problem]:
+def _check_tool(source: SourceFile, path: Path, tool: Tool) -> Iterator[Problem]:
     yield from _pattern(source, (*path, "error_pattern"), tool.error_pattern)
     if path[-1] in tool.alternatives:
         at = (*path, "alternatives", tool.alternatives.index(str(path[-1])))
@@ -108,7 +110,7 @@ def _refuse(uri: str) -> Any:
     raise ValueError(msg)
 
 
-def _check_task(source: Source, path: Path, task: Task) -> Iterator[Problem]:
+def _check_task(source: SourceFile, path: Path, task: Task) -> Iterator[Problem]:
     groups: Sequence[str] = ()
     if task.match and task.match.user_input:
         at = (*path, "match", "user_input")
@@ -138,7 +140,7 @@ def _quiet() -> Any:
     return options
 
 
-def _pattern(source: Source, path: Path, pattern: str | None) -> Iterator[Problem]:
+def _pattern(source: SourceFile, path: Path, pattern: str | None) -> Iterator[Problem]:
     fault = None if pattern is None else engine.pattern_fault(pattern)
     if fault:
         fact = f"{dotted(path)} is no RE2 pattern: {fault}"
@@ -146,7 +148,7 @@ def _pattern(source: Source, path: Path, pattern: str | None) -> Iterator[Proble
 
 
 def _check_expected(
-    source: Source, path: Path, expected: Sequence[Expected], groups: Sequence[str]
+    source: SourceFile, path: Path, expected: Sequence[Expected], groups: Sequence[str]
 ) -> Iterator[Problem]:
     seen: dict[str, int] = {}
     for i, point in enumerate(expected):
@@ -161,7 +163,7 @@ def _check_expected(
 
 
 def _arguments(
-    source: Source, path: Path, arguments: Mapping[str, Any], groups: Sequence[str]
+    source: SourceFile, path: Path, arguments: Mapping[str, Any], groups: Sequence[str]
 ) -> Iterator[Problem]:
     for key in arguments:
         for fact, way_out in argument_path_faults(key):
@@ -170,7 +172,7 @@ def _arguments(
 
 
 def _values(
-    source: Source, path: Path, values: Mapping[str, Any], groups: Sequence[str]
+    source: SourceFile, path: Path, values: Mapping[str, Any], groups: Sequence[str]
 ) -> Iterator[Problem]:
     for key, value in values.items():
         name = bound_name(value)
@@ -183,7 +185,7 @@ def _values(
 
 
 def _check_criterion(
-    source: Source, path: Path, criterion: Criterion, groups: Sequence[str]
+    source: SourceFile, path: Path, criterion: Criterion, groups: Sequence[str]
 ) -> Iterator[Problem]:
     if bound_name(criterion.answer):
         yield from _values(source, path, {"answer": criterion.answer}, groups)
@@ -201,14 +203,14 @@ def _check_criterion(
         yield from _check_criterion(source, (*path, "any_of", i), alternative, groups)
 
 
-def _json_path(source: Source, path: Path, json_path: str) -> Iterator[Problem]:
+def _json_path(source: SourceFile, path: Path, json_path: str) -> Iterator[Problem]:
     fault = engine.json_path_fault(json_path)
     if fault:
         fact = f"'{json_path}' is no JSON path to one value: {fault}"
         yield source.problem(path, fact, "write it like $.order.state or $.orders[0].state")
 
 
-def _expression(source: Source, path: Path, sql: str) -> Iterator[Problem]:
+def _expression(source: SourceFile, path: Path, sql: str) -> Iterator[Problem]:
     fault = engine.expression_fault(sql)
     if fault:
         way_out = "give a boolean expression over steps, like count(*) < 9"
@@ -216,7 +218,7 @@ def _expression(source: Source, path: Path, sql: str) -> Iterator[Problem]:
 
 
 def _check_sub_goal(
-    source: Source, path: Path, sub_goal: SubGoal, groups: Sequence[str]
+    source: SourceFile, path: Path, sub_goal: SubGoal, groups: Sequence[str]
 ) -> Iterator[Problem]:
     for i, rule in enumerate(sub_goal.serves):
         yield from _pattern(source, (*path, "serves", i, "arguments"), rule.arguments)
@@ -224,7 +226,7 @@ def _check_sub_goal(
         yield from _check_criterion(source, (*path, "success"), sub_goal.success, groups)
 
 
-def _check_graphs(source: Source, path: Path, task: Task) -> Iterator[Problem]:
+def _check_graphs(source: SourceFile, path: Path, task: Task) -> Iterator[Problem]:
     """Yield what is wrong with the plan graphs of a task, one by one and together."""
     if task.graphs:
         yield from _check_places(source, path, task)
@@ -247,12 +249,12 @@ def _check_graphs(source: Source, path: Path, task: Task) -> Iterator[Problem]:
 def _graph(sub_goals: Mapping[str, SubGoal], nodes: Mapping[str, Node]) -> graph.Graph:
     counted = {name for name, goal in sub_goals.items() if goal.serves or goal.success}
     return {
-        name: graph.SubGoal(tuple(node.deps), tuple(map(tuple, node.any_of)), name in counted)
+        name: graph.GraphNode(tuple(node.deps), tuple(map(tuple, node.any_of)), name in counted)
         for name, node in nodes.items()
     }
 
 
-def _check_places(source: Source, path: Path, task: Task) -> Iterator[Problem]:
+def _check_places(source: SourceFile, path: Path, task: Task) -> Iterator[Problem]:
     """Yield the sub-goals that `graphs` leave out, and those that have a place of their own."""
     placed = {name for nodes in task.graphs.values() for name in nodes}
     for name, sub_goal in task.sub_goals.items():
@@ -266,7 +268,7 @@ def _check_places(source: Source, path: Path, task: Task) -> Iterator[Problem]:
 
 
 def _check_graph(
-    source: Source,
+    source: SourceFile,
     path: Path,
     sub_goals: Mapping[str, SubGoal],
     nodes: Mapping[str, Node],
@@ -284,7 +286,7 @@ def _check_graph(
 
 
 def _undescribed(
-    source: Source, path: Path, sub_goals: Mapping[str, SubGoal], nodes: Mapping[str, Node]
+    source: SourceFile, path: Path, sub_goals: Mapping[str, SubGoal], nodes: Mapping[str, Node]
 ) -> Iterator[Problem]:
     for name in nodes:
         if name not in sub_goals:
@@ -294,7 +296,7 @@ def _undescribed(
 
 
 def _unknown_members(
-    source: Source, path: Path, sub_goals: Mapping[str, Node]
+    source: SourceFile, path: Path, sub_goals: Mapping[str, Node]
 ) -> Iterator[Problem]:
     task_id = str(path[1])
     for name, sub_goal in sub_goals.items():

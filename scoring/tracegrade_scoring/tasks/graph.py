@@ -21,7 +21,7 @@ MAX_VARIANTS: Final = 256
 
 
 @dataclass(frozen=True)
-class SubGoal:
+class GraphNode:
     """One node of a task's graph."""
 
     deps: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ class SubGoal:
     """False for a node without `serves` and `success`: it only holds others together."""
 
 
-Graph = Mapping[str, SubGoal]
+Graph = Mapping[str, GraphNode]
 """Sub-goals by id, in file order."""
 
 
@@ -158,7 +158,7 @@ def _below(graph: Graph, variant: Variant, owner: str) -> set[str]:
     return below
 
 
-def _members(node: SubGoal) -> Iterable[str]:
+def _members(node: GraphNode) -> Iterable[str]:
     return chain.from_iterable(node.any_of)
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from tracegrade_scoring.errors import TaskFileUnreadable
 from tracegrade_scoring.tasks import check, shape
 from tracegrade_scoring.tasks.model import Task, TaskFile, Tool, ToolCorrectness
-from tracegrade_scoring.tasks.source import Problem, Source, read
+from tracegrade_scoring.tasks.source import Problem, SourceFile, read
 
 SUFFIXES: Final = (".yaml", ".yml")
 """What counts as a task file in a folder."""
@@ -73,7 +73,7 @@ def load(paths: Sequence[Path]) -> Loaded:
     """
     sources = [read(str(path), _text(path)) for path in _files(paths)]
     problems = [problem for source in sources for problem in source.problems]
-    parsed: list[tuple[Source, TaskFile]] = []
+    parsed: list[tuple[SourceFile, TaskFile]] = []
     for source in sources:
         if source.values is None and source.problems:
             continue
@@ -84,7 +84,7 @@ def load(paths: Sequence[Path]) -> Loaded:
     return _combine(parsed, problems)
 
 
-def _combine(parsed: Sequence[tuple[Source, TaskFile]], problems: list[Problem]) -> Loaded:
+def _combine(parsed: Sequence[tuple[SourceFile, TaskFile]], problems: list[Problem]) -> Loaded:
     tools = {name: tool for _, file in parsed for name, tool in file.tools.items()}
     tasks = {name: task for _, file in parsed for name, task in file.tasks.items()}
     problems += _declared_twice(parsed)
@@ -94,9 +94,9 @@ def _combine(parsed: Sequence[tuple[Source, TaskFile]], problems: list[Problem])
     return Loaded(specification, sorted(problems, key=lambda problem: problem[:2]))
 
 
-def _declared_twice(parsed: Sequence[tuple[Source, TaskFile]]) -> Iterator[Problem]:
+def _declared_twice(parsed: Sequence[tuple[SourceFile, TaskFile]]) -> Iterator[Problem]:
     """Yield a problem for each tool or task that two files declare."""
-    seen: dict[tuple[str, str], Source] = {}
+    seen: dict[tuple[str, str], SourceFile] = {}
     for source, file in parsed:
         for key in [
             *(("tools", name) for name in file.tools),

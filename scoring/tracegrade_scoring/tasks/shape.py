@@ -8,7 +8,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from tracegrade_scoring.tasks import model
-from tracegrade_scoring.tasks.source import Problem, Source
+from tracegrade_scoring.tasks.source import Problem, SourceFile
 
 KEYS: Final[dict[str, type[BaseModel]]] = {
     "tools": model.Tool,
@@ -25,13 +25,13 @@ KEYS: Final[dict[str, type[BaseModel]]] = {
 File = TypeVar("File", bound=BaseModel)
 
 
-def parse(source: Source) -> tuple[model.TaskFile | None, list[Problem]]:
+def parse(source: SourceFile) -> tuple[model.TaskFile | None, list[Problem]]:
     """Return the file as objects, or None and what is wrong with its shape."""
     return parse_as(model.TaskFile, KEYS, source)
 
 
 def parse_as(
-    kind: type[File], keys: Mapping[str, type[BaseModel]], source: Source
+    kind: type[File], keys: Mapping[str, type[BaseModel]], source: SourceFile
 ) -> tuple[File | None, list[Problem]]:
     """Return a file of any kind as objects, or None and what is wrong with its shape.
 
@@ -50,7 +50,7 @@ def parse_as(
 
 
 def _problems(
-    source: Source,
+    source: SourceFile,
     errors: Sequence[ErrorDetails],
     kind: type[BaseModel],
     keys: Mapping[str, type[BaseModel]],

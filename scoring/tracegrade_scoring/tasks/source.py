@@ -36,7 +36,7 @@ class Problem(NamedTuple):
         return f"{self.file}:{self.line}: {self.fact}; {self.way_out}"
 
 
-class Source(NamedTuple):
+class SourceFile(NamedTuple):
     """A file as plain values, with the line of each."""
 
     file: str
@@ -74,9 +74,9 @@ for _type, _pattern, _starts in (
     )
 
 
-def read(file: str, text: str) -> Source:
+def read(file: str, text: str) -> SourceFile:
     """Return the file's values, lines and YAML errors; values are None if it cannot be parsed."""
-    source = Source(file, None, {}, [])
+    source = SourceFile(file, None, {}, [])
     try:
         values = _values(text, source)
     except yaml.MarkedYAMLError as error:
@@ -93,7 +93,7 @@ def read(file: str, text: str) -> Source:
     return source._replace(values=values)
 
 
-def _values(text: str, source: Source) -> Any:
+def _values(text: str, source: SourceFile) -> Any:
     loader = _Loader(text)
     try:
         node = loader.get_single_node()
@@ -102,7 +102,7 @@ def _values(text: str, source: Source) -> Any:
         loader.dispose()
 
 
-def _value(loader: _Loader, node: yaml.Node, path: Path, source: Source) -> Any:
+def _value(loader: _Loader, node: yaml.Node, path: Path, source: SourceFile) -> Any:
     source.lines.setdefault(path, node.start_mark.line + 1)
     if len(path) > MAX_DEPTH:
         msg = f"nested deeper than {MAX_DEPTH} levels, or an alias inside what it stands for"
@@ -134,7 +134,7 @@ def _scalar(loader: _Loader, node: yaml.Node) -> Any:
 
 
 def _entries(
-    loader: _Loader, node: yaml.MappingNode, path: Path, source: Source
+    loader: _Loader, node: yaml.MappingNode, path: Path, source: SourceFile
 ) -> Iterator[tuple[str, Any]]:
     """Yield the entries of a mapping; of equal keys the first, the others are problems."""
     seen: set[str] = set()

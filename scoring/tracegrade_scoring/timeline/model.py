@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 @dataclass(frozen=True)
-class Run:
+class TimelineRun:
     """One trajectory as a whole."""
 
     trajectory_id: str
@@ -111,7 +111,7 @@ class Timeline:
     """One run with everything that is shown of it."""
 
     lake: str
-    run: Run
+    run: TimelineRun
     steps: tuple[Step, ...]
     total_steps: int
     """Steps there are, of which `steps` holds the first."""

@@ -4,7 +4,14 @@ from duckdb import DuckDBPyConnection
 
 from tracegrade_scoring.errors import TrajectoryUnknown
 from tracegrade_scoring.rendering.rows import read_rows
-from tracegrade_scoring.timeline.model import Mark, Run, RunScore, RunSubGoal, Step, Timeline
+from tracegrade_scoring.timeline.model import (
+    Mark,
+    RunScore,
+    RunSubGoal,
+    Step,
+    Timeline,
+    TimelineRun,
+)
 
 STEP_ROWS = 2_000
 """Steps of a page: as many as it still scrolls well."""
@@ -40,7 +47,7 @@ def read_timeline(
     marks = read_rows(con, "timeline_marks", **of_run)
     return Timeline(
         lake,
-        Run(**run),
+        TimelineRun(**run),
         tuple(Step(**{k: v for k, v in step.items() if k != "total"}) for step in steps),
         total,
         tuple(Mark(**{k: v for k, v in mark.items() if k != "place"}) for mark in marks),

@@ -8,7 +8,14 @@ from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Metric, main_metrics, more_metrics
 from tracegrade_scoring.rendering.visible import visible_text
 from tracegrade_scoring.report.findings import CRITERIA
-from tracegrade_scoring.timeline.model import Mark, Run, RunScore, RunSubGoal, Step, Timeline
+from tracegrade_scoring.timeline.model import (
+    Mark,
+    RunScore,
+    RunSubGoal,
+    Step,
+    Timeline,
+    TimelineRun,
+)
 
 FAILED_CALL: Final = "failed_call"
 FAILED_BY: Final = {
@@ -37,7 +44,7 @@ FLAGS: Final = {
 """What a flag of a step means."""
 
 
-class Text(NamedTuple):
+class StepText(NamedTuple):
     """One text of a step."""
 
     title: str
@@ -56,7 +63,7 @@ class StepView:
     failed: bool
     facts: tuple[str, ...]
     """Status, tokens, effect, sub-goal, flags."""
-    texts: tuple[Text, ...]
+    texts: tuple[StepText, ...]
     marks: tuple[str, ...]
     offset: str
     duration: str
@@ -162,7 +169,7 @@ def _times(timeline: Timeline) -> Iterator[tuple[str, str]]:
         yield "times", "its steps have none" if run.start_time else "none were recorded"
 
 
-def _usage(run: Run) -> Iterator[tuple[str, str]]:
+def _usage(run: TimelineRun) -> Iterator[tuple[str, str]]:
     if run.input_tokens is not None or run.output_tokens is not None:
         tokens = (words.number(run.input_tokens), words.number(run.output_tokens))
         yield "tokens", f"{tokens[0]} in, {tokens[1]} out"
@@ -229,16 +236,16 @@ def _step_facts(step: Step, *, timed: bool) -> Iterator[str]:
     yield from (FLAGS.get(flag, words.name(flag).replace("_", " ")) for flag in flags)
 
 
-def _texts(step: Step, returned: str | None) -> Iterator[Text]:
+def _texts(step: Step, returned: str | None) -> Iterator[StepText]:
     """Yield the texts of a step. `returned`: what the call returned that this step observes."""
     if step.kind == "observation" and returned == (step.content or step.result):
-        yield Text("", "as returned")
+        yield StepText("", "as returned")
         return
     for title, text in (("arguments", step.arguments), ("result", step.result)):
         if text:
-            yield Text(title, _cut(step, text))
+            yield StepText(title, _cut(step, text))
     if step.content:
-        yield Text("", _cut(step, step.content))
+        yield StepText("", _cut(step, step.content))
 
 
 def _cut(step: Step, text: str) -> str:

@@ -7,16 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.scoring.statistics.pcg64 import pcg64
 
-from tracegrade_scoring.compare.paired import Pair, difference, holm, t_score_difference
+from tracegrade_scoring.compare.paired import TaskPair, difference, holm, t_score_difference
 from tracegrade_scoring.statistics.intervals import percentile
 
 TASKS = [
-    Pair((0.0, 5.0), (1.0, 4.0)),
-    Pair((3.0, 6.0), (5.0, 6.0)),
-    Pair((1.0, 5.0), (0.0, 5.0)),
-    Pair((5.0, 5.0), (5.0, 8.0)),
-    Pair((2.0, 9.0), (7.0, 9.0)),
-    Pair((2.5, 7.0), (4.0, 5.0)),
+    TaskPair((0.0, 5.0), (1.0, 4.0)),
+    TaskPair((3.0, 6.0), (5.0, 6.0)),
+    TaskPair((1.0, 5.0), (0.0, 5.0)),
+    TaskPair((5.0, 5.0), (5.0, 8.0)),
+    TaskPair((2.0, 9.0), (7.0, 9.0)),
+    TaskPair((2.5, 7.0), (4.0, 5.0)),
 ]
 
 
@@ -42,7 +42,7 @@ def test_interval_is_the_plain_loop_over_both_sides() -> None:
 
 def test_equal_releases_do_not_differ() -> None:
     """The same runs on both sides give no change, an interval of one point, and no surprise."""
-    result = difference([Pair(pair.base, pair.base) for pair in TASKS])
+    result = difference([TaskPair(pair.base, pair.base) for pair in TASKS])
 
     assert (result.difference, result.low, result.high) == (0.0, 0.0, 0.0)
     assert result.p_value == 1.0
@@ -61,7 +61,7 @@ def test_t_score_is_composed_anew_in_each_resample() -> None:
     plans = [(5.0, 8.0), (2.0, 2.0), None, (9.0, 4.0), (6.0, 6.5), (7.0, 10.0)]
     kills = [(10.0, 10.0), None, (7.0, 3.0), (3.0, 10.0), (7.0, 7.0), (10.0, 7.0)]
     tasks = [
-        [tsa, *(axis and Pair((axis[0], 1.0), (axis[1], 1.0)) for axis in (plan, kill))]
+        [tsa, *(axis and TaskPair((axis[0], 1.0), (axis[1], 1.0)) for axis in (plan, kill))]
         for tsa, plan, kill in zip(TASKS, plans, kills, strict=True)
     ]
 
@@ -86,11 +86,11 @@ def test_t_score_is_composed_anew_in_each_resample() -> None:
     )
 
 
-def attempts(both: int, fell: int, rose: int, neither: int) -> list[Pair]:
+def attempts(both: int, fell: int, rose: int, neither: int) -> list[TaskPair]:
     """Return tasks with one attempt on each side, so many of each kind."""
     kinds = [((1, 1), both), ((1, 0), fell), ((0, 1), rose), ((0, 0), neither)]
     return [
-        Pair((float(base), 1.0), (float(candidate), 1.0))
+        TaskPair((float(base), 1.0), (float(candidate), 1.0))
         for (base, candidate), count in kinds
         for _ in range(count)
     ]
@@ -110,7 +110,7 @@ def test_single_attempts_are_tested_by_mcnemar(fell: int, rose: int, p: float) -
 
 def test_mcnemar_needs_one_attempt_each() -> None:
     """Two attempts of one task are not independent: the bootstrap over tasks judges."""
-    pairs = [*attempts(3, 1, 1, 1), Pair((1.0, 2.0), (2.0, 2.0))]
+    pairs = [*attempts(3, 1, 1, 1), TaskPair((1.0, 2.0), (2.0, 2.0))]
 
     assert difference(pairs, of_attempts=True).p_method == "paired_bootstrap"
     assert difference(attempts(3, 1, 1, 1)).p_method == "paired_bootstrap"

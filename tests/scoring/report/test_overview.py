@@ -17,9 +17,9 @@ from tracegrade_scoring.report.markdown import render_markdown
 from tracegrade_scoring.report.model import (
     EVERY_ATTEMPT,
     Counting,
-    Reading,
     Release,
     Reliability,
+    ReportOptions,
     SubGoalOutcome,
 )
 from tracegrade_scoring.report.read import read_report
@@ -106,8 +106,8 @@ def six_tasks(tables: Tables) -> list[tuple[float, float, float, float]]:
 def test_t_score_has_the_interval_of_resampled_tasks(tables: Tables, literal: bool) -> None:
     """Each draw of six tasks makes three axes and one T-Score, by hand as by the report."""
     facts = six_tasks(tables)
-    reading = Reading(level=0.9, literal=literal)
-    report = read_report(tables.con, "lake", EVERY_ATTEMPT, reading)
+    options = ReportOptions(level=0.9, literal=literal)
+    report = read_report(tables.con, "lake", EVERY_ATTEMPT, options)
     (release,) = report.releases
     outputs, drawn = pcg64(0), []
     for _ in range(2_000):
@@ -138,7 +138,7 @@ def test_article_formula_leaves_the_scale_for_its_own_presets(tables: Tables) ->
     tables.score(run, "tsa_source_text", 1.0, numerator=5.0, denominator=5.0)
     tables.score(run, "pq", 10.0)
     tables.score(run, "ra_after_recovery", 10.0)
-    report = read_report(tables.con, "lake", EVERY_ATTEMPT, Reading(literal=True))
+    report = read_report(tables.con, "lake", EVERY_ATTEMPT, ReportOptions(literal=True))
     found = json.loads(render_json(report))["releases"][0]["t_score"]
 
     assert found["value"] == 10.0

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from tracegrade_scoring.scorers.tool_selection.alignment import (
     ALONE,
     NEVER,
+    AlignedPair,
     Decision,
-    Pair,
     align,
     decisions,
 )
@@ -30,7 +30,7 @@ def walks(rows: list[list[int]], i: int, j: int) -> list[tuple[int, list[int]]]:
     return found
 
 
-def align_by_force(rows: list[list[int]]) -> list[Pair]:
+def align_by_force(rows: list[list[int]]) -> list[AlignedPair]:
     """Return the pairs of the best of all alignments; the first walk by the rule of ties."""
     i, j = len(rows), len(rows[0])
     _, best = min(walks(rows, i, j))
@@ -39,7 +39,7 @@ def align_by_force(rows: list[list[int]]) -> list[Pair]:
         i -= move != LEAVE_EXPECTATION
         j -= move != LEAVE_POINT
         if move == PAIR:
-            pairs.append(Pair(i, j))
+            pairs.append(AlignedPair(i, j))
     return pairs[::-1]
 
 
@@ -60,12 +60,12 @@ def test_alignment_is_the_best_of_all(costs: list[list[int]]) -> None:
 
 def test_exact_pair_beats_other_arguments() -> None:
     """The call with the expected arguments is taken, not the first one of the tool."""
-    assert align([[1], [0]]) == [Pair(1, 0)]
+    assert align([[1], [0]]) == [AlignedPair(1, 0)]
 
 
 def test_of_equal_picks_the_last_is_left_alone() -> None:
     """Between two equal calls for one expectation the earlier one is paired."""
-    assert align([[0], [0]]) == [Pair(0, 0)]
+    assert align([[0], [0]]) == [AlignedPair(0, 0)]
 
 
 def test_another_tool_is_paired_rather_than_two_left_alone() -> None:

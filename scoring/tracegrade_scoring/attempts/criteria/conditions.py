@@ -31,7 +31,7 @@ AT_END: Final = frozenset({"sql", "judge"})
 NOTHING: Final[Mapping[str, Any]] = {}
 
 
-class Condition(NamedTuple):
+class CriterionCondition(NamedTuple):
     """One part of a criterion."""
 
     kind: str
@@ -58,18 +58,18 @@ class Condition(NamedTuple):
         return self[:-2]
 
 
-def conditions(criterion: Criterion) -> tuple[Condition, ...]:
+def conditions(criterion: Criterion) -> tuple[CriterionCondition, ...]:
     """Return the conditions of a criterion, in the order of the kinds above, then their parts."""
     found = list(_conditions(criterion))
     if "any_of" in criterion:
         number = len(found)
-        found.append(Condition("any_of"))
+        found.append(CriterionCondition("any_of"))
         for i, parts in enumerate(_alternatives(criterion["any_of"])):
             found += (part._replace(any_of=number, alternative=i) for part in parts)
     return tuple(found)
 
 
-def _alternatives(criteria: Iterable[Criterion]) -> Iterator[tuple[Condition, ...]]:
+def _alternatives(criteria: Iterable[Criterion]) -> Iterator[tuple[CriterionCondition, ...]]:
     """Yield what must hold together in each alternative; those of an alternative are its own."""
     for criterion in criteria:
         parts = tuple(_conditions(criterion))
@@ -86,7 +86,7 @@ def serves_by_answer(criterion: Criterion | None) -> bool:
     return "answer" in criterion or any(map(serves_by_answer, criterion.get("any_of", ())))
 
 
-def values(condition: Condition) -> Iterator[tuple[str, str, ExpectedValue]]:
+def values(condition: CriterionCondition) -> Iterator[tuple[str, str, ExpectedValue]]:
     """Yield (part, path, expected) for each value that a call's arguments or result must have."""
     for key, value in condition.arguments.items():
         yield "arguments", argument_path(key).pointer, expected_value(value)
@@ -94,19 +94,19 @@ def values(condition: Condition) -> Iterator[tuple[str, str, ExpectedValue]]:
         yield "result", path, expected_value(value)
 
 
-def _conditions(criterion: Criterion) -> Iterator[Condition]:
+def _conditions(criterion: Criterion) -> Iterator[CriterionCondition]:
     tool, failed = criterion.get("tool"), criterion.get("status") == "error"
     arguments, returned = criterion.get("arguments", NOTHING), criterion.get("result", NOTHING)
     if arguments or returned:
-        yield Condition("values", tool, failed, arguments=arguments, returned=returned)
+        yield CriterionCondition("values", tool, failed, arguments=arguments, returned=returned)
     elif tool is not None:
-        yield Condition("call", tool, failed)
+        yield CriterionCondition("call", tool, failed)
     for path, value in criterion.get("state", {}).items():
-        yield Condition("state", returned={path: value})
+        yield CriterionCondition("state", returned={path: value})
     if "answer" in criterion:
         pattern, name = pattern_or_input(criterion["answer"])
-        yield Condition("answer", pattern=pattern, input=name)
+        yield CriterionCondition("answer", pattern=pattern, input=name)
     if "sql" in criterion:
-        yield Condition("sql", expression=criterion["sql"])
+        yield CriterionCondition("sql", expression=criterion["sql"])
     if "judge" in criterion:
-        yield Condition("judge")
+        yield CriterionCondition("judge")

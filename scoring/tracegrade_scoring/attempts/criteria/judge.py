@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from tracegrade_lake.columns import BOOLEAN, INTEGER, TEXT
 from tracegrade_queries.build.canonical import canonical_texts
-from tracegrade_scoring.attempts.criteria.conditions import Condition, conditions, values
+from tracegrade_scoring.attempts.criteria.conditions import CriterionCondition, conditions, values
 from tracegrade_scoring.attempts.criteria.expressions import evaluate
 from tracegrade_scoring.attempts.patterns import matches
 from tracegrade_scoring.relations import materialise, put, table
@@ -81,7 +81,7 @@ def judge_criteria(con: duckdb.DuckDBPyConnection) -> None:
     materialise(con, "criterion_evidence")
 
 
-def _all_conditions(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Key, Condition]]:
+def _all_conditions(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Key, CriterionCondition]]:
     criteria = con.sql(
         "SELECT task_id, '' AS sub_goal, success FROM tasks WHERE success IS NOT NULL UNION ALL "
         "SELECT task_id, sub_goal, success FROM task_sub_goals WHERE success IS NOT NULL "

@@ -22,14 +22,14 @@ import pyarrow as pa
 from tracegrade_lake.columns import BOOLEAN, INTEGER, TEXT
 from tracegrade_scoring.attempts.criteria.conditions import (
     AT_END,
-    Condition,
+    CriterionCondition,
     conditions,
     serves_by_answer,
 )
 from tracegrade_scoring.relations import put, table
 from tracegrade_scoring.tasks.graph import (
     Graph,
-    SubGoal,
+    GraphNode,
     ancestors,
     fault_of_any,
     prerequisites,
@@ -138,14 +138,14 @@ def _goals(con: duckdb.DuckDBPyConnection) -> dict[str, list[Goal]]:
 
 def _graphs(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str | None, Graph]]:
     """Return the graphs of each task by name, in file order."""
-    graphs: dict[str, dict[str | None, dict[str, SubGoal]]] = defaultdict(dict)
+    graphs: dict[str, dict[str | None, dict[str, GraphNode]]] = defaultdict(dict)
     for task_id, graph, name, deps, any_of, counted in con.execute(
         "SELECT task_id, graph, sub_goal, deps, any_of, "
         "coalesce(serves <> [] OR success IS NOT NULL, FALSE) "
         "FROM task_graphs LEFT JOIN task_sub_goals USING (task_id, sub_goal) "
         "ORDER BY task_id, graph_index, position"
     ).fetchall():
-        node = SubGoal(tuple(deps), tuple(map(tuple, any_of)), counted)
+        node = GraphNode(tuple(deps), tuple(map(tuple, any_of)), counted)
         graphs[task_id].setdefault(graph, {})[name] = node
     return {task_id: dict(named) for task_id, named in graphs.items()}
 
@@ -173,7 +173,7 @@ def _add_goals(rows: Rows, goals: Iterable[Goal], rules: Rules) -> None:
         rows["graph_serves"] += ((*goal[:3], *rule) for rule in (*own_rules, *implied))
 
 
-def _implied_rules(found: Iterable[Condition]) -> Sequence[Rule]:
+def _implied_rules(found: Iterable[CriterionCondition]) -> Sequence[Rule]:
     """Return the rules of a sub-goal that has none: its criterion's tools serve it."""
     tools = dict.fromkeys(condition.tool_name for condition in found)
     return [(tool, None) for tool in tools if tool is not None]

@@ -22,7 +22,7 @@ _CAN_FAIL: Final = re.compile(
 )
 
 
-class Part(NamedTuple):
+class Answer(NamedTuple):
     """The answer to one question."""
 
     kept: float
@@ -34,10 +34,10 @@ class Part(NamedTuple):
 class Quality(NamedTuple):
     """The four answers."""
 
-    dependency_ordering: Part
-    branch_coverage: Part
-    scope_control: Part
-    reversibility: Part
+    dependency_ordering: Answer
+    branch_coverage: Answer
+    scope_control: Answer
+    reversibility: Answer
 
 
 @dataclass(frozen=True)
@@ -102,10 +102,10 @@ def judge(steps: Sequence[PlannedStep], objective: Objective) -> Quality:
     )
 
 
-def _dependency_ordering(steps: Sequence[PlannedStep], given: Collection[str]) -> Part:
+def _dependency_ordering(steps: Sequence[PlannedStep], given: Collection[str]) -> Answer:
     """Forward edges / (edges + inputs that nothing produces)."""
     if all(step.inputs is None and step.outputs is None for step in steps):
-        return Part(0, 0, "no_inputs_declared")
+        return Answer(0, 0, "no_inputs_declared")
     edges, unproduced = [], 0
     for place, step in enumerate(steps):
         for wanted in dict.fromkeys(step.inputs or ()):
@@ -116,7 +116,7 @@ def _dependency_ordering(steps: Sequence[PlannedStep], given: Collection[str]) -
                 unproduced += 1
             else:
                 edges.append((producer, place))
-    return Part(len(_forward(edges)), len(edges) + unproduced)
+    return Answer(len(_forward(edges)), len(edges) + unproduced)
 
 
 def _producer(steps: Sequence[PlannedStep], place: int, wanted: str) -> int | None:
@@ -145,10 +145,10 @@ def _reached(after: Mapping[int, set[int]], start: int) -> set[int]:
     return found
 
 
-def _branch_coverage(steps: Sequence[KnownStep], can_fail: Collection[str] | None) -> Part:
+def _branch_coverage(steps: Sequence[KnownStep], can_fail: Collection[str] | None) -> Answer:
     """Steps with a failure branch / steps that can fail."""
     risky = [known.step for known in steps if _can_fail(known, can_fail)]
-    return Part(sum(step.branch for step in risky), len(risky))
+    return Answer(sum(step.branch for step in risky), len(risky))
 
 
 def _can_fail(known: KnownStep, can_fail: Collection[str] | None) -> bool:
@@ -157,16 +157,16 @@ def _can_fail(known: KnownStep, can_fail: Collection[str] | None) -> bool:
     return known.tool is not None or known.changes or bool(_CAN_FAIL.search(known.step.text))
 
 
-def _scope_control(steps: Sequence[KnownStep], *, is_stated: bool) -> Part:
+def _scope_control(steps: Sequence[KnownStep], *, is_stated: bool) -> Answer:
     """Steps not outside the objective / steps."""
     if not is_stated:
-        return Part(0, 0, "no_scope")
+        return Answer(0, 0, "no_scope")
     if all(known.inside is None for known in steps):
-        return Part(0, 0, "no_tools_planned")
-    return Part(sum(known.inside is not False for known in steps), len(steps))
+        return Answer(0, 0, "no_tools_planned")
+    return Answer(sum(known.inside is not False for known in steps), len(steps))
 
 
-def _reversibility(steps: Sequence[KnownStep], *, is_stated: bool) -> Part:
+def _reversibility(steps: Sequence[KnownStep], *, is_stated: bool) -> Answer:
     """Marks of steps that change something inside: 1 with a way back, a half without."""
     changing = [
         known.step
@@ -174,4 +174,4 @@ def _reversibility(steps: Sequence[KnownStep], *, is_stated: bool) -> Part:
         if known.changes and not (is_stated and known.inside is False)
     ]
     marks = sum(1.0 if step.rollback else 0.5 if step.marked else 0.0 for step in changing)
-    return Part(marks, len(changing))
+    return Answer(marks, len(changing))

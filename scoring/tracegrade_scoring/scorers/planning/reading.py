@@ -35,7 +35,7 @@ _ROLLBACK: Final = re.compile(
 )
 
 
-class Marks(NamedTuple):
+class WordMarks(NamedTuple):
     """What the words of a step say about it."""
 
     changes: bool
@@ -62,17 +62,19 @@ class PlannedStep(NamedTuple):
     """The plan says what to do if it fails."""
 
 
-def text_marks(text: str) -> Marks:
+def text_marks(text: str) -> WordMarks:
     """Return what a text says: it changes something, how to undo it, what to do if it fails."""
     rollback = _ROLLBACK.search(text) is not None
-    return Marks(
+    return WordMarks(
         changes=rollback or _MARK.search(text) is not None,
         rollback=rollback,
         branch=_FAILURE_BRANCH.search(text) is not None,
     )
 
 
-def read_steps(plan: str, marks: Callable[[str], Marks] = text_marks) -> tuple[PlannedStep, ...]:
+def read_steps(
+    plan: str, marks: Callable[[str], WordMarks] = text_marks
+) -> tuple[PlannedStep, ...]:
     """Return the steps of a plan in order; none where the text holds no plan.
 
     Args:
@@ -116,11 +118,11 @@ def _depth(mark: re.Match[str]) -> int:
     return len(mark[1].expandtabs(4))
 
 
-def _from_text(text: str, marks: Callable[[str], Marks]) -> PlannedStep:
+def _from_text(text: str, marks: Callable[[str], WordMarks]) -> PlannedStep:
     return PlannedStep(None, text, None, None, None, None, *marks(text))
 
 
-def _from_object(item: Mapping[str, Any], marks: Callable[[str], Marks]) -> PlannedStep:
+def _from_object(item: Mapping[str, Any], marks: Callable[[str], WordMarks]) -> PlannedStep:
     get = item.get
     text = text_of(item)
     changes, rollback, branch = marks(text)

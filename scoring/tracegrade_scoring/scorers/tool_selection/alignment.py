@@ -19,7 +19,7 @@ NEVER: Final = 1 << 30
 """The cost of what cannot be paired."""
 
 
-class Pair(NamedTuple):
+class AlignedPair(NamedTuple):
     """One decision point that stands for one expectation, both counted from 0."""
 
     point: int
@@ -95,7 +95,7 @@ def _aligned(problem: _Problem) -> dict[int, int]:
     return {expectations[pair.expectation]: points[pair.point] for pair in align(costs)}
 
 
-def align(costs: Sequence[Sequence[int]]) -> list[Pair]:
+def align(costs: Sequence[Sequence[int]]) -> list[AlignedPair]:
     """Return the pairs of the cheapest alignment, in order.
 
     Of equally cheap ones: going back from the end, a point is left alone if that can be, else it
@@ -105,14 +105,14 @@ def align(costs: Sequence[Sequence[int]]) -> list[Pair]:
         costs: What each point (row) costs beside each expectation (column).
     """
     least = _least_costs(costs)
-    pairs: list[Pair] = []
+    pairs: list[AlignedPair] = []
     i, j = len(costs), len(least[0]) - 1
     while i and j:
         if least[i][j] == least[i - 1][j] + ALONE:
             i -= 1
         elif least[i][j] == least[i - 1][j - 1] + costs[i - 1][j - 1]:
             i, j = i - 1, j - 1
-            pairs.append(Pair(i, j))
+            pairs.append(AlignedPair(i, j))
         else:
             j -= 1
     return pairs[::-1]
