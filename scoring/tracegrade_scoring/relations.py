@@ -11,14 +11,19 @@ from tracegrade_queries.engine.relations import (
     start,
     table,
 )
-from tracegrade_scoring.sql import unordered
+from tracegrade_scoring.sql import query, unordered
 
-__all__ = ["append", "define", "materialise", "only", "put", "start", "table"]
+__all__ = ["append", "create_macro", "define", "materialise", "only", "put", "start", "table"]
 
 
 def materialise(con: duckdb.DuckDBPyConnection, name: str, source: str | None = None) -> None:
     """Keep the rows of a query as a temporary table; the query has its name, or `source`."""
     make_table(con, name, unordered(source or name))
+
+
+def create_macro(con: duckdb.DuckDBPyConnection, name: str) -> None:
+    """Create the macro that the file of this name defines."""
+    con.execute(query(name))
 
 
 def define(con: duckdb.DuckDBPyConnection, name: str) -> None:

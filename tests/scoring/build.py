@@ -12,8 +12,14 @@ from tracegrade_lake import Table
 from tracegrade_queries.build.canonical import canonical_json
 from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
 from tracegrade_scoring.attempts.prepare import create_relations
-from tracegrade_scoring.relations import define
-from tracegrade_scoring.scorers import conduct, plan_graph, tool_correctness, tool_selection
+from tracegrade_scoring.scorers import (
+    conduct,
+    failure_modes,
+    plan_graph,
+    tool_correctness,
+    tool_selection,
+)
+from tracegrade_scoring.scorers import steps as step_scorer
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.source import read
 
@@ -49,7 +55,7 @@ def prepared(con: duckdb.DuckDBPyConnection, spec: Specification) -> duckdb.Duck
     return con
 
 
-SCORERS = ("steps", "tool_selection", "tool_correctness", "plan_graph", "conduct")
+SCORERS = ("steps", "tool_selection", "tool_correctness", "plan_graph", "conduct", "failure_modes")
 """In the order of the job; each may read what those before it made."""
 
 
@@ -66,11 +72,12 @@ def scored(
     prepared(con, spec)
     con.execute("CREATE TEMP TABLE IF NOT EXISTS endings (trajectory_id TEXT, ending TEXT)")
     scorers: dict[str, Callable[[], None]] = {
-        "steps": lambda: define(con, "step_scores"),
+        "steps": lambda: step_scorer.score(con),
         "tool_selection": lambda: tool_selection.score(con),
         "tool_correctness": lambda: tool_correctness.score(con, spec.tool_correctness),
         "plan_graph": lambda: plan_graph.score(con),
         "conduct": lambda: conduct.score(con),
+        "failure_modes": lambda: failure_modes.score(con),
     }
     for name in SCORERS[: SCORERS.index(until) + 1]:
         scorers[name]()

@@ -11,25 +11,14 @@ Makes:
     plans (from attempt_plans): the plans that attempts declared
 """
 
-from typing import Final
-
 import duckdb
 
 from tracegrade_scoring.attempts.criteria import judge_criteria
 from tracegrade_scoring.attempts.match_tasks import match_tasks
 from tracegrade_scoring.attempts.patterns import matches
-from tracegrade_scoring.relations import materialise, put
-from tracegrade_scoring.sql import query
+from tracegrade_scoring.relations import create_macro, materialise, put
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.relations import register
-
-_MACROS: Final = (
-    "matches_expected",
-    "score_of",
-    "goal_score",
-    "mode_score",
-    "planning_score",
-)
 
 
 def create_relations(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
@@ -39,8 +28,8 @@ def create_relations(con: duckdb.DuckDBPyConnection, specification: Specificatio
     `argument_patterns` and `attempts`. Their columns stand in the headers of the queries of the
     same names, and for the task relations in `tasks/relations.py`.
     """
-    for macro in _MACROS:
-        con.execute(query(macro))
+    create_macro(con, "matches_expected")
+    create_macro(con, "score_of")
     register(con, specification)
     materialise(con, "attempt_members")
     materialise(con, "attempt_order")

@@ -12,7 +12,7 @@ from tracegrade_lake import Table
 from tracegrade_queries.engine.relations import make_table
 from tracegrade_scoring.attempts.prepare import create_relations
 from tracegrade_scoring.job.score_table import score_table
-from tracegrade_scoring.relations import define, materialise
+from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.schema import (
     DECISIONS,
     FAILED_CALLS,
@@ -22,9 +22,12 @@ from tracegrade_scoring.schema import (
 )
 from tracegrade_scoring.scorers import (
     conduct,
+    failure_modes,
     plan_graph,
     planning,
     replanning,
+    rollback,
+    steps,
     tool_correctness,
     tool_selection,
 )
@@ -56,12 +59,13 @@ def score_bucket(
     materialise(con, "endings")
     tool_selection.score(con)
     tool_correctness.score(con, specification.tool_correctness)
-    define(con, "step_scores")
+    steps.score(con)
     plan_graph.score(con)
     conduct.score(con)
+    failure_modes.score(con)
     replanning.score(con)
     planning.score(con, specification)
-    define(con, "rollback_scores")
+    rollback.score(con)
     make_table(con, "scored_trajectories", query("scored_trajectories"), hashes(specification))
     return _new_rows(con)
 

@@ -1,20 +1,14 @@
-"""Scores how each attempt went about it: repeats, recovery from failures, ending, failure modes.
+"""Scores how each attempt went about it: repeated calls, recovery from failures, its end.
 
-All of it is SQL but the tokens of texts; most needs no task. Source: [Harness], "Trajectory
-scoring" and "Failure-mode taxonomy"; docs/metrics.md, sections 3 and 9.
-
-Makes:
-    suspect_tokens (from cascade_candidate_texts): the distinctive words of texts
+All of it is SQL, and most needs no task. Source: [Harness], "Trajectory scoring";
+docs/metrics.md, section 3.
 """
 
 from typing import Final
 
 import duckdb
-import polars as pl
 
-from tracegrade_scoring.attempts.distinctive_tokens import distinctive_tokens
-from tracegrade_scoring.relations import define, materialise, put
-from tracegrade_scoring.sql import unordered
+from tracegrade_scoring.relations import define, materialise
 
 _STAGES: Final = (
     "call_repeats",
@@ -23,29 +17,18 @@ _STAGES: Final = (
     "recoveries",
     "expected_calls",
     "last_needed_calls",
-    "call_sub_goals",
-    "sub_goal_requirements",
-    "premature_commitments",
-    "cascade_candidates",
+    "failed_call_rows",
 )
-
-_MODES: Final = ("cascades", "goal_drifts", "failure_modes", "failure_rows", "failed_call_rows")
 
 
 def score(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `conduct_scores`, `failure_scores`, `failure_rows` and `failed_call_rows`.
+    """Create `conduct_scores`, one row for each distinct set of scores, and `failed_call_rows`.
 
-    The scores have one row for each attempt, `failure_rows` one for each attempt and mode that it
-    shows, `failed_call_rows` one for each call that failed.
+    `failed_call_rows` has one row for each call that failed.
 
     Args:
-        con: Holds what `create_relations`, tool selection and plan graphs make, and `endings`.
+        con: Holds what `create_relations`, tool selection and plan graphs create, and `endings`.
     """
     for name in _STAGES:
         materialise(con, name)
-    texts = pl.DataFrame(con.sql(unordered("cascade_candidate_texts")).to_arrow_table())
-    put(con, "suspect_tokens", distinctive_tokens(texts).unique().to_arrow())
-    for name in _MODES:
-        materialise(con, name)
     define(con, "conduct_scores")
-    define(con, "failure_scores")

@@ -9,7 +9,7 @@
 --   calls
 --   sub_goal_examples
 --   sub_goal_requirements
---   suspect_tokens
+--   cascade_tokens
 --   cascade_candidates
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt with a cascade, or of which it is not known.
@@ -31,8 +31,8 @@ WITH marks AS (
     found.call_index,
     found.token AS mark,
     FALSE AS follows
-  FROM suspect_tokens AS found
-  ANTI JOIN suspect_tokens AS given
+  FROM cascade_tokens AS found
+  ANTI JOIN cascade_tokens AS given
     ON
       found.attempt_id = given.attempt_id
       AND found.call_index = given.call_index
@@ -58,7 +58,7 @@ WITH marks AS (
     given.token AS mark,
     TRUE AS follows
   FROM cascade_candidates
-  INNER JOIN suspect_tokens AS given USING (attempt_id, call_index)
+  INNER JOIN cascade_tokens AS given USING (attempt_id, call_index)
   WHERE
     cascade_candidates.failed
     AND NOT given.returned

@@ -9,7 +9,7 @@ from typing import Final
 
 import duckdb
 
-from tracegrade_scoring.relations import define, materialise
+from tracegrade_scoring.relations import create_macro, define, materialise
 from tracegrade_scoring.scorers.plan_graph.tables import create_graph_tables
 
 _STAGES: Final = (
@@ -32,6 +32,7 @@ def score(con: duckdb.DuckDBPyConnection) -> None:
         con: Holds `attempts`, `calls`, `criterion_evidence`, `expression_results`,
             `steps`, `sub_goal_verdicts` and the task relations.
     """
+    create_macro(con, "goal_score")
     create_graph_tables(con)
     for name in _STAGES:
         materialise(con, name)
