@@ -16,6 +16,12 @@ RUN_ID_LENGTH = 12
 
 AXES = {"tsa": "Tool selection", "pq": "Planning quality", "ra": "Rollback-ability"}
 """Of the T-Score."""
+CRITERIA = {
+    "a": "not the expected tool",
+    "b": "wrong arguments",
+    "c": "a safer or cheaper tool was at hand",
+}
+"""What each criterion of tool selection (docs/metrics.md, section 1.3) says when it fails."""
 FLAGS = {
     "insufficient_sample": "few samples: fewer than 50 decision points or 10 tasks, so read it as "
     "a hint, not as a measurement",

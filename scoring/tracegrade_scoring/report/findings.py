@@ -12,12 +12,6 @@ from tracegrade_scoring.report.view import AgentView, release_label
 
 NEAR_ZERO_SHARE = 0.05
 """At most this share of failures answered by a replan counts as hardly any."""
-CRITERIA = {
-    "a": "not the expected tool",
-    "b": "wrong arguments",
-    "c": "a safer or cheaper tool was at hand",
-}
-"""What each criterion of tool selection (docs/metrics.md, section 1.3) says when it fails."""
 
 
 def findings(agent: AgentView) -> list[str]:
@@ -47,7 +41,7 @@ def why(decision: WrongDecision) -> str:
         return words.clip(visible(decision.reason), 400)
     if decision.missed:
         return "the task expects a call here and there was none"
-    failed = [CRITERIA.get(criterion, criterion) for criterion in decision.failed_criteria]
+    failed = [words.CRITERIA.get(criterion, criterion) for criterion in decision.failed_criteria]
     return visible("; ".join(failed)) or "no reason was recorded"
 
 

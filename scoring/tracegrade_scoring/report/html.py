@@ -1,18 +1,11 @@
-"""A report as one HTML file that needs nothing else: no script, no network, no font.
-
-Everything that comes out of a trace is escaped by Jinja's autoescape after `visible` spelled
-out what would act instead of show; the page's own policy forbids scripts and requests besides.
-"""
+"""A report as one HTML file that needs nothing else: no script, no network, no font."""
 
 from collections import defaultdict
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup
-
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.visible import visible
+from tracegrade_scoring.rendering.page import environment, style
 from tracegrade_scoring.report import plots
 from tracegrade_scoring.report.findings import expected, findings, picked, why
 from tracegrade_scoring.report.graph import sub_goal_graph
@@ -33,28 +26,7 @@ GRAPH_NODES = 60
 def render_html(report: Report) -> str:
     """Return the report as the text of one HTML file."""
     page = files("tracegrade_scoring.report")
-    template = environment().from_string((page / "page.html.j2").read_text("utf-8"))
-    style = Markup((page / "page.css").read_text("utf-8"))  # noqa: S704 - our own file
-    return template.render(
-        agents=[_agent(agent) for agent in agent_views(report)],
-        contents=report.contents,
-        lake=report.lake,
-        missing=missing(report),
-        period=_period(report),
-        style=style,
-    )
-
-
-def environment() -> Environment:
-    """Return what renders templates so that nothing in a trace acts: escaped and visible."""
-    made = Environment(
-        autoescape=True,
-        finalize=_finalize,
-        keep_trailing_newline=True,
-        lstrip_blocks=True,
-        trim_blocks=True,
-        undefined=StrictUndefined,
-    )
+    made = environment()
     made.globals.update(
         expected=expected,
         picked=picked,
@@ -62,15 +34,15 @@ def environment() -> Environment:
         verdicts=VERDICT_WORDS,
         why=why,
     )
-    made.filters.update(count=words.count, name=words.name, number=words.number)
-    return made
-
-
-def _finalize(value: object) -> object:
-    """Make every text that a template writes visible, whatever path it came on."""
-    if isinstance(value, str) and not isinstance(value, Markup):
-        return visible(value)
-    return value
+    template = made.from_string((page / "page.html.j2").read_text("utf-8"))
+    return template.render(
+        agents=[_agent(agent) for agent in agent_views(report)],
+        contents=report.contents,
+        lake=report.lake,
+        missing=missing(report),
+        period=_period(report),
+        style=style(),
+    )
 
 
 def _agent(agent: AgentView) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from importlib.resources import files
 
 from markupsafe import Markup, escape
 
+from tracegrade_scoring.rendering.page import environment, style
 from tracegrade_scoring.rendering.visible import visible_text
-from tracegrade_scoring.report.html import environment
 from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.view import timeline_view
 
@@ -19,10 +19,12 @@ def render_html(timeline: Timeline) -> str:
     made = environment()
     made.filters.update(lines=_lines)
     template = made.from_string((page / "page.html.j2").read_text("utf-8"))
-    styles = [files("tracegrade_scoring.report") / "page.css", page / "page.css"]
-    style = Markup("\n".join(path.read_text("utf-8") for path in styles))  # noqa: S704 - our files
+    own_style = Markup((page / "page.css").read_text("utf-8"))  # noqa: S704 - our own file
     return template.render(
-        lake=timeline.lake, view=timeline_view(timeline), style=style, long=LONG
+        lake=timeline.lake,
+        view=timeline_view(timeline),
+        style=Markup("\n").join((style(), own_style)),
+        long=LONG,
     )
 
 

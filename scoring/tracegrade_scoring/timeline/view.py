@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Metric, main_metrics, more_metrics
 from tracegrade_scoring.rendering.visible import visible_text
-from tracegrade_scoring.report.findings import CRITERIA
 from tracegrade_scoring.timeline.model import (
     Mark,
     RunScore,
@@ -128,7 +127,7 @@ def mark_sentence(mark: Mark) -> str:
     where = f" ({words.name(mark.name)})" if mark.name else ""
     if mark.what == "missed_decision":
         return f"missed{where}: no call where {words.name(mark.expected_tool)} was expected"
-    failed = "; ".join(CRITERIA.get(criterion, criterion) for criterion in mark.criteria)
+    failed = "; ".join(words.CRITERIA.get(criterion, criterion) for criterion in mark.criteria)
     why = words.line(mark.detail) if mark.detail else failed or "no reason was recorded"
     return f"wrong decision{where}: {why}"
 
