@@ -139,13 +139,16 @@ def _found_tables(lake: Lake, seen: Set[str], layers: Iterable[Layer]) -> dict[s
 
 
 def _last_runs(lake: Lake, layers: Iterable[Layer]) -> dict[str, tuple[str, int]]:
-    """Return for tables that are written by runs the application and its last whole run."""
-    ordered = [(layer, layer.run_order) for layer in layers if layer.run_order]
-    return {
-        table.name: (order.application, last_run(lake, order))
-        for layer, order in ordered
-        for table in layer.tables
-    }
+    """Return for tables that are written by runs the application and its last whole run.
+
+    A layer is asked once, so that a run that ends meanwhile is seen in all its tables or in none.
+    """
+    runs = [
+        (layer, (layer.run_order.application, last_run(lake, layer.run_order)))
+        for layer in layers
+        if layer.run_order
+    ]
+    return {table.name: run for layer, run in runs for table in layer.tables}
 
 
 def last_run(lake: Lake, order: RunOrder) -> int:
