@@ -1,13 +1,25 @@
 """Secrets in text: found by shape, replaced before the text leaves the process.
 
-Shapes: API keys by their prefix, bearer tokens, JWTs, private keys, passwords in URLs, payment
-cards that pass Luhn's check, and strings that stand under a name such as `password`. Anything
-else passes; `init(redact=...)` takes further rules. All patterns are linear in the text, and
-three cheap looks spare most texts the patterns.
+API keys by their prefix, bearer tokens, JWTs, private keys, passwords in URLs, payment cards that
+pass Luhn's check, and strings under a name such as `password`; `secret_patterns.py` has the names
+and shapes. Anything else passes; `init(redact=...)` takes further rules. All patterns take time
+in proportion to the text, and three cheap checks spare most texts the patterns.
 """
 
 import re
+from functools import cache, lru_cache
 from typing import Final
+
+from tracegrade.secret_patterns import (
+    API_KEYS,
+    JWT,
+    NAME_SUFFIX,
+    OPEN_NAMES,
+    PRIVATE_KEY_BEGIN,
+    PRIVATE_KEY_END,
+    STRONG_NAMES,
+    passes_luhn,
+)
 
 PLACEHOLDER: Final = "[redacted]"
 
@@ -17,41 +29,23 @@ _SPACED_CARD = re.compile(r" [0-9]{4,6} ")
 _NAMES = ("passw", "secret", "token", "key", "auth", "://")
 
 _SHAPES = re.compile(
-    r"""
-    -----BEGIN\ [A-Z0-9\ ]{0,40}PRIVATE\ KEY-----                    # to its end, or the text's
-        (?:(?!-----END).)*+(?:-----END\ [A-Z0-9\ ]{0,40}-----)?
-    | \beyJ[\w-]{6,}\.[\w-]{4,}(?:\.[\w-]*)?                          # JWT
-    | \b(?:sk|rk|pk)[-_][A-Za-z0-9_-]{16,}                            # OpenAI, Anthropic, Stripe
-    | \b(?:AKIA|ASIA)[A-Z0-9]{16}\b                                   # AWS
-    | \b(?:gh[opsur]|github_pat|glpat|hf|npm|gsk|r8|dop_v1|lsv2_[ps]t)[-_][A-Za-z0-9_-]{16,}
-    | \bxox[abeoprs]-[A-Za-z0-9-]{10,}                                # Slack
-    | \bAIza[\w-]{30,}                                                # Google
-    | \bya29\.[\w-]{16,}
-    | \bSG\.[\w-]{16,}\.[\w-]{16,}                                    # SendGrid
-    | \bpypi-[\w-]{16,}
-    | \bxai-[A-Za-z0-9]{16,}
-    | (?i:(?<=bearer\ ))[A-Za-z0-9._~+/=-]{16,}
-    """,
-    re.VERBOSE | re.DOTALL,
+    rf"{PRIVATE_KEY_BEGIN}(?:(?!-----END).)*+(?:{PRIVATE_KEY_END})?"  # to its end, or the text's
+    rf"|(?<![A-Za-z0-9])(?:{JWT}|{'|'.join(API_KEYS)})"
+    r"|(?i:(?<=bearer ))[A-Za-z0-9._~+/=-]{16,}",
+    re.DOTALL,
 )
 # Up to the last @ before the path: a password may hold some.
 _URL_PASSWORD = re.compile(
     r"(?<=://)([^\s/:@\"']{0,100}):[^\s/@\"']{1,200}+(?:@[^\s/@\"']{1,200}+(?=@)){0,3}+(?=@)"
 )
-_TELLING_NAMES: Final = r"""
-    (?: passw(?:or)?d | passphrase | passcode | secret | api[_-]?key | apikey
-    | access[_-]?key | account[_-]?key | private[_-]?key | authorization
-    | (?:access|auth|refresh|id|session|bearer|api)[_-]?token )
-"""
 _NAMED_STRING = re.compile(
     rf"""
-    ( {_TELLING_NAMES} [\w-]{{0,20}}+ (\\?["'])? \s{{0,4}} [:=] \s{{0,4}} )
+    ( (?:{OPEN_NAMES}) [\w-]{{0,20}}+ (\\?["'])? \s{{0,4}} [:=] \s{{0,4}} )
     (?: (\\?["']) (?:(?!\3)(?:\\.|.)){{1,4096}}+ (?=\3|\Z)
       | ((?:(?:basic|bearer|digest)\ )?+ [^\s"',;&\]}}\[{{]{{4,}}) )
     """,
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
-_SECRET_NAME = re.compile(rf"{_TELLING_NAMES} \Z", re.VERBOSE | re.IGNORECASE)
 # `token` alone is also a word of language models, so what it names must look like a key.
 _TOKEN = re.compile(
     r"""(?<![\w-])(token\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?)[A-Za-z0-9._~+/=-]{16,}""",
@@ -77,9 +71,16 @@ def redact(text: str) -> str:
     return text if clean == text else clean
 
 
+@lru_cache(4096)
 def names_a_secret(key: str) -> bool:
     """Return whether what stands under `key` is a secret, whatever it looks like."""
-    return _SECRET_NAME.search(key) is not None
+    return _secret_name().search(key) is not None
+
+
+@cache
+def _secret_name() -> re.Pattern[str]:
+    # Compiled at first use: it takes 10 ms, which no import should.
+    return re.compile(rf"(?:{STRONG_NAMES}){NAME_SUFFIX}\Z", re.IGNORECASE)
 
 
 def _without_value(match: re.Match[str]) -> str:
@@ -93,15 +94,8 @@ def _without_value(match: re.Match[str]) -> str:
 
 
 def _without_card(match: re.Match[str]) -> str:
-    digits = [int(char) for char in match[0] if char.isdigit()]
-    if not is_card_number(digits):
+    if not passes_luhn("".join(filter(str.isdigit, match[0]))):
         return match[0]
     before = match.string[: match.start()].rstrip()[-1:]
     is_json_number = before in {":", ",", "["}  # a bare word would break the JSON around it
     return f'"{PLACEHOLDER}"' if is_json_number else PLACEHOLDER
-
-
-def is_card_number(digits: list[int]) -> bool:
-    """Return whether the last digit is Luhn's check digit of the others (ISO/IEC 7812-1)."""
-    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
-    return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0

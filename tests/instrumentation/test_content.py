@@ -19,7 +19,8 @@ from inline_snapshot import snapshot
 
 import tracegrade
 from tracegrade.content import json_of, text_of
-from tracegrade.redact import is_card_number, redact
+from tracegrade.redact import redact
+from tracegrade.secret_patterns import passes_luhn
 from tracegrade.settings import Content, Settings
 
 from .conftest import Spans
@@ -299,7 +300,7 @@ def test_harmless_text_is_left_alone(text: str) -> None:
 @given(st.integers(10**12, 10**18))
 def test_card_check_digit_is_the_one_that_makes_the_sum_a_multiple_of_ten(number: int) -> None:
     """Of the ten numbers that differ in the last digit alone, Luhn accepts exactly one."""
-    accepted = [d for d in range(10) if is_card_number([*map(int, str(number)), d])]
+    accepted = [d for d in range(10) if passes_luhn(f"{number}{d}")]
 
     assert len(accepted) == 1
 

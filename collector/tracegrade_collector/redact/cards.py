@@ -7,6 +7,8 @@ fifty meets them, of times none does (they start with 1).
 import re
 from typing import Final
 
+from tracegrade.secret_patterns import passes_luhn
+
 MARK: Final = "[redacted:card]"
 # Groups of digits. Possessive, so that each digit is looked at once; no letter beside a group, and
 # no decimal point before the first.
@@ -72,9 +74,3 @@ def is_card(text: str) -> bool:
         and _ISSUERS.fullmatch(digits) is not None
         and passes_luhn(digits)
     )
-
-
-def passes_luhn(digits: str) -> bool:
-    """Return whether the last digit is Luhn's check digit of the others (ISO/IEC 7812-1)."""
-    doubled = (sum(divmod(2 * int(digit), 10)) for digit in digits[-2::-2])
-    return (sum(int(digit) for digit in digits[-1::-2]) + sum(doubled)) % 10 == 0

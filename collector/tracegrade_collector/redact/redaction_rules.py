@@ -1,12 +1,13 @@
-r"""What a secret looks like in a text: rules by name, each a few patterns that take linear time.
+r"""The rules that find secrets in texts and replace them, by name.
 
-Patterns are RE2's (no lookahead, no backreference), so no text can stall them. A rule first says
-which texts it concerns (`find`), then rewrites those. `Prefilter` finds, without looking at texts
-one by one, the few that any rule could concern.
+Names and shapes come from `tracegrade/secret_patterns.py`. Patterns are RE2's (no lookahead, no
+backreference), so they take linear time and no text can stall them. A rule first says which texts
+it concerns (`find`), then rewrites those. `Prefilter` picks the few texts that any rule could
+concern, without looking at them one by one.
 
-A text may be JSON, and JSON in a string of JSON, where each quote has a backslash more: a name's
-value ends at the quote that has as many as the one that opened it. The patterns stand here once
-per depth, four in all.
+A text may be JSON, and JSON inside a JSON string, where each quote has more backslashes: a value
+ends at the quote that has as many as the one that opened it. So patterns for named values exist
+once per depth, four in all.
 """
 
 import re
@@ -17,69 +18,28 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tracegrade.secret_patterns import (
+    API_KEY_STARTS,
+    API_KEYS,
+    JWT,
+    KEY_LIKE,
+    NAME_SUFFIX,
+    PRIVATE_KEY_BEGIN,
+    PRIVATE_KEY_END,
+    STRONG_NAMES,
+    WEAK_NAMES,
+)
 from tracegrade_collector.redact.cards import replace_cards
 
 DEPTHS: Final = 4
 """JSON in JSON in JSON in JSON."""
 
-# Whatever stands under one of these is a secret.
-STRONG_NAMES: Final = (
-    r"pass(?:wor)?ds?|passwd|passphrase|pass[._ -]?code|secrets?|credentials?"
-    r"|(?:api|access|account|private|signing|encryption|master|shared|ssh|secret)[._ -]?keys?"
-    r"|secret[._ -]?access[._ -]?key|(?:proxy[._ -]?)?authorization|(?:set[._ -]?)?cookies?"
-    r"|(?:access|auth|refresh|id|session|bearer|api|csrf|xsrf|security|oauth|jwt|bot|device"
-    r"|personal|deploy|push|private|secret|user|service|account|verification|reset)[._ -]?token"
-    r"|session[._ -]?(?:key|cookie)|(?-i:sessionid|SESSIONID)|phpsessid|jsessionid|connect\.sid"
-    r"|x[._-]amz[._-](?:signature|credential)|connection[._ -]?string|card[._ -]?number|cvv|cvc"
-)
-# `token` alone is also a word of language models, so what it names must look like a key.
-WEAK_NAMES: Final = r"token|x[._-]?auth"
-SUFFIX: Final = (
-    r"(?:[._ -]?(?:value|text|plain|raw|b64|base64|string|header|hash|new|old|[0-9]+))?"
-)
-_KEY_CHARS: Final = r"[A-Za-z0-9._~+/=-]"
-KEY_LIKE: Final = rf"(?:{_KEY_CHARS}{{16,}}|[A-Za-z._~+/=-]{{0,7}}[0-9]{_KEY_CHARS}{{7,}})"
 _BARE: Final = r"[^\s\"'\\,;&|<>()\[\]{}]"
 # Longer than `null`, `none`, `true` and `false`, or with something that no word has.
 _BARE_VALUE: Final = rf"(?:{_BARE}{{6,}}|{_BARE}*[0-9!@#$%^*+/_.~-]{_BARE}*)"
 _SCHEME: Final = r"(?:(?:basic|bearer|digest|token|negotiate|apikey)\s+)?"
 _ASSIGNED: Final = r"\\*[\"']?\s{0,4}(?:=>|:=|[:=])\s{0,4}"
 
-_API_KEYS: Final = (
-    r"sk[-_][A-Za-z0-9_-]{16,}",  # OpenAI, Anthropic, Stripe, OpenRouter
-    r"rk_(?:live|test)_[A-Za-z0-9]{10,}",
-    r"whsec_[A-Za-z0-9+/=_-]{16,}",
-    r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}",  # AWS
-    r"gh[opsur]_[A-Za-z0-9]{16,}",
-    r"github_pat_[A-Za-z0-9_]{16,}",
-    r"gl(?:pat|dt|rt|ptt|agent|soat)-[A-Za-z0-9_.-]{16,}",
-    r"xox[abceoprs]-[A-Za-z0-9-]{10,}",  # Slack
-    r"xapp-[A-Za-z0-9-]{10,}",
-    r"AIza[A-Za-z0-9_-]{30,}",  # Google
-    r"ya29\.[A-Za-z0-9_-]{16,}",
-    r"GOCSPX-[A-Za-z0-9_-]{16,}",
-    r"(?:hf|npm|gsk|fw|r8|rubygems)_[A-Za-z0-9]{16,}",
-    r"pypi-[A-Za-z0-9_-]{16,}",
-    r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",  # SendGrid
-    r"do[opr]_v1_[a-f0-9]{16,}",  # DigitalOcean
-    r"lsv2_(?:pt|sk)_[A-Za-z0-9_]{16,}",
-    r"lin_api_[A-Za-z0-9]{16,}",
-    r"(?:xai|pplx|tvly|nvapi)-[A-Za-z0-9_-]{16,}",
-    r"shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{16,}",  # Shopify
-    r"dckr_(?:pat|oat)_[A-Za-z0-9_-]{16,}",
-    r"hv[sb]\.[A-Za-z0-9_-]{16,}",  # HashiCorp Vault
-    r"gls[ae]_[A-Za-z0-9_]{16,}",  # Grafana
-    r"sntry[su]_[A-Za-z0-9+/=_-]{16,}",
-    r"ATATT3[A-Za-z0-9_=-]{16,}",  # Atlassian
-    r"AGE-SECRET-KEY-1[A-Z0-9]{16,}",
-    r"(?:ntn|secret)_[A-Za-z0-9]{40,}",  # Notion
-    r"dapi[a-f0-9]{32}",  # Databricks
-)
-API_KEY_STARTS: Final = (
-    *("sk", "rk", "wh", "AK", "AS", "AB", "AC", "gh", "gi", "gl", "xo", "xa", "AI", "ya", "GO"),
-    *("hf", "np", "gs", "fw", "r8", "ru", "py", "SG", "do", "ls", "li", "pp", "tv", "nv", "sh"),
-    *("dc", "hv", "sn", "AT", "AG", "nt", "se", "da"),
-)
 _NO_WORD: Final = r"(^|[^A-Za-z0-9])"
 _CARD: Final = r"(?:[ -]?[0-9]){12}"
 
@@ -178,12 +138,12 @@ def _named_rewrites(strong: str, mark: str) -> Iterable[Rewrite]:
 
 def _named(names: Sequence[str]) -> Rule:
     own = "".join(rf"|(?:^|[^a-z0-9]){name_pattern(name)}" for name in names)
-    strong = rf"(?:(?:{STRONG_NAMES}{own}){SUFFIX})"
+    strong = rf"(?:(?:{STRONG_NAMES}{own}){NAME_SUFFIX})"
     any_name = rf"(?:{strong}|{WEAK_NAMES})"
     hints = (
         rf"(?i:(?:{STRONG_NAMES}{''.join('|' + name_pattern(name) for name in names)}"
-        rf"|{WEAK_NAMES}){SUFFIX}\\*[\"']?\s{{0,4}}[:=])",
-        rf"(?i:--?[a-z0-9._-]*(?:{STRONG_NAMES}|token){SUFFIX}\\*[\"']?[\s,])",
+        rf"|{WEAK_NAMES}){NAME_SUFFIX}\\*[\"']?\s{{0,4}}[:=])",
+        rf"(?i:--?[a-z0-9._-]*(?:{STRONG_NAMES}|token){NAME_SUFFIX}\\*[\"']?[\s,])",
         r"(?i:pwd\s?=)",
         r"[?&;]sig=",
     )
@@ -197,13 +157,13 @@ def name_pattern(name: str) -> str:
     return r"[._ -]?".join(re.escape(word) for word in re.split(r"[._ -]+", name.lower()) if word)
 
 
-_BEGIN: Final = r"-----BEGIN[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _PEM: Final = Rule(
     "pem",
-    _BEGIN,
+    PRIVATE_KEY_BEGIN,
     _rewriting(
-        (rf"(?s){_BEGIN}.*?-----END[A-Z0-9 ]{{0,40}}-----", marker("pem")),
-        (rf"{_BEGIN}(?:[A-Za-z0-9+/=:,.\s-]|\\+[nrt])*", marker("pem")),  # cut off before its end
+        (rf"(?s){PRIVATE_KEY_BEGIN}.*?{PRIVATE_KEY_END}", marker("pem")),
+        # cut off before its end
+        (rf"{PRIVATE_KEY_BEGIN}(?:[A-Za-z0-9+/=:,.\s-]|\\+[nrt])*", marker("pem")),
     ),
     (r"-----BEGIN",),
 )
@@ -232,11 +192,8 @@ _BEARER: Final = Rule(
     ),
     (r"(?i:bearer(?:\s+|%20)[a-z0-9])", r"(?i:basic\s+[a-z0-9+/]{6})"),
 )
-_JWT_SHAPE: Final = r"eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){0,3}"
-_JWT: Final = Rule(
-    "jwt", _JWT_SHAPE, _rewriting((_JWT_SHAPE, marker("jwt"))), (r"eyJ[A-Za-z0-9_-]{6,}\.",)
-)
-_ANY_API_KEY: Final = "|".join(_API_KEYS)
+_JWT: Final = Rule("jwt", JWT, _rewriting((JWT, marker("jwt"))), (r"eyJ[A-Za-z0-9_-]{6,}\.",))
+_ANY_API_KEY: Final = "|".join(API_KEYS)
 _API_KEY: Final = Rule(
     "api_key",
     rf"{_NO_WORD}(?:{_ANY_API_KEY})",

@@ -6,13 +6,8 @@ from typing import Final
 
 import re2
 
-from tracegrade_collector.redact.redaction_rules import (
-    KEY_LIKE,
-    STRONG_NAMES,
-    SUFFIX,
-    WEAK_NAMES,
-    name_pattern,
-)
+from tracegrade.secret_patterns import KEY_LIKE, NAME_SUFFIX, STRONG_NAMES, WEAK_NAMES
+from tracegrade_collector.redact.redaction_rules import name_pattern
 
 
 class NameKind(IntEnum):
@@ -26,7 +21,7 @@ class NameKind(IntEnum):
     PSEUDONYM = 3
 
 
-_STRONG: Final = re2.compile(rf"(?i)(?:{STRONG_NAMES}){SUFFIX}$")
+_STRONG: Final = re2.compile(rf"(?i)(?:{STRONG_NAMES}){NAME_SUFFIX}$")
 _WEAK: Final = re2.compile(rf"(?i:(?:^|[^a-z0-9])(?:{WEAK_NAMES}))$|[a-z0-9]Token$")
 _KEY_LIKE: Final = re2.compile(KEY_LIKE)
 

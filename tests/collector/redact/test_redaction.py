@@ -22,13 +22,14 @@ from tests.collector import otlp_samples
 from tests.collector.rows.test_round_trip import items, through_parquet
 from tests.collector.running import collecting, landed
 
+from tracegrade.secret_patterns import passes_luhn
 from tracegrade_collector.config import RULES, BadConfig, CollectorConfig
 from tracegrade_collector.encoding.otlp import Encoding, Request, Signal, groups
 from tracegrade_collector.errors import BadSecret
 from tracegrade_collector.export import export_json
 from tracegrade_collector.importing.importer import import_files
 from tracegrade_collector.land.quarantine import Quarantine
-from tracegrade_collector.redact.cards import is_card, passes_luhn
+from tracegrade_collector.redact.cards import is_card
 from tracegrade_collector.redact.pseudonyms import SECRET_FILE, Pseudonyms, load_secret
 from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_collector.rows.messages import log_request, span_request
