@@ -23,10 +23,6 @@ INTEGERS: Final = range(-(2**63), 2**63)
 TIMES: Final = range(2**64)
 
 
-class NoSpan(Exception):
-    """A record is no span; the text says why."""
-
-
 def fill(value: AnyValue, found: Any) -> None:
     """Set an attribute's value; what OTLP has no type for becomes JSON."""
     if isinstance(found, bool):

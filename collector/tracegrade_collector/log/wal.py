@@ -11,10 +11,10 @@ body is the request as received, after decompression; nothing has interpreted it
 that accepted it.
 
 A crash can leave a record half-written at the end of a segment (torn: cut it, nobody was told that
-it is safe), and a disk can damage any record (corrupt: set it aside, later ones are still good,
-found by magic and checksum). The header has a checksum of its own because only a length that is
-right tells an unfinished record from a damaged one. Segments of version 1, which had one checksum
-for all, are still read. Writing is in `wal_writer`, the folder of segments in `wal_folder`.
+it is safe), and a disk can damage any record (corrupt: set it aside; later ones are still good and
+are found by magic and checksum). The header has a checksum of its own, because only a length that
+is right tells an unfinished record from a damaged one. Writing is in `wal_writer`, the folder of
+segments in `wal_folder`.
 """
 
 import os
@@ -26,18 +26,14 @@ from typing import BinaryIO, NamedTuple
 
 import google_crc32c
 
-from tracegrade_collector.encoding import otlp
 from tracegrade_collector.encoding.otlp import Encoding, Signal
 from tracegrade_collector.errors import CollectorError
 
 FAMILY = b"TGr"
 MAGIC = FAMILY + b"2"  # the digit is the version of the format
-MAGIC_1 = FAMILY + b"1"
 _CHECKSUM = struct.Struct("<4sI")
 _REST = struct.Struct("<QQQIIBB?H")
-_REST_1 = struct.Struct("<QQQBB?H")
 HEADER_BYTES = _CHECKSUM.size + _REST.size
-HEADER_BYTES_1 = _CHECKSUM.size + _REST_1.size
 SUFFIX = ".wal"
 SCAN_BYTES = 1 << 20
 
@@ -174,10 +170,6 @@ def glance_over(file: BinaryIO) -> Iterator[Glance]:
         if header and start + header.record_bytes <= size:
             yield Glance(header.seq, header.received_ns, _SIGNAL_OF[header.signal], header.items)
             start += header.record_bytes
-        elif logged := _record_at(file, start, size):
-            entry = logged.entry
-            yield Glance(logged.seq, entry.received_ns, entry.signal, entry.items)
-            start = logged.end
         else:
             start = _end_of_damage(file, start, size)
 
@@ -190,9 +182,7 @@ def read_at(file: BinaryIO, start: int, length: int) -> bytes:
 
 def _record_at(file: BinaryIO, start: int, size: int) -> Logged | None:
     header = _header_at(file, start)
-    if header is None:
-        return _record_1_at(file, start, size)
-    if start + header.record_bytes > size:
+    if header is None or start + header.record_bytes > size:
         return None
     content = read_at(file, start + HEADER_BYTES, header.tenant_length + header.length)
     if google_crc32c.value(content) != header.checksum:
@@ -225,26 +215,6 @@ def _is_undamaged(header: bytes) -> bool:
     return bool(google_crc32c.value(header[_CHECKSUM.size :]) == checksum)
 
 
-def _record_1_at(file: BinaryIO, start: int, size: int) -> Logged | None:
-    """Return the record of version 1 that begins here; it had one checksum, and no count."""
-    header = read_at(file, start, HEADER_BYTES_1)
-    if len(header) < HEADER_BYTES_1 or not header.startswith(MAGIC_1):
-        return None
-    _, checksum = _CHECKSUM.unpack_from(header)
-    rest = header[_CHECKSUM.size :]
-    length, seq, received_ns, signal, encoding, has_rejects, tenant_length = _REST_1.unpack(rest)
-    end = start + HEADER_BYTES_1 + tenant_length + length
-    if end > size:
-        return None
-    content = read_at(file, start + HEADER_BYTES_1, tenant_length + length)
-    if google_crc32c.extend(google_crc32c.value(rest), content) != checksum:
-        return None
-    kinds = _SIGNAL_OF[signal], _ENCODING_OF[encoding]
-    tenant, body = content[:tenant_length].decode(), content[tenant_length:]
-    items = otlp.count_items(otlp.decode(body, *kinds))
-    return Logged(seq, Entry(received_ns, *kinds, tenant, has_rejects, body, items), end)
-
-
 def _end_of_damage(file: BinaryIO, start: int, size: int) -> int:
     """Return where reading goes on after something that is no good record.
 
@@ -261,11 +231,11 @@ def _next_record(file: BinaryIO, start: int, size: int) -> int:
     """Return where the next good record starts, or the end of the segment."""
     for scanned in range(start, size, SCAN_BYTES):
         piece = read_at(file, scanned, SCAN_BYTES + len(MAGIC) - 1)
-        found = piece.find(FAMILY)
+        found = piece.find(MAGIC)
         while found >= 0:
             if _record_at(file, scanned + found, size):
                 return scanned + found
-            found = piece.find(FAMILY, found + 1)
+            found = piece.find(MAGIC, found + 1)
     return size
 
 
@@ -285,17 +255,14 @@ def _damage_kind(file: BinaryIO, start: int, end: int, size: int) -> DamageKind:
 def _is_of_other_version(begin: bytes) -> bool:
     """Return whether a record begins like ours and has another digit, not by a flipped bit."""
     magic = begin[: len(MAGIC)]
-    is_other = magic[:-1] == FAMILY and magic[-1:].isdigit() and magic not in (MAGIC, MAGIC_1)
+    is_other = magic[:-1] == FAMILY and magic[-1:].isdigit() and magic != MAGIC
     return is_other and not (len(begin) == HEADER_BYTES and _is_undamaged(begin))
 
 
 def _is_unfinished(file: BinaryIO, start: int, begin: bytes, size: int) -> bool:
     """Return whether a record begins here that would reach beyond the end of the segment."""
-    if len(begin) < HEADER_BYTES_1 or (len(begin) < HEADER_BYTES and begin.startswith(MAGIC)):
-        return any(magic.startswith(begin[: len(magic)]) for magic in (MAGIC, MAGIC_1))
-    if begin.startswith(MAGIC_1):
-        length, *_, tenant_length = _REST_1.unpack_from(begin, _CHECKSUM.size)
-        return start + HEADER_BYTES_1 + int(tenant_length) + int(length) > size
+    if len(begin) < HEADER_BYTES:
+        return MAGIC.startswith(begin[: len(MAGIC)])
     header = _header_at(file, start)
     return header is not None and start + header.record_bytes > size
 

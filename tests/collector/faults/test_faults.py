@@ -19,7 +19,6 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-import google_crc32c
 import pytest
 from tests.collector.running import (
     COMMAND,
@@ -34,7 +33,6 @@ from tests.collector.running import (
 from tests.waiting import PATIENCE_SECS, wait_until
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal
-from tracegrade_collector.log import wal
 from tracegrade_collector.log.wal import Entry, record_header, segment_name
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.log.wal_writer import PAUSE_AFTER_FAILURE_SECS
@@ -336,35 +334,6 @@ def test_slow_disk_is_shared_by_all_that_wait(tmp_path: Path, faulty: Steer) -> 
     assert set(codes) <= {200, 503}
     assert len(landed_ids(tmp_path / "lake")) == codes.count(200) > 0
     assert secs < 40
-
-
-def record_of_version_1(span_id: int, seq: int) -> bytes:
-    """Return a record as the first version wrote it: one checksum, and no count of items."""
-    body = trace_body(span_id)
-    rest = wal._REST_1.pack(len(body), seq, 1_700_000_000_000_000_000, 1, 1, False, 0)
-    checksum = google_crc32c.extend(google_crc32c.value(rest), body)
-    return wal._CHECKSUM.pack(b"TGr1", checksum) + rest + body
-
-
-def test_log_of_version_1_lands(tmp_path: Path) -> None:
-    """F17: also its last segment, and with a torn tail."""
-    folder = tmp_path / "wal" / "0123456789ab"
-    folder.mkdir(parents=True)
-    (folder / segment_name(1)).write_bytes(record_of_version_1(1, 1) + record_of_version_1(2, 2))
-    (folder / segment_name(3)).write_bytes(
-        record_of_version_1(3, 3) + record_of_version_1(4, 4)[:-1]
-    )
-    with collecting(tmp_path) as collector:
-        status(collector, 5)
-        collector.stop()
-
-    rows = landed(tmp_path).sort_by("wal_seq").to_pylist()
-    assert [(int(row["span_id"], 16), row["wal_seq"]) for row in rows] == [
-        (1, 1),
-        (2, 2),
-        (3, 3),
-        (5, 4),
-    ]
 
 
 def test_log_of_a_later_version_is_refused(tmp_path: Path) -> None:
