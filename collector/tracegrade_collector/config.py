@@ -9,9 +9,9 @@ import ipaddress
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 from tracegrade.errors import BadInput
 from tracegrade_collector import log_lines
@@ -19,12 +19,15 @@ from tracegrade_collector.errors import CollectorError
 
 ENVIRONMENT_PREFIX = "TRACEGRADE_COLLECTOR_"
 TABLE = "collector"
+MEANING = "meaning"
 OFF = "off"
 OR_NEVER = ("compact_every_secs", "retention_days")  # 0 has a meaning
 RULES = ("blob", "pem", "cookie", "named", "url", "bearer", "jwt", "api_key", "card")
 """Names of the rules of redaction, in the order in which they are applied."""
 
 LEAST_VALUE_BYTES = 1024  # a limit must leave room for the note of what was cut
+
+T = TypeVar("T")
 
 
 class BadConfig(CollectorError, BadInput):
@@ -41,143 +44,236 @@ class Address(NamedTuple):
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
+def option(default: T, meaning: str) -> T:
+    """Return a field of the options: its default, and what it means in its metadata.
+
+    The meaning is one or two sentences with unit and reason; `--print-options` shows it.
+    """
+    return field(default=default, metadata={MEANING: meaning})
+
+
 @dataclass(frozen=True)
 class CollectorConfig:
     """The options of one collector."""
 
-    http: str = "127.0.0.1:4318"
-    """Address of OTLP/HTTP, or `off`. The port is the protocol's default."""
+    http: str = option(
+        "127.0.0.1:4318",
+        "Address of OTLP/HTTP, or `off`. The port is the protocol's default.",
+    )
 
-    grpc: str = "127.0.0.1:4317"
-    """Address of OTLP/gRPC, or `off`. The port is the protocol's default."""
+    grpc: str = option(
+        "127.0.0.1:4317",
+        "Address of OTLP/gRPC, or `off`. The port is the protocol's default.",
+    )
 
-    state: str = ""
-    """Folder of what a lake on an object store keeps on this machine: log, quarantine, locks.
-    Empty: one in `~/.local/state`. A lake in a folder keeps it there itself."""
+    state: str = option(
+        "",
+        "Local folder for the log, quarantine and locks of a lake on an object store. Empty: "
+        "a folder in `~/.local/state`. A lake in a folder keeps them there itself.",
+    )
 
-    insecure: bool = False
-    """Whether to bind an address that others reach without TLS, or without knowing who sends."""
+    insecure: bool = option(
+        False,
+        "Whether an address that other machines can reach may be used without TLS and without "
+        "tokens or client certificates.",
+    )
 
-    token_file: str = ""
-    """File of hashed bearer tokens, see `tokens.py`; then nobody sends without one. Empty: anybody
-    who reaches the address may send."""
+    token_file: str = option(
+        "",
+        "File of hashed bearer tokens, see `tokens.py`; requests without a valid token are "
+        "refused. Empty: everybody who can reach the address may send.",
+    )
 
-    tls_cert_file: str = ""
-    """PEM file of the server's certificate and those between it and the root. Empty: no TLS."""
+    tls_cert_file: str = option(
+        "",
+        "PEM file with the server's certificate and its intermediate certificates. Empty: no TLS.",
+    )
 
-    tls_key_file: str = ""
-    """PEM file of the certificate's private key, without a password."""
+    tls_key_file: str = option(
+        "",
+        "PEM file with the certificate's private key, without a password.",
+    )
 
-    tls_client_ca_file: str = ""
-    """PEM file of the authorities that sign clients' certificates; then nobody connects without
-    one. Empty: clients need none."""
+    tls_client_ca_file: str = option(
+        "",
+        "PEM file with the authorities that sign client certificates; connections without one "
+        "are refused. Empty: clients need no certificate.",
+    )
 
-    max_request_bytes: int = 64 << 20
-    """Bytes of one request, before and after decompression; the protocol recommends 64 MiB."""
+    max_request_bytes: int = option(
+        64 << 20,
+        "Bytes of one request, before and after decompression; the protocol recommends 64 MiB.",
+    )
 
-    max_items_per_request: int = 250_000
-    """Resources, scopes and spans or log records of one request; counted before it is decoded. Of
-    empty ones 500 kB hold as many, and 64 MiB of real ones (760 bytes) a third."""
+    max_items_per_request: int = option(
+        250_000,
+        "Resources, scopes and spans or log records in one request, counted before it is "
+        "decoded. Empty ones fit into 500 kB; real ones (760 bytes) would take three times 64 "
+        "MiB.",
+    )
 
-    max_values_per_request: int = 2_000_000
-    """Attributes, events, links and nested values of one request, counted before it is decoded;
-    each takes about 50 bytes of memory, however few it took on the wire."""
+    max_values_per_request: int = option(
+        2_000_000,
+        "Attributes, events, links and nested values in one request, counted before it is "
+        "decoded; each takes about 50 bytes of memory, however few bytes it was sent in.",
+    )
 
-    max_connections: int = 8192
-    """Connections of each protocol, at most half of the files that the process may open. Over HTTP
-    one more closes the one that has rested longest."""
+    max_connections: int = option(
+        8192,
+        "Connections per protocol, at most half of the files that the process may open. One "
+        "HTTP connection too many closes the one that has been idle longest.",
+    )
 
-    max_concurrent_requests: int = 1024
-    """HTTP requests under way at once; more are refused, to be sent again. Bytes are limited by
-    `max_in_flight_bytes`; this bounds those of which no byte has come."""
+    max_concurrent_requests: int = option(
+        1024,
+        "HTTP requests in progress at once; clients are asked to send any more again later. "
+        "`max_in_flight_bytes` limits their bytes; this limits requests whose body has not "
+        "arrived yet.",
+    )
 
-    max_head_secs: float = 10.0
-    """Seconds in which the head of a request must arrive. Exporters give up after 10 s."""
+    max_head_secs: float = option(
+        10.0,
+        "Seconds in which the head of a request must arrive. Exporters give up after 10 s.",
+    )
 
-    max_body_secs: float = 30.0
-    """Seconds in which the body of a request must arrive; after it the place is free again."""
+    max_body_secs: float = option(
+        30.0,
+        "Seconds in which the body of a request must arrive; then its place is freed.",
+    )
 
-    cors_origins: str = ""
-    """Origins, separated by spaces, whose pages in a browser may send; `https://app.example`."""
+    cors_origins: str = option(
+        "",
+        "Origins, separated by spaces, whose pages in a browser may send, such as "
+        "`https://app.example`.",
+    )
 
-    max_in_flight_bytes: int = 256 << 20
-    """Bytes of requests in memory at once; beyond it new ones are refused. Four of the largest; at
-    least two, since one that is compressed is held in both forms."""
+    max_in_flight_bytes: int = option(
+        256 << 20,
+        "Bytes of requests in memory at once; more are refused. Room for four of the largest; "
+        "at least two, since a compressed request is held in both forms.",
+    )
 
-    max_wal_bytes: int = 10 << 30
-    """Bytes of log that may wait for landing; beyond it requests are refused. 1 h at 3 MB/s."""
+    max_wal_bytes: int = option(
+        10 << 30,
+        "Bytes of the log that may wait to land; beyond it requests are refused. One hour at "
+        "3 MB/s.",
+    )
 
-    max_segment_bytes: int = 12 << 20
-    """Bytes after which a segment is sealed. The lander holds one at a time, as rows: with 16 MB
-    it took 30 MB more, with 8 MB a tenth more time."""
+    max_segment_bytes: int = option(
+        12 << 20,
+        "Bytes after which a segment is sealed. The lander holds one segment at a time, as "
+        "rows: 16 MB took 30 MB more memory, 8 MB a tenth more time.",
+    )
 
-    max_segment_age_secs: float = 1.0
-    """Seconds after which a segment with records is sealed: how long data waits at least."""
+    max_segment_age_secs: float = option(
+        1.0,
+        "Seconds after which a segment with records is sealed: the shortest time that data waits.",
+    )
 
-    land_every_secs: float = 4.0
-    """Seconds between commits, so that a table's log grows by 21,600 a day and not by more."""
+    land_every_secs: float = option(
+        4.0,
+        "Seconds between commits, so that a table's log grows by at most 21,600 commits a day.",
+    )
 
-    max_round_bytes: int = 512 << 20
-    """Bytes of log landed in one commit; a backlog lands in rounds of this size."""
+    max_round_bytes: int = option(
+        512 << 20,
+        "Bytes of the log that land in one commit; a backlog lands in rounds of this size.",
+    )
 
-    resent_rows: int = 1_000_000
-    """Rows remembered, so that a request that was sent again is recognised; 20 MB. At 100,000/s
-    that is 10 s, after which exporters have given up."""
+    resent_rows: int = option(
+        1_000_000,
+        "Rows remembered to recognise requests that are sent again; 20 MB of memory. At "
+        "100,000 rows a second that is 10 s, after which exporters have given up.",
+    )
 
-    max_quarantine_bytes: int = 1 << 30
-    """Bytes of undecodable requests that are kept; beyond it they are only counted."""
+    max_quarantine_bytes: int = option(
+        1 << 30,
+        "Bytes of undecodable requests that are kept; beyond it they are only counted.",
+    )
 
-    quarantine_days: float = 30.0
-    """Days that a file stays in quarantine: time enough to see why, not more for what nobody has
-    redacted."""
+    quarantine_days: float = option(
+        30.0,
+        "Days that a file stays in quarantine: long enough to find out why, no longer, "
+        "because its content is not redacted.",
+    )
 
-    redact: bool = True
-    """Whether secrets are replaced before anything is written to the lake. Pseudonyms and
-    `max_value_bytes` do not depend on it."""
+    redact: bool = option(
+        True,
+        "Whether secrets are replaced before anything is written to the lake. Pseudonyms and "
+        "`max_value_bytes` do not depend on it.",
+    )
 
-    redact_rules_off: str = ""
-    """Rules that are not applied, separated by spaces; each of `RULES`."""
+    redact_rules_off: str = option(
+        "",
+        "Rules that are not applied, separated by spaces; each of `RULES`.",
+    )
 
-    redact_keys: str = ""
-    """Further keys of attributes, and names in JSON, under which secrets stand, separated by
-    spaces; in any case, words parted by `.`, `_`, `-` or not: `ssn customer.tax_number`."""
+    redact_keys: str = option(
+        "",
+        "More attribute keys, and names in JSON, whose values are secrets, separated by "
+        "spaces. Case and the separators `.`, `_` and `-` make no difference: `ssn "
+        "customer.tax_number`.",
+    )
 
-    pseudonym_keys: str = ""
-    """Keys of attributes whose values become pseudonyms, as they are written, separated by spaces:
-    `user.id enduser.id`. Equal values stay equal, so that joins keep working."""
+    pseudonym_keys: str = option(
+        "",
+        "Attribute keys, exactly as written, whose values become pseudonyms, separated by "
+        "spaces: `user.id enduser.id`. Equal values get equal pseudonyms, so that joins keep "
+        "working.",
+    )
 
-    pseudonym_secret_file: str = ""
-    """File with at least 16 random bytes, for several collectors whose pseudonyms are to agree.
-    Empty: `redaction.secret` among the lake's private files, made if absent."""
+    pseudonym_secret_file: str = option(
+        "",
+        "File with at least 16 random bytes, for several collectors that must produce the "
+        "same pseudonyms. Empty: `redaction.secret` among the lake's private files, made if "
+        "absent.",
+    )
 
-    max_value_bytes: int = 4 << 20
-    """Bytes of one text; a longer one is cut, with a note of its length and hash. Four MB are a
-    model's context of a million tokens; each reader holds a value whole."""
+    max_value_bytes: int = option(
+        4 << 20,
+        "Bytes of one text; a longer one is cut, with a note of its length and hash. Four MB "
+        "are a model's context of a million tokens; every reader holds a value as a whole.",
+    )
 
-    max_blob_bytes: int = 32_000
-    """Characters of base64 (images, audio) that are kept; of more only type, size and hash. The
-    limit that OpenInference sets for images."""
+    max_blob_bytes: int = option(
+        32_000,
+        "Characters of base64 (images, audio) that are kept; of longer ones only type, size "
+        "and hash are. The limit that OpenInference sets for images.",
+    )
 
-    compact_every_secs: float = 900.0
-    """Seconds between maintenance: small files become large ones, old dates expire. 0: never, for
-    who runs `tracegrade lake compact` and `expire` on a schedule of their own."""
+    compact_every_secs: float = option(
+        900.0,
+        "Seconds between maintenance runs, which merge small files and expire old dates. 0: "
+        "never, for lakes where `tracegrade lake compact` and `expire` run on a schedule of "
+        "their own.",
+    )
 
-    compact_after_secs: float = 900.0
-    """Age in seconds at which a file may be compacted; the newest are still read by who lands and
-    who builds. A date that is over is sorted when all its files are that old."""
+    compact_after_secs: float = option(
+        900.0,
+        "Age in seconds from which a file may be compacted; newer files are still being read "
+        "by landing and builds. A past date is sorted when all its files are that old.",
+    )
 
-    retention_days: float = 0.0
-    """Days that traces are kept, by the date they were received (UTC); 0: for ever."""
+    retention_days: float = option(
+        0.0,
+        "Days that traces are kept, by the date they were received (UTC); 0: for ever.",
+    )
 
-    retention_keeps_built: bool = False
-    """Whether steps, trajectories and scores stay when their traces expire; they repeat what was
-    said in them."""
+    retention_keeps_built: bool = option(
+        False,
+        "Whether steps, trajectories and scores stay when their traces expire; they repeat "
+        "content of the traces.",
+    )
 
-    drain_secs: float = 10.0
-    """Seconds that requests under way get to finish when the collector is stopped."""
+    drain_secs: float = option(
+        10.0,
+        "Seconds that requests in progress get to finish when the collector is stopped.",
+    )
 
-    log_format: str = "text"
-    """How our own log lines on stderr are written: `text` for people, `json` for machines."""
+    log_format: str = option(
+        "text",
+        "Format of our own log lines on stderr: `text` for people, `json` for machines.",
+    )
 
     @property
     def is_safe_outside(self) -> bool:
