@@ -5,6 +5,8 @@ Not deltalake's own: it promises for a column without statistics that it holds n
 of other columns stand in its footer.
 """
 
+from collections.abc import Iterable
+
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
@@ -14,18 +16,22 @@ from pyarrow.fs import FileSystem
 from tracegrade_lake.commit import LiveFile, live_files
 
 
-def dataset(delta: DeltaTable, filesystem: FileSystem) -> ds.FileSystemDataset:
-    """Return the files of the handle's version; a column that a file lacks is NULL.
+def dataset(
+    delta: DeltaTable, filesystem: FileSystem, files: Iterable[LiveFile] | None = None
+) -> ds.FileSystemDataset:
+    """Return files of the handle's version; a column that a file lacks is NULL.
 
     Args:
         delta: The table.
         filesystem: Has the table's files by their paths inside the table.
+        files: Those that are read; None for all.
     """
     schema = pa.schema(delta.schema().to_arrow())
     file_format = ds.ParquetFileFormat()
+    read = live_files(delta) if files is None else files
     fragments = [
         file_format.make_fragment(file.path, filesystem, _partition(file, schema))
-        for file in sorted(live_files(delta), key=lambda file: file.path)
+        for file in sorted(read, key=lambda file: file.path)
     ]
     return ds.FileSystemDataset(fragments, schema, file_format, filesystem)
 

@@ -146,6 +146,15 @@ class Lake:
         delta = self._open(table, version)
         return sorted(live_files(delta), key=lambda file: file.path) if delta else []
 
+    def paths(self, table: str, files: Iterable[LiveFile]) -> list[str]:
+        """Return the paths of files of the table.
+
+        Raises:
+            TypeError: The lake is on an object store.
+        """
+        folder = self.root / table
+        return [str(folder / file.path) for file in files]
+
     def stored_files(self, table: str) -> list[StoredFile]:
         """Return every file below the table's folder, live or not, but those of its log."""
         return list(self._table(table).stored_files())
@@ -174,10 +183,21 @@ class Lake:
         newest_first = sorted(self.live_files(table), key=_last_received_ns, reverse=True)
         return (self.open_parquet(table, file.path) for file in newest_first)
 
-    def dataset(self, table: str, version: int | None = None) -> ds.Dataset | None:
-        """Return a version of the table for pyarrow and engines that read its datasets."""
+    def dataset(
+        self,
+        table: str,
+        version: int | None = None,
+        files: Sequence[LiveFile] | None = None,
+    ) -> ds.Dataset | None:
+        """Return a version of the table for pyarrow and engines that read its datasets.
+
+        Args:
+            table: Its name.
+            version: None for the newest.
+            files: Those of this version's files that are read; None for all.
+        """
         delta = self._open(table, version)
-        return dataset(delta, self._table(table).filesystem) if delta else None
+        return dataset(delta, self._table(table).filesystem, files) if delta else None
 
     def remove_files(self, table: str, paths: Sequence[str]) -> None:
         """Remove files (paths inside the table) for good, whether they are live or not."""

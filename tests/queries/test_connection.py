@@ -9,7 +9,7 @@ import pytest
 
 from tracegrade_lake import RAW_SPANS, Column, Lake, Table
 from tracegrade_queries.build.build import build
-from tracegrade_queries.engine.connection import DEDUPLICATED, connect
+from tracegrade_queries.engine.connection import DEDUPLICATED, connect, connect_job
 from tracegrade_queries.engine.layers import BUILT
 from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
 
@@ -129,7 +129,7 @@ def test_tables_of_others_are_left_out(lake: Lake) -> None:
         table = Table(name, "", columns, partition_by=())
         lake.append(table, pa.table({"trajectory_id": ["t1"]}))
 
-    with connect(lake, others=False) as con:
+    with connect_job(lake)[0] as con:
         views = {name for (name,) in con.sql("SHOW TABLES").fetchall()}
     assert views == {table.name for table in BUILT.tables} | DEDUPLICATED.keys()
 

@@ -13,8 +13,8 @@ from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.engine.staged import typed
-from tracegrade_scoring.job.bucket import score_bucket
-from tracegrade_scoring.job.bucket_rows import number_buckets, steps_read, take_bucket
+from tracegrade_scoring.job.bucket import score_traces
+from tracegrade_scoring.job.bucket_rows import divide, steps_read, take_bucket
 from tracegrade_scoring.job.score import find_traces
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.relations import materialise, put
@@ -104,9 +104,10 @@ def con(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection that holds everything that scoring two runs leaves behind."""
     with connect(lake, layers=(SCORES,)) as con:
         find_traces(con, SPECIFICATION)
-        (bucket,) = number_buckets(con, 1_000)
-        take_bucket(con, bucket, steps_read(SPECIFICATION))
-        rows = score_bucket(con, SPECIFICATION)
+        (traces,) = divide(con, 1_000)
+        put(con, "bucket_traces", traces)
+        take_bucket(con, steps_read(SPECIFICATION))
+        rows = score_traces(con, SPECIFICATION)
         start_sums(con)
         add_scores(con, rows[TRAJECTORY_SCORES].to_batches())
         total_sums(con)

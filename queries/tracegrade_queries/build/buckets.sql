@@ -8,20 +8,20 @@
 -- Parameters:
 --   bucket_spans  BIGINT  Spans that one bucket aims at.
 -- Columns:
---   trace_id  VARCHAR  One row each.
---   date      DATE     Date the trace's first span was received, UTC.
---   first_ns  BIGINT   When its first row was received.
---   last_ns   BIGINT   When its last row was received.
---   records   BIGINT   All its spans and log records.
---   imported  BOOLEAN  All its spans were imported.
---   bucket    BIGINT   From 0.
+--   trace_id     VARCHAR  One row each.
+--   date         DATE     Date the trace's first span was received, UTC.
+--   first_ns     BIGINT   When its first row was received.
+--   received_ns  BIGINT   When its last row was received.
+--   records      BIGINT   All its spans and log records.
+--   imported     BOOLEAN  All its spans were imported.
+--   bucket       BIGINT   From 0.
 -- Order:
 --   none
 SELECT
   trace_id,
   date,
   first_ns,
-  last_ns,
+  last_ns AS received_ns,
   records,
   imported,
   (

@@ -15,38 +15,40 @@ Makes:
 """
 
 import datetime
-import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import duckdb
 import pyarrow as pa
 
-from tracegrade_collector.importing.verdict_rows import Verdict, add_clean_verdicts
-from tracegrade_lake import Lake, StagedFile, Table
-from tracegrade_queries.build.passes import split_into_steps
-from tracegrade_queries.costs.pricing import (
-    NO_PRICES,
-    Prices,
-    create_prices,
-    with_costs,
-    work_out_costs,
+from tracegrade_collector.importing.verdict_rows import add_clean_verdicts
+from tracegrade_lake import Lake, Table
+from tracegrade_queries.build.bucket import build_bucket, files_of
+from tracegrade_queries.costs.pricing import NO_PRICES, Prices
+from tracegrade_queries.engine.buckets import (
+    Bucket,
+    Outcome,
+    bucket_size,
+    limits_between,
+    limits_of_bucket,
+    together,
+    traces_by_bucket,
 )
-from tracegrade_queries.engine.connection import DEDUPLICATED, connect
-from tracegrade_queries.engine.relations import count, given
+from tracegrade_queries.engine.connection import connect_job
+from tracegrade_queries.engine.executor import Executor, Threads
+from tracegrade_queries.engine.pinned import PinnedLake
+from tracegrade_queries.engine.relations import count, given, make_table
 from tracegrade_queries.engine.sql import query
-from tracegrade_queries.engine.staged import of_traces, stage_other_traces, stage_rows
+from tracegrade_queries.engine.staged import of_traces, stage_other_traces
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 
 BUCKET_SPANS: Final = 250_000
 """Spans that one bucket aims at; a trace is never split."""
 
 LEAST_BUCKET_SPANS: Final = 25_000
-"""Fewer are not split among the workers: planning a bucket's queries takes as long."""
+"""Fewer are not divided: planning a bucket's queries takes as long."""
 
 WORKERS: Final = 2
 """Buckets at a time, each on its share of the cores: rows of one bucket's size are worked off with
@@ -55,8 +57,8 @@ less effort by one core than by several."""
 BUILDS: Final = "builds"
 """Under which the last commit of a build notes how many there were."""
 
-MEMORY_LIMIT: Final = "4GB"
-"""Of the engine; it spills beyond."""
+MEMORY_MB: Final = 4_000
+"""Of the engines of all buckets that are worked on at a time; they spill beyond."""
 
 _AFFECTED: Final = "affected_traces"
 
@@ -92,46 +94,39 @@ class BuildSummary(NamedTuple):
     none was sent)."""
 
 
-@dataclass
-class Built:
-    """Files with the new rows of one table, staged but not yet committed."""
-
-    table: Table
-    files: list[StagedFile] = field(default_factory=list)
-    rows: int = 0
-
-    def stage(self, lake: Lake, rows: duckdb.DuckDBPyRelation) -> None:
-        """Write the rows of one bucket."""
-        files = stage_rows(lake, self.table, rows.to_arrow_table())
-        self.files.extend(files)
-        self.rows += sum(file.rows for file in files)
-
-
-def build(lake: Lake, *, full: bool = False, prices: Prices = NO_PRICES) -> BuildSummary:
+def build(
+    lake: Lake,
+    *,
+    full: bool = False,
+    prices: Prices = NO_PRICES,
+    executor: Executor | None = None,
+) -> BuildSummary:
     """Bring `steps` and `trajectories` up to date with `raw_spans`, and say what was done.
 
     Args:
         lake: The lake to read and write. One build at a time.
         full: Build every trace, not just those with new spans.
         prices: What models cost, for the traces that are built; `update_costs` sees to others.
+        executor: Who works on the buckets; None for threads of this process.
     """
-    threads = max(1, (os.cpu_count() or 1) // WORKERS) if lake.is_local else None
-    with connect(lake, others=False, memory_limit=MEMORY_LIMIT, threads=threads) as con:
+    at_work = executor or Threads(WORKERS)
+    reader, pinned = connect_job(lake, limits=limits_between(MEMORY_MB, at_work.slots))
+    with reader as con:
         received = _received(con)
         seen = {} if full else _seen(lake, received)
         new_spans = _find_new(con, seen)
-        rewrites = full and count(con, TRAJECTORIES.name) > 0
-        if not count(con, "affected_traces") and not rewrites:
+        traces = count(con, _AFFECTED)
+        if not traces and not (full and count(con, TRAJECTORIES.name)):
             return BuildSummary(0, 0, 0, 0)
-        create_prices(con, prices)
-        steps, trajectories = Built(STEPS), Built(TRAJECTORIES)
-        evaluations, unread = _build_buckets(lake, con, steps, trajectories)
-        _write(lake, con, steps, {}, full=full)
-        if evaluations:
+        buckets = list(_buckets(con, pinned, prices, at_work))
+        built = together(at_work.run(build_bucket, buckets))
+        _commit(lake, con, STEPS, built, {}, full=full)
+        if evaluations := _found(built, "evaluations"):
             add_clean_verdicts(lake, evaluations)  # they were redacted on arrival
-        _write(lake, con, trajectories, _transactions(lake, received), full=full)
-        traces = count(con, "affected_traces")
-        return BuildSummary(new_spans, traces, trajectories.rows, steps.rows, unread)
+        _commit(lake, con, TRAJECTORIES, built, _transactions(lake, received), full=full)
+        unread = _unread(_found(built, "unread_scopes"))
+        rows = built.rows(TRAJECTORIES), built.rows(STEPS)
+        return BuildSummary(new_spans, traces, *rows, unread)
 
 
 def unbuilt_spans(lake: Lake, con: duckdb.DuckDBPyConnection) -> int:
@@ -182,74 +177,46 @@ def _find_new(con: duckdb.DuckDBPyConnection, seen: dict[Source, int]) -> int:
     return int(new)
 
 
-def _build_buckets(
-    lake: Lake, con: duckdb.DuckDBPyConnection, steps: Built, trajectories: Built
-) -> tuple[list[Verdict], Mapping[str, int]]:
-    """Stage the rows of all affected traces; return what evaluators say, and what was not read."""
-    con.execute(
-        f"CREATE TABLE buckets AS {query('buckets')}", {"bucket_spans": _bucket_spans(con)}
-    )
-    buckets = con.sql("SELECT DISTINCT bucket FROM buckets ORDER BY bucket").fetchall()
-    evaluations: list[Verdict] = []
-    unread: list[tuple[str, int]] = []
+def _buckets(
+    con: duckdb.DuckDBPyConnection, pinned: PinnedLake, prices: Prices, executor: Executor
+) -> Iterator[Bucket[Prices]]:
+    """Yield the affected traces bucket by bucket, each with the files of its time."""
+    spans = con.sql(f"SELECT coalesce(sum(spans), 0)::BIGINT FROM {_AFFECTED}").fetchall()[0][0]
+    size = bucket_size(spans, BUCKET_SPANS, LEAST_BUCKET_SPANS, executor.slots)
+    make_table(con, "buckets", query("buckets"), {"bucket_spans": size})
+    found = list(traces_by_bucket(con, "buckets"))
+    limits = limits_of_bucket(MEMORY_MB, executor.slots, len(found))
+    for traces in found:
+        yield Bucket(files_of(pinned, traces), traces, limits, prices)
 
-    def work_off(bucket: int) -> None:
-        # A cursor does not see the datasets that are registered for an object store.
-        reader = con.cursor() if lake.is_local else con
-        _choose_bucket(reader, bucket)
-        split_into_steps(reader)
-        steps.stage(lake, reader.table("built_steps"))
-        work_out_costs(reader, "built_trajectories")
-        trajectories.stage(lake, with_costs(reader, "built_trajectories"))
-        evaluations.extend(reader.table("evaluations").to_arrow_table().to_pylist())
-        unread.extend(reader.table("unread_scopes").fetchall())
-        if lake.is_local:
-            reader.close()
 
-    with ThreadPoolExecutor(WORKERS if lake.is_local else 1) as pool:
-        for _ in pool.map(work_off, [bucket for (bucket,) in buckets]):
-            pass
+def _found(built: Outcome, name: str) -> list[dict[str, Any]]:
+    """Return what was found beside the rows that are built; nothing where no bucket was."""
+    return built.tables[name].to_pylist() if name in built.tables else []
+
+
+def _unread(scopes: Iterable[Mapping[str, Any]]) -> Mapping[str, int]:
+    """Return how many traces of each scope gave no trajectory, of what each bucket found."""
     counts: Counter[str] = Counter()
-    for scope, traces in unread:
-        counts[scope] += traces
-    return evaluations, counts
+    for row in scopes:
+        counts[row["scope_name"]] += row["traces"]
+    return counts
 
 
-def _bucket_spans(con: duckdb.DuckDBPyConnection) -> int:
-    """Return how many spans each bucket aims at: all workers have something to do."""
-    found = con.sql("SELECT coalesce(sum(spans), 0)::BIGINT FROM affected_traces").fetchall()
-    spans: int = found[0][0]
-    return min(BUCKET_SPANS, max(LEAST_BUCKET_SPANS, -(-spans // WORKERS)))
-
-
-def _choose_bucket(con: duckdb.DuckDBPyConnection, bucket: int) -> None:
-    """Make `bucket_traces`, and `spans` and `logs` of no other time than theirs."""
-    con.execute(
-        "CREATE OR REPLACE TEMP TABLE bucket_traces AS "
-        "SELECT trace_id, date, first_ns, last_ns, last_ns AS received_ns, records, imported "
-        "FROM buckets WHERE bucket = $bucket",
-        {"bucket": bucket},
-    )
-    first, last = con.sql("SELECT min(first_ns), max(last_ns) FROM bucket_traces").fetchall()[0]
-    for table in DEDUPLICATED:
-        con.execute(
-            f"CREATE OR REPLACE TEMP VIEW {table} AS SELECT * FROM memory.main.{table} "
-            f"WHERE received_ns BETWEEN {first} AND {last}"
-        )
-
-
-def _write(
+def _commit(
     lake: Lake,
     con: duckdb.DuckDBPyConnection,
-    built: Built,
+    table: Table,
+    built: Outcome,
     transactions: dict[str, int],
     *,
     full: bool,
 ) -> None:
     """Commit the new rows of the affected traces; rewrite only dates that hold older ones."""
-    dates = _dates_to_rewrite(con, built.table, full=full)
-    kept = [] if full else stage_other_traces(lake, con, built.table, dates, _AFFECTED)
-    lake.put_files(built.table, [*kept, *built.files], list(map(str, dates)), transactions)
+    dates = _dates_to_rewrite(con, table, full=full)
+    kept = [] if full else stage_other_traces(lake, con, table, dates, _AFFECTED)
+    files = [*kept, *built.files.get(table.name, ())]
+    lake.put_files(table, files, list(map(str, dates)), transactions)
 
 
 def _dates_to_rewrite(

@@ -18,8 +18,8 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_lake import Column, Lake, Table
-from tracegrade_queries.engine.connection import connect
-from tracegrade_queries.engine.relations import given, make_table, make_view
+from tracegrade_queries.engine.connection import Limits, connect_job
+from tracegrade_queries.engine.relations import make_table, make_view, put
 from tracegrade_queries.engine.sql import query
 from tracegrade_queries.engine.staged import stage_dates
 from tracegrade_queries.schema import TRAJECTORIES
@@ -113,7 +113,7 @@ def update_costs(lake: Lake, prices: Prices) -> Costs:
         lake: The lake to read and write. One writer of built tables at a time.
         prices: What to go by; where none covers a model, what the trace states counts.
     """
-    with connect(lake, others=False, memory_limit=MEMORY_LIMIT) as con:
+    with connect_job(lake, limits=Limits(MEMORY_LIMIT))[0] as con:
         create_prices(con, prices)
         work_out_costs(con, TRAJECTORIES.name)
         stale = con.sql(
@@ -139,8 +139,7 @@ def create_prices(con: duckdb.DuckDBPyConnection, prices: Prices) -> None:
     ]
     kinds = [(kind, pa.int64()) for kind in Price._fields]
     schema = pa.schema([("name", pa.string()), ("is_prefix", pa.bool_()), *kinds])
-    with given(con, "prices_given", pa.Table.from_pylist(rows, schema)):
-        con.execute("CREATE TABLE prices AS FROM prices_given")
+    put(con, "prices", pa.Table.from_pylist(rows, schema))
 
 
 def work_out_costs(con: duckdb.DuckDBPyConnection, runs: str) -> None:

@@ -8,17 +8,17 @@ pyarrow datasets, so that no extension of the engine has to be downloaded.
 
 import contextlib
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import duckdb
 import pyarrow as pa
 import pyarrow.dataset as ds
 
 from tracegrade_lake import Lake, Table
-from tracegrade_queries.engine.layers import BUILT, Layer, RunOrder, higher_layers
+from tracegrade_queries.engine.layers import BUILT, Layer, higher_layers
+from tracegrade_queries.engine.pinned import PinnedLake, PinnedTable, pin
 
 # A view without the rows that a client sent twice: a flag, never a window over everything.
 DEDUPLICATED: Final = {"spans": "raw_spans", "logs": "raw_logs"}
@@ -31,8 +31,22 @@ _SETTINGS: Final = {
     "python_enable_replacements": False,  # a Python variable is not a table
 }
 
-Limits: TypeAlias = Mapping[str, str | int]
-"""Settings of the engine that bound what it takes of the machine."""
+
+class Limits(NamedTuple):
+    """What an engine may take of the machine."""
+
+    memory: str | None = None
+    """What it may use before it spills, as `4GB`; None for most of the machine's."""
+    threads: int | None = None
+    """That work on queries, those that ask them counted; None for all cores."""
+
+    def settings(self) -> dict[str, str | int]:
+        """Return them as the engine's settings."""
+        given = {"memory_limit": self.memory, "threads": self.threads}
+        return {name: limit for name, limit in given.items() if limit is not None}
+
+
+NO_LIMITS: Final = Limits()
 
 
 def open_lake(place: str | Path, note: Callable[[str], object]) -> Lake:
@@ -50,22 +64,14 @@ def open_lake(place: str | Path, note: Callable[[str], object]) -> Lake:
 
 
 def connect(
-    lake: Lake,
-    *,
-    layers: Sequence[Layer] = (),
-    others: bool = True,
-    memory_limit: str | None = None,
-    threads: int | None = None,
+    lake: Lake, *, layers: Sequence[Layer] = (), memory_limit: str | None = None
 ) -> duckdb.DuckDBPyConnection:
     """Return a connection that reads the lake as it is now, and keeps reading that.
 
     Args:
         lake: The lake; its tables are seen at the versions they have at this moment.
         layers: Higher layers whose tables must be there, if only without rows.
-        others: All else that the lake has, and the views of all layers: opening many files takes
-            its time.
         memory_limit: What the engine may use before it spills; None for most of the machine's.
-        threads: That work on queries, those that ask them counted; None for all cores.
 
     Returns:
         An in-memory DuckDB with a view for each table (empty if the lake has no such table yet),
@@ -73,42 +79,79 @@ def connect(
         of all layers whose tables are there. It reads the files of these tables and no other. The
         tables of a layer whose runs write several are all of one run, the last that is whole.
     """
-    declared = {table.name: table for layer in (BUILT, *layers) for table in layer.tables}
-    seen = {*declared, *lake.tables()} if others else declared.keys()
-    known = dict.fromkeys((*layers, *(higher_layers() if others else ())))
-    views = [(name, layer) for layer in known for name in layer.views] if others else []
-    found = _found_tables(lake, seen, known)
-    given = {"memory_limit": memory_limit, "threads": threads}
-    limits = {name: limit for name, limit in given.items() if limit is not None}
+    declared = _declared(layers)
+    known = dict.fromkeys((*layers, *higher_layers()))
+    names = sorted({table.name for table in declared}.union(lake.tables()))
+    con = _connect(lake, declared, names, known, Limits(memory_limit))[0]
+    for layer in known:
+        for name in layer.views:
+            # Its tables are not there yet, or are of an earlier version until written again.
+            with contextlib.suppress(duckdb.BinderException, duckdb.CatalogException):
+                con.execute(f"CREATE VIEW {name} AS {layer.queries.unordered(name)}")
+    return con
+
+
+def connect_job(
+    lake: Lake, layers: Sequence[Layer] = (), limits: Limits = NO_LIMITS
+) -> tuple[duckdb.DuckDBPyConnection, PinnedLake]:
+    """Return a connection with the declared tables alone, and the lake as it sees it.
+
+    Opening many files takes its time, so a job that writes to the lake leaves out all else.
+
+    Args:
+        lake: As for `connect`, and so is what is returned.
+        layers: Higher layers whose tables are read, too.
+        limits: What the engine may take.
+    """
+    declared = _declared(layers)
+    return _connect(lake, declared, sorted(table.name for table in declared), layers, limits)
+
+
+def _declared(layers: Iterable[Layer]) -> list[Table]:
+    return [table for layer in (BUILT, *layers) for table in layer.tables]
+
+
+def _connect(
+    lake: Lake,
+    declared: Sequence[Table],
+    names: Collection[str],
+    layers: Iterable[Layer],
+    limits: Limits,
+) -> tuple[duckdb.DuckDBPyConnection, PinnedLake]:
+    """Pin these tables and connect to them; anew if files were removed in between."""
+    pinned = pin(lake, names, layers)
     while True:
         try:
-            return _connected(lake, declared, found, limits, views)
+            return connect_pinned(pinned, declared, limits), pinned
         except duckdb.Error:  # an erasure may have removed files at once
-            gone = {file for file in _files(found) if not Path(file).exists()}
-            found = _found_tables(lake, seen, known)
-            if not gone or gone.intersection(_files(found)):
+            before, pinned = set(_paths(lake, pinned)), pin(lake, names, layers)
+            gone = {path for path in before if not Path(path).exists()}
+            if not gone or gone.intersection(_paths(lake, pinned)):
                 raise
 
 
-def _connected(
-    lake: Lake,
-    declared: Mapping[str, Table],
-    found: Mapping[str, "Found"],
-    limits: Limits,
-    views: Iterable[tuple[str, Layer]],
+def connect_pinned(
+    pinned: PinnedLake, declared: Iterable[Table], limits: Limits = NO_LIMITS
 ) -> duckdb.DuckDBPyConnection:
-    """Return a connection with a view for each declared and each found table, and these views."""
+    """Return a connection with a view for each declared and each pinned table.
+
+    Args:
+        pinned: The files to read, and no others.
+        declared: Tables whose columns are as declared; one that is not pinned has no rows.
+        limits: What the engine may take.
+    """
+    lake = pinned.open()
+    tried = {name: _found_table(lake, name, table) for name, table in pinned.tables.items()}
+    found = {name: table for name, table in tried.items() if table}
     con = _open_engine(lake, found, limits)
-    for name, table in declared.items():
+    tables = {table.name: table for table in declared}
+    for name, table in tables.items():
         _create_view(con, table, found.get(name))
     for name, raw in DEDUPLICATED.items():
-        con.execute(f"CREATE VIEW {name} AS SELECT * FROM {raw} WHERE NOT resent")
-    for name in sorted(found.keys() - declared.keys()):
+        if raw in tables:
+            con.execute(f"CREATE VIEW {name} AS SELECT * FROM {raw} WHERE NOT resent")
+    for name in sorted(found.keys() - tables.keys()):
         con.execute(f"CREATE VIEW {name} AS SELECT * FROM {found[name].relation}")
-    for name, layer in views:
-        # Its tables are not there yet, or are of an earlier version until they are written again.
-        with contextlib.suppress(duckdb.BinderException, duckdb.CatalogException):
-            con.execute(f"CREATE VIEW {name} AS {layer.queries.unordered(name)}")
     return con
 
 
@@ -118,58 +161,30 @@ class Found(NamedTuple):
     relation: str
     """What stands behind FROM."""
 
-    files: list[str]
+    files: Sequence[str]
     """Local files to be read; none for an object store."""
 
     dataset: ds.Dataset | None
     """What reads an object store's; it is registered under the relation's name."""
 
 
-def _files(found: Mapping[str, Found]) -> Iterator[str]:
-    return itertools.chain.from_iterable(table.files for table in found.values())
-
-
-def _found_tables(lake: Lake, seen: Set[str], layers: Iterable[Layer]) -> dict[str, Found]:
-    """Return those tables that the lake has, by name; opened side by side, each takes a while."""
-    names = sorted(seen)
-    runs = _last_runs(lake, layers)
-    with ThreadPoolExecutor() as pool:
-        found = pool.map(lambda name: _found_table(lake, name, runs.get(name)), names)
-        return {name: table for name, table in zip(names, found, strict=True) if table}
-
-
-def _last_runs(lake: Lake, layers: Iterable[Layer]) -> dict[str, tuple[str, int]]:
-    """Return for tables that are written by runs the application and its last whole run.
-
-    A layer is asked once, so that a run that ends meanwhile is seen in all its tables or in none.
-    """
-    runs = [
-        (layer, (layer.run_order.application, last_run(lake, layer.run_order)))
-        for layer in layers
-        if layer.run_order
-    ]
-    return {table.name: run for layer, run in runs for table in layer.tables}
-
-
-def last_run(lake: Lake, order: RunOrder) -> int:
-    """Return the number of the last run that is whole; 0 if there was none."""
-    return lake.noted_version(order.last_table, order.application)[1]
-
-
-def _found_table(lake: Lake, name: str, run: tuple[str, int] | None) -> Found | None:
-    """Return the table, as this application's run of this number left it."""
-    version = lake.version_noting(name, *run) if run else lake.version(name)
-    if version is None:
-        return None
-    files = lake.files(name, version) if lake.is_local else []
-    if files:
+def _found_table(lake: Lake, name: str, pinned: PinnedTable) -> Found | None:
+    if pinned.files and lake.is_local:
+        files = lake.paths(name, pinned.files)
         return Found(_parquet(files), files, None)
-    dataset = lake.dataset(name, version)
+    dataset = lake.dataset(name, pinned.version, pinned.files)
     if dataset is None:
         return None
-    if not dataset.files:
+    if not pinned.files:
         return Found(f"({_no_rows(dataset.schema)})", [], None)
     return Found(f"_{name}_objects", [], dataset)
+
+
+def _paths(lake: Lake, pinned: PinnedLake) -> Iterator[str]:
+    """Yield the local files; none of an object store."""
+    if lake.is_local:
+        for name, table in pinned.tables.items():
+            yield from lake.paths(name, table.files)
 
 
 def _open_engine(
@@ -179,8 +194,8 @@ def _open_engine(
 
     What does not fit into memory is spilled into the lake's state, which is its owner's alone.
     """
-    spill = str(lake.state / "_spill")
-    con = duckdb.connect(config={**_SETTINGS, **limits, "temp_directory": spill})
+    spill = {"temp_directory": str(lake.state / "_spill")}
+    con = duckdb.connect(config={**_SETTINGS, **limits.settings(), **spill})
     con.execute("LOAD icu")  # part of the wheel; without it there are no time zones
     con.execute("SET GLOBAL TimeZone = 'UTC'")  # of every cursor
     con.execute("SET enable_progress_bar = false")  # it would write to stdout
@@ -188,8 +203,9 @@ def _open_engine(
     datasets = {table.relation: table.dataset for table in found.values() if table.dataset}
     for name, dataset in datasets.items():
         con.register(name, dataset)
+    files = itertools.chain.from_iterable(table.files for table in found.values())
     con.execute(f"SET disabled_optimizers = '{_disabled(datasets)}'")
-    con.execute(f"SET allowed_paths = {_list(_files(found))}")
+    con.execute(f"SET allowed_paths = {_list(files)}")
     con.execute("SET enable_external_access = false")
     con.execute("SET lock_configuration = true")
     return con

@@ -1,4 +1,4 @@
-"""Scores one bucket of traces: from their steps to rows of the score tables.
+"""Scores one bucket of traces: from their steps to staged rows of the score tables.
 
 Traces are independent, so a bucket bounds the memory and changes no score.
 """
@@ -9,8 +9,13 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_lake import Table
+from tracegrade_lake.crash_points import reach
+from tracegrade_queries.engine.buckets import Bucket, Outcome, opened
 from tracegrade_queries.engine.relations import make_table
+from tracegrade_queries.engine.staged import stage_rows
 from tracegrade_scoring.attempts.prepare import create_relations
+from tracegrade_scoring.job.bucket_rows import READ, steps_read, take_bucket
+from tracegrade_scoring.job.counts import count_bucket
 from tracegrade_scoring.job.score_table import score_table
 from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.schema import (
@@ -32,6 +37,7 @@ from tracegrade_scoring.scorers import (
     tool_selection,
 )
 from tracegrade_scoring.sql import query
+from tracegrade_scoring.statistics.sums import sums_of
 from tracegrade_scoring.tasks import Specification
 
 STAGED: Final = (DECISIONS, SUB_GOALS, FAILURES, FAILED_CALLS, TRAJECTORY_SCORES)
@@ -46,13 +52,34 @@ _EVIDENCE: Final = {
 """The rows of attempts behind each table of evidence."""
 
 
-def score_bucket(
+SUMS: Final = "sum_parts"
+"""Under which an outcome has the sums of its scores."""
+
+
+def score_bucket(bucket: Bucket[Specification]) -> Outcome:
+    """Stage the rows of one bucket; return with them its sums, and what is counted.
+
+    Args:
+        bucket: Its traces as `score_buckets.sql` has them; its specification is what they are
+            scored against.
+    """
+    lake = bucket.lake.open()
+    with opened(bucket, READ) as con:
+        take_bucket(con, steps_read(bucket.specification))
+        rows = score_traces(con, bucket.specification)
+        files = {table.name: stage_rows(lake, table, new) for table, new in rows.items()}
+        reach("scores_staged")
+        scores = rows[TRAJECTORY_SCORES]
+        return Outcome(files, {SUMS: sums_of(scores), **count_bucket(con, scores)})
+
+
+def score_traces(
     con: duckdb.DuckDBPyConnection, specification: Specification
 ) -> dict[Table, pa.Table]:
     """Return the rows of one bucket for each table of STAGED; scores as `score_table` has them.
 
     Args:
-        con: Holds `traces_to_score`, and the bucket's rows as `take_bucket` leaves them.
+        con: Holds `bucket_traces`, and the bucket's rows as `take_bucket` leaves them.
         specification: What to score against.
     """
     create_relations(con, specification)

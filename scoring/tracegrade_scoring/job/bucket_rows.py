@@ -9,22 +9,26 @@ Makes:
     trajectory_ids (from bucket_traces, trajectories): the numbers by which runs of a bucket go
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from tracegrade_lake import VERDICTS
+from tracegrade_queries.engine.buckets import bucket_size, traces_by_bucket
+from tracegrade_queries.engine.pinned import PinnedLake, dated_between
+from tracegrade_queries.engine.relations import make_table
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 from tracegrade_scoring.sql import query
 from tracegrade_scoring.tasks import Specification
 
-LEAST_STEPS: Final = 20_000
-"""Fewer are not shared out among workers: planning a bucket's queries takes as long."""
+READ: Final = (STEPS, TRAJECTORIES, VERDICTS)
+"""The tables that are read."""
 
-BUCKET_TRACES: Final = """
-  CREATE OR REPLACE TEMP TABLE bucket_traces AS
-  SELECT trace_id, date FROM score_buckets WHERE bucket = $bucket
-"""
+LEAST_STEPS: Final = 20_000
+"""Fewer are not divided: planning a bucket's queries takes as long."""
 
 _BOUNDS: Final = """
   SELECT min(date) AS first_date, max(date) AS last_date,
@@ -107,24 +111,24 @@ _VERDICTS: Final = """
 """
 
 
-def number_buckets(con: duckdb.DuckDBPyConnection, most_steps: int, workers: int = 1) -> list[int]:
-    """Create `score_buckets` and return their numbers; needs `traces_to_score`.
+def divide(con: duckdb.DuckDBPyConnection, most_steps: int, slots: int = 1) -> Iterator[pa.Table]:
+    """Yield the traces of each bucket, with `date` and `input_hash`; needs `traces_to_score`.
 
     Args:
-        con: Where to create them, for all connections to see.
+        con: Where to look, and where `score_buckets` is made.
         most_steps: Steps that one bucket may have, but for those of a single trace.
-        workers: How many are worked off at a time: all get equal parts, unless that is too little.
+        slots: Buckets that are scored at a time.
     """
     found = con.sql("SELECT coalesce(sum(steps), 0)::BIGINT FROM traces_to_score").fetchall()
-    steps: int = found[0][0]
-    rounds = max(1, -(-steps // (most_steps * workers)))
-    even = -(-steps // (rounds * workers))
-    con.execute(
-        f"CREATE OR REPLACE TABLE score_buckets AS {query('score_buckets')}",
-        {"bucket_steps": min(most_steps, max(LEAST_STEPS, even))},
-    )
-    numbers = con.sql("SELECT DISTINCT bucket FROM score_buckets ORDER BY bucket").fetchall()
-    return [number for (number,) in numbers]
+    size = bucket_size(found[0][0], most_steps, LEAST_STEPS, slots)
+    make_table(con, "score_buckets", query("score_buckets"), {"bucket_steps": size})
+    return traces_by_bucket(con, "score_buckets")
+
+
+def files_of(lake: PinnedLake, traces: pa.Table) -> PinnedLake:
+    """Return those files of a lake that hold runs of these traces, and all verdicts."""
+    dated = dated_between(*(str(pick(traces["date"]).as_py()) for pick in (pc.min, pc.max)))
+    return lake.only({STEPS.name: dated, TRAJECTORIES.name: dated, VERDICTS.name: lambda _: True})
 
 
 def steps_read(specification: Specification) -> list[str]:
@@ -133,19 +137,16 @@ def steps_read(specification: Specification) -> list[str]:
     return [c.name for c in STEPS.columns if c.name not in NOT_SCORED or c.name in named]
 
 
-def take_bucket(con: duckdb.DuckDBPyConnection, bucket: int, steps: Sequence[str]) -> None:
+def take_bucket(con: duckdb.DuckDBPyConnection, steps: Sequence[str]) -> None:
     """Let `steps`, `trajectories` and `verdicts` be the rows of one bucket.
 
     Their ids of trajectories are numbers, of which `trajectory_ids` (id, trajectory_id, ...) tells
     what they stand for.
 
     Args:
-        con: Holds `score_buckets` and the lake's tables.
-        bucket: Its number.
+        con: Holds `bucket_traces` and the lake's tables; takes one bucket.
         steps: The columns of `steps` to take.
     """
-    leave_bucket(con)
-    con.execute(BUCKET_TRACES, {"bucket": bucket})
     found = con.sql(_BOUNDS)
     bounds = dict(zip(found.columns, found.fetchall()[0], strict=True))
     con.execute(
@@ -164,10 +165,3 @@ def take_bucket(con: duckdb.DuckDBPyConnection, bucket: int, steps: Sequence[str
 def _taken(columns: Sequence[str]) -> str:
     """Return the columns of the lake as a bucket has them, for SELECT."""
     return ", ".join(_NUMBERED.get(name, f"lake.{name}") for name in columns)
-
-
-def leave_bucket(con: duckdb.DuckDBPyConnection) -> None:
-    """Let the names `steps`, `trajectories`, ... mean the lake's tables again."""
-    for name in ("trajectory_ids", "trajectories", "steps", "verdicts"):
-        con.execute(f"DROP TABLE IF EXISTS temp.{name}")
-    con.execute("DROP TYPE IF EXISTS offer")

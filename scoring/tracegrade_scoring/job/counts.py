@@ -10,8 +10,8 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from tracegrade_queries.engine.relations import put
 from tracegrade_scoring.metrics import METRICS
-from tracegrade_scoring.relations import append
 from tracegrade_scoring.tasks import Specification
 
 
@@ -41,25 +41,30 @@ class Counts(NamedTuple):
 NOTHING: Final = Counts({}, {}, [], CallCounts(0, 0, 0))
 
 
-def start_counts(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `run_statuses`, `run_task_sources` and `run_calls`, still empty."""
-    con.execute(
-        "CREATE OR REPLACE TABLE run_statuses "
-        "(metric TEXT, status TEXT, reason TEXT, trajectories BIGINT)"
-    )
-    con.execute("CREATE OR REPLACE TABLE run_task_sources (source TEXT, attempts BIGINT)")
-    con.execute(
-        "CREATE OR REPLACE TABLE run_calls (made BIGINT, failed BIGINT, of_known_effect BIGINT)"
-    )
+_TEXT: Final = pa.string()
+_COUNT: Final = pa.int64()
+_COUNTED: Final = {
+    "run_statuses": pa.schema(
+        {"metric": _TEXT, "status": _TEXT, "reason": _TEXT, "trajectories": _COUNT}
+    ),
+    "run_task_sources": pa.schema({"source": _TEXT, "attempts": _COUNT}),
+    "run_calls": pa.schema({"made": _COUNT, "failed": _COUNT, "of_known_effect": _COUNT}),
+}
+"""What is counted of each bucket; the rows of all buckets are added up."""
 
 
-def add_counts(con: duckdb.DuckDBPyConnection, scores: pa.Table) -> None:
-    """Count one bucket with these rows of `score_table`; needs `attempts` and `calls`."""
-    append(con, "run_statuses", pa.concat_tables(_statuses(scores)))
-    con.execute(f"INSERT INTO run_task_sources {_TASK_SOURCES}")
-    con.execute(
-        "INSERT INTO run_calls SELECT count(*), count_if(failed), count(effect) FROM calls"
-    )
+def count_bucket(con: duckdb.DuckDBPyConnection, scores: pa.Table) -> dict[str, pa.Table]:
+    """Return what is counted of one bucket, by name.
+
+    Args:
+        con: Holds its `attempts` and `calls`.
+        scores: Its rows of `score_table`; at least one.
+    """
+    return {
+        "run_statuses": pa.concat_tables(_statuses(scores)),
+        "run_task_sources": con.sql(_TASK_SOURCES).to_arrow_table(),
+        "run_calls": con.sql(_CALLS).to_arrow_table(),
+    }
 
 
 def _statuses(scores: pa.Table) -> Iterator[pa.Table]:
@@ -72,8 +77,20 @@ def _statuses(scores: pa.Table) -> Iterator[pa.Table]:
             yield counted.append_column("metric", pa.repeat(metric, len(counted)))
 
 
-def read_counts(con: duckdb.DuckDBPyConnection, specification: Specification) -> Counts:
-    """Return what was counted; needs `current_sums`."""
+def read_counts(
+    con: duckdb.DuckDBPyConnection,
+    specification: Specification,
+    counted: Mapping[str, pa.Table],
+) -> Counts:
+    """Return what was counted.
+
+    Args:
+        con: Holds `current_sums`.
+        specification: What was scored against.
+        counted: By name the rows of `count_bucket` of all buckets; no tables if there were none.
+    """
+    for name, schema in _COUNTED.items():
+        put(con, name, counted.get(name, schema.empty_table()))
     statuses: dict[str, dict[tuple[str, str | None], int]] = {name: {} for name in METRICS}
     for metric, status, reason, count in con.sql(
         "SELECT metric, status, reason, sum(trajectories)::BIGINT FROM run_statuses "
@@ -104,7 +121,15 @@ _TASK_SOURCES: Final = """
       WHEN task_source = 'span' AND NOT specified THEN 'undescribed'
       ELSE coalesce(task_source, 'none')
     END AS source,
-    count(*)
+    count(*) AS attempts
   FROM attempts
   GROUP BY source
+"""
+
+_CALLS: Final = """
+  SELECT
+    count(*) AS made,
+    count_if(failed) AS failed,
+    count(effect) AS of_known_effect
+  FROM calls
 """

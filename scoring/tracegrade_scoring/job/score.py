@@ -11,8 +11,7 @@ Makes:
 
 import datetime
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -20,23 +19,26 @@ from typing import Any, Final, NamedTuple
 import duckdb
 import pyarrow as pa
 
-from tracegrade_lake import Lake, StagedFile, Table
-from tracegrade_lake.crash_points import reach
+from tracegrade_lake import Lake
 from tracegrade_lake.locks import FolderLock
 from tracegrade_queries.build.build import build, unbuilt_spans
 from tracegrade_queries.costs.pricing import NO_COSTS, Costs, Prices, known_prices, update_costs
-from tracegrade_queries.engine.connection import connect
+from tracegrade_queries.engine.buckets import (
+    Bucket,
+    Outcome,
+    limits_between,
+    limits_of_bucket,
+    together,
+)
+from tracegrade_queries.engine.connection import connect, connect_job
+from tracegrade_queries.engine.executor import Executor, Threads
+from tracegrade_queries.engine.pinned import PinnedLake
 from tracegrade_queries.engine.relations import count, put
 from tracegrade_scoring.errors import ScoringBusy
-from tracegrade_scoring.job.bucket import STAGED, hashes, score_bucket
-from tracegrade_scoring.job.bucket_rows import (
-    leave_bucket,
-    number_buckets,
-    steps_read,
-    take_bucket,
-)
-from tracegrade_scoring.job.counts import NOTHING, Counts, add_counts, read_counts, start_counts
-from tracegrade_scoring.job.run import Run
+from tracegrade_scoring.job.bucket import STAGED, SUMS, hashes, score_bucket
+from tracegrade_scoring.job.bucket_rows import divide, files_of
+from tracegrade_scoring.job.commit import ScoringCommit
+from tracegrade_scoring.job.counts import NOTHING, Counts, read_counts
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.schema import (
     RELEASE_SCORES,
@@ -47,13 +49,7 @@ from tracegrade_scoring.schema import (
 )
 from tracegrade_scoring.sql import query
 from tracegrade_scoring.statistics.release import release_scores
-from tracegrade_scoring.statistics.sums import (
-    BATCH_ROWS,
-    add_scores,
-    start_sums,
-    sums_are_whole,
-    total_sums,
-)
+from tracegrade_scoring.statistics.sums import add_sums, start_sums, sums_are_whole, total_sums
 from tracegrade_scoring.tasks import Specification
 
 STEPS_AT_A_TIME: Final = 1_000_000
@@ -63,8 +59,8 @@ MAX_WORKERS: Final = 4
 """Buckets at a time, each on a core of its own: a bucket's many small queries are worked off with
 less effort by one core than by several. More of them would need more memory."""
 
-MEMORY_LIMIT: Final = "6GB"
-"""Of the engine; it spills beyond."""
+MEMORY_MB: Final = 6_000
+"""Of the engines of all buckets that are scored at a time; they spill beyond."""
 
 LOCK_NAME: Final = "score.lock"
 
@@ -116,6 +112,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
     wait: bool = False,
     prices: Prices | None = None,
     steps_at_a_time: int = STEPS_AT_A_TIME,
+    executor: Executor | None = None,
     progress: Progress = lambda done, of: None,
 ) -> ScoreSummary:
     """Build what is new in the lake and score every trajectory that needs it.
@@ -129,6 +126,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
         prices: What models cost, for every trajectory of the lake; no score depends on it. None:
             as it was given last.
         steps_at_a_time: Steps to hold in memory, about; changes no score.
+        executor: Who works on the buckets; None for threads of this process.
         progress: Is called after each bucket.
 
     Raises:
@@ -137,29 +135,26 @@ def score(  # noqa: PLR0913 - one for each option of the command
     with _alone(lake, wait=wait):
         _drop_outdated(lake)
         known = known_prices(lake, prices)
-        built = build(lake, full=full, prices=known)
+        built = build(lake, full=full, prices=known, executor=executor)
         costs = update_costs(lake, known)
-        workers, threads = _shares(lake)
-        with connect(
-            lake, layers=(SCORES,), others=False, memory_limit=MEMORY_LIMIT, threads=threads
-        ) as con:
+        at_work = executor or Threads(min(os.cpu_count() or 1, MAX_WORKERS))
+        reader, pinned = connect_job(lake, (SCORES,), limits_between(MEMORY_MB, at_work.slots))
+        with reader as con:
             traces = find_traces(con, specification, chosen, full=full)
             if not traces and sums_are_whole(con):
                 return ScoreSummary(0, 0, built.new_spans, costs=costs, unread=built.unread)
-            run = Run(lake, con)
-            buckets = number_buckets(con, -(-steps_at_a_time // workers), workers)
-            trajectories = 0
-            start_sums(con)
-            start_counts(con)
-            scored = _score_buckets(con, run, specification, buckets, workers)
-            for done, bucket in enumerate(scored, start=1):
-                trajectories += bucket.trajectories
-                run.add(bucket.files)
-                progress(done, len(buckets))
-            _commit(con, run)
-            counts = read_counts(con, specification)
+            most_steps = -(-steps_at_a_time // at_work.slots)
+            buckets = list(_buckets(con, pinned, specification, most_steps, at_work))
+            outcomes = at_work.run(score_bucket, buckets)
+            scored = together(_watched(outcomes, len(buckets), progress))
+            _commit(lake, con, scored)
             return ScoreSummary(
-                traces, trajectories, built.new_spans, counts, costs=costs, unread=built.unread
+                traces,
+                scored.rows(TRAJECTORY_SCORES),
+                built.new_spans,
+                read_counts(con, specification, scored.tables),
+                costs=costs,
+                unread=built.unread,
             )
 
 
@@ -170,7 +165,7 @@ def look(
 
     Spans that wait to be built are counted; which trajectories they make is not known before.
     """
-    with connect(lake, layers=(SCORES,), memory_limit=MEMORY_LIMIT) as con:
+    with connect(lake, layers=(SCORES,), memory_limit=f"{MEMORY_MB}MB") as con:
         traces = find_traces(con, specification, chosen, full=full)
         trajectories = count(con, _TRAJECTORIES_TO_SCORE)
         return ScoreSummary(traces, trajectories, unbuilt_spans(lake, con), dry_run=True)
@@ -225,79 +220,39 @@ def find_traces(
     return count(con, "traces_to_score")
 
 
-def _shares(lake: Lake) -> tuple[int, int | None]:
-    """Return how many buckets are scored at a time, and the engine's threads for all cores.
-
-    Workers count as threads while they ask. An object store is read by one alone: another
-    connection does not see what is registered for it.
-    """
-    if not lake.is_local:
-        return 1, None
-    cores = os.cpu_count() or 1
-    workers = min(cores, MAX_WORKERS)
-    return workers, 1 + cores - workers
-
-
-class Scored(NamedTuple):
-    """What scoring one bucket made."""
-
-    trajectories: int
-    files: Mapping[Table, list[StagedFile]]
-    """Of each table, staged and not yet committed."""
-
-
-def _score_buckets(
+def _buckets(
     con: duckdb.DuckDBPyConnection,
-    run: Run,
+    pinned: PinnedLake,
     specification: Specification,
-    buckets: Sequence[int],
-    workers: int,
-) -> Iterator[Scored]:
-    """Score buckets side by side, and yield what each made, in their order.
-
-    Each has a connection of its own, whose temporary tables no other sees and that end with it.
-    """
-    readers: dict[int, duckdb.DuckDBPyConnection] = {}
-
-    def work_off(bucket: int) -> Scored:
-        reader = readers[bucket] = con.cursor() if workers > 1 else con
-        found = _score_bucket(reader, run, specification, bucket)
-        if readers.pop(bucket) is not con:
-            reader.close()
-        return found
-
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            yield from pool.map(work_off, buckets)
-        except BaseException:
-            for reader in list(readers.values()):
-                reader.interrupt()
-            raise
+    most_steps: int,
+    executor: Executor,
+) -> Iterator[Bucket[Specification]]:
+    """Yield the traces to score bucket by bucket, each with the files of its dates."""
+    found = list(divide(con, most_steps, executor.slots))
+    limits = limits_of_bucket(MEMORY_MB, executor.slots, len(found))
+    for traces in found:
+        yield Bucket(files_of(pinned, traces), traces, limits, specification)
 
 
-def _score_bucket(
-    con: duckdb.DuckDBPyConnection, run: Run, specification: Specification, bucket: int
-) -> Scored:
-    """Stage the new rows of one bucket, and add them to the sums and counts of the run."""
-    take_bucket(con, bucket, steps_read(specification))
-    rows = score_bucket(con, specification)
-    files = {table: run.stage(table, new) for table, new in rows.items()}
-    reach("scores_staged")
-    add_scores(con, rows[TRAJECTORY_SCORES].to_batches(BATCH_ROWS))
-    add_counts(con, rows[TRAJECTORY_SCORES])
-    leave_bucket(con)
-    return Scored(len(rows[TRAJECTORY_SCORES]), files)
+def _watched(outcomes: Iterable[Outcome], of: int, progress: Progress) -> Iterator[Outcome]:
+    for done, outcome in enumerate(outcomes, start=1):
+        yield outcome
+        progress(done, of)
 
 
-def _commit(con: duckdb.DuckDBPyConnection, run: Run) -> None:
+def _commit(lake: Lake, con: duckdb.DuckDBPyConnection, scored: Outcome) -> None:
     """Commit the new rows; the scores of trajectories last, since they say what is done."""
+    start_sums(con)
+    if SUMS in scored.tables:
+        add_sums(con, scored.tables[SUMS])
+    total_sums(con)
+    commit = ScoringCommit(lake, con, scored)
     *evidence, scores = STAGED
     for table in evidence:
-        run.commit_dated(table)
-    total_sums(con)
-    run.commit_whole(SCORE_SUMS, _sums(con))
-    run.commit_whole(RELEASE_SCORES, release_scores(con))
-    run.commit_dated(scores)
+        commit.commit_dated(table)
+    commit.commit_whole(SCORE_SUMS, _sums(con))
+    commit.commit_whole(RELEASE_SCORES, release_scores(con))
+    commit.commit_dated(scores)
 
 
 def _sums(con: duckdb.DuckDBPyConnection) -> pa.Table:

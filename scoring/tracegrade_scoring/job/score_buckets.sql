@@ -8,14 +8,16 @@
 -- Parameters:
 --   $bucket_steps  BIGINT  Steps that one bucket aims at.
 -- Columns:
---   trace_id  VARCHAR  One row each; traces that are no longer here have none.
---   date      DATE     Date it was first received, UTC.
---   bucket    BIGINT   From 0, without gaps for traces of less than a bucket.
+--   trace_id    VARCHAR  One row each; traces that are no longer here have none.
+--   date        DATE     Date it was first received, UTC.
+--   input_hash  VARCHAR  Changes when its records or verdicts do.
+--   bucket      BIGINT   From 0, without gaps for traces of less than a bucket.
 -- Order:
 --   none
 SELECT
   trace_id,
   date,
+  input_hash,
   (
     sum(steps) OVER (ORDER BY date, trace_id ROWS UNBOUNDED PRECEDING) - steps
   )::BIGINT // $bucket_steps AS bucket

@@ -5,9 +5,9 @@
 -- Reads:
 --   attempt_members
 --   attempts
+--   bucket_traces
 --   tasks
 --   trajectories
---   traces_to_score
 -- Parameters:
 --   $tools_hash  VARCHAR  Hash of the tools, for attempts without a known task.
 --   $match_hash  VARCHAR  Hash of every `match`.
@@ -39,12 +39,12 @@ WITH described AS (
     coalesce(trajectories.run_mode, attempts.run_mode) AS run_mode,
     coalesce(trajectories.sample_weight, 1) AS sample_weight,
     tasks.task_hash,
-    traces_to_score.input_hash,
-    traces_to_score.date
+    bucket_traces.input_hash,
+    bucket_traces.date
   FROM trajectories
   INNER JOIN attempt_members ON trajectories.trajectory_id = attempt_members.trajectory_id
   INNER JOIN attempts ON attempt_members.attempt_id = attempts.attempt_id
-  INNER JOIN traces_to_score ON trajectories.trace_id = traces_to_score.trace_id
+  INNER JOIN bucket_traces ON trajectories.trace_id = bucket_traces.trace_id
   LEFT JOIN tasks ON attempts.task_id = tasks.task_id
 )
 

@@ -87,7 +87,22 @@ def add_scores(
     """
     parts = [_added_up(rows) for rows in scores]  # all are read before `con` writes
     if parts:
-        append(con, "sum_parts", pa.concat_tables(parts), _put_together(sign))
+        add_sums(con, pa.concat_tables(parts), sign)
+
+
+def add_sums(con: duckdb.DuckDBPyConnection, sums: pa.Table, sign: int = 1) -> None:
+    """Add to `sum_parts` what `sums_of` made; a sign of -1 takes it off."""
+    append(con, "sum_parts", sums, _put_together(sign))
+
+
+def sums_of(scores: pa.Table) -> pa.Table:
+    """Return the sums of scores, in counts and digits, for `add_sums`.
+
+    Args:
+        scores: At least one row, with the columns of `trajectory_scores`; scores as dictionaries
+            take less time.
+    """
+    return pa.concat_tables(map(_added_up, scores.to_batches(BATCH_ROWS)))
 
 
 def _put_together(sign: int) -> str:

@@ -1,4 +1,4 @@
-"""What one run writes: files staged bucket by bucket, then one commit for each table.
+"""What one run of the job commits: files staged bucket by bucket, one commit for each table.
 
 Every commit notes the run's number, and `trajectory_scores` comes last: its number says which run
 is whole. Readers see all score tables as of that run, so a run that is committing, or was killed
@@ -6,53 +6,45 @@ while it did, is not seen. The next run puts right what a killed one left.
 """
 
 import uuid
-from collections.abc import Mapping, Sequence
 from datetime import date
 
 import duckdb
 import pyarrow as pa
 
-from tracegrade_lake import Lake, StagedFile, Table
+from tracegrade_lake import Lake, Table
 from tracegrade_lake.crash_points import reach
-from tracegrade_queries.engine.connection import last_run
-from tracegrade_queries.engine.staged import stage_other_traces, stage_rows
+from tracegrade_queries.engine.buckets import Outcome
+from tracegrade_queries.engine.pinned import last_run
+from tracegrade_queries.engine.staged import stage_other_traces
 from tracegrade_scoring.layer import RUN_ORDER
 from tracegrade_scoring.schema import SCORE_TABLES
 
 
-class Run:
-    """One run's files, and how they become the tables' rows."""
+class ScoringCommit:
+    """What one run of the job commits: for each table the files that its buckets staged."""
 
-    def __init__(self, lake: Lake, con: duckdb.DuckDBPyConnection) -> None:
-        """Start a run.
+    def __init__(self, lake: Lake, con: duckdb.DuckDBPyConnection, scored: Outcome) -> None:
+        """Take the next number.
 
         Args:
             lake: The lake to write.
             con: Reads the score tables as of the last whole run; holds `traces_to_score`.
+            scored: What all buckets staged.
         """
         self._lake = lake
         self._con = con
-        self._files: dict[str, list[StagedFile]] = {}
+        self._files = scored.files
         self._whole = last_run(lake, RUN_ORDER)
         noted = [
             lake.noted_version(table.name, RUN_ORDER.application)[1] for table in SCORE_TABLES
         ]
         self._number = max(noted) + 1
 
-    def stage(self, table: Table, rows: pa.Table) -> list[StagedFile]:
-        """Write rows, in part as dictionaries, as files that no reader sees yet; for `add`."""
-        return stage_rows(self._lake, table, rows)
-
-    def add(self, files: Mapping[Table, Sequence[StagedFile]]) -> None:
-        """Let staged files be committed with their tables."""
-        for table, staged in files.items():
-            self._files.setdefault(table.name, []).extend(staged)
-
     def commit_dated(self, table: Table) -> None:
         """Let the staged rows stand for all others of the scored traces."""
         dates = sorted(self._dates_scored() | self._dates_torn(table))
         kept = stage_other_traces(self._lake, self._con, table, dates, "traces_to_score")
-        files = [*self._files.pop(table.name, []), *kept]
+        files = [*self._files.get(table.name, ()), *kept]
         self._lake.put_files(
             table, files, list(map(str, dates)), {RUN_ORDER.application: self._number}
         )

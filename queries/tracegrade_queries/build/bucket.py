@@ -1,0 +1,63 @@
+"""Builds one bucket of traces: from their spans to staged files of steps and trajectories."""
+
+from typing import Final
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracegrade_lake import RAW_LOGS, RAW_SPANS
+from tracegrade_queries.build.passes import split_into_steps
+from tracegrade_queries.costs.pricing import Prices, create_prices, with_costs, work_out_costs
+from tracegrade_queries.engine.buckets import Bucket, Outcome, opened
+from tracegrade_queries.engine.connection import DEDUPLICATED
+from tracegrade_queries.engine.pinned import PinnedLake, received_between
+from tracegrade_queries.engine.relations import make_view
+from tracegrade_queries.engine.staged import stage_rows
+from tracegrade_queries.schema import STEPS, TRAJECTORIES
+
+RAW: Final = (RAW_SPANS, RAW_LOGS)
+"""The tables that are read."""
+
+FOUND: Final = ("evaluations", "unread_scopes")
+"""What is told of a bucket beside the rows that are built."""
+
+
+def build_bucket(bucket: Bucket[Prices]) -> Outcome:
+    """Stage the steps and trajectories of one bucket, and return what else its spans say.
+
+    Args:
+        bucket: Its traces as `buckets.sql` has them; its specification is what models cost.
+    """
+    lake = bucket.lake.open()
+    with opened(bucket, RAW) as con:
+        _narrow(con, bucket.traces)
+        split_into_steps(con)
+        steps = stage_rows(lake, STEPS, con.table("built_steps").to_arrow_table())
+        create_prices(con, bucket.specification)
+        work_out_costs(con, "built_trajectories")
+        built = with_costs(con, "built_trajectories").to_arrow_table()
+        trajectories = stage_rows(lake, TRAJECTORIES, built)
+        return Outcome(
+            {STEPS.name: steps, TRAJECTORIES.name: trajectories},
+            {name: con.table(name).to_arrow_table() for name in FOUND},
+        )
+
+
+def files_of(lake: PinnedLake, traces: pa.Table) -> PinnedLake:
+    """Return those files of a lake that hold rows of the time of these traces."""
+    keep = received_between(*_time(traces))
+    return lake.only({table.name: keep for table in RAW})
+
+
+def _narrow(con: duckdb.DuckDBPyConnection, traces: pa.Table) -> None:
+    """Let `spans` and `logs` be of no other time than that of the traces."""
+    first, last = _time(traces)
+    for table in DEDUPLICATED:
+        rows = f"SELECT * FROM memory.main.{table} WHERE received_ns BETWEEN {first} AND {last}"
+        make_view(con, table, rows)
+
+
+def _time(traces: pa.Table) -> tuple[int, int]:
+    """Return when the first and the last row of the traces were received, ns since 1970."""
+    return pc.min(traces["first_ns"]).as_py(), pc.max(traces["received_ns"]).as_py()

@@ -1,0 +1,100 @@
+"""Which files of which versions of a lake's tables are read: the same for all who work on one job.
+
+It can be pickled: another process, or another machine that reaches the lake, reads the same rows.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+from tracegrade_lake import Lake
+from tracegrade_lake.commit import LiveFile
+from tracegrade_queries.engine.layers import Layer, RunOrder
+
+
+class PinnedTable(NamedTuple):
+    """A table at one version, or a part of it."""
+
+    version: int
+    files: tuple[LiveFile, ...]
+    """By path."""
+
+
+class PinnedLake(NamedTuple):
+    """A lake as it was at one moment, or a part of it."""
+
+    place: str
+    """As `Lake.open` takes it."""
+    state: str
+    """Its folder on this machine."""
+    tables: Mapping[str, PinnedTable]
+    """By name; those that were not there are left out."""
+
+    def open(self) -> Lake:
+        """Return the lake itself, where rows are staged."""
+        return Lake.open(self.place, self.state)
+
+    def only(self, keep: Mapping[str, Callable[[LiveFile], bool]]) -> "PinnedLake":
+        """Return the named tables alone, each with those of its files that its condition keeps."""
+        kept = {
+            name: table._replace(files=tuple(filter(keep[name], table.files)))
+            for name, table in self.tables.items()
+            if name in keep
+        }
+        return self._replace(tables={name: table for name, table in kept.items() if table.files})
+
+
+def received_between(first_ns: int, last_ns: int) -> Callable[[LiveFile], bool]:
+    """Return the condition for files that may hold rows received then; both ends count."""
+
+    def keep(file: LiveFile) -> bool:
+        low, high = file.ranges.get("received_ns", (first_ns, last_ns))
+        return low <= last_ns and high >= first_ns
+
+    return keep
+
+
+def dated_between(first: str, last: str) -> Callable[[LiveFile], bool]:
+    """Return the condition for files of these dates (`2026-11-21`); both ends count."""
+    return lambda file: file.date is None or first <= file.date <= last
+
+
+def pin(lake: Lake, names: Collection[str], layers: Iterable[Layer] = ()) -> PinnedLake:
+    """Return these tables of a lake at their versions now; looked up side by side.
+
+    Args:
+        lake: The lake.
+        names: Tables; those that it does not have are left out.
+        layers: Whose runs write several tables: these are pinned as the last whole run left them.
+    """
+    runs = _last_runs(lake, layers)
+    with ThreadPoolExecutor() as pool:
+        found = pool.map(lambda name: _pin(lake, name, runs.get(name)), names)
+        tables = {name: table for name, table in zip(names, found, strict=True) if table}
+    return PinnedLake(lake.place, str(lake.state), tables)
+
+
+def _last_runs(lake: Lake, layers: Iterable[Layer]) -> dict[str, tuple[str, int]]:
+    """Return for tables that are written by runs the application and its last whole run.
+
+    A layer is asked once, so that a run that ends meanwhile is seen in all its tables or in none.
+    """
+    runs = [
+        (layer, (layer.run_order.application, last_run(lake, layer.run_order)))
+        for layer in layers
+        if layer.run_order
+    ]
+    return {table.name: run for layer, run in runs for table in layer.tables}
+
+
+def last_run(lake: Lake, order: RunOrder) -> int:
+    """Return the number of the last run that is whole; 0 if there was none."""
+    return lake.noted_version(order.last_table, order.application)[1]
+
+
+def _pin(lake: Lake, name: str, run: tuple[str, int] | None) -> PinnedTable | None:
+    """Return the table, as this application's run of this number left it."""
+    version = lake.version_noting(name, *run) if run else lake.version(name)
+    if version is None:
+        return None
+    return PinnedTable(version, tuple(lake.live_files(name, version)))
