@@ -11,9 +11,11 @@ from tracegrade_queries.build import build as building
 from tracegrade_queries.build import passes
 from tracegrade_queries.build.build import build
 from tracegrade_queries.build.dialect import dialects
+from tracegrade_queries.engine.executor import Executor
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 
 from . import traces
+from .executors import EXECUTORS
 from .traces import (
     agent,
     capture,
@@ -81,6 +83,20 @@ def test_buckets_give_the_same_rows(lake: Lake, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(building, "BUCKET_SPANS", 5)
     build(lake, full=True)
 
+    assert contents(lake) == at_once
+
+
+@pytest.mark.parametrize("executor", EXECUTORS, ids=lambda each: type(each).__name__)
+def test_buckets_may_be_built_anywhere(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, executor: Executor
+) -> None:
+    """In any order, twice, or in a process of their own they give the same rows."""
+    land(lake, *map(capture, CAPTURES))
+    told = build(lake)
+    at_once = contents(lake)
+    monkeypatch.setattr(building, "BUCKET_SPANS", 5)
+
+    assert build(lake, full=True, executor=executor)[1:] == told[1:]
     assert contents(lake) == at_once
 
 

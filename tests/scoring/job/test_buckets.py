@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.queries.executors import EXECUTORS
 from tests.queries.traces import land
 from tests.scoring.build import specification
 
@@ -17,6 +18,7 @@ from tracegrade_lake.crash_points import EXIT_CODE, VARIABLE
 from tracegrade_lake.errors import LakeUnwritable
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
+from tracegrade_queries.engine.executor import Executor
 from tracegrade_queries.schema import TRAJECTORIES
 from tracegrade_scoring.job.score import score
 
@@ -87,6 +89,18 @@ def test_rows_are_the_same_however_buckets_are_shared_out(
     buckets = len(progress)
     assert progress == [(done, buckets) for done in range(1, buckets + 1)]
     assert (buckets > cores) == (steps == SMALL)
+
+
+@pytest.mark.parametrize("executor", EXECUTORS, ids=lambda each: type(each).__name__)
+def test_buckets_may_be_scored_anywhere(
+    lake: Lake, expected: dict[str, list[Any]], executor: Executor
+) -> None:
+    """In any order, twice, or in a process of their own they give the same rows and counts."""
+    threads = copied(lake, lake.root.with_name("threads"))
+    told = score(threads, specification(TASKS))
+
+    assert score(lake, specification(TASKS), steps_at_a_time=SMALL, executor=executor) == told
+    assert tables(lake) == expected
 
 
 SCORE = f"""
