@@ -12,9 +12,10 @@ from tracegrade_queries.build.build import build
 from tracegrade_queries.build.passes import split_into_steps
 from tracegrade_queries.costs.pricing import NO_PRICES, create_prices, work_out_costs
 from tracegrade_queries.engine.connection import connect
+from tracegrade_queries.engine.relations import put
 from tracegrade_queries.engine.sql import saved_queries
-from tracegrade_scoring.job.bucket import score_bucket
-from tracegrade_scoring.job.bucket_rows import number_buckets, steps_read, take_bucket
+from tracegrade_scoring.job.bucket import score_traces
+from tracegrade_scoring.job.bucket_rows import divide, steps_read, take_bucket
 from tracegrade_scoring.job.score import find_traces
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.schema import TRAJECTORY_SCORES
@@ -123,7 +124,7 @@ def test_relations_of_the_pass_are_made_before_they_are_read(tmp_path: Path) -> 
 
 
 def test_relations_of_scores_are_made_before_they_are_read(tmp_path: Path) -> None:
-    """What an earlier bucket left is never taken for this one's."""
+    """What the lake has under the same name is never taken for the bucket's."""
     lake = Lake.create(tmp_path / "lake")
     for trace in (1, 2):
         land(lake, request_of(refund(trace, error="boom" if trace == 2 else None)), seq=trace)
@@ -131,13 +132,12 @@ def test_relations_of_scores_are_made_before_they_are_read(tmp_path: Path) -> No
     with connect(lake, layers=(SCORES,)) as con:
         before = Recorder(con)
         find_traces(before.con, SPECIFICATION)
-        first, second = number_buckets(before.con, 1)
-        take_bucket(con, first, steps_read(SPECIFICATION))
-        score_bucket(con, SPECIFICATION)
+        (traces,) = divide(before.con, 1_000)
         recorder = Recorder(con)
 
-        take_bucket(recorder.con, second, steps_read(SPECIFICATION))
-        rows = score_bucket(recorder.con, SPECIFICATION)
+        put(recorder.con, "bucket_traces", traces)
+        take_bucket(recorder.con, steps_read(SPECIFICATION))
+        rows = score_traces(recorder.con, SPECIFICATION)
         start_sums(recorder.con)
         add_scores(recorder.con, rows[TRAJECTORY_SCORES].to_batches())
         total_sums(recorder.con)
