@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from datetime import UTC, date, datetime, timedelta
@@ -100,6 +101,26 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Lake:
     return lake
 
 
+@pytest.fixture(scope="module")
+def scored_pair(tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """A lake with two runs, right and half right, scored once; tests take a copy of it."""
+    lake = Lake.create(tmp_path_factory.mktemp("pair") / "lake")
+    land(lake, run(1, "look", "pay"), run(2, "pay"))
+    score(lake, specification(TASKS))
+    return lake
+
+
+@pytest.fixture
+def pair(scored_pair: Lake, tmp_path: Path) -> Lake:
+    """A copy of that lake of one's own."""
+    return copied(scored_pair, tmp_path)
+
+
+def copied(lake: Lake, folder: Path) -> Lake:
+    """Return a copy of the lake."""
+    return Lake.open(shutil.copytree(lake.root, folder / "copy"))
+
+
 def test_every_trajectory_has_every_metric(scored: Lake) -> None:
     """Each metric of each trajectory has a status; none was forgotten by its scorer."""
     rows = values(scored, "SELECT metric, count(*) FROM scores GROUP BY metric")
@@ -136,16 +157,14 @@ def test_child_is_scored_with_its_parent(scored: Lake) -> None:
     ]
 
 
-def test_second_run_changes_nothing(lake: Lake, spec: Specification) -> None:
+def test_second_run_changes_nothing(pair: Lake, spec: Specification) -> None:
     """Scoring what is scored writes no table; --full writes the same rows again."""
-    land(lake, run(1, "look", "pay"), run(2, "pay"))
-    score(lake, spec)
-    first, before = tables(lake), versions(lake)
+    first, before = tables(pair), versions(pair)
 
-    assert score(lake, spec).trajectories == 0
-    assert versions(lake) == before
-    assert score(lake, spec, full=True).trajectories == 2
-    assert tables(lake) == first
+    assert score(pair, spec).trajectories == 0
+    assert versions(pair) == before
+    assert score(pair, spec, full=True).trajectories == 2
+    assert tables(pair) == first
 
 
 def test_lake_without_any_span_has_nothing_to_score(lake: Lake, spec: Specification) -> None:
@@ -174,25 +193,21 @@ def test_bit_by_bit_equals_at_once(tmp_path: Path, spec: Specification) -> None:
     assert tables(bit_by_bit) == tables(at_once)
 
 
-def test_late_span_scores_its_trace_again(lake: Lake, spec: Specification) -> None:
+def test_late_span_scores_its_trace_again(pair: Lake, spec: Specification) -> None:
     """A span that arrives after its trajectory was scored changes the score, and only that one."""
-    land(lake, run(1, "look"), run(2, "look"))
-    score(lake, spec)
-    late = request_of([tool(9, 1, tool_name="pay", trace=1, at=9)])
-    land(lake, late, seq=3, day=1)
+    numerators = "SELECT numerator FROM scores WHERE metric = 'tsa' ORDER BY trajectory_id"
+    before, missed = values(pair, numerators), "SELECT count(*) FROM decisions WHERE missed"
+    assert values(pair, missed) == [(1,)]
+    land(pair, request_of([tool(9, 1, tool_name="look", trace=2, at=1)]), seq=3, day=1)
 
-    assert score(lake, spec).trajectories == 1
-    assert values(
-        lake, "SELECT numerator FROM scores WHERE metric = 'tsa' ORDER BY trajectory_id"
-    ) == [(2.0,), (1.0,)]
-    assert values(lake, "SELECT count(*) FROM decisions WHERE missed") == [(1,)]
+    assert score(pair, spec).trajectories == 1
+    assert (before, values(pair, numerators)) == ([(2.0,), (1.0,)], [(2.0,), (2.0,)])
+    assert values(pair, missed) == [(0,)]
 
 
-def test_verdict_scores_its_trajectory_again(lake: Lake, spec: Specification) -> None:
+def test_verdict_scores_its_trajectory_again(pair: Lake, spec: Specification) -> None:
     """A verdict that comes later changes success."""
-    land(lake, run(1, "look"), run(2, "look"))
-    score(lake, spec)
-    ((trajectory_id,),) = values(lake, "SELECT min(trajectory_id) FROM trajectories")
+    ((trajectory_id,),) = values(pair, "SELECT min(trajectory_id) FROM trajectories")
     row = {
         "trajectory_id": trajectory_id,
         "subject": "success",
@@ -200,34 +215,31 @@ def test_verdict_scores_its_trajectory_again(lake: Lake, spec: Specification) ->
         "value": 1.0,
         "date": date(2026, 11, 1),
     }
-    lake.replace(VERDICTS, arrow(VERDICTS, [row]))
+    pair.replace(VERDICTS, arrow(VERDICTS, [row]))
 
-    assert score(lake, spec).trajectories == 1
+    assert score(pair, spec).trajectories == 1
     assert values(
-        lake, "SELECT value, status FROM scores WHERE metric = 'success' ORDER BY trajectory_id"
+        pair, "SELECT value, status FROM scores WHERE metric = 'success' ORDER BY trajectory_id"
     ) == [(1.0, "scored"), (None, "not_applicable")]
 
 
-def test_evaluation_result_scores_its_run_again(lake: Lake, spec: Specification) -> None:
+def test_evaluation_result_scores_its_run_again(pair: Lake, spec: Specification) -> None:
     """An evaluation that arrives after scoring, as a log record, decides success."""
-    land(lake, run(1, "look"), run(2, "look"))
-    score(lake, spec)
-    land_results(lake, result(1, label="fail"))
+    land_results(pair, result(1, label="fail"))
 
-    assert score(lake, spec).trajectories == 1
+    assert score(pair, spec).trajectories == 1
     assert values(
-        lake, "SELECT value, source FROM scores WHERE metric = 'success' ORDER BY trajectory_id"
+        pair, "SELECT value, source FROM scores WHERE metric = 'success' ORDER BY trajectory_id"
     ) == [(0.0, "evaluation"), (None, None)]
 
 
-def test_changed_task_file_scores_again(lake: Lake, spec: Specification) -> None:
+def test_changed_task_file_scores_again(pair: Lake) -> None:
     """Another expectation gives other scores, and the hash of the task says so."""
-    land(lake, run(1, "look", "pay"))
-    score(lake, spec)
-    (before,) = values(lake, "SELECT task_hash, tsa.value FROM trajectory_scores")
+    found = "SELECT task_hash, tsa.value FROM trajectory_scores ORDER BY trajectory_id LIMIT 1"
+    (before,) = values(pair, found)
 
-    score(lake, specification(TASKS.replace("decision: pay, tool: pay", "decision: pay, tool: x")))
-    (after,) = values(lake, "SELECT task_hash, tsa.value FROM trajectory_scores")
+    score(pair, specification(TASKS.replace("decision: pay, tool: pay", "decision: pay, tool: x")))
+    (after,) = values(pair, found)
     assert (before[1], after[1]) == (1.0, 0.5)
     assert before[0] != after[0]
 
@@ -362,31 +374,47 @@ def tracegrade_score(
     )  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def before_and_after(
+    scored_pair: Lake, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
+    """The rows of the pair, and those after more has come that is scored with all the rest."""
+    lake = copied(scored_pair, tmp_path_factory.mktemp("after"))
+    before = tables(lake)
+    more_comes(lake)
+    score(lake, specification(TASKS), full=True)
+    return before, tables(lake)
+
+
+def more_comes(lake: Lake) -> None:
+    """Land a third run, and a late span of the first."""
+    late = request_of([tool(9, 1, tool_name="pay", trace=1, at=9)])
+    land(lake, run(3, "look"), late, seq=3, day=1)
+
+
 @pytest.mark.parametrize("point", ["scores_staged", *[f"scores_committed:{n}" for n in (1, 4, 5)]])
 def test_killed_run_is_not_seen_and_the_next_one_puts_it_right(
-    lake: Lake, tmp_path: Path, point: str
+    pair: Lake,
+    before_and_after: tuple[dict[str, list[Any]], dict[str, list[Any]]],
+    tmp_path: Path,
+    point: str,
 ) -> None:
     """Wherever a process dies, readers see the run before, and the next run ends as one would."""
     (tmp_path / "tasks.yaml").write_text(f"version: 1{TASKS}")
     spec = specification(TASKS)
-    runs = [run(1, "look", "pay"), run(2, "pay"), run(3, "look")]
-    land(lake, *runs[:2])
-    score(lake, spec)
-    before = tables(lake)
-    land(lake, runs[2], request_of([tool(9, 1, tool_name="pay", trace=1, at=9)]), seq=3, day=1)
+    before, after = before_and_after
+    more_comes(pair)
 
     given = ["--tasks", str(tmp_path / "tasks.yaml")]
-    died = tracegrade_score(lake, *given, **{VARIABLE: point})
+    died = tracegrade_score(pair, *given, **{VARIABLE: point})
     assert died.returncode == EXIT_CODE
-    assert tables(lake) == before
+    assert tables(pair) == before
 
     # A run that does not even touch what the dead one wrote.
-    score(lake, spec, chosen=Chosen(agent_name="nobody"))
-    assert tables(lake) == before
-    score(lake, spec)
-    found = tables(lake)
-    score(lake, spec, full=True)
-    assert found == tables(lake) != before
+    score(pair, spec, chosen=Chosen(agent_name="nobody"))
+    assert tables(pair) == before
+    score(pair, spec)
+    assert tables(pair) == after != before
 
 
 def test_only_what_was_chosen_is_scored(lake: Lake, spec: Specification) -> None:
@@ -416,34 +444,30 @@ def test_changed_task_costs_only_its_own_runs(lake: Lake) -> None:
     assert score(lake, specification(matching.replace("cost: 1", "cost: 2"))).trajectories == 3
 
 
-def test_erased_scores_leave_the_sums(lake: Lake, spec: Specification) -> None:
+def test_erased_scores_leave_the_sums(pair: Lake, spec: Specification) -> None:
     """What others removed from the scores is missed at the next run, and release scores follow."""
-    land(lake, run(1, "look", "pay"), run(2, "pay"))
-    score(lake, spec)
-    with connect(lake, layers=(SCORES,)) as con:
+    with connect(pair, layers=(SCORES,)) as con:
         kept = con.sql("FROM trajectory_scores WHERE tsa.value < 1").to_arrow_table()
         dates = [str(day) for (day,) in con.sql("SELECT DISTINCT date FROM steps").fetchall()]
-    lake.replace_dates(TRAJECTORY_SCORES, kept.cast(TRAJECTORY_SCORES.arrow()), dates)
-    land(lake, request_of([tool(9, 1, tool_name="pay", trace=2, at=9)]), seq=3, day=1)
+    pair.replace_dates(TRAJECTORY_SCORES, kept.cast(TRAJECTORY_SCORES.arrow()), dates)
+    land(pair, request_of([tool(9, 1, tool_name="pay", trace=2, at=9)]), seq=3, day=1)
 
-    score(lake, spec, chosen=Chosen(agent_name="nobody"))
+    score(pair, spec, chosen=Chosen(agent_name="nobody"))
     assert values(
-        lake, "SELECT trajectories FROM release_scores WHERE metric = 'tsa' AND task_category = ''"
+        pair, "SELECT trajectories FROM release_scores WHERE metric = 'tsa' AND task_category = ''"
     ) == [(1,)]
 
 
-def test_tables_of_another_version_are_written_anew(lake: Lake, spec: Specification) -> None:
+def test_tables_of_another_version_are_written_anew(pair: Lake, spec: Specification) -> None:
     """Score tables with other columns than today's are replaced, since they can be."""
-    land(lake, run(1, "look", "pay"))
-    score(lake, spec)
-    expected = tables(lake)
-    lake.drop(SCORE_SUMS.name)  # a table that the other version did not have
-    folder = lake.root / "trajectory_scores" / "_delta_log"
+    expected = tables(pair)
+    pair.drop(SCORE_SUMS.name)  # a table that the other version did not have
+    folder = pair.root / "trajectory_scores" / "_delta_log"
     for log in folder.glob("*.json"):
         log.write_text(log.read_text().replace("wrong_call_rate", "wrong_calls"))
 
-    score(lake, spec)
-    assert tables(lake) == expected
+    score(pair, spec)
+    assert tables(pair) == expected
 
 
 def test_command_scores_a_lake_and_says_what_it_did(lake: Lake, tmp_path: Path) -> None:
