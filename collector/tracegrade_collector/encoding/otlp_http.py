@@ -1,38 +1,37 @@
 """A sender of OTLP/HTTP protobuf that loses nothing silently: it retries, or says what failed.
 
-Statuses are retried as the specification says (429, 502, 503, 504), and so is a lost connection;
-all others, redirects included, are a failure. A partial success is one too.
+urllib3 retries what the specification says (429, 502, 503, 504, and a lost connection), with the
+waiting times that the endpoint asks for. Everything else, redirects included, is a failure, and so
+is a partial success.
 """
 
 import gzip
-import time
 from collections.abc import Mapping
 from http import HTTPStatus
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from typing import NamedTuple, Self
+from typing import Final, Self
 from urllib.parse import SplitResult, urlsplit
 
+import urllib3
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+from urllib3.exceptions import HTTPError, MaxRetryError
 
 from tracegrade_collector.encoding.otlp import Request, Signal
 from tracegrade_collector.errors import BadEndpoint, EndpointFailed
 
-NO_ANSWER = 0  # stands where a status would
-RETRYABLE = frozenset({NO_ANSWER, 429, 502, 503, 504})
-WAITS_SECS = (0.5, 1.0, 2.0, 4.0, 8.0)
-MAX_WAIT_SECS = 30.0  # of what the server may ask for
-TIMEOUT_SECS = 30.0
-
-
-class _Answer(NamedTuple):
-    status: int
-    body: bytes
-    wait_secs: float | None
-    """What the server asks for."""
-
-    failure: str
+TIMEOUT_SECS: Final = 30.0
+MAX_WAIT_SECS: Final = 30
+RETRIES: Final = urllib3.Retry(
+    5,
+    redirect=False,
+    allowed_methods=["POST"],
+    status_forcelist=[429, 502, 503, 504],
+    backoff_factor=0.5,  # 0, 1, 2, 4 and 8 s
+    backoff_max=MAX_WAIT_SECS,
+    retry_after_max=MAX_WAIT_SECS,
+    raise_on_status=False,
+)
 
 
 class OtlpHttp:
@@ -42,22 +41,24 @@ class OtlpHttp:
         """Take the base URL, as in OTEL_EXPORTER_OTLP_ENDPOINT; `/v1/traces` is added to it.
 
         Raises:
-            BadEndpoint: It is no http(s) URL.
+            BadEndpoint: It is not an http(s) URL.
         """
         self._url = _checked(url)
-        kind = HTTPSConnection if self._url.scheme == "https" else HTTPConnection
-        self._connection = kind(self._url.netloc.rpartition("@")[2], timeout=TIMEOUT_SECS)
-        self._headers = {
-            "Content-Type": "application/x-protobuf",
-            "Content-Encoding": "gzip",
-            **headers,
-        }
+        self._pool = urllib3.PoolManager(
+            headers={
+                "Content-Type": "application/x-protobuf",
+                "Content-Encoding": "gzip",
+                **headers,
+            },
+            timeout=TIMEOUT_SECS,
+            retries=RETRIES,
+        )
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._connection.close()
+        self._pool.clear()
 
     def send(self, signal: Signal, request: Request) -> None:
         """Send one request, and return when the endpoint has taken all of it.
@@ -65,29 +66,24 @@ class OtlpHttp:
         Raises:
             EndpointFailed: It has not.
         """
-        path = f"{self._url.path.rstrip('/')}/v1/{signal}"
+        url = f"{self._url.geturl().rstrip('/')}/v1/{signal}"
         body = gzip.compress(request.SerializeToString(), mtime=0)
-        for wait_secs in (*WAITS_SECS, 0.0):
-            answer = self._post(path, body)
-            if answer.status == HTTPStatus.OK:
-                _check_all_taken(signal, answer.body)
-                return
-            if answer.status not in RETRYABLE:
-                break
-            time.sleep(min(answer.wait_secs or wait_secs, MAX_WAIT_SECS))
-        msg = f"{self._url.geturl()} did not take the {signal}: {answer.failure}"
-        raise EndpointFailed(msg)
-
-    def _post(self, path: str, body: bytes) -> _Answer:
         try:
-            self._connection.request("POST", path, body, self._headers)
-            response = self._connection.getresponse()
-            answer = response.read()
-        except (OSError, HTTPException) as error:
-            self._connection.close()  # the next request opens it again
-            return _Answer(NO_ANSWER, b"", None, str(error) or type(error).__name__)
-        wait_secs = _seconds(response.headers.get("Retry-After", ""))
-        return _Answer(response.status, answer, wait_secs, f"status {response.status}")
+            answer = self._pool.request("POST", url, body=body, redirect=False)
+        except HTTPError as error:
+            raise self._failed(signal, _cause(error)) from error
+        if answer.status != HTTPStatus.OK:
+            raise self._failed(signal, f"status {answer.status}")
+        _check_all_taken(signal, answer.data)
+
+    def _failed(self, signal: Signal, cause: str) -> EndpointFailed:
+        return EndpointFailed(f"{self._url.geturl()} did not take the {signal}: {cause}")
+
+
+def _cause(error: HTTPError) -> str:
+    """Return what happened the last time, without the address, which urllib3 puts before it."""
+    last = error.reason if isinstance(error, MaxRetryError) and error.reason else error
+    return str(last).rpartition(": ")[2] or type(last).__name__
 
 
 def _checked(url: str) -> SplitResult:
@@ -116,7 +112,3 @@ def _rejected(answer: ExportTraceServiceResponse | ExportLogsServiceResponse) ->
     if isinstance(answer, ExportTraceServiceResponse):
         return answer.partial_success.rejected_spans
     return answer.partial_success.rejected_log_records
-
-
-def _seconds(text: str) -> float | None:
-    return float(text) if text.isascii() and text.isdigit() else None
