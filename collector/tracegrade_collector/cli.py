@@ -16,7 +16,7 @@ LakePath = Annotated[str, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder or
 
 
 def _print_options(asked: bool) -> None:
-    from tracegrade_collector.config_toml import options_as_toml  # noqa: PLC0415 - see above
+    from tracegrade_collector.config_toml import options_as_toml
 
     if asked:
         typer.echo(options_as_toml(), nl=False)
@@ -43,8 +43,8 @@ def collect(  # noqa: PLR0913, PLR0917 - one parameter per option
     ] = False,
 ) -> None:
     """Take OTLP requests in and land them in the lake, until SIGTERM or Ctrl-C."""
-    from tracegrade_collector.config import CollectorConfig  # noqa: PLC0415 - see above
-    from tracegrade_collector.receive.receiver import receive  # noqa: PLC0415
+    from tracegrade_collector.config import CollectorConfig
+    from tracegrade_collector.receive.receiver import receive
 
     flags = {
         "http": http,
@@ -72,8 +72,8 @@ def import_(
     redact: Annotated[bool | None, typer.Option(help="Whether to replace secrets.")] = None,
 ) -> None:
     """Add what files hold to the lake, each span and verdict once and without secrets."""
-    from tracegrade_collector.commands import run_import  # noqa: PLC0415 - see above
-    from tracegrade_collector.config import CollectorConfig  # noqa: PLC0415
+    from tracegrade_collector.commands import run_import
+    from tracegrade_collector.config import CollectorConfig
 
     run_import(files, lake, format_, CollectorConfig.load(config, {"redact": redact}), map_ or ())
 
@@ -88,6 +88,6 @@ def export(  # noqa: PLR0913, PLR0917 - one parameter per option
     header: Annotated[list[str] | None, typer.Option(help="KEY=VALUE to send along.")] = None,
 ) -> None:
     """Write spans or log records as OTLP again, equal to what came in."""
-    from tracegrade_collector.commands import ExportOptions, run_export  # noqa: PLC0415
+    from tracegrade_collector.commands import ExportOptions, run_export
 
     run_export(lake, ExportOptions(to, table, trace, out, endpoint, tuple(header or ())))

@@ -34,7 +34,7 @@ def files(
     state: State = None,
 ) -> None:
     """Print the Parquet files that a table consists of now, one per line."""
-    from tracegrade_collector import lake_commands as commands  # noqa: PLC0415 - see above
+    from tracegrade_collector import lake_commands as commands
 
     commands.print_files(commands.LakeOptions(place, state, (table,)))
 
@@ -59,7 +59,7 @@ def delete(  # noqa: PLR0913, PLR0917 - one parameter per option
     as_json: Json = False,
 ) -> None:
     """Erase whole traces: from all tables, old files, log, quarantine and dead letters."""
-    from tracegrade_collector import lake_commands as commands  # noqa: PLC0415 - see above
+    from tracegrade_collector import lake_commands as commands
 
     options = commands.LakeOptions(place, state, (), dry_run, as_json)
     commands.delete(options, trace or (), where, config)
@@ -77,7 +77,7 @@ def compact(
     as_json: Json = False,
 ) -> None:
     """Make few large, sorted files of many small ones, and mark what clients sent twice."""
-    from tracegrade_collector import lake_commands as commands  # noqa: PLC0415 - see above
+    from tracegrade_collector import lake_commands as commands
 
     options = commands.LakeOptions(place, state, tuple(table or ()), dry_run, as_json)
     commands.compact(options, target_bytes)
@@ -96,7 +96,7 @@ def expire(  # noqa: PLR0913, PLR0917 - one parameter per option
     as_json: Json = False,
 ) -> None:
     """Let dates that are too old leave the tables, and remove files that nothing needs."""
-    from tracegrade_collector import lake_commands as commands  # noqa: PLC0415 - see above
+    from tracegrade_collector import lake_commands as commands
 
     options = commands.LakeOptions(place, state, tuple(table or ()), dry_run, as_json)
     commands.expire(options, older_than, keep_built=keep_built)
@@ -112,7 +112,7 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Prove that nothing was lost: received = landed + rejected + quarantined + pending."""
-    from tracegrade_collector import lake_commands as commands  # noqa: PLC0415 - see above
+    from tracegrade_collector import lake_commands as commands
 
     commands.verify(commands.LakeOptions(place, state, as_json=as_json), deep=deep)
 
@@ -129,7 +129,7 @@ def repair(
     as_json: Json = False,
 ) -> None:
     """Put aside what is torn or damaged, and make lost logs anew from the files."""
-    from tracegrade_collector import lake_commands as commands  # noqa: PLC0415 - see above
+    from tracegrade_collector import lake_commands as commands
 
     options = commands.LakeOptions(place, state, tuple(table or ()), dry_run, as_json)
     commands.repair(options, rebuild=rebuild)

@@ -24,8 +24,8 @@ def new(
     metrics: Annotated[bool, typer.Option("--metrics", help="Only to read /metrics.")] = False,
 ) -> None:
     """Print a new token, once, and add its hash to the file."""
-    from tracegrade_collector.errors import BadCredentials  # noqa: PLC0415 - so that --help is fast
-    from tracegrade_collector.receive.tokens import add_token  # noqa: PLC0415
+    from tracegrade_collector.errors import BadCredentials
+    from tracegrade_collector.receive.tokens import add_token
 
     if metrics and tenant:
         msg = "a token is either a tenant's or for metrics; leave out --tenant or --metrics"

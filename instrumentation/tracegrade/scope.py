@@ -25,7 +25,7 @@ SCOPE_KEY: Final = otel_context.create_key("tracegrade-scope")
 next_index = itertools.count().__next__  # orders the steps of one process; atomic under the GIL
 
 
-class Run(Protocol):
+class RunHandle(Protocol):
     """What code inside a run asks of it: `AgentRun`, which stands above this module."""
 
     @property
@@ -40,7 +40,7 @@ class Run(Protocol):
 class Scope:
     """Where in an agent's run the current code is."""
 
-    run: Run | None = None
+    run: RunHandle | None = None
     """The innermost run; None outside of any."""
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
     """Task, trial, run mode, sub-goal and decision, as every span inside carries them."""

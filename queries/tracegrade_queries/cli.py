@@ -25,7 +25,7 @@ def sql(
     ] = "table",
 ) -> None:
     """Run one SQL query over the lake and print its rows."""
-    from tracegrade_queries import answer  # noqa: PLC0415 - keeps --help fast
+    from tracegrade_queries import answer
 
     if show_list:
         answer.print_saved()

@@ -47,8 +47,8 @@ def check(
 
     Notes, such as a tool that no file declares, go to stderr and do not count.
     """
-    from tracegrade_scoring.errors import TaskCheckFailed  # noqa: PLC0415 - see above
-    from tracegrade_scoring.tasks import load  # noqa: PLC0415
+    from tracegrade_scoring.errors import TaskCheckFailed
+    from tracegrade_scoring.tasks import load
 
     loaded = load(files)
     for problem in loaded.problems:
@@ -74,8 +74,8 @@ def from_(
     ] = "false",
 ) -> None:
     """Write to stdout a task file with the expected actions that a data set holds."""
-    from tracegrade_collector.importing.mapping import parse_map  # noqa: PLC0415 - see above
-    from tracegrade_scoring.tasks.ground_truth import task_file  # noqa: PLC0415
+    from tracegrade_collector.importing.mapping import parse_map
+    from tracegrade_scoring.tasks.ground_truth import task_file
 
     note = partial(typer.echo, err=True)
     typer.echo(task_file(files, parse_map(map_ or ()), complete, note), nl=False)
@@ -84,7 +84,7 @@ def from_(
 @tasks.command()
 def schema() -> None:
     """Write the JSON Schema of task files to stdout, for editors."""
-    from tracegrade_scoring.tasks.schema import schema_text  # noqa: PLC0415 - see above
+    from tracegrade_scoring.tasks.schema import schema_text
 
     typer.echo(schema_text(), nl=False)
 
@@ -99,8 +99,8 @@ def draft(
     For each task: the most common path of calls that did not fail, and the fewest calls of a
     success. Runs without a task are one task for each agent.
     """
-    from tracegrade_queries.engine.connection import open_lake  # noqa: PLC0415 - see above
-    from tracegrade_scoring.tasks.draft import draft_file  # noqa: PLC0415
+    from tracegrade_queries.engine.connection import open_lake
+    from tracegrade_scoring.tasks.draft import draft_file
 
     say = partial(typer.echo, err=True)
     typer.echo(draft_file(open_lake(lake, say), agent, say), nl=False)
@@ -156,13 +156,13 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
 
     If another job is scoring the lake, nothing is done; that is no error.
     """
-    from tracegrade.progress import progress  # noqa: PLC0415 - see above
-    from tracegrade_queries.engine.connection import open_lake  # noqa: PLC0415
-    from tracegrade_scoring.errors import ScoringBusy  # noqa: PLC0415
-    from tracegrade_scoring.job import score as job  # noqa: PLC0415
-    from tracegrade_scoring.job.summary import summary_lines, write_summary  # noqa: PLC0415
-    from tracegrade_scoring.prices import load_prices  # noqa: PLC0415
-    from tracegrade_scoring.tasks.specification import usable_specification, weighted  # noqa: PLC0415
+    from tracegrade.progress import progress
+    from tracegrade_queries.engine.connection import open_lake
+    from tracegrade_scoring.errors import ScoringBusy
+    from tracegrade_scoring.job import score as job
+    from tracegrade_scoring.job.summary import summary_lines, write_summary
+    from tracegrade_scoring.prices import load_prices
+    from tracegrade_scoring.tasks.specification import usable_specification, weighted
 
     say = partial(typer.echo, err=True)
     opened = open_lake(lake, say)

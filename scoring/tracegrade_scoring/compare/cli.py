@@ -45,9 +45,9 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     level: LevelOption = 0.95,
 ) -> None:
     """Compare two releases on the tasks that both ran: is the new one better, what broke?"""
-    from tracegrade_scoring.compare.judgement import judge  # noqa: PLC0415 - keeps --help quick
-    from tracegrade_scoring.compare.lake import read_lake  # noqa: PLC0415
-    from tracegrade_scoring.compare.rules import parse_rules  # noqa: PLC0415
+    from tracegrade_scoring.compare.judgement import judge
+    from tracegrade_scoring.compare.lake import read_lake
+    from tracegrade_scoring.compare.rules import parse_rules
 
     rules = parse_rules(fail_on or ())
     found = read_lake(lake, partial(typer.echo, err=True), base, candidate, agent, level)

@@ -56,8 +56,8 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
     ] = None,
 ) -> None:
     """Show the scores of each release of each agent, or one run, with the evidence."""
-    from tracegrade_scoring.report import lake as opened  # noqa: PLC0415 - keeps --help quick
-    from tracegrade_scoring.report.model import Counting, ReportOptions  # noqa: PLC0415
+    from tracegrade_scoring.report import lake as opened
+    from tracegrade_scoring.report.model import Counting, ReportOptions
 
     note = partial(typer.echo, err=True)
     counting = Counting(min_trials, missing.value, trials)
