@@ -1,4 +1,4 @@
-"""The dialect that the README adds as an example works as it is written there."""
+"""The dialect that CONTRIBUTING.md adds as an example works as it is written there."""
 
 import json
 import os
@@ -30,10 +30,10 @@ ANSWER = {"role": "assistant", "content": "It is 22C."}
 
 
 def acme_spans() -> list[Row]:
-    """Return a run as the README says that Acme's agents write it."""
+    """Return a run as CONTRIBUTING.md says that Acme's agents write it."""
 
-    def call(number: int, at: float, heard: list[Row], said: Row) -> Row:
-        texts: Row = {"acme__heard": json.dumps(heard), "acme__said": json.dumps(said)}
+    def call(number: int, at: float, input_: list[Row], output: Row) -> Row:
+        texts: Row = {"acme__input": json.dumps(input_), "acme__output": json.dumps(output)}
         return span(number, 1, at=at, acme__kind="llm", acme__tokens__in=7, **texts)
 
     done: Row = {
@@ -50,8 +50,13 @@ def acme_spans() -> list[Row]:
 
 
 def with_example(folder: Path) -> Path:
-    """Return a copy of the package to which the README's example was added."""
-    example = (QUERIES / "README.md").read_text("utf-8").split("## Adding a dialect")[1]
+    """Return a copy of the package to which the example was added."""
+    example = (
+        (QUERIES.parent / "CONTRIBUTING.md")
+        .read_text("utf-8")
+        .split("## Add a dialect")[1]
+        .split("\n## ")[0]
+    )
     (text,) = re.findall(r"```sql\n(.*?)```", example, re.DOTALL)
     package = folder / "tracegrade_queries"
     shutil.copytree(QUERIES / package.name, package)
@@ -80,7 +85,7 @@ def test_dialect_without_a_rank_of_its_own_is_refused(
         dialects(Queries(tmp_path))
 
 
-def test_example_of_the_readme_reads_its_framework(lake: Lake, tmp_path: Path) -> None:
+def test_example_of_the_guide_reads_its_framework(lake: Lake, tmp_path: Path) -> None:
     """Its SQL, the one file added to a copy of the package, make steps of Acme's spans."""
     land(lake, request_of(acme_spans()))
     path = os.pathsep.join([str(with_example(tmp_path / "copy")), *sys.path])

@@ -1,0 +1,148 @@
+"""The examples of CONTRIBUTING.md work as they stand there, added to a copy of the packages."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from configparser import ConfigParser
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from .citations import ROOT
+from .headers import header, relations_read
+
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+PACKAGES = (
+    *("instrumentation/tracegrade", "collector/tracegrade_lake", "collector/tracegrade_collector"),
+    *("queries/tracegrade_queries", "scoring/tracegrade_scoring"),
+)
+EXAMPLES = ("Add a saved query", "Add a metric", "Add a command", "Add an import format")
+LAUNCHER = f"""#!/bin/sh
+exec {sys.executable} -c 'from tracegrade.cli import main; main()' "$@"
+"""
+
+
+class Block(NamedTuple):
+    """A fenced block of the guide."""
+
+    file: str | None
+    """The file in backticks that the line above it ends with."""
+    language: str
+    text: str
+
+
+def blocks(title: str) -> Iterator[Block]:
+    """Yield the blocks below a heading."""
+    section = re.split(rf"^## {title}$", GUIDE, flags=re.MULTILINE)[1].split("\n## ")[0]
+    for match in re.finditer(r"(?:`([\w./]+)`:\n\n)?^```(\w*)\n(.*?)^```", section, _LINES):
+        yield Block(*match.groups())
+
+
+_LINES = re.MULTILINE | re.DOTALL
+
+
+@pytest.mark.parametrize("title", EXAMPLES)
+def test_example_works_as_it_stands_there(tmp_path: Path, title: str) -> None:
+    """Its files make a copy of the packages do what its commands show."""
+    copy, work = copied_packages(tmp_path / "copy"), tmp_path / "work"
+    work.mkdir()
+    for block in (*blocks("The run of the examples"), *blocks(title)):
+        if block.language == "diff":
+            assert block.file
+            patch(copy / block.file, block.text)
+        elif block.file:
+            path = copy / block.file if "/" in block.file else work / block.file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text, "utf-8")
+    declare_entry_points(copy)
+
+    (transcript,) = [block.text for block in blocks(title) if block.language == "console"]
+    for command, printed in commands(transcript):
+        assert run(command, copy, work) == printed, command
+
+
+@pytest.mark.parametrize("title", EXAMPLES)
+def test_queries_of_examples_have_true_headers(title: str) -> None:
+    """They name what is read, as those of the project do."""
+    for block in blocks(title):
+        if block.language == "sql":
+            assert header(block.text).reads == relations_read(block.text)
+
+
+def test_change_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    """An example goes stale as soon as the lines around its change are others."""
+    file = tmp_path / "a.py"
+    file.write_text("one = 1\ntwo = 2\n")
+
+    patch(file, " one = 1\n+more = 3\n")
+    assert file.read_text() == "one = 1\nmore = 3\ntwo = 2\n"
+    with pytest.raises(AssertionError, match="four = 4"):
+        patch(file, " four = 4\n+five = 5\n")
+
+
+def copied_packages(folder: Path) -> Path:
+    """Return a folder with a copy of every package, and of what declares their commands."""
+    for package in PACKAGES:
+        shutil.copytree(
+            ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    return folder
+
+
+def patch(file: Path, change: str) -> None:
+    """Make the changes of a diff without line numbers; each must fit at exactly one place."""
+    text = file.read_text("utf-8")
+    for hunk in change.split("@@\n"):
+        lines = hunk.splitlines(keepends=True)
+        before = "".join(line[1:] for line in lines if line[0] != "+")
+        after = "".join(line[1:] for line in lines if line[0] != "-")
+        assert text.count(before) == 1, before
+        text = text.replace(before, after)
+    file.write_text(text, "utf-8")
+
+
+def declare_entry_points(copy: Path) -> None:
+    """Make the copy a distribution with the entry points of its pyproject.toml."""
+    project = tomllib.loads((copy / "pyproject.toml").read_text("utf-8"))["project"]
+    folder = copy / "entry_points" / f"{project['name']}-{project['version']}.dist-info"
+    folder.mkdir(parents=True)
+    facts = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    (folder / "METADATA").write_text(facts)
+    groups = ConfigParser(delimiters=("=",))
+    groups.read_dict(project["entry-points"])
+    with (folder / "entry_points.txt").open("w") as file:
+        groups.write(file)
+
+
+def commands(transcript: str) -> Iterator[tuple[str, str]]:
+    """Yield each command, and what it prints."""
+    for part in re.split(r"^\$ ", transcript, flags=re.MULTILINE)[1:]:
+        command, _, printed = part.partition("\n")
+        yield command, printed
+
+
+def run(command: str, copy: Path, work: Path) -> str:
+    """Return what a command prints with the code of the copy."""
+    launcher = work.parent / "bin" / "tracegrade"
+    launcher.parent.mkdir(exist_ok=True)
+    launcher.write_text(LAUNCHER)
+    launcher.chmod(0o755)
+    folders = {"entry_points", *(package.split("/")[0] for package in PACKAGES)}
+    paths = [*(str(copy / folder) for folder in sorted(folders)), *sys.path]
+    environment = os.environ | {
+        "PATH": os.pathsep.join([str(launcher.parent), os.environ["PATH"]]),
+        "PYTHONPATH": os.pathsep.join(paths),
+    }
+    words = shlex.split(command)
+    done = subprocess.run(
+        words, cwd=work, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
