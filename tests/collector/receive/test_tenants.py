@@ -61,7 +61,11 @@ class Tenants(NamedTuple):
 @pytest.fixture
 def tenants(tmp_path: Path) -> Tenants:
     """Two tenants, and the lake itself."""
-    file = tmp_path / "tokens.toml"
+    return with_tokens(tmp_path / "tokens.toml")
+
+
+def with_tokens(file: Path) -> Tenants:
+    """Return the tenants that a new file of tokens has."""
     return Tenants(file, *(add_token(file, name, None) for name in ("acme", "globex", "")))
 
 
@@ -76,6 +80,23 @@ def collector(lake: Path, tenants: Tenants) -> Iterator[Collector]:
     """A collector for them."""
     with collecting(lake, token_file=str(tenants.file)) as running:
         yield running
+
+
+class Refusing(NamedTuple):
+    """A collector that gets nothing but what it refuses, so that tests can share it."""
+
+    collector: Collector
+    lake: Path
+    tenants: Tenants
+
+
+@pytest.fixture(scope="module")
+def refusing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Refusing]:
+    """One for all headers that name a wrong tenant."""
+    folder = tmp_path_factory.mktemp("refusing")
+    tenants = with_tokens(folder / "tokens.toml")
+    with collecting(folder / "lake", token_file=str(tenants.file)) as running:
+        yield Refusing(running, folder / "lake", tenants)
 
 
 def send(collector: Collector, token: str, body: bytes, *tenant_headers: str) -> Answer:
@@ -135,10 +156,9 @@ def test_nothing_of_a_tenant_is_beside_its_folder(
 
 
 @pytest.mark.parametrize("header", WRONG_TENANTS)
-def test_header_that_names_another_tenant_is_refused(
-    collector: Collector, lake: Path, tenants: Tenants, header: str
-) -> None:
+def test_header_that_names_another_tenant_is_refused(refusing: Refusing, header: str) -> None:
     """Bad input 42: 403 over both transports, and no folder is made of it."""
+    collector, lake, tenants = refusing
     answer = send(collector, tenants.acme, trace_body(1), header)
     with pytest.raises(grpc.RpcError) as refused:
         call(collector, tenants.acme, trace_body(2), header)
@@ -148,8 +168,9 @@ def test_header_that_names_another_tenant_is_refused(
     assert not (lake / "tenants").exists()
 
 
-def test_header_with_a_nul_is_refused(collector: Collector, lake: Path, tenants: Tenants) -> None:
+def test_header_with_a_nul_is_refused(refusing: Refusing) -> None:
     """Bad input 42: it does not get as far as a name."""
+    collector, lake, tenants = refusing
     with closing(
         http.client.HTTPConnection(HOST, collector.port, timeout=PATIENCE_SECS)
     ) as connection:
