@@ -39,6 +39,7 @@ from tracegrade_queries.engine.relations import given, make_table, make_view, pu
 from tracegrade_queries.engine.sql import query
 
 _MACROS: Final = (  # each may use those before it
+    "position_gap",
     "result_text",
     "result_is_error",
     "block_part",
@@ -48,6 +49,7 @@ _MACROS: Final = (  # each may use those before it
     "half_shared",
     "plan_in",
     "headings_as_react",
+    "last_texts",
 )
 _SALVAGED: Final = """
 SELECT {cut}.* EXCLUDE (name, text), map_from_entries(list(({cut}.name, prefix))) AS attributes
@@ -182,7 +184,8 @@ def _read_dialects(con: duckdb.DuckDBPyConnection) -> None:
         if not con.sql("SELECT 1 FROM bucket_spans LIMIT 1").fetchall():
             continue
         told.append(dialect)
-        con.execute(query(dialect.name))
+        for part in (*dialect.parts, dialect.name):
+            con.execute(query(part))
         con.execute(f"INSERT INTO dialect_operations BY NAME {_said(dialect, OPERATIONS)}")
     _show_spans(con, "true")
     messages = [_no_rows(MESSAGES), *(_said(dialect, MESSAGES) for dialect in told)]

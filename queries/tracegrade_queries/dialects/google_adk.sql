@@ -55,15 +55,6 @@ CREATE OR REPLACE TEMP TABLE google_adk_messages AS
 FROM chat_parts('google_adk_chat');
 
 CREATE OR REPLACE TEMP VIEW google_adk_operations AS
-WITH spoken AS (
-  SELECT
-    key,
-    arg_max(text, (message_position, part_position)) FILTER (WHERE role = 'user') AS user_input
-  FROM google_adk_messages
-  WHERE part_type = 'text' AND direction = 'in'
-  GROUP BY key
-)
-
 SELECT
   google_adk_spans.key,
   CASE WHEN json_exists(google_adk_spans.request, '$.model') THEN 'model' ELSE 'other' END
@@ -89,4 +80,4 @@ SELECT
   END AS offered_tools,
   google_adk_spans.attributes['gcp.vertex.agent.session_id'] AS conversation_id
 FROM google_adk_spans
-LEFT JOIN spoken USING (key);
+LEFT JOIN last_texts('google_adk_messages') AS spoken USING (key);

@@ -105,26 +105,14 @@ CREATE OR REPLACE TEMP TABLE haystack_messages AS
 FROM chat_parts('haystack_chat');
 
 CREATE OR REPLACE TEMP VIEW haystack_operations AS
-WITH spoken AS (
-  SELECT
-    key,
-    arg_max(text, (message_position, part_position)) FILTER (
-      WHERE direction = 'in' AND role = 'user'
-    ) AS user_input,
-    arg_max(text, (message_position, part_position)) FILTER (WHERE direction = 'out') AS answer
-  FROM haystack_messages
-  WHERE part_type = 'text'
-  GROUP BY key
-),
-
-described AS (
+WITH described AS (
   SELECT
     haystack_spans.*,
     haystack_spans.said -> '$.replies[0].meta' AS meta,
     spoken.user_input,
     spoken.answer
   FROM haystack_spans
-  LEFT JOIN spoken USING (key)
+  LEFT JOIN last_texts('haystack_messages') AS spoken USING (key)
 )
 
 SELECT

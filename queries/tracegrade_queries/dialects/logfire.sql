@@ -117,16 +117,7 @@ CREATE OR REPLACE TEMP TABLE logfire_messages AS
 FROM chat_parts('logfire_chat');
 
 CREATE OR REPLACE TEMP VIEW logfire_operations AS
-WITH spoken AS (
-  SELECT
-    key,
-    arg_max(text, (message_position, part_position)) FILTER (WHERE role = 'user') AS user_input
-  FROM logfire_messages
-  WHERE part_type = 'text' AND direction = 'in'
-  GROUP BY key
-),
-
-kinds AS (
+WITH kinds AS (
   SELECT
     logfire_spans.*,
     spoken.user_input,
@@ -144,7 +135,7 @@ kinds AS (
       ELSE 'other'
     END AS operation
   FROM logfire_spans
-  LEFT JOIN spoken USING (key)
+  LEFT JOIN last_texts('logfire_messages') AS spoken USING (key)
 )
 
 SELECT

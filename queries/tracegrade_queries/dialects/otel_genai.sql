@@ -202,7 +202,7 @@ SELECT
     WHEN
       part.type = 'tool_call'
       AND scope_name = 'opentelemetry.instrumentation.genai.openai'
-      THEN 1_000_000 + part_position
+      THEN position_gap() + part_position
     WHEN part.type IN ('reasoning', 'thinking', 'reasoningContent') AND part_position = part_count
       THEN 0
     ELSE part_position
@@ -241,19 +241,7 @@ SELECT
 FROM chat_parts('otel_genai_plain_chat');
 
 CREATE OR REPLACE TEMP VIEW otel_genai_operations AS
-WITH spoken AS (
-  SELECT
-    key,
-    arg_max(text, (message_position, part_position)) FILTER (
-      WHERE direction = 'in' AND role = 'user'
-    ) AS user_input,
-    arg_max(text, (message_position, part_position)) FILTER (WHERE direction = 'out') AS answer
-  FROM otel_genai_messages
-  WHERE part_type = 'text'
-  GROUP BY key
-),
-
-answering AS (
+WITH answering AS (
   SELECT DISTINCT key
   FROM otel_genai_messages
   WHERE direction = 'out'
@@ -289,7 +277,7 @@ described AS (
     beside.error_type AS error_beside,
     beside.error_message
   FROM bucket_spans
-  LEFT JOIN spoken USING (key)
+  LEFT JOIN last_texts('otel_genai_messages') AS spoken USING (key)
   LEFT JOIN beside USING (key)
   LEFT JOIN answering USING (key)
   WHERE

@@ -161,7 +161,7 @@ SELECT
   requests.key,
   requests.direction,
   requests.message_position,
-  1_000_000 + coalesce(requests.item, 0) AS part_position,
+  position_gap() + coalesce(requests.item, 0) AS part_position,
   messages.role,
   'tool_call' AS part_type,
   requests.tool_name,
@@ -171,17 +171,7 @@ FROM requests
 INNER JOIN messages USING (key, direction, message_position);
 
 CREATE OR REPLACE TEMP VIEW traceloop_operations AS
-WITH spoken AS (
-  SELECT
-    key,
-    arg_max(text, (message_position, part_position)) FILTER (
-      WHERE direction = 'in' AND role = 'user' AND part_type = 'text'
-    ) AS user_input
-  FROM traceloop_messages
-  GROUP BY key
-),
-
-callers AS (
+WITH callers AS (
   SELECT
     trace_id,
     span_id
@@ -235,7 +225,7 @@ marked AS (
       ELSE bucket_spans.attributes['traceloop.span.kind']
     END AS kind
   FROM bucket_spans
-  LEFT JOIN spoken USING (key)
+  LEFT JOIN last_texts('traceloop_messages') AS spoken USING (key)
   LEFT JOIN callers
     ON
       bucket_spans.trace_id = callers.trace_id

@@ -387,7 +387,7 @@ UNION ALL BY NAME
 SELECT
   key,
   'out' AS direction,
-  1_000_000 AS message_position,
+  position_gap() AS message_position,
   json_object('role', 'assistant', 'tool_calls', try_cast(found['tool_calls'] AS JSON)) AS message
 FROM unknown_spans
 WHERE operation = 'model' AND found['tool_calls'] IS NOT NULL;
@@ -396,15 +396,7 @@ CREATE OR REPLACE TEMP TABLE unknown_messages AS
 FROM chat_parts('unknown_chat');
 
 CREATE OR REPLACE TEMP TABLE unknown_spoken AS
-SELECT
-  key,
-  arg_max(text, (message_position, part_position)) FILTER (
-    WHERE direction = 'in' AND role = 'user'
-  ) AS user_input,
-  arg_max(text, (message_position, part_position)) FILTER (WHERE direction = 'out') AS answer
-FROM unknown_messages
-WHERE part_type = 'text'
-GROUP BY key;
+FROM last_texts('unknown_messages');
 
 -- Arguments that have an attribute each.
 CREATE OR REPLACE TEMP TABLE unknown_spread AS

@@ -117,7 +117,7 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
   requests AS (
     SELECT
       * EXCLUDE (content_type, is_blocks),
-      1_000_000
+      position_gap()
       + generate_subscripts(cast(message -> '$.tool_calls' AS JSON[]), 1) AS part_position,
       unnest(cast(message -> '$.tool_calls' AS JSON[])) AS request
     FROM messages

@@ -53,7 +53,7 @@ CREATE OR REPLACE TEMP MACRO held_chat(RELATION) AS TABLE
     SELECT
       key,
       direction,
-      1_000_000 * position + item_position AS message_position,
+      position_gap() * position + item_position AS message_position,
       role,
       CASE
         WHEN json_type(item) = 'VARCHAR' THEN json_object('content', item)
@@ -87,7 +87,7 @@ CREATE OR REPLACE TEMP MACRO held_chat(RELATION) AS TABLE
   SELECT
     key,
     direction,
-    1_000_000 * position AS message_position,
+    position_gap() * position AS message_position,
     json_object('role', role, 'content', result_text(text)) AS message
   FROM lists
   WHERE items IS NULL;

@@ -29,7 +29,7 @@ WITH span_events AS (
 log_records AS (
   SELECT
     bucket_spans.key,
-    1_000_000 + row_number() OVER (
+    position_gap() + row_number() OVER (
       PARTITION BY bucket_spans.key
       ORDER BY
         coalesce(nullif(logs.time_ns, 0), logs.observed_time_ns),

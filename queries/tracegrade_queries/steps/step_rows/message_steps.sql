@@ -37,7 +37,7 @@ WITH contents AS (
   UNION ALL
   SELECT
     model_call,
-    message_position - 1_000_000 AS message_position,  -- before all it said
+    message_position - position_gap() AS message_position,  -- before all it said
     part_position,
     'thought' AS kind,
     text

@@ -1,0 +1,31 @@
+-- Inputs and outputs that are chats, for held_chat.
+--
+-- Reads:
+--   openinference_whole
+-- Order:
+--   none
+CREATE OR REPLACE TEMP VIEW openinference_held AS
+SELECT
+  key,
+  'in' AS direction,
+  1 AS position,
+  'user' AS role,
+  heard AS text
+FROM openinference_whole
+UNION ALL
+SELECT
+  key,
+  'out' AS direction,
+  1 AS position,
+  'assistant' AS role,
+  -- Of Bedrock and Gemini; what others answered is read as it is.
+  coalesce(
+    answer ->> '$.output.message',
+    CASE
+      WHEN json_exists(answer, '$.candidates[0].content.parts')
+        THEN json_object('content', answer -> '$.candidates[0].content.parts')::VARCHAR
+    END,
+    said
+  ) AS text
+FROM openinference_whole
+WHERE json_type(answer, '$.output') IS DISTINCT FROM 'ARRAY';

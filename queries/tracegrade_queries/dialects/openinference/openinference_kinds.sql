@@ -1,0 +1,77 @@
+-- What each span is: LangChain, LlamaIndex, DSPy, CrewAI and others each say it in their own way.
+--
+-- Reads:
+--   bucket_spans
+-- Order:
+--   none
+CREATE OR REPLACE TEMP VIEW openinference_kinds AS
+WITH marked AS (
+  SELECT
+    *,
+    attributes['openinference.span.kind'] AS span_kind,
+    attributes['input.value'] AS input_value,
+    attributes['output.value'] AS output_value,
+    json_extract_string(
+      try_cast(attributes['metadata'] AS JSON),
+      ['$.lc_agent_name', '$.langgraph_node', '$.ls_integration', '$.thread_id']
+    ) AS metadata,
+    metadata[1] AS lc_agent_name,
+    metadata[2] AS graph_node,
+    coalesce(metadata[3], '') IN ('deepagents', 'langchain_create_agent', 'langgraph') AS in_graph,
+    metadata[4] AS thread_id
+  FROM bucket_spans
+  WHERE attributes['openinference.span.kind'] IS NOT NULL
+)
+
+-- Of LangChain, AGENT is whatever has "agent" in its name, be it a tool or a node of a graph; an
+-- agent of another name is a CHAIN. Its metadata tell which spans are whole agents and graphs.
+SELECT
+  key,
+  name,
+  scope_name,
+  attributes,
+  failed,
+  span_kind,
+  input_value,
+  output_value,
+  lc_agent_name,
+  graph_node,
+  in_graph,
+  thread_id,
+  CASE
+    -- LlamaIndex: no model is called there.
+    WHEN span_kind = 'LLM' AND name LIKE '%.\_prepare\_chat\_with\_tools' ESCAPE '\'
+      THEN 'other'
+    -- Google ADK: the agent's span, over which its model calls are written.
+    WHEN span_kind = 'LLM' AND starts_with(name, 'invoke_agent ') THEN 'agent'
+    WHEN span_kind = 'LLM' THEN 'model'
+    WHEN span_kind = 'EVALUATOR' THEN 'evaluator'
+    WHEN
+      span_kind = 'CHAIN'
+      AND scope_name = 'openinference.instrumentation.llama_index'
+      AND regexp_matches(name, '^\w*(Agent|AgentWorkflow)\.run$')
+      THEN 'agent'
+    -- DSPy: `finish` only ends the agent's loop.
+    WHEN scope_name = 'openinference.instrumentation.dspy' AND name = 'finish.__call__'
+      THEN 'other'
+    WHEN
+      scope_name = 'openinference.instrumentation.dspy'
+      AND span_kind = 'CHAIN'
+      AND name LIKE 'ReAct%.forward'
+      THEN 'agent'
+    -- A crew of CrewAI's and a team of AutoGen's: their agents' work is one run.
+    WHEN
+      span_kind = 'CHAIN'
+      AND (attributes['crew_key'] IS NOT NULL OR attributes['team_id'] IS NOT NULL)
+      THEN 'agent'
+    WHEN span_kind = 'TOOL' AND attributes['tool.name'] IS NULL AND name LIKE 'handoff to %'
+      THEN 'handoff'
+    WHEN span_kind = 'TOOL' THEN 'tool'
+    WHEN span_kind = 'AGENT' AND attributes['tool.name'] IS NOT NULL THEN 'tool'
+    WHEN name = lc_agent_name AND span_kind IN ('AGENT', 'CHAIN') THEN 'agent'
+    WHEN span_kind = 'AGENT' AND name <> coalesce(graph_node, '') THEN 'agent'
+    WHEN in_graph AND span_kind = 'CHAIN' AND (graph_node IS NULL OR name = 'LangGraph')
+      THEN 'agent'
+    ELSE 'other'
+  END AS operation
+FROM marked;

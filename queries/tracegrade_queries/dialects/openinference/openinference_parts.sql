@@ -1,0 +1,138 @@
+-- Parts of messages as indexed keys tell them, with what frameworks put there of their own.
+--
+-- Reads:
+--   bucket_spans
+--   openinference_items
+--   openinference_turns
+-- Order:
+--   none
+CREATE OR REPLACE TEMP VIEW openinference_parts AS
+-- Calls are told here, and by some as items of the content as well.
+WITH requesting AS (
+  SELECT DISTINCT
+    key,
+    direction,
+    message_position
+  FROM openinference_items
+  WHERE field = 'tool_calls'
+),
+
+-- Some write a message's text both as `content` and as the only item of `contents`.
+itemised AS (
+  SELECT
+    key,
+    direction,
+    message_position,
+    string_agg(text, '\n' ORDER BY item) AS text
+  FROM openinference_items
+  WHERE field = 'contents' AND type = 'text'
+  GROUP BY key, direction, message_position
+),
+
+-- smolagents tells a result as text, `Call id: …` before it. What its code agents see are results
+-- of whole pieces of code; calls in them have no id.
+coding AS (
+  SELECT DISTINCT itemised.key
+  FROM itemised
+  INNER JOIN openinference_turns AS messages USING (key, direction, message_position)
+  WHERE messages.role = 'tool-call' AND contains(itemised.text, '''python_interpreter''')
+),
+
+-- smolagents writes reasoning as one more text; what the model said is in the raw output.
+smolagents AS (
+  SELECT
+    key,
+    coalesce(try_cast(attributes['output.value'] AS JSON) ->> '$.content', '') AS content
+  FROM bucket_spans
+  WHERE scope_name = 'openinference.instrumentation.smolagents'
+),
+
+-- These leave out arguments that are empty; elsewhere what was not sent is not known.
+terse AS (
+  SELECT key
+  FROM bucket_spans
+  WHERE
+    scope_name IN (
+      'openinference.instrumentation.openai_agents', 'openinference.instrumentation.langchain'
+    )
+    AND NOT dropped
+)
+
+SELECT
+  messages.key,
+  messages.direction,
+  messages.message_position,
+  0 AS part_position,
+  messages.role,
+  'tool_call_response' AS part_type,
+  messages.name AS tool_name,
+  coalesce(
+    messages.call_id,
+    CASE
+      WHEN coding.key IS NULL
+        THEN nullif(regexp_extract(itemised.text, '^Call id: (\S+)', 1), '')
+    END
+  ) AS call_id,
+  result_text(
+    regexp_replace(
+      coalesce(messages.content, itemised.text), '^(Call id: \S*\s*)?(Observation:\s*)?', ''
+    )
+  ) AS result
+FROM openinference_turns AS messages
+LEFT JOIN itemised USING (key, direction, message_position)
+LEFT JOIN coding USING (key)
+WHERE messages.role = 'tool'
+UNION ALL BY NAME
+SELECT
+  messages.key,
+  messages.direction,
+  messages.message_position,
+  0 AS part_position,
+  messages.role,
+  'text' AS part_type,
+  messages.content AS text
+FROM openinference_turns AS messages
+ANTI JOIN itemised USING (key, direction, message_position)
+WHERE messages.content IS NOT NULL AND coalesce(messages.role, '') NOT IN ('tool', 'tool-call')
+UNION ALL BY NAME
+SELECT
+  items.key,
+  items.direction,
+  items.message_position,
+  CASE
+    WHEN items.direction = 'out' AND items.text <> smolagents.content THEN -1
+    ELSE 1 + items.item
+  END AS part_position,
+  messages.role,
+  CASE
+    WHEN items.direction = 'out' AND items.text <> smolagents.content THEN 'reasoning'
+    WHEN items.type = 'tool_use' THEN 'tool_call'
+    ELSE items.type
+  END AS part_type,
+  items.text,
+  items.tool_name,
+  items.call_id,
+  items.arguments
+FROM openinference_items AS items
+INNER JOIN openinference_turns AS messages USING (key, direction, message_position)
+LEFT JOIN smolagents USING (key)
+LEFT JOIN requesting USING (key, direction, message_position)
+WHERE
+  items.field = 'contents'
+  AND coalesce(messages.role, '') NOT IN ('tool', 'tool-call')
+  AND (items.type IS DISTINCT FROM 'tool_use' OR requesting.key IS NULL)
+UNION ALL BY NAME
+SELECT
+  items.key,
+  items.direction,
+  items.message_position,
+  position_gap() + items.item AS part_position,
+  messages.role,
+  'tool_call' AS part_type,
+  items.tool_name,
+  items.call_id,
+  coalesce(items.arguments, CASE WHEN terse.key IS NOT NULL THEN '{}' END) AS arguments
+FROM openinference_items AS items
+INNER JOIN openinference_turns AS messages USING (key, direction, message_position)
+LEFT JOIN terse USING (key)
+WHERE items.field = 'tool_calls';

@@ -1,0 +1,67 @@
+-- Reasoning where only the response as it came tells it.
+--
+-- Of Chat Completions, of Responses, of Anthropic, of Bedrock and of Gemini.
+--
+-- Reads:
+--   bucket_spans
+--   openinference_items
+-- Order:
+--   none
+CREATE OR REPLACE TEMP VIEW openinference_reasoning AS
+WITH reasoning AS (
+  SELECT key
+  FROM openinference_items
+  WHERE direction = 'out' AND field = 'contents' AND type = 'reasoning'
+),
+
+-- Set apart first, so that no other is read for its thoughts.
+unthinking AS MATERIALIZED (
+  SELECT
+    bucket_spans.key,
+    bucket_spans.attributes['output.value'] AS output
+  FROM bucket_spans
+  ANTI JOIN reasoning USING (key)
+  WHERE
+    bucket_spans.attributes['openinference.span.kind'] = 'LLM'
+    AND starts_with(bucket_spans.attributes['output.value'], '{')
+),
+
+-- Looked for before it is read: most outputs hold none.
+raw_thoughts AS (
+  SELECT
+    key,
+    CASE
+      WHEN
+        regexp_matches(
+          output, '"(reasoning(_content|Text)?|thinking|summary)": ?("[^"]|[\[{] ?[^\]])'
+        )
+        THEN try_cast(output AS JSON)
+    END AS answer,
+    list_filter(
+      json_extract_string(
+        answer, ['$.choices[0].message.reasoning_content', '$.choices[0].message.reasoning']
+      ), LAMBDA thought: thought <> ''
+    )[:1]
+    || (answer ->> '$.output[*].summary[*].text')
+    || (answer ->> '$.content[*].thinking')
+    || (answer ->> '$.output.message.content[*].reasoningContent.reasoningText.text') AS thoughts
+  FROM unthinking
+),
+
+raw_reasoning AS (
+  SELECT
+    key,
+    array_to_string(thoughts, '\n') AS text
+  FROM raw_thoughts
+  WHERE len(thoughts) > 0
+)
+
+SELECT
+  key,
+  'out' AS direction,
+  0 AS message_position,
+  -1 AS part_position,
+  'assistant' AS role,
+  'reasoning' AS part_type,
+  text
+FROM raw_reasoning;
