@@ -1,9 +1,11 @@
 """Building a part at a time gives the same rows as building everything at once."""
 
 import hashlib
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.lake.s3_server import BUCKET, Store
 
 from tracegrade_lake import Lake
 from tracegrade_lake.errors import LakeUnwritable
@@ -98,6 +100,20 @@ def test_buckets_may_be_built_anywhere(
 
     assert build(lake, full=True, executor=executor)[1:] == told[1:]
     assert contents(lake) == at_once
+
+
+def test_buckets_of_an_object_store_give_the_same_rows(
+    lake: Lake, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are built side by side there as well, each from the files of its time."""
+    monkeypatch.setattr(building, "BUCKET_SPANS", 5)
+    stored = Lake.create(f"s3://{BUCKET}/several-buckets", tmp_path / "state")
+    for each in (lake, stored):
+        for number, name in enumerate(CAPTURES, 1):
+            land(each, capture(name), seq=number, day=number)
+        build(each)
+
+    assert contents(stored) == contents(lake)
 
 
 def test_marks_hide_no_span_that_its_dialect_knows(

@@ -9,6 +9,7 @@ staged files: only the files that the job commits count.
 
 import contextlib
 import os
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -53,6 +54,8 @@ class Outcome(NamedTuple):
 Work: TypeAlias = Callable[[Bucket[Any]], Outcome]
 """A function of a module, so that other processes find it under its name."""
 
+_BETWEEN_INTERRUPTS_SECS: Final = 0.02
+
 _open: Final[set[duckdb.DuckDBPyConnection]] = set()
 
 
@@ -73,11 +76,17 @@ def opened(bucket: Bucket[Any], tables: Sequence[Table]) -> Iterator[duckdb.Duck
             _open.discard(con)
 
 
-def interrupt_open() -> None:
-    """Let every query on a bucket that runs in this process end with an error, soon."""
-    for con in tuple(_open):
-        with contextlib.suppress(duckdb.Error):  # closed meanwhile
-            con.interrupt()
+def end_open() -> None:
+    """Let the work on every bucket that is open in this process end with an error, and wait.
+
+    An interrupt ends the query that is running. Work may be between two of them, so it takes more
+    than one.
+    """
+    while _open:
+        for con in tuple(_open):
+            with contextlib.suppress(duckdb.Error):  # closed meanwhile
+                con.interrupt()
+        time.sleep(_BETWEEN_INTERRUPTS_SECS)
 
 
 def together(outcomes: Iterable[Outcome]) -> Outcome:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
-from tracegrade_queries.engine.buckets import Bucket, Outcome, Work, interrupt_open
+from tracegrade_queries.engine.buckets import Bucket, Outcome, Work, end_open
 
 
 class Executor(Protocol):
@@ -38,5 +38,5 @@ class Threads:
             try:
                 yield from pool.map(work, buckets)
             except BaseException:
-                interrupt_open()
+                end_open()
                 raise
