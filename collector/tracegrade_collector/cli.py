@@ -12,7 +12,9 @@ from tracegrade_collector.lake_cli import lake
 
 __all__ = ["collect", "export", "import_", "lake"]
 
-LakePath = Annotated[str, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder or URL.")]
+LakePath = Annotated[
+    str, typer.Option(envvar="TRACEGRADE_LAKE", help="The lake: a folder or a URL.")
+]
 
 
 def _print_options(asked: bool) -> None:
@@ -27,22 +29,30 @@ def collect(  # noqa: PLR0913, PLR0917 - one parameter per option
     lake: LakePath,
     http: Annotated[str | None, typer.Option(help="OTLP/HTTP address, or 'off'.")] = None,
     grpc: Annotated[str | None, typer.Option(help="OTLP/gRPC address, or 'off'.")] = None,
-    config: Annotated[Path | None, typer.Option(help="A TOML file of options.")] = None,
-    state: Annotated[str | None, typer.Option(help="Local folder of a lake with a URL.")] = None,
-    token_file: Annotated[str | None, typer.Option(help="Who may send; TOML.")] = None,
-    tls_cert: Annotated[str | None, typer.Option(help="Certificate, PEM.")] = None,
-    tls_key: Annotated[str | None, typer.Option(help="Its private key, PEM.")] = None,
+    config: Annotated[Path | None, typer.Option(help="Options file (TOML).")] = None,
+    state: Annotated[
+        str | None, typer.Option(help="Local state folder of a lake with a URL.")
+    ] = None,
+    token_file: Annotated[str | None, typer.Option(help="Token file (TOML).")] = None,
+    tls_cert: Annotated[str | None, typer.Option(help="TLS certificate (PEM).")] = None,
+    tls_key: Annotated[
+        str | None, typer.Option(help="Private key of the certificate (PEM).")
+    ] = None,
     insecure: Annotated[
-        bool | None, typer.Option("--insecure", help="Let others in without TLS and tokens.")
+        bool | None,
+        typer.Option("--insecure", help="Allow non-loopback access without TLS and tokens."),
     ] = None,
     _: Annotated[
         bool,
         typer.Option(
-            "--print-options", callback=_print_options, is_eager=True, help="As TOML, and end."
+            "--print-options",
+            callback=_print_options,
+            is_eager=True,
+            help="Print all options as TOML, then exit.",
         ),
     ] = False,
 ) -> None:
-    """Take OTLP requests in and land them in the lake, until SIGTERM or Ctrl-C."""
+    """Receive OTLP traces and logs and write them to the lake, until SIGTERM or Ctrl-C."""
     from tracegrade_collector.config import CollectorConfig
     from tracegrade_collector.receive.receiver import receive
 
@@ -59,19 +69,21 @@ def collect(  # noqa: PLR0913, PLR0917 - one parameter per option
 
 
 def import_(
-    files: Annotated[list[Path], typer.Argument(help="Files; gzipped or not.")],
+    files: Annotated[list[Path], typer.Argument(help="Files to import, gzipped or not.")],
     lake: LakePath,
     format_: Annotated[
-        str, typer.Option("--format", help="otlp, messages, verdicts, … or auto: by content.")
+        str, typer.Option("--format", help="otlp, messages, verdicts, …; auto detects it.")
     ] = "auto",
     map_: Annotated[
         list[str] | None,
-        typer.Option("--map", help="Where fields stand: messages=traj,task=info.task_id,…"),
+        typer.Option("--map", help="Paths of fields: messages=traj,task=info.task_id,…"),
     ] = None,
-    config: Annotated[Path | None, typer.Option(help="A TOML file, for how to redact.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="Collector options (TOML), for redaction.")
+    ] = None,
     redact: Annotated[bool | None, typer.Option(help="Whether to replace secrets.")] = None,
 ) -> None:
-    """Add what files hold to the lake, each span and verdict once and without secrets."""
+    """Import traces and verdicts from files, each only once and with secrets redacted."""
     from tracegrade_collector.commands import run_import
     from tracegrade_collector.config import CollectorConfig
 
@@ -82,12 +94,14 @@ def export(  # noqa: PLR0913, PLR0917 - one parameter per option
     lake: LakePath,
     to: Annotated[str, typer.Option(help="otlp-json or otlp-endpoint.")],
     table: Annotated[str, typer.Option(help="spans or logs.")] = "spans",
-    trace: Annotated[str | None, typer.Option(help="Only the trace of this id.")] = None,
-    out: Annotated[Path | None, typer.Option(help="A file to write, not stdout.")] = None,
+    trace: Annotated[str | None, typer.Option(help="Export only this trace id.")] = None,
+    out: Annotated[Path | None, typer.Option(help="File to write instead of stdout.")] = None,
     endpoint: Annotated[str | None, typer.Option(help="OTLP/HTTP base URL to send to.")] = None,
-    header: Annotated[list[str] | None, typer.Option(help="KEY=VALUE to send along.")] = None,
+    header: Annotated[
+        list[str] | None, typer.Option(help="HTTP header to send, KEY=VALUE; repeatable.")
+    ] = None,
 ) -> None:
-    """Write spans or log records as OTLP again, equal to what came in."""
+    """Export spans or log records as OTLP, as they were received."""
     from tracegrade_collector.commands import ExportOptions, run_export
 
     run_export(lake, ExportOptions(to, table, trace, out, endpoint, tuple(header or ())))

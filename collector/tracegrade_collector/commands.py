@@ -176,7 +176,9 @@ def _export_summary(exported: Exported, signal: Signal) -> str:
     name = NAME_OF_SIGNAL[signal]
     summary = f"exported {exported.items} {name}"
     if exported.with_repeated_keys:
-        summary += f"; {exported.with_repeated_keys} have a key twice, and have it twice again"
+        summary += f"; {exported.with_repeated_keys} have a key twice, and were written with both"
     if exported.redacted:
-        summary += f"; {exported.redacted} were redacted, and say where in {REDACTED}"
+        summary += (
+            f"; {exported.redacted} were redacted; the changed places are listed in {REDACTED}"
+        )
     return summary

@@ -340,11 +340,11 @@ def _from_file(file: Path | None) -> dict[str, Any]:
         raise BadConfig(msg) from error
     others = sorted(content.keys() - {TABLE})
     if others:
-        msg = f"unknown table {', '.join(others)} in {file}; options stand in [{TABLE}]"
+        msg = f"unknown table {', '.join(others)} in {file}; options belong in [{TABLE}]"
         raise BadConfig(msg)
     options = content.get(TABLE, {})
     if not isinstance(options, dict):
-        msg = f"options stand in a table [{TABLE}], and {file} has {TABLE} = {options!r}"
+        msg = f"options belong in a table [{TABLE}], but {file} has {TABLE} = {options!r}"
         raise BadConfig(msg)
     return options
 
@@ -406,13 +406,13 @@ def _value_problems(config: CollectorConfig) -> list[str]:
         *_redaction_problems(config),
     ]
     if config.http == config.grpc == OFF:
-        problems.append("http and grpc are both off; nothing could arrive")
+        problems.append("http and grpc are both off, so nothing can be received; turn one on")
     return problems
 
 
 def _security_problems(config: CollectorConfig) -> Iterator[str]:
     if bool(config.tls_cert_file) != bool(config.tls_key_file):
-        yield "tls_cert_file and tls_key_file need each other"
+        yield "tls_cert_file and tls_key_file must be set together"
     if config.tls_client_ca_file and not config.tls_cert_file:
         yield "tls_client_ca_file needs tls_cert_file"
     if config.token_file and config.max_in_flight_bytes < 4 * config.max_request_bytes:
@@ -441,5 +441,5 @@ def _address_problems(config: CollectorConfig) -> Iterator[str]:
         if address and not config.is_safe_outside and not is_loopback(address.host):
             yield (
                 f"{name} address {address} can be reached from outside; that needs tls_cert_file "
-                "and a token_file or tls_client_ca_file; else bind 127.0.0.1, or say --insecure"
+                "and a token_file or tls_client_ca_file; else bind 127.0.0.1, or use --insecure"
             )

@@ -9,14 +9,16 @@ from typing import Annotated
 import typer
 
 LakePath = Annotated[
-    str, typer.Option("--lake", envvar="TRACEGRADE_LAKE", help="The lake: a folder or an URL.")
+    str, typer.Option("--lake", envvar="TRACEGRADE_LAKE", help="The lake: a folder or a URL.")
 ]
 State = Annotated[
     Path | None,
-    typer.Option(help="For a lake with a URL: the local folder of its log and quarantine."),
+    typer.Option(help="Local state folder (log, quarantine) of a lake with a URL."),
 ]
-Tables = Annotated[list[str] | None, typer.Option("--table", help="Only this; may be repeated.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
+Tables = Annotated[list[str] | None, typer.Option("--table", help="Only this table; repeatable.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show what would be done, without doing it.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 
 lake = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -24,7 +26,7 @@ lake = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @lake.callback()
 def about() -> None:
-    """Look after the lake."""
+    """Maintain the lake: list, compact, expire, delete, verify and repair."""
 
 
 @lake.command()
@@ -33,7 +35,7 @@ def files(
     table: Annotated[str, typer.Option(help="spans, logs, steps, trajectories, ...")],
     state: State = None,
 ) -> None:
-    """Print the Parquet files that a table consists of now, one per line."""
+    """Print the current Parquet files of a table, one per line."""
     from tracegrade_collector import lake_commands as commands
 
     commands.print_files(commands.LakeOptions(place, state, (table,)))
@@ -43,22 +45,22 @@ def files(
 def delete(  # noqa: PLR0913, PLR0917 - one parameter per option
     place: LakePath,
     trace: Annotated[
-        list[str] | None, typer.Option(help="A trace id, 32 hex digits; may be repeated.")
+        list[str] | None, typer.Option(help="Trace id, 32 hex digits; repeatable.")
     ] = None,
     where: Annotated[
         str | None,
         typer.Option(
-            help="Traces with a row like: service_name = 'x' and start_ns < 1700000000000000000."
+            help="Condition on rows: service_name = 'x' and start_ns < 1700000000000000000."
         ),
     ] = None,
     config: Annotated[
-        Path | None, typer.Option(help="The collector's options, if none is running.")
+        Path | None, typer.Option(help="Collector options (TOML), if no collector runs.")
     ] = None,
     state: State = None,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Erase whole traces: from all tables, old files, log, quarantine and dead letters."""
+    """Erase whole traces from tables, old files, the log, quarantine and dead letters."""
     from tracegrade_collector import lake_commands as commands
 
     options = commands.LakeOptions(place, state, (), dry_run, as_json)
@@ -70,13 +72,13 @@ def compact(
     place: LakePath,
     table: Tables = None,
     target_bytes: Annotated[
-        int | None, typer.Option(min=1, help="Bytes of one new file; 128 MiB if not given.")
+        int | None, typer.Option(min=1, help="Target size of a file in bytes; default 128 MiB.")
     ] = None,
     state: State = None,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Make few large, sorted files of many small ones, and mark what clients sent twice."""
+    """Merge small files into large, sorted ones, and mark rows that were sent twice."""
     from tracegrade_collector import lake_commands as commands
 
     options = commands.LakeOptions(place, state, tuple(table or ()), dry_run, as_json)
@@ -86,7 +88,7 @@ def compact(
 @lake.command()
 def expire(  # noqa: PLR0913, PLR0917 - one parameter per option
     place: LakePath,
-    older_than: Annotated[str, typer.Option(help="Whole days, such as 30d.")],
+    older_than: Annotated[str, typer.Option(help="Age in whole days, such as 30d.")],
     table: Tables = None,
     keep_built: Annotated[
         bool, typer.Option("--keep-built", help="Keep steps, trajectories and scores.")
@@ -95,7 +97,7 @@ def expire(  # noqa: PLR0913, PLR0917 - one parameter per option
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Let dates that are too old leave the tables, and remove files that nothing needs."""
+    """Remove old dates from the tables, and delete files that are no longer needed."""
     from tracegrade_collector import lake_commands as commands
 
     options = commands.LakeOptions(place, state, tuple(table or ()), dry_run, as_json)
@@ -111,7 +113,7 @@ def verify(
     state: State = None,
     as_json: Json = False,
 ) -> None:
-    """Prove that nothing was lost: received = landed + rejected + quarantined + pending."""
+    """Check that nothing was lost: received = landed + rejected + quarantined + pending."""
     from tracegrade_collector import lake_commands as commands
 
     commands.verify(commands.LakeOptions(place, state, as_json=as_json), deep=deep)
@@ -122,13 +124,14 @@ def repair(
     place: LakePath,
     table: Tables = None,
     rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Make logs anew from the files, even good ones.")
+        bool,
+        typer.Option("--rebuild", help="Rebuild logs from the files even if they are readable."),
     ] = False,
     state: State = None,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Put aside what is torn or damaged, and make lost logs anew from the files."""
+    """Set aside torn or damaged files, and rebuild lost logs from the data files."""
     from tracegrade_collector import lake_commands as commands
 
     options = commands.LakeOptions(place, state, tuple(table or ()), dry_run, as_json)

@@ -116,7 +116,7 @@ def _erased_lines(erased: Erased) -> list[str]:
         if removed.rows or removed.leftovers
     ]
     return lines + [
-        f"{path} cannot be read, so nobody knows what it holds; remove it if it may be of them"
+        f"{path} cannot be read, so its content is unknown; remove it if it may hold these traces"
         for path in erased.unreadable
     ]
 
@@ -209,7 +209,7 @@ def verify(options: LakeOptions, *, deep: bool) -> None:
         for line in _report_lines(report):
             typer.echo(line)
     if report.wrong:
-        msg = f"{len(report.wrong)} things do not hold, see above"
+        msg = f"{len(report.wrong)} checks failed, see above"
         raise VerificationFailed(msg)
 
 
@@ -243,7 +243,7 @@ def _report_lines(report: VerificationReport) -> Iterator[str]:
         yield f"{name}: {rows_in_all} rows in {files} files, version {state.version}"
     yield from (f"note: {line}" for line in report.notes)
     yield from (f"wrong: {line}" for line in report.wrong)
-    yield "all of it holds" if not report.wrong else f"{len(report.wrong)} things do not hold"
+    yield "all checks passed" if not report.wrong else f"{len(report.wrong)} checks failed"
 
 
 def _numbers(line: AccountLine) -> tuple[int, ...]:
@@ -267,11 +267,13 @@ def parse_days(text: str) -> int:
     """
     match = DURATION.fullmatch(text)
     if match is None:
-        msg = f"a duration must be a number with d or h, such as 30d, got '{text}'"
+        msg = f"a duration must be a number followed by d or h, such as 30d, got '{text}'"
         raise BadInput(msg)
     hours = int(match[1]) * (HOURS_PER_DAY if match[2] == "d" else 1)
     if hours % HOURS_PER_DAY:
-        msg = f"tables are kept by whole days; give days, or hours that make days, got '{text}'"
+        msg = (
+            f"retention counts whole days; give days, or hours that make whole days, got '{text}'"
+        )
         raise BadInput(msg)
     return hours // HOURS_PER_DAY
 

@@ -1,4 +1,4 @@
-"""The command `tracegrade token`: makes what an exporter shows the collector."""
+"""The command `tracegrade token`: makes bearer tokens for exporters."""
 
 from datetime import datetime
 from pathlib import Path
@@ -11,17 +11,19 @@ token = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @token.callback()
 def about() -> None:
-    """Look after the tokens that let exporters send."""
+    """Manage the tokens with which exporters authenticate."""
 
 
 @token.command()
 def new(
-    file: Annotated[Path, typer.Option(help="The collector's token_file; made if absent.")],
-    tenant: Annotated[str, typer.Option(help="Whose lake; without it, the lake itself.")] = "",
+    file: Annotated[Path, typer.Option(help="Token file; created if absent.")],
+    tenant: Annotated[str, typer.Option(help="Tenant; default: the lake itself.")] = "",
     expires: Annotated[
-        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="First day without it, UTC.")
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Day on which it expires (UTC).")
     ] = None,
-    metrics: Annotated[bool, typer.Option("--metrics", help="Only to read /metrics.")] = False,
+    metrics: Annotated[
+        bool, typer.Option("--metrics", help="Token for reading /metrics only.")
+    ] = False,
 ) -> None:
     """Print a new token, once, and add its hash to the file."""
     from tracegrade_collector.errors import BadCredentials

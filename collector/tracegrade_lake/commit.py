@@ -64,7 +64,7 @@ class Owner:
             collector_id = self.app_id.partition("/")[0]
             msg = (
                 f"another collector writes as {collector_id}: its folder wal/{collector_id} is "
-                "a copy; stop one, and let it start with a state folder of its own"
+                "a copy; stop one, and start it with a state folder of its own"
             )
             raise Fenced(msg)
 
@@ -320,7 +320,7 @@ def _removes(delta: DeltaTable, change: TableChange) -> list[RemoveAction]:
     live = live_files(delta)
     missing = change.replaces - {file.path for file in live}
     if missing:
-        msg = f"{len(missing)} files were replaced by another writer: {min(missing)}; start again"
+        msg = f"{len(missing)} files were replaced by another writer: {min(missing)}; try again"
         raise FilesReplaced(msg)
     return [
         RemoveAction(file.path, change.data_change, now_ms, file.size, file.partition)

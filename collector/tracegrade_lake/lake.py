@@ -64,7 +64,7 @@ class Lake:
             return cls.create(existing_root(place))
         lake = cls.create(place, state)
         if not lake.storage.exists():
-            msg = f"there is no lake at {place}; `tracegrade collect --lake {place}` makes one"
+            msg = f"there is no lake at {place}; `tracegrade collect --lake {place}` creates one"
             raise LakeMissing(msg)
         return lake
 
@@ -361,7 +361,7 @@ class Lake:
         outside = {file.partition.get("date", "") for file in staged} - set(dates)
         if dates and outside:
             _discard(staged)
-            msg = f"rows for {table.name} are of dates {sorted(outside)}, not of {sorted(dates)}"
+            msg = f"rows for {table.name} have dates {sorted(outside)}, not {sorted(dates)}"
             raise SchemaDiffers(msg)
         self.put_files(table, staged, dates, transactions or {})
 

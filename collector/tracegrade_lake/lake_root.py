@@ -70,7 +70,7 @@ def existing_root(root: str | Path) -> Path:
     path = _checked(root)
     if not path.is_dir():
         command = f"tracegrade collect --lake {quote(str(root))}"
-        msg = f"there is no lake at {root}; `{command}` makes one"
+        msg = f"there is no lake at {root}; `{command}` creates one"
         raise LakeMissing(msg)
     if not os.access(path, os.R_OK | os.X_OK):
         msg = f"the lake {root} may not be read by this user; run this as its owner"
@@ -105,7 +105,7 @@ def writing_to(root: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        msg = f"cannot write to the lake {root}: {_cause(error)}; see to the disk, then try again"
+        msg = f"cannot write to the lake {root}: {_cause(error)}; check the disk, then try again"
         raise LakeUnwritable(msg) from error
 
 

@@ -362,12 +362,12 @@ def _way_out(fact: str) -> str:
     for pattern, way in WAYS_OUT.items():
         if re.search(pattern, fact, re.IGNORECASE):
             return way
-    return "see to the network and the store, then try again"
+    return "check the network and the store, then try again"
 
 
 WAYS_OUT: Final = {
     "TimeTooSkewed|RequestExpired": "set this machine's clock",
-    "NoSuchBucket": "make the bucket, or correct the lake's URL",
+    "NoSuchBucket": "create the bucket, or correct the lake's URL",
     "Token|Credential|AccessKey|Signature|access.?denied|40[13] ": "renew the credentials "
     "(AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN) and their rights",
     "slow.?down|503": "it is overloaded; try again later",

@@ -96,8 +96,8 @@ def test_address_that_others_reach_needs_tls_and_a_credential(
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"tls_cert_file": "cert.pem"}, "need each other"),
-        ({"tls_key_file": "key.pem"}, "need each other"),
+        ({"tls_cert_file": "cert.pem"}, "must be set together"),
+        ({"tls_key_file": "key.pem"}, "must be set together"),
         ({"tls_client_ca_file": "ca.pem"}, "tls_client_ca_file needs tls_cert_file"),
         ({"token_file": "t", "max_in_flight_bytes": 128 << 20}, "at least four times"),
     ],

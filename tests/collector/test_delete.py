@@ -308,7 +308,7 @@ def test_who_would_write_the_rows_again_ends_first(full: Path, name: str) -> Non
         with closing(FolderLock(full / name)) as lock:
             lock.acquire()
             erased = pool.submit(erasure.erase, [TRACE_ID])
-            wait_until(lambda: f"waiting until nobody holds {name}" in notes)
+            wait_until(lambda: f"waiting for {name} to be released" in notes)
             assert TRACE_ID in landed(full)["trace_id"].to_pylist()
         assert erased.result().rows > 0
 

@@ -91,7 +91,7 @@ def test_the_account_is_printed_as_a_table(made: Path) -> None:
     lines = done.stdout.splitlines()
     assert lines[0].split()[:4] == ["collector", "signal", "received", "landed"]
     assert lines[1].split()[1:] == ["traces", "4", "3", "1", "0", "0", "0", "3", "0"]
-    assert lines[-1] == "all of it holds"
+    assert lines[-1] == "all checks passed"
 
 
 def test_what_has_not_landed_is_pending(pending: Path) -> None:
@@ -192,7 +192,7 @@ def take_rows(lake: Path) -> None:
         ),
         (tear_log, "is torn"),
         (break_log, "lake repair"),
-        (open_to_all, "can be used by others than its owner (0644)"),
+        (open_to_all, "is accessible to other users (0644)"),
         (drop_letters, "1 items were rejected and only 0 are in"),
         (cheat, "5 of 9 received items are neither landed nor"),
         (take_rows, "rows, landed less removed are 3"),

@@ -319,7 +319,7 @@ def test_two_compactions_do_not_run_at_once(lake: Lake) -> None:
     """The second one says so."""
     with (
         hold_maintenance_lock(lake.state),
-        pytest.raises(MaintenanceBusy, match="running already"),
+        pytest.raises(MaintenanceBusy, match="already running"),
     ):
         compact(lake, NOW, silent)
 

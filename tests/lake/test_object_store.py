@@ -179,7 +179,7 @@ BROKEN = {
     "wrong key": (Reply(403, "InvalidAccessKeyId"), "InvalidAccessKeyId .*renew the credentials"),
     "no rights": (Reply(403, "AccessDenied"), "AccessDenied .*renew the credentials"),
     "clock skew": (Reply(403, "RequestTimeTooSkewed"), "TooSkewed .*set this machine's clock"),
-    "no bucket": (Reply(404, "NoSuchBucket"), "NoSuchBucket .*make the bucket"),
+    "no bucket": (Reply(404, "NoSuchBucket"), "NoSuchBucket .*create the bucket"),
 }
 
 

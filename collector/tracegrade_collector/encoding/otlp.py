@@ -93,7 +93,7 @@ def decode(body: bytes, signal: Signal, encoding: Encoding) -> Request:
     try:
         request.ParseFromString(body)
     except DecodeError as error:
-        msg = f"{signal} request of {len(body)} bytes is no OTLP protobuf message: {error}"
+        msg = f"{signal} request of {len(body)} bytes is not an OTLP protobuf message: {error}"
         raise MalformedRequest(msg) from error
     return request
 

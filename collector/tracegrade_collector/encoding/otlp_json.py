@@ -141,13 +141,13 @@ def _parsed(body: bytes, strange: list[_Strange], rewrite: Rewrite | None) -> An
             object_pairs_hook=members,
             parse_int=integer,
             parse_float=fraction,
-            parse_constant=lambda name: mark(f"{name} is no JSON number, it needs quotes"),
+            parse_constant=lambda name: mark(f"{name} is not a JSON number; put it in quotes"),
         )
     except RecursionError:
         msg = "nested too deep"
         raise _Fault(msg) from None
     except ValueError as error:  # also what is no UTF-8
-        msg = f"no JSON: {error}"
+        msg = f"not JSON: {error}"
         raise _Fault(msg) from None
 
 
@@ -305,7 +305,7 @@ def _read_bytes(value: Any) -> bytes:
     try:
         return b64decode(_read_string(value), validate=True)
     except BadBase64 as error:
-        msg = f"no base64: {error}"
+        msg = f"not base64: {error}"
         raise _Fault(msg) from None
 
 

@@ -151,7 +151,7 @@ def _requests(value: dict[str, Any], ignored: Counter[str]) -> Iterator[ToolCall
         if isinstance(call, dict):
             yield read_call(call)
         else:
-            ignored["tool calls that are no objects"] += 1
+            ignored["tool calls that are not objects"] += 1
     if isinstance(value.get("function_call"), dict):
         yield read_call(value["function_call"])
 

@@ -142,7 +142,7 @@ class _Cutter:
         between, self._record = self._record + rest, b""
         if between.strip(_BETWEEN + b"["):
             yield FileRecord(
-                self._line, None, "something that is no JSON object or list stands here"
+                self._line, None, "something that is not a JSON object or list stands here"
             )
 
 

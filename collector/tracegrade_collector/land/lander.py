@@ -145,7 +145,7 @@ class SignalLander:
         except OSError:  # the disk, not a record: the round is repeated
             raise
         except Exception:  # as below
-            logger.exception("what was refused of %d records cannot be kept apart", len(refused))
+            logger.exception("cannot write the dead letters of %d records", len(refused))
             for each in refused:
                 self._quarantine.keep_logged(each.seq, each.entry.body, each.entry.encoding)
             return Counter()
@@ -156,7 +156,9 @@ class SignalLander:
             rows = self._to_rows(map(_record, logged), self._quarantine.collector_id)
             return self._redactor.redact_rows(rows), []
         except Exception:  # whatever is wrong with one record must not stop all the others
-            logger.exception("some of %d records cannot be made rows; trying each", len(logged))
+            logger.exception(
+                "some of %d records cannot be converted to rows; trying each", len(logged)
+            )
             if len(logged) > 1:
                 tables, lists = zip(*(self._rows([each]) for each in logged), strict=True)
                 return pa.concat_tables(tables), [each for some in lists for each in some]

@@ -79,7 +79,7 @@ class LandingLoop:
         except (CollectorError, LakeError, OSError) as error:
             self._fail(error)
         except Exception as error:  # of a library; it must not keep other logs from landing
-            logger.exception("landing met something that nobody foresaw")
+            logger.exception("landing failed unexpectedly")
             self._fail(error)
 
     def _land(self, lander: Lander, now: float) -> None:

@@ -108,7 +108,7 @@ class Ledger:
             msg = (
                 f"another collector landed request {landed_seq} as {collector_id}, and this one "
                 f"knows of {newest}: its state folder is a copy, or older than the lake; "
-                f"let it start with a state folder of its own"
+                f"start it with a state folder of its own"
             )
             raise Fenced(msg)
         self.totals = true_totals(self._path, landed_seq)

@@ -83,7 +83,7 @@ class WalWriter:
         try:
             self._write_until_closed()
         except BaseException:  # nobody would ever be answered again; what is logged is safe
-            logger.critical("the log's thread failed; the collector ends", exc_info=True)
+            logger.critical("the log writer failed; the collector exits", exc_info=True)
             os._exit(CollectorError.exit_code)
 
     def _write_until_closed(self) -> None:
@@ -241,7 +241,7 @@ class _Segments:
         try:
             self._open()
         except OSError as error:
-            logger.error("cannot start a new segment, going on with this one: %s", error)
+            logger.error("cannot start a new segment, continuing with this one: %s", error)
             self._started = time.monotonic()
         else:
             os.close(sealed)

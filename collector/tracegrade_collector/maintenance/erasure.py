@@ -199,7 +199,7 @@ def _held(path: Path, note: Callable[[str], None]) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            note(f"waiting until nobody holds {path.name}")
+            note(f"waiting for {path.name} to be released")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

@@ -179,7 +179,9 @@ class _Table:
 
     def _replace_log(self, folder: Path) -> Repaired:
         if self._name not in RAW:
-            self._say("its log is lost", f"moved to {PUT_ASIDE_FOLDER}/; build it again")
+            self._say(
+                "its log is lost", f"moved to {PUT_ASIDE_FOLDER}/; run a build to recreate it"
+            )
             if not self._dry_run:
                 _put_aside(folder)
             return Repaired(tables_put_aside=1)
@@ -194,10 +196,12 @@ class _Table:
         rows = sum(file.rows for file in chosen)
         self._say(
             f"its log is lost, and {len(chosen)} of {len(found.files)} files hold {rows} rows",
-            "made again from them",
+            "rebuilt from them",
         )
         for path in found.unreadable:
-            self._note(f"{self._name}: {path} is no Parquet file any more; its rows are lost")
+            self._note(
+                f"{self._name}: {path} is no longer a readable Parquet file; its rows are lost"
+            )
         if not self._dry_run:
             in_files = last_requests(found.files)
             landed = landed_seqs(self._lake.state, signal)  # rows may be erased, items refused

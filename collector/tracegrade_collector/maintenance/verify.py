@@ -205,7 +205,7 @@ def _add_accounts(report: VerificationReport, now: _Instant) -> None:
             )
         expected = line.landed - line.removed
         if account.totals.since_seq:
-            report.notes.append(f"{who}: part of it landed before there was a ledger")
+            report.notes.append(f"{who}: part of it landed before the ledger existed")
         elif name in report.tables and line.rows != expected:
             report.wrong.append(
                 f"{who}: {name} has {line.rows} rows, landed less removed are {expected}; "
@@ -255,7 +255,7 @@ def _add_imported(report: VerificationReport, signal: Signal, rows: int, now: _I
     removed = now.removed[name][IMPORT]
     if imported is None:
         if rows:
-            report.notes.append(f"{name}: {rows} rows were imported before they were counted")
+            report.notes.append(f"{name}: {rows} rows were imported before imports were counted")
         return
     report.notes.append(f"{name}: {imported} rows were imported, {removed} of them removed")
     if rows != imported - removed:
@@ -344,7 +344,7 @@ def _add_aside(lake: Lake, report: VerificationReport, now: _Instant) -> None:
         if there < count:
             report.wrong.append(
                 f"collector {collector_id}: {count} items were rejected and only {there} are in "
-                f"{lake.state / DEAD_LETTERS} or were deleted; somebody removed the others"
+                f"{lake.state / DEAD_LETTERS} or were deleted; the others were removed by hand"
             )
     files = [path for path in (lake.state / QUARANTINE).glob("[!.]*") if path.is_file()]
     if files:
@@ -358,5 +358,5 @@ def _add_permissions(lake: Lake, report: VerificationReport, note: Callable[[str
             mode = path.stat().st_mode & 0o777
             if mode & OTHERS:
                 report.wrong.append(
-                    f"{path} can be used by others than its owner ({mode:04o}); chmod go= '{path}'"
+                    f"{path} is accessible to other users ({mode:04o}); chmod go= '{path}'"
                 )

@@ -33,13 +33,13 @@ def wait_until_landed(lake: Lake, config: CollectorConfig, note: Callable[[str],
     waiting = _segments(lake.state)
     progress_at = time.monotonic()
     while waiting:
-        note(f"{len(waiting)} segments of the log have to land first")
+        note(f"{len(waiting)} log segments still have to land")
         _land_orphans(lake, config)
         left = [segment for segment in waiting if segment.exists()]
         if len(left) < len(waiting):
             progress_at = time.monotonic()
         elif time.monotonic() - progress_at > LONGEST_PAUSE_SECS:
-            msg = f"{left[0]} does not land; see what its collector logs, then try again"
+            msg = f"{left[0]} does not land; check its collector's log output, then try again"
             raise NotLanding(msg)
         waiting = left
         if waiting:

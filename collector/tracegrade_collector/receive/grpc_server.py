@@ -140,7 +140,7 @@ def _export_handler(router: TenantRouter, signal: Signal, max_body_secs: float) 
             await _refuse(context, error)
         except Exception:
             logger.exception("a call failed")
-            msg = "the collector failed on this request and did not keep it"
+            msg = "the collector failed on this request and did not store it"
             await _refuse(context, Unavailable(msg))  # else UNKNOWN, and it would not come again
         secs = time.perf_counter() - started
         router.counters.observe("request_duration_seconds", secs, protocol="grpc")
@@ -173,7 +173,7 @@ async def _message(context: grpc.aio.ServicerContext, max_secs: float) -> bytes:
         msg = f"the message did not arrive within {max_secs:g} s"
         raise SlowBody(msg) from error
     if body is grpc.aio.EOF:
-        msg = "the call brought no message"
+        msg = "the call contained no message"
         raise MalformedRequest(msg)
     return cast(bytes, body)
 

@@ -126,7 +126,7 @@ class HttpApp:
             return _error(_failure(error), request)
         except Exception:
             logger.exception("a request to %r failed", request.url.path[:80])
-            text = "the collector failed on this request and did not keep it"
+            text = "the collector failed on this request and did not store it"
             return _error(_failure(Unavailable(text)), request)
 
     async def _route(self, request: Request) -> Response:

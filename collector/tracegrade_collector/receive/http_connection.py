@@ -56,7 +56,7 @@ class BoundedProtocol(HttpToolsProtocol):
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserError:
-            self.send_400_response("this is no HTTP/1.1 request")
+            self.send_400_response("this is not an HTTP/1.1 request")
         except httptools.HttpParserUpgrade as offer:
             self._decline_upgrade()
             self.data_received(data[offer.args[0] :])

@@ -114,7 +114,7 @@ class Intake:
             msg = "the log could not be written a moment ago"
             raise Unavailable(msg)
         if self.wal_bytes >= self._limits.max_wal_bytes:
-            msg = f"{self.wal_bytes} bytes wait for landing, which is the limit; send again later"
+            msg = f"{self.wal_bytes} bytes wait to land, which is the limit; send again later"
             raise LogFull(msg)
 
     async def inflate(self, body: bytes, coding: str, max_bytes: int) -> bytes:
@@ -142,8 +142,8 @@ class Intake:
         except CollectorError:
             raise
         except Exception as error:
-            logger.exception("a request of %d bytes could not be taken in", len(body))
-            msg = "the collector failed on this request and did not keep it"
+            logger.exception("a request of %d bytes could not be processed", len(body))
+            msg = "the collector failed on this request and did not store it"
             raise Unavailable(msg) from error
         self._count(checked, signal)
         self.counters.add("received_bytes", len(body), signal=signal)

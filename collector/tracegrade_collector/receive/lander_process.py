@@ -95,7 +95,9 @@ class LanderProcess:
         """
         process = None if self._given_up else await self._drained()
         if self._given_up:
-            msg = "told to stop twice, so not all landed; the next start lands what the log holds"
+            msg = (
+                "stopped twice, so not everything landed; the next start lands what the log holds"
+            )
             raise CollectorError(msg)
         if process and process.returncode != 0:
             msg = "not everything landed, see above; the next start lands what the log holds"

@@ -91,7 +91,7 @@ def _does_well(step: Callable[[], object], location: LakeLocation) -> bool:
     except MaintenanceBusy as error:
         logger.info("%s", error)
     except (CollectorError, LakeError, OSError) as error:
-        logger.error("cannot maintain %s (tried again in a while): %s", location.lake, error)
+        logger.error("cannot maintain %s (will retry): %s", location.lake, error)
         return False
     return True
 

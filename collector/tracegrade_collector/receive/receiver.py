@@ -140,7 +140,7 @@ async def _refresh(router: TenantRouter, tls: Tls | None) -> None:
             if tls:
                 tls.refresh()
         except Exception:  # else no token could be taken away any more
-            logger.exception("cannot look after tokens and certificate")
+            logger.exception("cannot reload tokens and certificate")
         await asyncio.sleep(WATCH_SECS)
 
 
@@ -152,7 +152,7 @@ async def _watch(router: TenantRouter, lander: LanderProcess, maintenance: Maint
             await router.measure()
             await maintenance.run_if_due()
         except OSError as error:  # no process to be had, or no file; the next look may do better
-            logger.error("cannot look after landing: %s", error)
+            logger.error("cannot supervise landing: %s", error)
         await asyncio.sleep(WATCH_SECS)
 
 

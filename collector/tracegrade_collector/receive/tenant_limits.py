@@ -38,7 +38,7 @@ class InFlight:
             Overloaded: There would be more than the limit; none are counted.
         """
         if self.held_bytes + size > self.max_bytes:
-            msg = f"{self.held_bytes} bytes are being taken in; send again later"
+            msg = f"{self.held_bytes} bytes are being received; send again later"
             raise Overloaded(msg)
         if self._whole:
             self._whole.hold(size)

@@ -81,7 +81,7 @@ class TenantPipelines:
                 for path in await asyncio.to_thread(WalFolder.all_in, location.state):
                     is_done &= await self._claim_orphan(location, path)
         except OSError as error:
-            logger.error("what was left in %s cannot be found: %s", self._location.state, error)
+            logger.error("cannot list the logs left in %s: %s", self._location.state, error)
             return False
         return is_done
 
@@ -90,7 +90,7 @@ class TenantPipelines:
         try:
             folder = await asyncio.to_thread(WalFolder.claim_orphan, path)
         except (CollectorError, OSError) as error:
-            logger.error("what was left in %s cannot be landed: %s", path, error)
+            logger.error("cannot land the log left in %s: %s", path, error)
             return isinstance(error, CollectorError)
         if folder:
             self._left_over.append(folder)
@@ -135,7 +135,7 @@ class TenantRouter:
             file = Path(config.token_file)
             self._access = Reloaded([file], partial(read_access, file))
             if not self._access.current.tokens:
-                msg = f"{file} holds no token; `tracegrade token new --file {file}` makes one"
+                msg = f"{file} holds no token; `tracegrade token new --file {file}` creates one"
                 raise BadCredentials(msg)
         else:
             pipelines.of(DEFAULT_TENANT, self._limits(DEFAULT_TENANT))
@@ -215,10 +215,10 @@ class TenantRouter:
             changed = self._access.refresh()
         except BadCredentials as error:
             self.counters.add("failed_reloads", file="tokens")
-            logger.error("%s; those read before stay valid", error)
+            logger.error("%s; the previous tokens stay valid", error)
             return
         if changed:
-            logger.warning("read %d tokens anew", len(self._access.current.tokens))
+            logger.warning("reloaded %d tokens", len(self._access.current.tokens))
             for tenant, pipeline in self._pipelines.made.items():
                 pipeline.limits.adopt(self._limits(tenant))
 

@@ -109,7 +109,7 @@ class Tls:
             changed = self._certificate.refresh()
         except BadCredentials as error:
             self._counters.add("failed_reloads", file="certificate")
-            logger.error("%s; the one read before stays in use", error)
+            logger.error("%s; the previous certificate stays in use", error)
             return
         if changed:
             logger.warning("new certificate, valid until %s", self.certificate.expires.isoformat())
@@ -170,7 +170,7 @@ def _step(side: ssl.SSLObject) -> bool:
 
 
 def _no_password() -> str:
-    msg = "the key has a password, and nobody is there to type it"
+    msg = "the key has a password, which a service cannot enter; remove it"
     raise ValueError(msg)
 
 

@@ -37,7 +37,7 @@ class TlsGate(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Wait for the handshake, unless too many are under way."""
         self.outside = cast(asyncio.Transport, transport)
-        self._peer = (transport.get_extra_info("peername") or ("somebody",))[0]
+        self._peer = (transport.get_extra_info("peername") or ("unknown",))[0]
         self._loop = asyncio.get_running_loop()
         self._timer = self._loop.call_later(self._max_secs, self._expire)
         self._tls.handshakes.add(self)

@@ -93,7 +93,10 @@ class Access:
             Unauthenticated: They do not.
         """
         if self._token(authorization, now).tenant is not None:
-            reason, text = "no_metrics", "the bearer token is a tenant's and reads no metrics"
+            reason, text = (
+                "no_metrics",
+                "the bearer token belongs to a tenant and cannot read metrics",
+            )
             raise Unauthenticated(reason, text)
 
     def tenant_of_certificate(self, name: str) -> str:
@@ -201,7 +204,7 @@ def _access(content: dict[str, Any], problems: list[str]) -> Access:
     """Return what the tables say; what is wrong with them is added to the problems."""
     entries, tables = content.get("token", []), content.get("tenant", {})
     if not isinstance(entries, list) or not isinstance(tables, dict):
-        problems.append("tokens stand in [[token]], tenants in [tenant.NAME]")
+        problems.append("tokens belong in [[token]], tenants in [tenant.NAME]")
         return Access(())
     tokens = tuple(_tokens(entries, problems))
     tenants = {token.tenant: TenantOptions() for token in tokens if token.tenant is not None}
@@ -209,10 +212,10 @@ def _access(content: dict[str, Any], problems: list[str]) -> Access:
     if len(tokens) > MAX_TOKENS or len(tenants) > MAX_TENANTS:
         problems.append(f"at most {MAX_TOKENS} tokens and {MAX_TENANTS} tenants")
     if len({token.digest for token in tokens}) < len(tokens):
-        problems.append("a sha256 stands in it twice")
+        problems.append("a sha256 occurs twice")
     names = [name for options in tenants.values() for name in options.certificate_names]
     if len(set(names)) < len(names):
-        problems.append("a certificate name stands in it twice")
+        problems.append("a certificate name occurs twice")
     return Access(tokens, tenants)
 
 

@@ -98,7 +98,7 @@ def shells(body: bytes, signal: Signal) -> Iterator[Shell]:
     try:
         request.ParseFromString(body)
     except DecodeError as error:
-        msg = f"{signal} request of {len(body)} bytes is no OTLP protobuf message: {error}"
+        msg = f"{signal} request of {len(body)} bytes is not an OTLP protobuf message: {error}"
         raise MalformedRequest(msg) from error
     if request.ByteSize() != len(body):
         raise Unusual

@@ -348,5 +348,7 @@ def _progress(table: str, group: CompactionGroup, done: Compacted, *, dry_run: b
     if dry_run:
         return f"{what}: {size} to compact"
     if done.skipped:
-        return f"{what}: {size} left for the next time: changed meanwhile, or too little disk"
+        return (
+            f"{what}: {size} skipped until next time: changed meanwhile, or not enough disk space"
+        )
     return f"{what}: {size} → {done.files_after} files, {done.bytes_after / 1e6:.1f} MB"

@@ -229,7 +229,9 @@ def _tokens(text: str) -> list[_Token]:
             start = place + len(text[place:]) - len(text[place:].lstrip())
             token = _Token("sign", text[start], start)
             wrong = (
-                "this quote is never closed" if token.text == "'" else "this means nothing here"
+                "this quote is never closed"
+                if token.text == "'"
+                else "this is not part of a condition"
             )
             raise _bad(text, token, wrong)
         kind = match.lastgroup or ""

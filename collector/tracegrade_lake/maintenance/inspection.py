@@ -87,7 +87,7 @@ class Inspector:
         if not self._lake.storage.table(name).is_whole(now.version):
             state.wrong.append(
                 f"the newest commit of {name} ({now.version}) is torn; `tracegrade lake repair` "
-                "puts it aside, and its rows land again"
+                "sets it aside, and its rows land again"
             )
         self._add_orphans(now, state)
         return state
@@ -161,7 +161,7 @@ def _page_faults(parquet: pq.ParquetFile, name: str) -> Iterator[str]:
         all_hashes = pa.chunked_array(hashes)
         repeated = len(all_hashes) - pc.count_distinct(all_hashes).as_py()
         if repeated:
-            yield f"has {repeated} equal rows that are not marked as resent; see `lake compact`"
+            yield f"has {repeated} duplicate rows not marked as resent; see `lake compact`"
 
 
 def _place(lake: Lake, name: str, path: str) -> str:

@@ -23,7 +23,7 @@ def hold_maintenance_lock(state: Path) -> Iterator[None]:
         lock = FolderLock(state / LOCK_NAME)
     try:
         if not lock.try_acquire():
-            msg = f"the lake's maintenance is running already ({state / LOCK_NAME}); wait for it"
+            msg = f"maintenance of the lake is already running ({state / LOCK_NAME}); wait for it"
             raise MaintenanceBusy(msg)
         yield
     finally:

@@ -228,7 +228,7 @@ def test_log_that_cannot_be_claimed_lands_later(
     lock.unlink()
     lock.mkdir()
     with collecting(tmp_path) as collector:
-        wait_until(lambda: "cannot be landed" in capfd.readouterr().err)
+        wait_until(lambda: "cannot land the log left" in capfd.readouterr().err)
         lock.rmdir()
 
         wait_until(lambda: landed_ids(tenant) == [1])

@@ -62,7 +62,7 @@ def test_export_writes_each_span_once(lake: Lake) -> None:
     exported = tracegrade("export", "--lake", lake.root, "--to", "otlp-json")
 
     assert spans_of(exported.stdout) == [(1, []), (2, ["first", "second"]), (3, []), (4, [])]
-    assert exported.stderr == "exported 4 spans; 1 have a key twice, and have it twice again\n"
+    assert exported.stderr == "exported 4 spans; 1 have a key twice, and were written with both\n"
     assert exported.returncode == 0
 
 

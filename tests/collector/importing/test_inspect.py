@@ -94,7 +94,7 @@ def test_scores_are_verdicts_on_success(tmp_path: Path) -> None:
     file = written(tmp_path, {"eval": EVAL, "status": "error", "samples": samples})
     outcome = imported(tmp_path, file)
     assert outcome.imported.understood["scores"] == 4
-    assert outcome.imported.ignored == {"scores that are no number from 0 to 1": 2}
+    assert outcome.imported.ignored == {"scores that are not a number from 0 to 1": 2}
     assert outcome.notes == [f"{file}:samples[3]: no sample of Inspect: it has no messages"]
     assert verdicts(outcome) == [
         (0.0, "N", "inspect match", None),

@@ -147,7 +147,7 @@ def test_scores_of_success_are_verdicts(tmp_path: Path) -> None:
         "scores named 'mine'": 1,
         "scores named 'toxicity'": 1,
         "scores of a session, or of one observation": 1,
-        "scores that are no number from 0 to 1": 1,
+        "scores that are not a number from 0 to 1": 1,
     }
     assert outcome.rows(said) == [
         (TRACE, 0.0, None, "langfuse api passed", None),

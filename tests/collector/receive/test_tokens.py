@@ -301,7 +301,7 @@ class TestChanges:
 
             assert status_with(collector, token) == 200
             assert status_with(collector, "stranger") == 401
-        assert "those read before stay valid" in capfd.readouterr().err
+        assert "the previous tokens stay valid" in capfd.readouterr().err
 
 
 def replace(file: Path, content: str | None) -> None:
@@ -344,7 +344,7 @@ def counters(collector: Collector, token: str) -> str:
     [
         ("[[token", "cannot read the tokens"),
         ("tokens = 1", "unknown table 'tokens'"),
-        ("token = 1", "tokens stand in [[token]]"),
+        ("token = 1", "tokens belong in [[token]]"),
         ("token = [1]", "must be a table of"),
         (f"[[token]]\nsha256 = '{SHA256}'", "needs either a tenant or metrics"),
         (f"[[token]]\nsha256 = '{SHA256}'\ntenant = 'a'\nmetrics = true", "needs either"),
@@ -359,7 +359,7 @@ def counters(collector: Collector, token: str) -> str:
         (f"[[token]]\ntenant = '{'a' * 64}'\nsha256 = '{SHA256}'", "a tenant's name must be"),
         (f"[[token]]\ntenant = 'a'\nsha256 = '{SHA256}'\nexpires = 'soon'", "expires must be"),
         (f"[[token]]\ntenant = 'a'\nsha256 = '{SHA256}'\nexpired = true", "must be a table of"),
-        (f"[[token]]\ntenant = 'a'\nsha256 = '{SHA256}'\n" * 2, "a sha256 stands in it twice"),
+        (f"[[token]]\ntenant = 'a'\nsha256 = '{SHA256}'\n" * 2, "a sha256 occurs twice"),
         ("[tenant.a]\nrate = 1", "unknown key 'rate'"),
         ("[tenant.a]\nmax_wal_bytes = 0", "max_wal_bytes must be a whole number > 0"),
         ("[tenant.a]\nmax_wal_bytes = true", "max_wal_bytes must be a whole number > 0"),

@@ -189,7 +189,7 @@ def _verdicts(
         if log.scorer not in (None, name):
             ignored[f"scores of scorers other than '{log.scorer}'"] += 1
         elif verdict is None:
-            ignored["scores that are no number from 0 to 1"] += 1
+            ignored["scores that are not a number from 0 to 1"] += 1
         else:
             yield verdict
 

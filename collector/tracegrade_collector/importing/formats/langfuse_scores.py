@@ -53,7 +53,7 @@ def verdicts_of(
         elif verdict := _verdict(score):
             yield verdict
         else:
-            ignored["scores that are no number from 0 to 1"] += 1
+            ignored["scores that are not a number from 0 to 1"] += 1
 
 
 def _verdict(score: dict[str, Any]) -> Verdict | None:

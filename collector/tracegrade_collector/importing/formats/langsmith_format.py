@@ -64,7 +64,7 @@ def read(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
 def _parts(place: str, record: FileRecord, feedback: str | None) -> Iterator[ImportPart]:
     runs = _runs(record.value)
     if record.fault or not runs:
-        yield ImportPart(place, fault=record.fault or "no run of LangSmith: it is no object")
+        yield ImportPart(place, fault=record.fault or "not a LangSmith run: it is not an object")
     for run in runs:
         if _is_run(run):
             ignored: Counter[str] = Counter()
@@ -104,7 +104,7 @@ def _verdicts(
         if verdict:
             yield verdict
         else:
-            ignored["scores that are no number from 0 to 1"] += 1
+            ignored["scores that are not a number from 0 to 1"] += 1
     for child in _children(run):
         yield from _verdicts(child, wanted, ignored, is_child=True)
 

@@ -184,7 +184,7 @@ def _trial(value: Any, ignored: Counter[str]) -> int | None:
         trial = -1
     if 0 <= trial <= MAX_TRIAL and trial == float(value):
         return trial
-    ignored["trials that are no whole number"] += 1
+    ignored["trials that are not a whole number"] += 1
     return None
 
 
