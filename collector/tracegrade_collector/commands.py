@@ -1,4 +1,4 @@
-"""What the commands `import` and `export` do; `cli.py` says how they are called.
+"""What the commands `import` and `export` do; `cli.py` declares their options.
 
 stdout holds what was asked for and nothing else; counts and notes go to stderr.
 """
@@ -53,7 +53,7 @@ def run_import(
     config: CollectorConfig,
     mapped: Sequence[str] = (),
 ) -> None:
-    """Import the files, say on stderr what became of them.
+    """Import the files, and print on stderr what became of them.
 
     Raises:
         BadInput: The format, or a mapped field, is unknown.
@@ -80,7 +80,7 @@ def _note(line: str) -> None:
 
 
 def run_export(root: str | Path, options: ExportOptions) -> None:
-    """Export one table, say on stderr how much it was.
+    """Export one table, and print on stderr how much that was.
 
     Raises:
         BadInput: The options are not usable together, or there is no lake.
@@ -131,7 +131,7 @@ def _headers(given: Sequence[str]) -> dict[str, str]:
 
 @contextmanager
 def _output(path: Path | None) -> Iterator[TextIO]:
-    """Yield stdout, or a file for its owner alone that appears under its name when it is whole.
+    """Yield stdout, or a private file that gets its name only when it is complete.
 
     Raises:
         OutUnwritable: The file cannot be written.

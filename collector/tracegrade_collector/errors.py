@@ -1,4 +1,4 @@
-"""What the collector can fail with; each class is something a caller acts on."""
+"""Errors of the collector; each class is one that a caller can act on."""
 
 from tracegrade.errors import BadInput, CheckFailed, TracegradeError
 
@@ -15,7 +15,7 @@ class Unavailable(CollectorError):
 
 
 class MalformedRequest(CollectorError, BadInput):
-    """The bytes are no OTLP request; the text says where in it."""
+    """The bytes are not an OTLP request; the message says where they go wrong."""
 
 
 class TooLarge(CollectorError, BadInput):
@@ -23,7 +23,7 @@ class TooLarge(CollectorError, BadInput):
 
 
 class BadEndpoint(CollectorError, BadInput):
-    """The address to send to is none."""
+    """The address to send to is not a valid URL."""
 
 
 class EndpointFailed(CollectorError):
@@ -55,7 +55,7 @@ class Forbidden(CollectorError):
 
 
 class BadCredentials(CollectorError, BadInput):
-    """The file of tokens, or a certificate, cannot be used."""
+    """The token file or a certificate cannot be used."""
 
 
 class NotRedacted(CollectorError):

@@ -1,7 +1,7 @@
 """The lake's spans and log records as OTLP again: as JSON lines, or sent to an OTLP/HTTP endpoint.
 
 What a client sent twice comes out once. Later entries of equal keys are in their places again, so
-nothing differs from what came in; how many items had such keys is counted all the same. Only what
+nothing differs from what came in; how many items had such keys is counted. Only what
 redaction replaced differs: the attribute `tracegrade.collector.redacted` of an item says where.
 """
 

@@ -1,4 +1,4 @@
-"""What the commands `lake …` do; `lake_cli.py` says how they are called.
+"""What the commands `lake …` do; `lake_cli.py` declares their options.
 
 Progress and the summary go to stderr; stdout holds paths, the result of a check, or, with
 `--json`, one JSON object.
@@ -80,10 +80,10 @@ def print_files(options: LakeOptions) -> None:
 def delete(
     options: LakeOptions, traces: Sequence[str], where: str | None, config: Path | None
 ) -> None:
-    """Erase traces, and say what was erased.
+    """Erase traces, and print what was erased.
 
     Raises:
-        BadInput: No trace and no condition is given, or one that means nothing.
+        BadInput: No trace and no condition is given, or one cannot be parsed.
         CollectorError: The lake or the log failed; calling again goes on.
     """
     ids = _trace_ids(traces)
@@ -140,7 +140,7 @@ def _erased_counts(erased: Erased) -> dict[str, Any]:
 
 
 def compact(options: LakeOptions, target_bytes: int | None) -> None:
-    """Make few large files of many small ones, and say how many.
+    """Merge small files into large ones, and print how many.
 
     Raises:
         BadInput: There is no such lake or table.
@@ -156,10 +156,10 @@ def compact(options: LakeOptions, target_bytes: int | None) -> None:
 
 
 def expire(options: LakeOptions, older_than: str, *, keep_built: bool) -> None:
-    """Let old dates leave the tables, and say how many.
+    """Remove old dates from the tables, and print how many.
 
     Raises:
-        BadInput: The duration is none; there is no such lake or table.
+        BadInput: The duration cannot be parsed; there is no such lake or table.
         MaintenanceBusy: Another process maintains the lake.
     """
     days, lake = parse_days(older_than), options.lake()
@@ -176,7 +176,7 @@ def expire(options: LakeOptions, older_than: str, *, keep_built: bool) -> None:
 
 
 def repair(options: LakeOptions, *, rebuild: bool) -> None:
-    """Put right what is wrong with the tables, and say each finding.
+    """Repair the tables, and print each finding.
 
     Raises:
         BadInput: There is no such lake or table.
@@ -194,11 +194,11 @@ def repair(options: LakeOptions, *, rebuild: bool) -> None:
 
 
 def verify(options: LakeOptions, *, deep: bool) -> None:
-    """Print the account of each collector, and what does not hold.
+    """Print the account of each collector, and each check that failed.
 
     Raises:
         BadInput: There is no such lake.
-        VerificationFailed: Something does not hold.
+        VerificationFailed: A check failed.
     """
     lake = options.lake()
     with progress() as note:
@@ -263,7 +263,7 @@ def parse_days(text: str) -> int:
     """Return the whole days of a duration such as `30d` or `48h`.
 
     Raises:
-        BadInput: It is none.
+        BadInput: It cannot be parsed.
     """
     match = DURATION.fullmatch(text)
     if match is None:
@@ -279,7 +279,7 @@ def parse_days(text: str) -> int:
 
 
 def _tell(options: LakeOptions, counts: Mapping[str, Any]) -> None:
-    """Print the summary in one line on stderr, and on stdout as JSON if so wished."""
+    """Print the summary in one line on stderr, and with `--json` as JSON on stdout."""
     shown = [
         f"{name.replace('_', ' ')}: {count}"
         for name, count in counts.items()

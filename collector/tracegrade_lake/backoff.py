@@ -1,4 +1,4 @@
-"""Pauses between attempts that other writers defeat."""
+"""Pauses between attempts that fail because of other writers."""
 
 import random
 import time
@@ -14,7 +14,7 @@ class Backoff:
     """Pauses that get longer and differ by chance, until a time is over.
 
     The time runs from the first pause, however long attempts themselves take: a loaded machine
-    makes them slow, which is no reason to give up after fewer of them.
+    makes them slow, and that should not mean fewer of them.
     """
 
     def __init__(self, patience_secs: float) -> None:

@@ -42,11 +42,11 @@ and a service that is told to stop while it tries has 90 s in systemd.
 
 @dataclass(frozen=True)
 class Owner:
-    """Proof that a collector's folder is no copy of one in use.
+    """Proof that a collector's folder is not a copy of one in use.
 
     Both would count sequence numbers on from the same one, and each take the other's rows for its
-    own. So a folder gets a random token at each start, which its commits note in the table: who
-    finds a token there that it never had is the second one.
+    own. So a folder gets a random token at each start, which its commits record in the table: a
+    collector that finds a token there that it never had is the second one.
     """
 
     app_id: str
@@ -54,10 +54,10 @@ class Owner:
     """Of the last starts, the newest last; each in [0, 2**63)."""
 
     def check(self, delta: DeltaTable) -> None:
-        """Return if nobody else has committed under this id.
+        """Check that nobody else has committed under this id.
 
         Raises:
-            Fenced: Somebody has.
+            Fenced: Another collector has.
         """
         found = delta.transaction_version(self.app_id)
         if found is not None and found not in self.tokens:
@@ -69,7 +69,7 @@ class Owner:
             raise Fenced(msg)
 
     def transaction(self, delta: DeltaTable) -> list[Transaction]:
-        """Return what notes the newest token, unless it is noted."""
+        """Return the transaction that records the newest token; none if it is recorded already."""
         newest = self.tokens[-1]
         if delta.transaction_version(self.app_id) == newest:
             return []
@@ -78,7 +78,7 @@ class Owner:
 
 @dataclass(frozen=True)
 class TableChange:
-    """What one commit does."""
+    """What one commit adds to a table and removes from it."""
 
     adds: Sequence[AddAction] = ()
     leaves: Callable[[str | None], bool] | None = None
@@ -94,11 +94,11 @@ class TableChange:
     """Version by application id."""
 
     owner: Owner | None = None
-    """Who alone may commit these transactions."""
+    """The only collector that may commit these transactions."""
 
 
 def open_table(storage: TableStorage, version: int | None = None) -> DeltaTable | None:
-    """Return a fresh handle, or None if there is no table. Handles get slower with each commit.
+    """Return a fresh handle, or None if there is no table; handles get slower with each commit.
 
     Raises:
         LakeDamaged: The log cannot be read.
@@ -126,8 +126,8 @@ def commit_once(
 ) -> bool:
     """Commit durably unless all its transactions are in the table; return whether they were not.
 
-    An error is answered by a fresh handle, which shows whether the commit landed all the same
-    (as an object store's lost response can leave it).
+    After an error a fresh handle shows whether the commit landed nevertheless, as it can when an
+    object store's response is lost.
 
     Args:
         storage: The table's.
@@ -185,7 +185,7 @@ def _pause(backoff: Backoff, storage: TableStorage) -> None:
 
 
 def commit(storage: TableStorage, table: Table, change: TableChange) -> None:
-    """As `commit_once`, for who does not care whether it was committed before."""
+    """Commit as `commit_once` does, for callers that need not know whether it was there before."""
     commit_once(storage, table, change)
 
 
@@ -256,10 +256,10 @@ def _missing_columns(table: Table, delta: DeltaTable) -> list[pa.Field]:
 
 
 def open_for_writing(storage: TableStorage) -> DeltaTable | None:
-    """Return a fresh handle for a writer: a tail that a power cut tore is put aside first.
+    """Return a fresh handle for a writer, after putting aside entries that a power cut tore.
 
     Raises:
-        LakeDamaged: The log cannot be read all the same.
+        LakeDamaged: The log still cannot be read.
         LakeUnreachable: The object store does not answer.
     """
     try:

@@ -1,4 +1,4 @@
-"""Places where a test lets a process die: after each step of receiving, landing, scoring.
+"""Points at which a test kills a process: after each step of receiving, landing and scoring.
 
 `TRACEGRADE_CRASH_AT=record_synced` ends the process when it comes there for the first time,
 `record_synced:3` when for the third. It ends as by `kill -9`: nothing is flushed or undone.
@@ -57,7 +57,7 @@ _left = int(_count or 1)
 
 
 def reach(point: str) -> None:
-    """End the process if this point is the armed one, and it is the time."""
+    """End the process if this point is the armed one and has been reached often enough."""
     global _left  # noqa: PLW0603 - one process dies once
     if point != _name:
         return

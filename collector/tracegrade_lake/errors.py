@@ -1,4 +1,4 @@
-"""What the lake can fail with; each class is something a caller acts on."""
+"""Errors of the lake; each class is one that a caller can act on."""
 
 from tracegrade.errors import BadInput, TracegradeError
 

@@ -62,7 +62,7 @@ def is_older(path: Path, time_ns: int) -> bool:
 
 
 def make_folder(path: Path) -> None:
-    """Make the folder and what is missing above it, for their owner alone, and sync them."""
+    """Create the folder and its missing parents, readable by their owner only, and sync them."""
     if path.is_dir():
         return
     make_folder(path.parent)
@@ -71,7 +71,7 @@ def make_folder(path: Path) -> None:
 
 
 def write_synced(path: Path, write: Callable[[BinaryIO], object]) -> int:
-    """Write a file anew through `write`, sync its content, and return its size in bytes."""
+    """Write a file through `write`, replacing an old one; sync it; return its size in bytes."""
     with open(path, "wb", opener=private_opener) as file:
         write(file)
         file.flush()
@@ -90,13 +90,13 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def private_opener(path: str, flags: int) -> int:
-    """Open a file so that one made by it is for its owner alone; for `open(opener=...)`."""
+    """Open a file, creating it readable by its owner only; for `open(opener=...)`."""
     return os.open(path, flags, FILE_MODE)
 
 
 @contextmanager
 def private_files() -> Iterator[None]:
-    """Let what a library writes meanwhile be for its owner alone from its first byte."""
+    """Create the files that a library writes in the block readable by their owner only."""
     with _umask_lock:
         before = os.umask(PRIVATE_UMASK)
         try:

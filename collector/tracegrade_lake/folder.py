@@ -1,4 +1,4 @@
-"""A lake in a local folder: files appear by a rename, and are synced by us."""
+"""A lake in a local folder: files appear by a rename and are synced explicitly."""
 
 import os
 import shutil
@@ -82,7 +82,7 @@ class TableFolder:
         return is_whole(self._log / f"{version:020d}.json")
 
     def put_aside_torn(self) -> list[str]:
-        """Put aside what a power cut tore in the log; return the names of what was."""
+        """Put aside the log entries that a power cut tore; return the names of their files."""
         return put_aside_torn(self._log)
 
     def sync_log(self, after: int) -> None:

@@ -38,13 +38,13 @@ from tracegrade_lake.storage import Storage, StoredFile, TableStorage
 
 @dataclass(frozen=True)
 class Lake:
-    """A place of tables; each method opens its table afresh, so no handle gets old."""
+    """The tables of one lake; each method opens its table afresh, so no handle gets old."""
 
     storage: Storage
     """Where the tables are."""
 
     state: Path
-    """The folder on this machine for what is no table: log, quarantine, locks, spill."""
+    """The local folder for everything but tables: log, quarantine, locks, spill."""
 
     @classmethod
     def open(cls, place: str | Path, state: str | Path | None = None) -> Lake:
@@ -110,7 +110,7 @@ class Lake:
         return isinstance(self.storage, Folder)
 
     def check_store(self) -> None:
-        """Return if this lake could be written to safely, as far as can be told without writing.
+        """Check that this lake can be written to safely, as far as that shows without writing.
 
         Raises:
             LakeUnreachable: The object store does not answer.
@@ -218,7 +218,7 @@ class Lake:
     ) -> int | None:
         """Return the highest version that this application committed; None if it never did.
 
-        For who writes: a commit that a power cut tore is put aside, so that it is made again.
+        For writers: a commit that a power cut tore is put aside, so that it is repeated.
 
         Raises:
             Fenced: Another collector than the owner commits under its id.
@@ -351,7 +351,7 @@ class Lake:
         dates: Sequence[str],
         transactions: Mapping[str, int] | None = None,
     ) -> None:
-        """Let the partitions of these dates hold exactly these rows, in one commit.
+        """Replace the partitions of these dates by these rows, in one commit.
 
         Raises:
             LakeUnwritable: The disk refused; nothing changed.
@@ -372,7 +372,7 @@ class Lake:
         dates: Sequence[str],
         transactions: Mapping[str, int],
     ) -> None:
-        """Add staged files, and let nothing else be of these dates, in one commit.
+        """Add staged files and remove all other files of these dates, in one commit.
 
         Raises:
             LakeUnwritable: The disk refused; nothing changed.
@@ -381,7 +381,7 @@ class Lake:
         self._commit(table, staged, leaves, transactions)
 
     def replace(self, table: Table, rows: pa.Table) -> None:
-        """Let the whole table hold exactly these rows, in one commit."""
+        """Replace all rows of the table by these, in one commit."""
         self._commit(table, self._stage_anew(table, rows), lambda _: True, {})
 
     def replace_files(
@@ -393,7 +393,7 @@ class Lake:
         *,
         data_change: bool = True,
     ) -> None:
-        """Let staged files stand for files of the table (paths inside it), in one commit.
+        """Replace files of the table (paths inside it) by staged files, in one commit.
 
         Args:
             table: The table they are of.

@@ -1,6 +1,7 @@
-"""Where a lake is: which paths and URLs it may have, making its folder, what to say if it fails.
+"""Where a lake is: which paths and URLs it may have, how its folder is made, errors of the disk.
 
-Apart from `lake/` because the receiver needs no tables, and starts in half the time without them.
+Kept apart from `lake.py`, because the receiver needs no tables and starts in half the time
+without them.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Locks that go with the process that holds them, however it ends."""
+"""Locks that are released when their process ends, however it ends."""
 
 import fcntl
 import os
@@ -7,11 +7,11 @@ from pathlib import Path
 from tracegrade_lake.files import FILE_MODE
 
 LANDER_LOCK_NAME = "lander.lock"
-"""In a log's folder, held by who lands it."""
+"""In a log's folder; held by the process that lands it."""
 
 
 class FolderLock:
-    """An exclusive lock on a file, held until closed or until this process is gone."""
+    """An exclusive lock on a file, held until it is closed or the process ends."""
 
     def __init__(self, path: Path) -> None:
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)

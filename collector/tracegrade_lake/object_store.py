@@ -120,7 +120,7 @@ class ObjectStore:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Say in one line why the store does not answer, without any secret.
+        """Turn failures of the store into one line without secrets.
 
         Raises:
             LakeUnreachable: A request failed.
@@ -218,7 +218,7 @@ class TableObjects:
         return self.store.state / STAGE_FOLDER / self.name
 
     def reading(self) -> AbstractContextManager[None]:
-        """Say in one line why the store does not answer, without any secret."""
+        """Turn failures of the store into one line without secrets."""
         return self.store.reading()
 
     def writing(self) -> AbstractContextManager[None]:
@@ -315,13 +315,13 @@ class TableObjects:
             return self.filesystem.open_input_file(path)
 
     def remove(self, paths: Sequence[str]) -> None:
-        """Delete objects; those that are gone already are no error."""
+        """Delete objects; one that is gone already is not an error."""
         with self.reading():
             if paths:
                 obstore.delete(self.store.client, [self._key(path) for path in paths])
 
     def drop(self) -> None:
-        """Delete the table's objects, its log first: what is left of a failure is no table."""
+        """Delete the table's objects, its log first, so that a failure leaves no table behind."""
         with self.reading():
             for prefix in (self._key(LOG_FOLDER), self.name):
                 for batch in obstore.list(self.store.client, prefix):

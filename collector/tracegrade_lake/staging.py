@@ -1,7 +1,7 @@
 """Rows → synced Parquet files in a table's `_stage/`, one per partition, ready to be committed.
 
 Names that start with `_` are touched neither by readers nor by a vacuum, so a file that was
-staged and never committed hurts nobody.
+staged and never committed does no harm.
 """
 
 import json
@@ -174,7 +174,7 @@ def stage_parts(
 ) -> StagedFile | None:
     """Write rows of one partition as they come; return the synced file.
 
-    None for no rows, unless the file's footer has something to say for itself.
+    Returns None if there are no rows and no metadata.
     """
     make_folder(stage_folder)
     path, final = _paths(stage_folder, partition, name)

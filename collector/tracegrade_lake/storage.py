@@ -1,7 +1,7 @@
-"""Where a table's files lie: the few operations that a local folder and an object store differ in.
+"""Where a table's files are: the operations in which a local folder and an object store differ.
 
-Everything above (staging, commits, maintenance) is written against these; `folder.py` and
-`object_store.py` are the two that there are.
+Everything above (staging, commits, maintenance) uses these protocols; `folder.py` and
+`object_store.py` implement them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -58,10 +58,10 @@ class TableStorage(Protocol):
         """A local folder for files that belong to no table yet."""
 
     def reading(self) -> AbstractContextManager[None]:
-        """Turn what the storage fails with in the block into one line."""
+        """Turn failures of the storage in the block into an error of one line."""
 
     def writing(self) -> AbstractContextManager[None]:
-        """Turn what the storage fails with in the block into one line."""
+        """Turn failures of the storage in the block into an error of one line."""
 
     def may_exist(self) -> bool:
         """Return False if there certainly is no such table."""
@@ -73,7 +73,7 @@ class TableStorage(Protocol):
         """Return whether the entry of a commit is readable to its end."""
 
     def put_aside_torn(self) -> list[str]:
-        """Put aside what a power cut tore in the log; return the names of what was."""
+        """Put aside the log entries that a power cut tore; return the names of their files."""
 
     def sync_log(self, after: int) -> None:
         """Make each entry of the log that is later than this version durable."""
@@ -99,7 +99,7 @@ class TableStorage(Protocol):
         """Open a file of the table for reading at any place."""
 
     def remove(self, paths: Sequence[str]) -> None:
-        """Remove files for good; those that are gone already are no error."""
+        """Remove files for good; one that is gone already is not an error."""
 
     def drop(self) -> None:
         """Remove the table with its log."""
@@ -113,10 +113,10 @@ class Storage(Protocol):
         """Path or URL, as `Lake.open` takes it."""
 
     def exists(self) -> bool:
-        """Return whether there is anything."""
+        """Return whether the lake exists."""
 
     def prepare(self) -> None:
-        """Return if several writers are safe here."""
+        """Check that several writers are safe here; raise if they are not."""
 
     def tables(self) -> list[str]:
         """Return the names of the tables, sorted."""

@@ -1,4 +1,4 @@
-"""A table as the lake itself declares it, for what looks after tables that others declare."""
+"""A table as its own log declares it, for code that maintains tables of higher layers."""
 
 import pyarrow as pa
 from deltalake import DeltaTable

@@ -1,7 +1,7 @@
-"""What a power cut can leave in a table's log, and taking it out of the way.
+"""What a power cut can leave in a table's log, and how writers put it aside.
 
 A log entry appears under its name at once and whole, but is synced only afterwards; a commit is
-reported when it is. So only the newest entries can be torn, and none that anybody was told of.
+reported when it is. So only the newest entries can be torn, and none that were reported.
 An empty one would go unnoticed (the table opens, its rows are gone), half of one makes the table
 unreadable, and one cut between two lines would lose the transaction but not the rows.
 """
@@ -48,8 +48,8 @@ def put_aside_torn(log: Path) -> list[str]:
     """Move the torn tail of the log, and unreadable checkpoints, to quarantine.
 
     Returns:
-        The names of the files that were moved; their commits were never reported, so whoever made
-        them makes them again.
+        The names of the files that were moved; their commits were never reported, so their
+        writers repeat them.
     """
     torn = torn_files(log)
     quarantine = log.parent / QUARANTINE_FOLDER
@@ -105,7 +105,7 @@ def _points_to_one(pointer: Path) -> bool:
         version = json.loads(pointer.read_bytes())["version"]
         return (pointer.parent / f"{version:020d}.checkpoint.parquet").exists()
     except (ValueError, KeyError, TypeError):
-        return True  # a torn pointer is ignored by everybody
+        return True  # every reader ignores a torn pointer
 
 
 def holes(log: Path) -> list[int]:
@@ -125,7 +125,7 @@ def holes(log: Path) -> list[int]:
 
 
 def remnants(log: Path, older_than_secs: float) -> list[Path]:
-    """Return unfinished entries (`N.json#1`) that a killed writer left; they hurt nobody."""
+    """Return unfinished entries (`N.json#1`) that a killed writer left; they do no harm."""
     newest_ns = time.time_ns() - int(older_than_secs * 1e9)
     return [path for path in sorted(log.glob("*#*")) if is_older(path, newest_ns)]
 

@@ -33,7 +33,7 @@ def test_later_sources_win(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("content", "text"),
     [
         ("[collector]\nhtpp = 'off'", "unknown option 'htpp'"),
-        ("collector = 3", "options stand in a table [collector]"),
+        ("collector = 3", "options belong in a table [collector]"),
         ("[colector]\nhttp = 'off'", "unknown table colector"),
         ("[collector]\nland_every_secs = 'soon'", "land_every_secs must be a float"),
         ("[collector]\nmax_in_flight_bytes = 1000", "at least twice max_request_bytes"),

@@ -223,7 +223,7 @@ def test_a_failed_check_is_told_by_the_exit_code(lake: Path) -> None:
     done = run(lake)
     assert done.returncode == 1
     assert str(first_file(lake)) in done.stdout
-    assert "do not hold" in done.stderr
+    assert "checks failed" in done.stderr
 
 
 def test_a_damaged_record_is_found_before_it_lands(pending: Path) -> None:

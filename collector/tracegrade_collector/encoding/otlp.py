@@ -84,7 +84,7 @@ def decode(body: bytes, signal: Signal, encoding: Encoding) -> Request:
     """Return the request that these bytes are. No bytes at all are an empty request.
 
     Raises:
-        MalformedRequest: They are none; the text says where.
+        MalformedRequest: They are not one; the message says where.
     """
     request = empty_request(signal)
     if encoding is Encoding.JSON:

@@ -24,7 +24,7 @@ from tracegrade_collector.errors import MalformedRequest
 
 HEX_FIELDS: Final = frozenset({"trace_id", "span_id", "parent_span_id"})
 BAD_ID: Final = b"\0"
-"""Stands for an id that is no hex text. No id has this length, so its item is refused later."""
+"""Stands for an id that is not hex. No id has this length, so its item is refused later."""
 
 MAX_DEPTH: Final = 100
 """Messages inside one another; protobuf's own parser has this limit."""
@@ -66,7 +66,7 @@ class _Fault(Exception):
 
 
 class _Strange(NamedTuple):
-    """Stands in parsed JSON for what is no JSON or no number, until its path is known."""
+    """Stands in parsed JSON for a value that is refused, until its path is known."""
 
     text: str
 
@@ -81,7 +81,7 @@ def read_json(body: bytes, message: Message, rewrite: Rewrite | None = None) -> 
             files that are not quite OTLP/JSON.
 
     Raises:
-        MalformedRequest: It is no JSON object or a value is not as OTLP says; with its path.
+        MalformedRequest: It is not a JSON object, or a value is not as OTLP says; with its path.
     """
     strange: list[_Strange] = []
     try:
@@ -146,7 +146,7 @@ def _parsed(body: bytes, strange: list[_Strange], rewrite: Rewrite | None) -> An
     except RecursionError:
         msg = "nested too deep"
         raise _Fault(msg) from None
-    except ValueError as error:  # also what is no UTF-8
+    except ValueError as error:  # also text that is not UTF-8
         msg = f"not JSON: {error}"
         raise _Fault(msg) from None
 

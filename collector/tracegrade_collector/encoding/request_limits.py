@@ -1,4 +1,4 @@
-"""How much a request holds, found without decoding it, so that a small hostile one costs little.
+"""Limits on what a request holds, checked without decoding it, so that hostile ones cost little.
 
 Two bytes of protobuf are an empty span, which takes 170 bytes and a microsecond once decoded: 2 MB
 become a million of them. So the messages in a request are counted first, by stepping over its
@@ -36,7 +36,7 @@ ITEMS: Messages = {0x0A: {0x12: {0x12: {}}}}
 
 
 class RequestLimits(NamedTuple):
-    """How much one request may hold."""
+    """The most that one request may hold."""
 
     items: int
     """Resources, scopes and spans or log records, together."""
@@ -46,7 +46,7 @@ class RequestLimits(NamedTuple):
 
 
 def check_limits(body: bytes, signal: Signal, encoding: Encoding, at_most: RequestLimits) -> None:
-    """Return if a request is within the limits, or malformed.
+    """Check that a request is within its limits; a malformed one passes.
 
     Raises:
         TooLarge: It holds more items or values.

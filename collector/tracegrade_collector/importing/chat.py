@@ -2,7 +2,8 @@
 
 Reads OpenAI (Chat Completions with `tool_calls`, the older `function_call`, items of Responses),
 Anthropic (`tool_use`, `tool_result`, `thinking`), Google (`parts`), Bedrock, LangChain's `type`
-and ShareGPT's `from`. What is no part of a trajectory (images, unknown blocks) is counted by name.
+and ShareGPT's `from`. What does not belong to a trajectory (images, unknown blocks) is counted by
+name.
 """
 
 import json
@@ -56,7 +57,7 @@ def is_message(value: Any) -> bool:
 
 
 def read_messages(values: Iterable[Any], ignored: Counter[str]) -> list[Message]:
-    """Return the messages in order; those that are none are counted in `ignored`."""
+    """Return the messages in order; others are counted in `ignored`."""
     messages = []
     for value in values:
         role = _role(value) if isinstance(value, dict) else None
@@ -234,7 +235,7 @@ def _summary(block: dict[str, Any]) -> str | None:
 
 
 def _shown(kind: Any) -> str:
-    """Return a type's name for a message; what is no plain word is not repeated."""
+    """Return a type's name for a message; anything but a plain word is left out."""
     if isinstance(kind, str) and kind.replace("_", "").isalnum() and len(kind) <= 40:
         return f"'{kind}'"
     return "unknown"

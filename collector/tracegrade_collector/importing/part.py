@@ -1,4 +1,4 @@
-"""What every format is read as: parts of a file, each a request, verdicts, or a fault."""
+"""What each format yields: parts of a file, each with a request, verdicts or a fault."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -27,7 +27,7 @@ def is_step(value: Any) -> bool:
 
 
 def read_steps(values: Iterable[Any], ignored: Counter[str]) -> list[Message]:
-    """Return the messages of the steps in order; those that are none are counted in `ignored`."""
+    """Return the messages of the steps in order; others are counted in `ignored`."""
     messages: list[Message] = []
     for value in values:
         if is_step(value) or (isinstance(value, dict) and _found(value, _ANSWERS) is not None):

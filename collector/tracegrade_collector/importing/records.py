@@ -35,7 +35,7 @@ class FileRecord(NamedTuple):
 
 
 def read_records(file: BufferedIOBase) -> Iterator[FileRecord]:
-    """Yield the records of a file in order; blank lines are none."""
+    """Yield the records of a file in order; blank lines are skipped."""
     first = file.readline(MAX_RECORD_BYTES + 1)
     second = file.readline(MAX_RECORD_BYTES + 1)
     pieces = itertools.chain((first, second), iter(lambda: file.read(_CHUNK_BYTES), b""))
@@ -138,7 +138,7 @@ class _Cutter:
         return self._depth > before and before in (self._base, 0)
 
     def _strange(self, rest: bytes) -> Iterator[FileRecord]:
-        """Yield a fault if something that is no record stood between two."""
+        """Yield a fault if there was anything but records between two of them."""
         between, self._record = self._record + rest, b""
         if between.strip(_BETWEEN + b"["):
             yield FileRecord(

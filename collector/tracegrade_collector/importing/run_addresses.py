@@ -59,7 +59,7 @@ class _Told(NamedTuple):
 
 
 FoundRuns: TypeAlias = Sequence[str] | str
-"""Runs, or why there are none: trajectory ids, or the trace's where no span is surely the root."""
+"""Trajectory ids (trace ids where no span is surely the root), or why no run was found."""
 
 
 def runs_of(lake: Lake, addresses: Iterable[RunAddress]) -> dict[RunAddress, FoundRuns]:

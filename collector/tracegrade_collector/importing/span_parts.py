@@ -84,7 +84,7 @@ def padded_id(name: Any, size: int) -> bytes:
 
 
 def decoded(text: Any) -> Any:
-    """Return the bytes of base64, or what it is if it is none."""
+    """Return the decoded bytes of base64; anything else as it is."""
     try:
         return b64decode(text, validate=True)
     except (TypeError, ValueError):

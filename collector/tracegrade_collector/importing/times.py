@@ -10,7 +10,7 @@ _UNITS: Final = ((1e11, 10**9), (1e14, 10**6), (1e17, 10**3), (9.2e18, 1))
 def nanoseconds(value: Any) -> int | None:
     """Return the time of a number, its text, or ISO 8601; UTC if it names no zone.
 
-    None for what is no time, or one before 1970.
+    None for anything that is not a time, or is before 1970.
     """
     if isinstance(value, str):
         return _of_text(value.strip())

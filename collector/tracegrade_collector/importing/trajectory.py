@@ -116,7 +116,7 @@ class Trajectory:
 
     place: RunOrigin
     shown_place: str
-    """File name and line, for who looks at the spans."""
+    """File name and line, for people who look at the spans."""
 
     messages: Sequence[Message]
     task: str | None = None

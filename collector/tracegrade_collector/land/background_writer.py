@@ -1,4 +1,4 @@
-"""Writes files in a second thread, one at a time, while the next rows are made.
+"""Runs work in a second thread, one piece at a time: files are written while rows are made.
 
 Compressing and syncing a file takes about as long as making its rows, and needs no Python.
 """
@@ -14,10 +14,10 @@ _last: list[Future[Any]] = []
 
 
 def run_in_background(work: Callable[[], T]) -> Future[T]:
-    """Wait until the work before has ended, begin this, and return where its result will be.
+    """Wait for the previous work to end, start this one, and return its future.
 
-    So at most one is under way, which bounds the memory, and who begins anew after a failure
-    never meets a file that an earlier try is still writing.
+    So at most one piece of work is in progress, which bounds the memory, and a retry after a
+    failure never meets a file that the failed attempt is still writing.
     """
     wait(_last)
     future = _THREAD.submit(work)

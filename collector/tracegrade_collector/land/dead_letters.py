@@ -74,7 +74,7 @@ def _sent_item(sent: Any, invalid: InvalidItem) -> Any:
 def _set_sent_ids(item: dict[str, Any], sent: Any) -> None:
     """Write the ids of an item and its links as its JSON says them.
 
-    The message has lost those that are no hex.
+    The decoded message has lost ids that are not hex.
     """
     item.update({key: sent[key] for key in ID_KEYS if sent.get(key)})
     for link, sent_link in zip(item.get("links", ()), sent.get("links") or (), strict=True):

@@ -101,12 +101,12 @@ class LandedRows:
 
 
 def row_positions(rows: pa.Table) -> pa.Array:
-    """Return where each row stands: a span has one identity, so a second equal one is no other."""
+    """Return each row's position: of equal spans all but the first are resent."""
     return pa.arange(0, rows.num_rows)
 
 
 def row_requests(rows: pa.Table) -> pa.Array:
-    """Return the request each row came in: equal log records in one request are two events."""
+    """Return each row's request: equal log records of one request are separate events."""
     return rows["wal_seq"].combine_chunks()
 
 

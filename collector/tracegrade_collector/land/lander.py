@@ -91,7 +91,7 @@ class SignalLander:
 
     @cached_property
     def _landed_rows(self) -> LandedRows:
-        """Made when there is something to land: a quiet station holds no rows in memory."""
+        """The rows that landed last, loaded at the first landing: idle logs hold none."""
         landed_rows = self._new_landed_rows()
         landed_rows.recall(self._lake.newest_files(self._table.name))
         return landed_rows
@@ -131,7 +131,7 @@ class SignalLander:
         return files
 
     def count_damage(self, segment: Path) -> None:
-        """Count a stretch of the log that is no record, unless an earlier commit counted it."""
+        """Count a damaged stretch of the log, unless an earlier commit counted it."""
         if first_seq(segment) > self._landed_seq:
             self._added = self._added.plus(Totals(damaged_pieces=1))
 
@@ -151,7 +151,7 @@ class SignalLander:
             return Counter()
 
     def _rows(self, logged: Sequence[Logged]) -> tuple[pa.Table, list[Logged]]:
-        """Return the rows of records, and the records that no rows can be made of."""
+        """Return the rows of records, and the records that cannot be converted to rows."""
         try:
             rows = self._to_rows(map(_record, logged), self._quarantine.collector_id)
             return self._redactor.redact_rows(rows), []

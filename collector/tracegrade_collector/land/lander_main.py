@@ -1,4 +1,4 @@
-"""The process that turns write-ahead logs into rows of lakes: one for all stations of a collector.
+"""The lander process: turns the write-ahead logs of all a collector's tenants into rows of lakes.
 
 Run by the receiver as `python -m tracegrade_collector.land.lander_main OPTIONS`. It reads JSON
 lines from its standard input: `{"land": {"lake": ..., "state": ..., "collector_id": ...}}` adds a
@@ -101,10 +101,10 @@ class LandingLoop:
         return True
 
     def _lander_now(self, *, wait: bool) -> Lander:
-        """Return the lander; the one of a killed receiver may still finish its round.
+        """Return the lander, once that of a killed receiver has finished its round.
 
         Raises:
-            BlockingIOError: It does so, and we do not wait.
+            BlockingIOError: That one is still running, and `wait` is false.
         """
         folder = self._source.folder()
         if self._lock is None:
@@ -122,7 +122,7 @@ class LandingLoop:
         return self._lander
 
     def _fail(self, error: Exception) -> None:
-        """Begin anew after a pause: what was staged is forgotten, the log still has it."""
+        """Start over after a pause: what was staged is dropped, and the log still has it."""
         # Not all collectors of a store that fails are to come back at the same moment.
         pause_secs = self._pause_secs * random.uniform(0.5, 1)  # noqa: S311 - no secret
         logger.error("cannot land (again in %.1f s): %s", pause_secs, error)
@@ -132,7 +132,7 @@ class LandingLoop:
 
 
 class Orders:
-    """What the receiver tells us, line by line, on a pipe."""
+    """Orders of the receiver, one JSON line each, read from a pipe."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -151,7 +151,7 @@ class Orders:
 
 
 def land_until_told(orders: Orders, loop_of: Callable[[LogToLand], LandingLoop]) -> bool:
-    """Land what orders name, in turn, until they end; return whether all asked for has landed."""
+    """Land the logs that orders name, in turn, until they end; return whether all has landed."""
     loops: dict[LogToLand, LandingLoop] = {}
     while not orders.ended:
         for order in orders.wait(POLL_SECS):

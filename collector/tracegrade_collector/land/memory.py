@@ -1,9 +1,9 @@
-"""Keeps a process that makes and drops large arrays all day at one size.
+"""Keeps the memory of a process that makes and drops large arrays all day at one size.
 
 By default there are three allocators (Arrow's, C's for the decoder in Rust, Python's), and each
 keeps what it was given. Here Arrow uses C's, so that one stage's memory serves the next; large
-blocks are kept while a round lasts, since mapping them anew costs time in the kernel, and given
-back when it is over.
+blocks are kept during a round, since mapping them again costs time in the kernel, and returned
+when it is over.
 """
 
 import ctypes
@@ -26,7 +26,7 @@ def use_one_allocator() -> None:
 
 
 def give_back() -> None:
-    """Return to the system what nothing uses any more."""
+    """Return unused memory to the system."""
     libc = _glibc()
     if libc:
         libc.malloc_trim(0)

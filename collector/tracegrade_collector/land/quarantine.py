@@ -1,7 +1,7 @@
-"""Bytes that could not be understood, kept where only the owner reads them: `<lake>/quarantine/`.
+"""Undecodable bytes, kept where only their owner can read them: `<lake>/quarantine/`.
 
 A refused request is not sent again, so these files are all that remains of it. They hold content
-nobody has redacted, hence 0700 and 0600, and a lifetime. Their total is limited, however many
+that is not redacted, hence 0700 and 0600, and a lifetime. Their total is limited, however many
 processes and collectors put files there: each counts all of them, again and again.
 """
 

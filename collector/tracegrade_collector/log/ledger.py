@@ -67,7 +67,7 @@ class Totals:
     """Accepted, but no rows could be made of them."""
 
     damaged_pieces: int = 0
-    """Stretches of the log that are no record any more; what they held, nobody can count."""
+    """Damaged stretches of the log; what they held cannot be counted."""
 
     @property
     def unaccounted(self) -> int:
@@ -162,7 +162,7 @@ def landed_seqs(state: Path, signal: str) -> dict[str, int]:
 
 
 class Shown(NamedTuple):
-    """What a ledger says by itself, for who only watches: the totals of the last known commit."""
+    """A ledger without its table, for metrics: the totals of the last known commit."""
 
     totals: Totals
     committed_ns: int

@@ -99,7 +99,7 @@ class Logged(NamedTuple):
 
 
 class DamageKind(StrEnum):
-    """Why some bytes of a segment are no record."""
+    """Why some bytes of a segment are not a record."""
 
     TORN = "torn"
     """An unfinished record, or zeros, at the end: a crash came before it was acknowledged."""
@@ -108,7 +108,7 @@ class DamageKind(StrEnum):
 
 
 class Damage(NamedTuple):
-    """Bytes of a segment, from `start` to `end`, that are no record."""
+    """Bytes of a segment, from `start` to `end`, that are not a record."""
 
     kind: DamageKind
     start: int
@@ -216,10 +216,10 @@ def _is_undamaged(header: bytes) -> bool:
 
 
 def _end_of_damage(file: BinaryIO, start: int, size: int) -> int:
-    """Return where reading goes on after something that is no good record.
+    """Return where reading continues after something that is not a good record.
 
-    A good header says how long its record is; what a client sent in it is not searched, so nobody
-    can get records of their own making into the log.
+    A good header says how long its record is; what a client sent in it is not searched, so no
+    client can smuggle records into the log.
     """
     header = _header_at(file, start)
     if header:

@@ -62,7 +62,10 @@ class WalFolder:
         if not claimed:
             return cls.claim(lake_root)  # another one took it between the two lines
         claimed.add_token()
-        for folder in (parent, lake_root):  # one who died may have made them, and not synced
+        for folder in (
+            parent,
+            lake_root,
+        ):  # a process that died may have created them without syncing
             sync_folder(folder)
         return claimed
 

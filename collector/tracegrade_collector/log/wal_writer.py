@@ -28,7 +28,7 @@ from tracegrade_lake.files import sync_data
 MAX_BATCH_BYTES = 8 << 20  # a batch is in memory anyway; more would only delay its first request
 MAX_BUFFERS = 1000  # the kernel takes 1024 at a time (IOV_MAX)
 PAUSE_AFTER_FAILURE_SECS = 1.0  # at most one new segment per second while the disk fails
-PROBE_BYTES = 64 << 10  # a disk that takes less is as good as full
+PROBE_BYTES = 64 << 10  # a disk that takes less counts as full
 
 logger = logging.getLogger(__name__)
 

@@ -1,1 +1,1 @@
-"""What keeps a lake true: erasing traces, and proving that nothing was lost."""
+"""Maintenance that knows the log: erasing traces, repairing tables, verifying the lake."""

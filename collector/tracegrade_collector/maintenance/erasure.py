@@ -1,9 +1,9 @@
 """Erases traces from a lake so that no byte of them is left: what `tracegrade lake delete` does.
 
 First everything that was acknowledged lands, so that the log holds nothing of it. Then the files
-of all tables that have rows of the traces are written anew without them and the old ones removed;
-then old files that no table names any more, quarantine, dead letters and spilled data. Cut off
-anywhere, it is finished by doing it again: the ids of what was begun are kept until it is done.
+of all tables that have rows of the traces are rewritten without them and the old ones removed;
+then old files that no table names any more, quarantine, dead letters and spilled data. If it is
+interrupted, running it again finishes it: the ids are kept until everything is done.
 
 Whole traces are erased: one without some of its spans would be scored as something that never
 happened. Two things remain, which have no content: hashes in the memory of a running lander, and
@@ -44,8 +44,8 @@ from tracegrade_lake.snapshot import snapshot
 
 RAW: Final = (RAW_SPANS, RAW_LOGS)
 LOCK_NAMES: Final = ("delete.lock", "import.lock", "score.lock", MAINTENANCE_LOCK)
-"""Held during an erasure: an import, a scoring run or a compaction would write again what it read
-before; killed, it would leave that in a file that nobody names."""
+"""Held during an erasure: an import, a scoring run or a compaction could write back rows that it
+read before; killed, it would leave them in a file that belongs to no table."""
 
 BEGUN_NAME: Final = "erasing.json"
 """The ids of the traces that are being erased; gone when they are."""

@@ -1,6 +1,6 @@
 """What of a trace lies outside the tables: quarantine, dead letters and spilled intermediate data.
 
-Quarantined bytes are no requests that anybody can decode, so a trace is found in them by its id:
+Quarantined bytes cannot be decoded, so a trace is found in them by its id:
 16 bytes after the length that protobuf puts before them, or 32 hex digits in any case.
 """
 
@@ -52,7 +52,7 @@ def dead_letters(state: Path, trace_ids: Set[str]) -> Iterator[tuple[Path, int]]
 
 
 def remove_letters(path: Path, trace_ids: Set[str]) -> None:
-    """Write a file of dead letters anew without those of the traces, or remove it."""
+    """Rewrite a file of dead letters without those of the traces, or remove it."""
     kept = [line for line in _lines(path) if not names_trace(line, trace_ids)]
     if kept:
         write_whole(path, b"".join(kept))
@@ -61,7 +61,7 @@ def remove_letters(path: Path, trace_ids: Set[str]) -> None:
 
 
 def remove_files(paths: list[Path]) -> None:
-    """Remove files, and see to it that they stay away."""
+    """Remove files durably: the removal survives a power cut."""
     for path in paths:
         path.unlink(missing_ok=True)
     for folder in {path.parent for path in paths}:

@@ -1,4 +1,4 @@
-"""Repair: makes tables readable again after what a power cut, a bad disk or a hand did to them.
+"""Repair: makes tables readable again after a power cut, a bad disk or a manual change.
 
 In this order: torn entries and checkpoints are put aside (`torn_log.py`); a log that still cannot
 be read is rebuilt from the data files (`log_rebuild.py`), or, if the table itself can be built
@@ -51,7 +51,7 @@ from tracegrade_lake.torn_log import QUARANTINE_FOLDER, holes, put_aside_torn, r
 Note = Callable[[str], None]
 
 RAW = {RAW_SPANS.name: (RAW_SPANS, "traces"), RAW_LOGS.name: (RAW_LOGS, "logs")}
-"""The tables that are made again from their files, and how their lander names its commits."""
+"""The tables whose logs are rebuilt from their files, and their signal in the lander's commits."""
 
 LANDED_NAME = re.compile(r"(?P<collector>[^-]+)-[0-9]{20}\.parquet")
 REBUILT_FOLDER = "_rebuilt"
@@ -86,18 +86,18 @@ def repair(
     dry_run: bool = False,
     rebuild: bool = False,
 ) -> Repaired:
-    """Find out what is wrong with the tables and put it right; say each finding.
+    """Find and repair what is wrong with the tables; report each finding.
 
     Args:
         lake: Its tables.
         note: Gets one line for each finding.
         tables: Which ones of `repairable_tables`; none named: all of them.
         dry_run: Only say what is wrong.
-        rebuild: Make the logs of the raw tables again even if they can be read.
+        rebuild: Rebuild the logs of the raw tables even if they can be read.
 
     Raises:
         LakeUnwritable: The disk refused.
-        MaintenanceBusy: Another process maintains the lake, or a log must be made again while a
+        MaintenanceBusy: Another process maintains the lake, or a log must be rebuilt while a
             collector lands.
     """
     total = Repaired()
@@ -129,7 +129,7 @@ class _Table:
         self._storage = lake.storage.table(name)
 
     def repair(self, *, rebuild: bool) -> Repaired:
-        """Put right what is wrong with it, or only say so."""
+        """Repair the table, or in a dry run only report what is wrong."""
         if not isinstance(self._storage, TableFolder):  # an object store's entries are whole
             return self._check_files(self._storage)
         folder = self._storage.folder
@@ -141,7 +141,7 @@ class _Table:
             return _plus(done, self._check_files(checked))
 
     def _checked_folder(self, folder: Path, scratch: Path) -> Path:
-        """Return the table's folder, or in a dry run one with a copy of its log to mend."""
+        """Return the table's folder, or in a dry run a copy of its log without torn entries."""
         if not self._dry_run or not (folder / LOG_FOLDER).exists():
             return folder
         copy = scratch / folder.name
@@ -308,7 +308,7 @@ def _groups(
 def _make_log(
     folder: Path, table: Table, files: Sequence[FoundFile], transactions: dict[str, int]
 ) -> None:
-    """Make a log of these files beside the old one, then change the two.
+    """Build a log of these files beside the old one, then swap the two.
 
     A crash between the two renames leaves a table without a log, which the next repair makes.
     """
@@ -346,7 +346,7 @@ def _stamp() -> str:
 
 @contextmanager
 def _nobody_lands(state: Path) -> Iterator[None]:
-    """Keep landers from committing to a log that is made again.
+    """Keep landers from committing to a log that is being rebuilt.
 
     Raises:
         MaintenanceBusy: One is running.

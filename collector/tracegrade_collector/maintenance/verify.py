@@ -68,13 +68,13 @@ class VerificationReport:
     lines: list[AccountLine] = field(default_factory=list)
     tables: dict[str, TableState] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
-    """What does not hold, a line each: fact, value, way out."""
+    """Checks that failed, a line each: fact, value, way out."""
 
     notes: list[str] = field(default_factory=list)
-    """What is as it may be, and worth knowing."""
+    """Facts worth knowing that are not faults."""
 
     def counts(self) -> dict[str, Any]:
-        """Return everything for a machine."""
+        """Return the whole report as an object for `--json`."""
         return {
             "holds": not self.wrong,
             "accounts": [vars(line) | {"unaccounted": line.unaccounted} for line in self.lines],
@@ -103,7 +103,7 @@ class _Instant(NamedTuple):
 
 
 def verify(lake: Lake, note: Callable[[str], None], *, deep: bool = False) -> VerificationReport:
-    """Return what holds and what does not.
+    """Check the lake, and return the report.
 
     Args:
         lake: It is only read.

@@ -1,7 +1,7 @@
-"""Waits until everything that was acknowledged by now stands in the lake, and in no log any more.
+"""Waits until everything acknowledged so far is in the lake and no longer in a log.
 
-A running collector lands what it received by itself, within seconds. What a collector that is gone
-left in its folder is landed here, as the next collector to start would.
+A running collector lands what it received within seconds. What a stopped collector left in its
+folder is landed here, as the next collector to start would do.
 """
 
 import time
@@ -20,11 +20,11 @@ from tracegrade_lake.locks import LANDER_LOCK_NAME, FolderLock
 
 POLL_SECS: Final = 0.2
 LONGEST_PAUSE_SECS: Final = 120.0
-"""Without any segment landed; a collector that is well lands one every few seconds."""
+"""Without any segment landing; a healthy collector lands one every few seconds."""
 
 
 def wait_until_landed(lake: Lake, config: CollectorConfig, note: Callable[[str], None]) -> None:
-    """Return once the log holds nothing that it held at the call.
+    """Wait until the log holds nothing that it held at the call.
 
     Raises:
         CollectorError: A log could not be landed.

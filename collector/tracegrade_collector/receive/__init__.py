@@ -1,1 +1,1 @@
-"""The receiver process: servers, who may send, what a request may take up, the log it goes to."""
+"""The receiver process: servers, authentication, limits per tenant, and the way to the log."""

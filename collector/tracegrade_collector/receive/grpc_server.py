@@ -1,10 +1,10 @@
 """OTLP/gRPC: hands the bytes of each call to the intake, and says what became of them.
 
 The handlers take raw bytes. With the generated ones the library would parse, answer INTERNAL for
-bytes that are no message, and leave nothing to log or to keep. They are registered as if a client
-could send several messages, which looks the same on the wire: the library then calls them as soon
-as the head has come, so that credentials are checked and a place is found before a byte of the
-message is read, and a message that does not arrive can be given up.
+malformed bytes, and leave nothing to log or to keep. They are registered as if a client could send
+several messages, which looks the same on the wire: the library then calls them as soon as the head
+has come, so that credentials are checked and memory is reserved before the message is read, and a
+message that does not arrive can be given up.
 """
 
 import asyncio

@@ -166,7 +166,7 @@ class BoundedProtocol(HttpToolsProtocol):
         raise ValueError(text)
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP request, or none that we read, and read no further."""
+        """Answer a request that is malformed or over a limit, and read no further."""
         self._is_broken = True
         if self._answers_under_way():
             self.cycle.keep_alive = False  # theirs come first; then the connection is closed

@@ -24,7 +24,7 @@ from tracegrade_collector.receive.tenant_limits import TenantLimits
 
 INLINE_BYTES = {Encoding.PROTOBUF: 480 << 10, Encoding.JSON: 16 << 10}
 """Decoded at once, in 0.5 ms (a hostile one in 16): handing it to a thread costs as much,
-and the threads take turns all the same."""
+and the threads take turns anyway."""
 
 INLINE_ITEMS = 2_000  # checked at once, within 1 ms
 DECODERS = 2  # parsing holds the interpreter's lock, so more threads would only hold more memory
@@ -79,7 +79,7 @@ class Intake:
 
     @contextmanager
     def reserve(self) -> Iterator["ByteReservation"]:
-        """Return the account of one request's bytes; they are given back at the end.
+        """Reserve memory for one request; the bytes are released at the end of the block.
 
         Raises:
             Unavailable: The log has grown to its limit, or cannot be written, or more came than
@@ -105,10 +105,10 @@ class Intake:
         self._limits.in_flight.hold(size)
 
     def check_ready(self) -> None:
-        """Return if requests can be taken in.
+        """Check that requests can be received.
 
         Raises:
-            Unavailable: They cannot at the moment; the text says why.
+            Unavailable: They cannot at the moment; the message says why.
         """
         if self._log.is_failing:
             msg = "the log could not be written a moment ago"
@@ -179,7 +179,7 @@ class Intake:
 
 
 class ByteReservation:
-    """How many bytes one request holds."""
+    """The bytes that one request holds of its tenant's memory."""
 
     def __init__(self, intake: Intake) -> None:
         self._intake = intake

@@ -1,4 +1,4 @@
-"""The lander as seen from the receiver: a child process, started anew if it dies.
+"""The lander as seen from the receiver: a child process, restarted if it dies.
 
 Its standard input is the only link: JSON lines, which `land/lander_main.py` describes.
 """

@@ -43,7 +43,7 @@ class Maintenance:
         """Start it if it is due and does not run.
 
         Raises:
-            OSError: There is no process to be had.
+            OSError: The process cannot be started.
         """
         if self._process and self._process.returncode is not None:
             if self._process.returncode:
@@ -103,7 +103,7 @@ def main(arguments: Sequence[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)  # nothing needs an orderly end
     os.nice(NICENESS)
-    pa.set_cpu_count(1)  # leave the others to who receives and lands
+    pa.set_cpu_count(1)  # leave the others to the receiver and the lander
     pa.set_memory_pool(pa.system_memory_pool())  # gives memory back: a quarter less at the peak
     order = json.loads(arguments[0])
     config = CollectorConfig(**order["options"])

@@ -151,7 +151,7 @@ async def _watch(router: TenantRouter, lander: LanderProcess, maintenance: Maint
             await lander.keep_alive()
             await router.measure()
             await maintenance.run_if_due()
-        except OSError as error:  # no process to be had, or no file; the next look may do better
+        except OSError as error:  # too few processes or files; tried again at the next look
             logger.error("cannot supervise landing: %s", error)
         await asyncio.sleep(WATCH_SECS)
 

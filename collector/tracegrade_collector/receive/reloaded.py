@@ -1,6 +1,6 @@
-"""What files say, read anew when they change; while they are broken, what they said before.
+"""The content of files, reloaded when they change; the previous content while they are broken.
 
-A change counts when two looks find the same: some editors empty a file before they write it.
+A change counts once two looks find the same: some editors empty a file before they write it.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,13 +11,13 @@ Content = TypeVar("Content")
 
 
 class Reloaded(Generic[Content]):
-    """What some files said when they were last well-formed."""
+    """The content of some files when they were last valid."""
 
     def __init__(self, files: Sequence[Path], read: Callable[[], Content]) -> None:
         """Read the files for the first time.
 
         Raises:
-            CollectorError: What `read` raises; there is nothing old to go on with.
+            CollectorError: Raised by `read`; there is no previous content to continue with.
         """
         self._files = files
         self._read = read
@@ -25,10 +25,10 @@ class Reloaded(Generic[Content]):
         self.current = read()
 
     def refresh(self) -> bool:
-        """Read the files if they have changed and rest; return whether that could be used.
+        """Reload the files if they have changed and settled; return whether they were reloaded.
 
         Raises:
-            CollectorError: It could not, said once for each change; `current` is as before.
+            CollectorError: They are broken; raised once for each change, and `current` stays.
         """
         seen = _signature(self._files)
         rests = seen == self._last_look

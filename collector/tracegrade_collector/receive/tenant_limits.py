@@ -1,4 +1,4 @@
-"""How much one tenant may take up of the collector: memory, bytes per second, log.
+"""Limits of one tenant: memory, bytes per second, size of the log.
 
 A limit is one tenant's share; the memory is also limited for all of them together, so that no
 tenant takes the room that others need.
@@ -58,7 +58,7 @@ class Rate:
     """
 
     def __init__(self, bytes_per_sec: int | None = None) -> None:
-        """Let so many bytes per second in; None is no limit."""
+        """Allow so many bytes per second; None for no limit."""
         self.bytes_per_sec = bytes_per_sec
         self._credit_bytes = 0.0
         self._looked = -BURST_SECS
@@ -86,7 +86,7 @@ class Rate:
 
 @dataclass
 class TenantLimits:
-    """What one tenant may take up; changed in place when the tenant's limits change."""
+    """The limits of one tenant; changed in place when the token file changes."""
 
     in_flight: InFlight
 

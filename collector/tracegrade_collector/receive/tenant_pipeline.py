@@ -1,4 +1,4 @@
-"""Everything the receiver has for one tenant's lake: a log of its own, quarantine and intake.
+"""The pipeline of one tenant in the receiver: its log, its quarantine and its intake.
 
 Tenants share the process and nothing else: what one sends is in no file of another.
 """
@@ -44,7 +44,7 @@ class LakeLocation(NamedTuple):
 
 
 class TenantPipeline:
-    """Takes requests in for one lake."""
+    """Receives the requests of one tenant into the log of its lake."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class TenantPipeline:
         self.intake = Intake(self._writer, quarantine, limits, counters, tenant)
 
     async def measure(self) -> None:
-        """Let the intake know how large the log is."""
+        """Update the size of the log that the intake checks against its limit."""
         self.intake.wal_bytes = await asyncio.to_thread(self.folder.pending_bytes)
 
     async def seal(self) -> None:

@@ -1,4 +1,4 @@
-"""Which lake a request goes to: its credential says so, and nothing else that it brings.
+"""Routes requests to tenants: the credential of a request alone decides which lake it goes to.
 
 A tenant's name comes from the file of tokens. A header such as `X-Scope-OrgID` is only compared
 with it, so no path is ever made from what a client sends.
@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 
 class TenantPipelines:
-    """The station of each tenant, made when it is first needed."""
+    """The pipeline of each tenant, created when it is first needed."""
 
     def __init__(
         self, location: LakeLocation, config: CollectorConfig, lander: LanderProcess
@@ -50,7 +50,7 @@ class TenantPipelines:
         self.counters = Counters()
 
     def of(self, tenant: str, limits: TenantLimits) -> TenantPipeline:
-        """Return a tenant's station; the limits are for a new one.
+        """Return a tenant's pipeline; the limits are for a new one.
 
         Raises:
             OSError: Its folder cannot be written.
@@ -112,10 +112,10 @@ class TenantPipelines:
 
 
 class TenantRouter:
-    """Lets requests in, each to its tenant's intake."""
+    """Authenticates requests and returns the intake of their tenant."""
 
     def __init__(self, pipelines: TenantPipelines, config: CollectorConfig) -> None:
-        """Read the file of tokens, if there is one; without it everything is the lake's own.
+        """Read the token file, if there is one; without it everything goes to the lake itself.
 
         Raises:
             BadCredentials: The file cannot be used, or holds no token.
@@ -208,7 +208,7 @@ class TenantRouter:
         )
 
     def refresh(self) -> None:
-        """Read the tokens anew if their file has changed; a broken one leaves all as it was."""
+        """Reload the tokens if their file has changed; a broken file changes nothing."""
         if self._access is None:
             return
         try:
@@ -223,7 +223,7 @@ class TenantRouter:
                 pipeline.limits.adopt(self._limits(tenant))
 
     async def measure(self) -> None:
-        """Let each intake know how large its log is.
+        """Update the size of each log that its intake checks against its limit.
 
         Raises:
             OSError: One of them cannot be measured; the others were.
@@ -238,7 +238,7 @@ class TenantRouter:
             raise failures[0]
 
     def check_ready(self) -> None:
-        """Return if requests can be taken in, of at least one tenant.
+        """Check that requests of at least one tenant can be received.
 
         Raises:
             Unavailable: None can at the moment; the text says why.

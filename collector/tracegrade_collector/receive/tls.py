@@ -1,4 +1,4 @@
-"""TLS of both servers: one certificate, read anew when its files change, and tried before use.
+"""TLS of both servers: one certificate, reloaded when its files change, and tested before use.
 
 A new certificate counts for every connection from then on; those that are open keep theirs. One
 that no client would accept (expired, of another key, no server's) never replaces a good one.
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 
 class Certificate(NamedTuple):
-    """What the server shows, and what it demands."""
+    """The server's certificate and key, and the authorities for client certificates."""
 
     chain: bytes
     key: bytes
@@ -36,7 +36,7 @@ class Certificate(NamedTuple):
 
 
 class TlsFiles(NamedTuple):
-    """Where it stands, as PEM."""
+    """The PEM files of a certificate."""
 
     chain: Path
     key: Path
@@ -83,7 +83,7 @@ class TlsFiles(NamedTuple):
 
 
 class Tls:
-    """The certificate in use, and what is told of handshakes that fail."""
+    """The certificate in use; counts and logs handshakes that fail."""
 
     def __init__(self, files: TlsFiles, counters: Counters) -> None:
         """Read the files.
@@ -104,7 +104,7 @@ class Tls:
         return self._certificate.current
 
     def refresh(self) -> None:
-        """Read the files anew if one has changed; if they cannot be used, nothing changes."""
+        """Reload the files if one has changed; if they cannot be used, nothing changes."""
         try:
             changed = self._certificate.refresh()
         except BadCredentials as error:
@@ -115,7 +115,7 @@ class Tls:
             logger.warning("new certificate, valid until %s", self.certificate.expires.isoformat())
 
     def failed(self, peer: str, error: Exception) -> None:
-        """Count a handshake that failed, and tell of it once a minute for each peer."""
+        """Count a handshake that failed, and log it at most once a minute for each peer."""
         self._counters.add("failed_handshakes")
         now = time.monotonic()
         self._told = {each: told for each, told in self._told.items() if told > now - QUIET_SECS}

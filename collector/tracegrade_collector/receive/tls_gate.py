@@ -23,7 +23,7 @@ class HandshakeEnded(Exception):
 
 
 class TlsGate(asyncio.Protocol):
-    """What the bytes of the network go through."""
+    """The TLS layer between one connection's socket and its protocol."""
 
     def __init__(self, tls: Tls, inside: asyncio.Protocol, max_secs: float) -> None:
         """Let a connection in to `inside` if the handshake succeeds within so many seconds."""
@@ -123,7 +123,7 @@ class TlsGate(asyncio.Protocol):
 
 
 class TlsTransport(asyncio.Transport):
-    """What the protocol inside writes to."""
+    """The transport that the protocol inside writes to."""
 
     def __init__(self, gate: TlsGate) -> None:
         super().__init__()

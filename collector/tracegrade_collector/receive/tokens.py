@@ -1,4 +1,4 @@
-"""Who may send, and into which tenant's lake: a TOML file of hashed bearer tokens.
+"""The token file: hashed bearer tokens and the tenants that they give access to, as TOML.
 
     [[token]]
     tenant = "acme"                # "" is the lake itself
@@ -10,8 +10,8 @@
     max_wal_bytes = 1_000_000_000
     certificate_names = ["agents.acme.example"]  # common names of client certificates
 
-A token is 32 random bytes, so nobody finds it by trying: a slow hash, made for passwords, would
-protect nothing and let anybody keep the collector busy. A token with `metrics = true` in place of
+A token is 32 random bytes, so it cannot be guessed: a slow hash, made for passwords, would protect
+nothing and make it easy to keep the collector busy. A token with `metrics = true` in place of
 a tenant only reads `/metrics`.
 """
 
@@ -177,7 +177,7 @@ def add_token(file: Path, tenant: str | None, expires: date | None) -> str:
 
 
 def read_access(file: Path) -> Access:
-    """Return what a file of tokens says; an empty one lets nobody in.
+    """Return the content of a token file; an empty one gives access to nobody.
 
     Raises:
         BadCredentials: It is missing, readable by every user of the machine, or something is

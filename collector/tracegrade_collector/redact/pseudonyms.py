@@ -1,8 +1,8 @@
 """Pseudonyms: the same value becomes the same word, and nobody without the secret can tell which.
 
 HMAC-SHA256 with a secret of the lake, cut to 128 bits, so that rows of one user still join. The
-secret lies in a file beside the lake's private folders; who deletes it makes every pseudonym of
-the past anonymous.
+secret lies in a file beside the lake's private folders; deleting it makes every past
+pseudonym anonymous.
 """
 
 import hmac

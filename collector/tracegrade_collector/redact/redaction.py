@@ -109,8 +109,8 @@ class Redactor:
     def redact_rows(self, rows: pa.Table) -> pa.Table:
         """Return the rows of a raw table without secrets, and what was changed in `redacted`.
 
-        The content hash of a changed row becomes a keyed one: whoever has all the rest of a row
-        could find out a short secret by trying.
+        The content hash of a changed row becomes a keyed one: with all the rest of a row a short
+        secret could be guessed from a plain hash.
         """
         parts = [pa.Table.from_batches([batch]) for batch in rows.to_batches()]
         return pa.concat_tables(map(self._redact_part, parts)) if parts else rows
@@ -227,7 +227,7 @@ class Redactor:
     def _note(self, text: str) -> str:
         """Return the note of a text that is cut.
 
-        Without a hash if it may hold a secret: who has the rest could find it out by trying.
+        Without a hash if it may hold a secret, which could be guessed from the hash and the rest.
         """
         return capping.note(text, with_hash=not self._prefilter.has_hint(text))
 

@@ -2,7 +2,7 @@
 
 Each place is read as flat arrays: all values of a column's maps one behind the other, with their
 keys, however deep they stand. The buffers are the table's own; nothing is copied until something
-changes. Ids, hashes, types and `oversize` (numbers and ids of zeros) are no such places.
+changes. Ids, hashes, types and `oversize` (numbers and ids of zeros) are not among them.
 """
 
 from collections.abc import Callable, Iterator

@@ -25,7 +25,7 @@ def span_rows(records: Iterable[Record], collector_id: str) -> pa.Table:
     """Return one row of `raw_spans` per valid span, in the order received.
 
     Raises:
-        MalformedRequest: A record is no request of spans.
+        MalformedRequest: A record is not a request of spans.
     """
     spans, sources = items_and_sources(records, Signal.TRACES)
     return table(RAW_SPANS, _span_columns(spans), spans, sources, collector_id)
@@ -35,7 +35,7 @@ def log_rows(records: Iterable[Record], collector_id: str) -> pa.Table:
     """Return one row of `raw_logs` per valid log record, in the order received.
 
     Raises:
-        MalformedRequest: A record is no request of logs.
+        MalformedRequest: A record is not a request of logs.
     """
     logs, sources = items_and_sources(records, Signal.LOGS)
     return table(RAW_LOGS, _log_columns(logs), logs, sources, collector_id)

@@ -51,7 +51,7 @@ def span_rows(records: Iterable[Record], collector_id: str) -> pa.Table:
         collector_id: Who received them.
 
     Raises:
-        MalformedRequest: A record is no request of spans.
+        MalformedRequest: A record is not a request of spans.
     """
     return _rows(records, Signal.TRACES, collector_id)
 
@@ -64,7 +64,7 @@ def log_rows(records: Iterable[Record], collector_id: str) -> pa.Table:
         collector_id: Who received them.
 
     Raises:
-        MalformedRequest: A record is no request of logs.
+        MalformedRequest: A record is not a request of logs.
     """
     return _rows(records, Signal.LOGS, collector_id)
 

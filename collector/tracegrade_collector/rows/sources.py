@@ -70,7 +70,7 @@ def items_and_sources(
     """Return the spans, or log records, that the receiver did not refuse, and their sources.
 
     Raises:
-        MalformedRequest: A record is no request, or one of another signal.
+        MalformedRequest: A record is not a request, or is one of another signal.
     """
     items: list[Any] = []
     sources: list[ItemSource] = []

@@ -5,7 +5,7 @@ protobuf itself, with each item left as the bytes it came in: they are what a co
 The items of many requests are then read at once by ptars, into one array per field. Members of
 nested values stay bytes there, because Arrow has no recursive types.
 
-ptars checks little (text that is no UTF-8 passes), so it is only for bytes that `otlp.decode` has
+ptars checks little (text that is not UTF-8 passes), so it is only for bytes that `otlp.decode` has
 accepted. Of a value that is set twice it keeps both, where protobuf keeps the last; `entries.py`
 finds those.
 """
@@ -91,7 +91,7 @@ def shells(body: bytes, signal: Signal) -> Iterator[Shell]:
     """Yield the items of a protobuf request by resource and scope, in the order sent.
 
     Raises:
-        MalformedRequest: The bytes are no such request.
+        MalformedRequest: The bytes are not such a request.
         Unusual: A part that can only stand once stands twice, or a length is padded.
     """
     request = _request_class(signal)()

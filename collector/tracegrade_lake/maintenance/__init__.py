@@ -1,1 +1,1 @@
-"""What keeps tables small, young and free of erased rows: compaction, expiry, row removal."""
+"""Maintenance of tables: compaction, expiry, row removal, inspection and log rebuilding."""

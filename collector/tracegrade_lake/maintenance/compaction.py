@@ -5,8 +5,8 @@ that are old enough are merged whenever some of about one size have gathered, so
 rewritten a few times, not each time. Rows stay what they are but for the mark `resent`
 (`resent_rows.py`), which is complete for equal rows of one date.
 
-Safe beside everything: files that were replaced stay on the disk for readers until their retention
-is over; who commits first wins, and the other begins again.
+Safe beside all other processes: replaced files stay on the disk for readers until their retention
+is over; the first to commit wins, and the other starts over.
 """
 
 import shutil
@@ -68,7 +68,7 @@ class CompactOptions:
     a time; small enough that erasing a trace rewrites seconds of work."""
 
     min_age_secs: float = 900.0
-    """How old a file must be; the newest are read by who lands and who builds."""
+    """Minimum age of a file; landing and builds still read newer ones."""
 
 
 class Compacted(NamedTuple):
@@ -89,7 +89,7 @@ class Compacted(NamedTuple):
     bytes_before: int = 0
     bytes_after: int = 0
     skipped: int = 0
-    """Dates that others changed meanwhile, or for which there was no room."""
+    """Dates that another writer changed meanwhile, or that the disk had no room for."""
 
 
 class CompactionGroup(NamedTuple):
@@ -103,7 +103,7 @@ class CompactionGroup(NamedTuple):
 def compact(
     lake: Lake, options: CompactOptions, note: Note, *, dry_run: bool = False
 ) -> Compacted:
-    """Compact all dates that are worth it, and return what was done.
+    """Compact all dates for which it pays, and return what was done.
 
     Args:
         lake: Its tables.

@@ -81,7 +81,7 @@ def parse_condition(text: str, tables: Iterable[Table]) -> RowCondition:
     """Return what the text says about rows of these tables.
 
     Raises:
-        BadCondition: It says nothing that can be understood; the text tells where.
+        BadCondition: It cannot be parsed; the message says where.
     """
     columns = {
         column.name: column

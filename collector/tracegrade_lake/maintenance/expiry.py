@@ -36,7 +36,7 @@ LEFTOVER_SECS = SECS_PER_DAY
 
 RAW = (RAW_SPANS.name, RAW_LOGS.name)
 ASIDE = ("_quarantine/",)
-"""Folders in a table that are no leftovers: what a repair put aside."""
+"""Folders in a table that are not leftovers: what a repair put aside."""
 
 FIRST_KEPT_NAME = "expired.json"
 """In the state folder: the oldest date that was kept, by table."""
@@ -78,7 +78,7 @@ def expire(
     tables: Sequence[str] = (),
     dry_run: bool = False,
 ) -> Expired:
-    """Let dates received before so many days ago leave the tables, then clean up.
+    """Remove dates older than so many days from the tables, then clean up.
 
     Args:
         lake: Its tables.
@@ -144,7 +144,7 @@ def _lines(file: Path) -> int:
 def expired_before(state: Path, name: str) -> str:
     """Return the oldest date that an expiry kept in a table; '' if none ever ran.
 
-    A log that is made again must not bring back dates whose files are still on the disk.
+    A rebuilt log must not bring back dates whose files are still on the disk.
     """
     return _first_kept(state).get(name, "")
 
@@ -186,7 +186,7 @@ def _count(lake: Lake, name: str, day: str) -> Expired:
 
 
 def _expire_date(lake: Lake, name: str, day: str) -> Expired:
-    """Let one date leave its table; a writer that changes it meanwhile makes us count again."""
+    """Remove one date from its table; count again if a writer changes it meanwhile."""
     backoff = Backoff(DATE_PATIENCE_SECS)
     while True:
         files = _of_date(lake, name, day)
@@ -243,7 +243,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 COUNTED_APART: Final = {"quarantine": lambda _: 1, "dead_letters": _lines}
-"""Folders of what is no row, and how much a file of them stands for."""
+"""Folders of what did not become rows, and how to count what one of their files holds."""
 
 
 def _plus(one: Expired, other: Expired) -> Expired:

@@ -1,7 +1,7 @@
-"""Holds a table's files against its log: are they there, whole, and what the log says they are?
+"""Compares a table's files with its log: are they present, intact and as the log describes them?
 
-What is found wrong is one line: fact, value, way out. A file that has left the table by the time
-that it is looked at is none of ours any more, so nothing is reported that is merely under way.
+Each fault is one line: fact, value, way out. A file that has left the table by the time that it is
+read is ignored, so nothing is reported that is merely in progress.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ _UNREADABLE: Final = (OSError, pa.ArrowException)
 
 
 class FileState(NamedTuple):
-    """What one file is like."""
+    """What was found in one file: its rows, and its faults."""
 
     rows: Counter[str]
     """By collector id."""
@@ -41,7 +41,7 @@ class FileState(NamedTuple):
 
 @dataclass
 class TableState:
-    """What a table is like."""
+    """What was found in one version of a table."""
 
     version: int = 0
     files: int = 0
@@ -57,7 +57,7 @@ class TableState:
 
 
 class FileMoved(Exception):
-    """A file has left the table while it was looked at."""
+    """A file left the table while it was being inspected."""
 
 
 class Inspector:
@@ -71,7 +71,7 @@ class Inspector:
         self._seen: dict[tuple[str, str], FileState] = {}
 
     def inspect(self, now: Snapshot) -> TableState:
-        """Return what a version of a table is like.
+        """Return the state of one version of a table.
 
         Raises:
             Moved: A newer version is without one of its files, which is gone; take that one.
@@ -133,14 +133,14 @@ class Inspector:
 def _differences(
     now: Snapshot, file: LiveFile, size: int | None, parquet: pq.ParquetFile
 ) -> Iterator[str]:
-    """Yield in what a file differs from what the log says of it."""
+    """Yield how a file differs from what the log says about it."""
     if size is not None and size != file.size:
         yield f"has {size} bytes, the table's log says {file.size}; see `lake repair`"
     if parquet.metadata.num_rows != file.rows:
         rows = parquet.metadata.num_rows
         yield f"has {rows} rows, the table's log says {file.rows}; see `lake repair`"
     if now.table.name not in DECLARED:
-        return  # higher layers write these anew whenever their columns change
+        return  # higher layers rewrite these whenever their columns change
     declared = now.table.arrow()
     for column in parquet.schema_arrow:
         if column.name not in declared.names:

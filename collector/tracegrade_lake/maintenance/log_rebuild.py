@@ -1,4 +1,4 @@
-"""Which files of a raw table count, told from the files alone; its log can be made again from it.
+"""Which files of a raw table count, worked out from the files alone, to rebuild a lost log.
 
 Names and footers say everything: a file that landed covers the sequence numbers of its collector,
 a rewritten one says what it replaces (`rewriting.py`). Files that were replaced, or that an
@@ -53,11 +53,11 @@ class FoundFile:
 
 
 class FoundFiles(NamedTuple):
-    """What a folder holds."""
+    """The data files found in a table's folder."""
 
     files: list[FoundFile]
     unreadable: list[str]
-    """Paths of files that are no Parquet files (any more)."""
+    """Paths of files that are not, or no longer, readable Parquet files."""
 
 
 def find_files(lake: Lake, name: str) -> FoundFiles:
@@ -144,7 +144,7 @@ class _Chosen:
     requests: _Requests = field(default_factory=_Requests)
 
     def take(self, files: list[FoundFile]) -> bool:
-        """Let the files count unless they were replaced, or their rows are held; return if so."""
+        """Count the files unless they were replaced, or their rows are held; return if so."""
         if all(file.path in self.replaced for file in files):
             return False
         requests = _Requests()

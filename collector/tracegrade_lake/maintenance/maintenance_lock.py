@@ -1,4 +1,4 @@
-"""One maintainer of a lake at a time: compaction, expiry, repair would undo each other's work."""
+"""The lock of a lake's maintenance: compaction, expiry and repair would undo each other's work."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,9 +1,9 @@
 """How many rows were removed from each table, exactly: `<state>/removals.json`.
 
-Rows that were landed and are no longer there must be accounted for, or nobody could tell erased
-from lost. The count is written before the commit that removes them, with a number that the commit
-carries as its application transaction; so after a crash between the two the table itself says
-whether the rows are gone. Counts only: no ids, no content.
+Rows that landed and are no longer there must be accounted for; otherwise erased rows could not be
+told from lost ones. The count is written before the commit that removes them, with a number that
+the commit carries as its application transaction; so after a crash between the two the table
+itself says whether the rows are gone. Counts only: no ids, no content.
 """
 
 import fcntl
@@ -59,7 +59,7 @@ def recording(
 
 
 def note_removal(lake: Lake, name: str, counts: Mapping[str, int], command: str) -> None:
-    """Count what is about to be removed from something that is no table, such as dead letters.
+    """Count what is about to be removed from outside the tables, such as dead letters.
 
     Raises:
         LakeDamaged: The counts so far cannot be read.
@@ -97,7 +97,7 @@ def removed_rows(
 
 
 def removals_so_far(state: Path, table: str) -> dict[str, int]:
-    """Return the transaction that a table's log must have when it is made again."""
+    """Return the transaction that a table's log must carry when it is rebuilt."""
     book = _read(state)
     pending = book["pending"]
     if not book["number"]:

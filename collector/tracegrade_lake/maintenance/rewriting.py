@@ -1,7 +1,7 @@
-"""Writes rows that are in the lake once more, into new files that stand for old ones.
+"""Rewrites rows of the lake into new files that replace old ones.
 
-Each new file's footer says what it stands for, so that a log can be made again from the files
-alone (`log_rebuild.py`): the files of one rewrite have an id, a number and a mark on the last, and
+Each new file's footer says what it replaces, so that a log can be rebuilt from the files alone
+(`log_rebuild.py`): the files of one rewrite have an id, a number and a mark on the last, and
 the first lists the names of all files they replace, and of those that these replaced before.
 """
 

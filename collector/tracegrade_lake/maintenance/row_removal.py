@@ -1,4 +1,4 @@
-"""Files of a table without some of their rows: written anew, and the old ones removed.
+"""Removes rows from tables: rewrites the files that hold them and deletes the old ones.
 
 Files never change, so one that was found to hold none of the rows (`row_selection.py`) is not read
 again.
@@ -53,13 +53,13 @@ class Removed:
 
     rows: int = 0
     files: int = 0
-    """Files written anew without the rows, or dropped for having no other."""
+    """Files that were rewritten without the rows, or dropped because nothing else was in them."""
 
     leftovers: int = 0
-    """Files that are no part of the table any more and held such rows."""
+    """Files that no longer belong to the table and held such rows."""
 
     unreadable: list[str] = field(default_factory=list)
-    """Leftovers that cannot be read, so nobody knows what they hold."""
+    """Leftovers that cannot be read, so that their content is unknown."""
 
 
 def remove_rows(
@@ -72,8 +72,8 @@ def remove_rows(
 ) -> Removed:
     """Rewrite the files of a table that hold selected rows, and remove what they were before.
 
-    Safe beside anybody who adds, compacts or expires files, and beside readers of these files,
-    which find them gone. May be cut off anywhere and called again.
+    Safe beside processes that add, compact or expire files, and beside readers of these files,
+    which find them gone. May be interrupted at any point and called again.
 
     Raises:
         CommitFailed: Other writers were first each time.
@@ -104,7 +104,7 @@ def remove_rows(
 def remove_leftovers(
     lake: Lake, name: str, selection: RowSelection, before_ms: int, *, dry_run: bool = False
 ) -> Removed:
-    """Remove files below a table's folder that are no part of it and hold selected rows.
+    """Remove files in a table's folder that do not belong to it and hold selected rows.
 
     Args:
         lake: The table's.
@@ -232,7 +232,7 @@ def _stage_survivors(
 ) -> StagedFile | None:
     """Write the other rows of a file as a new one; count the selected ones.
 
-    None if there are no others, unless the file's footer says which other files it stands for.
+    None if there are no others, unless the file's footer says which files it replaces.
     """
     partition = {column: text for column, text in file.partition.items() if text is not None}
     with reading(lake, table.name, file.path):

@@ -1,4 +1,4 @@
-"""Which rows of a table have to go, and where they stand in its files.
+"""Selects rows of a table, by trace or by condition, and finds them in its files.
 
 Nothing is held in memory but a batch of rows; row groups whose range of ids has none of the traces
 are not read.
@@ -30,7 +30,7 @@ UNREADABLE: Final = (OSError, pa.ArrowException)
 
 
 class RowSelection(NamedTuple):
-    """Which rows of one table have to go."""
+    """The rows of one table that an operation is about."""
 
     expression: Any
     """True for such a row, false for any other; never NULL."""
@@ -48,7 +48,7 @@ def rows_of_traces(
     """Return the rows of some traces; None if the table has no column that says whose they are.
 
     Args:
-        table: It.
+        table: The table.
         trace_ids: Sorted, lower case.
         also: A condition for rows that belong to no trace.
     """
@@ -67,7 +67,7 @@ def rows_of_traces(
 def matching_values(lake: Lake, table: Table, condition: RowCondition, column: str) -> set[str]:
     """Return what rows that fulfil a condition have in a text column; NULL left out.
 
-    Rows of files that are no part of the table any more count, too.
+    Rows of files that no longer belong to the table count, too.
 
     Raises:
         LakeDamaged: A file of the table cannot be read.

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from tracegrade_lake.files import private_opener
 
 CHUNK_BYTES = 16 << 20
-"""Of rows that are sorted in memory. Sorting copies them, and writing does once more."""
+"""Of rows that are sorted in memory. Sorting copies them, and writing copies them again."""
 
 MAX_PARTS = 64
 FILL = 0.5

@@ -130,12 +130,12 @@ VALUE = f"{SPAN}.attributes[0].value"
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (b"", "no JSON"),
+        (b"", "not JSON"),
         (b"[]", "top level: expected object, found list"),
         (b"\xef\xbb\xbf{}", "BOM"),
         (b'{"a": "\xff"}', "can't decode byte 0xff"),
         (b"[" * 100_000, "nested too deep"),
-        (body('{"name": NaN}'), f"{SPAN}.name: NaN is no JSON number"),
+        (body('{"name": NaN}'), f"{SPAN}.name: NaN is not a JSON number"),
         (body('{"name": "a", "name": "b"}'), f"{SPAN}: key 'name' stands 2 times"),
         (body('{"kind": "SPAN_KIND_SERVER"}'), f"{SPAN}.kind: expected integer"),
         (body('{"kind": true}'), f"{SPAN}.kind: expected integer, found true"),
@@ -157,10 +157,10 @@ VALUE = f"{SPAN}.attributes[0].value"
         (body(attribute('{"doubleValue": 1e999}')), f"{VALUE}.doubleValue: 1e999 is too large"),
         (body(attribute('{"doubleValue": "inf"}')), f"{VALUE}.doubleValue: expected number"),
         (body(attribute('{"doubleValue": ' + "9" * 350 + "}")), "too large for a double"),
-        (body(attribute('{"bytesValue": "?"}')), f"{VALUE}.bytesValue: no base64"),
+        (body(attribute('{"bytesValue": "?"}')), f"{VALUE}.bytesValue: not base64"),
         (body(attribute('{"boolValue": 1}')), f"{VALUE}.boolValue: expected true or false"),
         (body(attribute('{"intValue": 1, "stringValue": "a"}')), "second value where one is"),
-        (body('{"later": {"a": NaN}}'), "NaN is no JSON number, it needs quotes (below a key"),
+        (body('{"later": {"a": NaN}}'), "NaN is not a JSON number; put it in quotes (below a key"),
     ],
 )
 def test_what_breaks_the_rules_is_refused_with_its_path(given: bytes, said: str) -> None:

@@ -133,7 +133,7 @@ def test_bad_lines_are_named_and_good_ones_kept(lake: Lake, tmp_path: Path) -> N
     assert landed_ids(lake.root) == [1, 3]
     assert imported.faults == 3
     assert imported.rejected.total() == 1
-    assert notes[0].startswith(f"{file}:1: OTLP/JSON: top level: no JSON")
+    assert notes[0].startswith(f"{file}:1: OTLP/JSON: top level: not JSON")
     assert notes[1] == f"{file}:4: 1 rejected: trace_id must be 16 bytes, not all zero"
     assert notes[2] == f"{file}:5: no resourceSpans or resourceLogs in it; found: resourceMetrics"
     assert notes[3].startswith(f"{tmp_path / 'absent'}: cannot be read: [Errno 2]")

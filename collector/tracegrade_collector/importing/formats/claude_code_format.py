@@ -70,7 +70,7 @@ def read(path: Path, _: ReadOptions) -> Iterator[ImportPart]:
 def _read_lines(
     path: Path, file: Any, chains: dict[str, list[SessionLine]], ignored: Counter[str]
 ) -> Iterator[ImportPart]:
-    """Sort the lines into chains; yield a part for each line that is no record."""
+    """Sort the lines into chains; yield a part for each line that is not a record."""
     chain_of: dict[str, str] = {}
     for record in read_records(file):
         if record.fault:

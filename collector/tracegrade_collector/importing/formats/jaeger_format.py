@@ -41,7 +41,7 @@ _SPENT: Final = (
     "otel.status_description",
     "w3c.tracestate",
 )
-"""Tags that Jaeger makes from what is no attribute in OTLP."""
+"""Tags that Jaeger makes from fields that are not attributes in OTLP."""
 
 Row = Mapping[str, Any]
 
@@ -182,7 +182,7 @@ def _tags(tags: Any, ignored: Counter[str]) -> dict[str, Any]:
 
 
 def _nanos(micros: Any) -> int:
-    """Return microseconds as nanoseconds; what is no time is 0."""
+    """Return microseconds as nanoseconds; anything else is 0."""
     try:
         nanos = int(micros) * 1000
     except (TypeError, ValueError, OverflowError):

@@ -35,7 +35,7 @@ _JSON: Final = (
     "llm.invocation_parameters",
     "llm.prompt_template.variables",
 )
-"""Attributes whose value is JSON: objects in them are no further attributes."""
+"""Attributes whose value is JSON: objects in them are not split into attributes."""
 
 _STATUS: Final = {"OK": Status.STATUS_CODE_OK, "ERROR": Status.STATUS_CODE_ERROR}
 

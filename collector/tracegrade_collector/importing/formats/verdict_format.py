@@ -35,7 +35,7 @@ _IDS: Final = {
 
 
 class NoVerdict(Exception):
-    """A record is no verdict; the text says why."""
+    """A record is not a verdict; the message says why."""
 
 
 def fits(head: bytes, record: Any, paths: Mapping[str, str]) -> bool:
@@ -196,7 +196,7 @@ def _injection(subject: str, found: Any) -> str | None:
 
 
 def _value(found: Any) -> float | None:
-    """Return a number; true is 1. A text that is none is no value."""
+    """Return a number; true is 1. A text that is not a number has no value."""
     try:
         value = float(found)
     except (TypeError, ValueError, OverflowError):
