@@ -5,7 +5,7 @@ from typing import Any
 
 from tracegrade_scoring.compare.judgement import Judgement
 from tracegrade_scoring.compare.model import Compared, Comparison, FailureMode, TaskChange
-from tracegrade_scoring.compare.rules import Outcome
+from tracegrade_scoring.compare.rules import RuleOutcome
 
 
 def render_json(judgement: Judgement) -> str:
@@ -21,7 +21,7 @@ def render_json(judgement: Judgement) -> str:
     return json.dumps(document, indent=2) + "\n"
 
 
-def _comparison(comparison: Comparison, outcomes: tuple[Outcome, ...]) -> dict[str, Any]:
+def _comparison(comparison: Comparison, outcomes: tuple[RuleOutcome, ...]) -> dict[str, Any]:
     return {
         **comparison.cohort._asdict(),
         "rules": [outcome._asdict() for outcome in outcomes],

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tracegrade_scoring.compare.model import Comparison, Comparisons
-from tracegrade_scoring.compare.rules import Outcome, Rule, judged
+from tracegrade_scoring.compare.rules import Rule, RuleOutcome, judged
 from tracegrade_scoring.errors import RuleBroken
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.visible import visible
@@ -15,11 +15,11 @@ class Judgement:
     """Both releases and, cohort by cohort, the outcome of each rule."""
 
     comparisons: Comparisons
-    outcomes: tuple[tuple[Outcome, ...], ...]
+    outcomes: tuple[tuple[RuleOutcome, ...], ...]
     """One tuple for each cohort, in order."""
 
     @property
-    def cohorts(self) -> Iterator[tuple[Comparison, tuple[Outcome, ...]]]:
+    def cohorts(self) -> Iterator[tuple[Comparison, tuple[RuleOutcome, ...]]]:
         """Each cohort with the outcomes of the rules on it."""
         return zip(self.comparisons.cohorts, self.outcomes, strict=True)
 

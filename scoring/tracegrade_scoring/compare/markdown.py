@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from tracegrade_scoring.compare.judgement import Judgement
-from tracegrade_scoring.compare.rules import Outcome
+from tracegrade_scoring.compare.rules import RuleOutcome
 from tracegrade_scoring.compare.view import (
     CohortView,
     category_headings,
@@ -31,7 +31,7 @@ def _lines(judgement: Judgement) -> Iterator[str]:
         yield from _cohort(cohort_view(comparison, found), outcomes)
 
 
-def _cohort(view: CohortView, outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _cohort(view: CohortView, outcomes: Sequence[RuleOutcome]) -> Iterator[str]:
     yield from ("", f"## {code(view.title)}", "", f"**{escape(view.answer)}**")
     if view.findings:
         yield from ("", *(f"- {escape(sentence)}" for sentence in view.findings))

@@ -34,7 +34,7 @@ _LIMIT: Final = re.compile(
 _FIELDS: Final = ("difference", "low", "high", "base", "candidate", "ratio")
 
 
-class Outcome(NamedTuple):
+class RuleOutcome(NamedTuple):
     """What a rule says about one cohort."""
 
     rule: str
@@ -53,15 +53,15 @@ class Limit(NamedTuple):
     sign: str
     limit: float
 
-    def judge(self, comparison: Comparison) -> Outcome:
+    def judge(self, comparison: Comparison) -> RuleOutcome:
         """Return whether the number is on the wrong side, rounded half-even to 9 decimals."""
         value = self._value(comparison)
         if value is None:
-            return Outcome(self.text, "unjudged", f"there is no {self.field} of {self.metric}")
+            return RuleOutcome(self.text, "unjudged", f"there is no {self.field} of {self.metric}")
         rounded = round(value, 9)
         broken = _OPERATORS[self.sign](rounded, self.limit)
         fact = f"{self.field} of {self.metric} is {rounded:.9g}"
-        return Outcome(self.text, "broken" if broken else "held", fact)
+        return RuleOutcome(self.text, "broken" if broken else "held", fact)
 
     def _value(self, comparison: Comparison) -> float | None:
         compared = comparison.metrics.get(self.metric)
@@ -84,13 +84,15 @@ class ModeRule(NamedTuple):
     text: str
     applies: Callable[[FailureMode], bool]
 
-    def judge(self, comparison: Comparison) -> Outcome:
+    def judge(self, comparison: Comparison) -> RuleOutcome:
         """Return whether a failure mode meets the condition; without any mode nobody knows."""
         modes = comparison.failure_modes
         if not modes:
-            return Outcome(self.text, "unjudged", "no failure mode could be told on both sides")
+            return RuleOutcome(
+                self.text, "unjudged", "no failure mode could be told on both sides"
+            )
         found = ", ".join(mode.mode for mode in modes if self.applies(mode))
-        return Outcome(self.text, "broken" if found else "held", found or "none")
+        return RuleOutcome(self.text, "broken" if found else "held", found or "none")
 
 
 Rule = Limit | ModeRule
@@ -112,7 +114,7 @@ def parse_rules(texts: Sequence[str]) -> list[Rule]:
     return [_parse(text.strip()) for text in texts]
 
 
-def judged(rules: Sequence[Rule], comparison: Comparison) -> Iterator[Outcome]:
+def judged(rules: Sequence[Rule], comparison: Comparison) -> Iterator[RuleOutcome]:
     """Yield what each rule says about a cohort."""
     return (rule.judge(comparison) for rule in rules)
 

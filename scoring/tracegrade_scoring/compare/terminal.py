@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tracegrade_scoring.compare.judgement import Judgement
-from tracegrade_scoring.compare.rules import Outcome
+from tracegrade_scoring.compare.rules import RuleOutcome
 from tracegrade_scoring.compare.view import (
     CohortView,
     Row,
@@ -44,7 +44,7 @@ def _parts(judgement: Judgement) -> Iterator[RenderableType]:
         yield from _cohort(cohort_view(comparison, found), outcomes)
 
 
-def _cohort(view: CohortView, outcomes: Sequence[Outcome]) -> Iterator[RenderableType]:
+def _cohort(view: CohortView, outcomes: Sequence[RuleOutcome]) -> Iterator[RenderableType]:
     yield Text()
     yield Rule(Text(view.title, style="bold"), align="left", style="dim")
     yield Text(view.answer, style="bold")

@@ -17,7 +17,7 @@ from tracegrade_scoring.compare.model import (
     TaskChange,
 )
 from tracegrade_scoring.compare.paired import Difference, holm
-from tracegrade_scoring.compare.rules import SIGNIFICANT, Outcome
+from tracegrade_scoring.compare.rules import SIGNIFICANT, RuleOutcome
 from tracegrade_scoring.metrics import FAILURE_MODES
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Metric, Scale, main_metrics, more_metrics
@@ -458,6 +458,6 @@ def mocked_headings() -> tuple[str, ...]:
     return ("tool", "divergence", *counts)
 
 
-def rule_rows(outcomes: Iterable[Outcome]) -> list[tuple[str, ...]]:
+def rule_rows(outcomes: Iterable[RuleOutcome]) -> list[tuple[str, ...]]:
     """Return what each rule says."""
     return [(visible(o.rule), o.verdict, visible(o.fact)) for o in outcomes]
