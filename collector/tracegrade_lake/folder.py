@@ -27,7 +27,7 @@ class TableFolder:
 
     @property
     def name(self) -> str:
-        """The table's."""
+        """The name of the table."""
         return self.folder.name
 
     @property
@@ -42,7 +42,7 @@ class TableFolder:
 
     @property
     def configuration(self) -> dict[str, str | None]:
-        """Nothing special."""
+        """No properties of its own."""
         return {}
 
     @property

@@ -222,7 +222,7 @@ class TableObjects:
         return self.store.reading()
 
     def writing(self) -> AbstractContextManager[None]:
-        """As `reading`."""
+        """Turn failures of the store into one line, as `reading` does."""
         return self.store.reading()
 
     def may_exist(self) -> bool:

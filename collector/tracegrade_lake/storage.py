@@ -35,7 +35,7 @@ class TableStorage(Protocol):
 
     @property
     def name(self) -> str:
-        """The table's."""
+        """The name of the table."""
 
     @property
     def place(self) -> str:

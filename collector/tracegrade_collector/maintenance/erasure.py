@@ -87,7 +87,7 @@ class Erasure:
         *,
         dry_run: bool = False,
     ) -> None:
-        """Prepare it.
+        """Prepare an erasure; `erase` runs it.
 
         Args:
             lake: From where.

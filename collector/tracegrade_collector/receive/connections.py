@@ -30,13 +30,13 @@ def fair_share_of_files() -> int:
 
 
 class Connection(Protocol):
-    """One connection."""
+    """What all connections have in common: a deadline, and a way to end them."""
 
     deadline: float
     """When it has taken too long, in seconds of the event loop."""
 
     def expire(self) -> None:
-        """End it."""
+        """End the connection because its deadline is over."""
 
 
 class Connections:

@@ -25,7 +25,7 @@ MAX_AHEAD = 1000  # requests sent before the first is answered; each takes 2 kB
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """One HTTP connection; nothing on it may take longer, or be larger, than it should."""
+    """One HTTP connection, with limits on the size and the duration of everything on it."""
 
     def __init__(self, bounds: Connections, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -37,18 +37,18 @@ class BoundedProtocol(HttpToolsProtocol):
         self.deadline = math.inf
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Wait for the first head."""
+        """Register the connection, and give its first head a deadline."""
         super().connection_made(transport)
         self.deadline = self.loop.time() + self._bounds.max_head_secs
         self._bounds.opened(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget it."""
+        """Unregister the connection."""
         self._bounds.closed(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read on."""
+        """Feed the parser, and refuse a head that gets too large."""
         if self._is_broken:
             return
         heads = self._heads
@@ -67,7 +67,7 @@ class BoundedProtocol(HttpToolsProtocol):
                 self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "the head is too large")
 
     def on_message_begin(self) -> None:
-        """Give the head its time."""
+        """Give the head of the next request a deadline."""
         if self._head_is_repeated:
             return
         self._head_is_open = True
@@ -89,17 +89,17 @@ class BoundedProtocol(HttpToolsProtocol):
         self.parser.feed_data(b"\r\n".join([b"POST / HTTP/1.1", *lines, b"", b""]))
 
     def on_url(self, url: bytes) -> None:
-        """Keep the address."""
+        """Keep the URL, unless the head is being repeated after a declined upgrade."""
         if not self._head_is_repeated:
             super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Keep a header; those behind a body mean nothing to us."""
+        """Keep a header; trailers after a body are ignored."""
         if self._head_is_open and not self._head_is_repeated:
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Start to answer, and give the body its time."""
+        """Check the head, give the body a deadline, and start the application."""
         if self._head_is_repeated:
             self._head_is_repeated = False
             return
@@ -114,13 +114,13 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_chunk_header(self) -> None:
-        """Count a chunk."""
+        """Count a chunk, and refuse a body with too many."""
         self._chunks += 1
         if self._chunks > MAX_CHUNKS:
             self._fail(HTTPStatus.BAD_REQUEST, f"the body has more than {MAX_CHUNKS} chunks")
 
     def on_message_complete(self) -> None:
-        """Let the answer take as long as it takes."""
+        """Remove the deadline: the answer may take any time."""
         if self.parser.should_upgrade():
             return  # the body is still to come
         self._body_is_open = False
@@ -130,7 +130,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._rest()
 
     def on_response_complete(self) -> None:
-        """Rest until the next request, if this one has come to its end."""
+        """Mark the connection as idle if its request is complete."""
         super().on_response_complete()
         if not self._body_is_open and not self.pipeline:
             self._rest()
@@ -141,12 +141,12 @@ class BoundedProtocol(HttpToolsProtocol):
         self._bounds.resting(self)
 
     def pause_writing(self) -> None:
-        """Give a client that does not read its answers as long as one that does not write."""
+        """Give a client that does not read its answers a deadline, too."""
         self.deadline = self.loop.time() + self._bounds.max_body_secs
         super().pause_writing()
 
     def resume_writing(self) -> None:
-        """Go on."""
+        """Remove the deadline: the client reads again."""
         self.deadline = math.inf
         super().resume_writing()
 

@@ -35,7 +35,7 @@ class TlsGate(asyncio.Protocol):
         self.is_open = self.is_paused = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Wait for the handshake, unless too many are under way."""
+        """Start the handshake with a deadline; refuse it if too many are in progress."""
         self.outside = cast(asyncio.Transport, transport)
         self._peer = (transport.get_extra_info("peername") or ("unknown",))[0]
         self._loop = asyncio.get_running_loop()
@@ -45,7 +45,7 @@ class TlsGate(asyncio.Protocol):
             self._fail(HandshakeEnded("too many are under way"))
 
     def data_received(self, data: bytes) -> None:
-        """Go on with the handshake, or hand over what the bytes mean."""
+        """Continue the handshake, or decrypt and pass on what was received."""
         self._came.write(data)
         try:
             if not self.is_open:
@@ -104,7 +104,7 @@ class TlsGate(asyncio.Protocol):
         self._tls.handshakes.discard(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Say so inside."""
+        """Tell the protocol inside, or count a handshake that was cut off."""
         if self.is_open:
             self.inside.connection_lost(exc)
         elif self in self._tls.handshakes:
@@ -112,12 +112,12 @@ class TlsGate(asyncio.Protocol):
             self._tls.failed(self._peer, exc or HandshakeEnded("the connection was closed"))
 
     def pause_writing(self) -> None:
-        """Say so inside."""
+        """Pass it on to the protocol inside."""
         if self.is_open:
             self.inside.pause_writing()
 
     def resume_writing(self) -> None:
-        """Say so inside."""
+        """Pass it on to the protocol inside."""
         if self.is_open:
             self.inside.resume_writing()
 
@@ -130,13 +130,13 @@ class TlsTransport(asyncio.Transport):
         self._gate = gate
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
-        """Return something about the connection."""
+        """Return information about the connection: that of the socket, and the TLS context."""
         if name == "sslcontext":
             return self._gate.session.context
         return self._gate.outside.get_extra_info(name, default)
 
     def write(self, data: "bytes | bytearray | memoryview[Any]") -> None:
-        """Send some bytes."""
+        """Encrypt and send some bytes."""
         rest = memoryview(data)
         while rest and not self.is_closing():
             rest = rest[self._gate.session.write(rest) :]
@@ -160,12 +160,12 @@ class TlsTransport(asyncio.Transport):
         return self._gate.outside.is_closing()
 
     def pause_reading(self) -> None:
-        """Hand over no more for now."""
+        """Stop passing on what is received, until `resume_reading`."""
         self._gate.is_paused = True
         self._gate.outside.pause_reading()
 
     def resume_reading(self) -> None:
-        """Go on, first with what was decrypted before."""
+        """Pass on what is received again, first what was decrypted before."""
         self._gate.is_paused = False
         self._gate.outside.resume_reading()
         asyncio.get_running_loop().call_soon(self._gate.data_received, b"")
