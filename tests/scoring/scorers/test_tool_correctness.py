@@ -55,6 +55,26 @@ def graded(
     return scores(scored(connection([*calls, *steps], [run]), spec, until="tool_correctness"))
 
 
+def graded_at_once(
+    cases: Sequence[tuple[list[Made], list[Made], Any]], options: ToolCorrectness
+) -> list[dict[str, Score]]:
+    """Return the scores of each case's attempt: expected calls, calls made; each has its task."""
+    tasks = {
+        f"t{i}": {"expected": [_named(e, "tool") for e in expected]}
+        for i, (expected, _, _) in enumerate(cases)
+    }
+    calls = [
+        call(f"t{i}", step, made_call["tool"], arguments=_written(made_call["arguments"]))
+        for i, (_, made, _) in enumerate(cases)
+        for step, made_call in enumerate({"arguments": {}, **_named(m, "tool")} for m in made)
+    ]
+    runs = [trajectory(name, task_id=name) for name in tasks]
+    spec = specification(json.dumps({"version": 1, "tasks": tasks}))
+    spec = spec.model_copy(update={"tool_correctness": options})
+    con = scored(connection(calls, runs), spec, until="tool_correctness")
+    return [scores(con, name) for name in tasks]
+
+
 def _written(arguments: Row) -> str | None:
     return canonical_json(json.dumps(arguments))
 
@@ -85,12 +105,16 @@ REGRESSIONS: list[tuple[list[Made], list[Made], float]] = [
 """Expected calls, calls made, tool correctness with equal weights; no result was captured."""
 
 
-@pytest.mark.parametrize(("expected", "made", "correctness"), REGRESSIONS)
-def test_calls_are_matched_one_to_one(
-    expected: list[Made], made: list[Made], correctness: float
-) -> None:
+@pytest.fixture(scope="module")
+def regressions() -> list[dict[str, Score]]:
+    """The scores of all REGRESSIONS."""
+    return graded_at_once(REGRESSIONS, ToolCorrectness())
+
+
+@pytest.mark.parametrize("case", range(len(REGRESSIONS)), ids=lambda i: str(REGRESSIONS[i][:2]))
+def test_calls_are_matched_one_to_one(regressions: list[dict[str, Score]], case: int) -> None:
     """Calls are a multiset, a call is used once, and what is partly right is partly credited."""
-    found = graded(expected, made)
+    found, correctness = regressions[case], REGRESSIONS[case][2]
 
     assert value(found) == pytest.approx(correctness, abs=1e-12)
     assert value(found, "tool_correct") == (correctness == 1)
@@ -109,12 +133,18 @@ LITERAL: list[tuple[list[Made], list[Made], tuple[float, ...]]] = [
 """Expected calls, calls made, selection, sequence and, where stated, parameters by the paper."""
 
 
-@pytest.mark.parametrize(("expected", "made", "literal"), LITERAL)
+@pytest.fixture(scope="module")
+def literals() -> list[dict[str, Score]]:
+    """The scores of all LITERAL cases."""
+    return graded_at_once(LITERAL, ToolCorrectness(compat="agentic"))
+
+
+@pytest.mark.parametrize("case", range(len(LITERAL)), ids=lambda i: str(LITERAL[i][:2]))
 def test_paper_is_followed_to_the_letter_if_asked(
-    expected: list[Made], made: list[Made], literal: tuple[float, ...]
+    literals: list[dict[str, Score]], case: int
 ) -> None:
     """Names are a set, an expectation meets the first call of its name, order is the place."""
-    found = graded(expected, made, weights=ToolCorrectness(compat="agentic"))
+    found, literal = literals[case], LITERAL[case][2]
     names = ("tool_selection_jaccard", "tool_sequence", "tool_parameters")
 
     assert tuple(value(found, name) for name in names[: len(literal)]) == literal
