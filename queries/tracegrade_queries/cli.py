@@ -9,7 +9,7 @@ def sql(
     query: Annotated[
         str | None,
         typer.Argument(
-            help="SQL over spans, logs, steps, trajectories, scores, …; - reads stdin."
+            help="SQL over spans, logs, steps, trajectories, scores and others; - reads stdin."
         ),
     ] = None,
     lake: Annotated[

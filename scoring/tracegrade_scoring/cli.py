@@ -25,7 +25,7 @@ class ScoreCompat(StrEnum):
 
 
 tasks = typer.Typer(
-    help="Check and make task files: what agents were expected to do.",
+    help="Check and write task files, which say what agents were expected to do.",
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -43,7 +43,7 @@ def check(
         list[Path], typer.Argument(help="Task files, or folders of them.", metavar="FILE...")
     ],
 ) -> None:
-    """Say every error of task files, as `file:line: fact; way out`; exit 1 if there is one.
+    """List every error, with its line and how to fix it; exit 1 if there is one.
 
     Notes, such as a tool that no file declares, go to stderr and do not count.
     """
@@ -67,13 +67,17 @@ def from_(
     files: Annotated[list[Path], typer.Argument(help="JSON or JSON lines.", metavar="FILE...")],
     map_: Annotated[
         list[str] | None,
-        typer.Option("--map", help="Where fields stand: task=task_id,expected=info.actions"),
+        typer.Option("--map", help="Where to find fields: task=task_id,expected=info.actions"),
     ] = None,
     complete: Annotated[
-        str, typer.Option(help="Whether other calls are wrong: true, false or writes.")
+        str,
+        typer.Option(
+            help="Whether calls that are not expected are wrong: true, false, or writes (only "
+            "those that change something)."
+        ),
     ] = "false",
 ) -> None:
-    """Write to stdout a task file with the expected actions that a data set holds."""
+    """Write a task file to stdout, with the expected actions found in a data set."""
     from tracegrade_collector.importing.mapping import parse_map
     from tracegrade_scoring.tasks.ground_truth import task_file
 
@@ -83,7 +87,7 @@ def from_(
 
 @tasks.command()
 def schema() -> None:
-    """Write the JSON Schema of task files to stdout, for editors."""
+    """Write the JSON Schema of task files to stdout, for use in editors."""
     from tracegrade_scoring.tasks.schema import schema_text
 
     typer.echo(schema_text(), nl=False)
@@ -94,10 +98,10 @@ def draft(
     lake: LakeOption,
     agent: Annotated[str | None, typer.Option(help="Only runs of this agent.")] = None,
 ) -> None:
-    """Write to stdout a task file that successful runs of the lake suggest, to be corrected.
+    """Draft a task file from the successful runs of the lake, for you to correct; to stdout.
 
-    For each task: the most common path of calls that did not fail, and the fewest calls of a
-    success. Runs without a task are one task for each agent.
+    For each task: the most common sequence of calls that did not fail, and the fewest calls in a
+    successful run. Runs without a task count as one task per agent.
     """
     from tracegrade_queries.engine.connection import open_lake
     from tracegrade_scoring.tasks.draft import draft_file
@@ -114,47 +118,57 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     ] = None,
     prices: Annotated[
         Path | None,
-        typer.Option(help="What models cost, a YAML file, also for later runs.", metavar="FILE"),
+        typer.Option(
+            help="YAML file with the prices of models; kept for later runs.", metavar="FILE"
+        ),
     ] = None,
     forget_prices: Annotated[
-        bool, typer.Option("--forget-prices", help="Keep only costs that traces state.")
+        bool,
+        typer.Option("--forget-prices", help="Drop the prices; keep only costs stated in traces."),
     ] = False,
     since: Annotated[
-        datetime | None, typer.Option(help="Only traces with a run begun at or after it, UTC.")
+        datetime | None,
+        typer.Option(help="Only traces with a run that started at or after this time (UTC)."),
     ] = None,
     until: Annotated[
-        datetime | None, typer.Option(help="Only traces with a run begun before it, UTC.")
+        datetime | None, typer.Option(help="Only traces with a run that started before it (UTC).")
     ] = None,
-    agent: Annotated[str | None, typer.Option(help="Only traces with a run of it.")] = None,
-    release: Annotated[str | None, typer.Option(help="Only traces with a run of it.")] = None,
+    agent: Annotated[
+        str | None, typer.Option(help="Only traces with a run of this agent.")
+    ] = None,
+    release: Annotated[
+        str | None, typer.Option(help="Only traces with a run of this release.")
+    ] = None,
     full: Annotated[
-        bool, typer.Option("--full", help="Score everything again, not just what changed.")
+        bool, typer.Option("--full", help="Score everything again, not only what changed.")
     ] = False,
     wait: Annotated[
-        bool, typer.Option("--wait", help="Wait for another job that scores the lake.")
+        bool, typer.Option("--wait", help="If another job is scoring the lake, wait for it.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be scored, and write nothing.")
+        bool, typer.Option("--dry-run", help="Show what would be scored, without writing.")
     ] = False,
     summary: Annotated[
         Path | None,
-        typer.Option(help="File for a summary of the run, JSON; - is stdout.", metavar="FILE"),
+        typer.Option(help="Write a JSON summary of the run to FILE; - is stdout.", metavar="FILE"),
     ] = None,
     tool_weights: Annotated[
         str | None,
-        typer.Option(help="Of tool correctness: selection=1,utilization=0; 1 if not named."),
+        typer.Option(
+            help="Weights of tool correctness, such as selection=1,utilization=0; 1 if not given."
+        ),
     ] = None,
     tool_threshold: Annotated[
-        float, typer.Option(help="The least tool correctness that is tool-correct.")
+        float, typer.Option(help="Runs with at least this tool correctness are tool-correct.")
     ] = 1.0,
     compat: Annotated[
         ScoreCompat | None,
-        typer.Option(help="Tool correctness as the text of this paper has it, to the letter."),
+        typer.Option(help="Score tool correctness exactly as in the text of this paper."),
     ] = None,
 ) -> None:
-    """Build steps from new spans and score every trajectory that is new or has changed.
+    """Build steps from new spans, and score every trajectory that is new or has changed.
 
-    If another job is scoring the lake, nothing is done; that is no error.
+    If another job is scoring the lake, this does nothing and exits with 0.
     """
     from tracegrade.progress import progress
     from tracegrade_queries.engine.connection import open_lake

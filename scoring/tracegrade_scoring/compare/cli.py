@@ -26,7 +26,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     candidate: Annotated[str, typer.Argument(help="The release after.", metavar="CANDIDATE")],
     lake: LakeOption,
     agent: Annotated[
-        str | None, typer.Option(help="Only this agent; else every one with both.")
+        str | None, typer.Option(help="Only this agent; otherwise all that ran both releases.")
     ] = None,
     format_: Annotated[
         ComparisonFormat, typer.Option("--format", help="How to write it.")
@@ -38,13 +38,13 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         list[str] | None,
         typer.Option(
             help="What must not happen, such as 'tsa<-0.02' or new-failure-mode; exit 1 if it "
-            "does, or if nobody can tell.",
+            "does, or if there is too little data to tell.",
             metavar="RULE",
         ),
     ] = None,
     level: LevelOption = 0.95,
 ) -> None:
-    """Compare two releases on the tasks that both ran: is the new one better, what broke?"""
+    """Compare two releases on the tasks that both ran: is the new one better, and what broke?"""
     from tracegrade_scoring.compare.judgement import judge
     from tracegrade_scoring.compare.lake import read_lake
     from tracegrade_scoring.compare.rules import parse_rules

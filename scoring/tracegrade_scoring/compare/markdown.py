@@ -40,8 +40,8 @@ def _cohort(view: CohortView, outcomes: Sequence[RuleOutcome]) -> Iterator[str]:
     yield from _table("Failure modes", mode_headings(view), view.modes)
     yield from _table("Success by task category", category_headings(view), view.categories)
     yield from _table("Tasks that changed most", task_headings(view), view.tasks)
-    yield from _table("Mocked calls beside live ones", mocked_headings(), view.mocked)
-    yield from bullets("Bear in mind", view.cautions)
+    yield from _table("Mocked and live calls compared", mocked_headings(), view.mocked)
+    yield from bullets("Cautions", view.cautions)
     yield from _table("More metrics", metric_headings(view), view.more_rows)
 
 

@@ -1,4 +1,4 @@
-"""`--fail-on`: what must not happen between two releases, for a pipeline that should stop then.
+"""`--fail-on`: what must not happen between two releases, so that a pipeline can stop if it does.
 
 `METRIC<NUMBER` and `METRIC>NUMBER` (also `<=`, `>=`) look at the difference, candidate less base:
 `tsa<-0.02` breaks if tool-selection accuracy fell by more than 2 points. `METRIC.FIELD` looks at
@@ -19,7 +19,7 @@ from tracegrade_scoring.metrics import METRICS
 SIGNIFICANT: Final = 0.05
 """A failure mode rose if its p-value, adjusted for all modes, is below."""
 BESIDE: Final = ("t_score", "tokens_per_run", "cost_usd_per_run", "steps_per_run")
-"""What is compared beside the metrics."""
+"""What is compared in addition to the metrics."""
 
 _OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
     "<": operator.lt,
@@ -85,11 +85,11 @@ class ModeRule(NamedTuple):
     applies: Callable[[FailureMode], bool]
 
     def judge(self, comparison: Comparison) -> RuleOutcome:
-        """Return whether a failure mode meets the condition; without any mode nobody knows."""
+        """Return whether a failure mode meets the condition; unjudged without any mode."""
         modes = comparison.failure_modes
         if not modes:
             return RuleOutcome(
-                self.text, "unjudged", "no failure mode could be told on both sides"
+                self.text, "unjudged", "no failure mode was measured in both releases"
             )
         found = ", ".join(mode.mode for mode in modes if self.applies(mode))
         return RuleOutcome(self.text, "broken" if found else "held", found or "none")
@@ -125,15 +125,15 @@ def _parse(text: str) -> Rule:
     match = _LIMIT.fullmatch(text)
     if match is None:
         msg = (
-            f"the rule '{text}' has no known form; write METRIC<NUMBER, METRIC.FIELD>NUMBER, "
+            f"the rule '{text}' is not understood; write METRIC<NUMBER, METRIC.FIELD>NUMBER, "
             f"{' or '.join(_MODE_RULES)}"
         )
         raise BadRule(msg)
     metric, field = match["metric"], match["field"] or "difference"
     if metric not in METRICS and metric not in BESIDE and metric[:5] not in {"pass@", "pass^"}:
-        msg = f"the rule '{text}' names no metric; known: {', '.join((*METRICS, *BESIDE))}"
+        msg = f"the rule '{text}' names an unknown metric; known: {', '.join((*METRICS, *BESIDE))}"
         raise BadRule(msg)
     if field not in _FIELDS:
-        msg = f"the rule '{text}' looks at '{field}'; known: {', '.join(_FIELDS)}"
+        msg = f"the rule '{text}' names an unknown field '{field}'; known: {', '.join(_FIELDS)}"
         raise BadRule(msg)
     return Limit(text, metric, field, match["sign"], float(match["limit"]))

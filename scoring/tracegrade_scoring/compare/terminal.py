@@ -56,14 +56,14 @@ def _cohort(view: CohortView, outcomes: Sequence[RuleOutcome]) -> Iterator[Rende
     yield from section("Failure modes", _mode_rows(view))
     yield from section("Success by task category", _rows(view, view.categories, "category"))
     yield from section("Tasks that changed most", _table(task_headings(view), view.tasks))
-    yield from section("Mocked calls beside live ones", _table(mocked_headings(), view.mocked))
+    yield from section("Mocked and live calls compared", _table(mocked_headings(), view.mocked))
     changed = [row for row in view.more_rows if row.verdict in {"better", "worse", "changed"}]
     yield from section("More metrics that changed", _rows(view, changed))
-    yield from section("Bear in mind", bullets(view.cautions))
+    yield from section("Cautions", bullets(view.cautions))
 
 
 def _rows(view: CohortView, rows: Sequence[Row], first: str = "metric") -> Table | None:
-    """Return a line for each row: what it is, then below it what it stands on."""
+    """Return a line for each row: what it is, and below it what it is based on."""
     sides = (view.base, view.candidate)
     return _numbers(
         (first, *sides, "change", f"{view.level} interval", ""),

@@ -1,4 +1,4 @@
-"""A comparison as a reader meets it: the answer first, then every number put into words.
+"""A comparison as a reader sees it: the answer first, then every number as text.
 
 One view for the terminal and Markdown, so that both say the same. All texts are on one line and
 free of control characters (`visible`); markup is escaped by who writes it.
@@ -31,7 +31,7 @@ _USAGE_METRICS: Final = (
     Metric("steps_per_run", "Steps per run", USAGE, "", Scale.NUMBER, better=-1),
 )
 PASS_ROWS: Final = 6
-"""pass@k and pass^k that are shown before all else: up to k = 4."""
+"""pass@k and pass^k that are shown first: up to k = 4."""
 TASK_ROWS: Final = 10
 """Tasks shown: those whose success changed most."""
 TRADE_OFFS: Final = {
@@ -52,7 +52,7 @@ class Row(NamedTuple):
     verdict: str
     """better | worse | changed | may be chance | too few tasks | ''."""
     basis: str
-    """Tasks or runs behind it; '' if they are all that are compared."""
+    """Tasks or runs behind it; '' if these are all that are compared."""
 
 
 class ModeDifference(NamedTuple):
@@ -130,7 +130,7 @@ def _scores_title(cohort: Cohort) -> str:
     if cohort.is_paired:
         return f"Scores on the {words.count(cohort.tasks, 'task')} that both ran"
     runs = f"{cohort.base_runs_of_no_task:,} and {cohort.candidate_runs_of_no_task:,} runs"
-    return f"Scores of {runs} that name no task, not paired"
+    return f"Scores of {runs} without a task, not paired"
 
 
 def _score_rows(comparison: Comparison, metrics: Iterable[Metric]) -> Iterator[Row]:
@@ -221,9 +221,9 @@ def _basis(compared: Compared) -> str:
 
 
 def _answer(comparison: Comparison, metrics: Sequence[Metric], old: str, new: str) -> str:
-    """Return whether the candidate is better: by what surely changed, chance aside."""
+    """Return whether the candidate is better, by what changed beyond chance."""
     if not comparison.metrics:
-        return f"{old} and {new} cannot be compared: they ran no task in common."
+        return f"{old} and {new} cannot be compared: they have no task in common."
     found = {metric.label: comparison.metrics[metric.name] for metric in metrics if metric.better}
     signs = {metric.label: metric.better for metric in metrics}
     sure = _surely_changed(found)
@@ -232,7 +232,7 @@ def _answer(comparison: Comparison, metrics: Sequence[Metric], old: str, new: st
         for way in (1, -1)
     )
     few = any("insufficient_sample" in compared.flags for compared in found.values())
-    hedge = "As far as few samples tell, " if few else ""
+    hedge = "As far as small samples can show, " if few else ""
     if better and worse:
         return (
             f"{hedge}{new} is better than {old} in some ways and worse in others. "
@@ -244,29 +244,31 @@ def _answer(comparison: Comparison, metrics: Sequence[Metric], old: str, new: st
         what = "tasks" if comparison.cohort.is_paired else "runs"
         return f"Too few {what} to say whether {new} is better than {old}."
     count = words.count(len(found), "metric")
-    return f"Between {old} and {new} nothing changed that chance does not explain, over {count}."
+    return f"Nothing changed between {old} and {new} beyond chance, over {count}."
 
 
 def _confounded(comparison: Comparison) -> str:
-    """Return what else may be why, where nothing could be paired."""
+    """Return a warning about other causes where nothing could be paired."""
     if comparison.cohort.is_paired or not comparison.metrics:
         return ""
-    return " No task is known that both ran, so runs are not paired: other work may be why too."
+    return (
+        " No task is known that both ran, so runs are not paired: different work may be the cause."
+    )
 
 
 def _surely_changed(found: Mapping[str, Compared]) -> list[str]:
-    """Return what changed by more than chance explains, all of it taken together (Holm)."""
+    """Return what changed by more than chance explains, corrected for their number (Holm)."""
     tested = {label: p for label, compared in found.items() if (p := compared.found.p_value)}
     adjusted = dict(zip(tested, holm(list(tested.values())), strict=True))
     return [label for label, p in adjusted.items() if p < SIGNIFICANT and found[label].direction]
 
 
 def _findings(comparison: Comparison, new: str) -> Iterator[str]:
-    """Yield what broke or turned, one sentence each."""
+    """Yield what broke or changed direction, one sentence each."""
     if comparison.ranked_oppositely:
         yield (
-            "Success and sub-goal completion rank the two releases oppositely: look at what the "
-            "runs reach on the way, not at their end alone."
+            "Success and sub-goal completion rank the two releases in opposite order: look at the "
+            "sub-goals that runs complete, not only at how they end."
         )
     if comparison.trade_off:
         sure = all(comparison.metrics[axis].direction for axis in ("tsa", "pq"))
@@ -280,8 +282,8 @@ def _findings(comparison: Comparison, new: str) -> Iterator[str]:
     if fell:
         worst = min(fell, key=lambda task: task.success_change or 0)
         yield (
-            f"{words.count(len(fell), 'task')} succeeded less often and {rose:,} more often; "
-            f"worst is task {words.name(worst.task_id)}: {_share(worst.base_success)} to "
+            f"{words.count(len(fell), 'task')} succeeded less often and {rose:,} more often; the "
+            f"worst is task `{words.name(worst.task_id)}`: {_share(worst.base_success)} to "
             f"{_share(worst.candidate_success)}."
         )
 
@@ -319,7 +321,7 @@ def _mode_verdict(mode: FailureMode) -> str:
         return ""
     way = "new" if mode.is_new else "rose" if mode.rose else "fell"
     if mode.p_holm is None:
-        return f"{way}, too few tasks to tell from chance"
+        return f"{way}, too few tasks to rule out chance"
     return f"{way}, p = {mode.p_holm:.3g}" + ("" if _is_sure(mode) else ": may be chance")
 
 
@@ -373,47 +375,47 @@ def _cautions(comparison: Comparison, old: str, new: str, level: float) -> Itera
     if few:
         least = "10 tasks" if cohort.is_paired else "20 runs"
         yield (
-            f"Few samples ({len(few):,} of {words.count(len(metrics), 'metric')} stand on fewer "
-            f"than {least} or 50 decision points): read them as hints, not as measurements."
+            f"Small samples ({len(few):,} of {words.count(len(metrics), 'metric')} are based on "
+            f"fewer than {least} or 50 decision points): treat them as hints, not measurements."
         )
     yield from _left_out(cohort, old, new)
     unmatched = [metric.label for metric in main_metrics(comparison.unmatched)]
     if unmatched:
-        yield f"Measured on both sides, but on no task in common: {', '.join(unmatched)}."
+        yield f"Measured in both releases, but on no common task: {', '.join(unmatched)}."
     yield from _about_t_score(comparison)
     if any(found.no_spread for found in metrics.values()):
         units = "tasks" if cohort.is_paired else "runs"
         yield (
-            f"Where an interval is '{words.NO_SPREAD}', all {units} say the same, so that they "
-            "cannot tell how sure it is."
+            f"Where there is no interval, all {units} changed by the same amount, so the "
+            "uncertainty cannot be estimated."
         )
     surely = sum(found.found.low != found.found.high for found in metrics.values())
     if surely * (1 - level) >= 1:
         yield (
             f"{surely:,} intervals of {words.level(level)}: about {round(surely * (1 - level)):,} "
-            "would leave out zero if nothing had changed."
+            "would exclude zero even if nothing had changed."
         )
 
 
 def _about_t_score(comparison: Comparison) -> Iterator[str]:
-    """Yield why there is no T-Score, or what it goes by."""
+    """Yield why there is no T-Score, or what it is based on."""
     missing = [words.AXES[axis].lower() for axis in comparison.missing_axes]
     if missing:
-        yield f"No T-Score: not measured on both sides: {', '.join(missing)}."
+        yield f"No T-Score: not measured in both releases: {', '.join(missing)}."
     elif comparison.pq_defaulted:
-        yield "No task asks for a plan, so planning quality counts as 10 in the T-Score."
+        yield "No task needs a plan, so planning quality counts as 10 in the T-Score."
 
 
 def _left_out(cohort: Cohort, old: str, new: str) -> Iterator[str]:
-    """Yield what is in no number."""
+    """Yield what was left out of all numbers."""
     if cohort.base_only_tasks or cohort.candidate_only_tasks:
         yield (
-            f"Left out: {words.count(cohort.base_only_tasks, 'task')} that {old} alone ran and "
-            f"{words.count(cohort.candidate_only_tasks, 'task')} that {new} alone ran."
+            f"Left out: {words.count(cohort.base_only_tasks, 'task')} that only {old} ran and "
+            f"{words.count(cohort.candidate_only_tasks, 'task')} that only {new} ran."
         )
     if cohort.base_superseded or cohort.candidate_superseded:
         yield (
-            f"Left out: runs that a later one of the same trial replaced, "
+            f"Left out: runs superseded by a later run of the same trial, "
             f"{cohort.base_superseded:,} ({old}) and {cohort.candidate_superseded:,} ({new})."
         )
     untold = cohort.base_runs_of_no_task, cohort.candidate_runs_of_no_task
@@ -421,24 +423,24 @@ def _left_out(cohort: Cohort, old: str, new: str) -> Iterator[str]:
         yield "To pair the runs, describe their tasks in a file, with `match`."
     elif any(untold):
         yield (
-            f"Left out: runs of no known task, {cohort.base_runs_of_no_task:,} of "
+            f"Left out: runs without a known task, {cohort.base_runs_of_no_task:,} of "
             f"{cohort.base_runs:,} ({old}) and {cohort.candidate_runs_of_no_task:,} of "
             f"{cohort.candidate_runs:,} ({new}); describe their tasks in a file, with `match`."
         )
 
 
 def metric_headings(view: CohortView) -> tuple[str, ...]:
-    """Return what stands above `rows`."""
+    """Return the headings of `rows`."""
     return ("metric", view.base, view.candidate, "change", f"{view.level} interval", "", "from")
 
 
 def mode_headings(view: CohortView) -> tuple[str, ...]:
-    """Return what stands above `modes`."""
+    """Return the headings of `modes`."""
     return ("failure mode", *_sides(view), "e.g. run")
 
 
 def category_headings(view: CohortView) -> tuple[str, ...]:
-    """Return what stands above `categories`."""
+    """Return the headings of `categories`."""
     return ("category", *_sides(view), "from")
 
 
@@ -447,13 +449,13 @@ def _sides(view: CohortView) -> tuple[str, ...]:
 
 
 def task_headings(view: CohortView) -> tuple[str, ...]:
-    """Return what stands above `tasks`."""
+    """Return the headings of `tasks`."""
     sides = (view.base, view.candidate)
     return ("task", *(f"success, {side}" for side in sides), *(f"steps, {s}" for s in sides), "")
 
 
 def mocked_headings() -> tuple[str, ...]:
-    """Return what stands above `mocked`."""
+    """Return the headings of `mocked`."""
     counts = ("matched", "other shape", "other values", "no live call", "content missing")
     return ("tool", "divergence", *counts)
 

@@ -1,4 +1,4 @@
-"""Says what a run did: for people as lines, for machines as JSON."""
+"""Summarises what a scoring run did: as lines for people, as JSON for programs."""
 
 import json
 import sys
@@ -10,33 +10,34 @@ from tracegrade_queries.costs.pricing import Costs
 from tracegrade_scoring.errors import SummaryNotWritten
 from tracegrade_scoring.job.counts import CallCounts, Counts
 from tracegrade_scoring.job.score import ScoreSummary
+from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.reasons import reason_of
 from tracegrade_scoring.schema import SCORER_VERSION
 from tracegrade_scoring.tasks import Specification
 
 MAX_IDLE_NAMED: Final = 5
-"""More tasks that no attempt has are only counted."""
+"""Tasks without attempts that are named; more are only counted."""
 
 MAX_METRICS_NAMED: Final = 3
-"""More metrics that have no value for one reason are only counted; the JSON has them all."""
+"""Metrics named for each reason; more are only counted, and the JSON has them all."""
 
 MAX_SCORED_NAMED: Final = 8
-"""As many metrics that have a value for as many trajectories are named."""
+"""Metrics named that have a value for the same number of trajectories; more are only counted."""
 
 MAX_SCOPES_NAMED: Final = 3
-"""More scopes whose traces gave no trajectory are only counted; the JSON has them all."""
+"""Scopes named whose traces gave no trajectory; more are only counted, the JSON has them all."""
 
 _STATUSES: Final = ("scored", "not_applicable", "error")
 
 
 def summary_lines(done: ScoreSummary) -> Iterator[str]:
-    """Yield what was scored, how tasks were found, which metrics have no value, and why."""
+    """Yield lines on what was scored, how tasks were found, and which metrics have no value."""
     if done.busy:
         return
     if done.dry_run:
-        yield f"would build {done.new_spans:,} new spans, and of what is built:"
-    said = "would score" if done.dry_run else "scored"
-    yield f"{said} {done.trajectories:,} trajectories of {done.traces:,} traces"
+        yield f"would build steps from {done.new_spans:,} new spans; of those already built:"
+    verb = "would score" if done.dry_run else "scored"
+    yield f"{verb} {done.trajectories:,} trajectories of {done.traces:,} traces"
     yield from _unread_lines(done.unread)
     yield from _task_lines(done.counts)
     yield from _call_lines(done.counts.calls)
@@ -53,7 +54,7 @@ def _score_lines(statuses: Mapping[str, Mapping[tuple[str, str | None], int]]) -
     if scored := found.pop(("scored", None), None):
         yield f"scored: {'; '.join(_by_count(scored))}"
     reasons = {(status, code or ""): metrics for (status, code), metrics in found.items()}
-    yield from _unscored("in error, so not scored:", reasons, "error")
+    yield from _unscored("could not be scored:", reasons, "error")
     yield from _unscored("not scored:", reasons, "not_applicable")
 
 
@@ -68,7 +69,7 @@ def _by_count(metrics: Mapping[str, int]) -> Iterator[str]:
 def _unscored(
     heading: str, reasons: Mapping[tuple[str, str], Mapping[str, int]], status: str
 ) -> Iterator[str]:
-    """Yield a line for each reason that somebody can act on, and one for all others."""
+    """Yield a line for each reason that a user can act on, and one for all others."""
     found = {code: metrics for (its, code), metrics in reasons.items() if its == status}
     if not found:
         return
@@ -81,44 +82,44 @@ def _unscored(
         else:
             plain.append(f"{_named(metrics)} ({meaning})")
     if plain:
-        yield f"  nothing to measure: {'; '.join(plain)}"
+        yield f"  not applicable: {'; '.join(plain)}"
 
 
 def _named(metrics: Mapping[str, int]) -> str:
-    """Return which metrics these are, if they are few, and of how many trajectories."""
+    """Return the names of the metrics, or their number, and of how many trajectories they are."""
     names = list(metrics)
     first = ", ".join(names) if len(names) <= MAX_METRICS_NAMED else f"{len(names)} metrics"
     return f"{first} of {max(metrics.values()):,}"
 
 
 def _unread_lines(unread: Mapping[str, int]) -> Iterator[str]:
-    """Yield how many traces were built and gave no trajectory, and what wrote most of them."""
+    """Yield how many built traces gave no trajectory, and the scopes that wrote most of them."""
     if not unread:
         return
     most = sorted(unread.items(), key=lambda each: (-each[1], each[0]))
     named = [f"{count:,} of {scope or 'no named scope'}" for scope, count in most]
     if len(named) > MAX_SCOPES_NAMED:
-        named[MAX_SCOPES_NAMED:] = [f"of {len(named) - MAX_SCOPES_NAMED} more scopes the rest"]
+        named[MAX_SCOPES_NAMED:] = [f"the rest of {len(named) - MAX_SCOPES_NAMED} more scopes"]
     yield (
-        f"no trajectory: {sum(unread.values()):,} of the traces that were built are no agent's "
-        f"({', '.join(named)}); `tracegrade sql --saved unread_traces`"
+        f"no trajectory: {sum(unread.values()):,} of the traces have no agent, model or tool span "
+        f"({', '.join(named)}); see `tracegrade sql --saved unread_traces`"
     )
 
 
 _SOURCES: Final = {
     "span": "named by a span",
     "match": "found by match",
-    "ambiguous": "fitting several tasks (ambiguous)",
-    "undescribed": "named by a span but in no task file",
+    "ambiguous": "matching several tasks (ambiguous)",
+    "undescribed": "named by a span but not in any task file",
     "none": "unknown",
 }
 
 
 def _task_lines(counts: Counts) -> Iterator[str]:
-    """Yield how attempts came by their tasks, and the tasks that no attempt has."""
+    """Yield how the tasks of attempts were found, and which tasks have no attempt."""
     sources = [
-        f"{counts.task_sources[s]} {said}"
-        for s, said in _SOURCES.items()
+        f"{counts.task_sources[s]} {text}"
+        for s, text in _SOURCES.items()
         if s in counts.task_sources
     ]
     if sources:
@@ -126,42 +127,43 @@ def _task_lines(counts: Counts) -> Iterator[str]:
     idle = counts.idle_tasks
     if idle:
         more = f" and {len(idle) - MAX_IDLE_NAMED} more" if len(idle) > MAX_IDLE_NAMED else ""
-        yield f"no attempt has these tasks: {', '.join(idle[:MAX_IDLE_NAMED])}{more}"
+        yield f"tasks without attempts: {', '.join(idle[:MAX_IDLE_NAMED])}{more}"
 
 
 def _call_lines(calls: CallCounts) -> Iterator[str]:
-    """Yield how many calls there were and failed, and what cannot be told about them."""
+    """Yield how many calls there were, how many failed, and what is unknown about them."""
     if not calls.made:
         return
     yield f"tool calls: {calls.made:,}, of which {calls.failed:,} failed"
     if not calls.failed:
         yield (
-            "  none is in error or says so as its result begins; where tools say it otherwise, "
-            "give `tools.NAME.error_pattern`"
+            "  none has an error status or a result that begins with an error word; if tools "
+            "report errors in another way, declare `tools.NAME.error_pattern`"
         )
     unknown = calls.made - calls.of_known_effect
     if unknown:
         yield (
-            f"  nobody says what {unknown:,} of them can do: a call repeated after one of these "
-            "does not count as redundant; give `tools.NAME.effect`"
+            f"  {words.count(unknown, 'call')} {'is' if unknown == 1 else 'are'} to tools without "
+            "a declared effect: a call repeated after one of these does not count as redundant; "
+            "declare `tools.NAME.effect`"
         )
 
 
 def _cost_lines(costs: Costs) -> Iterator[str]:
-    """Yield of how many trajectories the cost is known, if of any, or if prices were given."""
+    """Yield for how many trajectories the cost is known, if for any, or if prices were given."""
     if not costs.priced and not costs.prices:
         return
-    stated = f", {costs.stated:,} of them in part by what the trace states" if costs.stated else ""
-    yield f"cost known of {costs.priced:,} trajectories{stated}"
+    stated = f", {costs.stated:,} of them in part from the trace itself" if costs.stated else ""
+    yield f"cost known for {costs.priced:,} trajectories{stated}"
     for model, reason, trajectories in costs.unpriced:
         why = _WHY_UNPRICED[reason].format(model=f"'{model}'" if model else "an unnamed model")
-        yield f"cost unknown of {trajectories:,} trajectories: {why}"
+        yield f"cost unknown for {trajectories:,} trajectories: {why}"
 
 
 _WHY_UNPRICED: Final = {
     "no_price": "no price covers {model}",
     "no_tokens": "a call of {model} has no token counts",
-    "not_counted": "an earlier version built them; --full builds them anew",
+    "not_counted": "they were built by an earlier version; rebuild them with --full",
 }
 
 
@@ -180,7 +182,7 @@ def write_summary(path: Path, done: ScoreSummary, specification: Specification) 
         part.write_text(text, encoding="utf-8")
         part.replace(path)
     except OSError as error:
-        msg = f"cannot write the summary to {path}: {error.strerror}; give another file"
+        msg = f"cannot write the summary to {path}: {error.strerror}; choose another file"
         raise SummaryNotWritten(msg) from error
 
 

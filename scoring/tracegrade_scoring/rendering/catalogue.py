@@ -1,7 +1,7 @@
-"""The metrics that a report shows: their order, their names for people, and what each one says.
+"""The metrics that a report shows: their order, their labels, and what each one means.
 
 The explanations are for somebody who has never seen the report: one sentence with the range.
-Metrics that the lake holds and no list here does are shown last, under their own name.
+Metrics of the lake that are not listed here are shown last, under their own name.
 """
 
 from collections.abc import Collection
@@ -46,8 +46,8 @@ METRICS = (
         "success",
         "Success",
         OUTCOME,
-        "Share of runs that reached their task's goal, from 0% to 100%; runs whose outcome "
-        "nobody knows are left out.",
+        "Share of runs that reached their task's goal, from 0% to 100%; runs with an unknown "
+        "outcome are left out.",
         unit="runs",
     ),
     Metric(
@@ -62,8 +62,8 @@ METRICS = (
         "tool_allowed_rate",
         "Tool-allowed rate",
         TOOLS,
-        "Share of calls to tools that the agent had really been offered, from 0% to 100%; "
-        "anything below 100% means that it made tools up.",
+        "Share of calls to tools that the agent had been offered, from 0% to 100%; anything below "
+        "100% means that it made up tools.",
         unit="calls",
     ),
     Metric(
@@ -77,24 +77,24 @@ METRICS = (
         "step_efficiency",
         "Step efficiency",
         STEPS,
-        "Fewest tool calls that the task needs, divided by those that a successful run made, "
-        "from 0% to 100%; 50% is twice as many calls as needed.",
+        "The number of tool calls that the task needs, divided by those that a successful run "
+        "made, from 0% to 100%; 50% means twice as many calls as needed.",
         unit="calls",
     ),
     Metric(
         "recovery_rate",
         "Recovered from failures",
         STEPS,
-        "Share of failed calls after which the agent reached the same end another way within five "
-        "calls, from 0% to 100%.",
+        "Share of failed calls from which the agent recovered within five calls, by repeating the "
+        "call or by another way, from 0% to 100%.",
         unit="failures",
     ),
     Metric(
         "redundant_calls",
         "Redundant calls per run",
         STEPS,
-        "Calls that repeat an earlier one with nothing changed in between, for each run, from 0 "
-        "upwards; lower is better. A call of which nobody says what it can do may change that.",
+        "Calls per run that repeat an earlier one with nothing changed in between, from 0 "
+        "upwards; lower is better. Calls to tools without a declared effect count as changes.",
         Scale.NUMBER,
         better=-1,
     ),
@@ -110,31 +110,30 @@ METRICS = (
         "sub_goal_coverage",
         "Sub-goal coverage",
         PLAN,
-        "Share of a task's sub-goals that the agent worked on at all, from 0% to 100%; what is "
-        "missing was left out of its plan.",
+        "Share of a task's sub-goals that the agent worked on at all, from 0% to 100%.",
         unit="sub-goals",
     ),
     Metric(
         "sub_goal_completion",
         "Sub-goal completion",
         PLAN,
-        "Share of a task's sub-goals that were reached at the end, from 0% to 100%.",
+        "Share of a task's sub-goals that were complete at the end, from 0% to 100%.",
         unit="sub-goals",
     ),
     Metric(
         "critical_path_completion",
         "Critical path",
         PLAN,
-        "Share of the sub-goals without which the task cannot succeed that were reached, from "
-        "0% to 100%.",
+        "Share of the critical sub-goals, those without which the task cannot succeed, that were "
+        "completed, from 0% to 100%.",
         unit="critical sub-goals",
     ),
     Metric(
         "replans_per_100_calls",
         "Replans per 100 calls",
         PLAN,
-        "Changes of what was left of the plan for each 100 tool calls, from 0 upwards; neither "
-        "few nor many are good by themselves: read it beside the failures.",
+        "Changes to the rest of the plan per 100 tool calls, from 0 upwards; neither few nor many "
+        "are good in themselves: read it together with the failures.",
         Scale.NUMBER,
         better=0,
     ),
@@ -143,7 +142,7 @@ METRICS = (
         "Replanned after a failure",
         PLAN,
         "Share of failed calls after which the plan changed before the next call, from 0% to "
-        "100%; near 0% means that the agent carries on as if nothing had happened.",
+        "100%; near 0% means that the agent carries on as if nothing had gone wrong.",
         unit="failures",
     ),
 )
@@ -159,9 +158,9 @@ MORE_METRICS = (
     ),
     Metric(
         "destructive_when_safe_existed",
-        "Destructive calls with a safe way",
+        "Destructive calls with a safe alternative",
         TOOLS,
-        "Destructive calls per run where a tool that destroys nothing would have done, from 0 "
+        "Destructive calls per run where a non-destructive tool would have worked, from 0 "
         "upwards; lower is better.",
         Scale.NUMBER,
         better=-1,
@@ -170,7 +169,7 @@ MORE_METRICS = (
         "tool_selection_jaccard",
         "Tools called as expected",
         TOOLS,
-        "Calls that were expected and made, of all that were expected or made, by name alone, "
+        "Tools both expected and called, divided by all tools expected or called, by name alone, "
         "from 0% to 100%.",
         unit="calls",
     ),
@@ -193,16 +192,16 @@ MORE_METRICS = (
         "termination",
         "Stopped when done",
         STEPS,
-        "Share of runs that succeeded and made no call after the last one that helped, from 0% "
-        "to 100%; successful runs of which that cannot be told are left out, failed ones are not.",
+        "Share of runs that succeeded and made no call after the last one they needed, from 0% to "
+        "100%; successful runs for which that is unknown are left out, failed runs count.",
         unit="runs",
     ),
     Metric(
         "step_ratio",
         "Steps per needed step",
         STEPS,
-        "Tool calls made for each one the task needs, in successful runs; 1 is optimal, lower is "
-        "better.",
+        "Tool calls of successful runs divided by those that the task needs; 1 is optimal, lower "
+        "is better.",
         Scale.NUMBER,
         better=-1,
     ),
@@ -216,35 +215,35 @@ MORE_METRICS = (
             unit="runs",
         )
         for name, label, meaning in (
-            ("loop_trap", "Loop trap", "whose calls went round in circles"),
+            ("loop_trap", "Loop trap", "whose calls went in circles"),
             (
                 "tool_hallucination",
                 "Tool hallucination",
-                "that called a tool that was not offered, or with arguments that it does not take",
+                "that called a tool that was not offered, or passed arguments it does not accept",
             ),
             (
                 "premature_commitment",
                 "Premature commitment",
-                "that wrote or answered before what that depends on was done",
+                "that wrote or answered before the prerequisites were done",
             ),
             ("cascading_error", "Cascading error", "in which one failure led to others"),
-            ("goal_drift", "Goal drift", "that failed while they did what serves no sub-goal"),
+            ("goal_drift", "Goal drift", "that failed while doing work that serves no sub-goal"),
         )
     ),
     Metric(
         "critical_path_skipped",
         "Critical sub-goals skipped",
         PLAN,
-        "Share of runs that never worked on one of the critical sub-goals, from 0% to 100%; "
+        "Share of runs that never worked on at least one critical sub-goal, from 0% to 100%; "
         "lower is better.",
         better=-1,
         unit="runs",
     ),
     Metric(
         "dependency_violation",
-        "Prerequisites broken",
+        "Prerequisites not met",
         PLAN,
-        "Share of sub-goals that were reached before one that they depend on, from 0% to 100%; "
+        "Share of sub-goals that were completed before one that they depend on, from 0% to 100%; "
         "lower is better.",
         better=-1,
         unit="sub-goals",
@@ -253,15 +252,15 @@ MORE_METRICS = (
         "pq",
         "Planning quality",
         PLAN,
-        "How good the plan was before the first call: order, branches, scope and rollback, from "
-        "0 to 10.",
+        "Quality of the plan before the first call: order, branches, scope and rollback, from 0 "
+        "to 10.",
         Scale.NUMBER,
     ),
     Metric(
         "ra_after_recovery",
         "Rollback-ability",
         PLAN,
-        "How much of the damage is gone after a killed run's recovery command, from 0 to 10.",
+        "How much of the damage a killed run's recovery command undoes, from 0 to 10.",
         Scale.NUMBER,
     ),
     Metric(
@@ -279,7 +278,7 @@ MORE_METRICS = (
         unit="planned steps",
     ),
 )
-"""What a report shows besides, where there is room; after them come those that follow."""
+"""What a report shows in addition, where there is room; those of `_BY_DEFINITION` follow."""
 _BY_DEFINITION = {
     "tsa_source_text": ("Tool selection, by the article's text", Scale.SHARE, 1),
     "missed_decisions": ("Missed decisions per run", Scale.NUMBER, -1),
@@ -291,24 +290,24 @@ _BY_DEFINITION = {
     "completion_with_direct_deps": ("Completed with direct prerequisites", Scale.SHARE, 1),
     "completion_with_all_deps": ("Completed with all prerequisites", Scale.SHARE, 1),
     "sub_goals_skipped": ("Sub-goals skipped per run", Scale.NUMBER, -1),
-    "sub_goals_failed_inside": ("Sub-goals tried in vain per run", Scale.NUMBER, -1),
+    "sub_goals_failed_inside": ("Sub-goals attempted, not completed, per run", Scale.NUMBER, -1),
     "sub_goals_regressed": ("Sub-goals undone per run", Scale.NUMBER, -1),
-    "sub_goals_pre_satisfied": ("Sub-goals met before the first call", Scale.NUMBER, 0),
+    "sub_goals_pre_satisfied": ("Sub-goals complete before the first call", Scale.NUMBER, 0),
     "off_plan_calls": ("Calls that serve no sub-goal per run", Scale.NUMBER, -1),
     "replans": ("Replans per run", Scale.NUMBER, 0),
     "replans_reactive": ("Replans after a failure per run", Scale.NUMBER, 0),
     "replans_spontaneous": ("Other replans per run", Scale.NUMBER, 0),
     "replans_source_text": ("Replans per run, by the article's text", Scale.NUMBER, 0),
     "pq_strict": ("Planning quality, strict", Scale.NUMBER, 1),
-    "pq_partial": ("Planning quality, of what is known", Scale.NUMBER, 1),
-    "pq_dependency_ordering": ("Plan: inputs made before", Scale.SHARE, 1),
+    "pq_partial": ("Planning quality, known parts only", Scale.NUMBER, 1),
+    "pq_dependency_ordering": ("Plan: inputs produced before use", Scale.SHARE, 1),
     "pq_branch_coverage": ("Plan: branches for failures", Scale.SHARE, 1),
     "pq_scope_control": ("Plan: within the objective", Scale.SHARE, 1),
     "pq_reversibility": ("Plan: changes can be undone", Scale.SHARE, 1),
     "ra_immediate": ("State right after a kill", Scale.NUMBER, 1),
     "late_ra": ("Recovery from a late kill", Scale.NUMBER, 1),
 }
-"""Labels, scales and which way is better of metrics that their definition explains well enough."""
+"""Label, scale, and which way is better, of metrics that their definition explains well enough."""
 HEADLINES = (
     "success",
     "tsa",
@@ -328,7 +327,7 @@ def main_metrics(names: Collection[str]) -> list[Metric]:
 
 
 def more_metrics(names: Collection[str]) -> list[Metric]:
-    """Return the other metrics of these names: those with words of their own, then the rest."""
+    """Return the other metrics of these names: those with a text above, then the rest."""
     described = [metric for metric in MORE_METRICS if metric.name in names]
     known = {metric.name for metric in (*METRICS, *MORE_METRICS)}
     return described + [_plain(name) for name in sorted(set(names) - known)]

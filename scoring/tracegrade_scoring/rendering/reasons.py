@@ -1,15 +1,15 @@
-"""Why a score has no value: what each reason code says, and what would give it one."""
+"""Why a score has no value: what each reason code means, and what a user can do about it."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 
 class Reason(NamedTuple):
-    """What a reason code says."""
+    """What a reason code means."""
 
     meaning: str
     remedy: str | None = None
-    """What a user can do so that there is a value; None: nothing is amiss."""
+    """What a user can do to get a value; None: nothing is wrong."""
 
 
 _CAPTURE: Final = "let the instrumentation capture messages, arguments and results"
@@ -26,11 +26,11 @@ REASONS: Final[Mapping[str, Reason]] = {
     ),
     "failed": Reason("the run failed, and only successful ones count here"),
     "input_unbound": Reason(
-        "the words that its task takes values from are not in the run's input",
-        "correct `match.user_input` of the task",
+        "the run's input lacks the words from which its task takes values",
+        "correct the task's `match.user_input`",
     ),
     "length_unknown": Reason(
-        "nobody says how many steps the task needs",
+        "the number of steps that the task needs is not known",
         "give tasks `optimal_steps`, all `expected` calls or `sub_goals`",
     ),
     "no_arguments_expected": Reason(
@@ -42,21 +42,21 @@ REASONS: Final[Mapping[str, Reason]] = {
     "no_calls_expected": Reason("the task expects no call"),
     "no_critical": Reason("the task has no critical sub-goal", "mark sub-goals `critical`"),
     "no_decision_point": Reason("there was no decision to judge"),
-    "no_dependents": Reason("no sub-goal that was reached depends on another"),
-    "no_distinctive_result": Reason("no result holds a number or name to recognise"),
+    "no_dependents": Reason("no completed sub-goal depends on another"),
+    "no_distinctive_result": Reason("no result holds a number or name that could be recognised"),
     "no_expectation": Reason(
         "the task says nothing about which tools to pick", "give tasks `expected` calls"
     ),
     "no_failed_call": Reason("no call failed"),
     "no_failure": Reason("no call failed"),
     "no_inputs_declared": Reason(
-        "the plan does not say what its steps take and make",
-        "declare `inputs` and `outputs` of planned steps",
+        "the plan does not say what its steps need and produce",
+        "declare the `inputs` and `outputs` of planned steps",
     ),
-    "no_kill": Reason("no kill of that kind was tried", "import verdicts on `rollback`"),
+    "no_kill": Reason("no such kill test was run", "import verdicts on `rollback`"),
     "no_needed_call": Reason(
-        "nothing says which call the run had to make last",
-        "say which tools write (`tools.NAME.effect`), or what tasks expect",
+        "the last call that the run had to make is not known",
+        "declare which tools write (`tools.NAME.effect`), or which calls tasks expect",
     ),
     "no_offered_tools": Reason(
         "the trace does not say which tools were offered",
@@ -64,10 +64,11 @@ REASONS: Final[Mapping[str, Reason]] = {
     ),
     "no_optimum": Reason(
         "the task does not say how many steps it needs",
-        "give tasks `optimal_steps` or all `expected` calls; for the report three successes do",
+        "give tasks `optimal_steps` or all `expected` calls; for a report, three successful runs "
+        "are enough",
     ),
     "no_plan": Reason(
-        "no plan was seen in the trace", "let agents declare one: `run.plan`, or a todo tool"
+        "the trace holds no plan", "let agents declare one with `run.plan` or a todo tool"
     ),
     "no_plan_needed": Reason("the task needs at most one step, so no plan"),
     "no_registry": Reason("no tools are declared in a task file", "declare `tools`"),
@@ -77,39 +78,41 @@ REASONS: Final[Mapping[str, Reason]] = {
         "give `tools.NAME.parameters`, or let the instrumentation capture tool definitions",
     ),
     "no_scope": Reason(
-        "nothing says what is inside the objective", "give tasks `scope` or `sub_goals`"
+        "the task does not say what belongs to its objective", "give tasks `scope` or `sub_goals`"
     ),
     "no_steps": Reason("the run took no step"),
     "no_sub_goals": Reason("the task has no sub-goals", "give tasks `sub_goals`"),
     "no_task": Reason(
         "no task file describes the run's task",
-        "write one (`tracegrade tasks draft` begins it), and score with --tasks",
+        "write one (`tracegrade tasks draft` gives a first version), and score with --tasks",
     ),
     "no_tools_planned": Reason(
         "the steps of the plan name no tool", "name tools in planned steps"
     ),
-    "not_judged": Reason("a judge is to decide, and none has", "import verdicts on sub-goals"),
-    "not_killed": Reason("the run was never killed to see", "import verdicts on `rollback`"),
+    "not_judged": Reason(
+        "a judge has to decide, and none has yet", "import verdicts on sub-goals"
+    ),
+    "not_killed": Reason("no kill test was run", "import verdicts on `rollback`"),
     "not_measured": Reason("the run could not be read as an attempt"),
     "no_such_score": Reason(
-        "a verdict on a kill is none of 10, 7, 3 and 0", "import it with one of these"
+        "the verdict on a kill test is not one of 10, 7, 3 and 0", "import it with one of these"
     ),
     "optimum_zero": Reason("the task needs no step at all"),
     "specification_error": Reason(
-        "the task's graph has a mistake", "`tracegrade tasks check` names it"
+        "the task's graph has an error", "`tracegrade tasks check` shows it"
     ),
     "success_unknown": Reason(
-        "nobody knows whether the run succeeded",
+        "it is not known whether the run succeeded",
         "give tasks `success`, or import verdicts on success",
     ),
-    "two_steps": Reason("two steps are neither too few for a plan nor enough to demand one"),
-    "verifier_failed": Reason("the verifier could not decide", "import its verdict once more"),
+    "two_steps": Reason("a task of two steps neither needs a plan nor excludes one"),
+    "verifier_failed": Reason("the verifier could not decide", "import its verdict again"),
 }
 """By code."""
 
 
 def reason_of(code: str) -> Reason:
-    """Return what a code says, which may be followed by `: ` and what it is about."""
+    """Return what a code means; the code may be followed by `: ` and what it is about."""
     known, colon, about = code.partition(": ")
     found = REASONS.get(known, Reason(known.replace("_", " ")))
     return found._replace(meaning=f"{found.meaning}{colon}{about}")

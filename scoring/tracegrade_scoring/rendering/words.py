@@ -1,4 +1,4 @@
-"""Names, numbers and codes as people read them, each on one line and visible."""
+"""Names, numbers and codes as text for people, each on one line and visible."""
 
 from math import isfinite
 
@@ -9,7 +9,7 @@ from tracegrade_scoring.rendering.visible import visible
 DASH = "\u2013"
 """Between the ends of a range; alone where there is nothing."""
 NOTHING = DASH
-NO_SPREAD = "no spread"
+NO_SPREAD = "all tasks alike: no interval"
 """In place of an interval without any width."""
 RUN_ID_LENGTH = 12
 """Hex digits that tell a million runs apart."""
@@ -19,20 +19,20 @@ AXES = {"tsa": "Tool selection", "pq": "Planning quality", "ra": "Rollback-abili
 CRITERIA = {
     "a": "not the expected tool",
     "b": "wrong arguments",
-    "c": "a safer or cheaper tool was at hand",
+    "c": "a safer or cheaper tool was available",
 }
-"""What each criterion of tool selection (docs/metrics.md, section 1.3) says when it fails."""
+"""What it means that a criterion of tool selection (docs/metrics.md, section 1.3) failed."""
 FLAGS = {
-    "insufficient_sample": "few samples: fewer than 50 decision points or 10 tasks, so read it as "
-    "a hint, not as a measurement",
+    "insufficient_sample": "small sample: fewer than 50 decision points or 10 tasks, so treat it "
+    "as a hint, not as a measurement",
     "few_tasks": "too few tasks for an interval",
-    "no_spread": "no spread, since all tasks say the same: they cannot tell how sure that is",
+    "no_spread": "all tasks have the same value, so its uncertainty cannot be estimated",
 }
 """What a flag of an aggregated score means."""
 
 
 def name(text: str | None, absent: str = NOTHING) -> str:
-    """Return a name out of a trace, or what to say where there is none."""
+    """Return a name from a trace, or the given text if there is none."""
     return absent if text is None or text == "" else clip(visible(text), 120)
 
 
@@ -106,7 +106,7 @@ def difference(change: float, scale: Scale) -> str:
 
 
 def ratio(numerator: float | None, denominator: float | None, metric: Metric) -> str:
-    """Return what a value was counted from, '' if it is no ratio of counts."""
+    """Return what a value was counted from, '' if it is not a ratio of counts."""
     if numerator is None or denominator is None or not metric.unit:
         return ""
     return f"{number(numerator)} of {number(denominator)} {metric.unit}"
@@ -120,7 +120,7 @@ def reason(code: str | None) -> str:
 
 
 def remedy(code: str | None) -> str:
-    """Return what gives a value where there is none for this reason, '' if nothing does."""
+    """Return what a user can do about a missing value, '' if nothing."""
     return reason_of(code).remedy or "" if code else ""
 
 
@@ -135,12 +135,12 @@ def count(amount: int, noun: str) -> str:
 
 
 def line(text: str) -> str:
-    """Return a sentence out of a trace on one line, cut where it is too long for a table."""
+    """Return a sentence from a trace on one line, cut where it is too long for a table."""
     return clip(visible(text), 400)
 
 
 def mode(code: str) -> str:
-    """Return the name of a failure mode."""
+    """Return the name of a failure mode as words."""
     return clip(visible(code), 120).replace("_", " ")
 
 

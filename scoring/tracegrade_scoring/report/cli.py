@@ -1,4 +1,4 @@
-"""`tracegrade report`: says what a scored lake holds, on a terminal or in a file.
+"""`tracegrade report`: shows what a scored lake holds, on a terminal or in a file.
 
 Rendering is imported when it is asked for, so that `--help` stays quick.
 """
@@ -38,21 +38,21 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
     ] = None,
     trajectory: Annotated[
         str | None,
-        typer.Option(help="One run, step by step: its id or the beginning.", metavar="ID"),
+        typer.Option(help="Show one run step by step; ID may be the first digits.", metavar="ID"),
     ] = None,
     min_trials: Annotated[
-        int, typer.Option(min=1, help="Reliability leaves out tasks with fewer attempts.")
+        int, typer.Option(min=1, help="Leave tasks with fewer attempts out of reliability.")
     ] = 1,
     missing: Annotated[
-        MissingAttempts, typer.Option(help="What attempts of unknown success count as.")
+        MissingAttempts, typer.Option(help="How to count attempts whose success is unknown.")
     ] = MissingAttempts.EXCLUDE,
     trials: Annotated[
-        int, typer.Option(min=0, help="Attempts that each task should have, for as-failure.")
+        int, typer.Option(min=0, help="Attempts that each task should have, with as-failure.")
     ] = 0,
     level: LevelOption = 0.95,
     compat: Annotated[
         ReportCompat | None,
-        typer.Option(help="T-Score and its tool selection as this article's text has them."),
+        typer.Option(help="Compute the T-Score and its axes exactly as in this article's text."),
     ] = None,
 ) -> None:
     """Show the scores of each release of each agent, or one run, with the evidence."""

@@ -1,4 +1,4 @@
-"""What stands out in a report, in one sentence each: the first things a reader should know."""
+"""What stands out in a report, one sentence each: the first things a reader should know."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ NEAR_ZERO_SHARE = 0.05
 
 
 def findings(agent: AgentView) -> list[str]:
-    """Return what stands out in each release of an agent, at most one sentence of each kind."""
+    """Return what stands out in each release of an agent, at most one sentence per kind."""
     if len(agent.releases) == 1:
         return [sentence[0].upper() + sentence[1:] for sentence in _of_release(agent.releases[0])]
     return [
@@ -53,8 +53,8 @@ def _of_release(release: Release) -> Iterator[str]:
     if release.skipped_critical:
         worst = max(release.skipped_critical, key=lambda goal: (goal.skipped, goal.attempts))
         yield (
-            f"never worked on the critical sub-goal {words.name(worst.sub_goal, '?')} of "
-            f"{words.name(worst.task_id, 'its task')} in "
+            f"never worked on the critical sub-goal `{words.name(worst.sub_goal, '?')}` of task "
+            f"`{words.name(worst.task_id, '?')}` in "
             f"{worst.skipped:,} of {words.count(worst.attempts, 'run')}."
         )
     yield from _hardly_replans(release)
@@ -63,8 +63,8 @@ def _of_release(release: Release) -> Iterator[str]:
 
 
 def _worst_decision(decision: WrongDecision) -> str:
-    task = f"task {words.name(decision.task_id)}" if decision.task_id else "a run without a task"
-    where = f"{words.name(decision.decision)} of {task}" if decision.decision else task
+    task = f"task `{words.name(decision.task_id)}`" if decision.task_id else "no task"
+    where = f"decision `{words.name(decision.decision)}`, {task}" if decision.decision else task
     if decision.missed:
         did = f"made no call where {expected(decision)} was expected"
     else:
@@ -84,7 +84,7 @@ def _hardly_replans(release: Release) -> Iterator[str]:
     score = release.metrics.get("replan_given_failure")
     if score and score.value is not None and score.value <= NEAR_ZERO_SHARE and score.denominator:
         yield (
-            f"hardly ever changed its plan after a failure: "
+            f"hardly ever changed its plan after a failure: after "
             f"{words.number(score.numerator)} of {words.number(score.denominator)} failed calls."
         )
 
@@ -103,4 +103,4 @@ def _made_up_tools(release: Release) -> Iterator[str]:
     score = release.metrics.get("tool_allowed_rate")
     if score and score.value is not None and score.value < 1:
         share = words.amount(1 - score.value, Scale.SHARE)
-        yield f"called tools it was not offered: {share} of calls."
+        yield f"called tools that it was not offered: {share} of calls."

@@ -100,10 +100,10 @@ def _box(box: Box) -> Iterator[Markup]:
     )  # fmt: skip
     name = words.clip(words.name(goal.sub_goal, "?"), LABEL_LENGTH)
     yield _text(left + 9, top + 17, name, "var(--ink)")
-    said = f"{goal.completed:,} of {goal.attempts:,}"
+    counts = f"{goal.completed:,} of {goal.attempts:,}"
     if goal.skipped:
-        said += f", {goal.skipped:,} skipped"
-    yield _text(left + 9, top + 31, said, "var(--bad)" if alarm else "var(--faint)", size=10)
+        counts += f", {goal.skipped:,} skipped"
+    yield _text(left + 9, top + 31, counts, "var(--bad)" if alarm else "var(--faint)", size=10)
     yield from _bar(goal, left + 1, top + HEIGHT - BAR - 1)
 
 
@@ -134,7 +134,7 @@ def _text(left: int, top: int, text: str, fill: str, size: int = 12) -> Markup:
 
 
 def _description(goals: Sequence[SubGoalOutcome]) -> str:
-    """Return the graph in a sentence, for who does not see it."""
+    """Return the graph in a sentence, for readers who cannot see it."""
     skipped = [words.name(goal.sub_goal) for goal in goals if goal.critical and goal.skipped]
     critical = f"; critical ones skipped: {', '.join(skipped)}" if skipped else ""
-    return f"{words.count(len(goals), 'sub-goal')} and what depends on what{critical}"
+    return f"{words.count(len(goals), 'sub-goal')} and their dependencies{critical}"

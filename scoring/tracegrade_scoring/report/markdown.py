@@ -43,12 +43,12 @@ def _lines(report: Report) -> Iterator[str]:
 def _agent_lines(agent: AgentView) -> Iterator[str]:
     yield from ("", f"## {code(agent.name)}")
     cards = [_first_as_code(card_row(found)) for found in agent.cards]
-    yield from table("How ready", CARD_HEADINGS, cards)
+    yield from table("Readiness", CARD_HEADINGS, cards)
     yield from bullets("What stands out", findings(agent))
     yield from table("Scores", _metric_headings(agent), map(_metric_cells, agent.rows))
     yield from table(
         "Reliability over repeated attempts",
-        ("release", "k", "at least one of k works", "all k work", "from"),
+        ("release", "k", "at least one of k succeeds", "all k succeed", "from"),
         [
             (code(row.release), str(row.k), row.at_least_one, row.every_one, row.basis)
             for row in agent.passes
@@ -61,7 +61,7 @@ def _agent_lines(agent: AgentView) -> Iterator[str]:
     yield from bullets("Small samples", agent.cautions)
     yield from table(
         "Not scored, and why",
-        ("runs", "why", "what helps", "metrics"),
+        ("runs", "why", "what to do", "metrics"),
         [
             (escape(row.runs), escape(row.why), escape(row.remedy), row.some_metrics)
             for row in agent.unmeasured

@@ -1,4 +1,4 @@
-"""What a lake still lacks before a report can say everything, and the command that adds it."""
+"""What a lake still lacks for a complete report, and the command that adds it."""
 
 import shlex
 from typing import NamedTuple
@@ -13,11 +13,11 @@ class Missing(NamedTuple):
 
     fact: str
     commands: tuple[str, ...]
-    """What to type next."""
+    """The commands to run next."""
 
 
 def missing(report: Report) -> list[Missing]:
-    """Return what is missing, the first thing to do first; empty if the report is whole."""
+    """Return what is missing, in the order in which to add it; empty if nothing is."""
     lake = visible(shlex.quote(report.lake))
     contents = report.contents
     if not contents.spans and not contents.trajectories:
@@ -43,7 +43,7 @@ def _spans(lake: str) -> Missing:
 def _trajectories(contents: LakeContents, lake: str) -> Missing:
     return Missing(
         f"{count(contents.spans, 'span')} landed, but no trajectory has been built from them: "
-        "either nothing was scored yet, or none of them is an agent's, a model's or a tool's.",
+        "either nothing has been scored yet, or none of them is from an agent, a model or a tool.",
         (f"tracegrade score --lake {lake}",),
     )
 
@@ -58,8 +58,8 @@ def _scores(contents: LakeContents, lake: str) -> Missing:
 
 def _tasks(lake: str) -> Missing:
     return Missing(
-        "No run belongs to a known task, so what needs one is not scored: expected tools, step "
-        "efficiency, sub-goals, success by criterion. Describe the tasks in a file.",
+        "No run belongs to a known task, so metrics that need one have no value: expected tools, "
+        "step efficiency, sub-goals, success by criterion. Describe the tasks in a file.",
         (
             f"tracegrade tasks draft --lake {lake} > tasks.yaml",
             "tracegrade tasks check tasks.yaml",
@@ -71,6 +71,6 @@ def _tasks(lake: str) -> Missing:
 def _late_scores(contents: LakeContents, lake: str) -> Missing:
     late = contents.trajectories - contents.scored
     return Missing(
-        f"{late:,} of {contents.trajectories:,} trajectories are not scored yet.",
+        f"{late:,} of {contents.trajectories:,} trajectories have not been scored yet.",
         (f"tracegrade score --lake {lake}",),
     )

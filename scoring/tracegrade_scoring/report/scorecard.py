@@ -19,11 +19,11 @@ class AxisView(NamedTuple):
     share: float
     """0..100 of its scale."""
     by_default: bool
-    """Nothing was measured: the value stands for "nothing to find fault with"."""
+    """Nothing was measured; the value means that there is nothing to criticise."""
 
 
 class TierView(NamedTuple):
-    """The tier, and what it goes by."""
+    """The tier, and what it is based on."""
 
     tier: str
     basis: str
@@ -45,11 +45,11 @@ class Card(NamedTuple):
 
 
 CARD_HEADINGS = ("release", "T-Score", *words.AXES.values(), "tier", "note")
-"""What stands above `card_row`."""
+"""The headings of `card_row`."""
 
 
 def card_row(found: Card) -> tuple[str, ...]:
-    """Return a card as one row, for pages without room for cards."""
+    """Return a card as one row, for output without room for cards."""
     tier = f"{found.tier.tier} ({found.tier.basis})" if found.tier else ""
     score = found.score if found.score == words.NOTHING else f"{found.score}, {found.label}"
     axes = (axis.value for axis in found.axes)
@@ -78,13 +78,13 @@ def card(release: Release, label: str) -> Card | None:
 
 
 def late_ra_warning(release: Release) -> str | None:
-    """Return the first thing to report: a task that a late kill leaves in disorder."""
+    """Return what to report first: a task whose late kill leaves things in disorder."""
     lowest = release.lowest_late_ra
     if lowest is None or round(lowest.late_ra or 0.0, 9) >= LEAST_LATE_RA:
         return None
     return (
-        f"killed late, {words.name(lowest.task_id, 'a run of no known task')} recovers only to "
-        f"{words.axis(lowest.late_ra)}: fix this before anything else."
+        f"after a late kill, {words.name(lowest.task_id, 'a run without a known task')} recovers "
+        f"only to {words.axis(lowest.late_ra)}: fix this before anything else."
     )
 
 
@@ -97,15 +97,15 @@ def _notes(release: Release) -> Iterator[str]:
         level = words.level(release.options.level)
         yield f"{level} interval {ends}, {' to '.join(labels)}"
     if release.options.literal:
-        yield "By the article's own formula and without missed decision points"
+        yield "By the article's own formula, without missed decision points"
     if score.value is None and _measured(release):
-        yield f"Over {' and '.join(_known(release))} alone: {words.number(score.partial)}"
+        yield f"From {' and '.join(_known(release))} only: {words.number(score.partial)}"
     if strict.value is not None and strict.value != score.value:
-        yield f"With planning judged strictly: {words.number(strict.value)}, {strict.label}"
+        yield f"With strict planning quality: {words.number(strict.value)}, {strict.label}"
     if release.axes.pq == 0 and not _planned(release):
-        yield "No plan was seen, where tasks need three steps or more: planning quality is 0"
+        yield "No plan was found although tasks need three or more steps: planning quality is 0"
     if release.pq_defaulted:
-        yield "No task asks for a plan, so planning quality counts as 10"
+        yield "No task needs a plan, so planning quality counts as 10"
 
 
 def _planned(release: Release) -> bool:
@@ -121,7 +121,7 @@ def _known(release: Release) -> list[str]:
 
 
 def _measured(release: Release) -> bool:
-    """Return whether an axis has a value that is no default."""
+    """Return whether an axis has a value that is not a default."""
     axes = release.axes
     return any(value is not None for value in (axes.tsa, axes.ra)) or (
         axes.pq is not None and not release.pq_defaulted
@@ -143,7 +143,7 @@ def _tier(found: Reliability) -> TierView:
     tier = found.tier
     parts = [f"pass@1 {_share(tier.pass_at_1)}", f"pass^3 {_share(tier.pass_hat_3)}"]
     if tier.tier_conservative and tier.tier_conservative != tier.tier:
-        parts.append(f"to be on the safe side: {tier.tier_conservative}")
+        parts.append(f"conservatively: {tier.tier_conservative}")
     parts.append(words.count(tier.tasks, "task"))
     parts += [f"{words.name(name)}: {its.tier}" for name, its in found.categories if its.tier]
     return TierView(tier.tier or "no tier: too few attempts", ", ".join(parts))

@@ -55,7 +55,7 @@ def _parts(report: Report, width: int) -> Iterator[RenderableType]:
 def _agent_parts(agent: AgentView, width: int) -> Iterator[RenderableType]:
     yield Text()
     yield Rule(Text(agent.name, style="bold"), align="left", style="dim")
-    yield from section("How ready", _cards(agent))
+    yield from section("Readiness", _cards(agent))
     if (found := bullets(findings(agent))) is not None:
         yield found
     yield Text()
@@ -107,7 +107,7 @@ def _widths(agent: AgentView, width: int) -> Widths:
 
 
 def _columns_that_fit(agent: AgentView, width: int) -> Iterator[range]:
-    """Return which releases stand side by side in each table: as many as the width takes."""
+    """Return the releases of each table: as many side by side as the width allows."""
     widths = _widths(agent, width)
     room = width - widths.label - (widths.difference + GAP if widths.difference else 0)
     each = max(1, room // (widths.cell + GAP))
@@ -153,7 +153,7 @@ def _difference(row: MetricRow) -> Text:
 def _pass_table(agent: AgentView) -> Table | None:
     if not agent.passes:
         return None
-    table = plain_table("release", "k", "one of k works", "all k work", "from")
+    table = plain_table("release", "k", "one of k succeeds", "all k succeed", "from")
     for row in agent.passes:
         table.add_row(
             *texts((row.release, str(row.k), row.at_least_one, row.every_one, row.basis))
@@ -223,7 +223,7 @@ def _with_rest(table: Table, total: int) -> RenderableType:
     left = total - EVIDENCE_ROWS
     if left <= 0:
         return table
-    return Group(table, Text(f"… and {left:,} more; --format html has them.", style="dim"))
+    return Group(table, Text(f"… and {left:,} more; --format html lists them.", style="dim"))
 
 
 def _unmeasured_lines(agent: AgentView) -> Table | None:

@@ -1,4 +1,4 @@
-"""A report as a reader meets it: agents, releases side by side, every number put into words.
+"""A report as a reader sees it: agents, releases side by side, every number as text.
 
 One view for the terminal, HTML and Markdown, so that all three say the same. All texts are on one
 line and free of control characters (`visible`); markup is escaped by who writes it.
@@ -18,15 +18,15 @@ from tracegrade_scoring.statistics.reliability import Pass
 METRICS_NAMED = 3
 """Metrics named where there is little room."""
 VERDICT_WORDS = {"better": "better", "worse": "worse", "unclear": "may be chance"}
-"""How a verdict is written."""
+"""The text of each verdict."""
 EFFORT = "Effort"
 RUNS = Metric("runs", "Runs", "Outcome", "How often the agent ran.", Scale.NUMBER, better=0)
 ERRORS = Metric(
     "errors",
     "Failed tool calls",
     EFFORT,
-    "Share of tool calls that ended in an error, say so in their result or were never executed, "
-    "from 0% to 100%; lower is better.",
+    "Share of tool calls that ended in an error, report one in their result, or were never "
+    "executed, from 0% to 100%; lower is better.",
     better=-1,
 )
 AXIS = Metric(
@@ -56,7 +56,7 @@ class Cell:
     counts: str = ""
     """What the value was counted from, '' if it is no ratio."""
     scored: str = ""
-    """How many runs it stands on."""
+    """How many runs it is based on."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Unmeasured(NamedTuple):
     """How many of how many, of each release."""
     why: str
     remedy: str
-    """What gives them a value; '' if nothing is amiss."""
+    """What a user can do to give them a value; '' if nothing is wrong."""
     metrics: tuple[str, ...]
 
     @property
@@ -108,7 +108,7 @@ class ModeRow(NamedTuple):
     release: str
     mode: str
     rate: str
-    """Of the runs in which it can be told; none where it is unclassified."""
+    """Of the runs in which it can be detected; none where it is unclassified."""
     runs: str
     example: str
     """The first run that shows it, with the step."""
@@ -116,7 +116,7 @@ class ModeRow(NamedTuple):
 
 
 MODE_HEADINGS = ("release", "failure mode", "rate", "runs", "first shown in", "what it shows")
-"""What stands above rows of failure modes."""
+"""The headings of rows of failure modes."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class AgentView:
     rows: tuple[MetricRow, ...]
     """What every report shows."""
     more_rows: tuple[MetricRow, ...]
-    """What it shows besides, where there is room."""
+    """What it shows in addition, where there is room."""
     empty_rows: int
     """Metrics of both kinds that have no value in any release: `unmeasured` says why."""
     passes: tuple[PassRow, ...]
@@ -150,7 +150,7 @@ class AgentView:
 
     @property
     def more_groups(self) -> list[tuple[str, list[MetricRow]]]:
-        """As groups, of what is shown besides."""
+        """As groups, of what is shown in addition."""
         return _grouped(self.more_rows)
 
     @property
@@ -301,7 +301,7 @@ def _tokens_row(releases: Sequence[Release]) -> MetricRow:
     def counts(release: Release) -> str:
         runs = release.runs
         if not runs.token_runs:
-            return "no model call reported any"
+            return "no model call reported tokens"
         return f"{words.number(runs.input_tokens)} in, {words.number(runs.output_tokens)} out"
 
     return _usage_row(TOKENS, releases, per_run, counts)
@@ -336,13 +336,13 @@ def _pass_rows(release: Release) -> Iterable[PassRow]:
 
 
 def _attempts_behind(row: Pass, found: Reliability) -> Iterator[str]:
-    """Yield what a row stands on, and what was left out of it."""
+    """Yield what a row is based on, and what was left out of it."""
     yield words.count(row.tasks, "task")
     yield words.count(found.valid, "attempt")
     if found.invalid:
         yield f"{found.invalid:,} of unknown outcome"
     if found.dropped:
-        yield f"{words.count(found.dropped, 'task')} of fewer left out"
+        yield f"{words.count(found.dropped, 'task')} with fewer attempts left out"
     if found.superseded:
         yield f"{words.count(found.superseded, 'run')} superseded by a later one"
 
@@ -390,7 +390,7 @@ class _Share(NamedTuple):
 def _shares_by_reason(
     metric: Metric, releases: Sequence[Release]
 ) -> dict[tuple[str, str], list[_Share]]:
-    """Return why runs have no value, with what gives them one: how many in each release."""
+    """Return why runs have no value and what to do about it, with their number per release."""
     found: dict[tuple[str, str], list[_Share]] = {}
     for release in releases:
         score = release.metrics.get(metric.name)
@@ -430,7 +430,7 @@ def _cautions(metrics: Sequence[Metric], releases: Sequence[Release]) -> tuple[s
 
 
 def _telling_flags(score: Score | None) -> list[str]:
-    """Return what the sample is flagged for; that an interval is missing only if it is."""
+    """Return the flags of the sample; that an interval is missing only if it is."""
     flags = score.flags if score else ()
     return [flag for flag in flags if flag != "few_tasks" or score is None or score.low is None]
 

@@ -9,7 +9,7 @@ from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.view import StepView, timeline_view
 
 CHARACTERS = 300
-"""Of one text: a table has no room for more; HTML and JSON do."""
+"""Characters shown of one text, since a table has no room for more; HTML and JSON have all."""
 
 
 def render_markdown(timeline: Timeline) -> str:

@@ -12,7 +12,7 @@ from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.view import StepView, TimelineView, timeline_view
 
 CHARACTERS = 600
-"""Of one text: HTML and JSON have it whole."""
+"""Lines shown of one text; HTML and JSON have all of it."""
 
 
 def render_terminal(timeline: Timeline, *, width: int, colour: bool) -> str:

@@ -11,7 +11,7 @@
 --   turn           INTEGER    User messages before it; NULL if not known.
 --   kind           VARCHAR    plan | thought | tool_call | observation | message | answer |
 --                             handoff.
---   role           VARCHAR    Who said it.
+--   role           VARCHAR    Speaker: user | assistant | tool | environment.
 --   agent_name     VARCHAR    NULL if none is named.
 --   tool_name      VARCHAR    Of calls and observations; else NULL.
 --   arguments      VARCHAR    Canonical JSON; NULL if not captured.
@@ -55,7 +55,7 @@ WITH run_steps AS (
         )
       ELSE [plan]
     END AS plan_lines,
-    coalesce(content, array_to_string(plan_lines, chr(10))) AS said,
+    coalesce(content, array_to_string(plan_lines, chr(10))) AS content_text,
     count(*) OVER () AS total,
     min(start_time) OVER () AS first_start
   FROM steps
@@ -71,7 +71,7 @@ SELECT
   tool_name,
   left(arguments, $characters) AS arguments,
   left(result, $characters) AS result,
-  left(said, $characters) AS content,
+  left(content_text, $characters) AS content,
   call_step,
   status,
   left(concat_ws(': ', error_type, error_message), $characters) AS error,
@@ -86,7 +86,7 @@ SELECT
   span_id,
   coalesce(flags, []) AS flags,
   greatest(
-    coalesce(length(arguments), 0), coalesce(length(result), 0), coalesce(length(said), 0)
+    coalesce(length(arguments), 0), coalesce(length(result), 0), coalesce(length(content_text), 0)
   ) AS longest,
   total
 FROM run_steps

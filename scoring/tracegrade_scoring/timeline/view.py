@@ -1,4 +1,4 @@
-"""A run as a reader meets it: facts, steps and what was found at them, put into words."""
+"""A run as a reader sees it: facts, steps and what was found in them, as text."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,27 +18,27 @@ from tracegrade_scoring.timeline.model import (
 
 FAILED_CALL: Final = "failed_call"
 FAILED_BY: Final = {
-    "status": "by its status",
-    "result": "by what its result says",
-    "error_pattern": "by the error pattern of its tool",
+    "status": "the call failed",
+    "result": "the call failed (its result says so)",
+    "error_pattern": "the call failed (its result matches the tool's error pattern)",
 }
 OUTCOMES: Final = {
-    "recovered": "made good by a later call",
-    "retried": "went well when repeated",
-    "lost": "not made good within five calls",
-    "": "and nobody can tell what became of it",
+    "recovered": "and was recovered by a later call",
+    "retried": "and succeeded when repeated",
+    "lost": "and was not recovered within five calls",
+    "": "and it is unknown what became of it",
 }
 UNTIMED: Final = "synthetic_time"
-"""Flag of a step whose time was made up."""
+"""Flag of a step whose time was synthesised."""
 FLAGS: Final = {
-    "dropped_attributes": "the exporter dropped attributes",
+    "dropped_attributes": "attributes dropped by the exporter",
     "redacted": "redacted",
     "result_redacted": "result redacted",
     "result_truncated": "result cut by the sender",
     "salvaged": "salvaged from cut text",
     UNTIMED: "no time was recorded",
     "truncated": "arguments cut by the sender",
-    "unparsed_arguments": "arguments are no JSON",
+    "unparsed_arguments": "arguments are not JSON",
 }
 """What a flag of a step means."""
 
@@ -48,7 +48,7 @@ class StepText(NamedTuple):
 
     title: str
     text: str
-    """With line ends; all else that acts is spelled out."""
+    """With line ends; other characters that act are spelled out."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class StepView:
     index: int
     kind: str
     title: str
-    """Tool, or who speaks."""
+    """The tool, or the role of the speaker."""
     failed: bool
     facts: tuple[str, ...]
     """Status, tokens, effect, sub-goal, flags."""
@@ -84,7 +84,7 @@ class TimelineView:
     more_steps: int
     """Steps that are not shown."""
     loose_marks: tuple[str, ...]
-    """Of no step: calls that were not made."""
+    """Marks that belong to no step: calls that were not made."""
     scores: tuple[tuple[str, str, str], ...]
     """Metric, value, and what it was counted from; what could not be measured, and why."""
     unscored: tuple[str, ...]
@@ -117,10 +117,10 @@ def timeline_view(timeline: Timeline) -> TimelineView:
 
 
 def mark_sentence(mark: Mark) -> str:
-    """Return what was found, in one sentence."""
+    """Return what was found at a step, in one sentence."""
     if mark.what == FAILED_CALL:
-        by, then = FAILED_BY.get(mark.name or "", ""), OUTCOMES.get(mark.detail or "", "")
-        return f"failed {by}, {then}"
+        by, then = FAILED_BY.get(mark.name or ""), OUTCOMES.get(mark.detail or "", "")
+        return f"{by or 'the call failed'} {then}"
     if mark.what not in {"wrong_decision", "missed_decision"}:
         detail = f": {words.line(mark.detail)}" if mark.detail else ""
         return f"failure mode {words.mode(mark.what)}{detail}"
@@ -139,7 +139,7 @@ def _facts(timeline: Timeline) -> Iterator[tuple[str, str]]:
         ("run", words.name(run.trajectory_id)),
         ("called by", words.name(run.parent_trajectory_id, "")),
         ("release", words.name(run.release, "(no release)")),
-        ("task", words.name(run.task_id, "not known")),
+        ("task", words.name(run.task_id, "unknown")),
         ("trial", "" if run.trial is None else str(run.trial)),
         ("mode", words.name(run.run_mode, "")),
         ("outcome", _outcome(timeline.score("success"))),
@@ -154,7 +154,7 @@ def _facts(timeline: Timeline) -> Iterator[tuple[str, str]]:
 
 
 def _timed(timeline: Timeline) -> bool:
-    """Return whether the times of any step are real: an import may have had to make them up."""
+    """Return whether any step has a real time: an import may have had to synthesise them."""
     return not timeline.steps or any(UNTIMED not in step.flags for step in timeline.steps)
 
 
@@ -180,7 +180,7 @@ def _outcome(success: RunScore | None) -> str:
     if success is None:
         return "not scored"
     if success.value is None:
-        return f"not known: {words.reason(success.reason)}"
+        return f"unknown: {words.reason(success.reason)}"
     source = f" ({words.name(success.source)})" if success.source else ""
     return f"{'succeeded' if success.value else 'failed'}{source}"
 
@@ -218,7 +218,7 @@ def _step(
 
 
 def _step_facts(step: Step, *, timed: bool) -> Iterator[str]:
-    """Yield what is to be said of a step. `timed`: so that a lack of time is news."""
+    """Yield the facts of a step. `timed`: other steps have times, so that a missing one counts."""
     if step.status and step.status != "ok":
         yield words.name(step.status).replace("_", " ")
     if step.error:
@@ -248,7 +248,7 @@ def _texts(step: Step, returned: str | None) -> Iterator[StepText]:
 
 
 def _cut(step: Step, text: str) -> str:
-    """Return a text as shown, and say where it was cut."""
+    """Return a text as shown, marked where it was cut."""
     whole = len(text) == step.longest or len(text) < _longest_kept(step)
     end = f"\n… cut here; the longest text of this step has {step.longest:,} characters"
     return visible_text(text) + ("" if whole else end)
@@ -270,7 +270,7 @@ def _scores(timeline: Timeline) -> Iterator[tuple[str, str, str]]:
 
 
 def _value(score: RunScore, metric: Metric) -> tuple[str, str]:
-    """Return a score's value and what it was counted from; of a run it is so or not."""
+    """Return a score's value and what it was counted from; a score of one run may be yes or no."""
     label = words.name(score.label, "") if score.label else ""
     if metric.unit == "runs":
         return "yes" if score.value else "no", label
@@ -294,11 +294,11 @@ def _unscored(timeline: Timeline) -> Iterator[str]:
 def _sub_goal(goal: RunSubGoal) -> tuple[str, str, str]:
     state = "completed" if goal.completed else "worked on, not completed"
     if goal.attempted is None:
-        state = "not known"
+        state = "unknown"
     elif not goal.attempted:
         state = "skipped"
     if goal.regressed:
         state += ", undone later"
     if goal.dependency_violation:
-        state += ", before a prerequisite was"
+        state += ", before one of its prerequisites"
     return words.name(goal.sub_goal), "critical" if goal.critical else "", state

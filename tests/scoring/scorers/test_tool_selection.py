@@ -182,8 +182,8 @@ def test_pick_without_a_name_is_said_to_have_none() -> None:
 
     con = run("{expected: [{tool: read}]}", nameless)
     assert sorted(reason for *_, reason in con.sql(REASON).fetchall()) == [
-        "picked a tool without a name where no call is expected",
-        "picked a tool without a name, expected read",
+        "picked an unnamed tool where no call was expected",
+        "picked an unnamed tool, expected read",
     ]
 
 
@@ -308,7 +308,7 @@ def test_broken_arguments_are_told_in_the_reason() -> None:
     assert con.sql(REASON).fetchall() == [
         (
             None, "read", False, ["b"],
-            'arguments of read break its schema: "path" is a required property',
+            'arguments of read violate its schema: "path" is a required property',
         )
     ]  # fmt: skip
 

@@ -119,7 +119,7 @@ SELECT
   first_cascades.attempt_id,
   first_cascades.call_index,
   concat(
-    calls.tool_name, if(calls.failed, ' failed', ' was not what is expected'), ', and calls ',
+    calls.tool_name, if(calls.failed, ' failed', ' was not the expected call'), ', and calls ',
     first_cascades.followers[1], ' and ', first_cascades.followers[2], ' failed after it'
   ) AS detail
 FROM first_cascades

@@ -43,11 +43,11 @@ SELECT
   hallucinations.call_index,
   NULL AS step_index,
   concat(
-    coalesce(calls.tool_name, 'a tool without a name'),
+    coalesce(calls.tool_name, 'an unnamed tool'),
     if(
       coalesce(hallucinations.call_index = hallucinations.first_unoffered, FALSE),
       ' was not offered',
-      ' got arguments that break its schema'
+      ' was called with arguments that violate its schema'
     )
   ) AS detail
 FROM hallucinations

@@ -120,6 +120,6 @@ SELECT
   attempt_id,
   drifted,
   if(drifted, first_off, NULL) AS call_index,
-  if(drifted, concat('the last calls serve nothing, with ', left_open, ' still open'), NULL)
+  if(drifted, concat('the last calls do not serve the task: ', left_open, ' still open'), NULL)
     AS detail
 FROM judged;

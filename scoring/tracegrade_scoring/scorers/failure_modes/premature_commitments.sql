@@ -23,7 +23,8 @@ WITH early AS (
     serving.example,
     serving.call_index,
     needed.open_until IS NOT NULL AS known,
-    concat(' served ', serving.sub_goal, ' while ', needed.prerequisite, ' was open') AS detail
+    concat(' served sub-goal `', serving.sub_goal, '` before `', needed.prerequisite, '` was done')
+      AS detail
   FROM call_sub_goals AS serving
   INNER JOIN sub_goal_requirements AS needed USING (example, sub_goal)
   WHERE coalesce(needed.open_until >= serving.call_index, TRUE)
@@ -53,7 +54,7 @@ first_calls AS (
 open_critical AS (
   SELECT
     example,
-    'it answered while ' || min(sub_goal) FILTER (WHERE NOT met) || ' was open' AS detail
+    'answered before sub-goal `' || min(sub_goal) FILTER (WHERE NOT met) || '` was done' AS detail
   FROM sub_goal_results
   WHERE
     critical

@@ -108,7 +108,7 @@ judged AS (
 named AS (
   SELECT
     *,
-    coalesce(tool_name, 'a tool without a name') AS picked
+    coalesce(tool_name, 'an unnamed tool') AS picked
   FROM judged
 ),
 
@@ -136,7 +136,7 @@ made AS (
           '; ',
           CASE
             WHEN a IS NOT FALSE THEN NULL
-            WHEN position IS NULL THEN concat('picked ', picked, ' where no call is expected')
+            WHEN position IS NULL THEN concat('picked ', picked, ' where no call was expected')
             WHEN tool_fits
               THEN concat(
                 tool_name, ' has effect ', coalesce(effect, 'unknown'), ', expected ',
@@ -149,7 +149,9 @@ made AS (
               )
           END,
           if(
-            schema_broken, concat('arguments of ', tool_name, ' break its schema: ', message), NULL
+            schema_broken,
+            concat('arguments of ', tool_name, ' violate its schema: ', message),
+            NULL
           ),
           if(
             arguments_differ,
@@ -162,7 +164,7 @@ made AS (
           CASE
             WHEN c IS FALSE
               THEN concat(
-                alternative, ' was offered and does the job with effect ',
+                alternative, ' was offered and does the same with effect ',
                 coalesce(better_effect, 'unknown'), ' and cost ',
                 coalesce(format('{:g}', better_cost), 'unknown'), ', ', tool_name, ' has ',
                 coalesce(effect, 'unknown'), ' and ', coalesce(format('{:g}', cost), 'unknown')
@@ -171,7 +173,7 @@ made AS (
           CASE
             WHEN b_unknown
               THEN concat('arguments of ', tool_name, ' cannot be compared: ', unknown_because)
-            WHEN NOT counted THEN 'nothing is known to judge it by'
+            WHEN NOT counted THEN 'there is nothing to judge it by'
           END
         )
     END AS reason,
