@@ -16,7 +16,7 @@ from types import FrameType, TracebackType
 from demo.errors import StageError
 
 CHECKOUT = Path(__file__).parents[1]
-READY_WITHIN_SECS = 120.0  # a second or two; a busy machine is no failure
+READY_WITHIN_SECS = 120.0  # a second or two; more only on a busy machine
 RUN_WITHIN_SECS = 600.0
 STOP_WITHIN_SECS = 10.0
 POLL_EVERY_SECS = 0.02

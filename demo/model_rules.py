@@ -43,7 +43,7 @@ class Conversation:
 def next_turn(conversation: Conversation) -> Turn:
     """Decide what to say: find the order, then settle it.
 
-    Customer c-11 gets a weak model: one that asks for a tool that nobody offered it.
+    Customer c-11 gets a weak model: one that asks for a tool that it was not offered.
     """
     found = re.search(r"c-\d+", conversation.request)
     if not found:

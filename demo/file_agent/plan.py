@@ -18,7 +18,7 @@ class PlanStep:
     rollback: str | None = None
     """How a write is undone."""
     on_failure: list[str] = field(default_factory=list)
-    """What to do when it fails; empty means that nobody thought of it."""
+    """What to do when it fails; empty if the plan does not say."""
     status: Literal["pending", "completed", "failed"] = "pending"
 
 
@@ -43,7 +43,7 @@ class Plan:
         ]
 
     def as_json(self) -> list[dict[str, Any]]:
-        """Return the steps as plain values, without fields that say nothing."""
+        """Return the steps as plain values, without empty fields."""
         return [
             {name: value for name, value in asdict(step).items() if value not in (None, [])}
             for step in self.steps

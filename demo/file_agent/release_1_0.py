@@ -1,7 +1,7 @@
 """Release 1.0, with the mistakes of the article's worked example.
 
 It lists the whole folder where a cheap emptiness check would do, writes before it looks at the
-disk, archives uploads although nobody asked, and has no branch for a malformed header.
+disk, archives uploads without being asked, and has no branch for a malformed header.
 """
 
 from collections.abc import Callable

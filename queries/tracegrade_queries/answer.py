@@ -1,4 +1,4 @@
-"""Runs an analyst's query over a lake and prints its rows for a reader or a program."""
+"""Runs an analyst's query over a lake and prints its rows, for people or for programs."""
 
 import re
 import sys
@@ -22,7 +22,7 @@ from tracegrade_queries.errors import QueryFailed
 FORMATS: Final = ("table", "csv", "json", "parquet")
 
 BUILT: Final = re.compile(r"\b(steps|trajectories)\b", re.IGNORECASE)
-"""What a query reads that is made of spans."""
+"""The tables built from spans that a query may read."""
 
 
 CATALOGUE: Final = re.compile(r"\b(duckdb_\w+|information_schema|comment)\b", re.IGNORECASE)
@@ -41,7 +41,7 @@ class Question(NamedTuple):
 
 
 def print_saved() -> None:
-    """Print a line for every saved query: its name, what it tells, the values that it needs."""
+    """Print a line for every saved query: its name, what it returns, the values that it needs."""
     for name, (summary, parameters) in layers.saved().items():
         needed = "".join(f"\t--param {each}=VALUE" for each in parameters)
         sys.stdout.write(f"{name}\t{summary}{needed}\n")
@@ -102,7 +102,7 @@ def _ask(
 
 
 def way_out(error: str) -> str:
-    """Return the engine's error; where something is missing, what gives it."""
+    """Return the engine's error, or how to supply what is missing."""
     if missing := re.search(r"not provided for the following parameters: (.+)", error):
         names = [name.strip() for name in missing[1].split(",")]
         given = " ".join(f"--param {name}=VALUE" for name in names)
@@ -110,14 +110,14 @@ def way_out(error: str) -> str:
     table = re.search(r"Table with name (\w+) does not exist", error)
     if table and any(table[1] in layer.names() for layer in layers.higher_layers()):
         return (
-            f"there is no table '{table[1]}' in this lake, since it was never scored; "
-            "run `tracegrade score --lake LAKE` before"
+            f"there is no table '{table[1]}' in this lake, since it has never been scored; "
+            "run `tracegrade score --lake LAKE` first"
         )
     return error
 
 
 def _refuse_all_but_reading(con: duckdb.DuckDBPyConnection, text: str) -> None:
-    """Raise unless the text is one statement that returns rows: COPY could write over the lake."""
+    """Raise unless the text is one statement that returns rows: COPY could overwrite the lake."""
     kinds = [statement.type for statement in con.extract_statements(text)]
     if kinds not in ([duckdb.StatementType.SELECT], [duckdb.StatementType.EXPLAIN]):
         found = ", ".join(kind.name for kind in kinds) or "nothing"
@@ -159,7 +159,7 @@ def _write_json(rows: pa.Table) -> None:
 
 
 def _as_json(value: object) -> object:
-    """Return what JSON does not know as what it does; a sum of integers comes as a decimal."""
+    """Return a value as a type that JSON has; a sum of integers arrives as a decimal."""
     if isinstance(value, Decimal) and value == int(value) and abs(value) < 2**63:
         return int(value)
     return str(value)

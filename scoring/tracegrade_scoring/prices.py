@@ -19,7 +19,7 @@ DECIMALS: Final = 6
 """A token's price is a whole number of millionths of a millionth of a dollar."""
 
 MAX_USD: Final = 1_000_000
-"""More for a million tokens is a slip of the pen; sums stay within the engine's integers."""
+"""A higher price per million tokens is a typing error; sums stay within the engine's integers."""
 
 
 def _exact(usd: float) -> float:
@@ -70,7 +70,7 @@ def load_prices(path: Path | None) -> pricing.Prices:
 
     Raises:
         PriceFileInvalid: It holds errors; the first is named with its line.
-        PriceFileUnreadable: It does not exist or is no text.
+        PriceFileUnreadable: It does not exist or is not text.
     """
     if path is None:
         return pricing.NO_PRICES

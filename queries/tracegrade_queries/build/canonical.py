@@ -82,7 +82,7 @@ def _float(text: str) -> float | int | _Huge:
 
 
 def _refuse(constant: str) -> Json:
-    msg = f"{constant} is no JSON"
+    msg = f"{constant} is not JSON"
     raise ValueError(msg)
 
 

@@ -1,7 +1,7 @@
 """Tool calls in the Python code that code agents write instead of requesting tools.
 
 A call counts if its function is a plain name that nothing in the code defines: tools are given to
-the code from outside. Python's own functions are no tools.
+the code from outside. Python's own functions are not tools.
 """
 
 import ast
@@ -24,7 +24,7 @@ class CodeCall(NamedTuple):
 
 
 def calls_in(code: str) -> list[CodeCall]:
-    """Return the calls of tools in the order in which they run; none of code that is no Python."""
+    """Return the calls of tools in the order in which they run; none if it is not Python."""
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -107,7 +107,7 @@ def _kept_prices(lake: Lake) -> Prices:
 def update_costs(lake: Lake, prices: Prices) -> Costs:
     """Bring `cost_usd` of every trajectory up to date with the prices, and count what is known.
 
-    Only dates on which a cost differs are written anew.
+    Only dates on which a cost differs are rewritten.
 
     Args:
         lake: The lake to read and write. One writer of built tables at a time.

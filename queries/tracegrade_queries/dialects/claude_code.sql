@@ -2,7 +2,7 @@
 --
 -- The records belong to the interaction, not to a model call: a text is given to the call whose
 -- end is nearest in time, arguments to the tool call with their id. Requested tools that never ran
--- are told nowhere.
+-- are recorded nowhere.
 --
 -- Rank:
 --   50

@@ -67,7 +67,7 @@ messages AS (
   WHERE json_type(messages) = 'ARRAY'
 )
 
--- A block is an object with one key, which tells its type.
+-- A block is an object with one key, which names its type.
 SELECT
   key,
   direction,

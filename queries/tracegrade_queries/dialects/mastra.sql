@@ -97,7 +97,7 @@ SELECT
   message_position,
   message
 FROM heard
--- Else of calls and their results the names alone are told.
+-- Otherwise only the names of calls and their results are recorded.
 WHERE is_whole OR message ->> '$.role' IN ('system', 'user')
 UNION ALL BY NAME
 SELECT

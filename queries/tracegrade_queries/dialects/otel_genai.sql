@@ -1,6 +1,6 @@
 -- OpenTelemetry GenAI conventions, as written since 1.37: messages as JSON attributes of the span,
 -- or of an event of it. MCP's conventions are part of them: a call of a tool that only its method
--- names may be told by the tool's name in the span's name alone. What clients add to them under
+-- names may be known only from the tool's name in the span's name. What clients add to them under
 -- names of their own (Anthropic's, Strands', Semantic Kernel's) is read here too.
 --
 -- Rank:
@@ -247,7 +247,7 @@ WITH answering AS (
   WHERE direction = 'out'
 ),
 
--- What is told beside a span: the tools that a call was offered, and the error it ended in.
+-- What events of a span add to it: the tools that a call was offered, and the error it ended in.
 beside AS (
   SELECT
     key,

@@ -14,7 +14,7 @@
 --   none
 CREATE OR REPLACE TEMP VIEW tracegrade_operations AS
 -- A tool's marks name what was cut or cleaned of its arguments and its result; the only text of
--- another step is its content. An agent's messages are no step of its own.
+-- another step is its content. An agent's messages are not steps of their own.
 WITH marked_spans AS (
   SELECT
     *,

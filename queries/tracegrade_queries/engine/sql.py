@@ -40,7 +40,7 @@ class Queries:
     def unordered(self, name: str) -> str:
         """Return a query without the order of its rows.
 
-        That is for who reads its result; sorting what is only joined or added up costs more than
+        The order is for readers of the result; sorting rows to be joined or summed costs more than
         most queries do.
         """
         return self.text(name).split("\nORDER BY ")[0]

@@ -1,6 +1,6 @@
 """Rows → staged files of a table, typed as it declares them: at once, or in parts that fit memory.
 
-Their names are new each time: files that nobody commits are in nobody's way.
+Their names are new each time, so that files that were never committed do no harm.
 """
 
 import uuid

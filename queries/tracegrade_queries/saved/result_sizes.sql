@@ -8,7 +8,7 @@
 --   median_chars    DOUBLE
 --   p95_chars       DOUBLE   95th percentile, interpolated.
 --   longest_chars   BIGINT
---   total_chars     BIGINT   Each is told again with every later model call of its trajectory.
+--   total_chars     BIGINT   Each is sent again with every later model call of its trajectory.
 --   longest_in      VARCHAR  The trajectory of the longest, the first by id of equals.
 -- Order:
 --   total_chars DESC, tool_name

@@ -1,4 +1,4 @@
--- One trajectory as a reader would tell it.
+-- One trajectory as a transcript to read.
 --
 -- Reads:
 --   steps

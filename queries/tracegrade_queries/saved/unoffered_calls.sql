@@ -1,4 +1,4 @@
--- Calls of tools that nobody offered to the model: hallucinated or no longer registered.
+-- Calls of tools that were not offered to the model: hallucinated or no longer registered.
 --
 -- Reads:
 --   steps

@@ -17,7 +17,7 @@
 --   own_index        INTEGER    Dense from 0 in that trajectory.
 --   turn             INTEGER    Of that trajectory, from 0; NULL if not known.
 --   tool_name        VARCHAR    NULL if the trace does not say.
---   arguments        VARCHAR    Canonical JSON; raw text if it is no JSON; NULL if not captured.
+--   arguments        VARCHAR    Canonical JSON; raw text if it is not JSON; NULL if not captured.
 --   parsed           BOOLEAN    Arguments were captured and are JSON.
 --   result           VARCHAR    What the tool returned, else what the model saw; NULL if neither.
 --   status           VARCHAR    ok | error | not_executed | unknown.

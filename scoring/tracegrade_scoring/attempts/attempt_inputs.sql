@@ -1,4 +1,4 @@
--- What the user asked first in each attempt of a known task.
+-- The user's first input in each attempt of a known task.
 --
 -- Reads:
 --   attempt_tasks
@@ -6,7 +6,7 @@
 -- Columns:
 --   attempt_id  INTEGER  One row each.
 --   known_task  VARCHAR  Its task, by span or by match.
---   words       VARCHAR  What the user asked; never NULL.
+--   words       VARCHAR  The user's first input; never NULL.
 -- Order:
 --   none
 SELECT

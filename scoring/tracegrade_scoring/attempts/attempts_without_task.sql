@@ -6,7 +6,7 @@
 -- Columns:
 --   attempt_id  INTEGER  One row each.
 --   agent       VARCHAR  Of the root; NULL if none is named.
---   words       VARCHAR  What the user asked first; NULL if not captured.
+--   words       VARCHAR  The user's first input; NULL if not captured.
 -- Order:
 --   none
 SELECT

@@ -1,4 +1,4 @@
-"""Finds what in a text can be told again elsewhere: numbers of three digits, names with a digit.
+"""Finds what can be recognised in another text: numbers of three digits, names with a digit.
 
 Its own module because texts fall into very many tokens, which Polars takes apart and puts together
 faster than anything else here. Source: docs/metrics.md, section 2.2.
@@ -15,10 +15,10 @@ _RUNS: Final = (
 """Numbers with thousands separators, and runs that hold a digit or @, without dots after them."""
 
 _REWRITTEN: Final = r"^(?:\.|[+-]?[0-9]+(?:,|\.[0-9]*0$))"
-"""How tokens begin that are told in another way, too; hardly any is."""
+"""How tokens begin that can be written in other ways; few do."""
 
 _DECIMALS: Final = r"^([+-]?[0-9]+)(?:\.0+|(\.[0-9]*[1-9])0+)$"
-"""A number with zeros at its end that say nothing: 1.0 = 1."""
+"""A number with redundant zeros at its end: 1.0 = 1."""
 
 
 def distinctive_tokens(texts: pl.DataFrame) -> pl.DataFrame:

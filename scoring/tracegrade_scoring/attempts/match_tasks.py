@@ -1,7 +1,7 @@
 """Finds the task of each attempt and binds the values that the task's pattern names.
 
-Its own module because a join would compile a pattern anew for each row. Here each is compiled
-once: RE2 looks for all of them in a text at a time, and the engine is told that of each task as a
+Its own module because a join would compile a pattern again for each row. Here each is compiled
+once: RE2 looks for all of them in a text at a time, and the engine gets that of each task as a
 constant.
 
 Makes:
@@ -24,7 +24,7 @@ from tracegrade_scoring.relations import materialise, put
 from tracegrade_scoring.tasks import Specification
 
 Patterns = Mapping[str, str]
-"""By task, what the user asks first."""
+"""By task, the pattern that the user's first input must match."""
 
 
 def match_tasks(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
@@ -45,7 +45,7 @@ def match_tasks(con: duckdb.DuckDBPyConnection, specification: Specification) ->
 
 
 def _fitting_patterns(con: duckdb.DuckDBPyConnection, patterns: Patterns) -> pa.Table:
-    """Return (attempt_id, task_id): each pattern that is found in what an untold attempt asked."""
+    """Return (attempt_id, task_id): each pattern found in the input of an attempt without task."""
     asked = con.sql("SELECT attempt_id, words FROM attempts_without_task WHERE words IS NOT NULL")
     attempts, words = asked.to_arrow_table().columns
     finders = list(_finders(list(patterns.values())))
@@ -63,10 +63,10 @@ def _fitting_patterns(con: duckdb.DuckDBPyConnection, patterns: Patterns) -> pa.
 
 
 def _finders(patterns: Sequence[str], first: int = 0) -> Iterator[tuple[int, re2.Filter]]:
-    """Yield what looks for all patterns, in as few parts as RE2 has memory for.
+    """Yield filters that search for all patterns, as few as RE2 has memory for.
 
-    With each the place of its first pattern stands. The longest pattern that a task may have fits
-    into a part of its own.
+    Each comes with the position of its first pattern. The longest pattern that a task may have
+    fits into a filter of its own.
     """
     finder = re2.Filter()
     for pattern in patterns:

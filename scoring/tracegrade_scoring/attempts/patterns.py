@@ -1,4 +1,4 @@
-"""Asks rows for patterns that stand in them, each compiled once.
+"""Matches patterns that are values of rows, compiling each distinct pattern once.
 
 Its own module because the engine compiles a pattern that it reads from a row for every row, and
 one that is a constant once.
@@ -43,7 +43,7 @@ def by_value(column: str, cases: Mapping[str, Expression], nothing: Expression) 
     Args:
         column: Its name.
         cases: By value of the column; a row of another value has NULL.
-        nothing: Of the type of all, for no cases; never asked.
+        nothing: Of the type of all cases, for use without any; never evaluated.
     """
     chosen = CaseExpression(ConstantExpression(False), nothing)
     for value, expression in cases.items():

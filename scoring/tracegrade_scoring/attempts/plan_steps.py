@@ -1,7 +1,7 @@
 """The steps of one declared plan, and which steps of two plans are the same.
 
-Pure, and asked once for each distinct pair of plans: matching needs an order of preference and a
-greedy part, which SQL says badly.
+Pure, and called once for each distinct pair of plans: matching needs an order of preference and a
+greedy part, which are awkward in SQL.
 
 Source: docs/metrics.md, section 4.6. [Plan graph] compares whole lists; so any
 rewording and each finished step that is popped counted there as a new plan.
@@ -51,7 +51,7 @@ class PlanStep(NamedTuple):
 
 
 def read_plan(plan: str) -> tuple[PlanStep, ...]:
-    """Return the steps of a plan in order; cancelled ones are no longer in it.
+    """Return the steps of a plan in order, without cancelled ones.
 
     Args:
         plan: As declared: a JSON list, an object that holds one (as todo tools take it), or text
@@ -62,7 +62,7 @@ def read_plan(plan: str) -> tuple[PlanStep, ...]:
 
 
 def text_of(item: Mapping[str, object]) -> str:
-    """Return what a step of a structured plan says; empty where it gives no text."""
+    """Return the text of a step of a structured plan; empty where it has none."""
     for key in TEXT_KEYS:
         if isinstance(text := item.get(key), str):
             return text
@@ -75,7 +75,7 @@ def normal_text(text: str) -> str:
 
 
 def is_marked(steps: Sequence[PlanStep]) -> bool:
-    """Return whether the plan says of any step how far it is."""
+    """Return whether any step of the plan has a status."""
     return any(step.status is not None for step in steps)
 
 

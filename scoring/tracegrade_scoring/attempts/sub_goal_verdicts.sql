@@ -1,4 +1,4 @@
--- What the first that says anything says of each sub-goal: verifier, evaluation result, judge.
+-- The verdict on each sub-goal, from its first source: verifier, evaluation result, judge.
 --
 -- Source: docs/metrics.md, sections 4.1 (`completion_source`) and 8.3 (the order).
 --

@@ -1,8 +1,8 @@
--- Whether each attempt succeeded, and who says so.
+-- Whether each attempt succeeded, and which source decided it.
 --
--- The first that says anything decides: a verifier, the task's criterion, an evaluation result, a
--- judge (at least 0.7), the trace itself. Verdicts of one rank must all agree on success.
--- A verifier in error makes success an error; it does not fall through.
+-- The first source with a result decides: a verifier, the task's criterion, an evaluation result,
+-- a judge (at least 0.7), the trace itself. Verdicts of one rank must all agree on success.
+-- A verifier in error makes success an error; later sources are not asked then.
 -- Source: docs/metrics.md, section 8.3.
 --
 -- Reads:

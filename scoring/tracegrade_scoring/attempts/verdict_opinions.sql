@@ -1,4 +1,4 @@
--- What verdicts say of the success of each attempt and of its sub-goals, by who says it.
+-- The verdicts on the success of each attempt and on its sub-goals, by source.
 --
 -- A label that is a word for success or failure decides, else the value: at least 0.7 of a judge
 -- or an evaluation result, 1 of others. Of one rank all must agree on success, and one that could

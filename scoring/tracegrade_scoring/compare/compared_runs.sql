@@ -18,7 +18,7 @@
 --   task_category  VARCHAR  NULL if not known.
 --   side           VARCHAR  base | candidate.
 --   attempt        VARCHAR  The conversation, else the run.
---   is_root        BOOLEAN  It is no sub-agent's.
+--   is_root        BOOLEAN  It is not a sub-agent's.
 --   superseded     BOOLEAN  A later run of the same trial replaced it.
 --   counted        BOOLEAN  It takes part in the comparison.
 -- Order:

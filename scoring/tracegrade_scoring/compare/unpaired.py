@@ -17,7 +17,7 @@ from tracegrade_scoring.compare.paired import Difference
 from tracegrade_scoring.statistics.intervals import LEVEL, normal_quantile, wilson
 
 MIN_ATTEMPTS: Final = 5
-"""A spread over fewer attempts says nothing."""
+"""A spread over fewer attempts is meaningless."""
 LEAST_P: Final = 1e-16
 """Where the normal distribution's tail ends for doubles; a p-value is never 0."""
 

@@ -1,7 +1,7 @@
 """A comparison as a reader sees it: the answer first, then every number as text.
 
 One view for the terminal and Markdown, so that both say the same. All texts are on one line and
-free of control characters (`visible`); markup is escaped by who writes it.
+free of control characters (`visible`); markup is escaped by the writer of each format.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,6 +23,8 @@ from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Metric, Scale, main_metrics, more_metrics
 from tracegrade_scoring.rendering.visible import visible
 
+NO_INTERVAL: Final = "no interval"
+"""In place of an interval without any width; a caution below the table explains it."""
 RELIABILITY, USAGE = "Reliability", "Cost"
 _T_SCORE: Final = Metric("t_score", "T-Score", RELIABILITY, "", Scale.NUMBER)
 _USAGE_METRICS: Final = (
@@ -188,7 +190,7 @@ def _interval(found: Difference, scale: Scale) -> str:
     if found.low is None or found.high is None:
         return ""
     if found.low == found.high:
-        return words.NO_SPREAD
+        return NO_INTERVAL
     if scale is Scale.SHARE:
         return f"{found.low * 100:+.1f} to {found.high * 100:+.1f}"
     return f"{found.low:+,.2f} to {found.high:+,.2f}"

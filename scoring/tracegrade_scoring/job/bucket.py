@@ -108,7 +108,7 @@ def _new_rows(con: duckdb.DuckDBPyConnection) -> dict[Table, pa.Table]:
 
 
 def hashes(specification: Specification) -> dict[str, str]:
-    """Return the hashes of what attempts without a known task are held against."""
+    """Return the hashes of what attempts without a known task are scored against."""
     return {"tools_hash": specification.tools_hash, "match_hash": specification.match_hash}
 
 

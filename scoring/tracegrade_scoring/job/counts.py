@@ -22,7 +22,7 @@ class CallCounts(NamedTuple):
     failed: int
     """By status, by what their result says, or by an `error_pattern`."""
     of_known_effect: int
-    """What they can do is declared by a task file or told by their span."""
+    """Calls whose effect is declared in a task file or on their span."""
 
 
 class Counts(NamedTuple):
@@ -31,7 +31,7 @@ class Counts(NamedTuple):
     statuses: Mapping[str, Mapping[tuple[str, str | None], int]]
     """By metric, and by status and reason (None if scored): trajectories."""
     task_sources: Mapping[str, int]
-    """Attempts whose task was told by `span` or `match`, is `ambiguous`, `undescribed` (named by a
+    """Attempts whose task is known by `span` or `match`, is `ambiguous`, `undescribed` (named by a
     span, described by no task file) or unknown (`none`)."""
     idle_tasks: list[str]
     """Tasks of the files that no attempt of the lake has, in the order of the files."""

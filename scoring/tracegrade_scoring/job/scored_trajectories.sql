@@ -21,7 +21,7 @@
 --   run_mode            VARCHAR  Its own, else that of its attempt; NULL if neither says.
 --   sample_weight       DOUBLE   At least 1.
 --   task_hash           VARCHAR  NULL without a task file for the task.
---   specification_hash  VARCHAR  Of all that it is held against: task and tools, and '/' with that
+--   specification_hash  VARCHAR  Of what it is scored against: task and tools, and '/' with that
 --                                of `match` where no span names the task. NULL for a sub-agent's.
 --   input_hash          VARCHAR  Changes when the trace's spans or verdicts do.
 --   date                DATE     Date the trace was first received, UTC.

@@ -1,6 +1,6 @@
 -- Every score: one row for each trajectory and metric.
 --
--- Where nobody says how few steps a task needs, its optimum is observed here, in what is read now:
+-- Where a task does not state how few steps it needs, the optimum is observed here, as it is read:
 -- the fewest steps of a successful attempt at it by the same agent in the same run mode, in all
 -- releases that are read, if there are three. Source: docs/metrics.md, section 3.1.
 --

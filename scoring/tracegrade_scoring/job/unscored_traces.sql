@@ -3,7 +3,7 @@
 -- A trace is settled once every root of its trajectories is here, once it got nothing for 10
 -- minutes of the lake's own time (its newest receipt), or if it was imported. Settled traces are
 -- scored when they are new, and again when spans, verdicts, their task or definitions changed.
--- What an attempt is held against is its task and the tools; where no span names the task, also
+-- An attempt is scored against its task and the tools; where no span names the task, also
 -- all of `match`, which decide what its task is.
 -- Source: scoring/README.md, "The life of a score"; docs/metrics.md, section 0.4.
 --

@@ -1,7 +1,7 @@
-"""What HTML pages have in common: templates in which nothing out of a trace acts, and a style.
+"""What HTML pages have in common: safe templates and a style sheet.
 
-Everything that comes out of a trace is escaped by Jinja's autoescape after `visible` spelled
-out what would act instead of show; the pages' own policy forbids scripts and requests besides.
+Everything that comes from a trace is escaped by Jinja's autoescape, after `visible` has spelled
+out characters that act instead of showing; the pages' policy also forbids scripts and requests.
 """
 
 from importlib.resources import files

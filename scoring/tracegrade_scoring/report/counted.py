@@ -1,7 +1,7 @@
 """What a report counts: every run but those that a later one superseded, at the level asked.
 
 Its own module because the lake's `release_scores` are of all runs and of 95 %: where a report is
-of less or of another level, they are made anew from the sums that the scoring job keeps.
+of less or of another level, they are computed again from the sums that the scoring job keeps.
 """
 
 from collections.abc import Iterator

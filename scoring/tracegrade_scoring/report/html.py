@@ -20,7 +20,7 @@ GOAL_ROWS = 200
 GRAPHS = 6
 """Graphs of one release: those that went worst."""
 GRAPH_NODES = 60
-"""Larger graphs are no drawing any more; the table has their sub-goals."""
+"""Larger graphs are not drawn; the table lists their sub-goals."""
 
 
 def render_html(report: Report) -> str:
@@ -117,4 +117,4 @@ def _period(report: Report) -> str:
     if first.date() == last.date():
         minutes = dict.fromkeys(f"{time:%H:%M}" for time in (first, last))
         shown = f"{first:%d %B %Y}, {words.DASH.join(minutes)} UTC"
-    return f"{shown}, besides {words.count(untimed, 'run')} of no known time" if untimed else shown
+    return f"{shown}, and {words.count(untimed, 'run')} without a known time" if untimed else shown

@@ -242,7 +242,7 @@ def _release_colour(agent: AgentView) -> alt.Color:
 
 
 def _distinct(labels: Sequence[str]) -> list[str]:
-    """Return labels short enough for a legend, equal ones told apart by their place."""
+    """Return labels short enough for a legend, equal ones distinguished by their position."""
     short = [words.clip(label, LABEL_LENGTH) for label in labels]
     return [
         label if short.index(label) == place else f"{label} ({place + 1})"

@@ -1,7 +1,7 @@
 """A report as a reader sees it: agents, releases side by side, every number as text.
 
 One view for the terminal, HTML and Markdown, so that all three say the same. All texts are on one
-line and free of control characters (`visible`); markup is escaped by who writes it.
+line and free of control characters (`visible`); markup is escaped by the writer of each format.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -54,7 +54,7 @@ class Cell:
     interval: str = ""
     """The interval, '' without one."""
     counts: str = ""
-    """What the value was counted from, '' if it is no ratio."""
+    """What the value was counted from, '' if it is not a ratio."""
     scored: str = ""
     """How many runs it is based on."""
 
@@ -238,7 +238,7 @@ def _score_cell(metric: Metric, score: Score | None) -> Cell:
 
 
 def _axis_rows(metric: Metric, releases: Sequence[Release]) -> Iterable[MetricRow]:
-    """Return tool-selection accuracy once more as an axis of the composite score, 0 to 10."""
+    """Return tool-selection accuracy as an axis of the composite score, 0 to 10, in addition."""
     if metric.name == "tsa":
         values = [_axis(release.metrics.get("tsa")) for release in releases]
         cells = tuple(Cell(words.axis(value)) for value in values)

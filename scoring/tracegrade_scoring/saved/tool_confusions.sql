@@ -8,7 +8,7 @@
 --   release        VARCHAR    NULL if not sent.
 --   decisions      BIGINT     At least 1.
 --   tasks          BIGINT     Distinct tasks.
---   criteria       VARCHAR[]  Criteria that failed, sorted; empty where none is told.
+--   criteria       VARCHAR[]  Criteria that failed, sorted; empty if none is recorded.
 --   example        VARCHAR    A trajectory with it, the first by id.
 -- Order:
 --   decisions DESC, expected_tool, picked_tool, release

@@ -18,7 +18,7 @@ LEVEL: Final = 0.95
 RESAMPLES: Final = 2_000
 SEED: Final = 0
 MIN_TASKS: Final = 5
-"""A bootstrap over fewer tasks says nothing."""
+"""A bootstrap over fewer tasks is meaningless."""
 
 
 class Interval(NamedTuple):

@@ -46,7 +46,7 @@ class TScore(NamedTuple):
     source_text: float | None
     """3 / Σ(w / x), the article's own formula."""
     partial: float | None
-    """The harmonic mean of the axes that are there; None if none is."""
+    """The harmonic mean of the axes that have a value; None if none has."""
     label: str | None
     """Of the value."""
     recommended_use: str | None

@@ -45,7 +45,7 @@ def unknown_names(
     """Yield a problem for each tool name that no loaded file declares.
 
     An alternative of which nothing is known is an error, since it is never a better one. Elsewhere
-    a name is enough, so that it may only be a slip of the pen.
+    a name is enough, so it may only be a typing error.
     """
     for path, name in _tool_names(file) if tools else ():
         if name not in tools:
@@ -101,7 +101,7 @@ def _check_tool(source: SourceFile, path: Path, tool: Tool) -> Iterator[Problem]
             ValueError,
         ) as error:
             at = (*path, "parameters")
-            fact = f"{dotted(at)} is no JSON Schema: {str(error).splitlines()[0]}"
+            fact = f"{dotted(at)} is not a JSON Schema: {str(error).splitlines()[0]}"
             yield source.problem(at, fact, "correct it")
 
 
@@ -143,7 +143,7 @@ def _quiet() -> Any:
 def _pattern(source: SourceFile, path: Path, pattern: str | None) -> Iterator[Problem]:
     fault = None if pattern is None else engine.pattern_fault(pattern)
     if fault:
-        fact = f"{dotted(path)} is no RE2 pattern: {fault}"
+        fact = f"{dotted(path)} is not an RE2 pattern: {fault}"
         yield source.problem(path, fact, "correct it (RE2 has no look-around or back-references)")
 
 
@@ -206,7 +206,7 @@ def _check_criterion(
 def _json_path(source: SourceFile, path: Path, json_path: str) -> Iterator[Problem]:
     fault = engine.json_path_fault(json_path)
     if fault:
-        fact = f"'{json_path}' is no JSON path to one value: {fault}"
+        fact = f"'{json_path}' is not a JSON path to one value: {fault}"
         yield source.problem(path, fact, "write it like $.order.state or $.orders[0].state")
 
 

@@ -1,6 +1,6 @@
 """Successful runs of a lake → a task file to correct (`tracegrade tasks draft`).
 
-What agents did is no standard to hold them to; it is a start for a person who knows better. What
+What agents did is not a standard to judge them by; it is a start for a person to correct. What
 the runs cannot say, such as the effect of a tool that no span declares, stands as a comment.
 """
 

@@ -134,7 +134,7 @@ def _pattern_faults(pattern: object) -> Iterator[tuple[str, str]]:
         yield f"matches is {pattern!r}", "it should be an RE2 pattern"
     elif fault := engine.pattern_fault(pattern):
         way_out = "correct it (RE2 has no look-around or back-references)"
-        yield f"matches is no RE2 pattern: {fault}", way_out
+        yield f"matches is not an RE2 pattern: {fault}", way_out
 
 
 def _is_number(value: object) -> bool:
@@ -171,7 +171,7 @@ def argument_path_faults(key: str) -> Iterator[tuple[str, str]]:
     """Yield (fact, way out) of a key of `arguments` that leads to no one value."""
     fault = engine.json_path_fault(key) if is_path(key) else None
     if fault is None and is_path(key) and not _FIRST.match(key):
-        fault = "arguments have names, no numbers"
+        fault = "arguments have names, not numbers"
     if fault:
-        fact = f"'{key}' is no JSON path to one value: {fault}"
+        fact = f"'{key}' is not a JSON path to one value: {fault}"
         yield fact, "write it like $.order.state or $.orders[0].state"

@@ -37,7 +37,7 @@ _COLUMNS: Final = frozenset(column.name for column in STEPS.columns)
 
 
 def forbidden(con: duckdb.DuckDBPyConnection, sql: str) -> str | None:
-    """Return what the expression holds that it may not; None for nothing, or if it is no SQL.
+    """Return what the expression holds that it may not; None for nothing, or if it is not SQL.
 
     Args:
         con: Any connection; it is asked how the expression reads, and runs nothing of it.
@@ -96,7 +96,7 @@ def _fault(con: duckdb.DuckDBPyConnection, node: dict[str, Any], lambdas: set[st
         return _REFUSED[kind]
     if kind == "COLUMN_REF" and node["column_names"][-1].lower() not in _COLUMNS | lambdas:
         name = ".".join(node["column_names"])
-        return f"{name} is no column of steps"
+        return f"{name} is not a column of steps"
     if kind == "FUNCTION":
         return _function_fault(con, node)
     return None
@@ -105,7 +105,7 @@ def _fault(con: duckdb.DuckDBPyConnection, node: dict[str, Any], lambdas: set[st
 def _function_fault(con: duckdb.DuckDBPyConnection, node: dict[str, Any]) -> str | None:
     name = node["function_name"].lower()
     if node["schema"] or name not in _consistent(con):
-        return f"{name}() is no function that gives the same for the same steps"
+        return f"{name}() is not a function that always gives the same result for the same steps"
     if name.startswith(_INEXACT):
         return f"{name}() only estimates"
     if name in _NEEDS_ORDER and not node["order_bys"]["orders"]:

@@ -172,7 +172,7 @@ def _unknown_id(graph: Graph) -> Fault | None:
 
 
 def _cycle(key: str, edges: Mapping[str, Iterable[str]]) -> Fault | None:
-    """Return the fault of one cycle, told from its first sub-goal in the file."""
+    """Return the fault of one cycle, starting from its first sub-goal in the file."""
     try:
         TopologicalSorter(edges).prepare()
     except CycleError as error:

@@ -107,7 +107,7 @@ def _decision(call: ToolCall, ignored: Counter[str]) -> dict[str, Any]:
     """Return the call as a decision point of a task file."""
     arguments = _object(call.arguments)
     if arguments is None and call.arguments is not None:
-        ignored["arguments that are no object"] += 1
+        ignored["arguments that are not an object"] += 1
     if arguments is None:
         return {"tool": call.name}
     stated = {as_key(key): literally(value) for key, value in arguments.items()}

@@ -69,7 +69,7 @@ def load(paths: Sequence[Path]) -> Loaded:
     """Return the specification that the files and folders hold together.
 
     Raises:
-        TaskFileUnreadable: A path does not exist, a folder has no task file, a file is no text.
+        TaskFileUnreadable: A path does not exist, a folder has no task file, a file is not text.
     """
     sources = [read(str(path), _text(path)) for path in _files(paths)]
     problems = [problem for source in sources for problem in source.problems]

@@ -41,7 +41,7 @@ def parse_as(
         source: The file.
     """
     if not isinstance(source.values, dict):
-        fact = "the file is no mapping" if source.values is not None else "the file is empty"
+        fact = "the file is not a mapping" if source.values is not None else "the file is empty"
         return None, [source.problem((), fact, "start it with 'version: 1'")]
     try:
         return kind.model_validate(source.values), []
@@ -88,7 +88,7 @@ def _suggestion(name: str, allowed: Sequence[str]) -> str:
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str | None:
-    """Return the question after a likely slip of the pen, or None if nothing known is near."""
+    """Return a question that suggests a similar known name, or None if none is similar."""
     near = difflib.get_close_matches(name, known, n=1)
     return f"did you mean '{near[0]}'?" if near else None
 

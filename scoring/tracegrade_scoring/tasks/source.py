@@ -125,11 +125,13 @@ def _scalar(loader: _Loader, node: yaml.Node) -> Any:
         msg = "a number of so many digits cannot be read"
         raise yaml.MarkedYAMLError(problem=msg, problem_mark=node.start_mark) from error
     if value is not None and not isinstance(value, (str, int, float)):
-        raise yaml.MarkedYAMLError(problem=f"{node.tag} is no JSON", problem_mark=node.start_mark)
+        raise yaml.MarkedYAMLError(problem=f"{node.tag} is not JSON", problem_mark=node.start_mark)
     if isinstance(value, str):
         _refuse_half_characters(value, node)
     if isinstance(value, float) and not math.isfinite(value):
-        raise yaml.MarkedYAMLError(problem=f"{value} is no number", problem_mark=node.start_mark)
+        raise yaml.MarkedYAMLError(
+            problem=f"{value} is not a number", problem_mark=node.start_mark
+        )
     return value
 
 
@@ -165,5 +167,5 @@ def _refuse_half_characters(text: str, node: yaml.Node) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        msg = "a text with half a character (a lone surrogate) is no text"
+        msg = "a text with half a character (a lone surrogate) is not valid"
         raise yaml.MarkedYAMLError(problem=msg, problem_mark=node.start_mark) from error

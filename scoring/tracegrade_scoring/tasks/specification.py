@@ -10,7 +10,7 @@ from tracegrade_scoring.tasks.model import ToolCorrectness
 
 
 def usable_specification(path: Path | None) -> tuple[Specification, list[str]]:
-    """Return what to score against, and notes: graphs that are left out, tools nobody declares.
+    """Return what to score against, and notes: graphs that are left out, undeclared tools.
 
     Args:
         path: A task file or a folder of them; None scores what needs no task.
@@ -41,7 +41,7 @@ def weighted(
         compat: `agentic` for the dimensions as that paper's text has them; None for ours.
 
     Raises:
-        BadWeights: A dimension is not known, or a weight is no number, negative, or all are 0.
+        BadWeights: A dimension is unknown, or a weight is not a number, negative, or all are 0.
     """
     entries = [entry.partition("=") for entry in weights.split(",")] if weights else []
     try:

@@ -13,7 +13,7 @@
 --   $agent_name  VARCHAR  Only runs of this agent; NULL for all.
 -- Columns:
 --   agent_name   VARCHAR    NULL if none is named.
---   task_id      VARCHAR    As scored, else as told by a span; NULL if not known.
+--   task_id      VARCHAR    As scored, else as named by a span; NULL if not known.
 --   path         VARCHAR[]  One row for each of the three.
 --   runs         BIGINT     Runs that succeeded in this way.
 --   all_runs     BIGINT     Runs of the task that succeeded.

@@ -32,7 +32,7 @@ def read_timeline(
     Args:
         con: Holds the tables of a lake.
         lake: The lake's name for the reader.
-        name: Id of the trajectory, or enough of its beginning to tell it from others.
+        name: Id of the trajectory, or enough of its beginning to identify it.
         rows: Steps to read at most.
         characters: Characters of each text to read at most.
 

@@ -152,7 +152,7 @@ def test_runs_of_no_task_are_compared_unpaired(tables: Tables) -> None:
     assert valid.found.difference == pytest.approx((2 * 24 + 23) / 96 - (2 * 25 + 12) / 100)
     text = render_terminal(judge(found, []), width=200, colour=False)
     assert "No task is known that both ran, so runs are not paired" in text
-    assert "Scores of 25 and 24 runs that name no task, not paired" in text
+    assert "Scores of 25 and 24 runs without a task, not paired" in text
     outcomes = judge(found, parse_rules(["success.low<0", "tsa<0"])).outcomes[0]
     assert [each.verdict for each in outcomes] == ["held", "unjudged"]
 
@@ -181,7 +181,7 @@ def test_t_score_needs_no_pairs(tables: Tables) -> None:
     without = read_comparisons(tables.con, "lake", "1", "2")
     assert "t_score" not in without.cohorts[0].metrics
     page = render_terminal(judge(without, []), width=200, colour=False)
-    assert "No T-Score: not measured on both sides: rollback-ability." in page
+    assert "No T-Score: not measured in both releases: rollback-ability." in page
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_superseded_run_is_counted_and_nothing_else(tables: Tables) -> None:
     assert (comparison.cohort.base_runs, comparison.cohort.base_superseded) == (1, 1)
     metrics = ("success", "loop_trap", "steps_per_run")
     assert [comparison.metrics[name].found.base for name in metrics] == [1, 1, 20]
-    assert "replaced, 1 (1) and 0 (2)" in render_markdown(judge(found, [])).replace("\\", "")
+    assert "same trial, 1 (1) and 0 (2)" in render_markdown(judge(found, [])).replace("\\", "")
 
 
 def test_optimum_is_observed_over_the_compared_releases_alone(tables: Tables) -> None:
@@ -293,13 +293,13 @@ def test_every_format_says_the_same(found: Comparisons) -> None:
 
     for text in texts:
         for fact in (
-            "As far as few samples tell, 1.1 is better than 1.0 in some ways and worse in others",
+            "As far as small samples can show, 1.1 is better than 1.0 in some ways and worse in",
             "+11.7 pts",
             "New failure mode: loop trap, in 16.7% of runs",
             "Trade-off: 1.1 picks tools better but plans worse",
-            "Few samples",
-            "1 task that 1.0 alone ran",
-            "runs of no known task, 0 of 13 (1.0) and 1 of 14 (1.1)",
+            "Small samples",
+            "1 task that only 1.0 ran",
+            "runs without a known task, 0 of 13 (1.0) and 1 of 14 (1.1)",
             "sub-goal completion says the opposite",
             "held",
         ):
@@ -328,7 +328,7 @@ def test_run_ids_and_numbers_are_whole_at_any_width(
 
 
 def test_interval_without_width_is_no_certainty(tables: Tables) -> None:
-    """Every task rose by the same: pages say `no spread`, programs get the ends and a flag."""
+    """Every task rose by the same: pages say `no interval`, programs get the ends and a flag."""
     for side, release in enumerate("12"):
         for place in range(6):
             run_id = tables.run(release, task_id=f"t{place}")
@@ -340,7 +340,7 @@ def test_interval_without_width_is_no_certainty(tables: Tables) -> None:
     assert (tsa["low"], tsa["high"]) == (0.25, 0.25)
     assert "no_spread" in tsa["flags"]
     for page in (render_terminal(judgement, width=200, colour=False), render_markdown(judgement)):
-        assert "no spread" in page
+        assert "no interval" in page
         assert "all tasks say the same" in page
 
 
@@ -357,7 +357,7 @@ def test_metric_without_a_task_in_common_is_named(tables: Tables) -> None:
 
     assert json.loads(render_json(judgement))["comparisons"][0]["unmatched"] == ["recovery_rate"]
     text = render_terminal(judgement, width=200, colour=False)
-    assert "Measured on both sides, but on no task in common: Recovered from failures." in text
+    assert "Measured in both releases, but on no common task: Recovered from failures." in text
     assert "Success by task category" not in text
 
 
@@ -380,7 +380,7 @@ def test_one_metric_of_many_is_no_answer(tables: Tables) -> None:
 
     text = render_terminal(judgement, width=150, colour=False)
     assert comparison.metrics["tsa"].direction == 1
-    assert "nothing changed that chance does not explain, over" in text
+    assert "beyond chance, over" in text
 
 
 def test_programs_get_unrounded_numbers(found: Comparisons) -> None:

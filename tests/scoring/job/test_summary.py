@@ -51,8 +51,8 @@ def test_each_metric_is_counted_once_for_each_outcome(done: ScoreSummary) -> Non
 def test_traces_that_are_no_agents_are_counted(done: ScoreSummary) -> None:
     """Lines and JSON tell how many traces gave no trajectory, and what wrote them."""
     assert (
-        "no trajectory: 7 of the traces that were built are no agent's (2 of no named scope, "
-        "2 of db, 2 of queue, of 1 more scopes the rest); `tracegrade sql --saved unread_traces`"
+        "no trajectory: 7 of the traces have no agent, model or tool span (2 of no named scope, 2 "
+        "of db, 2 of queue, the rest of 1 more scopes); see `tracegrade sql --saved unread_traces`"
     ) in summary_lines(done)
     said = summary_object(done, Specification())
     assert said["unread"] == {"": 2, "web": 1, "db": 2, "queue": 2}
@@ -60,13 +60,15 @@ def test_traces_that_are_no_agents_are_counted(done: ScoreSummary) -> None:
 
 def test_calls_of_unknown_effect_are_said(done: ScoreSummary, tmp_path: Path) -> None:
     """Who declares no effects is told what is missed; who does is told nothing."""
-    assert any("nobody says what 3 of them can do" in line for line in summary_lines(done))
+    assert any(
+        "3 calls are to tools without a declared effect" in line for line in summary_lines(done)
+    )
 
     lake = Lake.create(tmp_path / "lake")
     land(lake, run(1, "look", "pay", task=None))
     told = score(lake, specification(TOOLS))
     assert told.counts.calls.of_known_effect == 2
-    assert not any("nobody says what" in line for line in summary_lines(told))
+    assert not any("a declared effect" in line for line in summary_lines(told))
 
 
 def test_every_reason_has_words() -> None:
@@ -76,4 +78,4 @@ def test_every_reason_has_words() -> None:
     codes = set(re.findall(r"'((?:no|not|two|empty|length)_[a-z_]+)'", text))
 
     assert codes - {"not_applicable", "no_writes", "not_executed"} <= REASONS.keys()
-    assert reason_of("specification_error: a needs b").meaning.endswith("mistake: a needs b")
+    assert reason_of("specification_error: a needs b").meaning.endswith("error: a needs b")

@@ -69,7 +69,7 @@ def test_every_page_shows_the_score_and_warns_of_a_late_kill_first(tables: Table
     ):
         assert "Staging-Only" in text
         assert "7.5 of 10" in text
-        assert "illed late, files recovers only to 5.0 of 10: fix this before" in text
+        assert "fter a late kill, files recovers only to 5.0 of 10: fix this before" in text
 
 
 def test_means_are_over_tasks_and_decisions_are_pooled(tables: Tables) -> None:
@@ -182,7 +182,7 @@ def test_quality_of_no_plan_is_explained(
     tables.release("pq", 0.0)
     tables.release("replans", replans)
 
-    assert ("No plan was seen" in render_markdown(tables.report())) == said
+    assert ("No plan was found" in render_markdown(tables.report())) == said
 
 
 def test_failure_modes_have_rate_and_evidence(tables: Tables) -> None:
@@ -316,8 +316,8 @@ def test_fewest_steps_that_were_seen_count_as_needed(tables: Tables) -> None:
 @pytest.mark.parametrize(
     ("low", "high", "shown"),
     [
-        (1.0, 1.0, "no spread"),
-        (0.0, 0.0, "no spread"),
+        (1.0, 1.0, "all tasks alike: no interval"),
+        (0.0, 0.0, "all tasks alike: no interval"),
         (0.9, 1.0, "90-100%"),
         (0.998, 1.0, "99.8-100.0%"),
         (0.89, 0.9985, "89.0-99.9%"),
@@ -328,7 +328,7 @@ def test_fewest_steps_that_were_seen_count_as_needed(tables: Tables) -> None:
 def test_interval_is_never_two_equal_numbers(
     tables: Tables, low: float, high: float, shown: str
 ) -> None:
-    """Without width it is `no spread`, flagged and explained; else its ends can be told apart."""
+    """Without width it is `no interval`, flagged and explained; else its ends can be told apart."""
     run = tables.run(task_id="a")
     tables.scored(run, "a")
     tables.release("tsa", 1.0, low=low, high=high, numerator=6.0, denominator=6.0)

@@ -161,7 +161,7 @@ def test_metric_without_a_value_is_explained_and_no_row(tables: Tables) -> None:
         "\u2022 all runs: the task says nothing about which tools to pick "
         "(Tool-selection accuracy); give tasks `expected` calls"
     )
-    assert "1 metric without any value is\nleft out here" in render_html(tables.report())
+    assert "1 metric without any value is\nnot listed here" in render_html(tables.report())
 
 
 def test_missing_interval_is_told_only_where_it_is_missing(tables: Tables) -> None:
@@ -220,7 +220,7 @@ def test_terminal_shows_releases_side_by_side(sample: Tables) -> None:
         *("100.0%", "90\u2013100%", "+55.0 pts"),
     ]
     assert "Reliability over repeated attempts" in text
-    assert "few samples" in text
+    assert "small sample" in text
     assert "the run failed, and only successful ones count here" in text
 
 
@@ -250,9 +250,9 @@ def test_every_format_says_the_same(sample: Tables) -> None:
             "27 of 60 decisions",
             "+20.8 pts",
             "check_empty was offered and costs 1, not 20",
-            "hardly ever changed its plan after a failure: 0 of 3 failed calls",
+            "hardly ever changed its plan after a failure: after 0 of 3 failed calls",
             "never worked on the critical sub-goal disk-space",
-            "few samples: fewer than 50 decision points",
+            "small sample: fewer than 50 decision points",
             "the task says nothing about which tools to pick",
         ):
             assert fact in text
@@ -370,4 +370,4 @@ def test_runs_after_the_last_scoring_are_named(tables: Tables) -> None:
 
     text = render_terminal(tables.report(), width=90, colour=False)
 
-    assert "1 of 2 trajectories are not scored yet" in text
+    assert "1 of 2 trajectories have not been scored yet" in text

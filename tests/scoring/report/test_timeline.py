@@ -139,8 +139,8 @@ def test_run_without_scores_or_times_is_still_told(tables: Tables) -> None:
 @pytest.mark.parametrize(
     ("outcome", "said"),
     [
-        ("recovered", "failed by the error pattern of its tool, made good by a later call"),
-        (None, "failed by the error pattern of its tool, and nobody can tell"),
+        ("recovered", "(its result matches the tool's error pattern) and was recovered"),
+        (None, "(its result matches the tool's error pattern) and it is unknown"),
     ],
 )
 def test_failure_that_no_status_tells_is_marked(

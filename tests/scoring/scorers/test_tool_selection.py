@@ -252,7 +252,7 @@ def test_unexpected_call_is_wrong_only_where_the_list_is_complete() -> None:
         assert con.sql(REASON + " WHERE NOT correct").fetchall() == [
             (
                 None, "list_all", False, ["c"],
-                "is_empty was offered and does the job with effect read and cost 1, "
+                "is_empty was offered and does the same with effect read and cost 1, "
                 "list_all has read and 20",
             )
         ]  # fmt: skip

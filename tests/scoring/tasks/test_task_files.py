@@ -53,7 +53,7 @@ def test_example_is_well_formed() -> None:
         ("version: 2", "1: version is 2; it should be 1"),
         ("version: 1\ntask: {}", "2: unknown key 'task' in the file; did you mean 'tasks'?"),
         ("", "1: the file is empty; start it with 'version: 1'"),
-        ("- 1", "1: the file is no mapping; start it with 'version: 1'"),
+        ("- 1", "1: the file is not a mapping; start it with 'version: 1'"),
         (
             "version: 1\ntools:\n  a: {}\n  a: {}",
             "4: key 'a' stands twice, first on line 3; remove or rename one",
@@ -72,7 +72,7 @@ def test_example_is_well_formed() -> None:
         ),
         (
             "version: 1\ntools:\n  a:\n    error_pattern: '(?=x)'",
-            "4: tools.a.error_pattern is no RE2 pattern: invalid perl operator: (?=; "
+            "4: tools.a.error_pattern is not an RE2 pattern: invalid perl operator: (?=; "
             "correct it (RE2 has no look-around or back-references)",
         ),
         (
@@ -124,8 +124,8 @@ def test_error_names_line_and_way_out(tmp_path: Path, text: str, problem: str) -
         ),
         (
             "expected: [{tool: look, arguments: {who: {matches: '('}}}]",
-            "7: tasks.refund.expected[0].arguments.who: matches is no RE2 pattern: missing ): (; "
-            "correct it (RE2 has no look-around or back-references)",
+            "7: tasks.refund.expected[0].arguments.who: matches is not an RE2 pattern: missing ): "
+            "(; correct it (RE2 has no look-around or back-references)",
         ),
         (
             "expected: [{tool: look, arguments: {n: {about: 10, witin: 1, within: 2}}}]",
@@ -139,7 +139,7 @@ def test_error_names_line_and_way_out(tmp_path: Path, text: str, problem: str) -
         ),
         (
             "expected: [{tool: look, arguments: {'$.a[*]': 1}}]",
-            "7: '$.a[*]' is no JSON path to one value: it has a wildcard; "
+            "7: '$.a[*]' is not a JSON path to one value: it has a wildcard; "
             "write it like $.order.state or $.orders[0].state",
         ),
         (
@@ -153,7 +153,7 @@ def test_error_names_line_and_way_out(tmp_path: Path, text: str, problem: str) -
         ),
         (
             "success: {any_of: [{tool: look}, {answer: '('}]}",
-            "7: tasks.refund.success.any_of[1].answer is no RE2 pattern: missing ): (; "
+            "7: tasks.refund.success.any_of[1].answer is not an RE2 pattern: missing ): (; "
             "correct it (RE2 has no look-around or back-references)",
         ),
         (
@@ -166,7 +166,7 @@ def test_error_names_line_and_way_out(tmp_path: Path, text: str, problem: str) -
         ),
         (
             "match: {user_input: '('}",
-            "7: tasks.refund.match.user_input is no RE2 pattern: missing ): (; "
+            "7: tasks.refund.match.user_input is not an RE2 pattern: missing ): (; "
             "correct it (RE2 has no look-around or back-references)",
         ),
         (
@@ -190,17 +190,17 @@ def test_error_names_line_and_way_out(tmp_path: Path, text: str, problem: str) -
         ),
         (
             "success: {state: {balance: 0}}",
-            "7: 'balance' is no JSON path to one value: it does not start with $; "
+            "7: 'balance' is not a JSON path to one value: it does not start with $; "
             "write it like $.order.state or $.orders[0].state",
         ),
         (
             "success: {result: {'$.a[*].b': 0}}",
-            "7: '$.a[*].b' is no JSON path to one value: it has a wildcard; "
+            "7: '$.a[*].b' is not a JSON path to one value: it has a wildcard; "
             "write it like $.order.state or $.orders[0].state",
         ),
         (
             "sub_goals: {a: {serves: [look], success: {state: {$..b: 0}}}}",
-            "7: '$..b' is no JSON path to one value: it has a wildcard; "
+            "7: '$..b' is not a JSON path to one value: it has a wildcard; "
             "write it like $.order.state or $.orders[0].state",
         ),
         (
@@ -256,7 +256,7 @@ def test_schema_that_is_none_is_an_error(tmp_path: Path) -> None:
     text = "version: 1\ntools:\n  a:\n    effect: read\n    parameters: {type: objekt}"
 
     (problem,) = found(tmp_path, text)
-    assert problem.startswith("5: tools.a.parameters is no JSON Schema: ")
+    assert problem.startswith("5: tools.a.parameters is not a JSON Schema: ")
 
 
 def test_schema_may_not_refer_outside(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@
 -- Order:
 --   none
 CREATE OR REPLACE TEMP VIEW openinference_parts AS
--- Calls are told here, and by some as items of the content as well.
+-- Calls are recorded here, and by some versions as items of the content as well.
 WITH requesting AS (
   SELECT DISTINCT
     key,

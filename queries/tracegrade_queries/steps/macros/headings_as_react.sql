@@ -1,6 +1,6 @@
 -- What DSPy's agents say under headings (`[[ ## next_thought ## ]]` and so on), in the ReAct form.
 --
--- The tool `finish` does nothing: what an agent answers, it is asked for once more. Other text is
+-- The tool `finish` does nothing: the agent is asked for its answer again after it. Other text is
 -- returned as it is.
 CREATE OR REPLACE TEMP MACRO headings_as_react(TEXT) AS
 regexp_replace(

@@ -73,7 +73,7 @@ CREATE OR REPLACE TEMP MACRO held_chat(RELATION) AS TABLE
       CASE
         WHEN json_type(message, '$.parts') = 'ARRAY'
           THEN json_object(
-            -- The parts of a tool's message are no text.
+            -- The parts of a tool's message are not text.
             'role', replace(coalesce(message ->> '$.role', role), 'tool', 'user'),
             'content', list_transform(
               cast(message -> '$.parts' AS JSON[]), LAMBDA part: genai_block(part)

@@ -1,7 +1,7 @@
 -- Parts of the messages that each model span received and sent.
 --
--- Where several dialects tell the messages of one span, the one that tells most parts is taken,
--- of equals the strongest. Text in the ReAct form (`Thought: … Action: … Action Input: …`, then
+-- Where several dialects read the messages of one span, the one that finds most parts is taken,
+-- the strongest among equals. Text in the ReAct form (`Thought: … Action: … Action Input: …`, then
 -- `Observation: …`; DSPy sets headings instead) or with the code of a code agent is split into the
 -- thought, requests and answer it holds, unless its span requests tools otherwise. Code that calls
 -- no tool stays text.

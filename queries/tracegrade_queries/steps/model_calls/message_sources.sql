@@ -1,6 +1,6 @@
--- Model spans, and whether what they tell is taken for their model call.
+-- Model spans, and whether the messages of their model call are taken from them.
 --
--- Of several spans that record one call, the one that tells most parts of a direction is taken.
+-- Of several spans that record one call, the one with most parts of a direction is taken.
 --
 -- Reads:
 --   message_parts

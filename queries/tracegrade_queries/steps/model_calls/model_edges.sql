@@ -1,6 +1,6 @@
 -- Model spans that repeat the one around them: one call, seen by an outer and an inner layer.
 --
--- A model span with several model spans below it is no call but holds some; it has no edges to it.
+-- A model span with several model spans below it contains calls but is none; no edge leads to it.
 --
 -- Reads:
 --   known_parents

@@ -1,4 +1,4 @@
--- Model calls of the runs that several scopes recorded, with what they said.
+-- Model calls of the runs that several scopes recorded, with a digest of their output.
 --
 -- Reads:
 --   canonical
@@ -11,7 +11,7 @@
 --   scope_rank     BIGINT   Its scope's place among those of the run, by the first start; from 1.
 --   start_ns       BIGINT
 --   end_ns         BIGINT
---   output_digest  VARCHAR  Digest of what it said without reasoning; NULL if not captured.
+--   output_digest  VARCHAR  Digest of its output without reasoning; NULL if not captured.
 --   output_rank    BIGINT   Its number among those of run and scope that said the same; from 1.
 -- Order:
 --   none

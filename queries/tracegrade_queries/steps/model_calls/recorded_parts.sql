@@ -1,6 +1,6 @@
--- Parts of the messages that the spans of each model call tell.
+-- Parts of the messages that the spans of each model call recorded.
 --
--- A view, since few columns of few parts are asked for at a time.
+-- A view, since each reader needs few columns of few parts.
 --
 -- Reads:
 --   message_parts

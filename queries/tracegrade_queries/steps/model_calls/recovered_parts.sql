@@ -1,7 +1,7 @@
--- What model calls said that told nothing of their output, as the next call tells it.
+-- Output of model calls whose spans recorded none, recovered from the input of the next call.
 --
--- It is the assistant messages at the end of the next call's input that are more than the call's
--- own input held.
+-- It consists of the assistant messages at the end of the next call's input that were not in the
+-- call's own input.
 --
 -- Reads:
 --   model_calls
@@ -65,7 +65,7 @@ ordered AS (
     lead(calls.model_call) OVER running AS next_call,
     lead(input_messages.assistant_messages) OVER running AS next_assistant_messages,
     lead(input_messages.last_assistant) OVER running AS last_assistant,
-    -- What an earlier call said must not pass for this one's.
+    -- The output of an earlier call must not be taken for this one's.
     input_messages.model_call IS NOT NULL
     OR row_number() OVER running = 1 AS is_comparable
   FROM calls

@@ -1,7 +1,7 @@
--- Thoughts that no model call told when it ended, but the input of the next one holds.
+-- Thoughts that are missing from the output of their model call, but are in the next one's input.
 --
--- They stand in the last run of assistant messages of that input, and belong to the call that
--- requested the tools named there, else to the call before.
+-- They are in the last block of assistant messages of that input, and belong to the call that
+-- requested the tools named there, otherwise to the call before.
 --
 -- Reads:
 --   model_parts
@@ -114,7 +114,7 @@ SELECT
 FROM recovered
 ANTI JOIN thoughtful ON recovered.producer = thoughtful.model_call
 WHERE recovered.producer IS NOT NULL
--- Later inputs may repeat the same block; the first of them tells it.
+-- Later inputs may repeat the same block; the first of them is taken.
 QUALIFY
   rank() OVER (PARTITION BY recovered.producer ORDER BY recovered.start_ns, recovered.model_call)
   = 1;

@@ -238,7 +238,7 @@ LEFT JOIN runs AS callers ON calling.run = callers.run
 LEFT JOIN calling_steps ON run_agents.key = calling_steps.key
 LEFT JOIN known_parents ON runs.root = known_parents.key
 LEFT JOIN bucket_spans AS tops ON known_parents.top = tops.key
--- A lone workflow span, without anything below it, is no run of an agent.
+-- A lone workflow span, without anything below it, is not a run of an agent.
 WHERE
   step_counts.step_count > 0
   OR model_counts.llm_call_count > 0

@@ -5,7 +5,7 @@
 --   operations
 --   tree
 -- Columns:
---   key   BIGINT  Span that is no evaluator.
+--   key   BIGINT  Span that is not an evaluator.
 --   next  BIGINT  Its parent.
 -- Order:
 --   none

@@ -181,7 +181,7 @@ SELECT
   coalesced.trial,
   coalesced.run_mode,
   coalesced.outcome,
-  -- What was replaced in the messages of a model call says nothing of one step.
+  -- What was replaced in the messages of a model call cannot be tied to one step.
   coalesce(coalesced.flags, [])
   || CASE
     WHEN coalesced.operation IN ('tool', 'plan', 'thought', 'observation', 'answer')

@@ -1,4 +1,4 @@
--- Answers of each run that stand on spans of their own: answer spans, and the run's agent spans.
+-- Answers of each run that have spans of their own: answer spans, and the run's agent spans.
 --
 -- Reads:
 --   operations

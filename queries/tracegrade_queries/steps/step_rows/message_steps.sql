@@ -1,6 +1,7 @@
--- Steps that model calls said: thoughts, messages, answers and plans.
+-- Steps from the output of model calls: thoughts, messages, answers and plans.
 --
--- What an answer span says too is not repeated; beside one the model's own answer is a message.
+-- An answer that an answer span repeats is left out; if there is an answer span with another text,
+-- the model's own answer is a message.
 --
 -- Reads:
 --   operations
@@ -37,7 +38,7 @@ WITH contents AS (
   UNION ALL
   SELECT
     model_call,
-    message_position - position_gap() AS message_position,  -- before all it said
+    message_position - position_gap() AS message_position,  -- before the rest of its output
     part_position,
     'thought' AS kind,
     text

@@ -1,6 +1,6 @@
 -- What the agent saw of each tool call; it stands right after the call.
 --
--- An observation span that tells no content says that the agent saw what the tool returned, or the
+-- An observation span without content means that the agent saw what the tool returned, or the
 -- exception it raised.
 --
 -- Reads:

@@ -1,7 +1,7 @@
 -- Steps that have a span of their own: plans, thoughts, answers, hand-overs, observations without
 -- a tool.
 --
--- A plan span with a model call below is told by that call; a hand-over span repeats the request
+-- A plan span with a model call below is read from that call; a hand-over span repeats the request
 -- for it, where models requested any.
 --
 -- Reads:

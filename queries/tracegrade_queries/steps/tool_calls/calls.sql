@@ -128,7 +128,7 @@ judged AS (
     *,
     CASE
       WHEN execution IS NOT NULL AND failed THEN { 'status': 'error', 'source': 'span' }
-      -- LangChain's answer in place of a tool; a chat log tells it like any result.
+      -- LangChain's answer in place of a tool; a chat log records it like any result.
       WHEN contains(seen, tool_name || ' is not a valid tool, try one of [')
         THEN { 'status': 'not_executed', 'source': 'text' }
       WHEN execution IS NOT NULL AND (result_is_error(result) OR result_is_error(observed))

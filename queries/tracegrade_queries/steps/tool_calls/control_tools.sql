@@ -1,6 +1,6 @@
 -- Tools by which an agent plans, hands over or answers: no tool calls.
 --
--- A person is no agent: a call that passes the user on to one stays a tool call.
+-- A person is not an agent: a call that passes the user on to one stays a tool call.
 -- Source: docs/metrics.md, section 0.8.
 --
 -- Columns:

@@ -1,8 +1,8 @@
--- What the model got to see of each call it requested, from the first later input that tells it.
+-- What the model saw of each call that it requested, from the first later input that contains it.
 --
--- A response without call id, or with one that its request was not recorded with, belongs to the
--- request that stands as far from the end of its message as the response does from the end of the
--- next call's input.
+-- A response without a call id, or with one that no request was recorded with, belongs to the
+-- request that is as far from the end of its message as the response is from the end of the next
+-- call's input.
 --
 -- Reads:
 --   requests

@@ -3,7 +3,7 @@
 -- Reads:
 --   operations
 -- Columns:
---   offered_tools  VARCHAR    As sent; one row each. Texts that are no JSON list are left out.
+--   offered_tools  VARCHAR    As sent; one row each. Texts that are not a JSON list are left out.
 --   names          VARCHAR[]  Names of the tools, in order.
 --   tools          JSON[]     {name, description, parameters} of each; missing ones NULL.
 -- Order:

@@ -47,7 +47,7 @@ ends AS (
   LEFT JOIN call_counts USING (attempt_id)
 ),
 
--- An answer that was given but not captured is unknown; none at all is no answer.
+-- An answer that was given but not captured is unknown; without an answer nothing matches.
 lost_answers AS (
   SELECT DISTINCT trajectory_id AS attempt_id
   FROM steps

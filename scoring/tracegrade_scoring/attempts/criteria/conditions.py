@@ -54,7 +54,7 @@ class CriterionCondition(NamedTuple):
 
     @property
     def columns(self) -> tuple[object, ...]:
-        """All but the values asked for."""
+        """Every part except the expected values."""
         return self[:-2]
 
 

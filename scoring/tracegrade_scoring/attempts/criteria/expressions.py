@@ -117,7 +117,7 @@ def _add(
 
 
 def _before_steps(engine: duckdb.DuckDBPyConnection, expression: str) -> bool | None:
-    """Return what an expression says of no steps; None for NULL, or if it says nothing."""
+    """Return the value of an expression over no steps; None for NULL, or if it fails."""
     row = engine.execute(f"SELECT ({expression})::BOOLEAN FROM steps WHERE FALSE").fetchone()
     return row[0] if row else None
 

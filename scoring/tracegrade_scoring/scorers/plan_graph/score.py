@@ -1,8 +1,8 @@
 """Creates the rows and scores of sub-goals, from the relations of the scoring job.
 
-The order of the queries is the way of thought: which calls serve which sub-goal; which attempts
-show the same; for an example of each when each condition held, what became of each sub-goal, which
-variant fits best and what that gives; the rows; the scores.
+The queries run in this order: which calls serve which sub-goal; which attempts are alike; for one
+example of each, when each condition held, what became of each sub-goal, which variant fits best
+and with what result; the rows; the scores.
 """
 
 from typing import Final

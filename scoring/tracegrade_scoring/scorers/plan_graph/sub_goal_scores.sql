@@ -152,7 +152,7 @@ outcome_examples AS (
   FROM outcomes
 ),
 
--- Why the graph of an attempt tells nothing, one reason each.
+-- Why the graph of an attempt gives no score, one reason each.
 problems AS (
   SELECT
     attempts.attempt_id,

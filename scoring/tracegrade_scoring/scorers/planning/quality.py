@@ -80,7 +80,7 @@ class Objective:
 
 
 class KnownStep(NamedTuple):
-    """A step, held against an objective."""
+    """A step, compared with an objective."""
 
     step: PlannedStep
     tool: str | None

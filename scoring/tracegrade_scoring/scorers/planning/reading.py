@@ -80,7 +80,7 @@ def read_steps(
     Args:
         plan: A JSON list or an object that holds one, alone or within a text; else a text of which
             the numbered or bulleted items are steps.
-        marks: `text_marks`; who reads many plans keeps what it says, for texts come again.
+        marks: `text_marks`, or a cached form of it where many plans repeat the same texts.
     """
     items = _json_items(plan)
     if items is None:

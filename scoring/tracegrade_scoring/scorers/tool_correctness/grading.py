@@ -67,7 +67,7 @@ def _similarity(calls: Sequence[Fits]) -> int:
 def _common(calls: Sequence[Fits]) -> int:
     """Return the longest common subsequence: the longest rise of positions, one for each call.
 
-    A call stands for an expectation only if it is no more like another one.
+    A call is matched with an expectation only if it is not more similar to another one.
     """
     tails: list[int] = []
     for fits in calls:

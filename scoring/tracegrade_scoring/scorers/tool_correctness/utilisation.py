@@ -34,7 +34,7 @@ def find_uses(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def _uses(told: pl.DataFrame) -> pl.DataFrame:
-    """Return the calls whose results have tokens, and whether one of these is told again."""
+    """Return the calls whose results have tokens, and whether one of these is used again."""
     numbered = told.with_row_index("row")
     is_result = pl.col("call_index").is_not_null()
     results = numbered.filter(is_result)
@@ -46,7 +46,7 @@ def _uses(told: pl.DataFrame) -> pl.DataFrame:
 
 
 def _told_later(found: pl.DataFrame, again: pl.DataFrame) -> pl.DataFrame:
-    """Return the found tokens that are told again at a later step of the same trajectory."""
+    """Return the found tokens that occur again at a later step of the same trajectory."""
     found = _likely_in(again, found)
     again = _likely_in(found, again)
     last = again.group_by(_TOKEN).agg(pl.col("step_index").max().alias("last"))

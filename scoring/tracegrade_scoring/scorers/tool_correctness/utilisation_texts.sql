@@ -1,4 +1,4 @@
--- What tools told the agent in calls that changed nothing, and what the agent told others.
+-- Results of calls that changed nothing, and the texts that the agent wrote later.
 --
 -- Of attempts whose task states expectations. What was not captured as a whole is not among it,
 -- nor are arguments of an attempt's first call: no result came before.

@@ -47,10 +47,10 @@ def validate_arguments(con: duckdb.DuckDBPyConnection) -> None:
 def first_fault(validator: jsonschema_rs.Validator | None, arguments: str | None) -> str | None:
     """Return what is first found wrong with arguments (JSON; None if they are none), or None.
 
-    Against a schema that cannot be used (None) nothing is wrong but what is no JSON.
+    With a schema that cannot be used (None), only arguments that are not JSON are wrong.
     """
     if arguments is None:
-        return "they are no JSON"
+        return "they are not JSON"
     if validator is None:
         return None
     try:

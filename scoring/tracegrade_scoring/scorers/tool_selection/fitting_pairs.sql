@@ -192,7 +192,7 @@ measured AS (
       len(stated.names) - coalesce(differing.unequal, 0),
       NULL
     ) AS equal,
-    -- What is no object has nothing in common with one.
+    -- A value that is not an object has nothing in common with one.
     greatest(
       if(stated.arguments = '{}', 0, 1),
       list_unique(coalesce(json_keys(stated.arguments), []) || stated.names)::BIGINT

@@ -12,7 +12,7 @@
 --   trajectory_ids    INTEGER[]  Attempts whose scores are equal; each is in one row.
 --   tsa               SCORE      Label: the criteria that applied, e.g. 'a, c'.
 --   tsa_source_text   SCORE      Missed points count neither way.
---   wrong_call_rate   SCORE      Calls of counted points that are no correct first pick.
+--   wrong_call_rate   SCORE      Calls of counted points that are not a correct first pick.
 --   missed_decisions  SCORE      A count.
 -- Order:
 --   none
