@@ -341,7 +341,7 @@ def test_interval_without_width_is_no_certainty(tables: Tables) -> None:
     assert "no_spread" in tsa["flags"]
     for page in (render_terminal(judgement, width=200, colour=False), render_markdown(judgement)):
         assert "no interval" in page
-        assert "all tasks say the same" in page
+        assert "all tasks changed by the same amount" in page
 
 
 def test_metric_without_a_task_in_common_is_named(tables: Tables) -> None:

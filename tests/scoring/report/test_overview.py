@@ -328,7 +328,7 @@ def test_fewest_steps_that_were_seen_count_as_needed(tables: Tables) -> None:
 def test_interval_is_never_two_equal_numbers(
     tables: Tables, low: float, high: float, shown: str
 ) -> None:
-    """Without width it is `no interval`, flagged and explained; else its ends can be told apart."""
+    """Without width there is no interval, which is explained; else its ends can be told apart."""
     run = tables.run(task_id="a")
     tables.scored(run, "a")
     tables.release("tsa", 1.0, low=low, high=high, numerator=6.0, denominator=6.0)
@@ -336,7 +336,7 @@ def test_interval_is_never_two_equal_numbers(
     text = render_terminal(report, width=100, colour=False)
 
     assert f"100.0%  {shown.replace('-', DASH)}" in text
-    assert ("they cannot tell how sure that is" in " ".join(text.split())) == (low == high)
+    assert ("its uncertainty cannot be estimated" in " ".join(text.split())) == (low == high)
     flags = json.loads(render_json(report))["releases"][0]["metrics"]["tsa"]["flags"]
     assert ("no_spread" in flags) == (low == high)
 
@@ -361,7 +361,7 @@ def test_failure_mode_has_its_run_on_one_line_at_80_columns(tables: Tables) -> N
     ("years", "said"),
     [
         ((2000, 2000), "times not known"),
-        ((2000, 2026), "1 November 2026, 09:00 UTC, besides 1 run of no known time"),
+        ((2000, 2026), "1 November 2026, 09:00 UTC, and 1 run without a known time"),
         ((2026, 2026), "1 November 2026, 09:00 UTC. Each"),
     ],
 )
