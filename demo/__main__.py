@@ -28,7 +28,7 @@ def main() -> int:
     try:
         with (
             tempfile.TemporaryDirectory(prefix="tracegrade-demo-") as files,
-            Children(logs=folder) as children,  # ended first, so that nobody writes any more
+            Children(logs=folder) as children,  # ended first, so that all writing has stopped
         ):
             run_stages(children, folder, Path(files))
     except StageError as error:

@@ -84,7 +84,7 @@ class BuildSummary(NamedTuple):
     new_spans: int
     """Spans, and log records of theirs, that no earlier build had seen."""
     traces: int
-    """Traces they belong to; all of them were built anew."""
+    """Traces they belong to; all of them were rebuilt."""
     trajectories: int
     """Trajectories of those traces."""
     steps: int

@@ -118,7 +118,7 @@ def _connect(
     layers: Iterable[Layer],
     limits: Limits,
 ) -> tuple[duckdb.DuckDBPyConnection, PinnedLake]:
-    """Pin these tables and connect to them; anew if files were removed in between."""
+    """Pin these tables and connect to them; again if files were removed in between."""
     pinned = pin(lake, names, layers)
     while True:
         try:

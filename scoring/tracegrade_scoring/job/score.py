@@ -190,7 +190,7 @@ def _alone(lake: Lake, *, wait: bool) -> Iterator[None]:
 
 
 def _drop_outdated(lake: Lake) -> None:
-    """Remove all score tables if one has other columns than declared: they are written anew."""
+    """Remove all score tables if one has other columns than declared: they are rewritten."""
     found = [(table, lake.columns(table.name)) for table in SCORE_TABLES]
     if any(columns not in (None, table.arrow().names) for table, columns in found):
         for table, columns in found:

@@ -48,7 +48,7 @@ _DIGITS: Final = 4
 
 
 def start_sums(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `sum_parts`: the sums of the lake, less those of the scores that are made anew.
+    """Create `sum_parts`: the sums of the lake, less those of the scores that are computed again.
 
     If the lake's sums are not of all scores (some were erased since), they are added up afresh.
     """

@@ -4,7 +4,7 @@ No schema can reach the network or stall the scorer: references out of a schema 
 patterns run in linear time, because a trace brings its own schemas.
 
 Makes:
-    validated_arguments (from argument_schemas, call_schemas): calls held against the schema of
+    validated_arguments (from argument_schemas, call_schemas): calls checked against the schema of
         their tool
 """
 
