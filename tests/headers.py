@@ -13,7 +13,7 @@ SCORE_TYPE = (
     'STRUCT("value" DOUBLE, numerator DOUBLE, denominator DOUBLE, status VARCHAR, '
     '"label" VARCHAR, reason VARCHAR, "source" VARCHAR)'
 )
-_ENTRY = re.compile(r"--   (\S+)(?: +((?:[A-Z][A-Z_]*\(.*?\)|[A-Z]+)(?:\[\])?)(?: |$))?")
+_ENTRY = re.compile(r"--   (\S+)(?: +((?:[A-Z][A-Z_]*\(.*?\)|[A-Z]+)(?:\[\])*)(?: |$))?")
 
 
 class Header(NamedTuple):

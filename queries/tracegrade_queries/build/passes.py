@@ -6,7 +6,7 @@ resolves chains of parents in between.
 Makes:
     all_spans (from bucket_spans): all spans of a bucket, while bucket_spans is those of a dialect
     anchor_ends (from anchor_edges): where each chain ends, as do all whose names end like this
-    canonical (from operations, message_parts): arguments as they are compared
+    canonical (from argument_texts): arguments as they are compared
     code_calls (from code_texts): tool calls in the Python code that agents write
     dialect_messages (from bucket_events, bucket_spans, claims): their messages
     dialect_operations (from bucket_events, bucket_spans, claims): what dialects say of spans
@@ -73,11 +73,6 @@ FROM salvaged_events
 WHERE bucket_events.key = salvaged_events.key
   AND bucket_events.position = salvaged_events.position
 """
-_ARGUMENTS: Final = """
-SELECT arguments FROM operations WHERE arguments IS NOT NULL
-UNION
-SELECT arguments FROM message_parts WHERE arguments IS NOT NULL
-"""
 
 
 def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
@@ -104,7 +99,8 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, "code_texts")
     _read_code(con)
     _make(con, "message_parts")
-    _canonicalise(con, _ARGUMENTS)
+    _make(con, "argument_texts")
+    _canonicalise(con)
     _group_model_spans(con)
     _group_tool_spans(con)
     _make(con, "requests", "matches", "responses", "tool_lists", "offered_in_runs")
@@ -244,9 +240,8 @@ def _read_code(con: duckdb.DuckDBPyConnection) -> None:
     put(con, "code_calls", code_calls(codes))
 
 
-def _canonicalise(con: duckdb.DuckDBPyConnection, texts: str) -> None:
-    """Make `canonical` (text, canonical): the form of each distinct text that is JSON."""
-    found = con.sql(texts).to_arrow_table()
-    column = found.column(0)
-    made = found.rename_columns(["text"]).append_column("canonical", canonical_texts(column))
+def _canonicalise(con: duckdb.DuckDBPyConnection) -> None:
+    """Make `canonical` (text, canonical): the form of each text of arguments that is JSON."""
+    found = con.table("argument_texts").to_arrow_table()
+    made = found.append_column("canonical", canonical_texts(found["text"]))
     put(con, "canonical", made.filter(pc.field("canonical").is_valid()))

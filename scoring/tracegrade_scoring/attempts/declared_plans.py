@@ -3,11 +3,11 @@
 Plans go by numbers, since a plan may be megabytes and stands in many rows.
 
 Makes:
-    plan_texts (from plans): each distinct plan
+    plan_texts (from distinct_plans): each distinct plan
 """
 
 from collections.abc import Sequence
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import duckdb
 import pyarrow as pa
@@ -15,20 +15,10 @@ import pyarrow as pa
 from tracegrade_queries.build.canonical import canonical_json
 from tracegrade_scoring.attempts.plan_steps import PlanStep, is_marked, read_plan
 from tracegrade_scoring.relations import materialise, put
+from tracegrade_scoring.sql import query
 
 Plans: TypeAlias = Sequence[Sequence[PlanStep]]
 """The steps of each distinct plan, in the order of their numbers."""
-
-_DISTINCT: Final = """
-  SELECT
-    plan_key,
-    any_value(plan) AS plan,
-    bool_or(attempt_id IN (SELECT attempt_id FROM plans WHERE plan_index > 0)) AS has_others
-  FROM plans
-  WHERE plan IS NOT NULL
-  GROUP BY plan_key
-  ORDER BY plan_key
-"""
 
 
 def read_plans(con: duckdb.DuckDBPyConnection) -> Plans:
@@ -38,7 +28,7 @@ def read_plans(con: duckdb.DuckDBPyConnection) -> Plans:
     `plan` is the number; `canonical` is another, equal for equal JSON, and NULL for a plan that is
     the only one wherever it was declared.
     """
-    found = con.sql(_DISTINCT).to_arrow_table()
+    found = con.sql(query("distinct_plans")).to_arrow_table()
     texts = found["plan"].to_pylist()
     plans = [read_plan(text) for text in texts]
     numbers: dict[str, int] = {}

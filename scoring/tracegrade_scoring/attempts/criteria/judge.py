@@ -6,8 +6,8 @@ name; what the expressions say; when each condition held.
 Makes:
     answer_matches (from pattern_answers): which answers match the pattern of a criterion
     canonical_values (from found_values): JSON texts as they are compared
-    criterion_conditions (from task_sub_goals, tasks): the conditions of each criterion
-    criterion_values (from task_sub_goals, tasks): the values that conditions ask for
+    criterion_conditions (from task_criteria): the conditions of each criterion
+    criterion_values (from task_criteria): the values that conditions ask for
 """
 
 import json
@@ -23,6 +23,7 @@ from tracegrade_scoring.attempts.criteria.conditions import CriterionCondition, 
 from tracegrade_scoring.attempts.criteria.expressions import evaluate
 from tracegrade_scoring.attempts.patterns import matches
 from tracegrade_scoring.relations import materialise, put, table
+from tracegrade_scoring.sql import query
 from tracegrade_scoring.tasks.relations import WANTED
 
 _OWNER: Final = [("task_id", TEXT), ("sub_goal", TEXT), ("condition", INTEGER)]
@@ -82,11 +83,7 @@ def judge_criteria(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def _all_conditions(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Key, CriterionCondition]]:
-    criteria = con.sql(
-        "SELECT task_id, '' AS sub_goal, success FROM tasks WHERE success IS NOT NULL UNION ALL "
-        "SELECT task_id, sub_goal, success FROM task_sub_goals WHERE success IS NOT NULL "
-        "ORDER BY ALL"
-    )
+    criteria = con.sql(query("task_criteria"))
     for task_id, sub_goal, success in criteria.fetchall():
         for i, condition in enumerate(conditions(json.loads(success))):
             yield (task_id, sub_goal, i), condition

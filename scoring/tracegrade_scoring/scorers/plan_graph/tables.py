@@ -4,11 +4,11 @@ Its own module because variants and prerequisites need recursion over each disti
 everything about calls stays in SQL.
 
 Makes:
-    graph_faults (from task_graphs): tasks whose graph cannot be used, and why
+    graph_faults (from named_graphs): tasks whose graph cannot be used, and why
     graph_nodes (from task_sub_goals): all sub-goals of the other tasks
-    graph_prerequisites (from task_graphs): what each sub-goal of a variant needs, direct or not
-    graph_serves (from task_serves, task_sub_goals): tools that serve each sub-goal
-    graph_variants (from task_graphs): the sub-goals of each variant that count
+    graph_prerequisites (from named_graphs): what each sub-goal of a variant needs, direct or not
+    graph_serves (from goal_rules, task_sub_goals): tools that serve each sub-goal
+    graph_variants (from named_graphs): the sub-goals of each variant that count
 """
 
 import json
@@ -27,6 +27,7 @@ from tracegrade_scoring.attempts.criteria.conditions import (
     serves_by_answer,
 )
 from tracegrade_scoring.relations import put, table
+from tracegrade_scoring.sql import query
 from tracegrade_scoring.tasks.graph import (
     Graph,
     GraphNode,
@@ -116,11 +117,7 @@ def create_graph_tables(con: duckdb.DuckDBPyConnection) -> None:
 def _rules(con: duckdb.DuckDBPyConnection) -> Rules:
     """Return the tools that serve each sub-goal, each with the patterns of its arguments."""
     rules: Rules = defaultdict(list)
-    for task_id, name, tool, patterns in con.execute(
-        "SELECT task_id, sub_goal, tool_name, "
-        "if(count(*) = count(arguments), list(arguments ORDER BY arguments), NULL) "
-        "FROM task_serves GROUP BY ALL ORDER BY ALL"
-    ).fetchall():
+    for task_id, name, tool, patterns in con.sql(query("goal_rules")).fetchall():
         rules[task_id, name].append((tool, patterns))
     return rules
 
@@ -139,11 +136,8 @@ def _goals(con: duckdb.DuckDBPyConnection) -> dict[str, list[Goal]]:
 def _graphs(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str | None, Graph]]:
     """Return the graphs of each task by name, in file order."""
     graphs: dict[str, dict[str | None, dict[str, GraphNode]]] = defaultdict(dict)
-    for task_id, graph, name, deps, any_of, counted in con.execute(
-        "SELECT task_id, graph, sub_goal, deps, any_of, "
-        "coalesce(serves <> [] OR success IS NOT NULL, FALSE) "
-        "FROM task_graphs LEFT JOIN task_sub_goals USING (task_id, sub_goal) "
-        "ORDER BY task_id, graph_index, position"
+    for task_id, graph, _, _, name, deps, any_of, counted in con.sql(
+        query("named_graphs")
     ).fetchall():
         node = GraphNode(tuple(deps), tuple(map(tuple, any_of)), counted)
         graphs[task_id].setdefault(graph, {})[name] = node

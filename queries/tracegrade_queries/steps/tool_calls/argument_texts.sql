@@ -1,0 +1,16 @@
+-- Each distinct text of arguments, whether a span or a message has it.
+--
+-- Reads:
+--   message_parts
+--   operations
+-- Columns:
+--   text  VARCHAR  One row each.
+-- Order:
+--   none
+SELECT arguments AS text
+FROM operations
+WHERE arguments IS NOT NULL
+UNION
+SELECT arguments AS text
+FROM message_parts
+WHERE arguments IS NOT NULL;

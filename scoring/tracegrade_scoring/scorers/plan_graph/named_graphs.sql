@@ -1,0 +1,28 @@
+-- The sub-goals of each plan graph, with what they depend on.
+--
+-- Reads:
+--   task_graphs
+--   task_sub_goals
+-- Columns:
+--   task_id      VARCHAR
+--   graph        VARCHAR      NULL for that of the sub-goals themselves.
+--   graph_index  INTEGER      Of the graph in its task.
+--   position     INTEGER      Of the sub-goal in its task.
+--   sub_goal     VARCHAR
+--   deps         VARCHAR[]    All of which come before it.
+--   any_of       VARCHAR[][]  Paths, one of which comes before it.
+--   counted      BOOLEAN      Something serves it, or it has a criterion.
+-- Order:
+--   task_id, graph_index, position
+SELECT
+  task_graphs.task_id,
+  task_graphs.graph,
+  task_graphs.graph_index,
+  task_sub_goals.position,
+  task_graphs.sub_goal,
+  task_graphs.deps,
+  task_graphs.any_of,
+  coalesce(task_sub_goals.serves <> [] OR task_sub_goals.success IS NOT NULL, FALSE) AS counted
+FROM task_graphs
+LEFT JOIN task_sub_goals USING (task_id, sub_goal)
+ORDER BY task_graphs.task_id, task_graphs.graph_index, task_sub_goals.position;
