@@ -53,7 +53,7 @@ ROOMS: Final[Mapping[str, Mapping[str, str]]] = {
         "attempts/criteria": "Which success criteria hold, and since when.",
         "scorers/tool_selection": "Decision points and the tools picked at them.",
         "scorers/tool_correctness": "Calls compared with those that are expected.",
-        "scorers/steps": "How many steps an attempt took.",
+        "scorers/step_efficiency": "How many steps an attempt took.",
         "scorers/plan_graph": "Which sub-goals were attempted and completed.",
         "scorers/own_plan": "How much of its own first plan an attempt did.",
         "scorers/replanning": "How often and why plans were changed.",

@@ -14,9 +14,9 @@ from tracegrade_queries.costs.pricing import NO_PRICES, create_prices, work_out_
 from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.engine.relations import put
 from tracegrade_queries.engine.sql import saved_queries
-from tracegrade_scoring.job.bucket import score_traces
 from tracegrade_scoring.job.bucket_rows import divide, steps_read, take_bucket
 from tracegrade_scoring.job.score import find_traces
+from tracegrade_scoring.job.score_bucket import score_traces
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.schema import TRAJECTORY_SCORES
 from tracegrade_scoring.statistics.sums import add_scores, start_sums, total_sums

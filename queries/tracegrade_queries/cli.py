@@ -25,11 +25,11 @@ def sql(
     ] = "table",
 ) -> None:
     """Run one SQL query over the lake and print its rows."""
-    from tracegrade_queries import answer
+    from tracegrade_queries import sql_command
 
     if show_list:
-        answer.print_saved()
+        sql_command.print_saved()
     else:
-        answer.print_rows(
-            answer.Question(query, saved, tuple(param or ())), lake=lake, output=output
+        sql_command.print_rows(
+            sql_command.Question(query, saved, tuple(param or ())), lake=lake, output=output
         )

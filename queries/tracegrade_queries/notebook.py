@@ -15,11 +15,11 @@ import duckdb
 import polars as pl
 
 from tracegrade_lake import Lake
-from tracegrade_queries.answer import way_out
 from tracegrade_queries.engine import connection
 from tracegrade_queries.engine.comments import comment
 from tracegrade_queries.engine.layers import BUILT, find_query
 from tracegrade_queries.errors import QueryFailed, TableMissing
+from tracegrade_queries.sql_command import way_out
 
 __all__ = ["ask", "connect", "scan"]
 

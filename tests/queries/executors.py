@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
-from tracegrade_queries.engine.buckets import Bucket, Outcome, Work
+from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
 
 
 class Elsewhere:

@@ -5,11 +5,11 @@ import pytest
 
 import tracegrade_queries as tg
 from tracegrade_lake import Column, Lake, Table
-from tracegrade_queries.answer import Question, print_rows
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.comments import relations
 from tracegrade_queries.engine.layers import BUILT
 from tracegrade_queries.schema import STEPS
+from tracegrade_queries.sql_command import Question, print_rows
 from tracegrade_scoring.schema import DECISIONS, SCORE_TABLES, TRAJECTORY_SCORES
 
 from .traces import agent, land, request_of, tool

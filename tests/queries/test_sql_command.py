@@ -89,7 +89,10 @@ def test_list_shows_saved_queries(folder: Path) -> None:
         ([" "], "got nothing"),
         ([], "--saved"),
         (["--saved", "nothing"], "no query is named 'nothing'"),
-        (["--saved", "worst_tasks"], "no table 'trajectory_scores' in this lake, since it was"),
+        (
+            ["--saved", "worst_tasks"],
+            "no table 'trajectory_scores' in this lake, since it has never been scored",
+        ),
         ([QUERY, "--format", "xml"], "xml"),
         ([QUERY, "--param", "x"], "name=value"),
     ],

@@ -16,10 +16,10 @@ from tracegrade_scoring.scorers import (
     conduct,
     failure_modes,
     plan_graph,
+    step_efficiency,
     tool_correctness,
     tool_selection,
 )
-from tracegrade_scoring.scorers import steps as step_scorer
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.source import read
 
@@ -55,7 +55,14 @@ def prepared(con: duckdb.DuckDBPyConnection, spec: Specification) -> duckdb.Duck
     return con
 
 
-SCORERS = ("steps", "tool_selection", "tool_correctness", "plan_graph", "conduct", "failure_modes")
+SCORERS = (
+    "step_efficiency",
+    "tool_selection",
+    "tool_correctness",
+    "plan_graph",
+    "conduct",
+    "failure_modes",
+)
 """In the order of the job; each may read what those before it made."""
 
 
@@ -72,7 +79,7 @@ def scored(
     prepared(con, spec)
     con.execute("CREATE TEMP TABLE IF NOT EXISTS endings (trajectory_id TEXT, ending TEXT)")
     scorers: dict[str, Callable[[], None]] = {
-        "steps": lambda: step_scorer.score(con),
+        "step_efficiency": lambda: step_efficiency.score(con),
         "tool_selection": lambda: tool_selection.score(con),
         "tool_correctness": lambda: tool_correctness.score(con, spec.tool_correctness),
         "plan_graph": lambda: plan_graph.score(con),

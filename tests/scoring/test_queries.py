@@ -13,9 +13,9 @@ from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.engine.staged import typed
-from tracegrade_scoring.job.bucket import score_traces
 from tracegrade_scoring.job.bucket_rows import divide, steps_read, take_bucket
 from tracegrade_scoring.job.score import find_traces
+from tracegrade_scoring.job.score_bucket import score_traces
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.relations import materialise, put
 from tracegrade_scoring.schema import TRAJECTORY_SCORES

@@ -25,9 +25,9 @@ import pyarrow as pa
 
 from tracegrade_collector.importing.verdict_rows import add_clean_verdicts
 from tracegrade_lake import Lake, Table
-from tracegrade_queries.build.bucket import build_bucket, files_of
+from tracegrade_queries.build.build_bucket import build_bucket, files_of
 from tracegrade_queries.costs.pricing import NO_PRICES, Prices
-from tracegrade_queries.engine.buckets import (
+from tracegrade_queries.engine.bucket_work import (
     Bucket,
     Outcome,
     bucket_size,

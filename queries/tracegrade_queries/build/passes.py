@@ -8,8 +8,8 @@ Makes:
     anchor_ends (from anchor_edges): where each chain ends, as do all whose names end like this
     canonical (from argument_texts): arguments as they are compared
     code_calls (from code_texts): tool calls in the Python code that agents write
-    dialect_messages (from bucket_events, bucket_spans, claims): their messages
-    dialect_operations (from bucket_events, bucket_spans, claims): what dialects say of spans
+    dialect_messages (from bucket_events, bucket_spans, dialect_shapes): their messages
+    dialect_operations (from bucket_events, bucket_spans, dialect_shapes): of spans
     judge_ends (from judge_edges): see anchor_ends
     marks: the marks of each dialect
     model_ends (from model_edges): see anchor_ends
@@ -171,8 +171,8 @@ def _read_dialects(con: duckdb.DuckDBPyConnection) -> None:
     without marks is shown what those before it left.
     """
     with given(con, "marks", _marks()):
-        _make(con, "claims", "event_claims")
-    by_event = _claiming(con, "event_claims")
+        _make(con, "dialect_shapes", "dialect_events")
+    by_event = _dialects_in(con, "dialect_events")
     told = []
     make_table(con, "dialect_operations", _no_rows(OPERATIONS))
     for dialect in dialects():
@@ -194,16 +194,16 @@ def _marks() -> pa.Table:
     return pa.table({"dialect": names, "mark": marks})
 
 
-def _claiming(con: duckdb.DuckDBPyConnection, claims: str) -> set[str]:
-    return {name for (name,) in con.sql(f"SELECT DISTINCT dialect FROM {claims}").fetchall()}
+def _dialects_in(con: duckdb.DuckDBPyConnection, relation: str) -> set[str]:
+    return {name for (name,) in con.sql(f"SELECT DISTINCT dialect FROM {relation}").fetchall()}
 
 
 def _own_spans(dialect: Dialect, *, by_event: bool) -> str:
     """Return the condition for the spans that a dialect is shown."""
     if not dialect.marks:
         return "key NOT IN (SELECT key FROM dialect_operations WHERE operation IS NOT NULL)"
-    shapes = f"shape IN (SELECT shape FROM claims WHERE dialect = '{dialect.name}')"
-    keys = f"key IN (SELECT key FROM event_claims WHERE dialect = '{dialect.name}')"
+    shapes = f"shape IN (SELECT shape FROM dialect_shapes WHERE dialect = '{dialect.name}')"
+    keys = f"key IN (SELECT key FROM dialect_events WHERE dialect = '{dialect.name}')"
     return f"{shapes} OR {keys}" if by_event else shapes
 
 

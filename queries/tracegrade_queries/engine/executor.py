@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
-from tracegrade_queries.engine.buckets import Bucket, Outcome, Work, end_open
+from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work, end_open
 
 
 class Executor(Protocol):

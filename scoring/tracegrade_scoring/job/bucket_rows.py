@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracegrade_lake import VERDICTS
-from tracegrade_queries.engine.buckets import bucket_size, traces_by_bucket
+from tracegrade_queries.engine.bucket_work import bucket_size, traces_by_bucket
 from tracegrade_queries.engine.pinned import PinnedLake, dated_between
 from tracegrade_queries.engine.relations import make_table
 from tracegrade_queries.schema import STEPS, TRAJECTORIES

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from tracegrade_lake import Lake, Table
 from tracegrade_lake.crash_points import reach
-from tracegrade_queries.engine.buckets import Outcome
+from tracegrade_queries.engine.bucket_work import Outcome
 from tracegrade_queries.engine.pinned import last_run
 from tracegrade_queries.engine.staged import stage_other_traces
 from tracegrade_scoring.layer import RUN_ORDER

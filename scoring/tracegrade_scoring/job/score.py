@@ -23,7 +23,7 @@ from tracegrade_lake import Lake
 from tracegrade_lake.locks import FolderLock
 from tracegrade_queries.build.build import build, unbuilt_spans
 from tracegrade_queries.costs.pricing import NO_COSTS, Costs, Prices, known_prices, update_costs
-from tracegrade_queries.engine.buckets import (
+from tracegrade_queries.engine.bucket_work import (
     Bucket,
     Outcome,
     limits_between,
@@ -35,10 +35,10 @@ from tracegrade_queries.engine.executor import Executor, Threads
 from tracegrade_queries.engine.pinned import PinnedLake
 from tracegrade_queries.engine.relations import count, put
 from tracegrade_scoring.errors import ScoringBusy
-from tracegrade_scoring.job.bucket import STAGED, SUMS, hashes, score_bucket
 from tracegrade_scoring.job.bucket_rows import divide, files_of
 from tracegrade_scoring.job.commit import ScoringCommit
 from tracegrade_scoring.job.counts import NOTHING, Counts, read_counts
+from tracegrade_scoring.job.score_bucket import STAGED, SUMS, hashes, score_bucket
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.schema import (
     RELEASE_SCORES,

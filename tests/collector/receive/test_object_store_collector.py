@@ -24,7 +24,7 @@ from tests.waiting import PATIENCE_SECS, wait_until
 
 from tracegrade_lake import Lake
 from tracegrade_lake.errors import LakeUnreachable
-from tracegrade_queries.answer import Question, print_rows
+from tracegrade_queries.sql_command import Question, print_rows
 
 TRACEGRADE = str(Path(sys.executable).with_name("tracegrade"))
 EXPIRED = Reply(403, "ExpiredToken", f"The token {SECRET} has expired")

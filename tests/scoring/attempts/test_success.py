@@ -35,7 +35,7 @@ def success(
     spec = specification(REFUND.replace("CRITERION", criterion) if criterion else "version: 1")
     given = {"task_id": "t", "user_input": "refund c-7", **columns}
     con = connection(steps, [trajectory("t1", **given)], verdicts)
-    return scores(scored(con, spec, until="steps"))["success"]
+    return scores(scored(con, spec, until="step_efficiency"))["success"]
 
 
 def verdict(source: str, **columns: Any) -> Row:
@@ -135,7 +135,9 @@ def attempts() -> duckdb.DuckDBPyConnection:
         trajectory(f"t{i}", **{"task_id": f"t{i}", "user_input": "refund c-7", **c[2]})
         for i, c in enumerate(CRITERIA)
     ]
-    return scored(connection(steps, runs), specification(f"tasks:{tasks}"), until="steps")
+    return scored(
+        connection(steps, runs), specification(f"tasks:{tasks}"), until="step_efficiency"
+    )
 
 
 @pytest.mark.parametrize("case", range(len(CRITERIA)), ids=lambda i: CRITERIA[i][0])
@@ -243,7 +245,7 @@ def test_steps_are_measured_against_the_optimum(
     steps = [call("t1", i, "a") for i in range(made)]
     con = connection([*steps, ANSWER], [trajectory("t1", task_id="t", outcome=outcome)])
 
-    found = scores(scored(con, specification(f"tasks: {{t: {task}}}"), until="steps"))
+    found = scores(scored(con, specification(f"tasks: {{t: {task}}}"), until="step_efficiency"))
     assert found["step_efficiency"].value == efficiency
     assert found["step_ratio"].value == ratio
     assert found["step_efficiency"].reason == reason
@@ -254,5 +256,7 @@ def test_extra_steps_are_told_where_none_was_needed() -> None:
     """An optimum of 0 has no ratio; how many steps were too many is said beside it."""
     con = connection([call("t1", 0, "a")], [trajectory("t1", task_id="t", outcome="success")])
 
-    found = scores(scored(con, specification("tasks: {t: {expected: []}}"), until="steps"))
+    found = scores(
+        scored(con, specification("tasks: {t: {expected: []}}"), until="step_efficiency")
+    )
     assert found["step_ratio"].label == "extra_steps: 1"

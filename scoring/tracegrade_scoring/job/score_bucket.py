@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from tracegrade_lake import Table
 from tracegrade_lake.crash_points import reach
-from tracegrade_queries.engine.buckets import Bucket, Outcome, opened
+from tracegrade_queries.engine.bucket_work import Bucket, Outcome, opened
 from tracegrade_queries.engine.relations import make_table
 from tracegrade_queries.engine.staged import stage_rows
 from tracegrade_scoring.attempts.prepare import create_relations
@@ -32,7 +32,7 @@ from tracegrade_scoring.scorers import (
     planning,
     replanning,
     rollback,
-    steps,
+    step_efficiency,
     tool_correctness,
     tool_selection,
 )
@@ -86,7 +86,7 @@ def score_traces(
     materialise(con, "endings")
     tool_selection.score(con)
     tool_correctness.score(con, specification.tool_correctness)
-    steps.score(con)
+    step_efficiency.score(con)
     plan_graph.score(con)
     conduct.score(con)
     failure_modes.score(con)

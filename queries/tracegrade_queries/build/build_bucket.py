@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from tracegrade_lake import RAW_LOGS, RAW_SPANS
 from tracegrade_queries.build.passes import split_into_steps
 from tracegrade_queries.costs.pricing import Prices, create_prices, with_costs, work_out_costs
-from tracegrade_queries.engine.buckets import Bucket, Outcome, opened
+from tracegrade_queries.engine.bucket_work import Bucket, Outcome, opened
 from tracegrade_queries.engine.connection import DEDUPLICATED
 from tracegrade_queries.engine.pinned import PinnedLake, received_between
 from tracegrade_queries.engine.relations import make_view
