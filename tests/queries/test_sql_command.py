@@ -91,7 +91,7 @@ def test_list_shows_saved_queries(folder: Path) -> None:
         (["--saved", "nothing"], "no query is named 'nothing'"),
         (
             ["--saved", "worst_tasks"],
-            "no table 'trajectory_scores' in this lake, since it has never been scored",
+            "in this lake, since it has never been scored",
         ),
         ([QUERY, "--format", "xml"], "xml"),
         ([QUERY, "--param", "x"], "name=value"),
