@@ -87,8 +87,8 @@ def test_score_fills_costs_and_says_which_are_unknown(tmp_path: Path) -> None:
         {"cost_usd": 0.00018},
         {"cost_usd": None},
     ]
-    assert "cost known of 1 trajectories" in done.stderr
-    assert "cost unknown of 1 trajectories: no price covers 'x'" in done.stderr
+    assert "cost known for 1 trajectories" in done.stderr
+    assert "cost unknown for 1 trajectories: no price covers 'x'" in done.stderr
     assert json.loads(done.stdout)["costs"] == {
         "priced": 1,
         "stated": 0,
