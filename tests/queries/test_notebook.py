@@ -94,7 +94,7 @@ def test_what_cannot_be_asked_is_told(place: str) -> None:
             tg.ask(con, "nothing")
         with pytest.raises(QueryFailed, match=r"needs a value for \$times"):
             tg.ask(con, "repeated_calls")
-        with pytest.raises(QueryFailed, match="it was never scored; run `tracegrade score"):
+        with pytest.raises(QueryFailed, match="it has never been scored; run `tracegrade score"):
             tg.ask(con, "worst_tasks")
     with pytest.raises(TableMissing, match="the lake has no table 'decisions'; known: logs, raw"):
         tg.scan(place, "decisions")
