@@ -1,5 +1,6 @@
 # Commands, each of which sets up what it needs in .venv (Python >= 3.11 and make are enough).
 PYTHON ?= python3
+OTHER_PYTHON ?= python3.13
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 export PIP_DEFAULT_TIMEOUT ?= 60
@@ -10,7 +11,7 @@ CHANGED_SQL = { git diff --name-only --diff-filter=d \
   "$$(git merge-base HEAD '@{upstream}' 2>/dev/null || echo HEAD)" -- '*.sql'; \
   git ls-files --others --exclude-standard -- '*.sql'; }
 
-.PHONY: demo docs check test test-frameworks lint bench chaos clean help
+.PHONY: demo docs check test test-frameworks captures same-rows lint bench chaos clean help
 
 help:  ## Say what each command does.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 17
@@ -32,6 +33,13 @@ test: .venv/demo .venv/test  ## Run the test suite.
 test-frameworks: .venv/demo .venv/test .frameworks/current/complete .frameworks/earlier/complete  ## Run one agent on real frameworks and compare its steps.
 	@$(BIN)/pytest -q tests/frameworks
 
+captures: .venv/demo .venv/test .frameworks/$(FRAMEWORK)/complete  ## Run all scenarios on FRAMEWORK=…, and rewrite its captures.
+	@$(BIN)/python -m tests.frameworks.captures $(FRAMEWORK)
+
+same-rows: .venv/test  ## Compare the rows that another Python makes, where OTHER_PYTHON is at hand.
+	@if $(OTHER_PYTHON) --version >/dev/null 2>&1; then $(MAKE) --no-print-directory .venv-other/rows; \
+	else echo "make: $(OTHER_PYTHON) is not at hand, so no rows were compared"; fi
+
 lint: .venv/demo .venv/test .venv/lint  ## Check style, types, layers and SQL.
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -51,7 +59,7 @@ chaos: .venv/demo .venv/test  ## Kill the collector 1,000 times, and model every
 	@KILLS=$${KILLS:-1000} POWER_CUTS=all $(BIN)/pytest -q -s tests/collector/faults/test_kill.py tests/collector/faults/test_power_cut.py
 
 clean:  ## Remove everything that these commands made.
-	rm -rf .venv .frameworks .demo .peers dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-other .frameworks .demo .peers dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 # A stamp is made anew when what it installs changed.
 .venv/all: pyproject.toml tests/constraints.txt
@@ -68,10 +76,35 @@ clean:  ## Remove everything that these commands made.
 	@$(PIP) install --constraint tests/constraints.txt --group $(@F) || $(NOT_INSTALLED)
 	@touch $@
 
+.venv-other/test: pyproject.toml tests/constraints.txt
+	@echo "installing tracegrade[all] and its tests into .venv-other ..."
+	@$(OTHER_PYTHON) -m venv --clear .venv-other
+	@.venv-other/bin/pip --disable-pip-version-check --quiet install --upgrade --constraint tests/constraints.txt pip \
+	  || $(NOT_INSTALLED)
+	@.venv-other/bin/pip --disable-pip-version-check --quiet install --constraint tests/constraints.txt --editable '.[all]' \
+	  --group test || $(NOT_INSTALLED)
+	@touch $@
+
+.PHONY: .venv-other/rows
+.venv-other/rows: .venv-other/test
+	@$(BIN)/python -m tests.row_digests --tau-bench > .venv-other/rows.txt
+	@.venv-other/bin/python -m tests.row_digests --tau-bench | diff .venv-other/rows.txt - \
+	  && echo "$$($(BIN)/python --version) and $$(.venv-other/bin/python --version) make the same rows"
+
 # Every package of these environments is pinned, so nothing is resolved.
-.frameworks/%/complete: tests/frameworks/%.txt
+.frameworks/%/complete: tests/frameworks/environments/%.txt
 	@echo "installing agent frameworks into .frameworks/$* ..."
 	@$(PYTHON) -m venv --clear .frameworks/$*
 	@.frameworks/$*/bin/pip --disable-pip-version-check --quiet install --no-deps --requirement $< \
 	  || $(NOT_INSTALLED)
+	@touch $@
+
+# Node's are pinned by their locks; programs find packages beside where they stand.
+.frameworks/%/complete: tests/frameworks/environments/%/package.json tests/frameworks/environments/%/package-lock.json
+	@command -v npm >/dev/null || { echo "make: $* needs Node and npm, which are not at hand" >&2; exit 2; }
+	@echo "installing agent frameworks into .frameworks/$* ..."
+	@mkdir -p .frameworks/$*
+	@cp $^ .frameworks/$*
+	@npm ci --prefix .frameworks/$* --ignore-scripts --no-audit --no-fund --loglevel=error || $(NOT_INSTALLED)
+	@ln -sfn ../../tests/frameworks/programs ../../tests/frameworks/scenarios.json .frameworks/$*
 	@touch $@

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from importlib.metadata import entry_points
 from itertools import chain
 from pathlib import Path
@@ -59,11 +60,13 @@ def test_commands_in_documents_exist(document: Path) -> None:
     """Each `tracegrade …` and `make …` that a document shows is a real one."""
     text = document.read_text()
     commands = set(re.findall(r"(?:^|[`$|&(] ?)tracegrade ([a-z]+)\b", text, re.MULTILINE))
-    targets = set(re.findall(r"(?:^|`)make ([a-z]+)\b", text, re.MULTILINE))
+    targets = set(re.findall(r"(?:^|`)make ([a-z-]+)\b", text, re.MULTILINE))
 
     added = set(re.findall(r'^\+(\w+) = "tracegrade_', text, re.MULTILINE))  # by an example
     assert commands <= {*entry_points(group="tracegrade.commands").names, *added}
-    assert targets <= set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert targets <= set(
+        re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    )
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -73,6 +76,17 @@ def test_links_in_documents_lead_somewhere(document: Path) -> None:
 
     broken = [link for link in links if not (document.parent / link).exists()]
     assert broken == []
+
+
+def test_wheel_brings_the_documents() -> None:
+    """What messages and docstrings refer to is there for who has installed the package."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    brought = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    documents = [path.relative_to(ROOT) for path in (ROOT / "docs").iterdir() if path.is_file()]
+
+    assert brought == {
+        str(path): f"tracegrade/{path}" for path in sorted(documents) if path.suffix != ".py"
+    }
 
 
 def test_saved_queries_are_listed() -> None:

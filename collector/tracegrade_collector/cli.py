@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from tracegrade_collector.importing.mapping import FIELDS
 from tracegrade_collector.lake_cli import lake
 
 __all__ = ["collect", "export", "import_", "lake"]
@@ -68,7 +69,7 @@ def collect(  # noqa: PLR0913, PLR0917 - one parameter per option
     receive(lake, CollectorConfig.load(config, flags))
 
 
-def import_(
+def import_(  # noqa: PLR0913, PLR0917 - one parameter per option
     files: Annotated[list[Path], typer.Argument(help="Files to import, gzipped or not.")],
     lake: LakePath,
     format_: Annotated[
@@ -76,18 +77,43 @@ def import_(
     ] = "auto",
     map_: Annotated[
         list[str] | None,
-        typer.Option("--map", help="Paths of fields: messages=traj,task=info.task_id,…"),
+        typer.Option(
+            "--map",
+            help="Where fields stand, FIELD=PATH,…, or what they are, FIELD==TEXT. Fields: "
+            f"{', '.join(FIELDS)}.",
+        ),
     ] = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option(help="Whose messages are: user=assistant,env=tool,… (also: system)."),
+    ] = None,
+    plan_marker: Annotated[
+        str | None,
+        typer.Option(help="Pattern (RE2) of how plans begin in texts of the agent."),
+    ] = None,
+    code_calls: Annotated[
+        bool,
+        typer.Option("--code-calls", help="Read fenced code and the reply after it as a call."),
+    ] = False,
+    allow_partial: Annotated[
+        bool,
+        typer.Option(
+            "--allow-partial", help="Import runs of which most messages are not understood."
+        ),
+    ] = False,
     config: Annotated[
         Path | None, typer.Option(help="Collector options (TOML), for redaction.")
     ] = None,
     redact: Annotated[bool | None, typer.Option(help="Whether to replace secrets.")] = None,
 ) -> None:
     """Import traces and verdicts from files, each only once and with secrets redacted."""
-    from tracegrade_collector.commands import run_import
+    from tracegrade_collector.commands import ImportOptions, run_import
     from tracegrade_collector.config import CollectorConfig
 
-    run_import(files, lake, format_, CollectorConfig.load(config, {"redact": redact}), map_ or ())
+    options = ImportOptions(
+        format_, map_ or (), role or (), plan_marker, code_calls, allow_partial
+    )
+    run_import(files, lake, options, CollectorConfig.load(config, {"redact": redact}))
 
 
 def export(  # noqa: PLR0913, PLR0917 - one parameter per option

@@ -25,6 +25,8 @@ from tracegrade_collector.importing.importer import Imported, import_files
 from tracegrade_collector.importing.known_formats import NAMES
 from tracegrade_collector.importing.mapping import parse_map
 from tracegrade_collector.importing.part import ReadOptions
+from tracegrade_collector.importing.plan_marker import parse_marker
+from tracegrade_collector.importing.roles import parse_roles
 from tracegrade_collector.rows.messages import REDACTED
 from tracegrade_lake import Lake
 from tracegrade_lake.files import private_opener
@@ -32,6 +34,8 @@ from tracegrade_lake.files import private_opener
 SIGNAL_OF_NAME = {"spans": Signal.TRACES, "logs": Signal.LOGS}
 NAME_OF_SIGNAL = {Signal.TRACES: "spans", Signal.LOGS: "log records"}
 TRACE_ID_DIGITS = 32
+MOST_NAMES = 20
+"""Of what was not understood, that are listed."""
 
 
 @dataclass(frozen=True)
@@ -46,22 +50,45 @@ class ExportOptions:
     headers: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class ImportOptions:
+    """The options of `tracegrade import` on how files are to be read, as they are given."""
+
+    format: str
+    mapped: Sequence[str]
+    roles: Sequence[str]
+    plan_marker: str | None
+    code_calls: bool
+    allow_partial: bool
+
+    def parsed(self) -> ReadOptions:
+        """Return them checked.
+
+        Raises:
+            BadInput: The format, a mapped field or a role is unknown, or the marker is no pattern.
+        """
+        _check_choice("--format", self.format, NAMES)
+        return ReadOptions(
+            self.format,
+            parse_map(self.mapped),
+            parse_roles(self.roles),
+            parse_marker(self.plan_marker),
+            self.code_calls,
+            self.allow_partial,
+        )
+
+
 def run_import(
-    paths: Sequence[Path],
-    root: str | Path,
-    format_: str,
-    config: CollectorConfig,
-    mapped: Sequence[str] = (),
+    paths: Sequence[Path], root: str | Path, options: ImportOptions, config: CollectorConfig
 ) -> None:
     """Import the files, and print on stderr what became of them.
 
     Raises:
-        BadInput: The format, or a mapped field, is unknown.
+        BadInput: An option cannot be used.
         ImportBusy: Another import into this lake is running.
         NotAllImported: Something could not be read; the rest is in the lake.
     """
-    _check_choice("--format", format_, NAMES)
-    reading = ReadOptions(format_, parse_map(mapped))
+    reading = options.parsed()
     with progress() as show:
         imported = import_files(Lake.create(root), paths, _note, config, reading, show)
     for line in _import_summary(imported):
@@ -164,12 +191,28 @@ def _import_summary(imported: Imported) -> Iterator[str]:
         yield f"understood: {_listed(imported.understood)}"
     if imported.ignored:
         yield f"not understood: {_listed(imported.ignored)}"
+    if imported.redacted:
+        yield f"redacted: {_listed(imported.redacted)}"
+    yield from _unnamed(imported)
     for reason, count in imported.rejected.most_common():
         yield f"rejected: {count} because {reason}"
 
 
+def _unnamed(imported: Imported) -> Iterator[str]:
+    """Yield a line if runs name neither agent nor release, by which runs are told apart."""
+    if imported.unnamed_runs:
+        yield (
+            f"{imported.unnamed_runs} of {imported.understood['trajectories']} runs name neither "
+            "an agent nor a release, so they are scored as one release of one agent; "
+            "--map agent==NAME,release==VERSION says which they are"
+        )
+
+
 def _listed(counts: Counter[str]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in counts.most_common())
+    """Return counts by name, the most first; a file may hold any number of names."""
+    named = [f"{count} {name}" for name, count in counts.most_common(MOST_NAMES)]
+    rest = counts.total() - sum(count for _, count in counts.most_common(MOST_NAMES))
+    return ", ".join([*named, f"{rest} others"] if rest else named)
 
 
 def _export_summary(exported: Exported, signal: Signal) -> str:

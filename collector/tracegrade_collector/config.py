@@ -108,8 +108,8 @@ class CollectorConfig:
     max_items_per_request: int = option(
         250_000,
         "Resources, scopes and spans or log records in one request, counted before it is "
-        "decoded. Empty ones fit into 500 kB; real ones (760 bytes) would take three times 64 "
-        "MiB.",
+        "decoded; JSON's after it. Empty ones fit into 500 kB; real ones (760 bytes) would take "
+        "three times 64 MiB.",
     )
 
     max_values_per_request: int = option(
@@ -188,7 +188,8 @@ class CollectorConfig:
 
     max_quarantine_bytes: int = option(
         1 << 30,
-        "Bytes of undecodable requests that are kept; beyond it they are only counted.",
+        "Bytes on the disk of undecodable requests that are kept, each file as a block more than "
+        "it takes; beyond it they are only counted.",
     )
 
     quarantine_days: float = option(
@@ -334,7 +335,7 @@ def _from_file(file: Path | None) -> dict[str, Any]:
     if file is None:
         return {}
     try:
-        content = tomllib.loads(file.read_text())
+        content = tomllib.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
         msg = f"cannot read the options in {file}: {getattr(error, 'strerror', None) or error}"
         raise BadConfig(msg) from error

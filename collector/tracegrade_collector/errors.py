@@ -70,5 +70,9 @@ class NotLanding(CollectorError):
     """A running collector does not land what it received."""
 
 
+class NotAllErased(CollectorError):
+    """Something could not be read, so nobody knows whether it holds what was to be erased."""
+
+
 class VerificationFailed(CollectorError, CheckFailed):
     """Something was lost, or is not as it was written."""

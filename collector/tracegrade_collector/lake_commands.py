@@ -16,7 +16,7 @@ import typer
 from tracegrade.errors import BadInput
 from tracegrade.progress import progress
 from tracegrade_collector.config import CollectorConfig
-from tracegrade_collector.errors import VerificationFailed
+from tracegrade_collector.errors import NotAllErased, VerificationFailed
 from tracegrade_collector.maintenance import repair as repairing
 from tracegrade_collector.maintenance import verify as verification
 from tracegrade_collector.maintenance.erasure import RAW, Erased, Erasure
@@ -84,6 +84,7 @@ def delete(
 
     Raises:
         BadInput: No trace and no condition is given, or one cannot be parsed.
+        NotAllErased: A file beside the tables cannot be read; all else is erased, and printed.
         CollectorError: The lake or the log failed; calling again goes on.
     """
     ids = _trace_ids(traces)
@@ -98,6 +99,12 @@ def delete(
     for line in _erased_lines(erased):
         typer.echo(line, err=True)
     _tell(options, _erased_counts(erased))
+    if erased.unreadable:
+        msg = (
+            f"{len(erased.unreadable)} files beside the tables cannot be read, so they may hold "
+            "these traces; remove those named above, and run this again"
+        )
+        raise NotAllErased(msg)
 
 
 def _trace_ids(texts: Sequence[str]) -> list[str]:
@@ -116,8 +123,7 @@ def _erased_lines(erased: Erased) -> list[str]:
         if removed.rows or removed.leftovers
     ]
     return lines + [
-        f"{path} cannot be read, so its content is unknown; remove it if it may hold these traces"
-        for path in erased.unreadable
+        f"{path} cannot be read, so it may hold these traces" for path in erased.unreadable
     ]
 
 

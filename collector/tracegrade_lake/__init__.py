@@ -1,10 +1,19 @@
-"""The lake: Delta tables over Parquet files that this package writes and syncs itself."""
+"""The lake: Delta tables over Parquet files that this package writes and syncs itself.
 
-from tracegrade_lake.columns import Column, Struct, Table, list_of
-from tracegrade_lake.commit import Owner
-from tracegrade_lake.lake import Lake
-from tracegrade_lake.schema import RAW_LOGS, RAW_SPANS, VERDICTS
-from tracegrade_lake.staging import StagedFile
+What it exports is loaded at its first use: whoever needs only its locks and files, as the
+collector's receiver does, loads neither Arrow nor Delta.
+"""
+
+from typing import TYPE_CHECKING
+
+from tracegrade.first_use import at_first_use
+
+if TYPE_CHECKING:
+    from tracegrade_lake.columns import Column, Struct, Table, list_of
+    from tracegrade_lake.commit import Owner
+    from tracegrade_lake.lake import Lake
+    from tracegrade_lake.schema import RAW_LOGS, RAW_SPANS, VERDICTS
+    from tracegrade_lake.staging import StagedFile
 
 __all__ = [
     "RAW_LOGS",
@@ -18,3 +27,14 @@ __all__ = [
     "Table",
     "list_of",
 ]
+
+__getattr__ = at_first_use(
+    __name__,
+    {
+        "columns": ("Column", "Struct", "Table", "list_of"),
+        "commit": ("Owner",),
+        "lake": ("Lake",),
+        "schema": ("RAW_LOGS", "RAW_SPANS", "VERDICTS"),
+        "staging": ("StagedFile",),
+    },
+)

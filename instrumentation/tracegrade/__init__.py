@@ -12,13 +12,21 @@
         run.answer("Refunded.")
 
 It never harms its host: what fails in here is caught, counted (`failures`) and logged once.
+
+What it exports is loaded at its first use, so that the `tracegrade` command and the collector's
+processes, which are packages above this one, do without OpenTelemetry's SDK.
 """
 
-from tracegrade.agent import AgentRun, agent_run
-from tracegrade.current import answer, decision, observe, plan, sub_goal, thought
-from tracegrade.guard import failures
-from tracegrade.provider import flush, init
-from tracegrade.tools import tool
+from typing import TYPE_CHECKING
+
+from tracegrade.first_use import at_first_use
+
+if TYPE_CHECKING:
+    from tracegrade.agent import AgentRun, agent_run
+    from tracegrade.current import answer, decision, observe, plan, sub_goal, thought
+    from tracegrade.guard import failures
+    from tracegrade.provider import flush, init
+    from tracegrade.tools import tool
 
 __all__ = [
     "AgentRun",
@@ -34,3 +42,14 @@ __all__ = [
     "thought",
     "tool",
 ]
+
+__getattr__ = at_first_use(
+    __name__,
+    {
+        "agent": ("AgentRun", "agent_run"),
+        "current": ("answer", "decision", "observe", "plan", "sub_goal", "thought"),
+        "guard": ("failures",),
+        "provider": ("flush", "init"),
+        "tools": ("tool",),
+    },
+)

@@ -10,7 +10,7 @@ A run inside a run is a nested agent: it inherits task, trial and sub-goal; deci
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import Token
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
@@ -19,7 +19,7 @@ from opentelemetry.trace import INVALID_SPAN, Span, set_span_in_context
 from tracegrade import names, steps
 from tracegrade.content import write_text
 from tracegrade.definitions import definition_of
-from tracegrade.guard import guarded
+from tracegrade.guard import expect, expect_number, guarded
 from tracegrade.scope import (
     SCOPE_KEY,
     Attribute,
@@ -76,7 +76,8 @@ class AgentRun:
         """Write the agent's plan, or its new plan: a list of steps.
 
         A step is a text, or an object with `id` or `text` and whatever it knows of `tool, inputs,
-        outputs, effect, rollback, on_failure, status`.
+        outputs, effect, rollback, on_failure, status`; other keys are said once. A text is a whole
+        plan, with one step a line.
         """
         steps.write_plan(self._context(), plan, self.agent)
 
@@ -100,7 +101,8 @@ class AgentRun:
 
     @guarded
     def outcome(self, outcome: Outcome) -> None:
-        """Say how the run ended, where the program knows it."""
+        """Say how the run ended, where the program knows it; other words are said once."""
+        expect("outcome", outcome, get_args(Outcome))
         self._span.set_attribute(names.OUTCOME, outcome)
 
     def sub_goal(self, sub_goal: str) -> Narrowed:
@@ -174,7 +176,8 @@ def agent_run(  # noqa: PLR0913 - all but the name are optional and by keyword
         task: The task's id in the task file.
         category: The task's category, where no task file says it.
         trial: Which attempt at the task this is, from 1.
-        mode: Whether this is production, a live test or one with mocked tools.
+        mode: Whether this is production, a live test or one with mocked tools; others are said
+            once.
         conversation: What several runs have in common.
         user_input: What the user asked for.
         tools: The tools on offer: callables (wrapped or not) or GenAI tool definitions.
@@ -185,6 +188,8 @@ def agent_run(  # noqa: PLR0913 - all but the name are optional and by keyword
         names.TRIAL: trial,
         names.RUN_MODE: mode,
     }
+    expect("mode=", mode, get_args(RunMode))
+    expect_number("trial=", trial, 1)
     scope: dict[str, Attribute] = {key: value for key, value in given.items() if value is not None}
     return AgentRun(agent, scope, _content(conversation, user_input, tools) or {})
 

@@ -92,7 +92,7 @@ def finish(call: Call | None, result: object) -> None:
     call.leave()
     try:
         if state.settings.content is not Content.NONE and call.span.is_recording():
-            _write_result(call, text_of(result, state.settings))
+            _write_result(call, _text_of_result(result))
     finally:
         _close(call)
 
@@ -107,6 +107,11 @@ def fail(call: Call | None, error: BaseException) -> None:
         record_failure(call.span, error)
     finally:
         _close(call)
+
+
+def _text_of_result(result: object) -> SpanText:
+    """Return what the tool returned as text; the values of a generator are text already."""
+    return result if isinstance(result, SpanText) else text_of(result, state.settings)
 
 
 def _write_result(call: Call, result: SpanText) -> None:

@@ -13,7 +13,7 @@ from opentelemetry.util.types import AttributeValue
 
 from tracegrade import names
 from tracegrade.guard import guarded, report, say
-from tracegrade.redact import PLACEHOLDER, names_a_secret, redact
+from tracegrade.redact.texts import PLACEHOLDER, redact_value
 from tracegrade.settings import Content, Redact, Settings
 from tracegrade.state import SCOPE_NAME, state
 
@@ -129,7 +129,7 @@ class _Cleaner:
     def _text(self, key: str, text: str) -> str:
         clean = text
         if self._settings.content is not Content.FULL:
-            clean = PLACEHOLDER if names_a_secret(key) else redact(text)
+            clean = redact_value(key, text)
         hook = self._settings.redact
         return clean if hook is None else _by_hook(hook, key, clean)
 

@@ -2,7 +2,8 @@
 
 Subcommands are declared by each package in the entry-point group `tracegrade.commands`, as a
 function with typer's annotations or as a `typer.Typer` for a command with subcommands of its own.
-One is imported only when it is used, so that `tracegrade run` works without the extras.
+One is imported only when it is used, or to say what it does, and itself imports what it needs when
+it runs: `tracegrade run`, and the help of all, work without the extras.
 
 Exit codes: 0 done, 1 a check failed, 2 usage or bad input, 3 something outside failed.
 """
@@ -10,17 +11,18 @@ Exit codes: 0 done, 1 a check failed, 2 usage or bad input, 3 something outside 
 import sys
 import traceback
 from collections.abc import Sequence
-from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points, version
 from typing import Any, Final
 
 import typer
 
 from tracegrade.errors import BadInput, TracegradeError
+from tracegrade.suggestions import did_you_mean
 
 GROUP: Final = "tracegrade.commands"
 EXTRA_OF_PACKAGE: Final = {"tracegrade_collector": "collector"}  # all others need the next one
 DEFAULT_EXTRA: Final = "scoring"
+SUMMARY_CHARS: Final = 100
 HELP: Final = """Usage: tracegrade COMMAND [ARGS]...
 
   Collect AI-agent traces over OTLP into a Parquet lake, and score them offline.
@@ -30,7 +32,7 @@ Options:
   --version  Show the version.
   --help     Show this text, or that of a command.
 
-Commands:
+Commands, each with the extra that it needs, as in pip install 'tracegrade[scoring]':
 """
 
 
@@ -86,7 +88,15 @@ def _missing(entry: EntryPoint, error: ModuleNotFoundError) -> Exception:
 
 
 def _command_list() -> str:
-    return "\n".join(f"  {name:<10}{_extra_note(name)}".rstrip() for name in _names())
+    return "\n".join(f"  {name:<10}{_summary(name)}{_extra_note(name)}" for name in _names())
+
+
+def _summary(name: str) -> str:
+    """Return what a command does, in the first words of its own help."""
+    try:
+        return str(_load(_find(name)).get_short_help_str(SUMMARY_CHARS))
+    except ModuleNotFoundError:  # commands need no extra to be loaded; who adds one may
+        return ""
 
 
 def _names() -> list[str]:
@@ -95,7 +105,7 @@ def _names() -> list[str]:
 
 def _extra_note(name: str) -> str:
     package = _find(name).module.split(".")[0]
-    return "" if package == "tracegrade" else f"extra: {_extra_of(package)}"
+    return "" if package == "tracegrade" else f" [{_extra_of(package)}]"
 
 
 def _extra_of(package: str) -> str:
@@ -105,8 +115,7 @@ def _extra_of(package: str) -> str:
 def _find(name: str) -> EntryPoint:
     found = entry_points(group=GROUP, name=name)
     if not found:
-        near = get_close_matches(name, _names(), n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(_names())}"
+        hint = did_you_mean(name, _names()) or f"there are: {', '.join(_names())}"
         msg = f"no command '{name}'; {hint}"
         raise BadInput(msg)
     return next(iter(found))

@@ -2,27 +2,38 @@
 
 Each text is JSON (a text stays as it is), valid Unicode, at most `max_content_chars` long and,
 unless the content mode is `full`, free of the secrets that `tracegrade.redact` knows. The fast
-path is the C encoder. What it refuses (NaN, cycles, odd keys) is copied value by value within a
-budget, and the copy is encoded.
+path is the C encoder. What it refuses (NaN, cycles, odd keys), and what is far longer than the
+limit, is copied value by value within a budget, and the copy is encoded: `...` stands for what it
+left out.
 """
 
 import dataclasses
 import json
 import math
 import numbers
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from datetime import date, time
 from enum import Enum
 from typing import Final, NamedTuple
 
 from tracegrade import names
-from tracegrade.redact import redact
+from tracegrade.guard import came_by_signal
+from tracegrade.redact.texts import redact
 from tracegrade.scope import Attribute
 from tracegrade.settings import Content, Settings
 
 MAX_DEPTH: Final = 32
 _WORD_ENDS: Final = (" ", "\n", '"')
 _LONGEST_WORD: Final = 4096
+WHOLE_CHARS: Final = 1_000_000
+"""A value of about so many characters is encoded whole; of a longer one the beginning is."""
+
+_PART_CHARS: Final = 8
+_OBJECT_CHARS: Final = 64
+"""What a part of a container, and a value that JSON does not know, count at least."""
+
+_SCALARS: Final = frozenset({int, float, bool, type(None)})
+
 _MAX_INT_BITS: Final = 14_000  # Python refuses to write an integer of more than 4300 digits
 
 
@@ -36,12 +47,18 @@ class SpanText(NamedTuple):
 
 def text_of(value: object, settings: Settings) -> SpanText:
     """Return a text as it is and any other value as JSON."""
-    return _bounded(value if isinstance(value, str) else _json(value, settings), settings)
+    return _bounded(value, settings) if isinstance(value, str) else json_of(value, settings)
 
 
 def json_of(value: object, settings: Settings) -> SpanText:
     """Return `value` as JSON; never raises for odd values."""
-    return _bounded(_json(value, settings), settings)
+    try:
+        return _bounded(_encoded(value, settings), settings)
+    except BaseException as error:  # what JSON refuses, and what a value's own methods raise
+        if came_by_signal(error):
+            raise
+    copy = _Copy(settings.max_content_chars)
+    return _bounded(_encoder(None).encode(copy.of(value)), settings, is_cut=copy.is_cut)
 
 
 def write_text(attributes: dict[str, Attribute], key: str, text: SpanText) -> None:
@@ -52,18 +69,26 @@ def write_text(attributes: dict[str, Attribute], key: str, text: SpanText) -> No
         attributes[mark] = (*marked, key) if isinstance(marked, tuple) else (key,)
 
 
-def _json(value: object, settings: Settings) -> str:
-    try:
-        return _encode(value)
-    except Exception:  # noqa: BLE001 - besides what JSON refuses, a value's own methods may raise
-        return _encode(_Copy(settings.max_content_chars).of(value))
+def _encoded(value: object, settings: Settings) -> str:
+    """Return the whole value as JSON.
+
+    Raises:
+        TooLong: Only its beginning should be.
+    """
+    budget = _Budget(max(WHOLE_CHARS, settings.max_content_chars))
+    return _encoder(budget.other).encode(budget.taken(value))
 
 
-def _bounded(text: str, settings: Settings) -> SpanText:
-    marks: tuple[str, ...] = ()
+def _encoder(other: Callable[[object], object] | None) -> json.JSONEncoder:
+    return json.JSONEncoder(
+        ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=other
+    )
+
+
+def _bounded(text: str, settings: Settings, *, is_cut: bool = False) -> SpanText:
     if len(text) > settings.max_content_chars:
-        text = _cut(text, settings.max_content_chars)
-        marks = (names.TRUNCATED,)
+        text, is_cut = _cut(text, settings.max_content_chars), True
+    marks: tuple[str, ...] = (names.TRUNCATED,) if is_cut else ()
     if not text.isascii():  # lone surrogates cannot be sent, and would cost the whole batch
         text = text.encode("utf-8", "replace").decode("utf-8")
     if settings.content is Content.FULL:
@@ -82,48 +107,114 @@ def _cut(text: str, max_chars: int) -> str:
     return kept[:word] if word > max_chars - _LONGEST_WORD else kept
 
 
+class TooLong(Exception):
+    """A value is far longer than what is kept of it."""
+
+
+class _Budget:
+    """How many characters of a value are left to encode, about."""
+
+    def __init__(self, chars: int) -> None:
+        self._left = chars
+
+    def taken(self, value: object) -> object:
+        """Return the value after its characters, keys and parts were taken off.
+
+        Raises:
+            TooLong: They are more than are left.
+        """
+        waiting, left = [value], self._left
+        while waiting and left >= 0:
+            part = waiting.pop()
+            if isinstance(part, str):
+                left -= len(part)
+            elif type(part) in _SCALARS:
+                continue
+            elif isinstance(part, (dict, list, tuple)):
+                left -= _PART_CHARS * len(part)
+                if left >= 0:
+                    waiting += part
+                    waiting += part.values() if isinstance(part, dict) else ()
+            else:
+                left -= _OBJECT_CHARS
+        self._left = left
+        if left < 0:
+            raise TooLong
+        return value
+
+    def other(self, value: object) -> object:
+        """Return what stands in JSON for an object that JSON does not know."""
+        if isinstance(value, (Mapping, Set)) and _PART_CHARS * len(value) > self._left:
+            raise TooLong
+        return self.taken(_other(value))
+
+
 class _Copy:
     """Copies a value into what JSON can say, until the budget of characters is spent."""
 
     def __init__(self, max_chars: int) -> None:
         self._left = max_chars
+        self.is_cut = False
+        """Whether `...` stands for something that was left out."""
 
     def of(self, value: object, depth: int = 0) -> object:
-        self._left -= 8
+        self._left -= _PART_CHARS
         try:
             return self._copied(value, depth)
-        except Exception:  # noqa: BLE001 - a user's __str__, __iter__ or model_dump may raise anything
+        except BaseException as error:  # a user's __str__ or model_dump may raise anything
+            if came_by_signal(error):
+                raise
             return f"<{type(value).__name__}>"
 
     def _copied(self, value: object, depth: int) -> object:
-        if value is None or isinstance(value, (bool, int, float, str)):
-            return self._scalar(value)
+        if isinstance(value, str):
+            return self._text(value)
+        if value is None or isinstance(value, (bool, int, float)):
+            return _scalar(value)
         if depth >= MAX_DEPTH or self._left <= 0:
-            return "..."
+            return self._rest()
         if isinstance(value, Mapping):
-            keys = self._while_it_fits(value)
-            return {self._key(key): self.of(value[key], depth + 1) for key in keys}
+            return self._mapping(value, depth)
         if isinstance(value, (list, tuple, Set)):
-            return [self.of(item, depth + 1) for item in self._while_it_fits(value)]
+            return self._items(value, depth)
         return self.of(_other(value), depth + 1)
 
-    def _scalar(self, value: bool | int | float | str | None) -> object:
-        if isinstance(value, str):
-            self._left -= len(value)
-        if isinstance(value, float) and not math.isfinite(value):
-            return repr(value)
-        if isinstance(value, int) and value.bit_length() > _MAX_INT_BITS:
-            return f"<integer of {value.bit_length()} bits>"
-        return value
-
-    def _key(self, key: object) -> str:
-        return key if isinstance(key, str) else str(_other(key))
-
-    def _while_it_fits(self, items: Iterable[object]) -> Iterable[object]:
-        for item in items:
+    def _mapping(self, value: Mapping[object, object], depth: int) -> dict[str, object]:
+        copied: dict[str, object] = {}
+        for key in value:
             if self._left <= 0:
-                return
-            yield item
+                copied["..."] = self._rest()
+                break
+            name = self._text(key if isinstance(key, str) else str(_other(key)))
+            copied[name] = self.of(value[key], depth + 1)
+        return copied
+
+    def _items(self, value: Iterable[object], depth: int) -> list[object]:
+        copied: list[object] = []
+        for item in value:
+            if self._left <= 0:
+                copied.append(self._rest())
+                break
+            copied.append(self.of(item, depth + 1))
+        return copied
+
+    def _text(self, text: str) -> str:
+        if len(text) > self._left:
+            text = _cut(text, max(self._left, 0)) + self._rest()
+        self._left -= len(text)
+        return text
+
+    def _rest(self) -> str:
+        self.is_cut = True
+        return "..."
+
+
+def _scalar(value: bool | int | float | None) -> object:
+    if isinstance(value, float) and not math.isfinite(value):
+        return repr(value)
+    if isinstance(value, int) and value.bit_length() > _MAX_INT_BITS:
+        return f"<integer of {value.bit_length()} bits>"
+    return value
 
 
 def _other(value: object) -> object:
@@ -149,8 +240,3 @@ def _object(value: object) -> object:
     # pydantic; on the class, since a mock has every attribute and a model's class is no model.
     dump = getattr(type(value), "model_dump", None)
     return dump(value, mode="json") if callable(dump) else str(value)
-
-
-_encode = json.JSONEncoder(
-    ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_other
-).encode

@@ -14,7 +14,7 @@ from typing import Any, Final
 from opentelemetry.instrumentation.dependencies import get_dist_dependency_conflicts
 from opentelemetry.instrumentation.distro import BaseDistro  # type: ignore[attr-defined]  # untyped
 
-from tracegrade.instrumentors import GROUP, Instrumentor, choose, unknown_words
+from tracegrade.instrumentors import GROUP, Instrumentor, choose, remedies, unknown_words
 from tracegrade.provider import init
 from tracegrade.run import ANNOUNCE, INSTRUMENTORS
 
@@ -33,10 +33,13 @@ class TracegradeDistro(BaseDistro):  # type: ignore[misc]  # untyped
     def _configure(self, **_: Any) -> None:
         wish = os.environ.get(INSTRUMENTORS, "")
         logging.getLogger(_HOOK).addFilter(_is_news)
-        found = [entry for entry in entry_points(group=GROUP) if _fits(entry)]
-        self._chosen = choose(found, wish)
+        entries = entry_points(group=GROUP)
+        fitting = [entry for entry in entries if _fits(entry)]
+        self._chosen = choose(fitting, wish)
         if os.environ.pop(ANNOUNCE, None):  # popped: not again in each process it starts
-            _announce(self._chosen, unknown_words(entry_points(group=GROUP), wish))
+            _announce(self._chosen, unknown_words(entries, wish))
+            if wish.strip().lower() != "none":
+                _warn(self._chosen, remedies(fitting))
 
     def load_instrumentor(self, entry_point: EntryPoint, **kwargs: Any) -> None:
         """Load an instrumentor if it is its library's chosen one."""
@@ -75,6 +78,16 @@ def _fits(entry: EntryPoint) -> bool:
 
 def _is_same(one: EntryPoint, other: EntryPoint) -> bool:
     return (one.name, one.value) == (other.name, other.value)
+
+
+def _warn(chosen: list[Instrumentor], lines: list[str]) -> None:
+    """Say what is not instrumented, and what to do about it."""
+    none = (
+        "no library is instrumented, so spans come from the program alone; install an "
+        "instrumentor of the agent's framework, or use tracegrade in the program"
+    )
+    for line in lines if chosen else [none, *lines]:
+        print(f"tracegrade: warning: {line}", file=sys.stderr)  # noqa: T201
 
 
 def _announce(chosen: list[Instrumentor], unknown: list[str]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from typing import Any
 
 from tracegrade.call import Call, WrappedTool, begin, fail, finish
-from tracegrade.content import json_of
+from tracegrade.content import SpanText, json_of, text_of
 from tracegrade.guard import guarded
 from tracegrade.state import state
 
@@ -18,19 +18,23 @@ class Yielded:
 
     def __init__(self) -> None:
         self._items: list[str] = []
+        self._marks: dict[str, None] = {}
         self._chars = 0
 
     @guarded
     def add(self, value: object) -> None:
         """Write one more value down."""
         if self._chars <= state.settings.max_content_chars:
-            text = json_of(value, state.settings).text
+            text, marks = json_of(value, state.settings)
             self._items.append(text)
+            self._marks |= dict.fromkeys(marks)
             self._chars += len(text) + 1
 
-    def text(self) -> str:
-        """Return the values as one JSON list; cut later, if it is too long."""
-        return f"[{','.join(self._items)}]"
+    @guarded
+    def written(self) -> SpanText:
+        """Return the values as one JSON list, with what marks them and the whole."""
+        text, marks = text_of(f"[{','.join(self._items)}]", state.settings)
+        return SpanText(text, tuple(self._marks | dict.fromkeys(marks)))
 
 
 class _Inside:
@@ -48,7 +52,7 @@ class _Inside:
         if self._call is not None:
             self._call.leave()
         if isinstance(error, (StopIteration, StopAsyncIteration, GeneratorExit)):
-            finish(self._call, self._yielded.text())
+            finish(self._call, self._yielded.written())
         elif error is not None:
             fail(self._call, error)
 

@@ -8,7 +8,7 @@ clients, databases) has a library of its own and is loaded as always.
 import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, PackageNotFoundError, distribution
 from typing import Final, NamedTuple
 
 GROUP: Final = "opentelemetry_instrumentor"
@@ -25,6 +25,36 @@ _COVERING: Final = "openinference-instrumentation-langchain"
 _MODEL_CLIENTS: Final = frozenset(
     ("anthropic", "bedrock", "googlegenai", "groq", "litellm", "mistralai", "openai", "vertexai")
 )
+
+_FRAMEWORKS: Final = {
+    "agno": "openinference-instrumentation-agno",
+    "autogen-agentchat": "openinference-instrumentation-autogen-agentchat",
+    "beeai-framework": "openinference-instrumentation-beeai",
+    "claude-agent-sdk": "openinference-instrumentation-claude-agent-sdk",
+    "crewai": "openinference-instrumentation-crewai",
+    "dspy": "openinference-instrumentation-dspy",
+    "langchain-core": "openinference-instrumentation-langchain",
+    "llama-index-core": "openinference-instrumentation-llama-index",
+    "openai-agents": "openinference-instrumentation-openai-agents",
+    "smolagents": "openinference-instrumentation-smolagents",
+}
+"""Distributions of agent frameworks, and one that instruments each."""
+
+_CALLED: Final = {
+    "agent-framework-core": "agent_framework.observability.enable_instrumentation()",
+    "pydantic-ai-slim": "pydantic_ai.Agent.instrument_all()",
+}
+"""Frameworks that write spans themselves once the program calls this; nothing else can."""
+
+_CLIENTS: Final = {
+    "anthropic": "openinference-instrumentation-anthropic",
+    "google-genai": "openinference-instrumentation-google-genai",
+    "groq": "openinference-instrumentation-groq",
+    "litellm": "openinference-instrumentation-litellm",
+    "mistralai": "openinference-instrumentation-mistralai",
+    "openai": "openinference-instrumentation-openai",
+}
+"""Distributions of model clients, of which an agent without a framework is made."""
 
 
 class Family(StrEnum):
@@ -106,3 +136,38 @@ def unknown_words(found: Iterable[EntryPoint], wish: str) -> list[str]:
     names: Mapping[str, object] = {instrumentor_of(entry).distribution: None for entry in found}
     words = [word.strip().lower() for word in wish.split(",") if word.strip()]
     return [word for word in words if word not in {*names, *Family, "none"}]
+
+
+def remedies(found: Iterable[EntryPoint]) -> list[str]:
+    """Return a line for each installed framework that nothing instruments: what to do about it.
+
+    Clients of models count only where no framework is installed, since those use them.
+
+    Args:
+        found: The entry points of the instrumentors that could be loaded.
+    """
+    libraries = {instrumentor_of(entry).library for entry in found}
+    called = [name for name in _CALLED if _is_installed(name)]
+    frameworks = [name for name in _FRAMEWORKS if _is_installed(name)]
+    clients = [name for name in _CLIENTS if not called + frameworks and _is_installed(name)]
+    named = _FRAMEWORKS | _CLIENTS
+    return [
+        *(
+            f"{name} is installed and writes spans only if the program calls {_CALLED[name]}"
+            for name in called
+        ),
+        *(
+            f"{name} is installed, and nothing that is installed instruments it; "
+            f"pip install {named[name]}"
+            for name in frameworks + clients
+            if _library(named[name]) not in libraries
+        ),
+    ]
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        distribution(name)
+    except PackageNotFoundError:
+        return False
+    return True

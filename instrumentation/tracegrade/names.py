@@ -50,6 +50,7 @@ TASK_CATEGORY: Final = "tracegrade.task.category"
 TRIAL: Final = "tracegrade.trial"
 RUN_MODE: Final = "tracegrade.run.mode"
 OUTCOME: Final = "tracegrade.outcome"
+INJECTION: Final = "tracegrade.injection"  # how whoever killed the run broke into it
 TRUNCATED: Final = "tracegrade.truncated"  # keys of this span whose text was cut
 REDACTED: Final = "tracegrade.redacted"  # keys of this span in which a secret was replaced
 IMPORT_FORMAT: Final = "tracegrade.import.format"  # of the file that an imported run was read from

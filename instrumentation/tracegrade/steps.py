@@ -6,18 +6,32 @@ They are written into the context they are given: the current one, or that of th
 import json
 import traceback
 from collections.abc import Mapping, Sequence
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
 from opentelemetry.context import Context
 from opentelemetry.trace import Span, StatusCode
 
 from tracegrade import names
 from tracegrade.content import SpanText, json_of, text_of, write_text
+from tracegrade.guard import came_by_signal, expect
 from tracegrade.scope import Attribute, step_attributes
 from tracegrade.settings import Content
 from tracegrade.state import state
 
 PlanStep = Mapping[str, Any] | str
+
+EFFECTS: Final = ("read", "write", "destructive")
+"""What a call can do to the world."""
+
+PLAN_KEYS: Final = (
+    *("id", "text", "tool", "inputs", "outputs", "effect", "rollback", "on_failure", "status"),
+    *("content", "step", "title", "description"),  # todo tools call a text so
+)
+"""What a step of a plan may say."""
+
+MAX_CHECKED: Final = 1000
+"""Steps of a plan whose keys are looked at."""
 
 
 def write_step(
@@ -40,13 +54,25 @@ def write_content(attributes: dict[str, Attribute], key: str, text: SpanText) ->
 
 
 def write_plan(context: Context, steps: Sequence[PlanStep], agent: str | None) -> None:
-    """Write a plan; a step that is only a text becomes `{"text": ...}`."""
-    listed = [{"text": step} if isinstance(step, str) else step for step in steps]
+    """Write a plan; a step that is only a text becomes `{"text": ...}`, a text is a whole plan."""
+    listed: object = steps
+    if not isinstance(steps, str):
+        listed = [{"text": step} if isinstance(step, str) else step for step in steps]
+        _check_plan(steps)
     name = f"{names.PLAN} {agent}" if agent else names.PLAN
     attributes: dict[str, Attribute] = {names.OPERATION_NAME: names.PLAN, names.STEP_KIND: "plan"}
     if agent:
         attributes[names.AGENT_NAME] = agent
     write_step(context, name, attributes, (names.PLAN_STEPS, as_json(listed)))
+
+
+def _check_plan(steps: Sequence[PlanStep]) -> None:
+    """Say which keys of steps nothing reads."""
+    for step in steps[:MAX_CHECKED]:
+        if isinstance(step, Mapping):
+            expect("effect=", step.get("effect"), EFFECTS)
+            for key in islice(step, MAX_CHECKED):
+                expect("the plan's key", key, PLAN_KEYS)
 
 
 def write_thought(context: Context, text: object) -> None:
@@ -115,5 +141,7 @@ def record_failure(span: Span, error: BaseException) -> None:
 def _message(error: BaseException) -> str:
     try:
         return str(error)
-    except Exception:  # noqa: BLE001 - a user's __str__ may raise anything
+    except BaseException as raised:  # a user's __str__ may raise anything
+        if came_by_signal(raised):
+            raise
         return type(error).__name__

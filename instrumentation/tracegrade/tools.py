@@ -18,7 +18,8 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 from tracegrade.arguments import Parameters
 from tracegrade.call import Call, WrappedTool, begin, fail, finish
 from tracegrade.generators import async_generator, generator
-from tracegrade.guard import report, say
+from tracegrade.guard import came_by_signal, expect, expect_number, report, say
+from tracegrade.steps import EFFECTS
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -49,7 +50,7 @@ def tool(
     Args:
         function: Any callable; or none, to use `tool(...)` as a decorator.
         name: The tool's name in traces and task files; the function's own by default.
-        effect: What a call does to the world, for rollback metrics.
+        effect: What a call does to the world, for rollback metrics; others are said once.
         cost: What a call costs, in any unit that is the same for all tools of the agent.
     """
 
@@ -63,9 +64,13 @@ def tool(
                 kind = type(wrapped).__name__
                 say("tool", f"a {kind} cannot be called; put @tracegrade.tool below what made it")
                 return wrapped
+            expect("effect=", effect, EFFECTS)
+            expect_number("cost=", cost, 0)
             described = WrappedTool(name or name_of(wrapped), Parameters(wrapped), effect, cost)
             return _wrapper(wrapped, described)
-        except Exception as error:  # noqa: BLE001 - a tool we cannot wrap must still work
+        except BaseException as error:  # a tool we cannot wrap must still work
+            if came_by_signal(error):
+                raise
             report("tool", error)
             return wrapped
 

@@ -11,6 +11,10 @@ class QueryFailed(QueriesError, BadInput):
     """The user's SQL, or a parameter of it, cannot be run."""
 
 
+class QueryStopped(QueriesError):
+    """The user's query took longer, or needs more memory, than it may."""
+
+
 class UnknownQuery(QueriesError, BadInput):
     """No query file has the given name."""
 

@@ -4,10 +4,12 @@ import tracegrade_queries as tg
 
 con = tg.connect("lake")
 con.sql("SELECT kind, count(*) FROM steps GROUP BY kind").pl()
-tg.ask(con, "repeated_calls", times=3).df()
+tg.ask(con, "repeated_calls", times=3).pl()
 tg.scan("lake", "steps").filter(pl.col("status") == "error").collect()
 """
 
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +66,12 @@ def ask(con: duckdb.DuckDBPyConnection, name: str, **parameters: Any) -> duckdb.
     try:
         return con.sql(text, params=parameters) if parameters else con.sql(text)
     except (duckdb.Error, RuntimeError) as error:
-        raise QueryFailed(way_out(str(error))) from error
+        raise QueryFailed(way_out(str(error), partial(_arguments, name))) from error
+
+
+def _arguments(name: str, names: Sequence[str]) -> str:
+    """Return how to give values in Python."""
+    return f"write ask(con, '{name}', {', '.join(f'{each}=...' for each in names)})"
 
 
 def scan(lake: str | Path | Lake, table: str) -> pl.LazyFrame:

@@ -149,7 +149,8 @@ STEPS: Final = Table(
             "flags",
             TEXTS,
             "Sorted; empty if none. redacted, truncated: the arguments were. result_redacted, "
-            "result_truncated: the result was. unparsed_arguments: they are not JSON. salvaged: "
+            "result_truncated: the result was. unparsed_arguments: they are not JSON. "
+            "deep_arguments: they are nested too deeply to be read as JSON. salvaged: "
             "arguments or messages were cut, this is what is whole. dropped_attributes: the "
             "exporter dropped attributes or events. synthetic_time: the imported source has no "
             "times.",
@@ -263,6 +264,13 @@ TRAJECTORIES: Final = Table(
             BOOLEAN,
             "True if every span of the trace was imported from a file, so that none can follow; "
             "NULL if an earlier version built the row.",
+        ),
+        Column(
+            "injection",
+            TEXT,
+            "Where the run was killed on purpose, as the spans of whoever did say (scope "
+            "`tracegrade.harness`): early | mid | late | recovery; such a run is no attempt. NULL "
+            "if it was not.",
         ),
         _DATE,
     ),

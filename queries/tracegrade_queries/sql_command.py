@@ -2,13 +2,12 @@
 
 import re
 import sys
-from collections.abc import Sequence
-from decimal import Decimal
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final, NamedTuple
 
 import duckdb
 import orjson
-import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
@@ -17,7 +16,15 @@ from tracegrade_queries.build.build import unbuilt_spans
 from tracegrade_queries.engine import layers
 from tracegrade_queries.engine.comments import comment
 from tracegrade_queries.engine.connection import connect, open_lake
-from tracegrade_queries.errors import QueryFailed
+from tracegrade_queries.engine.csv_cells import as_json, flat, guarded
+from tracegrade_queries.engine.stoppable import run, too_much_memory, watch
+from tracegrade_queries.errors import QueriesError, QueryFailed, QueryStopped
+
+MEMORY_LIMIT: Final = "40%"
+"""Of the machine: others work there too."""
+
+MEMORY: Final = re.compile(r"(?=.*[1-9])\d+(\.\d+)?\s*(%|[KMGT]i?B)", re.IGNORECASE)
+"""How a limit is written."""
 
 FORMATS: Final = ("table", "csv", "json", "parquet")
 
@@ -47,32 +54,78 @@ def print_saved() -> None:
         sys.stdout.write(f"{name}\t{summary}{needed}\n")
 
 
-def print_rows(question: Question, *, lake: str | None, output: str) -> None:
-    """Print the rows of the answer to stdout in one of `FORMATS`.
+class Output(NamedTuple):
+    """How rows are printed."""
+
+    format: str = "table"
+    """One of `FORMATS`."""
+    guard: bool = True
+    """In CSV, an apostrophe stands before what a spreadsheet would take for a formula."""
+
+
+class QueryLimits(NamedTuple):
+    """What a query may take."""
+
+    memory: str = MEMORY_LIMIT
+    """What the engine may use before it spills, as `4GB` or `40%` of the machine's."""
+    timeout_secs: float | None = None
+    """None: any time."""
+
+
+TABLE: Final = Output()
+NO_TIMEOUT: Final = QueryLimits()
+
+
+def print_rows(
+    question: Question,
+    *,
+    lake: str | None,
+    output: Output = TABLE,
+    limits: QueryLimits = NO_TIMEOUT,
+) -> None:
+    """Print the rows of the answer to stdout.
 
     Raises:
-        QueryFailed: The SQL, a parameter or the format cannot be used.
+        QueryFailed: The SQL, a parameter, the format or a limit cannot be used.
+        QueryStopped: The query takes longer, or more memory, than it may.
         LakeMissing: There is no lake at this path.
         LakeUnreachable: Its object store does not answer.
     """
-    if output not in FORMATS:
-        msg = f"unknown format '{output}'; known: {', '.join(FORMATS)}"
+    if output.format not in FORMATS:
+        msg = f"unknown format '{output.format}'; known: {', '.join(FORMATS)}"
         raise QueryFailed(msg)
+    _check(limits)
     if lake is None:
         msg = "no lake is given; pass --lake DIR or set TRACEGRADE_LAKE"
         raise QueryFailed(msg)
     opened = open_lake(lake, _note)
-    with connect(opened) as con:
+    with connect(opened, memory_limit=limits.memory) as con:
         try:
             text = _text(question)
             if CATALOGUE.search(text):
                 comment(con)
-            _print(_ask(con, text, question.params), output)
+            work = partial(_answer, con, text, question.params, output)
+            run(con, work, watch(con, limits.timeout_secs))
         except QueryFailed:
             opened.tables()  # fails too, and says why, if it was a store that went away
             raise
         if opened.is_local and BUILT.search(text):
             _note_unbuilt(opened, con)
+
+
+def _check(limits: QueryLimits) -> None:
+    if not MEMORY.fullmatch(limits.memory):
+        msg = f"--memory-limit '{limits.memory}' is no amount; give it as 4GB, 512MB or 40%"
+        raise QueryFailed(msg)
+    if limits.timeout_secs is not None and not limits.timeout_secs > 0:
+        msg = f"--timeout {limits.timeout_secs:g} is no time; give seconds, more than 0"
+        raise QueryFailed(msg)
+
+
+def _answer(
+    con: duckdb.DuckDBPyConnection, text: str, params: Sequence[str], output: Output
+) -> None:
+    _print(_ask(con, text, params), output)
 
 
 def _note_unbuilt(lake: Lake, con: duckdb.DuckDBPyConnection) -> None:
@@ -98,15 +151,28 @@ def _ask(
         _refuse_all_but_reading(con, text)
         return con.sql(text, params=params) if params else con.sql(text)
     except (duckdb.Error, RuntimeError) as error:
-        raise QueryFailed(way_out(str(error))) from error
+        raise _refused(error) from error
 
 
-def way_out(error: str) -> str:
-    """Return the engine's error, or how to supply what is missing."""
+def _options(names: Sequence[str]) -> str:
+    """Return how to give values on the command line."""
+    return "give it with " + " ".join(f"--param {name}=VALUE" for name in names)
+
+
+def way_out(error: str, how_to_give: Callable[[Sequence[str]], str] = _options) -> str:
+    """Return the engine's error, or how to supply what is missing.
+
+    Args:
+        error: Of the engine.
+        how_to_give: Returns how the caller gives values of those names.
+    """
     if missing := re.search(r"not provided for the following parameters: (.+)", error):
-        names = [name.strip() for name in missing[1].split(",")]
-        given = " ".join(f"--param {name}=VALUE" for name in names)
-        return f"the query needs a value for ${', $'.join(names)}; give it with {given}"
+        names = sorted(name.strip() for name in missing[1].split(","))
+        return f"the query needs a value for ${', $'.join(names)}; {how_to_give(names)}"
+    if excess := re.search(r"identifiers of the excess parameters: (.+)", error):
+        return f"the query has no ${excess[1].replace(', ', ', $')}; leave it out"
+    if "Expected 0, got" in error:
+        return "the query takes no values; leave them out"
     table = re.search(r"Table with name (\w+) does not exist", error)
     if table and any(table[1] in layer.names() for layer in layers.higher_layers()):
         return (
@@ -142,48 +208,27 @@ def _parameter(text: str) -> tuple[str, str]:
     return name.removeprefix("$"), value
 
 
-def _print(answer: duckdb.DuckDBPyRelation, output: str) -> None:
+def _print(answer: duckdb.DuckDBPyRelation, output: Output) -> None:
     try:
-        if output == "table":
+        if output.format == "table":
             answer.show(max_width=10_000, max_rows=10_000)
             return
         rows = answer.to_arrow_table()
     except duckdb.Error as error:
-        raise QueryFailed(str(error)) from error
-    _WRITERS[output](rows)
+        raise _refused(error) from error
+    if output.format == "csv":
+        cells = flat(rows)
+        pa_csv.write_csv(guarded(cells) if output.guard else cells, sys.stdout.buffer)
+    elif output.format == "json":
+        found = rows.to_pylist(maps_as_pydicts="lossy")
+        sys.stdout.buffer.write(orjson.dumps(found, default=as_json) + b"\n")
+    else:
+        pq.write_table(rows, sys.stdout.buffer)
 
 
-def _write_json(rows: pa.Table) -> None:
-    found = rows.to_pylist(maps_as_pydicts="lossy")
-    sys.stdout.buffer.write(orjson.dumps(found, default=_as_json) + b"\n")
-
-
-def _as_json(value: object) -> object:
-    """Return a value as a type that JSON has; a sum of integers arrives as a decimal."""
-    if isinstance(value, Decimal) and value == int(value) and abs(value) < 2**63:
-        return int(value)
-    return str(value)
-
-
-def _write_csv(rows: pa.Table) -> None:
-    pa_csv.write_csv(_flat(rows), sys.stdout.buffer)
-
-
-def _flat(rows: pa.Table) -> pa.Table:
-    """Return the rows with lists, structs and maps as JSON, since a CSV cell is a text."""
-    for index, field in enumerate(rows.schema):
-        if pa.types.is_nested(field.type):
-            values = rows.column(index).to_pylist(maps_as_pydicts="lossy")
-            rows = rows.set_column(index, field.name, pa.array(map(_text_of, values), pa.string()))
-    return rows
-
-
-def _text_of(value: Any) -> str | None:
-    return None if value is None else orjson.dumps(value, default=_as_json).decode()
-
-
-def _write_parquet(rows: pa.Table) -> None:
-    pq.write_table(rows, sys.stdout.buffer)
-
-
-_WRITERS: Final = {"csv": _write_csv, "json": _write_json, "parquet": _write_parquet}
+def _refused(error: Exception) -> QueriesError:
+    """Return what is said of an error of the engine."""
+    if isinstance(error, duckdb.OutOfMemoryException):
+        limit = re.search(r"/([^/)]+) used\)", str(error))
+        return QueryStopped(too_much_memory(limit[1] if limit else "the engine"))
+    return QueryFailed(way_out(str(error)))

@@ -100,8 +100,9 @@ def draft(
 ) -> None:
     """Draft a task file from the successful runs of the lake, for you to correct; to stdout.
 
-    For each task: the most common sequence of calls that did not fail, and the fewest calls in a
-    successful run. Runs without a task count as one task per agent.
+    For each task: the most common sequence of calls that did not fail, the fewest such calls in a
+    successful run, and the sub-goals that spans declare; of tools their declared effects and
+    costs. Runs without a task count as one task per agent.
     """
     from tracegrade_queries.engine.connection import open_lake
     from tracegrade_scoring.tasks.draft import draft_file
@@ -114,8 +115,12 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     lake: LakeOption,
     tasks: Annotated[
         Path | None,
-        typer.Option(help="Task file, or a folder of them.", metavar="PATH"),
+        typer.Option(help="Task file, or a folder of them; kept for later runs.", metavar="PATH"),
     ] = None,
+    forget_tasks: Annotated[
+        bool,
+        typer.Option("--forget-tasks", help="Drop the tasks kept; score only what needs none."),
+    ] = False,
     prices: Annotated[
         Path | None,
         typer.Option(
@@ -155,12 +160,16 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     tool_weights: Annotated[
         str | None,
         typer.Option(
-            help="Weights of tool correctness, such as selection=1,utilization=0; 1 if not given."
+            help="Weights of tool correctness, such as selection=1,utilization=0; 1 if not given. "
+            "This and the next two are kept together for later runs."
         ),
     ] = None,
     tool_threshold: Annotated[
-        float, typer.Option(help="Runs with at least this tool correctness are tool-correct.")
-    ] = 1.0,
+        float | None,
+        typer.Option(
+            help="Runs with at least this tool correctness are tool-correct; 1 if not given."
+        ),
+    ] = None,
     compat: Annotated[
         ScoreCompat | None,
         typer.Option(help="Score tool correctness exactly as in the text of this paper."),
@@ -180,7 +189,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
 
     say = partial(typer.echo, err=True)
     opened = open_lake(lake, say)
-    specification, notes = usable_specification(tasks)
+    specification, notes = usable_specification(tasks, forget=forget_tasks, note=say)
     specification = weighted(specification, tool_weights, tool_threshold, compat and compat.value)
     given = load_prices(prices) if prices or forget_prices else None
     for note in notes:
@@ -202,8 +211,8 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
                 )
         except ScoringBusy as busy:
             say(f"{busy}; nothing was done")
-            done = job.ScoreSummary(0, 0, busy=True)
+            done = job.start_summary(opened, specification)._replace(busy=True)
     for line in summary_lines(done):
         say(line)
     if summary is not None:
-        write_summary(summary, done, specification)
+        write_summary(summary, done)

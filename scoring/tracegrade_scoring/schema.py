@@ -14,8 +14,11 @@ from tracegrade_scoring.metrics import METRICS
 EXACT: Final = pa.decimal128(38)
 """Sums of doubles in whole multiples of 2**-60."""
 
-SCORER_VERSION: Final = "4"
+SCORER_VERSION: Final = "5"
 """Rises when a definition changes: every trajectory is then scored again."""
+
+KILLED_RUN: Final = "killed_run"
+"""Why a run that was killed on purpose has no score: it is no attempt, and counted nowhere."""
 
 _SCORE: Final = Struct(
     "SCORE",
@@ -131,9 +134,10 @@ DECISIONS: Final = Table(
         Column(
             "step_index",
             INTEGER,
-            "Step of the first call, in the trajectory of the agent that made it; NULL if missed.",
+            "Step of the first call, in the trajectory of the agent that made it; NULL if no call "
+            "was made.",
         ),
-        Column("span_id", TEXT, "Span of the first call; NULL if missed."),
+        Column("span_id", TEXT, "Span of the first call; NULL if no call was made."),
         Column("reason", TEXT, "Why it is wrong, unknown or not counted; NULL if correct."),
         Column("missed", BOOLEAN, "True if the task expects a call here and none was made."),
         Column("counted", BOOLEAN, "True if it is in the denominator of tsa."),
@@ -167,7 +171,12 @@ SUB_GOALS: Final = Table(
             BOOLEAN,
             "True if it was once completed, but not at the end; NULL if unknown.",
         ),
-        Column("deps", TEXTS, "Sub-goals to complete directly before it, sorted; empty if none."),
+        Column(
+            "deps",
+            TEXTS,
+            "Sub-goals to complete directly before it, sorted; empty if none. NULL, as the next "
+            "three, where a graph of the task has a fault.",
+        ),
         Column(
             "deps_met",
             BOOLEAN,
@@ -195,6 +204,11 @@ SUB_GOALS: Final = Table(
             TEXT,
             "What decides on completion: rule (its criterion) | status (of a call that serves it) "
             "| judge (a verdict).",
+        ),
+        Column(
+            "verdicts_disagree",
+            BOOLEAN,
+            "True if a verdict decides on completion, and others of its rank said otherwise.",
         ),
         Column(
             "first_completed",

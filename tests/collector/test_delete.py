@@ -377,6 +377,27 @@ def test_a_damaged_file_is_named(full: Path) -> None:
     assert str(file) in done.stderr
 
 
+@pytest.mark.parametrize("flags", [[], ["--dry-run"], ["--json"]])
+def test_a_damaged_file_beside_the_tables_is_not_called_erased(
+    full: Path, flags: list[str]
+) -> None:
+    """All else is erased and counted; exit code 3 until the file is gone."""
+    file = full / "raw_spans" / "date=2026-11-01" / "torn.parquet"
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(CANARY)
+    os.utime(file, (1, 1))
+
+    done = delete(full, "--trace", TRACE_ID, *flags)
+    assert done.returncode == 3
+    assert f"{file} cannot be read, so it may hold these traces" in done.stderr
+    assert "1 files beside the tables cannot be read" in done.stderr.splitlines()[-1]
+    if "--json" in flags:
+        assert json.loads(done.stdout)["unreadable_files"] == 1
+    file.unlink()
+    assert places(full, CANARY) == (EVERYWHERE if "--dry-run" in flags else set())
+    assert deleted(full, "--trace", TRACE_ID)["unreadable_files"] == 0
+
+
 def test_rows_of_an_older_version_are_erased_too(full: Path) -> None:
     """A file that lacks a column gets it, with NULL, when it is written anew."""
     lake = Lake.open(full)

@@ -1,15 +1,28 @@
-"""A fake model: OpenAI's two APIs on loopback, plain and streamed, answered from a script.
+"""A fake model: OpenAI's two APIs, Anthropic's and Gemini's on loopback, from a script.
 
-It thinks and requests the tool that the first part of the path names, and answers once it has
-seen what became of that.
+Each is plain and streamed; those of OpenAI stand here, others in modules of their own.
+
+The path says which script, and ends with the name of the API:
+
+- `/TOOL/v1/…` thinks and requests the tool, and answers once it has seen what became of that;
+- `/RUN/SCENARIO/AGENT/FORM/v1/…` says the turns of the agent in the scenario, one for each request
+  of the run. The form is `calls`, for agents that write code `tags` or `fences`, and for those of
+  DSPy `headings`.
 """
 
 import json
+import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
+
+from . import fake_gemini
+from .fake_messages import message, message_events
+from .model_turn import Turn, words
 
 THOUGHTS = ("I should look this up.", "I have the answer now.")
 ARGUMENTS = json.dumps({"city": "Paris"})
@@ -18,25 +31,134 @@ ANSWER = "It is 22C in Paris."
 ANSWER_TOOL = "final_answer"
 
 Json = dict[str, Any]
+SCENARIOS: dict[str, Json] = {
+    scenario["name"]: scenario
+    for scenario in json.loads((Path(__file__).parent / "scenarios.json").read_text("utf-8"))
+}
+HAND_OVER = "transfer_to_"
+# How DSPy's agents are answered: what they request, and again what they asked for.
+HEADINGS = "headings"
+CODE = {"tags": "<code>\n{}\n</code>", "fences": "```python\n{}\n```"}
 
 
-def chat_completion(request: Json, tool: str) -> Json:
-    """Return the body of an answer of the Chat Completions API."""
-    history = json.dumps(
-        request["messages"]
-    )  # smolagents forgets a call that failed, not its error
-    seen = '"role": "assistant"' in history or "let's retry" in history
-    message: Json = {"role": "assistant", "content": None, "reasoning_content": THOUGHTS[seen]}
-    if not seen:
-        message["tool_calls"] = [_chat_call("call_1", tool, ARGUMENTS)]
-    elif ANSWER_TOOL in json.dumps(request.get("tools", [])):
-        answer = json.dumps({"answer": ANSWER})
-        message["tool_calls"] = [_chat_call("call_2", ANSWER_TOOL, answer)]
+def turn_of_weather(request: Json, tool: str) -> Turn:
+    """Return what the model of the one weather agent says."""
+    # smolagents forgets a call that failed, not its error
+    history = json.dumps(request.get("messages", request.get("input")))
+    marks = ('"role": "assistant"', '"function_call_output"', "let's retry")
+    if not any(mark in history for mark in marks):
+        return Turn("1", THOUGHTS[0], None, [(tool, ARGUMENTS)])
+    return _answer("2", THOUGHTS[1], ANSWER, request)
+
+
+def turn_of_scenario(request: Json, said: Json, name: str, form: str) -> Turn:
+    """Return one turn of a scenario as the framework of the request can read it."""
+    thought = said.get("thought")
+    if form in CODE and "plan" not in said and "text" not in said:
+        return Turn(name, None, f"Thought: {thought}\n{CODE[form].format(_code(said))}", [])
+    if form == HEADINGS:
+        return Turn(name, None, _under_headings(request, said), [])
+    if "answer" in said:
+        return _answer(name, thought, said["answer"], request)
+    calls = [
+        (tool, json.dumps(arguments))
+        for tool, arguments in (_as_offered(request, *call) for call in said.get("calls", []))
+    ]
+    return Turn(name, thought, said.get("plan", said.get("text")), calls)
+
+
+def _under_headings(request: Json, said: Json) -> str:
+    """Return what an agent of DSPy reads: a call, `finish` for none, or its answer."""
+    if not _asks_for_call(request):
+        last = said.get("text")  # else it has thought already
+        fields = {
+            "reasoning": said["thought"] if last else "So I answer.",
+            "answer": last or said["answer"],
+        }
     else:
-        message["content"] = ANSWER
-    reason = "tool_calls" if "tool_calls" in message else "stop"
+        ((tool, arguments),) = said.get("calls", [("finish", {})])
+        fields = {
+            "next_thought": said["thought"],
+            "next_tool_name": tool,
+            "next_tool_args": json.dumps(arguments),
+        }
+    told = [f"[[ ## {name} ## ]]\n{text}" for name, text in fields.items()]
+    return "\n\n".join([*told, "[[ ## completed ## ]]"])
+
+
+def _asks_for_call(request: Json) -> bool:
+    """Return whether an agent of DSPy asks what to call next, not for its answer."""
+    return "next_tool_name" in request["messages"][0]["content"]
+
+
+def _as_offered(request: Json, tool: str, arguments: Json) -> tuple[str, Json]:
+    """Return a call as a framework offers it.
+
+    It may name the only argument itself, may have one tool for all hand-overs, and may put the
+    name of its MCP server before that of a tool.
+    """
+    offered = {each["name"]: each for each in map(_function, request.get("tools", []))}
+    servers = [found for each in offered for found in re.findall("^mcp__[a-z]+__", each)]
+    tool = servers[0] + tool if servers else tool
+    if tool.startswith(HAND_OVER) and tool not in offered:
+        return _hand_over(offered, tool, arguments)
+    function = offered.get(tool, {})
+    schema = function.get("parameters") or function.get("input_schema", {})
+    names = list(schema.get("required") or schema.get("properties", {}))
+    if len(names) == len(arguments) == 1:
+        return tool, dict(zip(names, arguments.values(), strict=True))
+    return tool, arguments
+
+
+def _hand_over(offered: Json, tool: str, arguments: Json) -> tuple[str, Json]:
+    """Return a hand-over with the tool that is there for it."""
+    target = tool.removeprefix(HAND_OVER)
+    if f"{HAND_OVER}agent" in offered:
+        return f"{HAND_OVER}agent", {"agent_name": target}
+    if "handoff" in offered:
+        return "handoff", {"to_agent": target, "reason": "It knows."}
+    return next((each for each in offered if each.endswith(f"_to_{target}")), tool), arguments
+
+
+def _function(offered: Json) -> Json:
+    """Return a tool's name and parameters, which some APIs wrap."""
+    function: Json = offered.get("function", offered)
+    return function
+
+
+def _answer(name: str, thought: str | None, answer: str, request: Json) -> Turn:
+    if ANSWER_TOOL in json.dumps(request.get("tools", [])):
+        return Turn(name, thought, None, [(ANSWER_TOOL, json.dumps({"answer": answer}))])
+    return Turn(name, thought, answer, [])
+
+
+def _code(said: Json) -> str:
+    if "answer" in said:
+        return f"{ANSWER_TOOL}({said['answer']!r})"
+    calls = [
+        f"print({tool}({', '.join(f'{name}={value!r}' for name, value in arguments.items())}))"
+        for tool, arguments in said.get("calls", [])
+    ]
+    return str(said.get("code", "\n".join(calls)))
+
+
+def chat_completion(request: Json, turn: Turn) -> Json:
+    """Return the body of an answer of the Chat Completions API."""
+    message: Json = {"role": "assistant", "content": turn.text}
+    if turn.thought:
+        message["reasoning_content"] = turn.thought
+    if turn.calls:
+        message["tool_calls"] = [
+            {
+                "id": turn.call_id(place),
+                "type": "function",
+                "function": {"name": tool, "arguments": arguments},
+            }
+            for place, (tool, arguments) in enumerate(turn.calls)
+        ]
+    reason = "tool_calls" if turn.calls else "stop"
     return {
-        "id": "chatcmpl-1",
+        "id": f"chatcmpl-{turn.name}",
         "object": "chat.completion",
         "created": 1_790_000_000,
         "model": request["model"],
@@ -45,18 +167,14 @@ def chat_completion(request: Json, tool: str) -> Json:
     }
 
 
-def _chat_call(call_id: str, tool: str, arguments: str) -> Json:
-    function = {"name": tool, "arguments": arguments}
-    return {"id": call_id, "type": "function", "function": function}
-
-
 def chunks(completion: Json) -> Iterator[Json]:
     """Yield an answer of the Chat Completions API in the pieces of a stream."""
     message = completion["choices"][0]["message"]
-    deltas = [{"role": "assistant"}, {"reasoning_content": message["reasoning_content"]}]
+    deltas: list[Json] = [{"role": "assistant"}]
+    if "reasoning_content" in message:
+        deltas.append({"reasoning_content": message["reasoning_content"]})
     if message["content"]:
-        deltas += [{"content": word + " "} for word in message["content"].split()[:-1]]
-        deltas.append({"content": message["content"].split()[-1]})
+        deltas += [{"content": word} for word in words(message["content"])]
     if "tool_calls" in message:
         calls = enumerate(message["tool_calls"])
         deltas.append({"tool_calls": [{"index": index, **call} for index, call in calls]})
@@ -68,29 +186,41 @@ def chunks(completion: Json) -> Iterator[Json]:
     yield {**common, "choices": [], "usage": completion["usage"]}
 
 
-def response(request: Json, tool: str) -> Json:
+def response(request: Json, turn: Turn) -> Json:
     """Return the body of an answer of the Responses API."""
-    seen = any(item.get("type") == "function_call_output" for item in request["input"])
-    summary = [{"type": "summary_text", "text": THOUGHTS[seen]}]
-    said: Json = {
-        "type": "function_call",
-        "id": "fc_1",
-        "call_id": "call_1",
-        "name": tool,
-        "arguments": ARGUMENTS,
-        "status": "completed",
-    }
-    if seen:
-        content = [{"type": "output_text", "text": ANSWER, "annotations": []}]
-        said = {"type": "message", "id": "msg_1", "role": "assistant", "content": content}
-        said["status"] = "completed"
+    output: list[Json] = []
+    if turn.thought:
+        summary = [{"type": "summary_text", "text": turn.thought}]
+        output.append({"type": "reasoning", "id": f"rs_{turn.name}", "summary": summary})
+    if turn.text:
+        content = [{"type": "output_text", "text": turn.text, "annotations": []}]
+        output.append(
+            {
+                "type": "message",
+                "id": f"msg_{turn.name}",
+                "role": "assistant",
+                "content": content,
+                "status": "completed",
+            }
+        )
+    output += [
+        {
+            "type": "function_call",
+            "id": f"fc_{turn.name}_{place}",
+            "call_id": turn.call_id(place),
+            "name": tool,
+            "arguments": arguments,
+            "status": "completed",
+        }
+        for place, (tool, arguments) in enumerate(turn.calls)
+    ]
     return {
-        "id": f"resp_{int(seen)}",
+        "id": f"resp_{turn.name}",
         "object": "response",
         "created_at": 1_790_000_000,
         "status": "completed",
         "model": request["model"],
-        "output": [{"type": "reasoning", "id": f"rs_{int(seen)}", "summary": summary}, said],
+        "output": output,
         "parallel_tool_calls": True,
         "tool_choice": "auto",
         "tools": request.get("tools", []),
@@ -104,24 +234,85 @@ def response(request: Json, tool: str) -> Json:
     }
 
 
+def response_events(answer: Json) -> Iterator[Json]:
+    """Yield an answer of the Responses API in the events of a stream."""
+    begun = {**answer, "status": "in_progress", "output": [], "usage": None}
+    events: list[Json] = [{"type": "response.created", "response": begun}]
+    for index, item in enumerate(answer["output"]):
+        place: Json = {"output_index": index}
+        events.append({"type": "response.output_item.added", **place, "item": item})
+        if item["type"] == "message":
+            place |= {"item_id": item["id"], "content_index": 0, "logprobs": []}
+            events += [
+                {"type": "response.output_text.delta", **place, "delta": word}
+                for word in words(item["content"][0]["text"])
+            ]
+        done = {"output_index": index, "item": item}
+        events.append({"type": "response.output_item.done", **done})
+    events.append({"type": "response.completed", "response": answer})
+    for number, event in enumerate(events):
+        yield {**event, "sequence_number": number}
+
+
+def _event(event: Json) -> str:
+    """Return an event of a stream as it is sent; those of chunks have no name."""
+    name = f"event: {event['type']}\n" if "type" in event else ""
+    return f"{name}data: {json.dumps(event)}\n\n"
+
+
+# How often each agent of a run was asked: a framework makes one request after the other.
+REQUESTS: Counter[tuple[str, str, str]] = Counter()
+
+
 class Handler(BaseHTTPRequestHandler):
-    """Answers a `POST` to either API."""
+    """Answers a `POST` to any of the APIs."""
 
     protocol_version = "HTTP/1.1"  # clients keep their connection
 
     def do_POST(self) -> None:
         """Answer one request, as a stream if it asks for one."""
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        tool = self.path.split("/")[1]
-        if self.path.endswith("/responses"):
-            self._answer("application/json", json.dumps(response(request, tool)))
+        if fake_gemini.is_gemini(self.path):
+            self._answer_as_gemini(request)
             return
-        completion = chat_completion(request, tool)
+        answer, events, end = self._said(request, self._turn(request))
         if request.get("stream"):
-            events = [*map(json.dumps, chunks(completion)), "[DONE]"]
-            self._answer("text/event-stream", "".join(f"data: {event}\n\n" for event in events))
+            self._answer("text/event-stream", "".join(map(_event, events)) + end)
         else:
-            self._answer("application/json", json.dumps(completion))
+            self._answer("application/json", json.dumps(answer))
+
+    def _said(self, request: Json, turn: Turn) -> tuple[Json, Iterator[Json], str]:
+        """Return an answer of the API that is asked, the events of its stream, and their end."""
+        if self.path.endswith("/responses"):
+            answer = response(request, turn)
+            return answer, response_events(answer), ""
+        if self.path.partition("?")[0].endswith("/messages"):
+            answer = message(request, turn)
+            return answer, message_events(answer), ""
+        answer = chat_completion(request, turn)
+        return answer, chunks(answer), "data: [DONE]\n\n"
+
+    def _answer_as_gemini(self, request: Json) -> None:
+        answer = fake_gemini.generated(self._turn(fake_gemini.as_offered(request)))
+        if fake_gemini.streams(self.path):
+            pieces = [f"data: {json.dumps(each)}\n\n" for each in fake_gemini.chunks(answer)]
+            self._answer("text/event-stream", "".join(pieces))
+        else:
+            self._answer("application/json", json.dumps(answer))
+
+    def _turn(self, request: Json) -> Turn:
+        first, *others = self.path.strip("/").split("/")
+        if others[0] == "v1":
+            return turn_of_weather(request, first)
+        scenario, agent, form = others[:3]
+        script = SCENARIOS[scenario]["scripts"][agent]
+        number = REQUESTS[first, scenario, agent]
+        answers_again = form == HEADINGS and not _asks_for_call(request)
+        if not (answers_again and "answer" in script[number - 1]):
+            number += 1
+        REQUESTS[first, scenario, agent] = number
+        said = script[min(number, len(script)) - 1]
+        return turn_of_scenario(request, said, f"{agent[0]}{number}", form)
 
     def _answer(self, content_type: str, body: str) -> None:
         data = body.encode()

@@ -1,5 +1,6 @@
 """The command itself: exit codes, one-line errors, `--verbose`, extras that are not installed."""
 
+import re
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
@@ -117,12 +118,39 @@ def test_usage_errors_are_one_line(
     assert error.count("\n") == 1
 
 
+WITHOUT_EXTRAS = """
+import sys
+for name in ("deltalake", "duckdb", "grpc", "numpy", "polars", "pyarrow", "pydantic", "yaml"):
+    sys.modules[name] = None
+from tracegrade.cli import main
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--help"], "score     Build steps from new spans, and score every trajectory"),
+        (["score", "--help"], "--forget-tasks"),
+        (["collect", "--help"], "--lake"),
+    ],
+)
+def test_help_needs_no_extra(arguments: list[str], said: str) -> None:
+    """Who has the base installation alone learns what there is, and what it is for."""
+    command = [sys.executable, "-c", WITHOUT_EXTRAS, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+
+    assert said in done.stdout
+
+
 def test_help_lists_every_command_and_what_it_needs(capsys: pytest.CaptureFixture[str]) -> None:
-    """Without importing any of them."""
+    """Each in the words of its own help, a whole sentence, and with its extra."""
     with pytest.raises(SystemExit) as ended:
         cli.main(["--help"])
 
     assert ended.value.code == 0
-    listed = capsys.readouterr().out.split("Commands:\n")[1].splitlines()
-    assert "  run" in listed
-    assert "  score     extra: scoring" in listed
+    listed = capsys.readouterr().out.split("'tracegrade[scoring]':\n")[1].splitlines()
+    assert [line.split()[0] for line in listed] == cli._names()
+    assert all(re.search(r"[.?]( \[(collector|scoring)\])?$", line) for line in listed)
+    assert not any("..." in line for line in listed)
+    assert any(line.startswith("  run       Run an agent") for line in listed)

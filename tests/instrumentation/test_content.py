@@ -19,8 +19,8 @@ from inline_snapshot import snapshot
 
 import tracegrade
 from tracegrade.content import json_of, text_of
-from tracegrade.redact import redact
-from tracegrade.secret_patterns import passes_luhn
+from tracegrade.redact.cards import passes_luhn
+from tracegrade.redact.texts import redact
 from tracegrade.settings import Content, Settings
 
 from .conftest import Spans
@@ -258,22 +258,22 @@ def test_unknown_mode_keeps_everything_in(
 @pytest.mark.parametrize(
     ("text", "clean"),
     [
-        (CANARY, "[redacted]"),
-        ("AKIAIOSFODNN7EXAMPLE", "[redacted]"),
-        ("ghp_0123456789abcdefghijklmnopqrstuvwxyz", "[redacted]"),
-        ("Bearer abcdefghijklmnop.qrstuvwx", "Bearer [redacted]"),
-        ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.s-g_n", "[redacted]"),
-        ("a -----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY----- b", "a [redacted] b"),
-        ("-----BEGIN RSA PRIVATE KEY-----\nMII cut off", "[redacted]"),
-        ('{"password":"hun\\"ter2","n":1}', '{"password":"[redacted]","n":1}'),
-        ("postgres://me:hunter2@db/x", "postgres://me:[redacted]@db/x"),
-        ("pay with 4111 1111 1111 1111 now", "pay with [redacted] now"),
-        ('{"card":4111111111111111}', '{"card":"[redacted]"}'),
-        ("authorization: BEARER abcdefghijklmnop", "authorization: BEARER [redacted]"),
-        ("Authorization: Basic bWU6aHVudGVyMg==", "Authorization: [redacted]"),
-        ("https://me:hun@ter@2@db/x", "https://me:[redacted]@db/x"),
-        ('{"password":12345678,"n":1}', '{"password":"[redacted]","n":1}'),
-        ('{"token":"0123456789abcdef"}', '{"token":"[redacted]"}'),
+        (CANARY, "[redacted:api_key]"),
+        ("AKIAIOSFODNN7EXAMPLE", "[redacted:api_key]"),
+        ("ghp_0123456789abcdefghijklmnopqrstuvwxyz", "[redacted:api_key]"),
+        ("Bearer abcdefghijklmnop.qrstuvwx", "Bearer [redacted:bearer]"),
+        ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.s-g_n", "[redacted:jwt]"),
+        ("a -----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY----- b", "a [redacted:pem] b"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nMII cut off", "[redacted:pem]"),
+        ('{"password":"hun\\"ter2","n":1}', '{"password":"[redacted:named]","n":1}'),
+        ("postgres://me:hunter2@db/x", "postgres://[redacted:url]@db/x"),
+        ("pay with 4111 1111 1111 1111 now", "pay with [redacted:card] now"),
+        ('{"card":4111111111111111}', '{"card":"[redacted:card]"}'),
+        ("authorization: BEARER abcdefghijklmnop", "authorization: [redacted:named]"),
+        ("Authorization: Basic bWU6aHVudGVyMg==", "Authorization: [redacted:named]"),
+        ("https://me:hun@ter@2@db/x", "https://[redacted:url]@db/x"),
+        ('{"password":"12345678","n":1}', '{"password":"[redacted:named]","n":1}'),
+        ('{"token":"0123456789abcdef"}', '{"token":"[redacted:named]"}'),
     ],
 )
 def test_secret_is_replaced(text: str, clean: str) -> None:
@@ -289,6 +289,7 @@ def test_secret_is_replaced(text: str, clean: str) -> None:
         '{"max_tokens":500,"author":"x","key":"o-1"}',
         "d290f1ee-6c54-4b01-90e6-d701748f0851",
         "sk-learn and risk-averse",
+        '{"password":12345678,"cookies":12,"secret":true}',
         '{"password":null,"token":"the","next_page_token":"abc"}',
     ],
 )

@@ -129,9 +129,9 @@ def test_secret_in_a_third_party_span_does_not_leave(spans: Spans) -> None:
     chat = spans()[1]
     assert CANARY not in str(chat.to_json())
     attributes = chat.attributes or {}
-    assert attributes["stop"] == ("[redacted]", "b")
+    assert attributes["stop"] == ("[redacted:api_key]", "b")
     assert attributes["model"] == "m-1"
-    headers = {"x-api-key": "[redacted]", "to": "[redacted]"}
+    headers = {"x-api-key": "[redacted:named]", "to": "[redacted:api_key]"}
     assert attributes["request"] == {"headers": (headers,)}
     assert attributes["tracegrade.redacted"] == ["input.value", "stop", "request"]
 

@@ -154,7 +154,7 @@ def test_each_library_has_one_instrumentor(
     done = run(*command, PYTHONPATH=families, OTEL_TRACES_EXPORTER="none")
 
     assert sorted(done.stdout.split()) == loaded
-    listed = done.stderr.rstrip().split("instrumentors: ")[1].split(", ")
+    listed = done.stderr.splitlines()[0].split("instrumentors: ")[1].split(", ")
     assert {name.replace("_", "-") for name in loaded} <= set(listed)
 
 
@@ -197,6 +197,41 @@ def test_instrumentor_that_is_not_installed_is_said() -> None:
     )
 
     assert "tracegrade: no such instrumentor installed: otle" in done.stderr
+
+
+def framework(folder: Path, distribution: str) -> None:
+    """Install a distribution of this name, without any module."""
+    info = folder / f"{distribution.replace('-', '_')}-2.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 2.0\n")
+
+
+def test_framework_that_nothing_instruments_is_said(tmp_path: Path) -> None:
+    """With what to call or to install, once; not one that something instruments."""
+    for name in ("pydantic-ai-slim", "smolagents", "crewai"):
+        framework(tmp_path, name)
+    instrumentor(tmp_path, "openinference-instrumentation-crewai", "crewai")
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    command = [*RUN, "--", sys.executable, "-c", "pass"]
+    done = run(*command, PYTHONPATH=path, OTEL_TRACES_EXPORTER="none")
+
+    _, *warnings = done.stderr.splitlines()
+    assert warnings == [
+        "tracegrade: warning: pydantic-ai-slim is installed and writes spans only if the program "
+        "calls pydantic_ai.Agent.instrument_all()",
+        "tracegrade: warning: smolagents is installed, and nothing that is installed instruments "
+        "it; pip install openinference-instrumentation-smolagents",
+    ]
+
+
+def test_run_that_instruments_nothing_is_warned_of() -> None:
+    """Unless it was asked for."""
+    command = ["--", sys.executable, "-c", "pass"]
+    done = run(*RUN, "--instrumentors", "otel", *command, OTEL_TRACES_EXPORTER="none")
+
+    start, warning = done.stderr.splitlines()
+    assert start.endswith("; instrumentors: none")
+    assert warning.startswith("tracegrade: warning: no library is instrumented, so spans come")
 
 
 VENDOR = """

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -239,7 +239,7 @@ def test_todays_files_are_merged_when_they_are_old_enough(lake: Lake) -> None:
     assert compact(lake, CompactOptions(), silent) == Compacted()
 
     make_old(lake, days=0.1)
-    now = datetime.now(UTC) + timedelta(hours=1)
+    now = datetime.combine(today(), time(23, 59), UTC)
     (group,) = plan(lake.live_files("raw_spans"), CompactOptions(), now)
 
     assert (group.date, len(group.files)) == (str(today()), 5)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracegrade_queries.build.canonical import canonical_json, canonical_texts
+from tracegrade_queries.build.nesting import MAX_DEPTH
 
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 VALUES = st.recursive(
@@ -65,6 +66,16 @@ def test_spelling_does_not_matter(value: Any, order: random.Random) -> None:
         ('["a, 12345678901234567.0", 1.0]', '["a, 12345678901234567.0",1]'),
         ('"\\ud800"', '"\\ud800"'),
         ('{"a": 1, "a": 2}', '{"a":2}'),
+        ("[-0, 1" + "0" * 5000 + "]", "[0,1" + "0" * 5000 + "]"),
+        ("[" * MAX_DEPTH + "]" * MAX_DEPTH, "[" * MAX_DEPTH + "]" * MAX_DEPTH),
+        ("[" * MAX_DEPTH + "1.0" + "]" * MAX_DEPTH, "[" * MAX_DEPTH + "1" + "]" * MAX_DEPTH),
+        (
+            '{"a":' * MAX_DEPTH + "1e400" + "}" * MAX_DEPTH,
+            '{"a":' * MAX_DEPTH + "1e+400" + "}" * MAX_DEPTH,
+        ),
+        ("[" * MAX_DEPTH + "[]" + "]" * MAX_DEPTH, None),
+        ("[" * 100_000, None),
+        ('["' + "[" * 300 + '\\"]"]', '["' + "[" * 300 + '\\"]"]'),
         ("Paris", None),
         ('{"a": NaN}', None),
         ('{"a": 1', None),

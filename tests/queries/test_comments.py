@@ -9,7 +9,7 @@ from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.comments import relations
 from tracegrade_queries.engine.layers import BUILT
 from tracegrade_queries.schema import STEPS
-from tracegrade_queries.sql_command import Question, print_rows
+from tracegrade_queries.sql_command import Output, Question, print_rows
 from tracegrade_scoring.schema import DECISIONS, SCORE_TABLES, TRAJECTORY_SCORES
 
 from .traces import agent, land, request_of, tool
@@ -68,7 +68,7 @@ def test_columns_of_an_earlier_version_have_texts_too(lake: Lake) -> None:
 def test_command_shows_them(scored: Lake, capfd: pytest.CaptureFixture[str]) -> None:
     """A query of the engine's own catalogue has them."""
     query = "SELECT comment FROM duckdb_columns() WHERE column_name = 'call_step'"
-    print_rows(Question(query, None), lake=str(scored.root), output="csv")
+    print_rows(Question(query, None), lake=str(scored.root), output=Output("csv"))
 
     (text,) = [column.meaning for column in STEPS.columns if column.name == "call_step"]
     assert text in capfd.readouterr().out

@@ -8,7 +8,19 @@ import pytest
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 
-from .traces import NOON_NS, Row, agent, land, land_logs, model, request_of, rows, span, tool
+from .traces import (
+    NOON_NS,
+    Row,
+    agent,
+    land,
+    land_logs,
+    message,
+    model,
+    request_of,
+    rows,
+    span,
+    tool,
+)
 
 WEATHER = {"type": "function", "function": {"name": "get_weather", "parameters": {}}}
 SAID = "llm__output_messages__0__message__"
@@ -19,6 +31,7 @@ AMONG_CONTENTS: dict[str, Any] = {
     f"{SAID}contents__0__tool_call__function__name": "w",
     f"{SAID}contents__0__tool_call__function__arguments": '{"city": "Paris"}',
 }
+LINES = 'Is it warm?\nSay "no".'
 ASKS = [{"role": "assistant", "parts": [{"type": "text", "content": "Hm."}]}]
 
 
@@ -64,6 +77,33 @@ CASES: dict[str, tuple[list[Row], Row]] = {
             ),
         ],
         {"flags": ["result_truncated", "truncated"]},
+    ),
+    "a result that AG2 cut": (
+        [
+            agent(1),
+            tool(
+                2,
+                1,
+                gen_ai__tool__call__result="22C...[truncated]",
+                ag2__tool__call__result__truncated=True,
+            ),
+        ],
+        {"flags": ["result_truncated"]},
+    ),
+    "thoughts that Google's client tells in the total alone": (
+        [
+            agent(1),
+            model(
+                2,
+                1,
+                gen_ai__provider__name="gcp.gen_ai",
+                gen_ai__usage__input_tokens=50,
+                gen_ai__usage__output_tokens=6,
+                gen_ai__usage__total_tokens=60,
+                gen_ai__output__messages=json.dumps(ASKS),
+            ),
+        ],
+        {"output_tokens": 10},
     ),
     "a tool's status of its own": (
         [agent(1), tool(2, 1, gen_ai__tool__status="error")],
@@ -176,3 +216,37 @@ def test_field_is_found_where_it_is_written(found: dict[str, Row], name: str) ->
     """Each in a trace of its own."""
     expected = CASES[name][1]
     assert {key: found[name].get(key) for key in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        ('[{"type":"text","text":"Is it warm?"},{"type":"text","text":"Say \\"no\\"."}]', LINES),
+        (
+            "[{'type': 'text', 'text': 'Is it warm?'}, {'type': 'text', 'text': 'Say \"no\".'}]",
+            LINES,
+        ),
+        (
+            "id='1' role='user' content=[{'type': 'text', 'text': 'Is it warm?'}, "
+            "{'type': 'text', 'text': 'Say \"no\".'}] compressed_content=None name=None",
+            LINES,
+        ),
+        (
+            "id='1' role='user' content=\"Isn't it warm?\" compressed_content=None",
+            "Isn't it warm?",
+        ),
+        ("[{'type': 'text', 'text': \"It's\\nwarm.\"}]", "It's\nwarm."),
+        ("{'question': 'Is it warm?', 'history': History(messages=[])}", "Is it warm?"),
+        ("{'question': \"Isn't it?\\nSay so.\"}", "Isn't it?\nSay so."),
+        ("{'question': 7}", "{'question': 7}"),
+        ('"Is it warm?"', '"Is it warm?"'),
+        ("['Is it warm?']", "['Is it warm?']"),
+    ],
+)
+def test_blocks_that_a_user_asked_in_are_lines(lake: Lake, asked: str, text: str) -> None:
+    """A framework may write the content blocks of a message in the place of its text."""
+    heard = json.dumps([message("user", asked)])
+    land(lake, request_of([agent(1, gen_ai__input__messages=heard)]))
+    build(lake)
+
+    assert rows(lake, "SELECT user_input FROM trajectories") == [{"user_input": text}]

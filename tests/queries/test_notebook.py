@@ -1,5 +1,6 @@
 """A notebook reads lakes of both kinds as DuckDB, as Polars, and through saved queries."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from tracegrade_scoring.job.score import score
 from tracegrade_scoring.schema import TRAJECTORY_SCORES
 
 from .traces import agent, capture, captures, land, request_of, tool
+
+README = Path(tg.__file__).parents[1] / "README.md"
 
 VALUES = {
     "base": "1",
@@ -87,13 +90,35 @@ def test_a_saved_query_answers_with_its_values(place: str) -> None:
         assert tg.ask(con, "tool_error_rates").project("calls, errors").fetchall() == [(2, 1)]
 
 
+def test_example_of_the_readme_needs_what_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It runs as written, with what the extra `all` brings: there is no pandas here."""
+    filled(Lake.create(tmp_path / "lake"))
+    monkeypatch.chdir(tmp_path)
+    examples = re.findall(r"^```python\n(.+?)^```", README.read_text(), re.DOTALL | re.MULTILINE)
+    (example,) = [each for each in examples if "tg.connect(" in each]
+    found: dict[str, object] = {}
+    exec(example, found)  # noqa: S102 - our own text
+
+    assert isinstance(found["con"], duckdb.DuckDBPyConnection)
+    found["con"].close()
+
+
 def test_what_cannot_be_asked_is_told(place: str) -> None:
     """A query, a value or a table that is not there; scores of a lake that has none."""
     with tg.connect(place) as con:
         with pytest.raises(UnknownQuery, match="no query is named 'nothing'"):
             tg.ask(con, "nothing")
-        with pytest.raises(QueryFailed, match=r"needs a value for \$times"):
+        with pytest.raises(UnknownQuery, match="did you mean 'repeated_calls'"):
+            tg.ask(con, "repeated_cals")
+        needed = r"needs a value for \$times; write ask\(con, 'repeated_calls', times=\.\.\.\)"
+        with pytest.raises(QueryFailed, match=needed):
             tg.ask(con, "repeated_calls")
+        with pytest.raises(QueryFailed, match=r"has no \$turns; leave it out"):
+            tg.ask(con, "repeated_calls", times=1, turns=2)
+        with pytest.raises(QueryFailed, match="takes no values"):
+            tg.ask(con, "tool_error_rates", turns=2)
         with pytest.raises(QueryFailed, match="it has never been scored; run `tracegrade score"):
             tg.ask(con, "worst_tasks")
     with pytest.raises(TableMissing, match="the lake has no table 'decisions'; known: logs, raw"):

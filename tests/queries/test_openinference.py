@@ -256,8 +256,11 @@ def test_last_message_of_a_conversation_is_what_its_user_asks(lake: Lake) -> Non
     build(lake)
 
     asked = rows(lake, "SELECT user_input FROM trajectories ORDER BY start_time")
-    in_paris = "And in Paris?"
-    assert [row["user_input"] for row in asked] == ["And in Rome?", in_paris, in_paris]
+    assert [row["user_input"] for row in asked] == [
+        "And in Rome?",
+        "And in Paris?",
+        "And in Oslo?",
+    ]
 
 
 def test_graph_is_named_as_its_span_is(lake: Lake) -> None:

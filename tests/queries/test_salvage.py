@@ -65,7 +65,7 @@ def test_cut_messages_and_arguments_become_steps_that_say_so(lake: Lake) -> None
     )
     build(lake)
 
-    assert story(lake)[0] == 'tool_call get_weather {"city":"Paris"} not_executed'
+    assert story(lake)[0] == 'tool_call get_weather {"city":"Paris"} unknown'
     assert 'tool_call b {"city":"Paris"} ok' in story(lake)
     assert rows(lake, "SELECT DISTINCT flags FROM steps") == [{"flags": ["salvaged"]}]
 
@@ -88,7 +88,7 @@ def test_cut_events_become_steps_that_say_so(lake: Lake) -> None:
     build(lake)
 
     assert story(lake) == [
-        'tool_call get_weather {"city":"Paris"} not_executed',
+        'tool_call get_weather {"city":"Paris"} unknown',
         "tool_call b {} ok",
         f"observation {result}",
     ]

@@ -153,3 +153,31 @@ def test_missing_value_is_named_with_its_option(folder: Path) -> None:
 
     assert answer.returncode == 2
     assert "--param kind=VALUE --param size=VALUE" in answer.stderr
+
+
+HOSTILE = (
+    "SELECT '=HYPERLINK(1)' AS \"=a\", '@b' AS b, ['-1'] AS c, -1 AS d, 'a=b' AS e, NULL AS f"
+)
+
+
+@pytest.mark.parametrize(
+    ("option", "line"),
+    [
+        ([], '"\'=HYPERLINK(1)","\'@b","[""-1""]",-1,"a=b",'),
+        (["--no-guard"], '"=HYPERLINK(1)","@b","[""-1""]",-1,"a=b",'),
+    ],
+)
+def test_csv_holds_no_formula_unless_asked_for(folder: Path, option: list[str], line: str) -> None:
+    """A text of a trace is no program of a spreadsheet; numbers stay numbers."""
+    name, row = sql(folder, HOSTILE, "--format", "csv", *option).stdout.splitlines()
+
+    assert row == line
+    assert name.startswith('"=a"' if option else '"\'=a"')
+
+
+def test_csv_guards_texts_of_every_type(folder: Path) -> None:
+    """An ENUM and JSON are texts in a cell, too."""
+    query = "SELECT '=1'::ENUM('=1') AS a, '\"=1\"'::JSON ->> '$' AS b, '\t=1' AS c"
+    answer = sql(folder, query, "--format", "csv").stdout
+
+    assert list(csv.reader(io.StringIO(answer)))[1] == ["'=1", "'=1", "'\t=1"]

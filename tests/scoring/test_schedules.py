@@ -21,6 +21,7 @@ from tracegrade_lake import Lake
 from ..queries.traces import agent, land, request_of, tool
 
 EXAMPLES = Path(__file__).parents[2] / "scoring" / "examples"
+CONTAINERFILE = EXAMPLES.parents[1] / "collector" / "examples" / "Containerfile"
 COMMANDS = Path(sys.executable).parent
 ANALYZE = shutil.which("systemd-analyze") or ""
 
@@ -42,6 +43,25 @@ def environment(place: Path) -> dict[str, str]:
     return {**os.environ, **places, "PATH": found}
 
 
+def entry_point() -> list[str]:
+    """Return what the image runs before its arguments."""
+    (found,) = re.findall(r"^ENTRYPOINT (.+)$", CONTAINERFILE.read_text(), re.MULTILINE)
+    program: list[str] = json.loads(found)
+    return program
+
+
+def test_job_fits_the_image() -> None:
+    """It runs as the image's user, on its lake, and the image has the extra that the job needs."""
+    image = CONTAINERFILE.read_text()
+    job = yaml.safe_load((EXAMPLES / "kubernetes-cronjob.yaml").read_text())
+    pod = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+
+    assert f"--uid {pod['securityContext']['runAsUser']} " in image
+    assert f"VOLUME {container['env'][0]['value']}\n" in image
+    assert re.findall(r"'/src\[(\w+)\]'", image) == ["all"]
+
+
 def scheduled_commands() -> list[str]:
     """Return what the crontab, the service and the CronJob run."""
     crontab = (EXAMPLES / "crontab").read_text()
@@ -51,7 +71,7 @@ def scheduled_commands() -> list[str]:
     return [
         *re.findall(r"^[-*/\d ]+(tracegrade .+)$", crontab, re.MULTILINE),
         *re.findall(r"^ExecStart=(.+)$", service, re.MULTILINE),
-        shlex.join(pod["containers"][0]["args"]),
+        shlex.join([*entry_point(), *pod["containers"][0]["args"]]),
     ]
 
 

@@ -123,12 +123,12 @@ def count_items(request: Request) -> int:
 
 
 def holds_at_most(request: Request, count: int) -> bool:
-    """Return whether it has so many resources, and scopes and items; stops looking at more."""
+    """Return whether it has so many resources, scopes and items together."""
     if isinstance(request, ExportTraceServiceRequest):
-        resources = len(request.resource_spans)
+        count -= len(request.resource_spans)
     else:
-        resources = len(request.resource_logs)
-    if resources > count:
+        count -= len(request.resource_logs)
+    if count < 0:
         return False
     for group in groups(request):
         count -= 1 + len(group.items)

@@ -16,7 +16,13 @@ from typing import NamedTuple, TypeAlias
 
 from google.protobuf.descriptor import Descriptor
 
-from tracegrade_collector.encoding.otlp import Encoding, Signal, empty_request
+from tracegrade_collector.encoding.otlp import (
+    Encoding,
+    Request,
+    Signal,
+    empty_request,
+    holds_at_most,
+)
 from tracegrade_collector.errors import TooLarge
 
 LEAST_FIELD_BYTES = 2  # its tag, and its length or value
@@ -35,6 +41,9 @@ ITEMS: Messages = {0x0A: {0x12: {0x12: {}}}}
 """Resources, their scopes, and the spans or log records of those: the same tags for both."""
 
 
+ITEMS_IN_WORDS = "resources, scopes and spans or log records"
+
+
 class RequestLimits(NamedTuple):
     """The most that one request may hold."""
 
@@ -45,8 +54,20 @@ class RequestLimits(NamedTuple):
     """Items, and the attributes, events, links and nested values in them, together."""
 
 
+def check_items_limit(request: Request, encoding: Encoding, at_most: RequestLimits) -> None:
+    """Check the limit on items in a decoded request, where they could not be counted before.
+
+    Raises:
+        TooLarge: It holds more; as `check_limits` says of protobuf.
+    """
+    if encoding is Encoding.JSON and not holds_at_most(request, at_most.items):
+        raise _too_many(at_most.items, ITEMS_IN_WORDS)
+
+
 def check_limits(body: bytes, signal: Signal, encoding: Encoding, at_most: RequestLimits) -> None:
     """Check that a request is within its limits; a malformed one passes.
+
+    Of JSON the values alone are counted here: what is an item shows only when it is decoded.
 
     Raises:
         TooLarge: It holds more items or values.
@@ -55,7 +76,7 @@ def check_limits(body: bytes, signal: Signal, encoding: Encoding, at_most: Reque
         _check_json(body, at_most.values)
         return
     if len(body) > LEAST_FIELD_BYTES * at_most.items:
-        _check(body, ITEMS, at_most.items, "resources, scopes and spans or log records")
+        _check(body, ITEMS, at_most.items, ITEMS_IN_WORDS)
     if len(body) > LEAST_FIELD_BYTES * at_most.values:
         messages = messages_of(empty_request(signal).DESCRIPTOR)
         if _look_like_tags(body, messages) > at_most.values:

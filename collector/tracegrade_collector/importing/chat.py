@@ -6,19 +6,19 @@ and ShareGPT's `from`. What does not belong to a trajectory (images, unknown blo
 name.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from tracegrade_collector.importing.spellings import as_id, as_text, block_text, first, shown
 from tracegrade_collector.importing.times import nanoseconds
+from tracegrade_collector.importing.tool_results import read_result, read_results, result_in
 from tracegrade_collector.importing.trajectory import (
     Message,
     MessageText,
     Piece,
     Thought,
     ToolCall,
-    ToolResult,
 )
 
 ROLES: Final = {
@@ -36,6 +36,8 @@ ROLES: Final = {
     "tool": "tool",
     "user": "user",
 }
+_ROLE_KEYS: Final = ("role", "from", "type", "sender", "speaker")
+_CONTENTS: Final = ("content", "value", "parts", "text", "message")
 _ITEM_ROLES: Final = {  # items of OpenAI Responses that name no role
     "function_call": "assistant",
     "function_call_output": "tool",
@@ -51,47 +53,91 @@ _TOKENS: Final = {
 MAX_TOKENS: Final = 2**62  # what an attribute's integer holds, and more than anybody counts
 
 
-def is_message(value: Any) -> bool:
+class Chat(NamedTuple):
+    """What was read of a list of messages."""
+
+    messages: list[Message]
+    """Those of a known role, in order."""
+
+    unread: Counter[str]
+    """Those of no known role and those of which nothing was understood, by which it is."""
+
+
+def is_message(value: Any, roles: Mapping[str, str] = ROLES) -> bool:
     """Return whether this looks like a message of a chat."""
-    return isinstance(value, dict) and _role(value) is not None
+    return isinstance(value, dict) and _role(value, roles) is not None
+
+
+def has_role(value: Any) -> bool:
+    """Return whether this is a message, of whatever role: it says something, and who does."""
+    return (
+        isinstance(value, dict)
+        and any(isinstance(value.get(key), str) for key in _ROLE_KEYS if key != "type")
+        and any(key in value for key in (*_CONTENTS, "tool_calls"))
+    )
+
+
+def role_names(value: Any) -> Iterator[str]:
+    """Yield the names of roles that a message has, in lower case."""
+    names = (value.get(key) for key in _ROLE_KEYS) if isinstance(value, dict) else ()
+    yield from (name.casefold() for name in names if isinstance(name, str))
+
+
+def read_chat(values: Iterable[Any], ignored: Counter[str], roles: Mapping[str, str]) -> Chat:
+    """Return the messages, and how many were not understood.
+
+    Args:
+        values: Messages in any provider's spelling.
+        ignored: Counts what is left out of the messages that are understood.
+        roles: assistant, user, system or tool by each name of a role, in lower case.
+    """
+    chat = Chat([], Counter())
+    for value in values:
+        role = _role(value, roles) if isinstance(value, dict) else None
+        if role is None:
+            chat.unread[_no_role(value)] += 1
+            continue
+        left_out = Counter[str]()
+        message = _message(role, value, left_out)
+        ignored.update(left_out)
+        chat.messages.append(message)
+        if left_out and not message.pieces:
+            chat.unread["messages of which nothing was read"] += 1
+    return chat
 
 
 def read_messages(values: Iterable[Any], ignored: Counter[str]) -> list[Message]:
     """Return the messages in order; others are counted in `ignored`."""
-    messages = []
-    for value in values:
-        role = _role(value) if isinstance(value, dict) else None
-        if role is None:
-            ignored["messages without a known role"] += 1
-        else:
-            messages.append(_message(role, value, ignored))
-    return messages
+    chat = read_chat(values, ignored, ROLES)
+    ignored.update(chat.unread)
+    return chat.messages
 
 
 def read_call(call: Mapping[str, Any]) -> ToolCall:
     """Return a call in any provider's spelling; one without a name has an empty one."""
     function = call.get("function")
     inner = {**call, **function} if isinstance(function, dict) else call
-    name = _first(inner, "name", "toolName", "tool_name")
-    arguments = _first(inner, "arguments", "args", "input", "parameters", "kwargs")
+    named = function if isinstance(function, str) else None
+    name = first(inner, "name", "toolName", "tool_name") or named
+    arguments = first(inner, "arguments", "args", "input", "parameters", "kwargs")
     return ToolCall(
-        _id(_first(inner, "call_id", "id", "toolUseId", "toolCallId")),
+        as_id(first(inner, "call_id", "id", "toolUseId", "toolCallId")),
         "" if name is None else as_text(name),
         None if arguments is None else as_text(arguments),
     )
 
 
-def as_text(value: Any) -> str:
-    """Return a text as it is, anything else as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _role(value: dict[str, Any], roles: Mapping[str, str]) -> str | None:
+    known = (roles.get(name) for name in role_names(value))
+    return next(filter(None, known), None) or _ITEM_ROLES.get(str(value.get("type")))
 
 
-def _role(value: dict[str, Any]) -> str | None:
-    for key in ("role", "from", "type"):
-        name = value.get(key)
-        if isinstance(name, str) and name.lower() in ROLES:
-            return ROLES[name.lower()]
-    return _ITEM_ROLES.get(str(value.get("type")))
+def _no_role(value: Any) -> str:
+    """Return why a message is not understood."""
+    if not isinstance(value, dict):
+        return "messages that are not objects"
+    name = first(value, *_ROLE_KEYS)
+    return "messages without a role" if name is None else f"messages of role {shown(name)}"
 
 
 def _message(role: str, value: dict[str, Any], ignored: Counter[str]) -> Message:
@@ -121,16 +167,18 @@ def _pieces(role: str, value: dict[str, Any], ignored: Counter[str]) -> Iterator
             yield Thought(value[key])
             break
     if role == "tool":
-        yield _result(value)
+        yield from read_results(value)
     elif str(value.get("type")) in _ITEM_ROLES:
         yield from _block(value, ignored)
     else:
         yield from _content(_content_of(value), ignored)
+    if isinstance(value.get("refusal"), str) and value["refusal"]:
+        yield MessageText(value["refusal"])
     yield from _requests(value, ignored)
 
 
 def _content_of(value: dict[str, Any]) -> Any:
-    return next((value[key] for key in ("content", "value", "parts") if key in value), None)
+    return next((value[key] for key in _CONTENTS if key in value), None)
 
 
 def _content(content: Any, ignored: Counter[str]) -> Iterator[Piece]:
@@ -157,51 +205,22 @@ def _requests(value: dict[str, Any], ignored: Counter[str]) -> Iterator[ToolCall
         yield read_call(value["function_call"])
 
 
-def _result(value: Mapping[str, Any]) -> ToolResult:
-    """Return a result in any of the spellings."""
-    name = _first(value, "name", "tool_name", "toolName")
-    call_id = _first(value, "tool_call_id", "tool_use_id", "toolUseId", "call_id", "id")
-    content = _first(value, "content", "output", "response", "result", "value")
-    failed = value.get("is_error") is True or value.get("status") == "error"
-    return ToolResult(
-        _id(call_id),
-        name if isinstance(name, str) else None,
-        "" if content is None else as_text(content),
-        failed,
-    )
-
-
-def _id(value: Any) -> str | None:
-    return None if value is None or value == "" else as_text(value)
-
-
-def _first(value: Mapping[str, Any], *keys: str) -> Any:
-    return next((value[key] for key in keys if value.get(key) is not None), None)
-
-
 def _block(block: dict[str, Any], ignored: Counter[str]) -> Iterator[Piece]:
     """Yield what a content block is."""
     if (call := _inner(block, _CALL_KEYS, _CALL_TYPES)) is not None:
         yield read_call(call)
-    elif (result := _inner(block, _RESULT_KEYS, _RESULT_TYPES)) is not None:
-        yield _result(result)
+    elif (result := result_in(block)) is not None:
+        yield read_result(result)
     elif thought := _thought(block):
         yield Thought(thought)
-    elif isinstance(block.get("text"), str):
-        yield from _content(block["text"], ignored)
+    elif (text := block_text(block)) is not None:
+        yield from _content(text, ignored)
     elif block.get("type") not in _THOUGHT_TYPES:  # one without its text says nothing
-        ignored[f"content blocks of type {_shown(block.get('type'))}"] += 1
+        ignored[f"content blocks of type {shown(block.get('type'))}"] += 1
 
 
 _CALL_KEYS: Final = ("toolUse", "functionCall", "function_call")
 _CALL_TYPES: Final = ("tool_use", "tool_call", "function_call", "tool-call")
-_RESULT_KEYS: Final = ("toolResult", "functionResponse", "function_response")
-_RESULT_TYPES: Final = (
-    "tool_result",
-    "tool_call_response",
-    "function_call_output",
-    "tool-result",
-)
 _THOUGHT_TYPES: Final = ("thinking", "reasoning", "reasoningContent", "summary_text")
 
 
@@ -217,7 +236,7 @@ def _thought(block: dict[str, Any]) -> str | None:
     """Return the text of a thought; None if the block is none, or tells no text."""
     text: Any = None
     if block.get("type") in _THOUGHT_TYPES:
-        text = _first(block, "thinking", "text", "content", "reasoning") or _summary(block)
+        text = first(block, "thinking", "text", "content", "reasoning") or _summary(block)
     elif block.get("thought") is True:
         text = block.get("text")
     elif isinstance(block.get("reasoningContent"), dict):
@@ -232,10 +251,3 @@ def _summary(block: dict[str, Any]) -> str | None:
     items = summary if isinstance(summary, list) else []
     texts = [item.get("text") for item in items if isinstance(item, dict)]
     return "\n".join(text for text in texts if isinstance(text, str)) or None
-
-
-def _shown(kind: Any) -> str:
-    """Return a type's name for a message; anything but a plain word is left out."""
-    if isinstance(kind, str) and kind.replace("_", "").isalnum() and len(kind) <= 40:
-        return f"'{kind}'"
-    return "unknown"

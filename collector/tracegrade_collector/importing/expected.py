@@ -3,9 +3,7 @@
 import ast
 import json
 import re
-from collections import Counter
-from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.importing.chat import read_call
 from tracegrade_collector.importing.trajectory import ToolCall
@@ -13,22 +11,27 @@ from tracegrade_collector.importing.trajectory import ToolCall
 _NAME: Final = re.compile(r"[\w.]+")
 
 
-def read_expected(value: Any, ignored: Counter[str]) -> list[ToolCall]:
-    """Return the calls in order; what is none is counted in `ignored`.
+class ExpectedAction(NamedTuple):
+    """One expected action as it stands in a data set."""
+
+    value: Any
+    call: ToolCall | None
+    """None if it cannot be read: it names no tool."""
+
+
+def read_expected(value: Any) -> list[ExpectedAction]:
+    """Return the actions in order, each with the call that it is.
 
     Reads objects with a name and arguments in any provider's spelling, and texts such as
     `search(day="2023-12-13")`. Of a text whose arguments have no names the tool alone is told.
     """
-    return list(_calls(value if isinstance(value, list) else [value], ignored))
+    values = value if isinstance(value, list) else [value]
+    return [ExpectedAction(each, _call(each)) for each in values]
 
 
-def _calls(values: list[Any], ignored: Counter[str]) -> Iterator[ToolCall]:
-    for value in values:
-        call = read_call(value) if isinstance(value, dict) else _of_text(value)
-        if call and call.name:
-            yield call
-        else:
-            ignored["expected actions that name no tool"] += 1
+def _call(value: Any) -> ToolCall | None:
+    call = read_call(value) if isinstance(value, dict) else _of_text(value)
+    return call if call and call.name else None
 
 
 def _of_text(value: Any) -> ToolCall | None:

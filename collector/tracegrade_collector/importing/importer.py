@@ -26,7 +26,7 @@ from tracegrade_collector.importing.known_formats import read_file
 from tracegrade_collector.importing.part import ImportPart, ReadOptions
 from tracegrade_collector.importing.run_addresses import runs_of
 from tracegrade_collector.importing.verdict_rows import BATCH_ROWS, Verdict, add_verdicts
-from tracegrade_collector.redact.redaction import Redactor
+from tracegrade_collector.redact.redaction import REDACTED, Redactor
 from tracegrade_collector.rows.rows import Record, log_rows, span_rows
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Table
 from tracegrade_lake.files import FILE_MODE
@@ -59,6 +59,9 @@ class Imported:
     faults: int = 0
     """Files or lines that could not be read."""
 
+    redacted: Counter[str] = field(default_factory=Counter)
+    """Values in what was added that redaction changed, by rule."""
+
     verdicts: Counter[str] = field(default_factory=Counter)
     """How many were added, replaced or known."""
 
@@ -67,6 +70,9 @@ class Imported:
 
     ignored: Counter[str] = field(default_factory=Counter)
     """What they did not, by what it is: `content blocks of type 'image'`."""
+
+    unnamed_runs: int = 0
+    """Runs that name neither an agent nor a release."""
 
 
 def import_files(
@@ -139,6 +145,9 @@ def _count(part: ImportPart, imported: Imported, note: Callable[[str], None]) ->
     """Count what is in a part, and note what is lost of it."""
     imported.understood.update(part.understood)
     imported.ignored.update(part.ignored)
+    imported.unnamed_runs += part.unnamed_runs
+    for line in part.notes:
+        note(f"{part.place}: {line}")
     if part.fault:
         imported.faults += 1
         note(f"{part.place}: {part.fault}")
@@ -184,6 +193,7 @@ class _Batch:
         first, last = self._records[0].seq, self._records[-1].seq
         rows = self._clean(self._rows(self._records, COLLECTOR_ID))
         new = rows.filter(pa.array(self._is_new(rows), pa.bool_()))
+        self._imported.redacted.update(_redactions(new))
         if new.num_rows:
             staged = self._lake.stage(self._table, new, f"{COLLECTOR_ID}-{first}-{last}")
             counted = self._counted(new.num_rows)
@@ -226,6 +236,13 @@ class _Batch:
         is_new = wanted > landed[content_hash]
         landed[content_hash] += is_new
         return is_new
+
+
+def _redactions(rows: pa.Table) -> Counter[str]:
+    """Return how many values of the rows redaction changed, by rule."""
+    changes = pc.list_flatten(rows[REDACTED]).combine_chunks()
+    counted = pc.value_counts(changes.field("rule")).to_pylist()
+    return Counter({each["values"]: each["counts"] for each in counted})
 
 
 class _Verdicts:

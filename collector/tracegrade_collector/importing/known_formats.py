@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.encoding.otlp_files import SIGNAL_OF_KEY, read_parts
+from tracegrade_collector.importing.chat import ROLES
 from tracegrade_collector.importing.formats import (
     claude_code_format,
     inspect_format,
@@ -23,6 +24,7 @@ from tracegrade_collector.importing.formats import (
 )
 from tracegrade_collector.importing.part import ImportPart, ReadOptions
 from tracegrade_collector.importing.records import read_records
+from tracegrade_collector.importing.roles import known_roles
 from tracegrade_collector.importing.source import READ_ERRORS, open_plain
 from tracegrade_collector.importing.tables import PARQUET_MAGIC, first_row
 
@@ -42,6 +44,9 @@ class Sample(NamedTuple):
 
     paths: Mapping[str, str]
     """`--map`."""
+
+    roles: Mapping[str, str] = ROLES
+    """By the names that messages have for them."""
 
 
 class ImportFormat(NamedTuple):
@@ -100,7 +105,7 @@ FORMATS: Final = (
     ),
     ImportFormat(
         "messages",
-        lambda sample: message_format.fits(sample.record, sample.paths),
+        lambda sample: message_format.fits(sample.record, sample.paths, sample.roles),
         message_format.read,
     ),
 )
@@ -117,24 +122,30 @@ def read_file(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
         reading: In which format, and where its fields stand.
     """
     try:
-        yield from _format(path, reading).read(path, reading)
+        format_ = _format(path, reading)
+        if format_.name != message_format.FORMAT and (options := reading.of_chats()):
+            note = f"read as {format_.name}, for which {', '.join(options)} says nothing"
+            yield ImportPart(str(path), notes=[note])
+        yield from format_.read(path, reading)
     except READ_ERRORS as error:
         yield ImportPart(str(path), fault=f"cannot be read: {error}")
 
 
 def _format(path: Path, reading: ReadOptions) -> ImportFormat:
     if reading.format == "auto":
-        sample = _sample(path, reading.paths)
+        sample = _sample(path, reading)
         return next((format_ for format_ in FORMATS if format_.fits(sample)), FORMATS[0])
     return next(format_ for format_ in FORMATS if format_.name == reading.format)
 
 
-def _sample(path: Path, paths: Mapping[str, str]) -> Sample:
+def _sample(path: Path, reading: ReadOptions) -> Sample:
+    paths, roles = reading.paths, known_roles(reading.roles)
     with open_plain(path) as file:
         head = file.peek(HEAD_BYTES)[:HEAD_BYTES]
         if head.startswith(PARQUET_MAGIC):
-            return Sample(head, first_row(path), paths)
+            return Sample(head, first_row(path), paths, roles)
         if head.lstrip(b" \t\r\n\xef\xbb\xbf")[:1] not in (b"{", b"["):
-            return Sample(head, None, paths)
+            return Sample(head, None, paths, roles)
         records = islice(read_records(file), PROBED_RECORDS)
-        return Sample(head, next((each.value for each in records if not each.fault), None), paths)
+        record = next((each.value for each in records if not each.fault), None)
+        return Sample(head, record, paths, roles)

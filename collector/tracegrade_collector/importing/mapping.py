@@ -5,10 +5,15 @@ Paths are dotted (`info.task.id`, `runs.0.reward`); a key that holds dots counts
 not mapped is looked for under the names that tools give it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, Final
 
 from tracegrade.errors import BadInput
+from tracegrade.suggestions import did_you_mean
+
+MAX_KEY: Final = 60
+"""Characters of a key that is shown."""
 
 GUESSES: Final[dict[str, tuple[str, ...]]] = {
     "messages": (
@@ -56,12 +61,20 @@ GUESSES: Final[dict[str, tuple[str, ...]]] = {
 FIELDS: Final = tuple(GUESSES)
 
 
+_MOST_RECORDS: Final = 20
+_MOST_PATHS: Final = 1_000
+_MOST_DEPTH: Final = 4
+"""What is looked at of records that lack a mapped path, to suggest one that they have."""
+
+
 class FieldMap:
     """Finds the fields of records, and knows which mapped paths no record had."""
 
     def __init__(self, paths: Mapping[str, str]) -> None:
         self._paths: dict[str, tuple[str, ...]] = {field: (path,) for field, path in paths.items()}
         self._unseen = dict(paths)
+        self._lacking = 0
+        self._known: dict[str, None] = {}
 
     def find(self, record: Any, field: str) -> Any:
         """Return the field's value in a record; None if it has none."""
@@ -70,7 +83,14 @@ class FieldMap:
             if value is not None:
                 self._unseen.pop(field, None)
                 return value
+        if field in self._unseen and self._lacking < _MOST_RECORDS:
+            self._lacking += 1
+            self._known |= dict.fromkeys(islice(_paths_in(record), _MOST_PATHS))
         return None
+
+    def suggestion(self, path: str) -> str | None:
+        """Return a question that names a similar path of the records that lack it, if any."""
+        return did_you_mean(path, list(self._known))
 
     def mapped(self, field: str) -> str | None:
         """Return the path that was given for a field."""
@@ -78,10 +98,12 @@ class FieldMap:
 
     def unseen(self) -> list[str]:
         """Return a line for each mapped path that stood in no record so far."""
-        return [
-            f"no record has anything at '{path}', which is mapped to {field}"
-            for field, path in self._unseen.items()
-        ]
+        return [self._lacks(field, path) for field, path in self._unseen.items()]
+
+    def _lacks(self, field: str, path: str) -> str:
+        fact = f"no record has anything at '{path}', which is mapped to {field}"
+        hint = self.suggestion(path)
+        return f"{fact}; {hint}" if hint else fact
 
 
 def parse_map(texts: Iterable[str]) -> dict[str, str]:
@@ -95,7 +117,8 @@ def parse_map(texts: Iterable[str]) -> dict[str, str]:
         field, equals, path = (part.strip() for part in pair.partition("="))
         if not equals or not path or field not in FIELDS:
             msg = f"--map must be FIELD=PATH with FIELD one of {', '.join(FIELDS)}, got '{pair}'"
-            raise BadInput(msg)
+            hint = did_you_mean(field, FIELDS) if field not in FIELDS else None
+            raise BadInput(f"{msg}; {hint}" if hint else msg)
         paths[field] = path
     return paths
 
@@ -112,6 +135,15 @@ def at_path(value: Any, path: str) -> Any:
     else:
         value = value.get(head) if isinstance(value, dict) else None
     return at_path(value, rest) if dot and value is not None else value
+
+
+def _paths_in(value: Any, prefix: str = "", depth: int = 1) -> Iterator[str]:
+    """Yield the dotted paths of what a record holds, of plain keys alone."""
+    for key, held in value.items() if isinstance(value, dict) else ():
+        if key and len(key) <= MAX_KEY and key.isprintable():
+            yield f"{prefix}{key}"
+            if depth < _MOST_DEPTH:
+                yield from _paths_in(held, f"{prefix}{key}.", depth + 1)
 
 
 def as_name(value: Any) -> str | None:

@@ -5,12 +5,13 @@ provider's interface takes and answers, in JSON or as JSON in a text.
 """
 
 import ast
-import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.importing.chat import is_message, read_messages
+from tracegrade_collector.importing.records import parse
 from tracegrade_collector.importing.span_parts import as_json
 from tracegrade_collector.importing.trajectory import Message, ToolResult, as_part
 
@@ -19,6 +20,8 @@ _INNER: Final = ("messages", "choices", "generations", "output", "message", "new
 
 _REPR: Final = "role='"
 """How a message begins that a tool has written as Python shows it."""
+
+_HALF_CHARACTER: Final = re.compile(r"\\(?:u|U0000)[dD][89a-fA-F]")
 
 _MAX_REPR: Final = 100_000
 """Characters of Python's notation that are read; more is kept as text."""
@@ -65,7 +68,7 @@ def unpacked(value: Any) -> Any:
     """Return what JSON in a text says; other texts, and values, as they are."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
-            return json.loads(value, parse_constant=str)
+            return parse(value.encode())
         except (ValueError, RecursionError):
             return value
     return value
@@ -75,6 +78,8 @@ def unpacked_arguments(value: Any) -> Any:
     """Return the arguments of a call, which a tool may have written as Python shows them."""
     value = unpacked(value)
     if isinstance(value, str) and value.startswith("{") and len(value) < _MAX_REPR:
+        if _HALF_CHARACTER.search(value):
+            return value
         try:
             found = ast.literal_eval(value)
         except (ValueError, SyntaxError, MemoryError, RecursionError):

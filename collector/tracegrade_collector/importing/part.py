@@ -35,6 +35,12 @@ class ImportPart(NamedTuple):
     ignored: Mapping[str, int] = NONE
     """What was not, by what it is: `content blocks of type 'image'`."""
 
+    notes: Sequence[str] = ()
+    """What seems wrong with what was read, a line each; no faults."""
+
+    unnamed_runs: int = 0
+    """Runs that name neither an agent nor a release."""
+
 
 @dataclass(frozen=True)
 class ReadOptions:
@@ -45,3 +51,25 @@ class ReadOptions:
 
     paths: Mapping[str, str] = field(default_factory=dict)
     """`--map`: the path of each field that does not stand where tools usually write it."""
+
+    roles: Mapping[str, str] = field(default_factory=dict)
+    """`--role`: assistant, user, system or tool by the name that chats have for it."""
+
+    plan_marker: Any = None
+    """`--plan-marker`: RE2, compiled; found where a plan begins in a text of the model."""
+
+    code_calls: bool = False
+    """`--code-calls`: fenced code with a reply is a call."""
+
+    allow_partial: bool = False
+    """`--allow-partial`: runs most of whose messages are not understood are imported too."""
+
+    def of_chats(self) -> list[str]:
+        """Return the options given that say how chats are to be read, and nothing else."""
+        given = {
+            "--role": bool(self.roles),
+            "--plan-marker": self.plan_marker is not None,
+            "--code-calls": self.code_calls,
+            "--allow-partial": self.allow_partial,
+        }
+        return [option for option, is_given in given.items() if is_given]

@@ -4,20 +4,22 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from tracegrade_collector.importing.chat import as_text
+from tracegrade_collector.importing.chat import Chat
+from tracegrade_collector.importing.spellings import as_text
+from tracegrade_collector.importing.tool_results import read_result
 from tracegrade_collector.importing.trajectory import (
     Message,
     MessageText,
     Piece,
     Thought,
     ToolCall,
-    ToolResult,
 )
 
 _THOUGHTS: Final = ("thought", "thoughts", "reasoning")
 _TOOLS: Final = ("action", "tool", "tool_name", "action_name")
 _ARGUMENTS: Final = ("action_input", "tool_input", "action_args", "arguments", "args", "input")
 _RESULTS: Final = ("observation", "tool_output", "result", "output")
+_ERRORS: Final = ("error", "error_message")
 _ANSWERS: Final = ("final_answer", "answer")
 
 
@@ -26,15 +28,15 @@ def is_step(value: Any) -> bool:
     return isinstance(value, dict) and any(key in value for key in (*_THOUGHTS, *_TOOLS))
 
 
-def read_steps(values: Iterable[Any], ignored: Counter[str]) -> list[Message]:
-    """Return the messages of the steps in order; others are counted in `ignored`."""
-    messages: list[Message] = []
+def read_steps(values: Iterable[Any]) -> Chat:
+    """Return the messages of the steps, and how many steps were not understood."""
+    chat = Chat([], Counter())
     for value in values:
         if is_step(value) or (isinstance(value, dict) and _found(value, _ANSWERS) is not None):
-            messages += _step_messages(value, f"step-{len(messages)}")
+            chat.messages.extend(_step_messages(value, f"step-{len(chat.messages)}"))
         else:
-            ignored["steps without thought, action or answer"] += 1
-    return messages
+            chat.unread["steps without thought, action or answer"] += 1
+    return chat
 
 
 def _step_messages(step: Mapping[str, Any], call_id: str) -> Iterator[Message]:
@@ -53,8 +55,11 @@ def _step_messages(step: Mapping[str, Any], call_id: str) -> Iterator[Message]:
         said.append(MessageText(as_text(answer)))
     if said:
         yield Message("assistant", said)
-    if (result := _found(step, _RESULTS)) is not None:
-        yield Message("tool", [ToolResult(call_id, None, as_text(result), failed=False)])
+    result = _found(step, _RESULTS)
+    error = _found(step, _ERRORS) if action is not None or result is not None else None
+    if result is not None or error is not None:
+        answered = {"id": call_id, "content": result, "error": error}
+        yield Message("tool", [read_result(answered)])
 
 
 def _found(value: Mapping[str, Any], keys: Iterable[str]) -> Any:

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from io import BufferedIOBase
 from typing import Any, Final, NamedTuple
 
+from tracegrade_collector.importing.layout import BLANK, read_head
+
 MAX_RECORD_BYTES: Final = 64 * 2**20
 """Of one record. What OTLP allows a request."""
 
@@ -18,7 +20,7 @@ TOO_DEEP: Final = "no record: it is nested too deeply"
 
 _CHUNK_BYTES: Final = 2**20
 _TOKEN: Final = re.compile(rb'\\.|["{}\[\]\n]', re.DOTALL)
-_BETWEEN: Final = b" \t\r\n,]\xef\xbb\xbf"  # spaces, commas, the list's end, a byte order mark
+_BETWEEN: Final = BLANK + b",]"
 _LONE_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -36,31 +38,14 @@ class FileRecord(NamedTuple):
 
 def read_records(file: BufferedIOBase) -> Iterator[FileRecord]:
     """Yield the records of a file in order; blank lines are skipped."""
-    first = file.readline(MAX_RECORD_BYTES + 1)
-    second = file.readline(MAX_RECORD_BYTES + 1)
-    pieces = itertools.chain((first, second), iter(lambda: file.read(_CHUNK_BYTES), b""))
-    if _are_lines(first, second):
-        yield from _line_records(pieces)
-    else:
-        yield from _document_records(pieces)
-
-
-def _are_lines(first: bytes, second: bytes) -> bool:
-    """A document begins with a bracket that its first line does not close, or has that line only.
-
-    Of an object over several lines the second line begins with a member, never with a bracket.
-    """
-    start = first.lstrip(_BETWEEN)[:1]
-    if start not in (b"[", b"{"):
-        return True
-    if second.lstrip().startswith(b"{") and start == b"{":
-        return True
-    return bool(second.strip() or start == b"{") and _parsed(1, first).fault is None
+    head = read_head(file, MAX_RECORD_BYTES)
+    pieces = itertools.chain(head.lines, iter(lambda: file.read(_CHUNK_BYTES), b""))
+    yield from (_line_records if head.are_records else _document_records)(pieces)
 
 
 def _line_records(pieces: Iterable[bytes]) -> Iterator[FileRecord]:
     for number, line in enumerate(_lines(pieces), start=1):
-        if line.strip():
+        if line.strip(BLANK):
             yield _parsed(number, line)
 
 
@@ -150,7 +135,7 @@ def _parsed(line: int, text: bytes) -> FileRecord:
     if len(text) > MAX_RECORD_BYTES:
         return FileRecord(line, None, f"a record of more than {MAX_RECORD_BYTES} bytes")
     try:
-        return FileRecord(line, _value(text), None)
+        return FileRecord(line, parse(text), None)
     except UnicodeDecodeError as error:
         return FileRecord(line, None, f"no UTF-8 at byte {error.start} of the record")
     except json.JSONDecodeError as error:
@@ -163,9 +148,14 @@ def _parsed(line: int, text: bytes) -> FileRecord:
         return FileRecord(line, None, f"no JSON that can be read: {str(error).partition(';')[0]}")
 
 
-def _value(text: bytes) -> Any:
-    """Parse JSON; numbers that JSON does not have become text, halves of characters a mark."""
-    value = json.loads(text.removeprefix(b"\xef\xbb\xbf").decode(), parse_constant=str)
+def parse(text: bytes) -> Any:
+    """Return what JSON says; numbers that it does not have are text, half characters a mark.
+
+    Raises:
+        ValueError: It is no JSON, no UTF-8, or holds a number of too many digits.
+        RecursionError: It is nested too deeply.
+    """
+    value = json.loads(text.lstrip(BLANK).decode(), parse_constant=str)
     if not _LONE_SURROGATE.search(text):
         return value
     whole = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")

@@ -1,10 +1,11 @@
 """A run of an agent as other tools keep it â†’ spans of our own dialect.
 
 One `invoke_agent` span with the run's task, trial and outcome, below it a `chat` span for each
-message of the model and an `execute_tool` span for each result. A model call tells what the user
-said since the one before (of earlier messages only that there were some), so that a log that grows
-changes no span but the first. Ids are hashes of where the run stands; times that the source lacks
-rise by a millisecond a message from the year 2000 on, and are marked.
+message of the model, an `execute_tool` span for each result and a `plan` span for each plan. A
+model call tells what the user said since the one before, in however many messages, as one turn
+(of earlier turns only that there were some), so that a log that grows changes no span but the
+first. Ids are hashes of where the run stands; times that the source lacks rise by a millisecond a
+message from the year 2000 on, and are marked.
 """
 
 import hashlib
@@ -12,6 +13,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -19,6 +21,8 @@ from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from tracegrade import names
+from tracegrade_collector.importing.open_calls import OpenCall, OpenCalls
+from tracegrade_collector.importing.spellings import joined
 
 SCOPE: Final = "tracegrade.import"
 NO_TIME_NS: Final = 946_684_800_000_000_000  # 2000-01-01: nobody takes it for a real time
@@ -57,8 +61,17 @@ class ToolResult(NamedTuple):
     failed: bool
     """The source says so, not the text."""
 
+    error: str | None = None
+    """What the source says of the failure beside the result."""
 
-Piece: TypeAlias = MessageText | Thought | ToolCall | ToolResult
+
+class Plan(NamedTuple):
+    """A plan that a text of the model holds; the text has a piece of its own."""
+
+    text: str
+
+
+Piece: TypeAlias = MessageText | Thought | ToolCall | ToolResult | Plan
 
 
 @dataclass(frozen=True)
@@ -145,21 +158,27 @@ def counts(trajectory: Trajectory) -> Counter[str]:
 
 
 def left_out(trajectory: Trajectory) -> Counter[str]:
-    """Return how much is understood but stands on no span: nothing of the model follows it."""
+    """Return how much is understood but stands on no span, by why."""
+    counted: Counter[str] = Counter()
     unheard = 0
     for message in trajectory.messages:
         if message.role == "assistant":
             unheard = 0
-        elif message.role == "user":
+            continue
+        kinds = (_COUNTED[type(each)] for each in message.pieces if isinstance(each, _OF_MODEL))
+        counted.update(f"{kind} in messages of role {message.role}" for kind in kinds)
+        if message.role == "user":
             unheard += any(isinstance(piece, MessageText) for piece in message.pieces)
-    return +Counter({"messages of the user that no model call follows": unheard})
+    return counted + Counter({"messages of the user that no model call follows": unheard})
 
 
+_OF_MODEL: Final = (Thought, ToolCall)
 _COUNTED: Final = {
     MessageText: "texts",
     Thought: "thoughts",
     ToolCall: "tool calls",
     ToolResult: "tool results",
+    Plan: "plans",
 }
 
 
@@ -184,10 +203,9 @@ class _Writer:
         self._trace_id = self._place.trace_id()
         self._root_id = self._place.root_id()
         self._now = trajectory.time_ns or NO_TIME_NS + self._place.number * RECORD_NS
-        self._open: list[
-            tuple[ToolCall, str, int, bool]
-        ] = []  # calls, their part, when, synthetic
+        self._open = OpenCalls()
         self._heard: list[dict[str, Any]] = []
+        self._said: list[str] = []  # by the user since the last model call
         self._is_first_call = True
 
     def spans(self) -> Iterator[Span]:
@@ -199,6 +217,8 @@ class _Writer:
             for number, piece in enumerate(message.pieces):
                 if isinstance(piece, ToolResult):
                     yield self._execution(piece, f"{index}.{number}", message)
+                elif isinstance(piece, Plan):
+                    yield self._plan(piece, f"{index}.{number}", message, before)
             if message.role == "assistant":
                 yield self._chat(message, index, before)
             elif message.role == "user":
@@ -218,11 +238,13 @@ class _Writer:
         return self._now + MESSAGE_NS
 
     def _hear(self, message: Message) -> None:
-        parts = [
-            _text_part(piece.text) for piece in message.pieces if isinstance(piece, MessageText)
-        ]
-        if parts:
-            self._heard.append({"role": "user", "parts": parts})
+        """Take what the user says: until the model answers, all of it is one turn."""
+        texts = [piece.text for piece in message.pieces if isinstance(piece, MessageText)]
+        self._said += texts
+        if texts and len(self._said) > len(texts):
+            self._heard.pop()
+        if texts:
+            self._heard.append({"role": "user", "parts": [_text_part(joined(self._said))]})
 
     def _chat(self, message: Message, index: int, before: int) -> Span:
         span = self._span("chat", f"message.{index}", before, self._now)
@@ -234,7 +256,7 @@ class _Writer:
             _set(set_, "gen_ai.system_instructions", _system(self._run.system))
         if self._heard:
             _set(set_, names.INPUT_MESSAGES, _json(self._heard))
-        parts = [as_part(piece) for piece in message.pieces if not isinstance(piece, ToolResult)]
+        parts = [as_part(piece) for piece in _joined_texts(message.pieces)]
         said = [{"role": "assistant", "parts": parts}]
         _set(set_, names.OUTPUT_MESSAGES, _json(said))
         for key, tokens in message.usage.items():
@@ -242,22 +264,29 @@ class _Writer:
         self._mark_synthetic(span, synthetic=message.time_ns is None)
         self._is_first_call = False
         self._heard = [_HEARD_BEFORE for _ in self._heard]
-        self._open += [
-            (piece, f"call.{index}.{number}", self._now, message.time_ns is None)
-            for number, piece in enumerate(message.pieces)
-            if isinstance(piece, ToolCall)
-        ]
+        self._said = []
+        for number, piece in enumerate(message.pieces):
+            if isinstance(piece, ToolCall):
+                part, synthetic = f"call.{index}.{number}", message.time_ns is None
+                self._open.add(index, OpenCall(*piece, part, self._now, synthetic))
+        return span
+
+    def _plan(self, plan: Plan, part: str, message: Message, at: int) -> Span:
+        span = self._span(names.PLAN, f"plan.{part}", at, at)
+        _set(span.attributes, names.OPERATION_NAME, names.PLAN)
+        _set(span.attributes, names.STEP_KIND, names.PLAN)
+        _set(span.attributes, names.PLAN_STEPS, plan.text)
+        self._mark_synthetic(span, synthetic=message.time_ns is None)
         return span
 
     def _execution(self, result: ToolResult, part: str, message: Message) -> Span:
-        call, part, start, synthetic = self._answered(result) or (
-            ToolCall(result.call_id, result.name or "", None),
-            f"result.{part}",
-            self._now,
-            message.time_ns is None,
+        is_synthetic = message.time_ns is None
+        call = self._open.take(result.call_id, result.name) or OpenCall(
+            result.call_id, result.name or "", None, f"result.{part}", self._now, is_synthetic
         )
         name = call.name or result.name or ""
-        span = self._span(f"{names.EXECUTE_TOOL} {name}".rstrip(), part, start, self._now)
+        title = f"{names.EXECUTE_TOOL} {name}".rstrip()
+        span = self._span(title, call.part, call.start_ns, self._now)
         _set(span.attributes, names.OPERATION_NAME, names.EXECUTE_TOOL)
         _set(span.attributes, names.TOOL_NAME, name)
         _set(span.attributes, names.TOOL_CALL_ID, call.call_id)
@@ -265,22 +294,16 @@ class _Writer:
         _set(span.attributes, names.TOOL_CALL_RESULT, result.text)
         if result.failed:
             span.status.code = Status.STATUS_CODE_ERROR
-        self._mark_synthetic(span, synthetic=synthetic or message.time_ns is None)
+            span.status.message = result.error or ""
+        self._mark_synthetic(span, synthetic=call.synthetic or is_synthetic)
         return span
-
-    def _answered(self, result: ToolResult) -> tuple[ToolCall, str, int, bool] | None:
-        """Return the open call that this is the result of: of its id, else the oldest."""
-        for position, (call, *_) in enumerate(self._open):
-            if result.call_id in (None, call.call_id):
-                return self._open.pop(position)
-        return None
 
     def _root(self, start: int, *, synthetic: bool) -> Span:
         run = self._run
         name = f"{names.INVOKE_AGENT} {run.agent or ''}".rstrip()
         span = self._span(name, "run", start, self._now)
         span.parent_span_id = b""
-        asked = run.user_input or next(self._user_texts(), None)
+        asked = run.user_input or joined(self._first_turn()) or None
         found: dict[str, str | int | None] = {
             names.OPERATION_NAME: names.INVOKE_AGENT,
             names.AGENT_NAME: run.agent,
@@ -299,10 +322,15 @@ class _Writer:
         self._mark_synthetic(span, synthetic=synthetic)
         return span
 
-    def _user_texts(self) -> Iterator[str]:
+    def _first_turn(self) -> list[str]:
+        """Return all that the user said before the model's first answer to it."""
+        texts: list[str] = []
         for message in self._run.messages:
             if message.role == "user":
-                yield from (p.text for p in message.pieces if isinstance(p, MessageText))
+                texts += (each.text for each in message.pieces if isinstance(each, MessageText))
+            elif message.role == "assistant" and texts:
+                break
+        return texts
 
     def _span(self, name: str, part: str, start: int, end: int) -> Span:
         return Span(
@@ -325,6 +353,18 @@ _HEARD_BEFORE: Final = {"role": "user", "parts": [{"type": "text", "content": "â
 
 def _text_part(text: str) -> dict[str, Any]:
     return {"type": "text", "content": text}
+
+
+def _joined_texts(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """Yield what the model put out, with texts that follow one another as one."""
+    put_out = (piece for piece in pieces if not isinstance(piece, ToolResult | Plan))
+    for is_text, group in groupby(put_out, key=lambda piece: isinstance(piece, MessageText)):
+        if is_text:
+            yield MessageText(
+                joined([each.text for each in group if isinstance(each, MessageText)])
+            )
+        else:
+            yield from group
 
 
 def as_part(piece: Piece) -> dict[str, Any]:

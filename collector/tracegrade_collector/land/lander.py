@@ -33,6 +33,7 @@ from tracegrade_collector.log.ledger import Ledger, Totals
 from tracegrade_collector.log.wal import Damage, Logged, first_seq, read_at, read_segment
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.redact.redaction import Redactor
+from tracegrade_collector.rows.pieces import pieces
 from tracegrade_collector.rows.rows import log_rows, span_rows
 from tracegrade_collector.rows.sources import Record
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Owner, StagedFile, Table
@@ -244,18 +245,14 @@ class Lander:
         give_back()
 
     def _batches(self, segments: Sequence[Path]) -> Iterator[list[Logged]]:
-        """Yield the records in lots of about one full segment, so that files do not get small."""
-        batch: list[Logged] = []
-        batch_bytes = 0
-        for logged in self._records(segments):
-            batch.append(logged)
-            batch_bytes += logged.entry.size
-            if batch_bytes >= self._max_batch_bytes:
-                yield batch
-                batch.clear()  # the caller still holds the list while we read on
-                batch_bytes = 0
-        if batch:
-            yield batch
+        """Yield the records in lots of about one full segment, so that files do not get small.
+
+        Of records that are very many values the lots are smaller.
+        """
+        records = self._records(segments)
+        return pieces(
+            records, lambda each: (each.entry.body, each.entry.encoding), self._max_batch_bytes
+        )
 
     def _records(self, segments: Sequence[Path]) -> Iterator[Logged]:
         """Yield the good records of segments; what is damaged goes to quarantine."""

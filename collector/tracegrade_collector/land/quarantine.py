@@ -1,8 +1,9 @@
 """Undecodable bytes, kept where only their owner can read them: `<lake>/quarantine/`.
 
 A refused request is not sent again, so these files are all that remains of it. They hold content
-that is not redacted, hence 0700 and 0600, and a lifetime. Their total is limited, however many
-processes and collectors put files there: each counts all of them, again and again.
+that is not redacted, hence 0700 and 0600, and a lifetime. What they take of the disk is limited,
+however many processes and collectors put files there: each counts all of them, again and again. A
+file counts in whole blocks, and one more for its name: many files of one byte fill a disk, too.
 """
 
 import contextlib
@@ -21,6 +22,7 @@ FOLDER = "quarantine"
 COUNT_EVERY_SECS = 1.0  # and at most a twentieth of the time, if there are very many files
 TIDY_EVERY_SECS = 600.0
 SECS_PER_DAY = 86_400
+BLOCK_BYTES = 4096
 _FILE_ENDING = {Encoding.PROTOBUF: "pb", Encoding.JSON: "json"}
 
 
@@ -54,16 +56,17 @@ class Quarantine:
         return self._keep(f"{segment.stem}-{start}{SUFFIX}", content)
 
     def _keep(self, name: str, content: bytes) -> bool:
-        if self._used_bytes() + len(content) > self._max_bytes:
+        size = _on_disk(len(content))
+        if self._used_bytes() + size > self._max_bytes:
             return False
         write_whole(self._path / f"{self.collector_id}-{name}", content)
-        self._bytes += len(content)
+        self._bytes += size
         return True
 
     def _used_bytes(self) -> int:
         started = time.monotonic()
         if started >= self._count_at:
-            self._bytes = sum(status.st_size for _, status in self._files())
+            self._bytes = sum(_on_disk(status.st_size) for _, status in self._files())
             ended = time.monotonic()
             self._count_at = ended + max(COUNT_EVERY_SECS, 20 * (ended - started))
         return self._bytes
@@ -82,3 +85,8 @@ class Quarantine:
         for path in self._path.iterdir():
             with contextlib.suppress(FileNotFoundError):  # another process removed it
                 yield path, path.stat()
+
+
+def _on_disk(size: int) -> int:
+    """Return what a file of so many bytes takes of the disk, its name included."""
+    return (-(-size // BLOCK_BYTES) + 1) * BLOCK_BYTES

@@ -27,13 +27,14 @@ from typing import NamedTuple
 
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.log.wal_folder import WalFolder
-from tracegrade_lake import RAW_LOGS, RAW_SPANS
 from tracegrade_lake.backoff import Backoff
 from tracegrade_lake.errors import Fenced
 from tracegrade_lake.files import make_folder, write_whole
 
 FOLDER = "ledger"
-TABLES = {Signal.TRACES: RAW_SPANS.name, Signal.LOGS: RAW_LOGS.name}
+TABLES = {Signal.TRACES: "raw_spans", Signal.LOGS: "raw_logs"}
+"""Names of the tables; the receiver need not load their declarations."""
+
 UNDECODABLE = "undecodable"
 READ_PATIENCE_SECS = 30.0
 """How long to wait for a reading between two commits; landers commit every few seconds."""

@@ -14,7 +14,11 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from tracegrade_collector.encoding import otlp
 from tracegrade_collector.encoding.otlp import Encoding, Rejection, Signal
-from tracegrade_collector.encoding.request_limits import RequestLimits, check_limits
+from tracegrade_collector.encoding.request_limits import (
+    RequestLimits,
+    check_items_limit,
+    check_limits,
+)
 from tracegrade_collector.errors import CollectorError, MalformedRequest, Unavailable
 from tracegrade_collector.land.quarantine import Quarantine
 from tracegrade_collector.log.wal import Entry
@@ -217,7 +221,9 @@ def decode(
         MalformedRequest: It cannot be decoded.
     """
     check_limits(body, signal, encoding, at_most)
-    return otlp.decode(body, signal, encoding)
+    request = otlp.decode(body, signal, encoding)
+    check_items_limit(request, encoding, at_most)
+    return request
 
 
 def check_items(request: otlp.Request) -> Checked:

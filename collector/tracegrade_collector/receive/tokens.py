@@ -185,7 +185,7 @@ def read_access(file: Path) -> Access:
     """
     try:
         open_to_all = is_open_to_all(file)
-        content = tomllib.loads(file.read_text())
+        content = tomllib.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
         msg = f"cannot read the tokens in {file}: {getattr(error, 'strerror', None) or error}"
         raise BadCredentials(msg) from error

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Final
 
-MARK: Final = "[redacted:blob"
+from tracegrade.redact.marks import MARK_START
+
+MARK: Final = f"{MARK_START}:blob"
 OCTETS: Final = "application/octet-stream"
 MIXED_CHARS: Final = 512
 """So many must have both cases and digits, as the base64 of a file has."""

@@ -17,13 +17,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import re2
 
-from tracegrade_collector.redact.redaction_rules import Rule
+from tracegrade_collector.redact.redaction_rules import MAX_MEMORY, ArrowRule
 
 Positions = npt.NDArray[np.int64]
 NOWHERE: Final[Positions] = np.array([], np.int64)
-MAX_MEMORY: Final = 64 << 20
-"""Bytes for RE2's automaton; without room it gets slow, never wrong."""
-
 LEAST_CHARS: Final = 13
 """Of a secret that is known by how its text begins: the shortest card number."""
 
@@ -31,7 +28,7 @@ LEAST_CHARS: Final = 13
 class Prefilter:
     """Finds texts that a rule may concern, or that are longer than a limit."""
 
-    def __init__(self, rules: Sequence[Rule], longest: int) -> None:
+    def __init__(self, rules: Sequence[ArrowRule], longest: int) -> None:
         """Suspect what these rules say, and texts of more than so many bytes."""
         hints = [hint for rule in rules for hint in rule.hints]
         options = re2.Options()
@@ -39,7 +36,7 @@ class Prefilter:
         self._hints = re2.compile("|".join(hints).encode(), options) if hints else None
         self._longest = longest
         self._starts = np.zeros(1 << 16, bool)
-        for start in (start for rule in rules for start in rule.starts):
+        for start in (start for rule in rules for start in rule.rule.starts):
             self._starts[ord(start[0]) << 8 | ord(start[1])] = True
 
     def suspects(self, texts: pa.Array) -> Positions:

@@ -4,7 +4,7 @@ Most texts hold none, so `prefilter.py` finds the few that may, of all columns; 
 together, one rule at a time. What was changed is said in the column `redacted`, by path and rule,
 never by value.
 
-Never touched: ids, hashes, times, counts, types. See `redaction_rules.py` for what is found.
+Never touched: ids, hashes, times, counts, types. See `tracegrade.redact` for what is found.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,13 +17,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tracegrade.redact.marks import marker
+from tracegrade.redact.rules import ESCAPED, decoded
 from tracegrade_collector.config import RULES, CollectorConfig
 from tracegrade_collector.redact import capping
 from tracegrade_collector.redact.blobs import replace_blobs
 from tracegrade_collector.redact.prefilter import NOWHERE, Positions, Prefilter, lengths
 from tracegrade_collector.redact.pseudonyms import Pseudonyms, load_secret
-from tracegrade_collector.redact.redaction_rules import BLOB, marker, one_by_one, rules
-from tracegrade_collector.redact.secret_names import NameKind, SecretNames, looks_like_key
+from tracegrade_collector.redact.redaction_rules import BLOB, one_by_one, rules
+from tracegrade_collector.redact.secret_keys import SecretKeys
 from tracegrade_collector.redact.text_leaves import (
     Leaf,
     RedactionMarks,
@@ -81,8 +83,9 @@ class Redactor:
     ) -> None:
         self._pseudonyms = pseudonyms
         self._rules = rules(rules_off, names)
-        self._names = SecretNames(names if NAMED not in rules_off else None, pseudonym_keys)
-        self._kind_of = lru_cache(KNOWN_KEYS)(self._names.kind)
+        self._secret_keys = SecretKeys(names if NAMED not in rules_off else None)
+        self._decides = lru_cache(KNOWN_KEYS)(self._secret_keys.decides)
+        self._pseudonym_keys = frozenset(pseudonym_keys)
         self._max_value_bytes = max_value_bytes
         self._max_blob_chars = None if BLOB in rules_off else max_blob_bytes
         longest = min(max_value_bytes, self._max_blob_chars or max_value_bytes)
@@ -127,11 +130,9 @@ class Redactor:
 
     def instead_of(self, key: str, text: str) -> str | None:
         """Return what stands under a key instead of a text; None if the key does not decide."""
-        kind = self._kind_of(key)
-        if kind == NameKind.PSEUDONYM:
+        if key in self._pseudonym_keys:
             return self._pseudonyms.of(text)
-        is_secret = kind == NameKind.SECRET or (kind == NameKind.WEAK and looks_like_key(text))
-        return marker(NAMED) if is_secret and text else None
+        return marker(NAMED) if text and self._secret_keys.is_secret(key, text) else None
 
     def _redact_part(self, rows: pa.Table) -> pa.Table:
         places = [self._examined_leaf(read, read(rows)) for read in readers(rows.schema)]
@@ -154,29 +155,40 @@ class Redactor:
     def _entries(self, read: Callable[[pa.Table], Leaf], leaf: Leaf) -> ExaminedLeaf:
         """Return maps examined, with the values replaced whose keys say what they are."""
         keys = self._examine_distinct(leaf.keys)
-        kinds = np.array([self._kind_of(key) for key in keys.texts.to_pylist()], np.int8)
-        values = leaf.values
-        changes: list[RuleChange] = []
-        if kinds.any() and keys.indices is not None:
-            values, changes = self._by_kind(kinds[keys.indices.to_numpy()], values)
+        names = keys.texts.to_pylist()
+        values, changes = leaf.values, list[RuleChange]()
+        for is_wanted, replace in (
+            ([self._decides(name) for name in names], self._without_named),
+            ([name in self._pseudonym_keys for name in names], self._with_pseudonyms),
+        ):
+            if any(is_wanted) and keys.indices is not None:
+                at_keys = np.array(is_wanted)[keys.indices.to_numpy()]
+                values, changed = replace(leaf, values, at_keys & (lengths(values) > 0))
+                changes += changed
         return ExaminedLeaf(read, keys, self._examine(values), changes)
 
-    def _by_kind(
-        self, kinds: npt.NDArray[np.int8], values: pa.Array
+    def _without_named(
+        self, leaf: Leaf, values: pa.Array, at_keys: npt.NDArray[np.bool_]
     ) -> tuple[pa.Array, list[RuleChange]]:
-        has_text = lengths(values) > 0
-        secret = (kinds == NameKind.SECRET) & has_text
-        weak = np.flatnonzero((kinds == NameKind.WEAK) & has_text)
-        secret[weak] = [looks_like_key(each) for each in values.take(pa.array(weak)).to_pylist()]
-        changes = []
-        if secret.any():
-            values = pc.replace_with_mask(values, pa.array(secret), pa.scalar(marker(NAMED)))
-            changes.append(RuleChange(NAMED, np.flatnonzero(secret)))
-        named = np.flatnonzero((kinds == NameKind.PSEUDONYM) & has_text)
-        if len(named):
-            values = _put(values, named, self._words(values.take(pa.array(named))))
-            changes.append(RuleChange(PSEUDONYM, named))
-        return values, changes
+        """Return the values without those that are secrets since a key says so."""
+        positions = np.flatnonzero(at_keys)
+        keys, texts = (each.take(pa.array(positions)).to_pylist() for each in (leaf.keys, values))
+        letters = map(chr, leaf.letters()[positions])
+        named = zip(keys, texts, letters, strict=True)
+        secret = positions[[self._secret_keys.is_secret(*each) for each in named]]
+        if not len(secret):
+            return values, []
+        marks = pa.array([marker(NAMED)] * len(secret), values.type)
+        return _put(values, secret, marks), [RuleChange(NAMED, secret)]
+
+    def _with_pseudonyms(
+        self, _: Leaf, values: pa.Array, at_keys: npt.NDArray[np.bool_]
+    ) -> tuple[pa.Array, list[RuleChange]]:
+        positions = np.flatnonzero(at_keys)
+        if not len(positions):
+            return values, []
+        words = self._words(values.take(pa.array(positions)))
+        return _put(values, positions, words), [RuleChange(PSEUDONYM, positions)]
 
     def _words(self, values: pa.Array) -> pa.Array:
         """Return the pseudonyms of values."""
@@ -214,10 +226,12 @@ class Redactor:
         long = _longer(texts, limit)
         notes = [self._note(each) for each in texts.take(pa.array(long)).to_pylist()]
         texts, _ = _replaced(texts, long, one_by_one(lambda text: capping.head(text, limit)))
+        before, texts = texts, _decoded(texts)
         for rule in self._rules:
-            found = _true_at(pc.match_substring_regex(texts, rule.find))
+            found = _true_at(rule.concerns(texts))
             texts, changed = _replaced(texts, found, rule.replace)
             changes.append(RuleChange(rule.name, changed))
+        texts = _put_back_unchanged(before, texts, changes)
         heads = zip(texts.take(pa.array(long)).to_pylist(), notes, strict=True)
         capped = [capping.cap(text, note, limit) for text, note in heads]
         texts = _put(texts, long, pa.array(capped, texts.type))
@@ -303,6 +317,22 @@ def _cleaned(
     if not own:
         return examined.texts, []
     return _put(examined.texts, examined.suspects, clean.take(pa.array(codes))), own
+
+
+def _decoded(texts: pa.Array) -> pa.Array:
+    """Return the texts with letters where JSON's escapes stand for some."""
+    escaped = _true_at(pc.match_substring_regex(texts, ESCAPED))
+    return _replaced(texts, escaped, one_by_one(decoded))[0]
+
+
+def _put_back_unchanged(
+    before: pa.Array, texts: pa.Array, changes: Sequence[RuleChange]
+) -> pa.Array:
+    """Return the texts as they were where no rule changed anything."""
+    changed = np.zeros(len(texts), bool)
+    for change in changes:
+        changed[change.positions] = True
+    return pc.if_else(pa.array(changed), texts, before)
 
 
 def _longer(texts: pa.Array, limit: int) -> Positions:

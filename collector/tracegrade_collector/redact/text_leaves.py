@@ -46,6 +46,9 @@ class Leaf:
     keys: Any
     """As long as the values; None where texts stand under no key of the client's."""
 
+    letters: Callable[[], Positions]
+    """The letter of each value's type, as a number; none where there are no keys."""
+
     lots: Positions
     """Where the values of one map begin, and the end; empty where there are no maps."""
 
@@ -127,7 +130,12 @@ def distinct_lots(leaf: Leaf) -> Leaf:
     _, firsts = np.unique(np.stack(codes), axis=1, return_index=True)
     ranges = [np.arange(edges[at], edges[at + 1]) for at in firsts]
     positions = pa.array(np.concatenate([np.array([], np.int64), *ranges]))
-    return replace(leaf, keys=leaf.keys.take(positions), values=leaf.values.take(positions))
+    return replace(
+        leaf,
+        keys=leaf.keys.take(positions),
+        values=leaf.values.take(positions),
+        letters=lambda: leaf.letters()[positions.to_numpy()],
+    )
 
 
 def _lot_codes(texts: pa.Array, edges: Positions) -> Iterator[Positions]:
@@ -154,6 +162,7 @@ def _text(rows: pa.Table, column: str) -> Leaf:
     return Leaf(
         values=_array(rows, column),
         keys=None,
+        letters=lambda: NOWHERE,
         lots=NOWHERE,
         is_shared=column not in _LONG_TEXTS,
         owners=lambda positions: positions,
@@ -177,6 +186,7 @@ def _map(rows: pa.Table, column: str) -> Leaf:
     return Leaf(
         values=_flat(maps.items),
         keys=_flat(maps.keys),
+        letters=lambda: _letters(_array(rows, letters)),
         lots=offsets,
         is_shared=column in _SHARED,
         owners=lambda positions: _owners(offsets, positions),
@@ -205,6 +215,7 @@ def _duplicates(rows: pa.Table) -> Leaf:
     return Leaf(
         values=_flat(structs.field("value")),
         keys=_flat(structs.field("key")),
+        letters=lambda: _letters(_flat(structs.field("type"))),
         lots=NOWHERE,
         is_shared=False,
         owners=lambda positions: _owners(offsets, positions),
@@ -223,6 +234,7 @@ def _list_text(rows: pa.Table, column: str, name: str) -> Leaf:
     return Leaf(
         values=_flat(structs.field(name)),
         keys=None,
+        letters=lambda: NOWHERE,
         lots=NOWHERE,
         is_shared=True,
         owners=lambda positions: _owners(offsets, positions),
@@ -253,6 +265,7 @@ def _list_map(rows: pa.Table, column: str) -> Leaf:
     return Leaf(
         values=_flat(maps.items),
         keys=_flat(maps.keys),
+        letters=lambda: _letters(letters),
         lots=inner,
         is_shared=False,
         owners=lambda positions: _owners(offsets, _owners(inner, positions)),
@@ -265,6 +278,14 @@ def set_column(rows: pa.Table, column: str, array: pa.Array) -> pa.Table:
     """Return the table with another content of a column."""
     index = rows.schema.get_field_index(column)
     return rows.set_column(index, rows.schema.field(index), array)
+
+
+def _letters(texts: pa.Array) -> Positions:
+    """Return all letters of texts, one behind the other."""
+    ends = texts.offset + len(texts)
+    offsets = np.frombuffer(texts.buffers()[1], np.int32, ends + 1)[texts.offset :]
+    content = np.frombuffer(texts.buffers()[2] or b"", np.uint8)
+    return content[offsets[0] : offsets[-1]].astype(np.int64)
 
 
 def _array(rows: pa.Table, column: str) -> pa.Array:

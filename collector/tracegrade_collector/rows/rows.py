@@ -5,7 +5,7 @@ and here they are joined with what spans share (resource, scope, record). What i
 that only protobuf reads rightly goes through `row_loop.py`. `messages.py` is the way back.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
@@ -19,6 +19,7 @@ from tracegrade_collector.rows import row_loop
 from tracegrade_collector.rows.attributes import Duplicate
 from tracegrade_collector.rows.content_hash import HASH_BYTES, content_hashes, shared_seed
 from tracegrade_collector.rows.item_columns import ItemColumns, log_columns, span_columns
+from tracegrade_collector.rows.pieces import pieces
 from tracegrade_collector.rows.sources import Record, Shared, record_columns, shared_columns
 from tracegrade_collector.rows.wire import SharedBytes, Shell, Unusual, item_columns, shells
 from tracegrade_lake.columns import Table
@@ -71,7 +72,8 @@ def log_rows(records: Iterable[Record], collector_id: str) -> pa.Table:
 
 def _rows(records: Iterable[Record], signal: Signal, collector_id: str) -> pa.Table:
     empty = _ROWS[signal].table.arrow().empty_table()
-    lots = _lots(_as_protobuf(record, signal) for record in records)
+    protobuf = (_as_protobuf(record, signal) for record in records)
+    lots = pieces(protobuf, lambda each: (each.body, each.encoding), LOT_BYTES)
     return pa.concat_tables([empty, *(_lot_rows(lot, signal, collector_id) for lot in lots)])
 
 
@@ -83,19 +85,6 @@ def _as_protobuf(record: Record, signal: Signal) -> Record:
         return record
     body = decode(record.body, signal, record.encoding).SerializeToString(deterministic=True)
     return record._replace(encoding=Encoding.PROTOBUF, body=body)
-
-
-def _lots(records: Iterable[Record]) -> Iterator[list[Record]]:
-    lot: list[Record] = []
-    lot_bytes = 0
-    for record in records:
-        lot.append(record)
-        lot_bytes += len(record.body)
-        if lot_bytes >= LOT_BYTES:
-            yield lot
-            lot, lot_bytes = [], 0
-    if lot:
-        yield lot
 
 
 def _lot_rows(lot: list[Record], signal: Signal, collector_id: str) -> pa.Table:

@@ -92,6 +92,9 @@ class BuildSummary(NamedTuple):
     unread: Mapping[str, int] = MappingProxyType({})
     """Those of the traces that gave no trajectory, by the scope of their outermost span ('' if
     none was sent)."""
+    apart: Mapping[str, int] = MappingProxyType({})
+    """Model calls of those traces that belong to no agent's run, by reason; see
+    `apart_model_calls`."""
 
 
 def build(
@@ -124,9 +127,10 @@ def build(
         if evaluations := _found(built, "evaluations"):
             add_clean_verdicts(lake, evaluations)  # they were redacted on arrival
         _commit(lake, con, TRAJECTORIES, built, _transactions(lake, received), full=full)
-        unread = _unread(_found(built, "unread_scopes"))
+        unread = _summed(_found(built, "unread_scopes"), "scope_name", "traces")
+        apart = _summed(_found(built, "apart_model_calls"), "reason", "calls")
         rows = built.rows(TRAJECTORIES), built.rows(STEPS)
-        return BuildSummary(new_spans, traces, *rows, unread)
+        return BuildSummary(new_spans, traces, *rows, unread, apart)
 
 
 def unbuilt_spans(lake: Lake, con: duckdb.DuckDBPyConnection) -> int:
@@ -195,11 +199,11 @@ def _found(built: Outcome, name: str) -> list[dict[str, Any]]:
     return built.tables[name].to_pylist() if name in built.tables else []
 
 
-def _unread(scopes: Iterable[Mapping[str, Any]]) -> Mapping[str, int]:
-    """Return how many traces of each scope gave no trajectory, of what each bucket found."""
+def _summed(rows: Iterable[Mapping[str, Any]], key: str, number: str) -> Mapping[str, int]:
+    """Return the sum of a number by a key, of what each bucket found."""
     counts: Counter[str] = Counter()
-    for row in scopes:
-        counts[row["scope_name"]] += row["traces"]
+    for row in rows:
+        counts[row[key]] += row[number]
     return counts
 
 

@@ -3,7 +3,8 @@
 Equality of arguments is typed and recursive: `1 == 1.0`, `true != 1`, the order of keys is free
 and `null` is a value (docs/metrics.md, section 0.5). Under the form written here that equality is
 identity of texts, so that SQL can group and join by it. Integers stay exact at any size; other
-numbers are doubles, as most JSON readers take them.
+numbers are doubles, as most JSON readers take them. What is nested too deeply is not read
+(`nesting.py`).
 
 Few distinct texts stand behind many calls, so the caller passes each distinct text once
 (`canonical_texts`); DuckDB's own Python functions would bring numpy along for the same work.
@@ -18,6 +19,8 @@ from typing import TypeAlias
 import orjson
 import pyarrow as pa
 
+from tracegrade_queries.build.nesting import is_too_deep
+
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | _Huge | None"
 
 # Where a number of JSON begins: after what stands before values. Most digits are in strings.
@@ -27,22 +30,22 @@ _MAY_HOLD_BIG_INTEGER = re.compile(_NUMBER + r"\d{17}")
 _MAY_HOLD_FRACTION = re.compile(_NUMBER + r"\d+[.eE]")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 # ArithmeticError: an exponent that not even Decimal holds.
-_UNREADABLE = (TypeError, ValueError, RecursionError, ArithmeticError)
+_UNREADABLE = (TypeError, ValueError, ArithmeticError)
 
 
 class _Huge(str):
-    """A number beyond the range of doubles, as normalised text."""
+    """An integer, or a number beyond the range of doubles, as normalised text."""
 
     __slots__ = ()
 
 
 def canonical_json(text: str | None) -> str | None:
-    """Return the canonical form of a JSON text; None for None and for what is not JSON.
+    """Return the canonical form of a JSON text; None for None, and for what is not read as JSON.
 
     Keys are sorted by code point, numbers without a fraction are written as integers (`1.0` as
     `1`, `-0.0` as `0`), no blanks are left. Of equal keys in one object the last counts.
     """
-    if text is None:
+    if text is None or is_too_deep(text):
         return None
     try:
         among_values = "[" + text
@@ -57,7 +60,7 @@ def canonical_json(text: str | None) -> str | None:
 
 
 def canonical_texts(texts: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Return the canonical form of each text, in the same order; NULL where a text is not JSON."""
+    """Return the canonical form of each text, in the same order; NULL where it has none."""
     return pa.array(map(canonical_json, texts.to_pylist()), pa.string())
 
 
@@ -70,8 +73,13 @@ def _canonical_slowly(text: str) -> str | None:
 
 
 def _read_exactly(text: str) -> Json:
-    value: Json = json.loads(text, parse_float=_float, parse_int=int, parse_constant=_refuse)
+    value: Json = json.loads(text, parse_float=_float, parse_int=_integer, parse_constant=_refuse)
     return value
+
+
+def _integer(text: str) -> _Huge:
+    """Return an integer as it is written: how many digits Python takes is a setting of its own."""
+    return _Huge("0" if text == "-0" else text)
 
 
 def _float(text: str) -> float | int | _Huge:

@@ -1,7 +1,8 @@
 """Tool calls in the Python code that code agents write instead of requesting tools.
 
 A call counts if its function is a plain name that nothing in the code defines: tools are given to
-the code from outside. Python's own functions are not tools.
+the code from outside. Python's own functions are not tools. Names that an earlier piece of code of
+the same agent defined are left to who knows which came earlier: `code_names`.
 """
 
 import ast
@@ -12,7 +13,13 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-_BUILTINS = frozenset(dir(builtins))
+_BUILTINS = frozenset(dir(builtins)) | {"PythonFinalizationError"}  # the last one since 3.13
+
+_MAX_DEPTH = 500
+"""Levels of code that is read: below what the parser of any version of Python takes."""
+
+_ANSWER = "final_answer"
+"""Its only argument is the answer, by name or not."""
 
 
 class CodeCall(NamedTuple):
@@ -25,9 +32,8 @@ class CodeCall(NamedTuple):
 
 def calls_in(code: str) -> list[CodeCall]:
     """Return the calls of tools in the order in which they run; none if it is not Python."""
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = _parsed(code)
+    if tree is None:
         return []
     own = _BUILTINS | set(_defined(tree))
     found = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
@@ -49,6 +55,19 @@ def code_calls(codes: pa.ChunkedArray) -> pa.Table:
     return pa.Table.from_pylist(rows, _CALLS)
 
 
+def names_in(code: str) -> list[str]:
+    """Return the names that the code gives to something, sorted; none if it is not Python."""
+    tree = _parsed(code)
+    return [] if tree is None else sorted(set(_defined(tree)))
+
+
+def code_names(codes: pa.ChunkedArray) -> pa.Table:
+    """Return what each code defines: columns code, name; one row for each of both."""
+    rows = [{"code": code, "name": name} for code in codes.to_pylist() for name in names_in(code)]
+    return pa.Table.from_pylist(rows, _NAMES)
+
+
+_NAMES = pa.schema([("code", pa.string()), ("name", pa.string())])
 _CALLS = pa.schema(
     [
         ("code", pa.string()),
@@ -57,6 +76,19 @@ _CALLS = pa.schema(
         ("arguments", pa.string()),
     ]
 )
+
+
+def _parsed(code: str) -> ast.Module | None:
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    level: list[ast.AST] = [tree]
+    for _ in range(_MAX_DEPTH):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if not level:
+            return tree
+    return None
 
 
 def _defined(tree: ast.AST) -> Iterator[str]:
@@ -73,6 +105,8 @@ def _defined(tree: ast.AST) -> Iterator[str]:
 
 
 def _arguments(call: ast.Call) -> str | None:
+    if isinstance(call.func, ast.Name) and call.func.id == _ANSWER and len(call.args) == 1:
+        call = ast.Call(call.func, [], [ast.keyword("answer", call.args[0])])
     if call.args or any(keyword.arg is None for keyword in call.keywords):
         return None
     try:

@@ -8,9 +8,11 @@ Makes:
     anchor_ends (from anchor_edges): where each chain ends, as do all whose names end like this
     canonical (from argument_texts): arguments as they are compared
     code_calls (from code_texts): tool calls in the Python code that agents write
+    code_names (from code_texts): what that code defines
     dialect_messages (from bucket_events, bucket_spans, dialect_shapes): their messages
     dialect_operations (from bucket_events, bucket_spans, dialect_shapes): of spans
     judge_ends (from judge_edges): see anchor_ends
+    deep_texts (from argument_texts): arguments that are nested too deeply to be read
     marks: the marks of each dialect
     model_ends (from model_edges): see anchor_ends
     model_twin_ends (from model_twin_edges): see anchor_ends
@@ -31,8 +33,9 @@ import pyarrow.compute as pc
 from tracegrade_lake import Table
 from tracegrade_queries.build.ancestry import break_cycles, follow
 from tracegrade_queries.build.canonical import canonical_texts
-from tracegrade_queries.build.code_calls import code_calls
+from tracegrade_queries.build.code_calls import code_calls, code_names
 from tracegrade_queries.build.dialect import MESSAGES, OPERATIONS, Dialect, dialects
+from tracegrade_queries.build.nesting import is_too_deep
 from tracegrade_queries.build.salvage import whole_prefixes
 from tracegrade_queries.engine.connection import duckdb_type
 from tracegrade_queries.engine.relations import given, make_table, make_view, put
@@ -41,6 +44,7 @@ from tracegrade_queries.engine.sql import query
 _MACROS: Final = (  # each may use those before it
     "position_gap",
     "result_text",
+    "asked_text",
     "result_is_error",
     "block_part",
     "chat_parts",
@@ -50,7 +54,41 @@ _MACROS: Final = (  # each may use those before it
     "plan_in",
     "headings_as_react",
     "last_texts",
+    "crew_task",
+    "llama_index_content",
+    "python_text",
 )
+_CALLS: Final = (
+    "requests",
+    "matches",
+    "shared_responses",
+    "responses",
+    "tool_lists",
+    "offered_in_runs",
+    "control_tools",
+    "cut_runs",
+    "calls",
+)
+"""Calls that models requested, and what came of them."""
+
+_TEXTS: Final = ("turns", "recovered_thoughts", "model_texts", "answers")
+"""What agents were told and said."""
+
+_STEPS: Final = (
+    "inner_tools",
+    "message_steps",
+    "user_steps",
+    "call_steps",
+    "observers",
+    "observation_steps",
+    "shared_observation_steps",
+    "span_steps",
+    "root_answer_steps",
+    "step_rows",
+    "built_steps",
+)
+"""Steps of each kind, then all of a bucket."""
+
 _SALVAGED: Final = """
 SELECT {cut}.* EXCLUDE (name, text), map_from_entries(list(({cut}.name, prefix))) AS attributes
 FROM {cut}
@@ -76,7 +114,9 @@ WHERE bucket_events.key = salvaged_events.key
 
 
 def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
-    """Make `built_steps`, `built_trajectories`, `unread_scopes` and `evaluations`.
+    """Make `built_steps`, `built_trajectories`, and what else is told of the bucket.
+
+    That is `unread_scopes`, `apart_model_calls` and `evaluations`.
 
     Args:
         con: Holds `spans` and `bucket_traces` (trace_id, date, records, received_ns, imported):
@@ -94,28 +134,17 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, "bucket_events", "cut_events")
     _salvage(con, "cut_events", "salvaged_events", _IN_EVENTS)
     _read_dialects(con)
-    _make(con, "operations")
-    _place_in_runs(con)
-    _make(con, "code_texts")
+    _make(con, "operations", "code_texts")
     _read_code(con)
+    _place_in_runs(con)
     _make(con, "message_parts")
     _make(con, "argument_texts")
     _canonicalise(con)
     _group_model_spans(con)
     _group_tool_spans(con)
-    _make(con, "requests", "matches", "responses", "tool_lists", "offered_in_runs")
-    _make(con, "control_tools", "calls", "turns", "recovered_thoughts", "model_texts", "answers")
-    _make(
-        con,
-        "inner_tools",
-        "message_steps",
-        "user_steps",
-        "call_steps",
-        "observers",
-        "observation_steps",
-    )
-    _make(con, "span_steps", "root_answer_steps", "step_rows", "built_steps")
-    _make(con, "usage_of_runs", "built_trajectories", "unread_scopes", "evaluations")
+    _make(con, *_CALLS, *_TEXTS, *_STEPS)
+    _make(con, "usage_of_runs", "built_trajectories")
+    _make(con, "unread_scopes", "apart_model_calls", "evaluations")
 
 
 def _group_model_spans(con: duckdb.DuckDBPyConnection) -> None:
@@ -149,7 +178,15 @@ def _place_in_runs(con: duckdb.DuckDBPyConnection) -> None:
     follow(con, "unknown_edges", "unknown_ends")
     _make(con, "known_parents", "anchor_edges")
     follow(con, "anchor_edges", "anchor_ends")
-    _make(con, "run_agents", "twin_edges", "lost_run_edges", "run_edges")
+    _make(
+        con,
+        "called_agents",
+        "run_agents",
+        "twin_edges",
+        "lost_run_edges",
+        "hand_over_edges",
+        "run_edges",
+    )
     follow(con, "run_edges", "run_ends")
     _make(con, "runs_of_operations", "runs", "run_names", "name_edges")
     follow(con, "name_edges", "name_ends")
@@ -235,13 +272,21 @@ def _salvage(con: duckdb.DuckDBPyConnection, cut: str, salvaged: str, put_back: 
 
 
 def _read_code(con: duckdb.DuckDBPyConnection) -> None:
-    """Make `code_calls` (code, position, tool_name, arguments): what code agents call."""
+    """Make `code_calls` (code, position, tool_name, arguments), and `code_names` (code, name)."""
     codes = con.sql("SELECT DISTINCT code FROM code_texts").to_arrow_table().column(0)
     put(con, "code_calls", code_calls(codes))
+    put(con, "code_names", code_names(codes))
 
 
 def _canonicalise(con: duckdb.DuckDBPyConnection) -> None:
-    """Make `canonical` (text, canonical): the form of each text of arguments that is JSON."""
+    """Make `canonical` (text, canonical): the form of each text of arguments that is JSON.
+
+    And `deep_texts` (text): those that are nested too deeply to be read.
+    """
     found = con.table("argument_texts").to_arrow_table()
     made = found.append_column("canonical", canonical_texts(found["text"]))
-    put(con, "canonical", made.filter(pc.field("canonical").is_valid()))
+    is_read = pc.field("canonical").is_valid()
+    put(con, "canonical", made.filter(is_read))
+    unread = made.filter(~is_read).drop_columns(["canonical"])
+    deep = pa.array(map(is_too_deep, unread["text"].to_pylist()), pa.bool_())
+    put(con, "deep_texts", unread.filter(deep))

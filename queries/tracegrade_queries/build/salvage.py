@@ -10,6 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from tracegrade_queries.build.nesting import is_too_deep
+
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],"]', re.DOTALL)
 _CLOSING = {"{": "}", "[": "]"}
 
@@ -41,8 +43,8 @@ def whole_prefixes(texts: pa.ChunkedArray) -> pa.Array:
 
 def _holds_something(text: str) -> bool:
     try:
-        return _has_leaf(json.loads(text))
-    except (ValueError, RecursionError):
+        return not is_too_deep(text) and _has_leaf(json.loads(text))
+    except ValueError:
         return False
 
 

@@ -129,7 +129,12 @@ SELECT
     ),
     NULL
   ) AS arguments,
-  if(spans.kind = 'tool', outputs.result, NULL) AS result,
+  -- The model is told of the error of a tool.
+  if(
+    spans.kind = 'tool',
+    coalesce(outputs.result, executions.error_message, results.error_message),
+    NULL
+  ) AS result,
   if(spans.kind = 'interaction', nullif(spans.attributes['user_prompt'], '<REDACTED>'), NULL)
     AS user_input,
   coalesce(executions.failed, FALSE)

@@ -1,11 +1,12 @@
 -- Google's Agent Development Kit, its own attributes: what schema 1 says beside the conventions.
 --
--- The request and the response of a model call are those of Google's API, as JSON.
+-- The request and the response of a model call are those of Google's API, as JSON. A run is the
+-- span `invocation`, below which agents that hand over to one another are side by side.
 --
 -- Rank:
 --   100
 -- Marks:
---   ^gcp\.vertex\.agent\.
+--   ^gcp\.vertex\.agent(\.|$)
 -- Reads:
 --   bucket_spans
 -- Order:
@@ -19,11 +20,13 @@ SELECT
   -- Both are {} where content is not captured.
   arguments = '{}' AND result = '{}' AS is_empty,
   try_cast(attributes['gcp.vertex.agent.llm_request'] AS JSON) AS request,
-  try_cast(attributes['gcp.vertex.agent.llm_response'] AS JSON) AS response
+  try_cast(attributes['gcp.vertex.agent.llm_response'] AS JSON) AS response,
+  name = 'invocation' AND scope_name = 'gcp.vertex.agent' AS is_run
 FROM bucket_spans
 WHERE
   attributes['gcp.vertex.agent.llm_request'] IS NOT NULL
-  OR attributes['gcp.vertex.agent.tool_call_args'] IS NOT NULL;
+  OR attributes['gcp.vertex.agent.tool_call_args'] IS NOT NULL
+  OR (name = 'invocation' AND scope_name = 'gcp.vertex.agent');
 
 CREATE OR REPLACE TEMP VIEW google_adk_chat AS
 WITH contents AS (
@@ -57,8 +60,11 @@ FROM chat_parts('google_adk_chat');
 CREATE OR REPLACE TEMP VIEW google_adk_operations AS
 SELECT
   google_adk_spans.key,
-  CASE WHEN json_exists(google_adk_spans.request, '$.model') THEN 'model' ELSE 'other' END
-    AS operation,
+  CASE
+    WHEN google_adk_spans.is_run THEN 'agent'
+    WHEN json_exists(google_adk_spans.request, '$.model') THEN 'model'
+    ELSE 'other'
+  END AS operation,
   CASE WHEN NOT google_adk_spans.is_empty THEN google_adk_spans.arguments END AS arguments,
   CASE
     WHEN NOT google_adk_spans.is_empty

@@ -2,7 +2,7 @@
 --
 -- An agent's calls and tools have spans of their own from version 3. Before, they are components:
 -- a chat model's class ends in ChatGenerator, a ToolInvoker runs a message's calls, of which none
--- has a span if there are several.
+-- has a span if there are several. An input with a callback is no JSON, what came out is.
 --
 -- Rank:
 --   120
@@ -15,6 +15,9 @@
 CREATE OR REPLACE TEMP TABLE haystack_spans AS
 SELECT
   key,
+  trace_id,
+  span_id,
+  parent_span_id,
   attributes,
   try_cast(
     coalesce(
@@ -32,13 +35,19 @@ SELECT
   ) AS said,
   CASE
     WHEN name = 'haystack.agent.run' THEN 'agent'
+    -- Around it, in a pipeline, where it has a name.
+    WHEN attributes['haystack.component.type'] = 'Agent' THEN 'agent'
     WHEN name = 'haystack.agent.step.llm' THEN 'model'
     WHEN name = 'haystack.agent.step.tool' THEN 'tool'
     WHEN ends_with(attributes['haystack.component.type'], 'ChatGenerator') THEN 'model'
     WHEN json_array_length(said, '$.tool_messages') = 1 THEN 'tool'
     ELSE 'other'
   END AS operation,
-  said -> '$.tool_messages[0].content[0].tool_call_result' AS invoked
+  said -> '$.tool_messages[0].content[0].tool_call_result' AS invoked,
+  list_filter(
+    cast(if(operation = 'agent' AND heard IS NULL, said -> '$.messages', NULL) AS JSON[]),
+    LAMBDA message: message ->> '$.role' = 'user'
+  )[-1] AS last_asked
 FROM bucket_spans
 WHERE starts_with(name, 'haystack.');
 
@@ -110,14 +119,24 @@ WITH described AS (
     haystack_spans.*,
     haystack_spans.said -> '$.replies[0].meta' AS meta,
     spoken.user_input,
-    spoken.answer
+    spoken.answer,
+    callers.attributes['haystack.tool.name'] AS called_as
   FROM haystack_spans
   LEFT JOIN last_texts('haystack_messages') AS spoken USING (key)
+  LEFT JOIN haystack_spans AS callers
+    ON
+      haystack_spans.trace_id = callers.trace_id
+      AND haystack_spans.parent_span_id = callers.span_id
+      AND haystack_spans.operation = 'agent'
+      AND callers.operation = 'tool'
 )
 
 SELECT
   key,
   operation,
+  if(operation = 'agent', attributes['haystack.component.name'], NULL) AS agent_name,
+  -- An agent has no name of its own.
+  called_as AS agent_label,
   coalesce(attributes['haystack.tool.name'], invoked ->> '$.origin.tool_name') AS tool_name,
   invoked ->> '$.origin.id' AS call_id,
   coalesce(
@@ -126,7 +145,9 @@ SELECT
   coalesce(
     result_text(attributes['haystack.agent.step.tool.output']), invoked ->> '$.result'
   ) AS result,
-  user_input,
+  coalesce(
+    user_input, array_to_string(last_asked ->> '$.content[*].text', chr(10))
+  ) AS user_input,
   if(operation = 'agent', answer, NULL) AS answer,
   coalesce(attributes['haystack.tool.error'] = 'true', invoked ->> '$.error' = 'true', FALSE)
     AS failed,

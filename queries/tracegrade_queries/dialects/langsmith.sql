@@ -77,18 +77,22 @@ CREATE OR REPLACE TEMP TABLE langsmith_messages AS
 FROM chat_parts('langsmith_chat');
 
 CREATE OR REPLACE TEMP VIEW langsmith_operations AS
-WITH spoken AS (
+WITH answers AS (
   SELECT
     key,
-    arg_max(text, (message_position, part_position)) FILTER (
-      WHERE direction = 'in' AND role = 'user'
-    ) AS user_input,
-    arg_max(text, (message_position, part_position)) FILTER (
-      WHERE direction = 'out' AND role = 'assistant'
-    ) AS answer
+    arg_max(text, (message_position, part_position)) AS answer
   FROM langsmith_messages
-  WHERE part_type = 'text'
+  WHERE part_type = 'text' AND direction = 'out' AND role = 'assistant'
   GROUP BY key
+),
+
+spoken AS (
+  SELECT
+    texts.key,
+    texts.user_input,
+    answers.answer
+  FROM last_texts('langsmith_messages') AS texts
+  LEFT JOIN answers ON texts.key = answers.key
 ),
 
 runs AS (

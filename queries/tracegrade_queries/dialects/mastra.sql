@@ -2,7 +2,9 @@
 --
 -- A model's step holds the call of the model and its tools, and tells what was requested. A piece
 -- of a stream whose text the step does not say was a thought. The loop of steps, before version 1
--- a `chat` by its operation, is one agent's run.
+-- a `chat` by its operation, is one agent's run. Its exporter for OpenInference writes the same
+-- spans, but calls loop, steps and pieces all models. A step ends after its tools: where it never
+-- did, its pieces tell which were requested.
 --
 -- Rank:
 --   55
@@ -21,6 +23,10 @@ WITH told AS (
     parent_span_id,
     start_ns,
     attributes,
+    -- What a model is told of a tool that failed.
+    if(failed, coalesce(exception['exception.message'], status_message), NULL) AS error,
+    -- Steps and pieces are named by the agent.
+    nullif(regexp_extract(name, '^(?:agent|model)_(?:step|chunk) (.+)$', 1), '') AS agent_name,
     attributes['mastra.span.type'] AS kind,
     coalesce(attributes['mastra.' || kind || '.input'], attributes['input']) AS input,
     coalesce(attributes['mastra.' || kind || '.output'], attributes['output']) AS output
@@ -31,8 +37,37 @@ WITH told AS (
 SELECT
   *,
   try_cast(output AS JSON) AS said,
-  try_cast(coalesce(attributes['mastra.metadata.body'], attributes['body']) AS JSON) AS answered
+  try_cast(
+    coalesce(
+      attributes['mastra.metadata.body'],
+      attributes['body'],
+      try_cast(attributes['metadata'] AS JSON) ->> '$.body'
+    ) AS JSON
+  ) AS answered
 FROM told;
+
+-- Steps that never arrived, by the first of their pieces; of texts it is not known which were
+-- thoughts.
+CREATE OR REPLACE TEMP TABLE mastra_lost_steps AS
+SELECT
+  arg_min(chunks.key, (chunks.start_ns, chunks.span_id)) AS key,
+  string_agg(
+    chunks.said ->> '$.text', '' ORDER BY chunks.start_ns, chunks.span_id
+  ) AS text,
+  list(
+    json_object(
+      'id', chunks.said ->> '$.toolCallId',
+      'name', chunks.said ->> '$.toolName',
+      'arguments', chunks.said -> '$.toolInput'
+    )
+    ORDER BY chunks.start_ns, chunks.span_id
+  ) FILTER (WHERE json_exists(chunks.said, '$.toolName')) AS tool_calls
+FROM mastra_spans AS chunks
+LEFT JOIN mastra_spans AS steps
+  ON chunks.trace_id = steps.trace_id AND chunks.parent_span_id = steps.span_id
+WHERE chunks.kind = 'model_chunk' AND chunks.said IS NOT NULL AND steps.key IS NULL
+GROUP BY chunks.trace_id, chunks.parent_span_id
+HAVING tool_calls IS NOT NULL;
 
 CREATE OR REPLACE TEMP TABLE mastra_thoughts AS
 WITH steps AS (
@@ -112,7 +147,14 @@ SELECT
   ) AS message
 FROM mastra_spans
 LEFT JOIN mastra_thoughts USING (key)
-WHERE mastra_spans.kind = 'model_step' AND mastra_spans.said IS NOT NULL;
+WHERE mastra_spans.kind = 'model_step' AND mastra_spans.said IS NOT NULL
+UNION ALL BY NAME
+SELECT
+  key,
+  'out' AS direction,
+  1 AS message_position,
+  json_object('role', 'assistant', 'content', text, 'tool_calls', tool_calls) AS message
+FROM mastra_lost_steps;
 
 CREATE OR REPLACE TEMP TABLE mastra_messages AS
 FROM chat_parts('mastra_chat');
@@ -130,17 +172,11 @@ WHERE kind = 'agent_run';
 CREATE OR REPLACE TEMP TABLE mastra_questions AS
 FROM held_chat('mastra_asked');
 
-CREATE OR REPLACE TEMP VIEW mastra_operations AS
-WITH asked AS (
-  SELECT
-    key,
-    arg_max(text, (message_position, part_position)) AS user_input
-  FROM chat_parts('mastra_questions')
-  WHERE role = 'user' AND part_type = 'text'
-  GROUP BY key
-),
+CREATE OR REPLACE TEMP VIEW mastra_question_parts AS
+FROM chat_parts('mastra_questions');
 
-stepped AS (
+CREATE OR REPLACE TEMP VIEW mastra_operations AS
+WITH stepped AS (
   SELECT DISTINCT
     trace_id,
     parent_span_id AS span_id
@@ -155,20 +191,23 @@ described AS (
     CASE
       WHEN mastra_spans.kind = 'agent_run' OR stepped.span_id IS NOT NULL THEN 'agent'
       WHEN mastra_spans.kind = 'model_step' AND mastra_spans.said IS NOT NULL THEN 'model'
+      WHEN mastra_spans.kind = 'model_generation' THEN 'model'
+      WHEN mastra_spans.key IN (SELECT mastra_lost_steps.key FROM mastra_lost_steps) THEN 'model'
       WHEN mastra_spans.kind = 'tool_call' THEN 'tool'
       ELSE 'other'
     END AS operation
   FROM mastra_spans
-  LEFT JOIN asked USING (key)
+  LEFT JOIN last_texts('mastra_question_parts') AS asked USING (key)
   LEFT JOIN stepped USING (trace_id, span_id)
 )
 
 SELECT
   key,
   operation,
+  agent_name,
   if(kind = 'agent_run', attributes['gen_ai.agent.id'], NULL) AS agent_label,
   if(kind = 'tool_call', input, NULL) AS arguments,
-  if(kind = 'tool_call', result_text(output), NULL) AS result,
+  if(kind = 'tool_call', coalesce(result_text(output), error), NULL) AS result,
   user_input,
   if(kind = 'agent_run', said ->> '$.text', NULL) AS answer,
   if(operation = 'model', answered ->> '$.model', NULL) AS model,

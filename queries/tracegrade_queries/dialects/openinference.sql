@@ -18,13 +18,17 @@
 --   openinference_whole
 --   openinference_held
 --   openinference_chat
+--   openinference_haystack
 --   openinference_messages
 --   openinference_kinds
 --   openinference_offers
+--   openinference_workflows
 -- Reads:
+--   openinference_haystack_agents
 --   openinference_kinds
 --   openinference_messages
 --   openinference_offers
+--   openinference_workflows
 -- Order:
 --   none
 CREATE OR REPLACE TEMP VIEW openinference_operations AS
@@ -38,14 +42,14 @@ WITH spans AS (
   FROM openinference_kinds
 ),
 
-user_texts AS (
-  SELECT
-    key,
-    arg_max(text, (message_position, part_position)) AS user_input,
-    bool_or(contains(text, '<end_plan>')) AS is_for_plan
+asking_for_plans AS (
+  SELECT DISTINCT key
   FROM openinference_messages
-  WHERE direction = 'in' AND role = 'user' AND part_type = 'text'
-  GROUP BY key
+  WHERE
+    direction = 'in'
+    AND role IN ('user', 'system')
+    AND part_type = 'text'
+    AND contains(text, '<end_plan>')
 ),
 
 -- What its users hide of what a model said is written so, or left out.
@@ -61,15 +65,10 @@ hidden AS (
 plans AS (
   SELECT
     key,
-    arg_min(text, (message_position, part_position)) AS plan
-  FROM openinference_messages
-  WHERE
-    direction = 'out'
-    AND part_type = 'text'
-    AND key IN (
-      SELECT user_texts.key FROM user_texts
-      WHERE user_texts.is_for_plan
-    )
+    arg_min(said.text, (said.message_position, said.part_position)) AS plan
+  FROM openinference_messages AS said
+  SEMI JOIN asking_for_plans USING (key)
+  WHERE said.direction = 'out' AND said.part_type = 'text'
   GROUP BY key
 ),
 
@@ -77,14 +76,18 @@ described AS (
   SELECT
     spans.*,
     offers.offered_tools,
-    user_texts.user_input AS user_text,
+    spoken.user_input AS user_text,
     plans.plan,
-    hidden.is_hidden
+    hidden.is_hidden,
+    workflows.agent_name AS workflow_agent,
+    haystack_agents.called_as
   FROM spans
   LEFT JOIN openinference_offers AS offers USING (key)
-  LEFT JOIN user_texts USING (key)
+  LEFT JOIN last_texts('openinference_messages') AS spoken USING (key)
   LEFT JOIN plans USING (key)
   LEFT JOIN hidden USING (key)
+  LEFT JOIN openinference_workflows AS workflows USING (key)
+  LEFT JOIN openinference_haystack_agents AS haystack_agents USING (key)
 )
 
 SELECT
@@ -92,17 +95,38 @@ SELECT
   operation,
   coalesce(
     attributes['agent.name'],
+    -- CrewAI's.
+    attributes['tool.agent_role'],
+    workflow_agent,
+    -- What smolagents tells an agent that another one calls.
+    CASE
+      WHEN operation = 'agent' AND scope_name = 'openinference.instrumentation.smolagents'
+        THEN nullif(
+          regexp_extract(
+            input ->> '$.task', '^You\x27re a helpful agent named \x27([^\x27]+)\x27', 1
+          ),
+          ''
+        )
+    END,
     CASE
       WHEN
         operation = 'agent'
         AND (name = lc_agent_name OR (in_graph AND span_kind = 'CHAIN' AND name <> 'LangGraph'))
         THEN name
+      WHEN operation IN ('model', 'tool') THEN lc_agent_name
     END
   ) AS agent_name,
   CASE
+    WHEN called_as IS NOT NULL THEN called_as
     WHEN attributes['crew_key'] IS NOT NULL AND span_kind = 'CHAIN' THEN NULL
     WHEN
-      operation = 'agent' AND name NOT IN ('LangGraph', 'Agent workflow', coalesce(graph_node, ''))
+      operation = 'agent' AND starts_with(scope_name, 'openinference.instrumentation.crewai')
+      THEN coalesce(
+        attributes['graph.node.id'], regexp_replace(name, '\.(kickoff|_execute_core)$', '')
+      )
+    WHEN
+      operation = 'agent'
+      AND name NOT IN ('LangGraph', 'Agent workflow', 'Agent.run', coalesce(graph_node, ''))
       THEN regexp_replace(name, '\.(run|run_stream|kickoff|forward|_execute_core)$', '')
   END AS agent_label,
   CASE
@@ -144,12 +168,18 @@ SELECT
     WHEN operation <> 'tool' THEN NULL
     WHEN json_type(output, '$.data.content') IS NOT NULL THEN output ->> '$.data.content'
     WHEN json_type(output, '$.blocks') = 'ARRAY'
-      THEN array_to_string(output ->> '$.blocks[*].text', '\n')
+      THEN array_to_string(output ->> '$.blocks[*].text', chr(10))
     WHEN json_keys(output) = ['id', 'name', 'response'] THEN output ->> '$.response'
     ELSE result_text(output_value)
   END AS result,
   CASE
     WHEN span_kind = 'LLM' THEN user_text
+    -- What was rewritten into this form keeps its own, which has a message's parts.
+    WHEN
+      operation = 'agent'
+      AND coalesce(attributes['gen_ai.input.messages'], attributes['pydantic_ai.all_messages'])
+      IS NOT NULL
+      THEN NULL
     WHEN operation = 'agent' AND input IS NULL THEN input_value
     WHEN operation = 'agent'
       THEN
@@ -158,8 +188,15 @@ SELECT
           CASE
             WHEN json_type(input, '$.messages[#-1].content') = 'VARCHAR'
               THEN input ->> '$.messages[#-1].content'
+            WHEN json_type(input, '$.messages[#-1].content') = 'ARRAY'
+              THEN nullif(
+                array_to_string(input ->> '$.messages[#-1].content[*].text', chr(10)), ''
+              )
           END,
-          attributes['llm.input_messages.0.message.content'],
+          CASE
+            WHEN coalesce(attributes['llm.input_messages.0.message.role'], '') <> 'system'
+              THEN attributes['llm.input_messages.0.message.content']
+          END,
           input ->> '$.messages[#-1].content',
           input ->> '$.task',
           (input ->> '$.input_args.*')[1],
@@ -185,6 +222,10 @@ SELECT
   failed
   OR coalesce(output ->> '$.data.status' = 'error' OR output ->> '$.is_error' = 'true', FALSE)
     AS failed,
+  -- Its processor of the AI SDK's spans writes an error of one over those that end after it; on
+  -- the one that failed the SDK records the exception, or tells no message.
+  scope_name IN ('ai', 'gen_ai') AND failed AND NOT excepted AND status_message IS NOT NULL
+    AS inherits_status,
   CASE
     WHEN span_kind = 'LLM'
       THEN
@@ -215,6 +256,7 @@ SELECT
   coalesce(
     offered_tools,
     attributes['smolagents.tools_names'],
+    attributes['llm.tools'],
     CASE
       WHEN operation = 'model' AND contains(attributes['llm.invocation_parameters'], '"tools"')
         THEN try_cast(attributes['llm.invocation_parameters'] AS JSON) ->> '$.tools'

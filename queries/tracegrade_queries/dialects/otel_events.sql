@@ -159,7 +159,6 @@ WITH spoken AS (
   SELECT
     key,
     arg_max(result, message_position) FILTER (WHERE role = 'tool') AS tool_message,
-    arg_max(text, (message_position, part_position)) FILTER (WHERE role = 'user') AS user_input,
     arg_max(text, (message_position, part_position)) FILTER (
       WHERE direction = 'out' AND part_type = 'text'
     ) AS answer
@@ -179,7 +178,8 @@ SELECT
   cast(NULL AS VARCHAR) AS operation,
   if(kinds.is_tool, spoken.tool_message, NULL) AS arguments,
   if(kinds.is_tool, spoken.answer, NULL) AS result,
-  if(kinds.is_tool, NULL, spoken.user_input) AS user_input,
+  if(kinds.is_tool, NULL, asked.user_input) AS user_input,
   if(kinds.is_tool, NULL, spoken.answer) AS answer
 FROM spoken
-INNER JOIN kinds USING (key);
+INNER JOIN kinds USING (key)
+LEFT JOIN last_texts('otel_events_messages') AS asked USING (key);

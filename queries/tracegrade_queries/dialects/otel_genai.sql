@@ -8,9 +8,13 @@
 -- Marks:
 --   ^(gen_ai|mcp)\.
 --   ^agent_framework$
+-- Parts:
+--   otel_genai_lists
+--   otel_genai_messages
 -- Reads:
 --   bucket_events
 --   bucket_spans
+--   otel_genai_messages
 -- Order:
 --   none
 -- Google's instrumentation told arguments one by one as `code.function.parameters.X.value`, first
@@ -37,208 +41,6 @@ nullif(
   )::VARCHAR,
   '{}'
 );
-
-CREATE OR REPLACE TEMP TABLE otel_genai_lists AS
-WITH details AS (
-  SELECT
-    key,
-    max(attributes['gen_ai.input.messages']) AS input_messages,
-    max(attributes['gen_ai.output.messages']) AS output_messages
-  FROM bucket_events
-  WHERE name = 'gen_ai.client.inference.operation.details'
-  GROUP BY key
-),
-
-told AS (
-  SELECT
-    bucket_spans.key,
-    bucket_spans.scope_name,
-    coalesce(bucket_spans.attributes['gen_ai.input.messages'], details.input_messages) AS heard,
-    coalesce(bucket_spans.attributes['gen_ai.output.messages'], details.output_messages) AS said
-  FROM bucket_spans
-  LEFT JOIN details USING (key)
-),
-
-lists AS (
-  SELECT
-    key,
-    scope_name,
-    'in' AS direction,
-    heard AS messages
-  FROM told
-  UNION ALL
-  SELECT
-    key,
-    scope_name,
-    'out' AS direction,
-    said AS messages
-  FROM told
-)
-
-SELECT
-  *,
-  contains(messages, '"parts"') AS has_parts
-FROM lists
-WHERE messages IS NOT NULL;
-
--- Messages without parts are as a provider writes them.
-CREATE OR REPLACE TEMP VIEW otel_genai_plain AS
-SELECT
-  key,
-  direction,
-  0 AS position,
-  if(direction = 'in', 'user', 'assistant') AS role,
-  messages AS text
-FROM otel_genai_lists
-WHERE NOT has_parts;
-
-CREATE OR REPLACE TEMP TABLE otel_genai_plain_chat AS
-FROM held_chat('otel_genai_plain');
-
-CREATE OR REPLACE TEMP TABLE otel_genai_messages AS
-WITH parsed AS (
-  SELECT
-    key,
-    scope_name,
-    direction,
-    json_transform(
-      try_cast(messages AS JSON),
-      '[{"role": "VARCHAR", "finish_reason": "VARCHAR",
-        "parts": [{"type": "VARCHAR", "content": "JSON",
-        "id": "VARCHAR", "name": "VARCHAR", "arguments": "JSON", "response": "JSON",
-        "result": "JSON"}]}]'
-    ) AS messages
-  FROM otel_genai_lists
-  WHERE has_parts
-),
-
--- Google ADK writes the pieces of a stream before the whole of it; only the whole has a reason for
--- its end.
-whole AS (
-  SELECT
-    key,
-    scope_name,
-    direction,
-    CASE
-      WHEN coalesce(messages[-1].finish_reason, '') <> ''
-        THEN list_filter(messages, LAMBDA message: message.finish_reason IS DISTINCT FROM '')
-      ELSE messages
-    END AS messages
-  FROM parsed
-),
-
-messages AS (
-  SELECT
-    key,
-    scope_name,
-    direction,
-    generate_subscripts(messages, 1) AS message_position,
-    unnest(messages) AS message
-  FROM whole
-),
-
-parts AS (
-  SELECT
-    key,
-    scope_name,
-    direction,
-    message_position,
-    message.role,
-    unnest(message.parts) AS part,
-    generate_subscripts(message.parts, 1) AS part_position,
-    len(message.parts) AS part_count
-  FROM messages
-  WHERE len(message.parts) > 0
-),
-
--- Gemini's calls and responses mostly have no ids. This one makes some up, of the tool's name and
--- the part's place in its message: a call and its response differ, what differs may be the same.
-counted AS (
-  SELECT DISTINCT
-    key,
-    part.name AS tool_name
-  FROM parts
-  WHERE
-    scope_name = 'opentelemetry.instrumentation.google_genai'
-    AND regexp_matches(part.id, '_\d+$')
-    AND starts_with(part.id, part.name || '_')
-),
-
--- openai-agents-v2 writes what a model said as Python prints it: of the items of a response that
--- can be read, of a whole message it cannot.
-readings AS (
-  SELECT
-    parts.*,
-    counted.tool_name AS counted_tool,
-    CASE
-      WHEN
-        parts.part.type = 'text'
-        AND parts.direction = 'out'
-        AND parts.scope_name = 'opentelemetry.instrumentation.openai_agents'
-        THEN
-          regexp_extract(
-            parts.part.content ->> '$',
-            '^(?:ResponseReasoningItem\(.*?Summary\(text=[\x27"](.*?)[\x27"], type='
-            '|ResponseFunctionToolCall\(arguments=[\x27"](.*?)[\x27"], '
-            'call_id=\x27([^\x27]*)\x27, name=\x27([^\x27]*)\x27'
-            '|(Response\w+\(|\{\x27\w+\x27: ))',
-            ['thought', 'arguments', 'call_id', 'tool_name', 'rest']
-          )
-    END AS printed
-  FROM parts
-  LEFT JOIN counted
-    ON
-      parts.key = counted.key
-      AND counted.tool_name = regexp_extract(parts.part.id, '^(.*)_\d+$', 1)
-)
-
-SELECT
-  key,
-  direction,
-  message_position,
-  -- This one writes calls before the text; in Chat Completions, where both are fields, text leads.
-  -- Where reasoning is one too, some write it last, but nothing is said without a cause.
-  CASE
-    WHEN
-      part.type = 'tool_call'
-      AND scope_name = 'opentelemetry.instrumentation.genai.openai'
-      THEN position_gap() + part_position
-    WHEN part.type IN ('reasoning', 'thinking', 'reasoningContent') AND part_position = part_count
-      THEN 0
-    ELSE part_position
-  END AS part_position,
-  role,
-  CASE
-    WHEN part.type IN ('thinking', 'reasoningContent') OR printed.thought <> '' THEN 'reasoning'
-    WHEN printed.tool_name <> '' THEN 'tool_call'
-    WHEN printed.rest <> '' THEN 'unreadable'
-    ELSE part.type
-  END AS part_type,
-  coalesce(
-    nullif(printed.thought, ''),
-    part.content ->> '$.reasoningText.text',
-    part.content ->> '$'
-  ) AS text,
-  coalesce(part.name, counted_tool, nullif(printed.tool_name, '')) AS tool_name,
-  CASE WHEN counted_tool IS NULL THEN coalesce(part.id, nullif(printed.call_id, '')) END
-    AS call_id,
-  coalesce(part.arguments ->> '$', nullif(printed.arguments, '')) AS arguments,
-  result_text(coalesce(part.response, part.result) ->> '$') AS result
-FROM readings
-UNION ALL BY NAME
-SELECT
-  key,
-  direction,
-  message_position,
-  part_position,
-  role,
-  part_type,
-  text,
-  tool_name,
-  call_id,
-  arguments,
-  result
-FROM chat_parts('otel_genai_plain_chat');
 
 CREATE OR REPLACE TEMP VIEW otel_genai_operations AS
 WITH answering AS (
@@ -297,6 +99,16 @@ SELECT
     WHEN name = 'workflow.run' THEN 'agent'
     -- Google ADK repeats the results of parallel calls as those of one more.
     WHEN attributes['gen_ai.tool.name'] = '(merged tools)' THEN 'other'
+    -- A task of CrewAI's, by OpenLLMetry.
+    WHEN
+      attributes['traceloop.span.kind'] = 'task'
+      AND attributes['gen_ai.operation.name'] = 'invoke_agent'
+      THEN 'other'
+    -- CrewAI tells a failure twice, and of tools that do not exist.
+    WHEN
+      attributes['crewai.event_name'] = 'tool_failure_detected'
+      OR attributes['crewai.tool.failure.reason'] = 'unknown_tool'
+      THEN 'other'
     ELSE
       CASE coalesce(attributes['gen_ai.operation.name'], attributes['mcp.method.name'])
         WHEN 'invoke_workflow' THEN 'agent'
@@ -330,14 +142,17 @@ SELECT
             WHEN
               regexp_matches(
                 attributes['gen_ai.operation.name'],
-                '^(create_agent|embeddings|rerank|retrieval|\w+_memory|\w+_memory_store)$'
+                '^(create_agent|execute_task|embeddings|rerank|retrieval|\w+_memory(_store)?)$'
               )
               THEN 'other'
           END
       END
   END AS operation,
-  -- openai-agents-v2 writes the latter where no span names an agent.
-  nullif(attributes['gen_ai.agent.name'], 'OpenAI Agent') AS agent_name,
+  -- CrewAI's name is a digest, and the role is the name. openai-agents-v2 writes the last where no
+  -- span names an agent.
+  coalesce(
+    attributes['crewai.agent.role'], nullif(attributes['gen_ai.agent.name'], 'OpenAI Agent')
+  ) AS agent_name,
   coalesce(
     attributes['gen_ai.tool.name'],
     CASE
@@ -363,7 +178,14 @@ SELECT
       attributes['code.function.return.value']
     )
   ) AS result,
-  user_input,
+  -- How smolagents ends a plan, which it asks for like an answer.
+  CASE
+    WHEN contains(attributes['gen_ai.request.stop_sequences'], '"<end_plan>"') THEN answer
+  END AS plan,
+  -- A crew of CrewAI's that was given no inputs got `null`.
+  CASE
+    WHEN coalesce(attributes['crewai.crew.inputs'], '') <> 'null' THEN user_input
+  END AS user_input,
   CASE WHEN NOT coalesce(is_overwritten, FALSE) THEN answer END AS answer,
   failed
   OR attributes['error.type'] IS NOT NULL
@@ -380,10 +202,22 @@ SELECT
       attributes['gen_ai.usage.input_tokens'], attributes['gen_ai.usage.prompt_tokens']
     ) AS BIGINT
   ) AS input_tokens,
-  try_cast(
-    coalesce(
-      attributes['gen_ai.usage.output_tokens'], attributes['gen_ai.usage.completion_tokens']
-    ) AS BIGINT
+  -- Google counts thoughts beside what else is said, and some tell them in the total alone.
+  coalesce(
+    CASE
+      WHEN
+        starts_with(attributes['gen_ai.provider.name'], 'gcp.')
+        AND attributes['gen_ai.usage.reasoning.output_tokens'] IS NULL
+        AND attributes['gen_ai.usage.output_tokens'] IS NOT NULL
+        THEN
+          try_cast(attributes['gen_ai.usage.total_tokens'] AS BIGINT)
+          - try_cast(attributes['gen_ai.usage.input_tokens'] AS BIGINT)
+    END,
+    try_cast(
+      coalesce(
+        attributes['gen_ai.usage.output_tokens'], attributes['gen_ai.usage.completion_tokens']
+      ) AS BIGINT
+    )
   ) AS output_tokens,
   try_cast(
     coalesce(
@@ -420,6 +254,7 @@ SELECT
   coalesce(attributes['gen_ai.conversation.id'], attributes['session.id']) AS conversation_id,
   -- Of a tool's arguments and result it does not say which.
   CASE
+    WHEN attributes['ag2.tool.call.result.truncated'] = 'true' THEN ['result_truncated']
     WHEN coalesce(attributes['anthropic.content.truncated'], '') <> 'true' THEN []
     WHEN attributes['anthropic.tool_result.content'] IS NULL THEN ['truncated']
     ELSE ['truncated', 'result_truncated']

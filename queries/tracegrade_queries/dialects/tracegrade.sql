@@ -23,10 +23,16 @@ WITH marked_spans AS (
         THEN '.'
       ELSE '(arguments|input\.value)"'
     END AS own_content,
-    '(result|output\.value)"' AS own_result
+    '(result|output\.value)"' AS own_result,
+    -- Imports make such a span of each reply in a chat, whoever wrote that.
+    coalesce(
+      scope_name = 'tracegrade.import' AND attributes['gen_ai.operation.name'] = 'execute_tool',
+      FALSE
+    ) AS is_logged_reply
   FROM bucket_spans
   WHERE
-    list_has_any(
+    is_logged_reply
+    OR list_has_any(
       map_keys(attributes),
       [
         'tracegrade.step.kind',
@@ -38,8 +44,11 @@ WITH marked_spans AS (
         'tracegrade.trial',
         'tracegrade.run.mode',
         'tracegrade.outcome',
+        'tracegrade.injection',
         'tracegrade.redacted',
         'tracegrade.synthetic_time',
+        'tracegrade.tool.cost',
+        'tracegrade.tool.effect',
         'tracegrade.truncated'
       ]
     )
@@ -60,6 +69,7 @@ SELECT
   attributes['tracegrade.plan'] AS plan,
   attributes['tracegrade.tool.effect'] AS effect,
   try_cast(attributes['tracegrade.tool.cost'] AS DOUBLE) AS cost,
+  is_logged_reply AS from_log,
   linked_span_id,
   try_cast(attributes['tracegrade.step.index'] AS BIGINT) AS process_order,
   attributes['tracegrade.sub_goal.id'] AS sub_goal,
@@ -69,6 +79,9 @@ SELECT
   try_cast(attributes['tracegrade.trial'] AS INTEGER) AS trial,
   attributes['tracegrade.run.mode'] AS run_mode,
   attributes['tracegrade.outcome'] AS outcome,
+  -- Who kills a run says so in spans of its own: an agent could take its failures out.
+  CASE WHEN scope_name = 'tracegrade.harness' THEN attributes['tracegrade.injection'] END
+    AS injection,
   list_filter(
     [
       CASE

@@ -13,6 +13,51 @@
 --   bucket_spans
 -- Order:
 --   none
+CREATE OR REPLACE TEMP VIEW traceloop_llama_index AS
+WITH wholes AS (
+  SELECT
+    key,
+    try_cast(attributes['traceloop.entity.input'] AS JSON) AS heard,
+    try_cast(attributes['traceloop.entity.output'] AS JSON) AS said
+  FROM bucket_spans
+  WHERE
+    scope_name = 'opentelemetry.instrumentation.llamaindex'
+    AND attributes['gen_ai.operation.name'] = 'chat'
+),
+
+messages AS (
+  SELECT
+    key,
+    'in' AS direction,
+    generate_subscripts(cast(heard -> '$.messages' AS JSON[]), 1) AS message_position,
+    unnest(cast(heard -> '$.messages' AS JSON[])) AS message
+  FROM wholes
+  WHERE json_type(heard, '$.messages[0].blocks') = 'ARRAY'
+  UNION ALL
+  SELECT
+    key,
+    'out' AS direction,
+    0 AS message_position,
+    said -> '$.message' AS message
+  FROM wholes
+  WHERE json_type(said, '$.message.blocks') = 'ARRAY'
+)
+
+SELECT
+  key,
+  direction,
+  message_position,
+  json_object(
+    'role', message ->> '$.role',
+    'tool_call_id', message ->> '$.additional_kwargs.tool_call_id',
+    'content', if(
+      message ->> '$.role' = 'tool',
+      to_json(array_to_string(message ->> '$.blocks[*].text', chr(10))),
+      llama_index_content(message -> '$.blocks')
+    )
+  ) AS message
+FROM messages;
+
 CREATE OR REPLACE TEMP TABLE traceloop_messages AS
 WITH entries AS (
   SELECT
@@ -168,10 +213,53 @@ SELECT
   requests.call_id,
   requests.arguments
 FROM requests
-INNER JOIN messages USING (key, direction, message_position);
+INNER JOIN messages USING (key, direction, message_position)
+UNION ALL BY NAME
+FROM chat_parts('traceloop_llama_index');
 
 CREATE OR REPLACE TEMP VIEW traceloop_operations AS
-WITH callers AS (
+-- Steps of a workflow of LlamaIndex tell which agent it is.
+WITH workflow_steps AS MATERIALIZED (
+  SELECT
+    trace_id,
+    span_id,
+    parent_span_id,
+    start_ns,
+    try_cast(attributes['traceloop.entity.output'] AS JSON) ->> '$.current_agent_name'
+      AS agent_name
+  FROM bucket_spans
+  WHERE
+    scope_name = 'opentelemetry.instrumentation.llamaindex'
+    AND contains(attributes['traceloop.entity.output'], '"current_agent_name": "')
+),
+
+-- A model call stands in another span below the step that asks the model.
+workflow_agents AS (
+  SELECT
+    agents.key,
+    arg_min(workflow_steps.agent_name, workflow_steps.start_ns) AS agent_name
+  FROM workflow_steps
+  INNER JOIN bucket_spans AS agents
+    ON
+      workflow_steps.trace_id = agents.trace_id
+      AND workflow_steps.parent_span_id = agents.span_id
+  GROUP BY agents.key
+  UNION ALL
+  SELECT
+    models.key,
+    any_value(workflow_steps.agent_name) AS agent_name
+  FROM workflow_steps
+  INNER JOIN bucket_spans AS requests
+    ON
+      workflow_steps.trace_id = requests.trace_id
+      AND workflow_steps.span_id = requests.parent_span_id
+  INNER JOIN bucket_spans AS models
+    ON requests.trace_id = models.trace_id AND requests.span_id = models.parent_span_id
+  WHERE models.attributes['gen_ai.operation.name'] = 'chat'
+  GROUP BY models.key
+),
+
+callers AS (
   SELECT
     trace_id,
     span_id
@@ -222,9 +310,16 @@ marked AS (
         AND bucket_spans.attributes['gen_ai.operation.name'] IS NULL
         AND json_type(output, '$.outputs.messages') = 'ARRAY'
         THEN 'agent'
+      -- An agent of LlamaIndex that another one's tool runs.
+      WHEN
+        bucket_spans.scope_name = 'opentelemetry.instrumentation.llamaindex'
+        AND bucket_spans.attributes['traceloop.entity.name'] = 'run.task'
+        THEN 'agent'
       ELSE bucket_spans.attributes['traceloop.span.kind']
-    END AS kind
+    END AS kind,
+    workflow_agents.agent_name AS workflow_agent
   FROM bucket_spans
+  LEFT JOIN workflow_agents USING (key)
   LEFT JOIN last_texts('traceloop_messages') AS spoken USING (key)
   LEFT JOIN callers
     ON
@@ -280,11 +375,14 @@ SELECT
     ELSE 'other'
   END AS operation,
   CASE
+    WHEN marked.workflow_agent IS NOT NULL THEN marked.workflow_agent
     WHEN marked.kind = 'agent'
       THEN
         coalesce(
           marked.attributes['gen_ai.agent.name'], marked.attributes['traceloop.entity.name']
         )
+    WHEN marked.kind IN ('model', 'tool')
+      THEN marked.attributes['traceloop.association.properties.lc_agent_name']
   END AS agent_name,
   CASE
     WHEN marked.kind = 'workflow'
@@ -317,7 +415,7 @@ SELECT
   CASE
     WHEN marked.kind <> 'tool' THEN NULL
     WHEN marked.is_workflow_tool
-      THEN array_to_string(marked.output ->> '$.tool_output.blocks[*].text', '\n')
+      THEN array_to_string(marked.output ->> '$.tool_output.blocks[*].text', chr(10))
     WHEN marked.printed.status <> ''
       THEN
         coalesce(

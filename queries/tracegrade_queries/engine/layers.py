@@ -9,6 +9,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import NamedTuple
 
+from tracegrade.suggestions import did_you_mean
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, VERDICTS, Table
 from tracegrade_queries.engine.sql import QUERIES, Queries, Saved, saved_queries
 from tracegrade_queries.errors import UnknownQuery
@@ -67,5 +68,6 @@ def find_query(name: str) -> str:
     for layer in (BUILT, *higher_layers()):
         if name in layer.queries.paths:
             return layer.queries.text(name)
-    msg = f"no query is named '{name}'; `tracegrade sql --list` shows the saved ones"
+    hint = did_you_mean(name, list(saved())) or "`tracegrade sql --list` shows the saved ones"
+    msg = f"no query is named '{name}'; {hint}"
     raise UnknownQuery(msg)

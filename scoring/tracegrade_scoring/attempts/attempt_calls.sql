@@ -18,7 +18,7 @@
 --   turn             INTEGER    Of that trajectory, from 0; NULL if not known.
 --   tool_name        VARCHAR    NULL if the trace does not say.
 --   arguments        VARCHAR    Canonical JSON; raw text if it is not JSON; NULL if not captured.
---   parsed           BOOLEAN    Arguments were captured and are JSON.
+--   parsed           BOOLEAN    Arguments were captured and are JSON, not nested too deeply.
 --   result           VARCHAR    What the tool returned, else what the model saw; NULL if neither.
 --   status           VARCHAR    ok | error | not_executed | unknown.
 --   failed           BOOLEAN    Never NULL.
@@ -26,6 +26,8 @@
 --   effect           VARCHAR    read | write | destructive; the registry's, else the span's.
 --   cost             DOUBLE     The registry's, else the span's; NULL if neither says.
 --   offered          BOOLEAN    Offered to the model call or the run; NULL if unknown.
+--   may_change       BOOLEAN    It is no read, and its tool not made up: not offered (not known,
+--                               where tools are), and the call failed. Never NULL.
 --   sub_goal         VARCHAR    Named on the span; NULL if none.
 --   decision         VARCHAR    Named on the span; NULL if none.
 --   span_id          VARCHAR    Executing span, else the requesting one.
@@ -34,7 +36,12 @@
 --   result_missing   BOOLEAN    Likewise of the result.
 -- Order:
 --   attempt_id, call_index
-WITH made AS (
+WITH registry AS (
+  SELECT count(*) > 0 AS known
+  FROM task_tools
+),
+
+made AS (
   SELECT
     attempt_order.attempt_id,
     attempt_order.calls_before AS call_index,
@@ -43,12 +50,17 @@ WITH made AS (
     coalesce(steps.result, observed_results.content) AS returned,
     task_tools.effect AS known_effect,
     task_tools.cost AS known_cost,
+    NOT coalesce(
+      steps.offered,
+      steps.tool_name IS NULL OR task_tools.tool_name IS NOT NULL OR NOT registry.known
+    ) AS not_offered,
     pattern_matches.fits AS fits_errors
   FROM attempt_order
   INNER JOIN steps USING (trajectory_id, step_index)
   LEFT JOIN observed_results USING (trajectory_id, step_index)
   LEFT JOIN pattern_matches USING (trajectory_id, step_index)
   LEFT JOIN task_tools USING (tool_name)
+  CROSS JOIN registry
   WHERE
     attempt_order.kind = 'tool_call'
     AND steps.kind = 'tool_call'
@@ -88,7 +100,8 @@ SELECT
   turn,
   tool_name,
   arguments,
-  coalesce(json_valid(arguments), FALSE) AS parsed,
+  coalesce(json_valid(arguments) AND NOT list_contains(flags, 'unparsed_arguments'), FALSE)
+    AS parsed,
   returned AS result,
   status,
   failed_by IS NOT NULL AS failed,
@@ -96,6 +109,8 @@ SELECT
   coalesce(known_effect, effect) AS effect,
   coalesce(known_cost, cost) AS cost,
   offered,
+  coalesce(coalesce(known_effect, effect) <> 'read', TRUE)
+  AND NOT (not_offered AND failed_by IS NOT NULL) AS may_change,
   sub_goal,
   decision,
   span_id,

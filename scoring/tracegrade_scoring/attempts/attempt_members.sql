@@ -1,5 +1,8 @@
 -- Which trajectories make up each attempt: a root trajectory and all its sub-agents.
 --
+-- A run that was killed on purpose is none, and neither are its sub-agents'. Source:
+-- docs/metrics.md, section 6.1.
+--
 -- Reads:
 --   trajectories
 -- Columns:
@@ -15,7 +18,9 @@ WITH RECURSIVE members AS (
     0 AS depth
   FROM trajectories AS children
   LEFT JOIN trajectories AS parents ON children.parent_trajectory_id = parents.trajectory_id
-  WHERE parents.trajectory_id IS NULL
+  WHERE
+    parents.trajectory_id IS NULL
+    AND children.injection IS NULL
   UNION ALL
   SELECT
     members.attempt_id,

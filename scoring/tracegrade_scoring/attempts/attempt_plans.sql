@@ -10,8 +10,10 @@
 --   plan_index    INTEGER  Dense from 0; one row for each attempt_id and plan_index.
 --   step_index    INTEGER  Of the plan in the root trajectory.
 --   calls_before  INTEGER  Tool calls of the attempt before the plan, those of sub-agents too.
---   plan          VARCHAR  JSON as declared; NULL if its content was not captured.
+--   plan          VARCHAR  JSON as declared, or made of a list in words; NULL if it is not known.
 --   plan_key      VARCHAR  The same for equal texts, and short; NULL where plan is.
+--   fault         VARCHAR  Why the plan is not known: content_missing, or plan_unreadable where
+--                          its words are no list; NULL if it is.
 -- Order:
 --   none
 SELECT
@@ -22,7 +24,12 @@ SELECT
   steps.step_index,
   attempt_order.calls_before,
   steps.plan,
-  md5(steps.plan) AS plan_key
+  md5(steps.plan) AS plan_key,
+  CASE
+    WHEN steps.plan IS NOT NULL THEN NULL
+    WHEN steps.content IS NULL THEN 'content_missing'
+    ELSE 'plan_unreadable'
+  END AS fault
 FROM attempt_order
 INNER JOIN steps USING (trajectory_id, step_index)
 WHERE

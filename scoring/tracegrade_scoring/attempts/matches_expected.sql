@@ -2,10 +2,11 @@
 --
 -- found, expected: canonical JSON; found is NULL where there is no value. pattern: RE2, searched
 -- anywhere in a text; FALSE for values of other types. low, high: the bounds of a number, both
--- included. FALSE where nothing is found; NULL where expected is, since the value was not bound.
--- Source: docs/metrics.md, section 0.5.
-CREATE OR REPLACE TEMP MACRO matches_expected(FOUND, EXPECTED, PATTERN, LOW, HIGH) AS
+-- included. optional: whether there need be no value. FALSE where nothing is found; NULL where
+-- expected is, since the value was not bound. Source: docs/metrics.md, section 0.5.
+CREATE OR REPLACE TEMP MACRO matches_expected(FOUND, EXPECTED, PATTERN, LOW, HIGH, OPTIONAL) AS
 CASE
+  WHEN found IS NULL AND optional THEN TRUE
   WHEN expected IS NULL THEN NULL
   WHEN found IS NULL THEN FALSE
   WHEN pattern IS NOT NULL

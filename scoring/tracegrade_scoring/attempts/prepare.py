@@ -2,7 +2,8 @@
 
 Its own module because each metric's tests start from here. The connection needs `steps`,
 `trajectories` and `verdicts`; temporary tables of these names stand before the lake's, which is
-how the job scores a part of the lake at a time.
+how the job scores a part of the lake at a time. A task file may say that calls of a tool are
+something else than their names tell (docs/metrics.md, section 0.8); `steps` then says so too.
 
 Makes:
     argument_matches (from patterned_calls): which patterns the arguments of a call match
@@ -10,6 +11,8 @@ Makes:
     pattern_matches (from patterned_results): which error patterns a result matches
     plans (from attempt_plans): the plans that attempts declared
 """
+
+from typing import Final
 
 import duckdb
 
@@ -20,17 +23,32 @@ from tracegrade_scoring.relations import create_macro, materialise, put
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.relations import register
 
+_KINDS: Final = """
+  UPDATE steps SET
+    kind = task_tools.kind,
+    status = if(task_tools.kind = 'tool_call', coalesce(steps.status, 'unknown'), NULL),
+    plan = if(task_tools.kind = 'plan', coalesce(steps.plan, steps.arguments), NULL)
+  FROM task_tools
+  WHERE
+    steps.tool_name = task_tools.tool_name
+    AND steps.kind IN ('tool_call', 'plan', 'handoff', 'answer')
+    AND steps.kind <> task_tools.kind
+"""
+"""What calls of a tool are by its name, a task file may say otherwise."""
+
 
 def create_relations(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
     """Create what every metric reads.
 
-    That is the task relations, `attempt_members`, `calls`, `plans`, `attempt_tasks`,
-    `argument_patterns` and `attempts`. Their columns stand in the headers of the queries of the
-    same names, and for the task relations in `tasks/relations.py`.
+    That is the task relations, `attempt_members`, `calls`, `plans`,
+    `attempt_tasks`, `argument_patterns` and `attempts`. Their columns stand in the headers of the
+    queries of the same names, and for the task relations in `tasks/relations.py`.
     """
     create_macro(con, "matches_expected")
     create_macro(con, "score_of")
     register(con, specification)
+    if any(tool.kind for tool in specification.tools.values()):
+        con.execute(_KINDS)
     materialise(con, "attempt_members")
     materialise(con, "attempt_order")
     materialise(con, "observed_results")

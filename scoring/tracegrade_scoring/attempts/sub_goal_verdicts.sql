@@ -8,12 +8,14 @@
 --   attempt_id  INTEGER  One row for each attempt_id and sub_goal.
 --   sub_goal    VARCHAR  As the verdicts name it.
 --   holds       BOOLEAN  Whether it was completed at the end; NULL if the first could not tell.
+--   disagree    BOOLEAN  Verdicts of that source said yes and no.
 -- Order:
 --   none
 SELECT
   attempt_id,
   sub_goal,
-  arg_min_null(success, list_position(['verifier', 'evaluation', 'judge'], rank)) AS holds
+  arg_min_null(success, list_position(['verifier', 'evaluation', 'judge'], rank)) AS holds,
+  arg_min(disagree, list_position(['verifier', 'evaluation', 'judge'], rank)) AS disagree
 FROM verdict_opinions
 WHERE sub_goal <> ''
 GROUP BY attempt_id, sub_goal;

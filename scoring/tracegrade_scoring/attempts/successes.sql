@@ -15,6 +15,7 @@
 --   success          BOOLEAN  NULL if not known or in error.
 --   success_source   VARCHAR  verifier | task | evaluation | judge | trace; NULL if not known.
 --   verifier_failed  BOOLEAN  A verifier gave no usable result.
+--   disagree         BOOLEAN  Verdicts of the source that decided said yes and no.
 -- Order:
 --   attempt_id
 WITH opinions AS (
@@ -23,7 +24,8 @@ WITH opinions AS (
     max(success) FILTER (WHERE rank = 'verifier') AS by_verifier,
     coalesce(bool_or(rank = 'verifier' AND success IS NULL), FALSE) AS verifier_failed,
     max(success) FILTER (WHERE rank = 'evaluation') AS by_evaluation,
-    max(success) FILTER (WHERE rank = 'judge') AS by_judge
+    max(success) FILTER (WHERE rank = 'judge') AS by_judge,
+    list(rank) FILTER (WHERE disagree) AS disagreeing
   FROM verdict_opinions
   WHERE sub_goal = ''
   GROUP BY attempt_id
@@ -34,6 +36,7 @@ known AS (
     attempt_members.attempt_id,
     coalesce(opinions.verifier_failed, FALSE) AS verifier_failed,
     opinions.by_verifier,
+    opinions.disagreeing,
     criterion_results.success AS by_task,
     opinions.by_evaluation,
     opinions.by_judge,
@@ -45,7 +48,7 @@ known AS (
   WHERE attempt_members.depth = 0
 )
 
-SELECT
+SELECT  -- noqa: ST06
   attempt_id,
   CASE
     WHEN NOT verifier_failed
@@ -58,6 +61,7 @@ SELECT
     WHEN by_judge IS NOT NULL THEN 'judge'
     WHEN by_trace IS NOT NULL THEN 'trace'
   END AS success_source,
-  verifier_failed
+  verifier_failed,
+  coalesce(list_contains(disagreeing, success_source), FALSE) AS disagree
 FROM known
 ORDER BY attempt_id;

@@ -1,8 +1,8 @@
 -- The verdicts on the success of each attempt and on its sub-goals, by source.
 --
 -- A label that is a word for success or failure decides, else the value: at least 0.7 of a judge
--- or an evaluation result, 1 of others. Of one rank all must agree on success, and one that could
--- not tell makes it unknown. Source: docs/metrics.md, section 8.3.
+-- or an evaluation result, 1 of others. Of one rank all must say yes, and one that could not
+-- tell makes it unknown. Source: docs/metrics.md, section 8.3.
 --
 -- Reads:
 --   verdicts
@@ -11,6 +11,7 @@
 --   sub_goal    VARCHAR  '' where it is about the attempt.
 --   rank        VARCHAR  verifier | evaluation | judge.
 --   success     BOOLEAN  NULL if one of them could not tell.
+--   disagree    BOOLEAN  One of them said yes and another no.
 -- Order:
 --   none
 WITH read_verdicts AS (
@@ -38,7 +39,8 @@ SELECT
   attempt_id,
   sub_goal,
   rank,
-  CASE WHEN count(success) = count(*) THEN bool_and(success) END AS success
+  CASE WHEN count(success) = count(*) THEN bool_and(success) END AS success,
+  coalesce(bool_or(success) AND NOT bool_and(success), FALSE) AS disagree
 FROM read_verdicts
 WHERE sub_goal IS NOT NULL
 GROUP BY attempt_id, sub_goal, rank;

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from tracegrade_scoring.compare.attempts import SIDES
 from tracegrade_scoring.compare.judgement import Judgement
 from tracegrade_scoring.compare.model import Compared, Comparison, FailureMode, TaskChange
 from tracegrade_scoring.compare.rules import RuleOutcome
@@ -36,6 +37,9 @@ def _comparison(comparison: Comparison, outcomes: tuple[RuleOutcome, ...]) -> di
             {"task_category": change.category, **change.found._asdict()}
             for change in comparison.categories
         ],
+        "unplanned": dict(zip(SIDES, comparison.unplanned, strict=True)),
+        "disputed": dict(zip(SIDES, comparison.disputed, strict=True)),
+        "missing_attempts": dict(zip(SIDES, comparison.missing_attempts, strict=True)),
         "by_task": [_task(task) for task in comparison.tasks],
         "mock_live_divergence": [
             {

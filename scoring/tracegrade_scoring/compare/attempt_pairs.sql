@@ -1,4 +1,4 @@
--- Attempts of each task that both releases ran, and how many succeeded.
+-- Attempts of each task that either release ran, and how many succeeded.
 --
 -- Reads:
 --   attempt_successes
@@ -11,7 +11,7 @@
 --   run_mode           VARCHAR  NULL if the trace does not say.
 --   task_id            VARCHAR  One row for each of the three.
 --   task_category      VARCHAR  NULL if not known; the first by name if its runs differ.
---   base_valid         BIGINT   Attempts of known success.
+--   base_valid         BIGINT   Attempts of known success; 0 if it did not run the task.
 --   base_correct       BIGINT   Of these, successful.
 --   base_invalid       BIGINT   Attempts of unknown success, which are not failures.
 --   candidate_valid    BIGINT   As for the base, likewise below.
@@ -36,29 +36,30 @@ categories AS (
     task_id,
     min(task_category) AS task_category
   FROM compared_runs
+  WHERE task_id IS NOT NULL
   GROUP BY agent_name, run_mode, task_id
 )
 
 SELECT
-  base_attempts.agent_name,
-  base_attempts.run_mode,
-  base_attempts.task_id,
+  categories.agent_name,
+  categories.run_mode,
+  categories.task_id,
   categories.task_category,
-  base_attempts.valid_attempts AS base_valid,
-  base_attempts.correct AS base_correct,
-  base_attempts.invalid AS base_invalid,
-  candidate_attempts.valid_attempts AS candidate_valid,
-  candidate_attempts.correct AS candidate_correct,
-  candidate_attempts.invalid AS candidate_invalid
-FROM base_attempts
-INNER JOIN candidate_attempts
+  coalesce(base_attempts.valid_attempts, 0) AS base_valid,
+  coalesce(base_attempts.correct, 0) AS base_correct,
+  coalesce(base_attempts.invalid, 0) AS base_invalid,
+  coalesce(candidate_attempts.valid_attempts, 0) AS candidate_valid,
+  coalesce(candidate_attempts.correct, 0) AS candidate_correct,
+  coalesce(candidate_attempts.invalid, 0) AS candidate_invalid
+FROM categories
+LEFT JOIN base_attempts
   ON
-    base_attempts.task_id = candidate_attempts.task_id
-    AND base_attempts.agent_name IS NOT DISTINCT FROM candidate_attempts.agent_name
-    AND base_attempts.run_mode IS NOT DISTINCT FROM candidate_attempts.run_mode
-INNER JOIN categories
+    categories.task_id = base_attempts.task_id
+    AND categories.agent_name IS NOT DISTINCT FROM base_attempts.agent_name
+    AND categories.run_mode IS NOT DISTINCT FROM base_attempts.run_mode
+LEFT JOIN candidate_attempts
   ON
-    base_attempts.task_id = categories.task_id
-    AND base_attempts.agent_name IS NOT DISTINCT FROM categories.agent_name
-    AND base_attempts.run_mode IS NOT DISTINCT FROM categories.run_mode
-ORDER BY base_attempts.agent_name, base_attempts.run_mode, base_attempts.task_id;
+    categories.task_id = candidate_attempts.task_id
+    AND categories.agent_name IS NOT DISTINCT FROM candidate_attempts.agent_name
+    AND categories.run_mode IS NOT DISTINCT FROM candidate_attempts.run_mode
+ORDER BY categories.agent_name, categories.run_mode, categories.task_id;

@@ -8,7 +8,13 @@ from typing import Annotated
 import typer
 
 from tracegrade_scoring.rendering.formats import render
-from tracegrade_scoring.rendering.options import LakeOption, LevelOption
+from tracegrade_scoring.rendering.options import (
+    LakeOption,
+    LevelOption,
+    MissingAttempts,
+    MissingOption,
+    TrialsOption,
+)
 from tracegrade_scoring.rendering.output import put_out
 
 
@@ -42,15 +48,20 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             metavar="RULE",
         ),
     ] = None,
+    missing: MissingOption = MissingAttempts.EXCLUDE,
+    trials: TrialsOption = 0,
     level: LevelOption = 0.95,
 ) -> None:
     """Compare two releases on the tasks that both ran: is the new one better, and what broke?"""
+    from tracegrade_scoring.compare.attempts import AttemptCounting
     from tracegrade_scoring.compare.judgement import judge
     from tracegrade_scoring.compare.lake import read_lake
     from tracegrade_scoring.compare.rules import parse_rules
 
     rules = parse_rules(fail_on or ())
-    found = read_lake(lake, partial(typer.echo, err=True), base, candidate, agent, level)
+    counting = AttemptCounting(missing.value, trials)
+    note = partial(typer.echo, err=True)
+    found = read_lake(lake, note, base, candidate, agent, level, counting)
     judgement = judge(found, rules)
     text = render(judgement, "tracegrade_scoring.compare", format_, out)
     put_out(text, out, "comparison")

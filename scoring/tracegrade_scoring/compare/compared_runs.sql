@@ -1,7 +1,8 @@
 -- The scored trajectories of the two releases that are compared, sub-agents' included.
 --
 -- What is compared: the tasks that both ran, one beside the other; or, in a cohort without such a
--- task, the runs of no known task on either side. A run that a later one superseded is out.
+-- task, the runs of no known task on either side. A run that a later one superseded is out,
+-- and so is one that was killed on purpose.
 --
 -- Reads:
 --   superseded_runs
@@ -32,7 +33,9 @@ WITH sides AS (
     task_category,
     CASE release WHEN $base THEN 'base' ELSE 'candidate' END AS side
   FROM trajectory_scores
-  WHERE release IN ($base, $candidate)
+  WHERE
+    release IN ($base, $candidate)
+    AND success.reason IS DISTINCT FROM 'killed_run'
 ),
 
 compared AS (

@@ -5,10 +5,8 @@ docs/metrics.md, section 7.4; planning quality that no task asks for counts as 1
 """
 
 from collections.abc import Mapping
-from math import sqrt
+from math import fsum, sqrt
 from typing import Final, NamedTuple, TypeAlias
-
-import numpy as np
 
 from tracegrade_scoring.compare.flags import paired_flags, unpaired_flags
 from tracegrade_scoring.compare.model import Compared
@@ -97,20 +95,20 @@ class AxesOfSide(NamedTuple):
     def variance(self, value: float, axes: Axes) -> float:
         """Return that of the T-Score of these axes, by the delta method; 0 for a T-Score of 0."""
         weights = PRESETS[DEFAULT]
-        slopes = np.array(
-            [
-                value**2 * weight / (sum(weights) * axis**2) if axis else 0.0
-                for weight, axis in zip(weights, axes, strict=True)
-            ]
+        slopes = [
+            value**2 * weight / (fsum(weights) * axis**2) if axis else 0.0
+            for weight, axis in zip(weights, axes, strict=True)
+        ]
+        products = [
+            [self.tsa_tsa, self.tsa_pq, self.tsa_ra],
+            [self.tsa_pq, self.pq_pq, self.pq_ra],
+            [self.tsa_ra, self.pq_ra, self.ra_ra],
+        ]
+        spread = fsum(
+            slopes[i] * product * slopes[j]
+            for i, row in enumerate(products)
+            for j, product in enumerate(row)
         )
-        products = np.array(
-            [
-                [self.tsa_tsa, self.tsa_pq, self.tsa_ra],
-                [self.tsa_pq, self.pq_pq, self.pq_ra],
-                [self.tsa_ra, self.pq_ra, self.ra_ra],
-            ]
-        )
-        spread = float(slopes @ products @ slopes)
         return max(0.0, spread) * self.attempts / (self.attempts - 1)
 
 

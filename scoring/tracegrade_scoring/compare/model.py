@@ -39,7 +39,7 @@ class Compared:
     metric: str
     found: Difference
     base_scored: int
-    """Runs with a value, of the tasks that both ran."""
+    """Runs with a value, of the tasks that the values are over; of success, attempts."""
     base_runs: int
     candidate_scored: int
     candidate_runs: int
@@ -158,6 +158,12 @@ class Comparison:
     """By task id."""
     mocked_tools: tuple[MockedTool, ...] = ()
     """Of this agent, all run modes of both releases."""
+    unplanned: tuple[int, int] = (0, 0)
+    """Runs of base and candidate whose planning quality is 0 by definition: they show no plan."""
+    disputed: tuple[int, int] = (0, 0)
+    """Runs of base and candidate on whose success verdicts of the deciding source disagree."""
+    missing_attempts: tuple[int, int] = (0, 0)
+    """Attempts of base and candidate, missing or of unknown success, that count as failures."""
 
     @property
     def ranked_oppositely(self) -> bool:

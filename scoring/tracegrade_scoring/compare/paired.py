@@ -6,7 +6,7 @@ both; Holm [Holm 1979] over several.
 """
 
 from collections.abc import Sequence
-from math import comb
+from math import comb, fsum
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -76,7 +76,7 @@ def difference(
 
 
 def _rate(sides: Sequence[tuple[float, float]]) -> float:
-    return sum((top for top, _ in sides), 0.0) / sum((bottom for _, bottom in sides), 0.0)
+    return fsum(top for top, _ in sides) / fsum(bottom for _, bottom in sides)
 
 
 def _with_interval(found: Difference, pairs: Sequence[TaskPair], level: float) -> Difference:

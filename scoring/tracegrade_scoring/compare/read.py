@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 from duckdb import DuckDBPyConnection
 
 from tracegrade_queries.engine.relations import make_table
+from tracegrade_scoring.compare.attempts import KNOWN_ALONE, AttemptCounting, counted_attempts
 from tracegrade_scoring.compare.composite import (
     AXES,
     AxesOfSide,
@@ -37,19 +38,20 @@ from tracegrade_scoring.relations import materialise, only
 from tracegrade_scoring.rendering.rows import Row, read_rows
 from tracegrade_scoring.sql import query
 from tracegrade_scoring.statistics.intervals import LEVEL
-from tracegrade_scoring.statistics.reliability import Attempts, passes
+from tracegrade_scoring.statistics.reliability import TRIES, Attempts, passes
 
 Agent: TypeAlias = tuple[str | None, str | None]
 """Agent and run mode."""
 
 
-def read_comparisons(
+def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
     con: DuckDBPyConnection,
     lake: str,
     base: str,
     candidate: str,
     agent: str | None = None,
     level: float = LEVEL,
+    counting: AttemptCounting = KNOWN_ALONE,
 ) -> Comparisons:
     """Return both releases of every agent and run mode that has both.
 
@@ -60,6 +62,7 @@ def read_comparisons(
         candidate: The release after.
         agent: The only agent to compare; None for all.
         level: Of every interval, between 0 and 1.
+        counting: Which attempts count for success, pass@k and pass^k.
 
     Raises:
         NothingToCompare: No agent, or not this one, has scored runs of both in one run mode.
@@ -75,7 +78,10 @@ def read_comparisons(
     if not both or base == candidate:
         raise NothingToCompare(_nothing(con, base, candidate, agent))
     with only(con, ["trajectory_scores"], _COMPARED):  # an observed optimum is of these alone
-        scores = {"scores": _by_agent(read_rows(con, "score_pairs", base=base))}
+        scores = {
+            "scores": _by_agent(read_rows(con, "score_pairs", base=base)),
+            "remarks": _by_agent(read_rows(con, "score_remarks")),
+        }
         if not all(cohort.is_paired for cohort in both):
             means = sorted(TASK_MEANS)
             scores["unpaired"] = _by_agent(read_rows(con, "unpaired_sums", means=means))
@@ -87,7 +93,9 @@ def read_comparisons(
         "examples": _by_agent(read_rows(con, "mode_examples")),
     }
     mocked = read_rows(con, "mock_live_calls", **releases)
-    found = (_comparison(cohort, facts, mocked, level) for cohort in both)
+    found = (
+        _comparison(cohort, facts, (base, candidate), counting, mocked, level) for cohort in both
+    )
     return Comparisons(lake, base, candidate, level, tuple(found))
 
 
@@ -120,13 +128,14 @@ def _nothing(con: DuckDBPyConnection, base: str, candidate: str, agent: str | No
 def _comparison(
     cohort: Cohort,
     facts: Mapping[str, Mapping[Agent, list[Row]]],
+    releases: tuple[str, str],
+    counting: AttemptCounting,
     mocked: Sequence[Row],
     level: float,
 ) -> Comparison:
     agent = (cohort.agent_name, cohort.run_mode)
-    scores, usage, attempts = (
-        facts[name].get(agent, []) for name in ("scores", "usage", "attempts")
-    )
+    scores, usage = (facts[name].get(agent, []) for name in ("scores", "usage"))
+    attempts, failures = counted_attempts(facts["attempts"].get(agent, []), counting)
     if cohort.is_paired:
         composite = _paired_composite(scores, level)
         metrics = {
@@ -143,19 +152,31 @@ def _comparison(
     return Comparison(
         cohort,
         found,
-        tuple(name for name, each in metrics.items() if _is_unmatched(each)),
+        tuple(name for name, rows in _by_metric(scores) if _is_unmatched(name, list(rows))),
         composite.missing,
         composite.pq_defaulted,
         tuple(_failure_modes(found, facts["examples"].get(agent, []))),
         tuple(_categories(attempts, level)),
         tuple(_task_changes(attempts, scores, usage)),
         tuple(_mocked_tools(mocked, cohort.agent_name)),
+        *_remarks(facts["remarks"].get(agent, []), *releases),
+        failures,
     )
 
 
-def _is_unmatched(compared: Compared) -> bool:
-    scored = compared.base_scored and compared.candidate_scored
-    return compared.found.base is None and scored > 0
+def _remarks(
+    rows: Sequence[Row], base: str, candidate: str
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return how many runs of either side show no plan, and on how many verdicts disagree."""
+    of = {row["release"]: (row["unplanned"], row["disputed"]) for row in rows}
+    before, after = of.get(base, (0, 0)), of.get(candidate, (0, 0))
+    return (before[0], after[0]), (before[1], after[1])
+
+
+def _is_unmatched(metric: str, rows: Sequence[Row]) -> bool:
+    """Return whether both sides have a metric, but no task has it on both."""
+    both = all(any(row[f"{side}_scored"] for row in rows) for side in ("base", "candidate"))
+    return both and not any(map(_pair_of(metric), rows))
 
 
 def _by_metric(rows: Iterable[Row]) -> Iterator[tuple[str, Iterator[Row]]]:
@@ -188,9 +209,10 @@ def _unpaired_metric(metric: str, base: Row, candidate: Row, level: float) -> Co
 
 def _compared(metric: str, rows: Sequence[Row], level: float) -> Compared:
     """Return one metric over the tasks with a value on both sides; the rows are its tasks."""
-    pairs = [pair for row in rows if (pair := _pair_of(metric)(row))]
+    found_pairs = [(row, pair) for row in rows if (pair := _pair_of(metric)(row))]
+    pairs = [pair for _, pair in found_pairs]
     counts = {
-        f"{side}_{count}": int(sum(row.get(f"{side}_{column}") or 0 for row in rows))
+        f"{side}_{count}": int(sum(row.get(f"{side}_{column}") or 0 for row, _ in found_pairs))
         for side in ("base", "candidate")
         for count, column in (("scored", _scored_column(rows)), ("runs", "runs"))
     }
@@ -247,23 +269,33 @@ def _unpaired_composite(rows: Sequence[Row], level: float) -> Composite:
 
 
 def _reliability(attempts: Sequence[Row], level: float) -> dict[str, Compared]:
-    """Return success over attempts, then pass@k and pass^k for every k that each task allows."""
+    """Return success over attempts, then pass@k and pass^k for every k that each task allows.
+
+    These are of the tasks with at least three attempts on both sides, as tiers are; of all tasks
+    where none has as many.
+    """
     known = [row for row in attempts if row["base_valid"] and row["candidate_valid"]]
+    often = [row for row in known if min(row["base_valid"], row["candidate_valid"]) >= TRIES]
+    repeated = often or known
+    success = _over_attempts("success", known, [_success(row) for row in known], level)
+    of_passes = {
+        name: _over_attempts(name, repeated, pairs, level)
+        for name, pairs in _passes(repeated).items()
+    }
+    return {"success": success, **of_passes}
+
+
+def _over_attempts(
+    metric: str, rows: Sequence[Row], pairs: Sequence[TaskPair], level: float
+) -> Compared:
+    """Return a metric of the attempts at these tasks."""
     counts = {
-        f"{side}_{count}": sum(sum(row[f"{side}_{name}"] for name in names) for row in attempts)
+        f"{side}_{count}": sum(sum(row[f"{side}_{name}"] for name in names) for row in rows)
         for side in ("base", "candidate")
         for count, names in (("scored", ("valid",)), ("runs", ("valid", "invalid")))
     }
-    rates = {"success": [_success(row) for row in known], **_passes(known)}
-    return {
-        name: Compared(
-            name,
-            difference(pairs, of_attempts=name == "success", level=level),
-            **counts,
-            flags=paired_flags(name, pairs),
-        )
-        for name, pairs in rates.items()
-    }
+    found = difference(pairs, of_attempts=metric == "success", level=level)
+    return Compared(metric, found, **counts, flags=paired_flags(metric, pairs))
 
 
 def _success(row: Row) -> TaskPair:

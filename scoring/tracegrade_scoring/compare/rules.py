@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from tracegrade.suggestions import did_you_mean
 from tracegrade_scoring.compare.model import Comparison, FailureMode
 from tracegrade_scoring.errors import BadRule
 from tracegrade_scoring.metrics import METRICS
@@ -124,16 +125,18 @@ def _parse(text: str) -> Rule:
         return ModeRule(text, _MODE_RULES[text])
     match = _LIMIT.fullmatch(text)
     if match is None:
-        msg = (
-            f"the rule '{text}' is not understood; write METRIC<NUMBER, METRIC.FIELD>NUMBER, "
-            f"{' or '.join(_MODE_RULES)}"
-        )
+        forms = f"write METRIC<NUMBER, METRIC.FIELD>NUMBER, {' or '.join(_MODE_RULES)}"
+        hint = did_you_mean(text, list(_MODE_RULES)) or forms
+        msg = f"the rule '{text}' is not understood; {hint}"
         raise BadRule(msg)
     metric, field = match["metric"], match["field"] or "difference"
     if metric not in METRICS and metric not in BESIDE and metric[:5] not in {"pass@", "pass^"}:
-        msg = f"the rule '{text}' names an unknown metric; known: {', '.join((*METRICS, *BESIDE))}"
+        known = (*METRICS, *BESIDE)
+        hint = did_you_mean(metric, known) or f"known: {', '.join(known)}"
+        msg = f"the rule '{text}' names an unknown metric '{metric}'; {hint}"
         raise BadRule(msg)
     if field not in _FIELDS:
-        msg = f"the rule '{text}' names an unknown field '{field}'; known: {', '.join(_FIELDS)}"
+        hint = did_you_mean(field, _FIELDS) or f"known: {', '.join(_FIELDS)}"
+        msg = f"the rule '{text}' names an unknown field '{field}'; {hint}"
         raise BadRule(msg)
     return Limit(text, metric, field, match["sign"], float(match["limit"]))

@@ -11,6 +11,7 @@ from tracegrade_scoring.compare.judgement import Judgement
 from tracegrade_scoring.compare.rules import RuleOutcome
 from tracegrade_scoring.compare.view import (
     CohortView,
+    ModeDifference,
     Row,
     cohort_view,
     mocked_headings,
@@ -75,8 +76,13 @@ def _mode_rows(view: CohortView) -> Table | None:
     sides = (view.base, view.candidate)
     return _numbers(
         ("failure mode", *sides, "change", f"{view.level} interval", ""),
-        ((row[:-1], f"e.g. {row.example}" if row.example else "") for row in view.modes),
+        ((row[:-2], _below_mode(row)) for row in view.modes),
     )
+
+
+def _below_mode(row: ModeDifference) -> str:
+    example = f"e.g. {row.example}" if row.example else ""
+    return "; ".join(filter(None, (example, row.basis)))
 
 
 def _numbers(headings: Sequence[str], rows: Iterable[tuple[Sequence[str], str]]) -> Table | None:

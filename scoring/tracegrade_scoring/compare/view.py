@@ -32,8 +32,10 @@ _USAGE_METRICS: Final = (
     Metric("cost_usd_per_run", "Cost per run, USD", USAGE, "", Scale.NUMBER, better=-1),
     Metric("steps_per_run", "Steps per run", USAGE, "", Scale.NUMBER, better=-1),
 )
-PASS_ROWS: Final = 6
-"""pass@k and pass^k that are shown first: up to k = 4."""
+LARGEST_SHOWN: Final = 4
+"""The k up to which pass@k and pass^k are shown first."""
+FIRST_PASSES: Final = ("pass@1", "pass^1")
+"""Both are the same."""
 TASK_ROWS: Final = 10
 """Tasks shown: those whose success changed most."""
 TRADE_OFFS: Final = {
@@ -68,6 +70,8 @@ class ModeDifference(NamedTuple):
     verdict: str
     """new, rose | rose | may be chance | ..."""
     example: str
+    basis: str
+    """Tasks and runs in which it can be told; '' if these are all that are compared."""
 
 
 @dataclass(frozen=True)
@@ -99,11 +103,12 @@ def cohort_view(comparison: Comparison, of: Comparisons) -> CohortView:
     composite = [_T_SCORE] if "t_score" in comparison.metrics else []
     known = main_metrics(comparison.metrics)
     passes = _passes(comparison)
-    main = [*composite, *known, *passes[:PASS_ROWS], *_used(comparison)]
-    # Of one attempt, both are the rate of success; failure modes have a table of their own.
-    elsewhere = {*(metric.name for metric in (*main, *passes)), "pass@1", "pass^1", *FAILURE_MODES}
+    first = [metric for metric in passes if _pass_order(metric.name)[0] <= LARGEST_SHOWN]
+    main = [*composite, *known, *first, *_used(comparison)]
+    # Failure modes have a table of their own.
+    elsewhere = {*(metric.name for metric in (*main, *passes)), *FIRST_PASSES, *FAILURE_MODES}
     others = more_metrics([name for name in comparison.metrics if name not in elsewhere])
-    more = [*passes[PASS_ROWS:], *others]
+    more = [*passes[len(first) :], *others]
     old, new = words.name(of.base), words.name(of.candidate)
     return CohortView(
         title=_title(comparison.cohort),
@@ -115,7 +120,7 @@ def cohort_view(comparison: Comparison, of: Comparisons) -> CohortView:
         findings=tuple(_findings(comparison, new)),
         rows=tuple(_score_rows(comparison, main)),
         more_rows=tuple(_score_rows(comparison, more)),
-        modes=tuple(map(_mode_row, comparison.failure_modes)),
+        modes=tuple(_mode_row(mode, comparison.cohort) for mode in comparison.failure_modes),
         categories=tuple(_category_rows(comparison)),
         tasks=tuple(map(_task_row, _most_changed(comparison.tasks))),
         mocked=tuple(_mocked_rows(comparison)),
@@ -137,28 +142,20 @@ def _scores_title(cohort: Cohort) -> str:
 
 def _score_rows(comparison: Comparison, metrics: Iterable[Metric]) -> Iterator[Row]:
     for metric in metrics:
-        compared = comparison.metrics[metric.name]
-        row = _row(metric, compared)
-        yield row._replace(basis="") if _is_of_all(compared, comparison.cohort) else row
-
-
-def _is_of_all(compared: Compared, cohort: Cohort) -> bool:
-    """Return whether a metric has a value on all tasks and for all runs that are compared.
-
-    pass@k and pass^k stand on what success does, which stands above them.
-    """
-    if _is_pass(compared.metric):
-        return True
-    scored = (compared.base_scored, compared.candidate_scored)
-    return scored == (compared.base_runs, compared.candidate_runs) and (
-        not cohort.is_paired or compared.found.tasks == cohort.tasks
-    )
+        yield _row(metric, comparison.metrics[metric.name], comparison.cohort)
 
 
 def _passes(comparison: Comparison) -> list[Metric]:
-    """Return pass@k and pass^k by k, above 1: for 1 both are the rate of success."""
-    names = [n for n in comparison.metrics if _is_pass(n) and n[5:] != "1"]
+    """Return pass@k and pass^k by k; for 1 both are one, and left out if success says the same."""
+    names = [n for n in comparison.metrics if _is_pass(n) and n not in FIRST_PASSES]
+    once, success = (comparison.metrics.get(name) for name in ("pass@1", "success"))
+    if once and success and _rounded(once) != _rounded(success):
+        names.append("pass@1")
     return [Metric(name, name, RELIABILITY, "") for name in sorted(names, key=_pass_order)]
+
+
+def _rounded(compared: Compared) -> tuple[float | None, ...]:
+    return tuple(value and round(value, 9) for value in compared.found[:2])
 
 
 def _is_pass(metric: str) -> bool:
@@ -173,7 +170,8 @@ def _used(comparison: Comparison) -> list[Metric]:
     return [metric for metric in _USAGE_METRICS if metric.name in comparison.metrics]
 
 
-def _row(metric: Metric, compared: Compared) -> Row:
+def _row(metric: Metric, compared: Compared, cohort: Cohort | None = None) -> Row:
+    """Return one metric; its basis is left out where it is all tasks and runs of the cohort."""
     found = compared.found
     return Row(
         metric.label,
@@ -182,7 +180,7 @@ def _row(metric: Metric, compared: Compared) -> Row:
         words.difference(found.difference or 0.0, metric.scale),
         _interval(found, metric.scale),
         _verdict(metric, compared),
-        _basis(compared),
+        _basis(compared, cohort),
     )
 
 
@@ -206,20 +204,25 @@ def _verdict(metric: Metric, compared: Compared) -> str:
     return {1: "better", -1: "worse", 0: "changed"}[compared.direction * metric.better]
 
 
-def _basis(compared: Compared) -> str:
+def _basis(compared: Compared, cohort: Cohort | None) -> str:
+    """Return the tasks and runs that the values are over."""
+    scored = (compared.base_scored, compared.candidate_scored)
+    tried = (compared.base_runs, compared.candidate_runs)
+    noun = "attempts" if compared.metric == "success" or _is_pass(compared.metric) else "runs"
     if "unpaired" in compared.flags:
-        base = f"{compared.base_scored:,} of {compared.base_runs:,}"
-        candidate = f"{compared.candidate_scored:,} of {compared.candidate_runs:,}"
-        return f"{base} and {candidate} runs scored"
+        shares = (f"{part:,} of {whole:,}" for part, whole in zip(scored, tried, strict=True))
+        return f"{' and '.join(shares)} runs scored"
     tasks = words.count(compared.found.tasks, "task")
-    scored, tried = (
-        compared.base_scored + compared.candidate_scored,
-        compared.base_runs + compared.candidate_runs,
-    )
-    if scored == tried:
+    if cohort and compared.found.tasks < cohort.tasks:
+        tasks = f"{compared.found.tasks:,} of {words.count(cohort.tasks, 'task')}"
+    elif cohort and scored == tried and noun == "runs":
+        return ""
+    if not any(tried):
         return tasks
-    noun = "attempt" if compared.metric == "success" else "run"
-    return f"{tasks}, {scored:,} of {words.count(tried, noun)} scored"
+    runs = f"{scored[0]:,} and {scored[1]:,} {noun}"
+    if scored != tried:
+        runs = f"{scored[0]:,} of {tried[0]:,} and {scored[1]:,} of {tried[1]:,} {noun} scored"
+    return f"{tasks}, {runs}"
 
 
 def _answer(comparison: Comparison, metrics: Sequence[Metric], old: str, new: str) -> str:
@@ -285,7 +288,7 @@ def _findings(comparison: Comparison, new: str) -> Iterator[str]:
         worst = min(fell, key=lambda task: task.success_change or 0)
         yield (
             f"{words.count(len(fell), 'task')} succeeded less often and {rose:,} more often; the "
-            f"worst is task `{words.name(worst.task_id)}`: {_share(worst.base_success)} to "
+            f"worst is task '{words.name(worst.task_id)}': {_share(worst.base_success)} to "
             f"{_share(worst.candidate_success)}."
         )
 
@@ -294,7 +297,8 @@ def _mode_sentence(mode: FailureMode) -> str:
     found = mode.compared.found
     what = "New failure mode" if mode.is_new else "Failure mode that rose"
     example = f", first in {words.run(mode.trajectory_id)}" if mode.trajectory_id else ""
-    return f"{what}: {_mode_name(mode.mode)}, in {_share(found.candidate)} of runs{example}."
+    share = f"{_share(found.candidate)} of runs (of {mode.compared.candidate_scored:,})"
+    return f"{what}: {_mode_name(mode.mode)}, in {share}{example}."
 
 
 def _mode_name(mode: str) -> str:
@@ -305,7 +309,7 @@ def _is_sure(mode: FailureMode) -> bool:
     return mode.p_holm is not None and mode.p_holm < SIGNIFICANT
 
 
-def _mode_row(mode: FailureMode) -> ModeDifference:
+def _mode_row(mode: FailureMode, cohort: Cohort) -> ModeDifference:
     found = mode.compared.found
     return ModeDifference(
         _mode_name(mode.mode),
@@ -315,6 +319,7 @@ def _mode_row(mode: FailureMode) -> ModeDifference:
         _interval(found, Scale.SHARE),
         _mode_verdict(mode),
         words.run(mode.trajectory_id) if mode.trajectory_id else "",
+        _basis(mode.compared, cohort),
     )
 
 
@@ -381,6 +386,18 @@ def _cautions(comparison: Comparison, old: str, new: str, level: float) -> Itera
             f"fewer than {least} or 50 decision points): treat them as hints, not measurements."
         )
     yield from _left_out(cohort, old, new)
+    for runs, what in (
+        (comparison.unplanned, "Planning quality is 0 by definition of runs that show no plan"),
+        (comparison.disputed, "Verdicts disagree on the success of runs, and all must say yes"),
+    ):
+        if any(runs):
+            yield f"{what}: {runs[0]:,} ({old}) and {runs[1]:,} ({new})."
+    if any(comparison.missing_attempts):
+        missing, more = comparison.missing_attempts
+        yield (
+            "Attempts that are missing or of unknown success count as failures in success, pass@k "
+            f"and pass^k: {missing:,} ({old}) and {more:,} ({new})."
+        )
     unmatched = [metric.label for metric in main_metrics(comparison.unmatched)]
     if unmatched:
         yield f"Measured in both releases, but on no common task: {', '.join(unmatched)}."
@@ -405,7 +422,7 @@ def _about_t_score(comparison: Comparison) -> Iterator[str]:
     if missing:
         yield f"No T-Score: not measured in both releases: {', '.join(missing)}."
     elif comparison.pq_defaulted:
-        yield "No task needs a plan, so planning quality counts as 10 in the T-Score."
+        yield "Not applicable to any run, planning quality counts as 10 in the T-Score."
 
 
 def _left_out(cohort: Cohort, old: str, new: str) -> Iterator[str]:
@@ -438,7 +455,7 @@ def metric_headings(view: CohortView) -> tuple[str, ...]:
 
 def mode_headings(view: CohortView) -> tuple[str, ...]:
     """Return the headings of `modes`."""
-    return ("failure mode", *_sides(view), "e.g. run")
+    return ("failure mode", *_sides(view), "e.g. run", "from")
 
 
 def category_headings(view: CohortView) -> tuple[str, ...]:

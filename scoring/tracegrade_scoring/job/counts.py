@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from tracegrade_queries.engine.relations import put
 from tracegrade_scoring.metrics import METRICS
+from tracegrade_scoring.sql import query
 from tracegrade_scoring.tasks import Specification
 
 
@@ -23,6 +24,8 @@ class CallCounts(NamedTuple):
     """By status, by what their result says, or by an `error_pattern`."""
     of_known_effect: int
     """Calls whose effect is declared in a task file or on their span."""
+    of_made_up_tools: int
+    """Other calls that failed, of tools that were not offered: they changed nothing."""
 
 
 class Counts(NamedTuple):
@@ -36,9 +39,11 @@ class Counts(NamedTuple):
     idle_tasks: list[str]
     """Tasks of the files that no attempt of the lake has, in the order of the files."""
     calls: CallCounts
+    redacted: Mapping[str, int]
+    """Values in the arguments, results and texts of steps that were redacted, by rule."""
 
 
-NOTHING: Final = Counts({}, {}, [], CallCounts(0, 0, 0))
+NOTHING: Final = Counts({}, {}, [], CallCounts(0, 0, 0, 0), {})
 
 
 _TEXT: Final = pa.string()
@@ -48,7 +53,8 @@ _COUNTED: Final = {
         {"metric": _TEXT, "status": _TEXT, "reason": _TEXT, "trajectories": _COUNT}
     ),
     "run_task_sources": pa.schema({"source": _TEXT, "attempts": _COUNT}),
-    "run_calls": pa.schema({"made": _COUNT, "failed": _COUNT, "of_known_effect": _COUNT}),
+    "run_calls": pa.schema(dict.fromkeys(CallCounts._fields, _COUNT)),
+    "run_redacted": pa.schema({"rule": _TEXT, "values": _COUNT}),
 }
 """What is counted of each bucket; the rows of all buckets are added up."""
 
@@ -57,13 +63,14 @@ def count_bucket(con: duckdb.DuckDBPyConnection, scores: pa.Table) -> dict[str, 
     """Return what is counted of one bucket, by name.
 
     Args:
-        con: Holds its `attempts` and `calls`.
+        con: Holds its `attempts`, `calls` and `steps`.
         scores: Its rows of `score_table`; at least one.
     """
     return {
         "run_statuses": pa.concat_tables(_statuses(scores)),
         "run_task_sources": con.sql(_TASK_SOURCES).to_arrow_table(),
         "run_calls": con.sql(_CALLS).to_arrow_table(),
+        "run_redacted": con.sql(query("redacted_values")).to_arrow_table(),
     }
 
 
@@ -103,14 +110,21 @@ def read_counts(
     found = con.sql("SELECT DISTINCT task_id FROM current_sums WHERE task_id IS NOT NULL")
     seen = {task_id for (task_id,) in found.fetchall()}
     idle = [task_id for task_id in specification.tasks if task_id not in seen]
-    return Counts(statuses, dict(sources.fetchall()), idle, _read_calls(con))
+    redacted = con.sql(
+        'SELECT rule, sum("values")::BIGINT FROM run_redacted GROUP BY ALL ORDER BY ALL'
+    )
+    return Counts(
+        statuses,
+        dict(sources.fetchall()),
+        idle,
+        _read_calls(con),
+        dict(redacted.fetchall()),
+    )
 
 
 def _read_calls(con: duckdb.DuckDBPyConnection) -> CallCounts:
-    counted = con.sql(
-        "SELECT coalesce(sum(made), 0)::BIGINT, coalesce(sum(failed), 0)::BIGINT, "
-        "coalesce(sum(of_known_effect), 0)::BIGINT FROM run_calls"
-    )
+    sums = (f"coalesce(sum({name}), 0)::BIGINT" for name in CallCounts._fields)
+    counted = con.sql(f"SELECT {', '.join(sums)} FROM run_calls")
     return CallCounts(*counted.fetchall()[0])
 
 
@@ -130,6 +144,7 @@ _CALLS: Final = """
   SELECT
     count(*) AS made,
     count_if(failed) AS failed,
-    count(effect) AS of_known_effect
+    count(effect) AS of_known_effect,
+    count_if(effect IS NULL AND NOT may_change) AS of_made_up_tools
   FROM calls
 """

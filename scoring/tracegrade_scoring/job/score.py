@@ -51,6 +51,7 @@ from tracegrade_scoring.sql import query
 from tracegrade_scoring.statistics.release import release_scores
 from tracegrade_scoring.statistics.sums import add_sums, start_sums, sums_are_whole, total_sums
 from tracegrade_scoring.tasks import Specification
+from tracegrade_scoring.tasks.kept import NO_TASKS, keep_specification, known_specification
 
 STEPS_AT_A_TIME: Final = 1_000_000
 """Steps of all buckets that are worked off at a time; a trace is never split."""
@@ -101,6 +102,14 @@ class ScoreSummary(NamedTuple):
     """Of how many trajectories of the lake the cost is known; none on a dry run."""
     unread: Mapping[str, int] = MappingProxyType({})
     """By instrumentation ('' if not named): traces that were built and gave no trajectory."""
+    apart: Mapping[str, int] = MappingProxyType({})
+    """Model calls that were built and belong to no agent's run, by reason."""
+    specification: Specification = NO_TASKS
+    """What was scored against."""
+    kept: bool = False
+    """Its tasks and tools are those that the lake kept, not given to this run."""
+    without_task: int = 0
+    """Trajectories that had a task file's task and lost it: none in force describes it."""
 
 
 def score(  # noqa: PLR0913 - one for each option of the command
@@ -119,7 +128,8 @@ def score(  # noqa: PLR0913 - one for each option of the command
 
     Args:
         lake: The lake to read and write.
-        specification: What to score against; an empty one scores what needs no task.
+        specification: What to score against, which the lake keeps. Fields that it does not set are
+            as they were given last; `NO_TASKS` scores what needs no task.
         chosen: Which traces to score; others keep the scores they have.
         full: Score every settled trajectory, not just new and changed ones.
         wait: Wait until another job has ended.
@@ -133,29 +143,44 @@ def score(  # noqa: PLR0913 - one for each option of the command
         ScoringBusy: Another job is scoring this lake, and `wait` is false.
     """
     with _alone(lake, wait=wait):
+        done = start_summary(lake, specification)
+        keep_specification(lake, done.specification)
         _drop_outdated(lake)
         known = known_prices(lake, prices)
         built = build(lake, full=full, prices=known, executor=executor)
         costs = update_costs(lake, known)
+        done = done._replace(
+            new_spans=built.new_spans, costs=costs, unread=built.unread, apart=built.apart
+        )
         at_work = executor or Threads(min(os.cpu_count() or 1, MAX_WORKERS))
         reader, pinned = connect_job(lake, (SCORES,), limits_between(MEMORY_MB, at_work.slots))
         with reader as con:
-            traces = find_traces(con, specification, chosen, full=full)
+            traces = find_traces(con, done.specification, chosen, full=full)
             if not traces and sums_are_whole(con):
-                return ScoreSummary(0, 0, built.new_spans, costs=costs, unread=built.unread)
+                return done
+            done = done._replace(traces=traces, without_task=count(con, _WITHOUT_TASK))
             most_steps = -(-steps_at_a_time // at_work.slots)
-            buckets = list(_buckets(con, pinned, specification, most_steps, at_work))
+            buckets = list(_buckets(con, pinned, done.specification, most_steps, at_work))
             outcomes = at_work.run(score_bucket, buckets)
             scored = together(_watched(outcomes, len(buckets), progress))
             _commit(lake, con, scored)
-            return ScoreSummary(
-                traces,
-                scored.rows(TRAJECTORY_SCORES),
-                built.new_spans,
-                read_counts(con, specification, scored.tables),
-                costs=costs,
-                unread=built.unread,
+            return done._replace(
+                trajectories=scored.rows(TRAJECTORY_SCORES),
+                counts=read_counts(con, done.specification, scored.tables),
             )
+
+
+def start_summary(lake: Lake, specification: Specification) -> ScoreSummary:
+    """Return the summary of a run that has done nothing yet: what it scores against.
+
+    Args:
+        lake: Keeps what is not given.
+        specification: As for `score`.
+    """
+    known = known_specification(lake, specification)
+    return ScoreSummary(
+        0, 0, specification=known, kept="tasks" not in specification.model_fields_set
+    )
 
 
 def look(
@@ -165,13 +190,24 @@ def look(
 
     Spans that wait to be built are counted; which trajectories they make is not known before.
     """
+    done = start_summary(lake, specification)
     with connect(lake, layers=(SCORES,), memory_limit=f"{MEMORY_MB}MB") as con:
-        traces = find_traces(con, specification, chosen, full=full)
-        trajectories = count(con, _TRAJECTORIES_TO_SCORE)
-        return ScoreSummary(traces, trajectories, unbuilt_spans(lake, con), dry_run=True)
+        return done._replace(
+            traces=find_traces(con, done.specification, chosen, full=full),
+            trajectories=count(con, _TRAJECTORIES_TO_SCORE),
+            new_spans=unbuilt_spans(lake, con),
+            without_task=count(con, _WITHOUT_TASK),
+            dry_run=True,
+        )
 
 
 _TRAJECTORIES_TO_SCORE: Final = "trajectories SEMI JOIN traces_to_score USING (trace_id)"
+
+_WITHOUT_TASK: Final = (
+    "trajectory_scores ANTI JOIN task_hashes USING (task_id) WHERE task_hash IS NOT NULL "
+    "AND split_part(trajectory_id, '-', 1) IN (SELECT trace_id FROM traces_to_score "
+    "WHERE date IS NOT NULL)"
+)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracegrade_scoring.schema import SCORE, SCORER_VERSION, TRAJECTORY_SCORES
+from tracegrade_scoring.schema import KILLED_RUN, SCORE, SCORER_VERSION, TRAJECTORY_SCORES
 
 SCORERS: Final = (
     "call_scores",
@@ -30,6 +30,12 @@ SCORERS: Final = (
 
 CHILD: Final = {"status": "not_applicable", "reason": "child_trajectory"}
 """Every other score of a sub-agent's run: it belongs to the run that called it."""
+KILLED: Final = {"status": "not_applicable", "reason": KILLED_RUN}
+"""Every score of a run that was killed on purpose, and of its sub-agents'."""
+
+CONTENT_MISSING: Final = "content_missing"
+LOST: Final = ("content_redacted", "content_truncated")
+"""What is said instead where an attempt has content that was redacted, or cut."""
 
 
 def score_table(con: duckdb.DuckDBPyConnection) -> pa.Table:
@@ -63,14 +69,38 @@ def _scores(
         msg = f"{scorer} has no row of {missing} of the attempts that are scored"
         raise KeyError(msg)
     cases = pc.list_parent_indices(alike).cast(pa.int32()).take(places)
-    indices = cases.fill_null(len(found)).combine_chunks()
+    of_no_attempt = pc.if_else(known["killed"], len(found) + 1, len(found))
+    indices = pc.coalesce(cases, of_no_attempt.cast(pa.int32())).combine_chunks()
+    lost = known["content_lost"].combine_chunks()
     return {
-        name: pa.DictionaryArray.from_arrays(indices, _cases(found[name]))
+        name: _told_why(pa.DictionaryArray.from_arrays(indices, _cases(found[name])), lost)
         for name in found.column_names
         if name != "trajectory_ids"
     }
 
 
 def _cases(found: pa.ChunkedArray) -> pa.StructArray:
-    """Return the scores that a scorer found, and last that of a child."""
-    return pa.concat_arrays([*found.cast(SCORE).chunks, pa.array([CHILD], SCORE)])
+    """Return the scores that a scorer found, then that of a child and that of a killed run."""
+    return pa.concat_arrays([*found.cast(SCORE).chunks, pa.array([CHILD, KILLED], SCORE)])
+
+
+def _told_why(scores: pa.DictionaryArray, lost: pa.Int32Array) -> pa.DictionaryArray:
+    """Return the scores, telling content that is missing by what was lost of the attempt."""
+    cases = scores.dictionary
+    reasons = cases.field("reason")
+    is_missing = pc.equal(reasons, CONTENT_MISSING).fill_null(False)
+    if not (pc.max(lost).as_py() and pc.any(is_missing).as_py()):
+        return scores
+    others = [
+        pa.StructArray.from_arrays(
+            [
+                pc.if_else(is_missing, reason, reasons) if each.name == "reason" else part
+                for each, part in zip(SCORE, cases.flatten(), strict=True)
+            ],
+            fields=list(SCORE),
+        )
+        for reason in LOST
+    ]
+    kind = pc.if_else(is_missing.take(scores.indices), lost, 0)
+    indices = pc.add(scores.indices, pc.multiply(kind, len(cases)).cast(pa.int32()))
+    return pa.DictionaryArray.from_arrays(indices, pa.concat_arrays([cases, *others]))

@@ -6,6 +6,7 @@
 --   attempt_members
 --   attempts
 --   bucket_traces
+--   steps
 --   tasks
 --   trajectories
 -- Parameters:
@@ -14,6 +15,9 @@
 -- Columns:
 --   trajectory_id       INTEGER  One row each.
 --   is_root             BOOLEAN  It is an attempt, not a sub-agent's run.
+--   killed              BOOLEAN  It was killed on purpose, or called by such a run: no attempt.
+--   content_lost        INTEGER  What content that cannot be read is in its attempt: 1 some was
+--                                redacted, 2 some was cut and none redacted, 0 neither.
 --   task_id             VARCHAR  NULL if no task is known.
 --   task_category       VARCHAR  NULL if not known.
 --   release             VARCHAR  NULL if not sent.
@@ -27,10 +31,33 @@
 --   date                DATE     Date the trace was first received, UTC.
 -- Order:
 --   trajectory_id
-WITH described AS (
+WITH RECURSIVE killed AS (
+  SELECT trajectory_id
+  FROM trajectories
+  WHERE injection IS NOT NULL
+  UNION
+  SELECT trajectories.trajectory_id
+  FROM killed
+  INNER JOIN trajectories ON killed.trajectory_id = trajectories.parent_trajectory_id
+),
+
+lost AS (
+  SELECT
+    attempt_members.attempt_id,
+    bool_or(list_has_any(steps.flags, ['redacted', 'result_redacted'])) AS is_redacted,
+    bool_or(list_has_any(steps.flags, ['truncated', 'result_truncated'])) AS is_cut
+  FROM steps
+  INNER JOIN attempt_members USING (trajectory_id)
+  WHERE len(steps.flags) > 0
+  GROUP BY attempt_members.attempt_id
+),
+
+described AS (
   SELECT
     trajectories.trajectory_id,
-    attempt_members.depth = 0 AS is_root,
+    coalesce(attempt_members.depth = 0, FALSE) AS is_root,
+    killed.trajectory_id IS NOT NULL AS killed,
+    CASE WHEN lost.is_redacted THEN 1 WHEN lost.is_cut THEN 2 ELSE 0 END AS content_lost,
     coalesce(trajectories.task_id, attempts.task_id) AS task_id,
     coalesce(attempts.task_source = 'span', FALSE) AS is_told,
     attempts.task_category,
@@ -42,15 +69,22 @@ WITH described AS (
     bucket_traces.input_hash,
     bucket_traces.date
   FROM trajectories
-  INNER JOIN attempt_members ON trajectories.trajectory_id = attempt_members.trajectory_id
-  INNER JOIN attempts ON attempt_members.attempt_id = attempts.attempt_id
+  LEFT JOIN attempt_members ON trajectories.trajectory_id = attempt_members.trajectory_id
+  LEFT JOIN attempts ON attempt_members.attempt_id = attempts.attempt_id
+  LEFT JOIN lost ON attempt_members.attempt_id = lost.attempt_id
+  LEFT JOIN killed ON trajectories.trajectory_id = killed.trajectory_id
   INNER JOIN bucket_traces ON trajectories.trace_id = bucket_traces.trace_id
   LEFT JOIN tasks ON attempts.task_id = tasks.task_id
+  WHERE
+    attempts.attempt_id IS NOT NULL
+    OR killed.trajectory_id IS NOT NULL
 )
 
 SELECT
   trajectory_id,
   is_root,
+  killed,
+  content_lost,
   task_id,
   task_category,
   release,

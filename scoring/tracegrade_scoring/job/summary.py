@@ -13,7 +13,6 @@ from tracegrade_scoring.job.score import ScoreSummary
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.reasons import reason_of
 from tracegrade_scoring.schema import SCORER_VERSION
-from tracegrade_scoring.tasks import Specification
 
 MAX_IDLE_NAMED: Final = 5
 """Tasks without attempts that are named; more are only counted."""
@@ -38,11 +37,39 @@ def summary_lines(done: ScoreSummary) -> Iterator[str]:
         yield f"would build steps from {done.new_spans:,} new spans; of those already built:"
     verb = "would score" if done.dry_run else "scored"
     yield f"{verb} {done.trajectories:,} trajectories of {done.traces:,} traces"
+    yield from _specification_lines(done)
     yield from _unread_lines(done.unread)
+    yield from _apart_lines(done.apart)
     yield from _task_lines(done.counts)
     yield from _call_lines(done.counts.calls)
+    yield from _redacted_lines(done.counts.redacted)
     yield from _cost_lines(done.costs)
     yield from _score_lines(done.counts.statuses)
+
+
+def _specification_lines(done: ScoreSummary) -> Iterator[str]:
+    """Yield which tasks are in force and who gave them, and what lost its task for that."""
+    tasks, tools = len(done.specification.tasks), len(done.specification.tools)
+    held = f"{words.count(tasks, 'task')} and {words.count(tools, 'tool')}"
+    if not tasks and not tools:
+        yield "task files in force: none"
+    elif done.kept:
+        yield (
+            f"task files in force: those given last ({held}), which the lake keeps; "
+            "--tasks replaces them, --forget-tasks drops them"
+        )
+    else:
+        yield f"task files in force: those given now ({held}), kept for later runs"
+    options = done.specification.tool_correctness.model_dump(exclude_defaults=True)
+    if options:
+        named = ", ".join(f"{name} {value}" for name, value in options.items())
+        yield f"tool correctness in force: {named}"
+    if done.without_task:
+        verb = "would lose" if done.dry_run else "lost"
+        yield (
+            f"  {done.without_task:,} trajectories {verb} the scores of a task that no task file "
+            "in force describes; give all task files together with --tasks"
+        )
 
 
 def _score_lines(statuses: Mapping[str, Mapping[tuple[str, str | None], int]]) -> Iterator[str]:
@@ -106,6 +133,21 @@ def _unread_lines(unread: Mapping[str, int]) -> Iterator[str]:
     )
 
 
+_APART: Final = {
+    "outside": "outside of every agent of their trace, in no trajectory",
+    "evaluator": "of evaluators, in no trajectory",
+    "alone": "alone in their trace, each a trajectory (`tracegrade.agent_run` around an agent's "
+    "loop makes its calls one run)",
+}
+
+
+def _apart_lines(apart: Mapping[str, int]) -> Iterator[str]:
+    """Yield how many model calls belong to no agent's run, and why."""
+    told = [f"{apart[reason]:,} {why}" for reason, why in _APART.items() if reason in apart]
+    if told:
+        yield f"model calls of no agent: {'; '.join(told)}"
+
+
 _SOURCES: Final = {
     "span": "named by a span",
     "match": "found by match",
@@ -140,12 +182,22 @@ def _call_lines(calls: CallCounts) -> Iterator[str]:
             "  none has an error status or a result that begins with an error word; if tools "
             "report errors in another way, declare `tools.NAME.error_pattern`"
         )
-    unknown = calls.made - calls.of_known_effect
+    unknown = calls.made - calls.of_known_effect - calls.of_made_up_tools
     if unknown:
         yield (
             f"  {words.count(unknown, 'call')} {'is' if unknown == 1 else 'are'} to tools without "
             "a declared effect: a call repeated after one of these does not count as redundant; "
             "declare `tools.NAME.effect`"
+        )
+
+
+def _redacted_lines(redacted: Mapping[str, int]) -> Iterator[str]:
+    """Yield how many values of the steps were redacted, if any were."""
+    if redacted:
+        by_rule = ", ".join(f"{count:,} {rule}" for rule, count in redacted.items())
+        yield (
+            f"redacted in the steps: {by_rule}; "
+            "such a value equals no other, so scores that need it are errors"
         )
 
 
@@ -167,13 +219,13 @@ _WHY_UNPRICED: Final = {
 }
 
 
-def write_summary(path: Path, done: ScoreSummary, specification: Specification) -> None:
+def write_summary(path: Path, done: ScoreSummary) -> None:
     """Write the summary as JSON to a file, whole or not at all, or to stdout for `-`.
 
     Raises:
         SummaryNotWritten: The file cannot be written.
     """
-    text = json.dumps(summary_object(done, specification), indent=2) + "\n"
+    text = json.dumps(summary_object(done), indent=2) + "\n"
     if str(path) == "-":
         sys.stdout.write(text)
         return
@@ -186,11 +238,17 @@ def write_summary(path: Path, done: ScoreSummary, specification: Specification) 
         raise SummaryNotWritten(msg) from error
 
 
-def summary_object(done: ScoreSummary, specification: Specification) -> dict[str, Any]:
+def summary_object(done: ScoreSummary) -> dict[str, Any]:
     """Return the summary of a run as values of JSON; README.md says what each key means."""
     return {
         "scorer_version": SCORER_VERSION,
-        "specification_hash": specification.hash,
+        "specification_hash": done.specification.hash,
+        "specification": {
+            "tasks": len(done.specification.tasks),
+            "tools": len(done.specification.tools),
+            "kept": done.kept,
+            "without_task": done.without_task,
+        },
         "dry_run": done.dry_run,
         "busy": done.busy,
         "new_spans": done.new_spans,
@@ -198,9 +256,11 @@ def summary_object(done: ScoreSummary, specification: Specification) -> dict[str
         "trajectories": done.trajectories,
         "metrics": {name: _statuses(found) for name, found in done.counts.statuses.items()},
         "calls": done.counts.calls._asdict(),
+        "redacted": dict(done.counts.redacted),
         "task_sources": dict(done.counts.task_sources),
         "idle_tasks": done.counts.idle_tasks,
         "unread": dict(done.unread),
+        "model_calls_apart": dict(done.apart),
         "costs": {
             **done.costs._asdict(),
             "unpriced": [each._asdict() for each in done.costs.unpriced],

@@ -94,7 +94,8 @@ METRICS = (
         "Redundant calls per run",
         STEPS,
         "Calls per run that repeat an earlier one with nothing changed in between, from 0 "
-        "upwards; lower is better. Calls to tools without a declared effect count as changes.",
+        "upwards; lower is better. Calls to tools without a declared effect count as changes, "
+        "except failed calls to tools that were not offered.",
         Scale.NUMBER,
         better=-1,
     ),

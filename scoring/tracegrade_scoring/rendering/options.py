@@ -1,5 +1,6 @@
 """Options that several commands have."""
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -10,4 +11,25 @@ LakeOption = Annotated[
 
 LevelOption = Annotated[
     float, typer.Option(min=0.5, max=0.999, help="Share of intervals that hold the true value.")
+]
+
+
+class MissingAttempts(StrEnum):
+    """What attempts of unknown success count as."""
+
+    EXCLUDE = "exclude"
+    AS_FAILURE = "as-failure"
+
+
+MissingOption = Annotated[
+    MissingAttempts,
+    typer.Option(help="How to count attempts of unknown success and, with --trials, missing."),
+]
+
+TrialsOption = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        help="Attempts that each task should have, also of a task that another release tried.",
+    ),
 ]

@@ -19,7 +19,17 @@ REASONS: Final[Mapping[str, Reason]] = {
         "the run matches several tasks", "narrow their `match`, or name the task on a span"
     ),
     "child_trajectory": Reason("a sub-agent's run is scored with its parent"),
+    "killed_run": Reason("the run was killed on purpose and is no attempt"),
     "content_missing": Reason("plans, arguments or results were not captured", _CAPTURE),
+    "content_redacted": Reason(
+        "plans, arguments or results were redacted",
+        "see which rules did so in `tracegrade sql --saved content_flags`; switch one off with "
+        "`redact_rules_off` if it takes what is no secret",
+    ),
+    "content_truncated": Reason(
+        "plans, arguments or results were cut",
+        "raise `max_value_bytes` of the collector, and the limit of the instrumentation",
+    ),
     "empty_plan": Reason("the agent's plan has no steps"),
     "expression_failed": Reason(
         "an `sql:` criterion failed or took too long", "correct the task's `sql:`"
@@ -98,6 +108,10 @@ REASONS: Final[Mapping[str, Reason]] = {
         "the verdict on a kill test is not one of 10, 7, 3 and 0", "import it with one of these"
     ),
     "optimum_zero": Reason("the task needs no step at all"),
+    "plan_unreadable": Reason(
+        "a plan is told in words that hold no list",
+        "let the agent number the steps of its plan, or declare it with a plan tool",
+    ),
     "specification_error": Reason(
         "the task's graph has an error", "`tracegrade tasks check` shows it"
     ),

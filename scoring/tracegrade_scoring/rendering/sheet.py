@@ -8,9 +8,8 @@ import csv
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 
+from tracegrade_queries.engine.csv_cells import FORMULA_STARTS
 from tracegrade_scoring.rendering.visible import visible
-
-_FORMULA = ("=", "+", "-", "@")
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
@@ -28,4 +27,4 @@ def _cell(value: object) -> object:
     if not isinstance(value, str):
         return value
     shown = visible(value)
-    return f"'{shown}" if shown.startswith(_FORMULA) else shown
+    return f"'{shown}" if shown.startswith(FORMULA_STARTS) else shown

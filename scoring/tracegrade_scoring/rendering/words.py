@@ -29,6 +29,8 @@ FLAGS = {
     "no_spread": "all tasks have the same value, so its uncertainty cannot be estimated",
 }
 """What a flag of an aggregated score means."""
+TIER_FLAGS = {"insufficient_sample": "10 tasks", "small_sample": "20 attempts"}
+"""What a tier with a flag goes by less of."""
 
 
 def name(text: str | None, absent: str = NOTHING) -> str:

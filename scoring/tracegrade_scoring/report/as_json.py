@@ -42,6 +42,7 @@ def _release(release: Release) -> dict[str, Any]:
         "metrics": {name: _score(score) for name, score in release.metrics.items()},
         "t_score": _t_score(release),
         **_reliability(release.reliability),
+        "remarks": release.remarks._asdict(),
         "failure_modes": [asdict(row) for row in release.failure_modes],
         "quantiles": {"at": QUANTILES, **release.spreads},
         "wrong_decisions": [asdict(row) for row in release.wrong_decisions],
@@ -73,10 +74,14 @@ def _reliability(found: Reliability | None) -> dict[str, Any]:
 
 def _passes(of: Reliability, found: Sequence[Pass]) -> list[dict[str, Any]]:
     counts = {
+        "attempts": of.attempts,
         "n_valid": of.valid,
         "n_invalid": of.invalid,
+        "missing": of.missing,
         "superseded": of.superseded,
+        "min_trials": of.least,
         "dropped_tasks": of.dropped,
+        "uncounted_tasks": of.uncounted,
     }
     return [{**row._asdict(), **counts} for row in found]
 

@@ -11,7 +11,13 @@ from typing import Annotated
 import typer
 
 from tracegrade_scoring.rendering.formats import ReportFormat, render
-from tracegrade_scoring.rendering.options import LakeOption, LevelOption
+from tracegrade_scoring.rendering.options import (
+    LakeOption,
+    LevelOption,
+    MissingAttempts,
+    MissingOption,
+    TrialsOption,
+)
 from tracegrade_scoring.rendering.output import put_out
 
 
@@ -19,13 +25,6 @@ class ReportCompat(StrEnum):
     """A source text that a report can follow to the letter."""
 
     TRIANGLE = "triangle"
-
-
-class MissingAttempts(StrEnum):
-    """What attempts of unknown success count as."""
-
-    EXCLUDE = "exclude"
-    AS_FAILURE = "as-failure"
 
 
 def report(  # noqa: PLR0913, PLR0917 - one parameter per option
@@ -41,14 +40,15 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
         typer.Option(help="Show one run step by step; ID may be the first digits.", metavar="ID"),
     ] = None,
     min_trials: Annotated[
-        int, typer.Option(min=1, help="Leave tasks with fewer attempts out of reliability.")
-    ] = 1,
-    missing: Annotated[
-        MissingAttempts, typer.Option(help="How to count attempts whose success is unknown.")
-    ] = MissingAttempts.EXCLUDE,
-    trials: Annotated[
-        int, typer.Option(min=0, help="Attempts that each task should have, with as-failure.")
-    ] = 0,
+        int | None,
+        typer.Option(
+            min=1,
+            help="Leave tasks with fewer attempts out of reliability; 3, as tiers do, unless "
+            "given, or 1 where no task has as many.",
+        ),
+    ] = None,
+    missing: MissingOption = MissingAttempts.EXCLUDE,
+    trials: TrialsOption = 0,
     level: LevelOption = 0.95,
     compat: Annotated[
         ReportCompat | None,

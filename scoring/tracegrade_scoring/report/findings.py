@@ -53,18 +53,20 @@ def _of_release(release: Release) -> Iterator[str]:
     if release.skipped_critical:
         worst = max(release.skipped_critical, key=lambda goal: (goal.skipped, goal.attempts))
         yield (
-            f"never worked on the critical sub-goal `{words.name(worst.sub_goal, '?')}` of task "
-            f"`{words.name(worst.task_id, '?')}` in "
+            f"never worked on the critical sub-goal '{words.name(worst.sub_goal, '?')}' of task "
+            f"'{words.name(worst.task_id, '?')}' in "
             f"{worst.skipped:,} of {words.count(worst.attempts, 'run')}."
         )
     yield from _hardly_replans(release)
     yield from _made_up_tools(release)
     yield from _worst_mode(release)
+    yield from _disputes(release)
+    yield from _fewer_tasks(release)
 
 
 def _worst_decision(decision: WrongDecision) -> str:
-    task = f"task `{words.name(decision.task_id)}`" if decision.task_id else "no task"
-    where = f"decision `{words.name(decision.decision)}`, {task}" if decision.decision else task
+    task = f"task '{words.name(decision.task_id)}'" if decision.task_id else "no task"
+    where = f"decision '{words.name(decision.decision)}', {task}" if decision.decision else task
     if decision.missed:
         did = f"made no call where {expected(decision)} was expected"
     else:
@@ -104,3 +106,29 @@ def _made_up_tools(release: Release) -> Iterator[str]:
     if score and score.value is not None and score.value < 1:
         share = words.amount(1 - score.value, Scale.SHARE)
         yield f"called tools that it was not offered: {share} of calls."
+
+
+def _disputes(release: Release) -> Iterator[str]:
+    """Of several verdicts of one rank all must say yes (docs/metrics.md, section 8.3)."""
+    remarks = release.remarks
+    of = [
+        text
+        for number, text in (
+            (remarks.disputed, f"the success of {words.count(remarks.disputed, 'run')}"),
+            (remarks.disputed_sub_goals, words.count(remarks.disputed_sub_goals, "sub-goal")),
+        )
+        if number
+    ]
+    if of:
+        yield f"verdicts disagree on {' and '.join(of)}: all must say yes, so these failed."
+
+
+def _fewer_tasks(release: Release) -> Iterator[str]:
+    """A release that crashes more must not look better for what is missing of it."""
+    found = release.reliability
+    if found and found.uncounted:
+        yield (
+            f"reliability and tier are without {words.count(found.uncounted, 'task')} that count "
+            "for another release, for want of attempts; `--missing as-failure --trials N` counts "
+            "what is missing as failed."
+        )

@@ -1,18 +1,22 @@
 """Opens a lake for a report, all its tables as one scoring run left them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect, open_lake
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.report.model import (
+    AS_TIERS,
     DEFAULT_OPTIONS,
-    EVERY_ATTEMPT,
     Counting,
+    DeclaredTask,
     Report,
     ReportOptions,
 )
 from tracegrade_scoring.report.read import read_report
+from tracegrade_scoring.tasks import Specification
+from tracegrade_scoring.tasks.kept import known_specification
 from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.read import CHARACTERS, STEP_ROWS, read_timeline
 
@@ -23,16 +27,26 @@ UNLIMITED = 2**31
 def read_lake(
     place: str | Path,
     note: Callable[[str], object],
-    counting: Counting = EVERY_ATTEMPT,
+    counting: Counting = AS_TIERS,
     options: ReportOptions = DEFAULT_OPTIONS,
 ) -> Report:
     """Return the report of a lake as it is now; `note` gets a line if reading it is slow.
 
     Raises:
         LakeMissing: There is no lake.
+        TaskFileInvalid: Trials are declared, and the tasks that the lake keeps cannot be read.
     """
-    with connect(open_lake(place, note), layers=(SCORES,)) as con:
-        return read_report(con, str(place), counting, options)
+    lake = open_lake(place, note)
+    declared = list(_declared(lake)) if counting.trials else []
+    with connect(lake, layers=(SCORES,)) as con:
+        return read_report(con, str(place), counting, options, declared)
+
+
+def _declared(lake: Lake) -> Iterator[DeclaredTask]:
+    """Yield the tasks that the lake was scored against last."""
+    for name, task in known_specification(lake, Specification()).tasks.items():
+        agent_name = task.match.agent_name if task.match else None
+        yield DeclaredTask(name, agent_name, task.category)
 
 
 def read_run(

@@ -54,6 +54,8 @@ def _agent_lines(agent: AgentView) -> Iterator[str]:
             for row in agent.passes
         ],
     )  # fmt: skip
+    if agent.pass_notes:
+        yield from ("", *(f"- {escape(note)}" for note in agent.pass_notes))
     yield from table("Failure modes", MODE_HEADINGS, map(_first_as_code, agent.modes))
     for release in agent.releases:
         yield from _evidence(release)

@@ -49,9 +49,9 @@ def _trajectories(contents: LakeContents, lake: str) -> Missing:
 
 
 def _scores(contents: LakeContents, lake: str) -> Missing:
-    verb = "is" if contents.trajectories == 1 else "are"
+    verb = "is" if contents.runs == 1 else "are"
     return Missing(
-        f"{count(contents.trajectories, 'run')} {verb} in the lake, but none has been scored.",
+        f"{count(contents.runs, 'run')} {verb} in the lake, but none has been scored.",
         (f"tracegrade score --lake {lake}",),
     )
 

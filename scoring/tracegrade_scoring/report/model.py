@@ -63,16 +63,29 @@ class Score:
 class Counting(NamedTuple):
     """Which attempts reliability is counted over."""
 
-    min_trials: int = 1
-    """Tasks with fewer attempts are dropped."""
+    min_trials: int | None = None
+    """Tasks with fewer attempts are dropped. None: fewer than 3, as of tiers, or than 1 if no
+    task has as many."""
     missing: Missing = "exclude"
     """Whether attempts of unknown success are left out or are failures."""
     trials: int = 0
-    """Attempts that each task should have; under `as-failure` the rest are failures too."""
+    """Attempts that each task should have; under `as-failure` the rest are failures too, also of
+    tasks of the task files, and of those that another release of the agent tried."""
 
 
-EVERY_ATTEMPT = Counting()
+class DeclaredTask(NamedTuple):
+    """A task of the task files that the lake was scored against last."""
+
+    task_id: str
+    agent_name: str | None
+    """Whose task it is; None if the file does not say."""
+    task_category: str | None
+
+
+EVERY_ATTEMPT = Counting(min_trials=1)
 """Every attempt of known success, of every task."""
+AS_TIERS = Counting()
+"""Attempts of known success, of the tasks that tiers go by."""
 
 
 class ReportOptions(NamedTuple):
@@ -92,17 +105,27 @@ class Reliability:
     """pass@k and pass^k of one cohort."""
 
     passes: tuple[Pass, ...]
+    attempts: int
+    """Those that are counted: of known success, and under `as-failure` what counts as failed."""
     valid: int
-    """Attempts of known success."""
+    """Attempts of known success, of the tasks that are counted."""
     invalid: int
-    """Attempts of unknown success."""
+    """Attempts of unknown success, of the same tasks; under `as-failure` they are counted."""
+    missing: int
+    """Attempts at the same tasks that are not there and count as failures."""
+    uncounted: int
+    """Tasks that would count by the attempts of another release, and do not by those here."""
+    least: int
+    """Tasks with fewer attempts are dropped."""
+    fewest: int
+    """Attempts of the task that has the fewest, where k ends; 0 without a task."""
     superseded: int
     """Runs that a later run of the same trial replaced."""
     tier: Tier
     categories: tuple[tuple[str | None, Tier], ...] = ()
     """The tier of each task category, where there are several."""
     dropped: int = 0
-    """Tasks with fewer attempts than asked for."""
+    """Tasks with fewer attempts than `least`."""
     other_estimators: tuple[Pass, ...] = ()
     """The same by the other estimators."""
 
@@ -125,6 +148,8 @@ class Runs:
     """Runs whose start is known: an import may have had to make it up."""
     first_start: datetime | None
     last_start: datetime | None
+    killed: int = 0
+    """Runs that were killed on purpose; they are in none of these."""
 
 
 @dataclass(frozen=True)
@@ -246,6 +271,20 @@ class ModeOutcome:
     detail: str | None
 
 
+class Remarks(NamedTuple):
+    """How many runs of a cohort have a score that needs a word beside it."""
+
+    unplanned: int = 0
+    """Their planning quality is 0 by definition: they show no plan."""
+    disputed: int = 0
+    """Verdicts of the source that decides on their success disagree."""
+    disputed_sub_goals: int = 0
+    """Sub-goals of runs on which verdicts disagree."""
+
+
+NO_REMARKS = Remarks()
+
+
 @dataclass(frozen=True)
 class Release:
     """Everything the lake says about one cohort."""
@@ -266,6 +305,7 @@ class Release:
     failure_modes: tuple[ModeOutcome, ...] = ()
     spreads: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Of each metric its values over runs at `QUANTILES`."""
+    remarks: Remarks = NO_REMARKS
     options: ReportOptions = DEFAULT_OPTIONS
 
     @property
@@ -334,6 +374,8 @@ class LakeContents(NamedTuple):
 
     spans: int
     trajectories: int
+    runs: int
+    """Trajectories but those of sub-agents."""
     scored: int
     with_task: int
 

@@ -5,21 +5,24 @@ trajectories.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from duckdb import DuckDBPyConnection
 
 from tracegrade_scoring.rendering.rows import Row, read_rows
 from tracegrade_scoring.report.counted import counted_alone
 from tracegrade_scoring.report.model import (
+    AS_TIERS,
     DEFAULT_OPTIONS,
-    EVERY_ATTEMPT,
     Counting,
+    DeclaredTask,
     Key,
     LakeContents,
     ModeOutcome,
     Release,
     Reliability,
+    Remarks,
     ReplanningRuns,
     Report,
     ReportOptions,
@@ -38,6 +41,7 @@ from tracegrade_scoring.statistics.reliability import (
     Attempts,
     Counted,
     count_attempts,
+    fewest_trials,
     passes,
 )
 from tracegrade_scoring.statistics.tiers import Tier, classify
@@ -51,8 +55,9 @@ Rows = Mapping[Key, list[Row]]
 def read_report(
     con: DuckDBPyConnection,
     lake: str,
-    counting: Counting = EVERY_ATTEMPT,
+    counting: Counting = AS_TIERS,
     options: ReportOptions = DEFAULT_OPTIONS,
+    declared: Sequence[DeclaredTask] = (),
 ) -> Report:
     """Return what the tables behind a connection say about each release.
 
@@ -61,15 +66,19 @@ def read_report(
         lake: The lake's name for the reader.
         counting: Which attempts reliability is counted over.
         options: Level of intervals, and whose T-Score.
+        declared: Tasks of which attempts may be missing altogether.
     """
     (contents,) = read_rows(con, "lake_contents")
-    runs = _by_release(read_rows(con, "release_runs"))
-    facts = {"attempt_successes": _by_release(read_rows(con, "attempt_successes"))}
+    facts = {
+        name: _by_release(read_rows(con, name)) for name in ("attempt_successes", "killed_runs")
+    }
     with counted_alone(con, options.level):
+        runs = _by_release(read_rows(con, "release_runs"))
         facts |= {name: _by_release(read_rows(con, name)) for name in _PLAIN_FACTS}
         wrong = read_rows(con, "wrong_decisions", rows=EVIDENCE_ROWS)
     facts["wrong_decisions"] = _by_release(wrong)
-    releases = tuple(_release(key, row, facts, counting, options) for key, (row,) in runs.items())
+    chosen = ReportChoices(counting, options, declared)
+    releases = tuple(_release(key, row, facts, chosen) for key, (row,) in runs.items())
     return Report(lake, LakeContents(**contents), releases, options)
 
 
@@ -83,6 +92,7 @@ _PLAIN_FACTS = (
     "task_axes",
     "failing_runs",
     "score_spreads",
+    "score_remarks",
 )
 
 
@@ -94,18 +104,27 @@ def _by_release(rows: Iterable[Row]) -> dict[Key, list[Row]]:
     return found
 
 
-def _release(
-    key: Key, runs: Row, facts: Mapping[str, Rows], counting: Counting, options: ReportOptions
-) -> Release:
+class ReportChoices(NamedTuple):
+    """What a reader asked for."""
+
+    counting: Counting
+    options: ReportOptions
+    declared: Sequence[DeclaredTask]
+
+
+def _release(key: Key, runs: Row, facts: Mapping[str, Rows], chosen: ReportChoices) -> Release:
+    counting, options, declared = chosen
+
     def of(name: str) -> list[Row]:
         return facts[name].get(key, [])
 
     wrong = of("wrong_decisions")
+    tried = _tried(key, facts["attempt_successes"], declared)
     return Release(
         key,
-        Runs(**runs),
+        Runs(**runs, killed=sum(row["is_root"] for row in of("killed_runs"))),
         metrics=_scores(of("release_metrics"), of("unscored_reasons")),
-        reliability=_reliability(of("attempt_successes"), counting, options.level),
+        reliability=_reliability(of("attempt_successes"), tried, counting, options.level),
         wrong_decisions=tuple(_wrong_decision(row) for row in wrong),
         wrong_decision_rows=wrong[0]["total"] if wrong else 0,
         sub_goals=tuple(
@@ -118,6 +137,7 @@ def _release(
         task_axes=tuple(TaskAxes(**row) for row in of("task_axes")),
         failure_modes=tuple(ModeOutcome(**row) for row in of("failing_runs")),
         spreads={row["metric"]: tuple(row["quantiles"]) for row in of("score_spreads")},
+        remarks=Remarks(**next(iter(of("score_remarks")), {})),
         options=options,
     )
 
@@ -140,18 +160,71 @@ def _wrong_decision(row: Row) -> WrongDecision:
     return WrongDecision(**{**facts, "failed_criteria": tuple(facts["failed_criteria"])})
 
 
-def _reliability(tasks: list[Row], counting: Counting, level: float) -> Reliability | None:
-    if not tasks:
+def _tried(key: Key, attempts: Rows, declared: Sequence[DeclaredTask]) -> list[Row]:
+    """Return the tasks that an agent should try in a run mode, each with some attempts or none.
+
+    These are the tasks of all its releases, and of the task files those that are for it: that name
+    it, or name nobody and were not tried by another agent alone.
+    """
+    own = [row for other, rows in attempts.items() if other[:2] == key[:2] for row in rows]
+    tried = {row["task_id"] for row in own}
+    by_others = {
+        row["task_id"]
+        for other, rows in attempts.items()
+        if other.agent_name != key.agent_name
+        for row in rows
+    }
+    for task in declared:
+        is_own = key.agent_name == task.agent_name
+        if task.agent_name is None:
+            is_own = task.task_id not in by_others
+        if is_own and task.task_id not in tried:
+            own.append({**task._asdict(), **_NO_ATTEMPTS})
+    return own
+
+
+def _reliability(
+    rows: list[Row], tried: Sequence[Row], counting: Counting, level: float
+) -> Reliability | None:
+    """Return the reliability of one cohort.
+
+    Args:
+        rows: Its attempts, task by task.
+        tried: Those of all releases of the agent in the same run mode, and of tasks declared.
+        counting: Which attempts count.
+        level: Of intervals.
+    """
+    if counting.missing == "as-failure" and counting.trials:
+        own = {row["task_id"] for row in rows}
+        lacking = {row["task_id"]: row for row in tried if row["task_id"] not in own}
+        rows = [*rows, *(row | _NO_ATTEMPTS for row in lacking.values())]
+    if not rows:
         return None
+    rows = sorted(rows, key=lambda row: str(row["task_id"]))
+    tasks = [_attempts(row) for row in rows]
+    counting = counting._replace(min_trials=_least(tasks, counting))
     counted = _counted(tasks, counting)
+    kept = {row["task_id"]: _attempts(row) for row in rows if _counts(row, counting)}
+    elsewhere = {row["task_id"] for row in tried if _counts(row, counting)}
+    attempts, valid, invalid = (
+        sum(task.valid for task in counted.tasks),
+        sum(task.valid for task in kept.values()),
+        sum(task.invalid for task in kept.values()),
+    )
+    as_failure = counting.missing == "as-failure"
     others = (name for name in ESTIMATORS if name != UNBIASED)
     return Reliability(
         tuple(passes(counted.tasks, level=level)),
-        valid=sum(row["valid_attempts"] for row in tasks),
-        invalid=sum(row["invalid"] for row in tasks),
-        superseded=sum(row["superseded"] for row in tasks),
+        attempts=attempts,
+        valid=valid,
+        invalid=invalid,
+        missing=attempts - valid - invalid if as_failure else 0,
+        uncounted=len(elsewhere - kept.keys()),
+        least=counting.min_trials or 1,
+        fewest=min((task.valid for task in counted.tasks), default=0),
+        superseded=sum(row["superseded"] for row in rows),
         tier=classify(counted.tasks, level),
-        categories=tuple(_categories(tasks, counting, level)),
+        categories=tuple(_categories(rows, counting, level)),
         dropped=counted.dropped,
         other_estimators=tuple(
             row for name in others for row in passes(counted.tasks, name, level=level)
@@ -159,18 +232,36 @@ def _reliability(tasks: list[Row], counting: Counting, level: float) -> Reliabil
     )
 
 
-def _counted(tasks: Iterable[Row], counting: Counting) -> Counted:
-    attempts = (Attempts(row["valid_attempts"], row["correct"], row["invalid"]) for row in tasks)
-    return count_attempts(attempts, **counting._asdict())
+_NO_ATTEMPTS: Final = {"valid_attempts": 0, "correct": 0, "invalid": 0, "superseded": 0}
+
+
+def _attempts(row: Row) -> Attempts:
+    return Attempts(row["valid_attempts"], row["correct"], row["invalid"])
+
+
+def _least(tasks: Sequence[Attempts], counting: Counting) -> int:
+    """Return the fewest attempts that a task needs to be counted."""
+    if counting.min_trials is not None:
+        return counting.min_trials
+    return fewest_trials(_counted(tasks, counting._replace(min_trials=1)).tasks)
+
+
+def _counts(row: Row, counting: Counting) -> bool:
+    """Return whether a task has enough attempts."""
+    return bool(_counted([_attempts(row)], counting).tasks)
+
+
+def _counted(tasks: Iterable[Attempts], counting: Counting) -> Counted:
+    return count_attempts(tasks, **counting._asdict())
 
 
 def _categories(
-    tasks: list[Row], counting: Counting, level: float
+    rows: Iterable[Row], counting: Counting, level: float
 ) -> Iterator[tuple[str | None, Tier]]:
     """Yield the tier of each task category by name; nothing if there is one alone."""
-    by_category: dict[str | None, list[Row]] = defaultdict(list)
-    for row in tasks:
-        by_category[row["task_category"]].append(row)
+    by_category: dict[str | None, list[Attempts]] = defaultdict(list)
+    for row in rows:
+        by_category[row["task_category"]].append(_attempts(row))
     if len(by_category) > 1:
         for name in sorted(by_category, key=lambda name: (name is None, name or "")):
             yield name, classify(_counted(by_category[name], counting).tasks, level)

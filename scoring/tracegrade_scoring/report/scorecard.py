@@ -1,12 +1,16 @@
 """How ready each release is: the T-Score with its axes, and the tier, in words."""
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Collection, Iterator
+from typing import Final, NamedTuple
 
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.report.model import Release, Reliability
+from tracegrade_scoring.statistics.reliability import TRIES
 from tracegrade_scoring.statistics.t_score import PRESETS, label_of, t_score
+from tracegrade_scoring.statistics.tiers import Tier
 
+SMALL: Final = "insufficient_sample"
+"""The flag of an axis with fewer than 10 tasks, or decision points than 50."""
 LEAST_LATE_RA = 7
 """Below it nothing else matters until it is fixed [Triangle]."""
 
@@ -27,6 +31,8 @@ class TierView(NamedTuple):
 
     tier: str
     basis: str
+    is_hint: bool
+    """The sample is too small for more: nothing to be shown in bold."""
 
 
 class Card(NamedTuple):
@@ -36,6 +42,8 @@ class Card(NamedTuple):
     score: str
     """The T-Score, or a dash."""
     label: str
+    is_hint: bool
+    """The T-Score is of a sample too small for more: its label is not to be shown in bold."""
     notes: tuple[str, ...]
     """What the article recommends at this score, or why there is none; other readings of it."""
     axes: tuple[AxisView, ...]
@@ -58,7 +66,7 @@ def card_row(found: Card) -> tuple[str, ...]:
 
 def card(release: Release, label: str) -> Card | None:
     """Return the card of a release; None if neither an axis nor a tier is known."""
-    axes, score = release.axes, release.t_score
+    axes, score, few = release.axes, release.t_score, _few(release)
     reliability = release.reliability
     tier = _tier(reliability) if reliability and reliability.tier.tasks else None
     if tier is None and axes.tsa is None and axes.ra is None:
@@ -66,12 +74,10 @@ def card(release: Release, label: str) -> Card | None:
     return Card(
         label,
         words.number(score.value),
-        score.label or "no T-Score",
+        _with_hint(score.label or "no T-Score", few if score.label else ()),
+        bool(score.label and few),
         tuple(_notes(release)),
-        tuple(
-            _axis(name, value, by_default=name == "pq" and release.pq_defaulted)
-            for name, value in axes._asdict().items()
-        ),
+        tuple(_axis(name, value, release) for name, value in axes._asdict().items()),
         tier,
         tuple(_presets(release)),
     )
@@ -102,16 +108,13 @@ def _notes(release: Release) -> Iterator[str]:
         yield f"From {' and '.join(_known(release))} only: {words.number(score.partial)}"
     if strict.value is not None and strict.value != score.value:
         yield f"With strict planning quality: {words.number(strict.value)}, {strict.label}"
-    if release.axes.pq == 0 and not _planned(release):
-        yield "No plan was found although tasks need three or more steps: planning quality is 0"
+    if unplanned := release.remarks.unplanned:
+        of = words.count(unplanned, "run")
+        if unplanned < (scored := release.metrics["pq"].scored):
+            of = f"{unplanned:,} of {words.count(scored, 'run')}"
+        yield f"Planning quality is 0 by definition: no plan in {of}"
     if release.pq_defaulted:
-        yield "No task needs a plan, so planning quality counts as 10"
-
-
-def _planned(release: Release) -> bool:
-    """Return whether any run declared a plan."""
-    replans = release.metrics.get("replans")
-    return replans is None or bool(replans.scored or replans.error)
+        yield "Not applicable to any run, planning quality counts as 10"
 
 
 def _known(release: Release) -> list[str]:
@@ -134,19 +137,50 @@ def _why_none(release: Release) -> str:
     return f"Not measured: {', '.join(missing)}"
 
 
-def _axis(name: str, value: float | None, *, by_default: bool) -> AxisView:
+def _axis(name: str, value: float | None, release: Release) -> AxisView:
+    by_default = name == "pq" and release.pq_defaulted
     shown = words.axis(value) + (", by default" if by_default else "")
+    if name == "pq" and value == 0 and release.remarks.unplanned:
+        shown += ", by definition"
     return AxisView(words.AXES[name], shown, round(10 * (value or 0.0), 1), by_default)
 
 
 def _tier(found: Reliability) -> TierView:
     tier = found.tier
-    parts = [f"pass@1 {_share(tier.pass_at_1)}", f"pass^3 {_share(tier.pass_hat_3)}"]
+    means = f"pass@1 {_share(tier.pass_at_1)} and pass^3 {_share(tier.pass_hat_3)}"
+    parts = [f"{means}, means over {_tier_basis(tier)}"]
     if tier.tier_conservative and tier.tier_conservative != tier.tier:
         parts.append(f"conservatively: {tier.tier_conservative}")
-    parts.append(words.count(tier.tasks, "task"))
-    parts += [f"{words.name(name)}: {its.tier}" for name, its in found.categories if its.tier]
-    return TierView(tier.tier or "no tier: too few attempts", ", ".join(parts))
+    categories = [
+        f"{words.name(name)} {_with_hint(its.tier, () if tier.flags else its.flags)}"
+        for name, its in found.categories
+        if its.tier
+    ]
+    if categories:
+        by = "by category, also as hints" if tier.flags else "by category"
+        parts.append(f"{by}: {', '.join(categories)}")
+    shown = tier.tier or "no tier: too few attempts"
+    return TierView(_with_hint(shown, tier.flags), "; ".join(parts), bool(tier.flags))
+
+
+def _tier_basis(tier: Tier) -> str:
+    """Return the tasks and attempts that a tier goes by, and which bounds they stay below."""
+    tasks = words.count(tier.tasks, "task")
+    if tier.pass_hat_3 is not None:
+        tasks += f" with {TRIES} or more attempts"
+    basis = f"{tasks}, {words.count(tier.attempts, 'attempt')} in all"
+    bounds = [words.TIER_FLAGS[flag] for flag in tier.flags]
+    return f"{basis} (fewer than {' or '.join(bounds)})" if bounds else basis
+
+
+def _with_hint(text: str, flags: Collection[str]) -> str:
+    return f"{text}, as a hint" if flags else text
+
+
+def _few(release: Release) -> list[str]:
+    """Return the axes of the T-Score that are of a small sample."""
+    scores = (release.metrics.get(name) for name in ("tsa", "pq", "ra_after_recovery"))
+    return [score.metric for score in scores if score and SMALL in score.flags]
 
 
 def _share(value: float | None) -> str:
@@ -157,4 +191,7 @@ def _presets(release: Release) -> Iterator[tuple[str, str]]:
     for name, weights in PRESETS.items():
         found = t_score(release.axes, weights, literal=release.options.literal)
         if found.value is not None:
-            yield name, f"{words.number(found.value)}, {found.label}"
+            yield (
+                name,
+                f"{words.number(found.value)}, {_with_hint(found.label or '', _few(release))}",
+            )

@@ -63,6 +63,9 @@ def _agent_parts(agent: AgentView, width: int) -> Iterator[RenderableType]:
         yield _metric_table(agent, columns, _widths(agent, width))
         yield Text()
     yield from section("Reliability over repeated attempts", _pass_table(agent))
+    if agent.pass_notes:
+        yield bullets(agent.pass_notes) or ""
+        yield Text()
     yield from section("Failure modes", _mode_table(agent))
     for release in agent.releases:
         yield from _evidence(release)
@@ -212,7 +215,9 @@ def _replanning_table(release: Release) -> RenderableType | None:
     rows = release.eventful_replanning
     if not rows:
         return None
-    table = plain_table("task", "runs with a plan", "failed calls", "replanned at once", "replans")
+    table = plain_table(
+        "task", "runs with a plan", "failed calls in them", "replanned at once", "replans"
+    )
     for row in rows[:EVIDENCE_ROWS]:
         numbers = (row.planned_runs, row.failures, row.answered, row.replans)
         table.add_row(*texts((words.name(row.task_id), *(f"{n:,}" for n in numbers))))

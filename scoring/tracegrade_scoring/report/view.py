@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Metric, Scale, main_metrics, more_metrics
-from tracegrade_scoring.report.model import ModeOutcome, Release, Reliability, Report, Score
+from tracegrade_scoring.report.attempts_view import PassRow, pass_notes, pass_rows
+from tracegrade_scoring.report.model import ModeOutcome, Release, Report, Score
 from tracegrade_scoring.report.scorecard import Card, card
-from tracegrade_scoring.statistics.reliability import Pass
 
 METRICS_NAMED = 3
 """Metrics named where there is little room."""
@@ -90,18 +90,6 @@ class Unmeasured(NamedTuple):
         return ", ".join(self.metrics[:METRICS_NAMED]) + rest
 
 
-@dataclass(frozen=True)
-class PassRow:
-    """pass@k and pass^k of one cohort."""
-
-    release: str
-    k: int
-    at_least_one: str
-    every_one: str
-    basis: str
-    """Tasks and attempts behind it."""
-
-
 class ModeRow(NamedTuple):
     """One failure mode of one release."""
 
@@ -134,6 +122,8 @@ class AgentView:
     empty_rows: int
     """Metrics of both kinds that have no value in any release: `unmeasured` says why."""
     passes: tuple[PassRow, ...]
+    pass_notes: tuple[str, ...]
+    """What `passes` are means of, and where they end."""
     unmeasured: tuple[Unmeasured, ...]
     cautions: tuple[str, ...]
     """What to bear in mind about small samples."""
@@ -180,14 +170,20 @@ def _agent_view(name: str, releases: tuple[Release, ...]) -> AgentView:
     metrics, others = main_metrics(names), more_metrics(names)
     more_rows = [_metric_row(metric, releases) for metric in others]
     valued = {name for release in releases for name in _valued(release)}
+    labels = tuple(release_label(release) for release in releases)
     return AgentView(
         name=name,
         releases=releases,
-        labels=tuple(release_label(release) for release in releases),
+        labels=labels,
         rows=_main_rows(metrics, releases),
         more_rows=tuple(filter(_has_value, more_rows)),
         empty_rows=len(names - valued),
-        passes=tuple(row for release in releases for row in _pass_rows(release)),
+        passes=tuple(
+            row
+            for release, label in zip(releases, labels, strict=True)
+            for row in pass_rows(release, label)
+        ),
+        pass_notes=pass_notes(releases, labels),
         unmeasured=_unmeasured([*metrics, *others], releases),
         cautions=_cautions(metrics, releases),
         level=words.level(releases[0].options.level),
@@ -217,18 +213,29 @@ def _has_value(row: MetricRow) -> bool:
 
 def _metric_row(metric: Metric, releases: Sequence[Release]) -> MetricRow:
     scores = [release.metrics.get(metric.name) for release in releases]
-    cells = tuple(_score_cell(metric, score) for score in scores)
+    cells = tuple(
+        _score_cell(metric, release.metrics.get(metric.name), _definition(metric, release))
+        for release in releases
+    )
     values = [None if score is None else score.value for score in scores]
     return MetricRow(metric, cells, _difference(metric, values), _verdict(metric, scores))
 
 
-def _score_cell(metric: Metric, score: Score | None) -> Cell:
+def _definition(metric: Metric, release: Release) -> str:
+    """Return how many values are 0 since no plan was shown, which no count tells."""
+    unplanned = release.remarks.unplanned
+    if metric.name not in {"pq", "pq_strict", "pq_partial"} or not unplanned:
+        return ""
+    return f"0 by definition: no plan in {words.count(unplanned, 'run')}"
+
+
+def _score_cell(metric: Metric, score: Score | None, definition: str) -> Cell:
     if score is None:
         return Cell(words.NOTHING)
     runs = words.count(score.trajectories, "run")
     if score.scored != score.trajectories:
         runs = f"{score.scored:,} of {runs} scored"
-    counts = words.ratio(score.numerator, score.denominator, metric)
+    counts = definition or words.ratio(score.numerator, score.denominator, metric)
     return Cell(
         words.amount(score.value, metric.scale),
         words.interval(score.low, score.high, metric.scale),
@@ -240,13 +247,11 @@ def _score_cell(metric: Metric, score: Score | None) -> Cell:
 def _axis_rows(metric: Metric, releases: Sequence[Release]) -> Iterable[MetricRow]:
     """Return tool-selection accuracy as an axis of the composite score, 0 to 10, in addition."""
     if metric.name == "tsa":
-        values = [_axis(release.metrics.get("tsa")) for release in releases]
-        cells = tuple(Cell(words.axis(value)) for value in values)
+        values = [release.axes.tsa for release in releases]
+        literal = releases[0].options.literal
+        counts = "without missed decision points" if literal else ""
+        cells = tuple(Cell(words.axis(value), counts=counts) for value in values)
         yield MetricRow(AXIS, cells, _difference(AXIS, values))
-
-
-def _axis(score: Score | None) -> float | None:
-    return None if score is None or score.value is None else score.value * 10
 
 
 def _difference(metric: Metric, values: Sequence[float | None]) -> str:
@@ -273,11 +278,17 @@ def _runs_row(releases: Sequence[Release]) -> MetricRow:
     cells = [
         Cell(
             words.number(release.runs.runs),
-            scored=words.count(release.runs.known_tasks, "task"),
+            scored=", ".join(_tasks_and_killed(release)),
         )
         for release in releases
     ]
     return MetricRow(RUNS, tuple(cells))
+
+
+def _tasks_and_killed(release: Release) -> Iterator[str]:
+    yield words.count(release.runs.known_tasks, "task")
+    if release.runs.killed:
+        yield f"{words.count(release.runs.killed, 'killed run')} apart"
 
 
 def _errors_row(releases: Sequence[Release]) -> MetricRow:
@@ -321,40 +332,15 @@ def _usage_row(
     return MetricRow(metric, cells, _difference(metric, values))
 
 
-def _pass_rows(release: Release) -> Iterable[PassRow]:
-    found = release.reliability
-    if found is None:
-        return
-    for row in found.passes:
-        yield PassRow(
-            release_label(release),
-            row.k,
-            _with_interval(row.pass_at_k, row.at_low, row.at_high),
-            _with_interval(row.pass_hat_k, row.hat_low, row.hat_high),
-            ", ".join(_attempts_behind(row, found)),
-        )
-
-
-def _attempts_behind(row: Pass, found: Reliability) -> Iterator[str]:
-    """Yield what a row is based on, and what was left out of it."""
-    yield words.count(row.tasks, "task")
-    yield words.count(found.valid, "attempt")
-    if found.invalid:
-        yield f"{found.invalid:,} of unknown outcome"
-    if found.dropped:
-        yield f"{words.count(found.dropped, 'task')} with fewer attempts left out"
-    if found.superseded:
-        yield f"{words.count(found.superseded, 'run')} superseded by a later one"
-
-
 def _mode_order(row: ModeOutcome) -> tuple[bool, int, str]:
     return (row.mode == "unclassified", -row.runs, row.mode)
 
 
-def _with_interval(value: float, low: float | None, high: float | None) -> str:
-    interval = words.interval(low, high, Scale.SHARE)
-    shown = words.amount(value, Scale.SHARE)
-    return f"{shown} ({interval})" if interval else shown
+def _of_known(row: ModeOutcome, score: Score | None) -> str:
+    """Return the runs that show a failure mode, and of how many it is known."""
+    if score is None:
+        return words.count(row.runs, "run")
+    return f"{row.runs:,} of {words.count(score.scored, 'run')}"
 
 
 def _mode_rows(release: Release) -> Iterable[ModeRow]:
@@ -366,7 +352,7 @@ def _mode_rows(release: Release) -> Iterable[ModeRow]:
             release_label(release),
             words.mode(row.mode),
             words.amount(score.value, Scale.SHARE) if score else words.NOTHING,
-            f"{words.count(row.runs, 'run')}, {row.failed_runs:,} failed",
+            f"{_of_known(row, score)}, {row.failed_runs:,} failed",
             words.name(row.trajectory_id) + step,
             words.line(row.detail) if row.detail else "",
         )

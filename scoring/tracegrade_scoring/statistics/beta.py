@@ -6,7 +6,7 @@ form.
 """
 
 from collections.abc import Callable, Mapping
-from math import exp, lgamma, log, log1p
+from math import exp, fsum, lgamma, log, log1p
 from typing import Final
 
 MIN_SUM: Final = 0.1
@@ -64,7 +64,7 @@ def fit(counts: Mapping[tuple[int, int], int]) -> tuple[float, float]:
     def likelihood(log_sum: float, logit: float) -> float:
         a, b = _prior(log_sum, logit)
         prior = _log_beta(a, b)
-        return sum(times * (_log_beta(a + c, b + n - c) - prior) for (n, c), times in tasks)
+        return fsum(times * (_log_beta(a + c, b + n - c) - prior) for (n, c), times in tasks)
 
     def best_logit(log_sum: float) -> float:
         return _golden(lambda logit: likelihood(log_sum, logit), -_LARGEST_LOGIT, _LARGEST_LOGIT)

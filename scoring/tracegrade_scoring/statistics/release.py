@@ -9,6 +9,7 @@ section 7.4).
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from math import fsum
 from typing import Any, Final, TypeAlias
 
 import duckdb
@@ -51,7 +52,7 @@ def _release_score(key: Row, tasks: Sequence[Row], level: float) -> Row:
     scored = [task for task in tasks if task["scored"]]
     if key["metric"] in TASK_MEANS:
         scored = [_as_mean(task) for task in scored]
-    numerator, denominator = _total(scored, "numerator"), _total(scored, "denominator")
+    numerator, denominator = total(scored, "numerator"), total(scored, "denominator")
     interval = _interval(key["metric"], scored, level)
     return {
         **key,
@@ -77,14 +78,14 @@ def _as_mean(task: Row) -> Row:
     return {**task, "numerator": task["value_sum"] / task["weight"], "denominator": 1.0}
 
 
-def _total(scored: Sequence[Row], column: str) -> float | None:
-    """Return the sum in the order of tasks; None if none was scored."""
-    return sum((task[column] for task in scored), 0.0) if scored else None
+def total(scored: Sequence[Row], column: str) -> float | None:
+    """Return the exact sum, rounded once; None if none was scored."""
+    return fsum(task[column] for task in scored) if scored else None
 
 
 def _mean(scored: Sequence[Row]) -> float | None:
-    total, weight = _total(scored, "value_sum"), _total(scored, "weight")
-    return total / weight if total is not None and weight else None
+    values, weight = total(scored, "value_sum"), total(scored, "weight")
+    return values / weight if values is not None and weight else None
 
 
 def _known_tasks(scored: Sequence[Row]) -> int:

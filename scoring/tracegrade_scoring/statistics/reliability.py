@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from math import comb, sqrt
+from math import comb, fsum, sqrt
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from tracegrade_scoring.statistics import beta
@@ -19,6 +19,8 @@ from tracegrade_scoring.statistics.intervals import LEVEL, bootstrap, normal_qua
 UNBIASED: Final = "unbiased"
 LARGEST_K: Final = 10
 """Enough for any published table; binomials of thousands of attempts are slow to add exactly."""
+TRIES: Final = 3
+"""The k of pass^k that tiers go by [Agentic]."""
 SMALL_SAMPLE: Final = 20
 """Fewer attempts than this are too few for a rate alone [Agentic]."""
 
@@ -70,7 +72,7 @@ class Pass(NamedTuple):
 def count_attempts(
     tasks: Iterable[Attempts],
     *,
-    min_trials: int = 1,
+    min_trials: int | None = 1,
     missing: Missing = "exclude",
     trials: int = 0,
 ) -> Counted:
@@ -78,14 +80,21 @@ def count_attempts(
 
     Args:
         tasks: One for each task of one cohort, in the order of task ids; it is kept.
-        min_trials: Drops tasks with fewer attempts, for every k.
+        min_trials: Drops tasks with fewer attempts, for every k. None: 3, as tiers do, or 1 if no
+            task has as many.
         missing: Whether invalid attempts are left out or are failures.
         trials: How many attempts of each task there should be; under `as-failure` those that are
             not there are failures too.
     """
     counted = [_filled(task, trials) for task in tasks] if missing == "as-failure" else list(tasks)
-    kept = [task for task in counted if task.valid >= min_trials]
+    least = fewest_trials(counted) if min_trials is None else min_trials
+    kept = [task for task in counted if task.valid >= least]
     return Counted(kept, len(counted) - len(kept))
+
+
+def fewest_trials(tasks: Iterable[Attempts]) -> int:
+    """Return how many attempts a task needs for a tier; 1 if none has as many."""
+    return TRIES if any(task.valid >= TRIES for task in tasks) else 1
 
 
 def passes(
@@ -253,8 +262,8 @@ def _posterior_mean(posteriors: Sequence[tuple[float, float, int]], k: int, z: f
     tasks = sum(times for _, _, times in posteriors)
     means = [beta.moment(a, b, k) for a, b, _ in posteriors]
     squares = [beta.moment(a, b, 2 * k) for a, b, _ in posteriors]
-    mean = sum(m * p[2] for m, p in zip(means, posteriors, strict=True)) / tasks
-    variance = sum(
+    mean = fsum(m * p[2] for m, p in zip(means, posteriors, strict=True)) / tasks
+    variance = fsum(
         max(0.0, square - m * m) * p[2]
         for square, m, p in zip(squares, means, posteriors, strict=True)
     )

@@ -26,7 +26,7 @@ from tracegrade_queries.engine.connection import duckdb_type
 from tracegrade_queries.engine.relations import append, make_table
 from tracegrade_queries.engine.staged import of_traces
 from tracegrade_scoring.metrics import METRICS
-from tracegrade_scoring.schema import SCORE, SCORE_SUMS, TRAJECTORY_SCORES
+from tracegrade_scoring.schema import KILLED_RUN, SCORE, SCORE_SUMS, TRAJECTORY_SCORES
 
 UNIT: Final = 2**60
 """Sums hold whole multiples of 1 / UNIT, up to 10**38 of them."""
@@ -156,15 +156,16 @@ def _numbered(columns: Iterable[pa.Array]) -> tuple[Places, Places]:
 def _cell(score: pa.Array, rows: _Rows, size: int) -> Columns:
     """Return what is counted of one metric for each group, and the digits of what is added up.
 
-    Equal scores of rows of one kind are added up at once.
+    Equal scores of rows of one kind are added up at once. Runs that are no attempts are in none.
     """
     cases, numbers = _cases(score)
     pairs = pa.array(rows.kinds * len(cases) + numbers).value_counts()
     kind, case = np.divmod(pairs.field("values").to_numpy(), len(cases))
     times, group, weight = pairs.field("counts").to_numpy(), rows.groups[kind], rows.weights[kind]
     fields = dict(zip(SCORE.names, cases.flatten(), strict=True))
-    status = pc.index_in(fields["status"], pa.array(_STATUSES)).fill_null(len(_STATUSES))
-    status = status.to_numpy()[case]
+    status = pc.index_in(fields["status"], pa.array(_STATUSES))
+    of_none = pc.equal(fields["reason"], KILLED_RUN).fill_null(False)
+    status = pc.if_else(of_none, None, status).fill_null(len(_STATUSES)).to_numpy()[case]
     by_status = np.bincount(status * size + group, times, (len(_STATUSES) + 1) * size)
     value, numerator, denominator = (
         _doubles(fields[name])[case] for name in ("value", "numerator", "denominator")
@@ -224,8 +225,9 @@ def total_sums(con: duckdb.DuckDBPyConnection) -> None:
 def sums_are_whole(con: duckdb.DuckDBPyConnection) -> bool:
     """Return whether the lake's sums are of all its scores: some may have been erased since."""
     scored, summed = con.execute(
-        "SELECT (FROM trajectory_scores SELECT count(*)), "
+        "SELECT (FROM trajectory_scores SELECT count(*) "
+        "WHERE success.reason IS DISTINCT FROM $killed), "
         "(FROM score_sums SELECT sum(scored + not_applicable + error) WHERE metric = $one)",
-        {"one": next(iter(METRICS))},
+        {"one": next(iter(METRICS)), "killed": KILLED_RUN},
     ).fetchall()[0]
     return bool((summed or 0) == scored)

@@ -7,6 +7,7 @@ article's formula leaves the scale for its own presets.
 """
 
 from collections.abc import Mapping, Sequence
+from math import fsum
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -92,7 +93,7 @@ def t_score(axes: Axes, weights: Weights = PRESETS[DEFAULT], *, literal: bool = 
         raise BadWeights(msg)
     present = [(w, x) for w, x in zip(weights, axes, strict=True) if x is not None]
     whole = len(present) == len(axes)
-    partial = _harmonic_mean(present, sum(w for w, _ in present)) if present else None
+    partial = _harmonic_mean(present, fsum(w for w, _ in present)) if present else None
     source_text = _harmonic_mean(present, len(axes)) if whole else None
     value = source_text if literal else partial if whole else None
     label, use = label_of(value)
@@ -118,8 +119,8 @@ def pooled_axes(tasks: Sequence[TaskAxes]) -> Axes:
     found = []
     for place, scale in enumerate((10, 1, 1)):
         parts = [part for task in tasks if (part := task[place]) is not None]
-        bottom = sum((part.denominator for part in parts), 0.0)
-        top = sum((part.numerator for part in parts), 0.0)
+        bottom = fsum(part.denominator for part in parts)
+        top = fsum(part.numerator for part in parts)
         found.append(scale * top / bottom if bottom else None)
     return Axes(*found)
 
@@ -149,7 +150,7 @@ def t_score_interval(
         return None
     drawn = resampled_t_scores(tasks, weights)
     ordered: list[float] = np.sort(drawn[~np.isnan(drawn)]).tolist()
-    scale = len(weights) / sum(weights) if literal else 1.0
+    scale = len(weights) / fsum(weights) if literal else 1.0
     low, high = middle(ordered, level)
     return Interval(low * scale, high * scale, "bootstrap")
 
@@ -166,7 +167,7 @@ def resampled_t_scores(
 
     with np.errstate(divide="ignore", invalid="ignore"):  # an axis of 0 makes the T-Score 0
         slowness = weights.tsa / (10 * axis(0)) + weights.pq / axis(1) + weights.ra / axis(2)
-        return sum(weights) / slowness
+        return fsum(weights) / slowness
 
 
 def label_of(value: float | None) -> tuple[str | None, str | None]:
@@ -181,4 +182,4 @@ def _harmonic_mean(present: list[tuple[float, float]], total: float) -> float:
     """Return total / Σ(w / x); 0 if an axis is 0."""
     if any(x == 0 for _, x in present):
         return 0.0
-    return total / sum(w / x for w, x in present)
+    return total / fsum(w / x for w, x in present)

@@ -10,15 +10,13 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from tracegrade_scoring.statistics.intervals import LEVEL
-from tracegrade_scoring.statistics.reliability import Attempts, passes
+from tracegrade_scoring.statistics.release import MIN_TASK_TYPES
+from tracegrade_scoring.statistics.reliability import SMALL_SAMPLE, TRIES, Attempts, passes
 
 PRODUCTION_READY: Final = "Production-ready"
 INCONSISTENT: Final = "Functional but inconsistent"
 NEEDS_IMPROVEMENT: Final = "Needs improvement"
 NOT_READY: Final = "Not ready"
-
-TRIES: Final = 3
-"""The k of pass^k that tiers go by."""
 
 
 class Tier(NamedTuple):
@@ -36,6 +34,11 @@ class Tier(NamedTuple):
     """Tasks it goes by: those with at least three attempts, all if there are none."""
     reason: str | None
     """Why there is no tier; else None."""
+    attempts: int = 0
+    """Attempts at these tasks."""
+    flags: tuple[str, ...] = ()
+    """insufficient_sample (fewer than 10 tasks), small_sample (fewer than 20 attempts): the tier
+    is a hint. Source: docs/metrics.md, section 0.6."""
 
 
 def classify(tasks: Sequence[Attempts], level: float = LEVEL) -> Tier:
@@ -46,7 +49,8 @@ def classify(tasks: Sequence[Attempts], level: float = LEVEL) -> Tier:
         level: Of the interval whose lower end makes the conservative tier.
     """
     thrice = [task for task in tasks if task.valid >= TRIES]
-    found = passes(thrice or tasks, level=level)
+    gone_by = thrice or [task for task in tasks if task.valid]
+    found = passes(gone_by, level=level)
     if not found:
         return Tier(None, None, None, None, None, 0, "no_attempts")
     third = found[TRIES - 1] if thrice else None
@@ -54,7 +58,19 @@ def classify(tasks: Sequence[Attempts], level: float = LEVEL) -> Tier:
     once = found[0].pass_at_k
     tier = tier_of(once, hat)
     reason = None if tier else "too_few_attempts"
-    return Tier(tier, tier_of(once, low), once, hat, low, found[0].tasks, reason)
+    attempts = sum(task.valid for task in gone_by)
+    conservative = tier_of(once, low)
+    flags = _flags(len(gone_by), attempts)
+    return Tier(tier, conservative, once, hat, low, len(gone_by), reason, attempts, flags)
+
+
+def _flags(tasks: int, attempts: int) -> tuple[str, ...]:
+    """Return what a reader must know about the sample."""
+    few = {
+        "insufficient_sample": tasks < MIN_TASK_TYPES,
+        "small_sample": attempts < SMALL_SAMPLE,
+    }
+    return tuple(flag for flag, holds in few.items() if holds)
 
 
 def tier_of(pass_at_1: float, pass_hat_3: float | None) -> str | None:

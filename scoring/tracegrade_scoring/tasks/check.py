@@ -9,8 +9,14 @@ from typing import Any
 import jsonschema_rs
 import re2
 
+from tracegrade.suggestions import did_you_mean
 from tracegrade_scoring.tasks import engine, graph
-from tracegrade_scoring.tasks.expected_value import argument_path_faults, bound_name, faults
+from tracegrade_scoring.tasks.expected_value import (
+    argument_path_faults,
+    bound_name,
+    bound_names,
+    faults,
+)
 from tracegrade_scoring.tasks.model import (
     Criterion,
     Expected,
@@ -20,7 +26,7 @@ from tracegrade_scoring.tasks.model import (
     TaskFile,
     Tool,
 )
-from tracegrade_scoring.tasks.shape import did_you_mean, dotted
+from tracegrade_scoring.tasks.shape import dotted
 from tracegrade_scoring.tasks.source import Path, Problem, SourceFile
 
 
@@ -175,11 +181,11 @@ def _values(
     source: SourceFile, path: Path, values: Mapping[str, Any], groups: Sequence[str]
 ) -> Iterator[Problem]:
     for key, value in values.items():
-        name = bound_name(value)
-        if name is not None and name not in groups:
-            fact = f"{dotted((*path, key))}: match.user_input has no group named '{name}'"
-            way_out = did_you_mean(name, groups) or f"add (?P<{name}>...) to the pattern"
-            yield source.problem((*path, key), fact, way_out)
+        for name in bound_names(value):
+            if name not in groups:
+                fact = f"{dotted((*path, key))}: match.user_input has no group named '{name}'"
+                way_out = did_you_mean(name, groups) or f"add (?P<{name}>...) to the pattern"
+                yield source.problem((*path, key), fact, way_out)
         for fact, way_out in faults(value):
             yield source.problem((*path, key), f"{dotted((*path, key))}: {fact}", way_out)
 
@@ -234,16 +240,32 @@ def _check_graphs(source: SourceFile, path: Path, task: Task) -> Iterator[Proble
         (*path, "sub_goals") if name is None else (*path, "graphs", name): nodes
         for name, nodes in task.plan_graphs.items()
     }
-    made = {at: _graph(task.sub_goals, nodes) for at, nodes in graphs.items()}
-    problems = [
+    unusable = [
         problem
         for at, nodes in graphs.items()
-        for problem in _check_graph(source, at, task.sub_goals, nodes, made[at])
+        for problem in (
+            *_undescribed(source, at, task.sub_goals, nodes),
+            *_empty_paths(source, at, nodes),
+        )
     ]
-    yield from problems
-    if not problems and (found := graph.fault_of_any(list(made.values()))):
-        fact = f"task '{path[1]}': {found.fact}"
-        yield source.problem((*path, "graphs"), fact, found.way_out, str(path[1]))
+    yield from unusable
+    if not unusable:
+        yield from _graph_faults(source, path, graphs, task.sub_goals)
+
+
+def _graph_faults(
+    source: SourceFile,
+    path: Path,
+    graphs: Mapping[Path, Mapping[str, Node]],
+    sub_goals: Mapping[str, SubGoal],
+) -> Iterator[Problem]:
+    """Yield every fault that costs the task its scores of variants or of dependencies."""
+    found = graph.faults([_graph(sub_goals, nodes) for nodes in graphs.values()])
+    for (at, nodes), faults_of in zip(graphs.items(), found, strict=True):
+        for fault in faults_of:
+            way_out = did_you_mean(fault.unknown, list(nodes)) if fault.unknown else None
+            fact = f"task '{path[1]}': {fault.fact}"
+            yield source.problem((*at, *fault.place), fact, way_out or fault.way_out, str(path[1]))
 
 
 def _graph(sub_goals: Mapping[str, SubGoal], nodes: Mapping[str, Node]) -> graph.Graph:
@@ -267,24 +289,6 @@ def _check_places(source: SourceFile, path: Path, task: Task) -> Iterator[Proble
             yield source.problem(at, fact, "say them in each graph")
 
 
-def _check_graph(
-    source: SourceFile,
-    path: Path,
-    sub_goals: Mapping[str, SubGoal],
-    nodes: Mapping[str, Node],
-    made: graph.Graph,
-) -> Iterator[Problem]:
-    unknown = [
-        *_undescribed(source, path, sub_goals, nodes),
-        *_unknown_members(source, path, nodes),
-    ]
-    yield from unknown
-    if not unknown and (found := graph.fault(made)):
-        at = tuple(part for part in (found.sub_goal, found.key) if part is not None)
-        fact = f"task '{path[1]}': {found.fact}"
-        yield source.problem((*path, *at), fact, found.way_out, str(path[1]))
-
-
 def _undescribed(
     source: SourceFile, path: Path, sub_goals: Mapping[str, SubGoal], nodes: Mapping[str, Node]
 ) -> Iterator[Problem]:
@@ -295,19 +299,9 @@ def _undescribed(
             yield source.problem((*path, name), fact, way_out)
 
 
-def _unknown_members(
-    source: SourceFile, path: Path, sub_goals: Mapping[str, Node]
-) -> Iterator[Problem]:
-    task_id = str(path[1])
-    for name, sub_goal in sub_goals.items():
-        named = list(_items((*path, name, "deps"), sub_goal.deps))
-        for i, members in enumerate(sub_goal.any_of):
-            named += _items((*path, name, "any_of", i), members)
+def _empty_paths(source: SourceFile, path: Path, nodes: Mapping[str, Node]) -> Iterator[Problem]:
+    for name, node in nodes.items():
+        for i, members in enumerate(node.any_of):
             if not members:
-                fact = f"task '{task_id}': path {i} of any_of of '{name}' is empty"
+                fact = f"task '{path[1]}': path {i} of any_of of '{name}' is empty"
                 yield source.problem((*path, name, "any_of", i), fact, "name a sub-goal")
-        for at, member in named:
-            if member not in sub_goals:
-                fact = f"task '{task_id}': sub-goal '{name}' names unknown sub-goal '{member}'"
-                way_out = did_you_mean(member, list(sub_goals)) or "declare it under 'sub_goals'"
-                yield source.problem(at, fact, way_out, task_id)

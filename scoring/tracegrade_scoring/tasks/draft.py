@@ -21,10 +21,15 @@ from tracegrade_scoring.tasks.expected_value import as_key, literally
 
 UNKNOWN_EFFECT: Final = "    # effect: read | write | destructive"
 
-_EFFECTS: Final = """
-  SELECT tool_name, mode(effect ORDER BY effect) FROM steps
-  WHERE kind = 'tool_call' AND tool_name IS NOT NULL GROUP BY tool_name ORDER BY tool_name
-"""
+UNKNOWN_CALLS: Final = "        # serves: [which tools?]"
+
+
+class Declared(NamedTuple):
+    """What spans declare of a tool; a row of `declared_tools.sql`."""
+
+    name: str
+    effect: str | None
+    cost: float | None
 
 
 class Path(NamedTuple):
@@ -38,6 +43,7 @@ class Path(NamedTuple):
     place: int
     least_calls: int
     constants: str
+    sub_goals: str
 
     @property
     def calls(self) -> list[dict[str, Any]]:
@@ -65,7 +71,7 @@ def draft_file(lake: Lake, agent_name: str | None, note: Callable[[str], object]
         materialise(con, "attempt_order")
         rows = con.execute(query("successful_paths"), {"agent_name": agent_name}).fetchall()
         paths = [Path(*row) for row in rows]
-        effects: dict[str, str | None] = dict(con.sql(_EFFECTS).fetchall())
+        declared = [Declared(*row) for row in con.sql(query("declared_tools")).fetchall()]
     if not paths:
         msg = "no run is known to have succeeded; import verdicts, or score with a task file"
         raise NothingToDraft(msg)
@@ -73,7 +79,7 @@ def draft_file(lake: Lake, agent_name: str | None, note: Callable[[str], object]
     runs = sum(path.all_runs for path in best)
     note(f"tasks: {len(best)}, from successful runs: {runs}")
     used = {tool for path in best for tool in path.tools}
-    tools = {name: effect for name, effect in effects.items() if name in used}
+    tools = [tool for tool in declared if tool.name in used]
     return "\n".join([*_HEAD, *_tool_lines(tools), "tasks:", *_task_lines(best)]) + "\n"
 
 
@@ -84,15 +90,15 @@ _HEAD: Final = (
 )
 
 
-def _tool_lines(tools: Mapping[str, str | None]) -> Iterator[str]:
+def _tool_lines(tools: Sequence[Declared]) -> Iterator[str]:
     if tools:
         yield "tools:"
-    for name, effect in tools.items():
+    for name, effect, cost in tools:
+        known = {"effect": effect, "cost": None if cost is None else _number(cost)}
+        said = {key: value for key, value in known.items() if value is not None}
+        yield f"  {_yaml(name)}: {_yaml(said)}"
         if effect is None:
-            yield f"  {_yaml(name)}: {{}}"
             yield UNKNOWN_EFFECT
-        else:
-            yield f"  {_yaml(name)}: {{effect: {effect}}}"
 
 
 def _task_lines(paths: Sequence[Path]) -> Iterator[str]:
@@ -107,6 +113,22 @@ def _task_lines(paths: Sequence[Path]) -> Iterator[str]:
         yield from (f"      - {_yaml(call)}" for call in path.calls)
         yield "    expected_complete: true"
         yield f"    optimal_steps: {path.least_calls}"
+        yield from _sub_goal_lines(json.loads(path.sub_goals))
+
+
+def _sub_goal_lines(sub_goals: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if sub_goals:
+        yield "    sub_goals:"
+    for sub_goal in sub_goals:
+        served = {"serves": sub_goal["tools"]} if sub_goal["tools"] else {}
+        yield f"      {_yaml(sub_goal['name'])}: {_yaml(served)}"
+        if not served:
+            yield UNKNOWN_CALLS
+
+
+def _number(value: float) -> float:
+    """Return a number as one writes it: 2.0 as 2."""
+    return int(value) if value.is_integer() else value
 
 
 def _slug(agent_name: str | None) -> str:

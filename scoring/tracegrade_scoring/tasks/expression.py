@@ -13,9 +13,15 @@ from typing import Any, Final
 
 import duckdb
 
+from tracegrade_queries.build.nesting import is_too_deep
 from tracegrade_queries.schema import STEPS
 
-MAX_CHARS: Final = 10_000
+MAX_CHARS: Final = 100_000
+
+MAX_LEVELS: Final = 800
+"""Of the parsed expression as JSON, which has about two for each level of operators."""
+
+_SELECTED: Final = "select_list"
 
 _REFUSED: Final = {
     "SUBQUERY": "it has a subquery",
@@ -45,10 +51,15 @@ def forbidden(con: duckdb.DuckDBPyConnection, sql: str) -> str | None:
     """
     if len(sql) > MAX_CHARS:
         return f"it has more than {MAX_CHARS:,} characters"
-    parsed = _parsed(con, sql)
-    if parsed is None:
+    try:
+        con.extract_statements(f"SELECT {as_boolean(sql)}")
+    except duckdb.Error:
         return None
-    if len(parsed) != 1:
+    text = _serialised(con, sql)
+    if is_too_deep(text, MAX_LEVELS):
+        return "it is nested too deeply"
+    parsed = _parsed(text)
+    if parsed is None:
         return "it is more than one expression"
     nodes = list(_nodes(parsed))
     lambdas = {name for node in nodes if node.get("class") == "LAMBDA" for name in _names(node)}
@@ -57,31 +68,60 @@ def forbidden(con: duckdb.DuckDBPyConnection, sql: str) -> str | None:
 
 def columns_read(con: duckdb.DuckDBPyConnection, sql: str) -> list[str]:
     """Return the columns of `steps` that an expression without faults reads, sorted."""
-    nodes = _nodes(_parsed(con, sql) or [])
+    nodes = _nodes(_parsed(_serialised(con, sql)))
     named = {
         node["column_names"][-1].lower() for node in nodes if node.get("class") == "COLUMN_REF"
     }
     return sorted(named & _COLUMNS)
 
 
-def _parsed(con: duckdb.DuckDBPyConnection, sql: str) -> list[Any] | None:
-    """Return the expressions as the engine reads them; None if it cannot."""
+def as_boolean(sql: str) -> str:
+    """Return an expression as a part of a query; it ends where its line does."""
+    return f"({sql}\n)::BOOLEAN"
+
+
+def _serialised(con: duckdb.DuckDBPyConnection, sql: str) -> str:
+    """Return how the engine reads a query for the expression, as JSON.
+
+    It has no brackets around it, so that none of its own can close them.
+    """
     asked = "SELECT json_serialize_sql($asked)"
-    text = con.execute(asked, {"asked": f"SELECT ({sql})::BOOLEAN FROM steps"}).fetchall()[0][0]
-    read = json.loads(text)
+    ((text,),) = con.execute(asked, {"asked": f"SELECT {sql}"}).fetchall()
+    return str(text)
+
+
+def _parsed(serialised: str) -> dict[str, Any] | None:
+    """Return the expression of a query; None if the query selects anything else, or is none."""
+    read = json.loads(serialised)
     if read["error"] or len(read["statements"]) != 1:
         return None
-    selected: list[Any] = read["statements"][0]["node"]["select_list"]
-    return selected
+    query = read["statements"][0]["node"]
+    selected = query.pop(_SELECTED, ())
+    if len(selected) != 1 or query != _nothing_else():
+        return None
+    expression: dict[str, Any] = selected[0]
+    return expression
+
+
+@cache
+def _nothing_else() -> dict[str, Any]:
+    """Return what a query holds beside the expression, if that is all that it asks."""
+    with duckdb.connect() as con:
+        query: dict[str, Any] = json.loads(_serialised(con, "TRUE"))["statements"][0]["node"]
+    del query[_SELECTED]
+    return query
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(tree, dict):
-        yield tree
-        tree = list(tree.values())
-    if isinstance(tree, list):
-        for part in tree:
-            yield from _nodes(part)
+    """Yield the objects of a tree, outer ones first, in order."""
+    left = [tree]
+    while left:
+        part = left.pop()
+        if isinstance(part, dict):
+            yield part
+            left += reversed(part.values())
+        elif isinstance(part, list):
+            left += reversed(part)
 
 
 def _names(node: dict[str, Any]) -> Iterator[str]:

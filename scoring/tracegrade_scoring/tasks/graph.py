@@ -12,7 +12,7 @@ docs/metrics.md, section 4.3, for alternatives, which that text does not have.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from graphlib import CycleError, TopologicalSorter
+from graphlib import TopologicalSorter
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
@@ -29,7 +29,7 @@ class GraphNode:
     any_of: tuple[tuple[str, ...], ...] = ()
     """Alternative paths in file order, each a list of sub-goals; empty if it offers none."""
     counted: bool = True
-    """False for a node without `serves` and `success`: it only holds others together."""
+    """False for a node that nothing serves, tells or judges: it only holds others together."""
 
 
 Graph = Mapping[str, GraphNode]
@@ -47,32 +47,41 @@ class Variant:
 
 
 class Fault(NamedTuple):
-    """What makes a graph unusable."""
+    """One thing that makes a graph unusable, as a whole or in part."""
 
     fact: str
     """One clause."""
     way_out: str
-    sub_goal: str | None = None
-    """Where it shows; None: in the whole graph."""
-    key: str | None = None
-    """Which key of that sub-goal."""
+    in_variants: bool
+    """Whether it leaves open which variants there are; else only what depends on what."""
+    place: tuple[str | int, ...] = ()
+    """Keys from the graph to where it shows; () for the whole graph."""
+    unknown: str | None = None
+    """The sub-goal that it names and does not have."""
 
 
-def fault(graph: Graph) -> Fault | None:
-    """Return the first thing that makes the graph unusable; None if nothing does."""
-    return (
-        _unknown_id(graph)
-        or _cycle("deps", {name: node.deps for name, node in graph.items()})
-        or _cycle("any_of", {name: tuple(_members(node)) for name, node in graph.items()})
-        or _too_many(len(variants(graph)))
-        or _cycle_of_a_variant(graph)
-    )
+def faults(graphs: Sequence[Graph]) -> list[list[Fault]]:
+    """Return all that is wrong with each graph of a task, in file order.
+
+    Of cycles each is named that a walk along the edges in file order closes: without their last
+    edges there would be none. Too many variants over all graphs together are a fault of the last.
+    """
+    found = [_faults(graph) for graph in graphs]
+    if graphs and not any(fault.in_variants for each in found for fault in each):
+        found[-1] += _too_many(sum(len(variants(graph)) for graph in graphs))
+    return found
 
 
-def fault_of_any(graphs: Sequence[Graph]) -> Fault | None:
-    """Return the first fault of the graphs of one task, or that of all of them together."""
-    found = next((each for graph in graphs if (each := fault(graph))), None)
-    return found or _too_many(sum(len(variants(graph)) for graph in graphs))
+def _faults(graph: Graph) -> list[Fault]:
+    edges = {name: [dep for dep in node.deps if dep in graph] for name, node in graph.items()}
+    members = {
+        name: [member for member in _members(node) if member in graph]
+        for name, node in graph.items()
+    }
+    found = [*_unknown_ids(graph), *_cycles("deps", edges), *_cycles("any_of", members)]
+    if not any(fault.in_variants for fault in found):
+        found += _too_many(len(variants(graph)))
+    return found or _cycles_of_variants(graph)
 
 
 def variants(graph: Graph) -> list[Variant]:
@@ -162,38 +171,62 @@ def _members(node: GraphNode) -> Iterable[str]:
     return chain.from_iterable(node.any_of)
 
 
-def _unknown_id(graph: Graph) -> Fault | None:
+def _unknown_ids(graph: Graph) -> Iterator[Fault]:
     for name, node in graph.items():
-        for other in (*node.deps, *_members(node)):
-            if other not in graph:
-                fact = f"sub-goal '{name}' names unknown sub-goal '{other}'"
-                return Fault(fact, "declare it under 'sub_goals'", name)
-    return None
+        for i, dep in enumerate(node.deps):
+            if dep not in graph:
+                yield _unknown(dep, (name, "deps", i), in_variants=False)
+        for i, path in enumerate(node.any_of):
+            for j, member in enumerate(path):
+                if member not in graph:
+                    yield _unknown(member, (name, "any_of", i, j), in_variants=True)
 
 
-def _cycle(key: str, edges: Mapping[str, Iterable[str]]) -> Fault | None:
-    """Return the fault of one cycle, starting from its first sub-goal in the file."""
-    try:
-        TopologicalSorter(edges).prepare()
-    except CycleError as error:
-        names = error.args[1][:0:-1]
-        first = min(names, key=list(edges).index)
-        start = names.index(first)
-        walk = " -> ".join([*names[start:], *names[:start], first])
-        fact = f"{key} of its sub-goals form a cycle: {walk}"
-        return Fault(fact, "remove one of them", first, key)
-    return None
+def _unknown(other: str, place: tuple[str | int, ...], *, in_variants: bool) -> Fault:
+    fact = f"sub-goal '{place[0]}' names unknown sub-goal '{other}'"
+    return Fault(fact, "declare it under 'sub_goals'", in_variants, place, other)
 
 
-def _too_many(count: int) -> Fault | None:
-    if count > MAX_VARIANTS:
-        return Fault(f"any_of gives more than {MAX_VARIANTS} variants", "split the task")
-    return None
+def _cycles(key: str, edges: Mapping[str, Iterable[str]]) -> Iterator[Fault]:
+    """Yield the cycles that a walk along the edges closes, each from its first in the file."""
+    places = {name: place for place, name in enumerate(edges)}
+    for walk in _closed_walks(edges):
+        start = walk.index(min(walk, key=places.__getitem__))
+        shown = " -> ".join([*walk[start:], *walk[:start], walk[start]])
+        fact = f"{key} of its sub-goals form a cycle: {shown}"
+        yield Fault(fact, "remove one of them", key == "any_of", (walk[start], key))
 
 
-def _cycle_of_a_variant(graph: Graph) -> Fault | None:
-    for variant in variants(graph):
-        direct = prerequisites(graph, variant)
-        if found := _cycle("deps", {name: sorted(deps) for name, deps in direct.items()}):
-            return found
-    return None
+def _closed_walks(edges: Mapping[str, Iterable[str]]) -> Iterator[list[str]]:
+    """Yield the nodes of one cycle for each edge that leads back to where a walk came from."""
+    done: set[str] = set()
+    for root in edges:
+        walk = {root: iter(() if root in done else edges[root])}
+        while walk:
+            name = next(reversed(walk))
+            following = next(walk[name], None)
+            if following is None:
+                del walk[name]
+                done.add(name)
+            elif following in walk:
+                names = list(walk)
+                yield names[names.index(following) :]
+            elif following not in done:
+                walk[following] = iter(edges[following])
+
+
+def _too_many(count: int) -> list[Fault]:
+    if count <= MAX_VARIANTS:
+        return []
+    return [Fault(f"any_of gives more than {MAX_VARIANTS} variants", "split the task", True)]
+
+
+def _cycles_of_variants(graph: Graph) -> list[Fault]:
+    """Return the cycles that close only over sub-goals that are not counted, each once."""
+    direct = (prerequisites(graph, variant) for variant in variants(graph))
+    found = (
+        cycle
+        for deps in direct
+        for cycle in _cycles("deps", {name: sorted(deps[name]) for name in deps})
+    )
+    return list(dict.fromkeys(found))

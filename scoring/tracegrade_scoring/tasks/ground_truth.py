@@ -4,7 +4,6 @@ A task may stand in many records (one for each trial); they must expect the same
 """
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -12,17 +11,19 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from tracegrade.errors import BadInput
-from tracegrade_collector.importing.expected import read_expected
+from tracegrade_collector.importing.expected import ExpectedAction, read_expected
 from tracegrade_collector.importing.mapping import FieldMap
 from tracegrade_collector.importing.records import read_records
 from tracegrade_collector.importing.source import READ_ERRORS, open_plain
-from tracegrade_collector.importing.trajectory import ToolCall
 from tracegrade_scoring.errors import TaskFileUnreadable
 from tracegrade_scoring.tasks.expected_value import as_key, literally
 
 COMPLETE: Final[dict[str, bool | str]] = {"true": True, "false": False, "writes": "writes"}
 
 Note = Callable[[str], object]
+
+SHOWN_CHARS: Final = 200
+"""Of an action that cannot be read."""
 
 
 class _Truth(NamedTuple):
@@ -32,6 +33,10 @@ class _Truth(NamedTuple):
     task: str
     category: str | None
     expected: list[dict[str, Any]]
+    unread: list[str]
+    """Actions that cannot be read."""
+    unnamed: int
+    """Actions whose arguments have no names."""
 
 
 def task_file(files: Sequence[Path], paths: Mapping[str, str], complete: str, note: Note) -> str:
@@ -45,14 +50,16 @@ def task_file(files: Sequence[Path], paths: Mapping[str, str], complete: str, no
 
     Raises:
         BadInput: `complete` is something else.
-        TaskFileUnreadable: A file cannot be read, or no record gives a task.
+        TaskFileUnreadable: A file or an expected action cannot be read, or no record gives a task.
     """
     if complete not in COMPLETE:
         msg = f"--complete must be one of {', '.join(COMPLETE)}, got '{complete}'"
         raise BadInput(msg)
-    fields, ignored = FieldMap(paths), Counter[str]()
+    fields = FieldMap(paths)
+    truths = list(_truths(files, fields, note))
+    _refuse_unread(truths, note)
     tasks: dict[str, dict[str, Any]] = {}
-    for truth in _truths(files, fields, ignored, note):
+    for truth in truths:
         task = {
             **({"category": truth.category} if truth.category else {}),
             "expected": truth.expected,
@@ -64,8 +71,8 @@ def task_file(files: Sequence[Path], paths: Mapping[str, str], complete: str, no
             )
     for line in fields.unseen():
         note(line)
-    for name, count in ignored.items():
-        note(f"not understood: {count} {name}")
+    if unnamed := sum(truth.unnamed for truth in truths):
+        note(f"{unnamed} expected actions whose arguments have no names: any arguments are right")
     if not tasks:
         msg = "no record has a task and expected actions; --map task=PATH,expected=PATH names them"
         raise TaskFileUnreadable(msg)
@@ -74,9 +81,19 @@ def task_file(files: Sequence[Path], paths: Mapping[str, str], complete: str, no
     return text
 
 
-def _truths(
-    files: Sequence[Path], fields: FieldMap, ignored: Counter[str], note: Note
-) -> Iterator[_Truth]:
+def _refuse_unread(truths: Sequence[_Truth], note: Note) -> None:
+    for truth in truths:
+        for action in truth.unread:
+            note(f"{truth.place}: expected action cannot be read: {action}")
+    if unread := sum(len(truth.unread) for truth in truths):
+        msg = (
+            f"{unread} expected actions cannot be read; write each as an object with a name and "
+            "an object of arguments, or as a text like search(day='2023-12-13')"
+        )
+        raise TaskFileUnreadable(msg)
+
+
+def _truths(files: Sequence[Path], fields: FieldMap, note: Note) -> Iterator[_Truth]:
     for path in files:
         try:
             with open_plain(path) as file:
@@ -84,7 +101,7 @@ def _truths(
                     place = f"{path}:{record.line}"
                     if record.fault:
                         note(f"{place}: {record.fault}")
-                    elif (truth := _truth(place, record.value, fields, ignored)) is None:
+                    elif (truth := _truth(place, record.value, fields)) is None:
                         note(f"{place}: no task or no expected actions")
                     else:
                         yield truth
@@ -93,30 +110,47 @@ def _truths(
             raise TaskFileUnreadable(msg) from error
 
 
-def _truth(place: str, value: Any, fields: FieldMap, ignored: Counter[str]) -> _Truth | None:
+def _truth(place: str, value: Any, fields: FieldMap) -> _Truth | None:
     task, expected = fields.find(value, "task"), fields.find(value, "expected")
     category = fields.find(value, "category")
     if expected is None or task is None or isinstance(task, dict | list):
         return None
-    calls = read_expected(expected, ignored)
-    named = category if isinstance(category, str) else None
-    return _Truth(place, str(task), named, [_decision(call, ignored) for call in calls])
+    actions = read_expected(expected)
+    decisions = [_decision(action) for action in actions]
+    return _Truth(
+        place,
+        str(task),
+        category if isinstance(category, str) else None,
+        [decision for decision in decisions if decision],
+        [
+            json.dumps(action.value, ensure_ascii=False)[:SHOWN_CHARS]
+            for action, decision in zip(actions, decisions, strict=True)
+            if decision is None
+        ],
+        sum(isinstance(action.value, str) and _has_no_names(action) for action in actions),
+    )
 
 
-def _decision(call: ToolCall, ignored: Counter[str]) -> dict[str, Any]:
-    """Return the call as a decision point of a task file."""
-    arguments = _object(call.arguments)
-    if arguments is None and call.arguments is not None:
-        ignored["arguments that are not an object"] += 1
+def _has_no_names(action: ExpectedAction) -> bool:
+    return action.call is not None and action.call.arguments is None
+
+
+def _decision(action: ExpectedAction) -> dict[str, Any] | None:
+    """Return the action as a decision point of a task file; None if it cannot be read."""
+    if action.call is None:
+        return None
+    if action.call.arguments is None:
+        return {"tool": action.call.name}
+    arguments = _object(action.call.arguments)
     if arguments is None:
-        return {"tool": call.name}
+        return None
     stated = {as_key(key): literally(value) for key, value in arguments.items()}
-    return {"tool": call.name, "arguments": stated}
+    return {"tool": action.call.name, "arguments": stated}
 
 
-def _object(text: str | None) -> dict[str, Any] | None:
+def _object(text: str) -> dict[str, Any] | None:
     try:
-        value = json.loads(text or "null")
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

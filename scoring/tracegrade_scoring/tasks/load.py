@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from tracegrade_scoring.errors import TaskFileUnreadable
 from tracegrade_scoring.tasks import check, shape
 from tracegrade_scoring.tasks.model import Task, TaskFile, Tool, ToolCorrectness
+from tracegrade_scoring.tasks.readable import readable_part
 from tracegrade_scoring.tasks.source import Problem, SourceFile, read
 
 SUFFIXES: Final = (".yaml", ".yml")
@@ -21,7 +22,7 @@ SUFFIXES: Final = (".yaml", ".yml")
 class Specification(BaseModel):
     """What trajectories are scored against: all loaded files together."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     tools: dict[str, Tool] = Field(default_factory=dict)
     tasks: dict[str, Task] = Field(default_factory=dict)
@@ -73,24 +74,32 @@ def load(paths: Sequence[Path]) -> Loaded:
     """
     sources = [read(str(path), _text(path)) for path in _files(paths)]
     problems = [problem for source in sources for problem in source.problems]
-    parsed: list[tuple[SourceFile, TaskFile]] = []
+    whole: list[TaskFile] = []
+    parsed: list[tuple[SourceFile, TaskFile]] = []  # of files that are not whole, what is readable
     for source in sources:
         if source.values is None and source.problems:
             continue
         file, found = shape.parse(source)
         problems += found
-        if file is not None:
-            parsed.append((source, file))
-    return _combine(parsed, problems)
+        whole += [file] if file else []
+        if (part := file or readable_part(source.values)) is not None:
+            parsed.append((source, part))
+    return _combine(whole, parsed, problems)
 
 
-def _combine(parsed: Sequence[tuple[SourceFile, TaskFile]], problems: list[Problem]) -> Loaded:
+def _combine(
+    whole: Sequence[TaskFile],
+    parsed: Sequence[tuple[SourceFile, TaskFile]],
+    problems: list[Problem],
+) -> Loaded:
     tools = {name: tool for _, file in parsed for name, tool in file.tools.items()}
-    tasks = {name: task for _, file in parsed for name, task in file.tasks.items()}
     problems += _declared_twice(parsed)
     for source, file in parsed:
         problems += check.check_file(source, file, tools)
-    specification = Specification(tools=tools, tasks=tasks)
+    specification = Specification(
+        tools={name: tool for file in whole for name, tool in file.tools.items()},
+        tasks={name: task for file in whole for name, task in file.tasks.items()},
+    )
     return Loaded(specification, sorted(problems, key=lambda problem: problem[:2]))
 
 

@@ -34,6 +34,8 @@ class _Strict(BaseModel):
 class Tool(_Strict):
     """One entry of `tools`: what the evaluator knows about a tool."""
 
+    kind: Literal["tool_call", "plan", "handoff", "answer"] | None = None
+    """What a call of it is; None: what its name says (docs/metrics.md, section 0.8)."""
     effect: Effect | None = None
     """What a call can do to the world; None if not known."""
     cost: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
@@ -180,7 +182,7 @@ class Task(_Strict):
     expected_complete: Literal[True, False, "writes"] = True
     """Whether other calls than the expected ones are wrong; `writes`: only the writes are all."""
     sequence_matters: bool = True
-    """Whether the order of the expected calls counts in tool correctness."""
+    """Whether the order of the expected calls counts in tool selection and tool correctness."""
     optimal_steps: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
     count_steps: Literal["tool_calls", "all"] = "tool_calls"
     """What `optimal_steps` counts."""

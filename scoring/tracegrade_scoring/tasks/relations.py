@@ -4,7 +4,7 @@ Positions count from 0 in file order. Values are canonical JSON (docs/metrics.md
 
 Makes:
     task_expected: one row per decision point
-    task_expected_arguments: one row per argument that a decision point states
+    task_expected_arguments: one row per value that an argument of a decision point may have
     task_graphs: one row per sub-goal in a plan graph
     task_serves: one row per rule of what serves a sub-goal
     task_sub_goals: one row per sub-goal
@@ -24,7 +24,7 @@ from tracegrade_scoring.tasks.expected_value import (
     argument_path,
     bound_name,
     canonical,
-    expected_value,
+    expected_values,
 )
 from tracegrade_scoring.tasks.load import Specification
 from tracegrade_scoring.tasks.model import Criterion, Expected, SubGoal
@@ -33,7 +33,8 @@ Row: TypeAlias = tuple[object, ...]
 
 
 # What is asked of one value. Either `value`, canonical JSON (beside `pattern` or bounds the rule
-# itself, to be shown), or `input`, the name of a bound value, taken as `input_type`.
+# itself, to be shown), or `input`, the name of a bound value, taken as `input_type`. `optional`:
+# it may be absent. `rule`: JSON of a rule that has alternatives, each of which is a row.
 WANTED: Final = [
     ("value", TEXT),
     ("input", TEXT),
@@ -41,13 +42,17 @@ WANTED: Final = [
     ("pattern", TEXT),
     ("low", DOUBLE),
     ("high", DOUBLE),
+    ("optional", BOOLEAN),
+    ("rule", TEXT),
 ]
 
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
-    # What the evaluator knows about each tool; `schema` and unknowns are NULL if not given.
+    # What the evaluator knows of each tool; `schema` and unknowns are NULL if not given. `kind`:
+    # what a call of it is, where its name does not say.
     "task_tools": pa.schema(
         [
             ("tool_name", TEXT),
+            ("kind", TEXT),
             ("effect", TEXT),
             ("cost", DOUBLE),
             ("alternatives", TEXTS),
@@ -87,8 +92,8 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
             ("turn", INTEGER),
         ]
     ),
-    # One row per key that a decision point gives; `pointer` is its JSON pointer or path, `name`
-    # the argument that it is or is in.
+    # One row per key that a decision point gives and alternative of its value; `pointer` is its
+    # JSON pointer or path, `name` the argument that it is or is in.
     "task_expected_arguments": pa.schema(
         [
             ("task_id", TEXT),
@@ -147,7 +152,8 @@ def register(con: duckdb.DuckDBPyConnection, specification: Specification) -> No
 def _tools(specification: Specification) -> Iterator[Row]:
     for name, tool in specification.tools.items():
         schema = None if tool.parameters is None else canonical(tool.parameters)
-        yield name, tool.effect, tool.cost, tool.alternatives, schema, tool.error_pattern
+        known = (tool.kind, tool.effect, tool.cost, tool.alternatives)
+        yield name, *known, schema, tool.error_pattern
 
 
 def _tasks(specification: Specification) -> Iterator[Row]:
@@ -190,7 +196,8 @@ def _expected(specification: Specification) -> Iterator[Row]:
 def _expected_arguments(specification: Specification) -> Iterator[Row]:
     for task_id, position, point in _points(specification):
         for key, value in (point.arguments or {}).items():
-            yield task_id, position, key, *argument_path(key), *expected_value(value)
+            for alternative in expected_values(value):
+                yield task_id, position, key, *argument_path(key), *alternative
 
 
 def pattern_or_input(answer: Any) -> tuple[str | None, str | None]:

@@ -1,12 +1,12 @@
 """Turns what pydantic says about a task file into problems with a line and a way out."""
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from tracegrade.suggestions import did_you_mean
 from tracegrade_scoring.tasks import model
 from tracegrade_scoring.tasks.source import Problem, SourceFile
 
@@ -85,12 +85,6 @@ def dotted(path: Sequence[str | int]) -> str:
 
 def _suggestion(name: str, allowed: Sequence[str]) -> str:
     return did_you_mean(name, allowed) or f"known keys: {', '.join(allowed)}"
-
-
-def did_you_mean(name: str, known: Sequence[str]) -> str | None:
-    """Return a question that suggests a similar known name, or None if none is similar."""
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"did you mean '{near[0]}'?" if near else None
 
 
 def _shown(value: Any) -> str:

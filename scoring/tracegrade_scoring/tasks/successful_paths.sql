@@ -5,7 +5,9 @@
 -- each of the runs gave it, with the same value, in its call at that place.
 --
 -- Reads:
+--   attempt_members
 --   attempt_order
+--   failed_calls
 --   steps
 --   trajectories
 --   trajectory_scores
@@ -18,9 +20,12 @@
 --   runs         BIGINT     Runs that succeeded in this way.
 --   all_runs     BIGINT     Runs of the task that succeeded.
 --   place        BIGINT     Of the path among those of its task, from 1: most runs first.
---   least_calls  BIGINT     The fewest calls, failed ones too, of any of these.
+--   least_calls  BIGINT     The fewest calls that did not fail, of any of these.
 --   constants    VARCHAR    JSON list of the constant arguments, each with `place` (of the call,
 --                           from 1), `name` and `value`; [] if there are none, or for one run.
+--   sub_goals    VARCHAR    JSON list of the sub-goals that steps of these runs declare, the first
+--                           served first, with `name` and `tools` (whose calls that did not fail
+--                           served it); [] if there are none.
 -- Order:
 --   agent_name, task_id, place
 WITH successes AS (
@@ -45,25 +50,26 @@ chosen AS (
 calls AS (
   SELECT
     attempt_order.attempt_id AS trajectory_id,
+    attempt_order.trajectory_id AS step_trajectory_id,
+    attempt_order.step_index,
     attempt_order.calls_before,
     steps.tool_name,
     CASE
       WHEN json_valid(steps.arguments) AND NOT list_has_any(steps.flags, ['redacted', 'truncated'])
         THEN steps.arguments
     END AS arguments,
-    steps.tool_name IS NOT NULL AND steps.status NOT IN ('error', 'not_executed') AS went_well
+    steps.tool_name IS NOT NULL
+    AND steps.status NOT IN ('error', 'not_executed')
+    AND failed_calls.step_index IS NULL AS went_well
   FROM attempt_order
   INNER JOIN steps USING (trajectory_id, step_index)
+  -- Where the lake is scored, patterns of task files may show more of them.
+  LEFT JOIN failed_calls
+    ON
+      attempt_order.trajectory_id = failed_calls.step_trajectory_id
+      AND attempt_order.step_index = failed_calls.step_index
   SEMI JOIN chosen ON attempt_order.attempt_id = chosen.trajectory_id
   WHERE attempt_order.kind = 'tool_call'
-),
-
-call_counts AS (
-  SELECT
-    trajectory_id,
-    count(*)::INTEGER AS calls
-  FROM calls
-  GROUP BY trajectory_id
 ),
 
 good_calls AS (
@@ -81,14 +87,12 @@ walks AS (
     chosen.trajectory_id,
     chosen.agent_name,
     chosen.task_id,
-    coalesce(call_counts.calls, 0) AS calls,
     coalesce(
       list(good_calls.tool_name ORDER BY good_calls.call_place)
       FILTER (WHERE good_calls.tool_name IS NOT NULL),
       []
     ) AS path
   FROM chosen
-  LEFT JOIN call_counts USING (trajectory_id)
   LEFT JOIN good_calls USING (trajectory_id)
   GROUP BY ALL
 ),
@@ -98,8 +102,7 @@ paths AS (
     agent_name,
     task_id,
     path,
-    count(*) AS runs,
-    min(calls) AS least_calls
+    count(*) AS runs
   FROM walks
   GROUP BY agent_name, task_id, path
 ),
@@ -161,6 +164,42 @@ constants AS (
       AND paths.runs = shared.runs
   WHERE paths.runs > 1
   GROUP BY paths.agent_name, paths.task_id, paths.path
+),
+
+serving AS (
+  SELECT
+    walks.agent_name,
+    walks.task_id,
+    walks.path,
+    steps.sub_goal,
+    min(calls.calls_before) FILTER (WHERE calls.went_well) AS first_call,
+    coalesce(
+      list_sort(list(DISTINCT calls.tool_name) FILTER (WHERE calls.went_well)), []
+    ) AS tools
+  FROM walks
+  INNER JOIN attempt_members ON walks.trajectory_id = attempt_members.attempt_id
+  INNER JOIN steps ON attempt_members.trajectory_id = steps.trajectory_id
+  LEFT JOIN calls
+    ON
+      steps.trajectory_id = calls.step_trajectory_id
+      AND steps.step_index = calls.step_index
+  WHERE steps.sub_goal <> ''
+  GROUP BY walks.agent_name, walks.task_id, walks.path, steps.sub_goal
+),
+
+declared AS (
+  SELECT
+    agent_name,
+    task_id,
+    path,
+    to_json(
+      list(
+        { 'name': sub_goal, 'tools': tools }
+        ORDER BY first_call ASC NULLS LAST, sub_goal ASC
+      )
+    )::VARCHAR AS sub_goals
+  FROM serving
+  GROUP BY agent_name, task_id, path
 )
 
 SELECT
@@ -172,13 +211,19 @@ SELECT
   row_number() OVER (
     PARTITION BY paths.agent_name, paths.task_id ORDER BY paths.runs DESC, paths.path ASC
   ) AS place,
-  (min(paths.least_calls) OVER of_task)::BIGINT AS least_calls,
-  coalesce(constants.constants, '[]') AS constants
+  (min(len(paths.path)) OVER of_task)::BIGINT AS least_calls,
+  coalesce(constants.constants, '[]') AS constants,
+  coalesce(declared.sub_goals, '[]') AS sub_goals
 FROM paths
 LEFT JOIN constants
   ON
     paths.path = constants.path
     AND paths.agent_name IS NOT DISTINCT FROM constants.agent_name
     AND paths.task_id IS NOT DISTINCT FROM constants.task_id
+LEFT JOIN declared
+  ON
+    paths.path = declared.path
+    AND paths.agent_name IS NOT DISTINCT FROM declared.agent_name
+    AND paths.task_id IS NOT DISTINCT FROM declared.task_id
 WINDOW of_task AS (PARTITION BY paths.agent_name, paths.task_id)
 ORDER BY paths.agent_name, paths.task_id, place;

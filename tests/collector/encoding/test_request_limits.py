@@ -12,6 +12,7 @@ from tests.collector.otlp_samples import log_requests, span_requests
 
 from tracegrade_collector.encoding import otlp
 from tracegrade_collector.encoding.otlp import Encoding, Signal
+from tracegrade_collector.encoding.otlp_json import write_json
 from tracegrade_collector.encoding.request_limits import (
     ITEMS,
     RequestLimits,
@@ -20,6 +21,7 @@ from tracegrade_collector.encoding.request_limits import (
     messages_of,
 )
 from tracegrade_collector.errors import TooLarge
+from tracegrade_collector.receive.intake import decode
 
 from .wire_bytes import field
 
@@ -134,6 +136,29 @@ def test_text_that_looks_like_fields_does_not_count() -> None:
     check_limits(body, Signal.TRACES, Encoding.PROTOBUF, DEFAULT)
 
 
+@given(span_requests | log_requests, st.integers(0, 12))
+@settings(max_examples=60)
+def test_items_of_json_have_the_limit_of_protobuf(
+    request: ExportTraceServiceRequest | ExportLogsServiceRequest, most: int
+) -> None:
+    """A request is refused in both encodings, or in none."""
+    at_most = RequestLimits(most, MILLION)
+    signal = Signal.TRACES if isinstance(request, ExportTraceServiceRequest) else Signal.LOGS
+    bodies = {
+        Encoding.PROTOBUF: request.SerializeToString(),
+        Encoding.JSON: json.dumps(write_json(request)).encode(),
+    }
+    refused = set()
+    for encoding, body in bodies.items():
+        try:
+            decode(body, signal, encoding, at_most)
+        except TooLarge as error:
+            refused.add(str(error))
+
+    few = f"more than {most} resources, scopes and spans or log records; send smaller batches"
+    assert refused == ({f"the request holds {few}"} if items(request) > most else set())
+
+
 def test_limit_itself_is_allowed() -> None:
     """Two messages enclose the spans; one more than the limit is too many."""
     at_most = RequestLimits(1000, 2000)
@@ -145,12 +170,12 @@ def test_limit_itself_is_allowed() -> None:
 
 @pytest.mark.parametrize(
     ("resources", "scopes", "spans", "is_few"),
-    [(1, 1, 8, True), (1, 1, 10, False), (11, 0, 0, False), (1, 11, 0, False), (3, 1, 2, True)],
+    [(1, 1, 8, True), (1, 1, 10, False), (11, 0, 0, False), (1, 11, 0, False), (3, 1, 1, True)],
 )
 def test_few_parts_are_told_from_many(
     resources: int, scopes: int, spans: int, is_few: bool
 ) -> None:
-    """Resources count for themselves, scopes with their spans; only few are checked at once."""
+    """Resources, scopes and spans count together; only few are checked at once."""
     request = ExportTraceServiceRequest()
     for _ in range(resources):
         resource = request.resource_spans.add()

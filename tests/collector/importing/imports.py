@@ -56,11 +56,15 @@ def tool_call(kind: str) -> bool:
 
 
 def imported(
-    folder: Path, *files: Path, format_: str = "auto", paths: Mapping[str, str] | None = None
+    folder: Path,
+    *files: Path,
+    format_: str = "auto",
+    paths: Mapping[str, str] | None = None,
+    **options: Any,
 ) -> Outcome:
-    """Import files into a new lake in a folder."""
+    """Import files into a new lake in a folder; `options` as in `ReadOptions`."""
     notes: list[str] = []
-    lake, reading = Lake.create(folder / "lake"), ReadOptions(format_, paths or {})
+    lake, reading = Lake.create(folder / "lake"), ReadOptions(format_, paths or {}, **options)
     return Outcome(lake, import_files(lake, files, notes.append, reading=reading), notes)
 
 

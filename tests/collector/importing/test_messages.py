@@ -14,6 +14,7 @@ from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.importing.importer import Imported, import_files
 from tracegrade_collector.importing.known_formats import read_file
 from tracegrade_collector.importing.part import ReadOptions
+from tracegrade_collector.importing.plan_marker import parse_marker
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
@@ -322,7 +323,7 @@ def test_turns_thoughts_failures_and_open_calls(lake: Lake, tmp_path: Path) -> N
         ("observation", 0, "card?", None),
         ("answer", 0, "Which card?", None),
         ("message", 1, "Blue.", None),
-        ("tool_call", 1, "pay", "not_executed"),
+        ("tool_call", 1, "pay", "unknown"),
     ]
 
 
@@ -370,7 +371,7 @@ WORDS = [
     *("arguments", "parts", "functionCall", "toolResult", "thinking", "summary", "reasoning"),
     *("steps", "thought", "action", "observation", "task_id", "trial", "success", "time"),
     *("usage", "input_tokens", "message", "sessionId", "isSidechain", "tool_use", "tool_result"),
-    *("user", "assistant", "tool", "ai", "", "1e400", "9" * 400, "\x00", "\ud800", "[1]"),
+    *("user", "assistant", "tool", "ai", "```", "", "1e400", "9" * 400, "\x00", "\ud800", "[1]"),
 ]
 
 
@@ -390,17 +391,19 @@ def test_nothing_stops_an_import(tmp_path: Path, format_: str) -> None:
     """Known names in the wrong places, values of any type: read or named, never an exception."""
     random = Random(1)  # noqa: S311 - no secret
     file = tmp_path / "file"
-    for _ in range(150):
+    marked = {"plan_marker": parse_marker("[a-z]"), "code_calls": True, "allow_partial": True}
+    for number in range(150):
         messages = [{"role": random.choice(WORDS), **{random.choice(WORDS): anything(random)}}]
         records = [
             {"messages": messages, random.choice(WORDS): anything(random)},
             anything(random),
         ]
         file.write_text(lines(*records))
-        parts = list(read_file(file, ReadOptions(format_)))
+        options: Row = {"roles": {"": "user", "tool": "assistant"}, **marked} if number % 2 else {}
+        parts = list(read_file(file, ReadOptions(format_, **options)))
 
         assert parts
-        assert all(part.fault or part.request or part.verdicts for part in parts)
+        assert all(part.fault or part.request or part.verdicts or part.notes for part in parts)
 
 
 def test_a_broken_element_of_a_list_is_passed_over(lake: Lake, tmp_path: Path) -> None:
@@ -433,17 +436,6 @@ def test_odd_characters_and_members_are_kept_or_counted(lake: Lake, tmp_path: Pa
     }
     assert steps(lake)[0][2] == '{"city":"NaN"}'
     assert rows(lake, "SELECT user_input FROM trajectories") == [("half � here",)]
-
-
-def test_a_mapped_path_that_no_record_has_is_told(lake: Lake, tmp_path: Path) -> None:
-    """A slip in --map must not pass for a source without tasks."""
-    (tmp_path / "run.json").write_text(json.dumps(chat(task_id="t")))
-    imported, notes = add(lake, tmp_path / "run.json", task="taskid")
-
-    assert notes == [
-        f"{tmp_path / 'run.json'}: no record has anything at 'taskid', which is mapped to task"
-    ]
-    assert imported.understood["trajectories"] == 1
 
 
 def test_secrets_are_redacted_in_what_is_imported(lake: Lake, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """OTLP's demands on a server, one assertion each, over HTTP with protobuf, with JSON, and gRPC.
 
 The docstrings quote https://opentelemetry.io/docs/specs/otlp (as of August 2026). Bad requests are
-in `test_bad_inputs.py`, hostile connections in `test_connections.py`.
+in `test_bad_requests.py`, hostile connections in `test_connections.py`.
 """
 
 import gzip

@@ -271,7 +271,7 @@ def test_an_outage_during_a_query_is_no_mistake_in_it(
     monkeypatch.setattr(sys, "stdin", _Outage(store))
 
     with pytest.raises(LakeUnreachable, match="cannot be reached") as failed:
-        print_rows(Question("-", None), lake=url, output="json")
+        print_rows(Question("-", None), lake=url)
     assert failed.value.exit_code == 3
 
 

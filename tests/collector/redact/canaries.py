@@ -46,7 +46,7 @@ CANARIES = [
     Canary("api_key", f"use sk-proj-{WORD}abcdefgh now", WORD),
     Canary("api_key", "AKIAKANARIEVOGEL9999", "AKIAKANARIEVOGEL9999"),
     Canary("card", "pay with 4539 5787 6362 1486 please", "4539 5787 6362 1486"),
-    Canary("card", "4539578763621486", "4539578763621486"),
+    Canary("card", "card 4539578763621486", "4539578763621486"),
 ]
 NAMED_KEYS = ["password", "HTTP.request.header.Authorization", "openai-api-key", "db.passwd"]
 SECRETS = sorted({canary.secret for canary in CANARIES})

@@ -86,6 +86,21 @@ CRITERIA: list[tuple[str, list[Row], dict[str, Any], int | None]] = [
     ("{state: {$.s: {matches: '^re'}}}", [paid('{"s":"refunded"}')], {}, 1),
     ("{state: {$.s: {matches: '^re'}}}", [paid('{"s":["refunded"]}')], {}, 0),
     ("{state: {$.s: {exactly: {matches: x}}}}", [paid('{"s":{"matches":"x"}}')], {}, 1),
+    ("{result: {$.n: {any_of: [1, 2]}}}", [paid('{"n":2}')], {}, 1),
+    ("{result: {$.n: {any_of: [1, 2]}}}", [paid('{"n":3}')], {}, 0),
+    ("{result: {$.n: {any_of: [{input: who}, 2]}}}", [paid('{"n":"c-7"}')], {}, 1),
+    ("{result: {$.n: {any_of: [{input: who}, 2]}}}", [paid('{"n":2}')], {"user_input": "x"}, 1),
+    ("{result: {$.n: {any_of: [{input: who}, 2]}}}", [paid('{"n":3}')], {"user_input": "x"}, None),
+    ("{result: {$.n: {any_of: [1, 2]}, $.k: 1}}", [paid('{"n":2,"k":2}')], {}, 0),
+    ("{result: {$.n: {optional: 1}}}", [paid('{"k":1}')], {}, 1),
+    ("{result: {$.n: {optional: 1}}}", [paid('{"n":null}')], {}, 0),
+    ("{tool: pay, arguments: {n: {optional: 7}}}", [paid("ok")], {}, 1),
+    ("{tool: pay, arguments: {n: {optional: 7}}}", [paid("ok", arguments='{"n":8}')], {}, 0),
+    ("{tool: pay, arguments: {n: {optional: 7}}}", [paid("ok", arguments="{oops")], {}, 0),
+    ("{state: {$.s: {any_of: ['on', {s: {optional: 1}}]}}}", [paid('{"s":{}}')], {}, 1),
+    ("{state: {$.s: {optional: 'on'}}}", [paid('{"k":1}')], {}, 1),
+    ("{state: {$.s: {optional: 'on'}}}", [paid('{"s":"off"}')], {}, 0),
+    ("{state: {$.s: {optional: 'on'}}}", [], {}, 1),
     ("{any_of: [{tool: other}, {tool: pay}]}", [paid("ok")], {}, 1),
     ("{any_of: [{tool: other}, {tool: pay, result: {$.n: 1}}]}", [paid('{"n":2}')], {}, 0),
     ("{any_of: [{tool: other}, {result: {$.n: 1}}]}", [paid(None)], {}, None),
@@ -106,6 +121,9 @@ CRITERIA: list[tuple[str, list[Row], dict[str, Any], int | None]] = [
         {"final_answer": "w"},
         0,
     ),
+    ("{answer: '96'}", [], {"final_answer": "cookies: [redacted:named]"}, None),
+    ("{answer: cookies}", [], {"final_answer": "cookies: [redacted:named]"}, 1),
+    ("{answer: '9[0-9]'}", [], {"final_answer": "[redacted:card] is it"}, None),
     ("{state: {$.n: 1}}", [], {}, 0),
     ("{state: {$.n: 1}}", [paid("text")], {}, 0),
     ("{state: {$.n: 1}}", [paid(None)], {}, None),
@@ -260,3 +278,25 @@ def test_extra_steps_are_told_where_none_was_needed() -> None:
         scored(con, specification("tasks: {t: {expected: []}}"), until="step_efficiency")
     )
     assert found["step_ratio"].label == "extra_steps: 1"
+
+
+@pytest.mark.parametrize(
+    ("labels", "value", "label"),
+    [(("yes", "yes"), 1, None), (("yes", "no"), 0, "verdicts_disagree"), (("no", "no"), 0, None)],
+)
+def test_two_verifiers_must_both_say_yes(
+    labels: tuple[str, str], value: int, label: str | None
+) -> None:
+    """Where verdicts of the rank that decides disagree, the score says so."""
+    verdicts = [verdict(f"verifier {i}", label=said) for i, said in enumerate(labels)]
+
+    found = success(None, [], [*verdicts, verdict("judge", value=1.0)])
+
+    assert (found.value, found.source, found.label) == (value, "verifier", label)
+
+
+def test_judges_who_are_not_asked_do_not_disagree() -> None:
+    """A verifier decides: what two judges say of the same run is of no account."""
+    judges = [verdict(f"judge {said}", label=said) for said in ("yes", "no")]
+
+    assert success(None, [], [verdict("tests", value=1), *judges]).label is None

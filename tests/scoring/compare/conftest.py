@@ -6,6 +6,9 @@ from contextlib import closing
 import pytest
 from tests.scoring.report.build import Tables
 
+from tracegrade_scoring.compare.model import Comparison, Comparisons
+from tracegrade_scoring.compare.read import read_comparisons
+
 # success of two attempts, right first picks of 10, failure modes: base, then candidate
 TASKS = {
     "t0": ((1, 1), (1, 1)),
@@ -61,4 +64,24 @@ def compared() -> Iterator[Tables]:
     """Releases 1.0 and 1.1 on six tasks with two attempts each; only read it."""
     with closing(Tables()) as tables:
         fill(tables)
+        yield tables
+
+
+@pytest.fixture(scope="session")
+def found(compared: Tables) -> Comparisons:
+    """Release 1.1 beside 1.0."""
+    return read_comparisons(compared.con, "lake", "1.0", "1.1")
+
+
+@pytest.fixture(scope="session")
+def files(found: Comparisons) -> Comparison:
+    """The only agent."""
+    (comparison,) = found.cohorts
+    return comparison
+
+
+@pytest.fixture
+def tables() -> Iterator[Tables]:
+    """Empty tables."""
+    with closing(Tables()) as tables:
         yield tables

@@ -1,46 +1,25 @@
-"""`tracegrade compare`: what changed between two releases, in every format, and its exit codes."""
+"""What changed between two releases: over which runs, by how much, and how sure that is."""
 
-import csv
-import io
 import json
-import re
-from collections.abc import Iterator
-from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from markdown_it import MarkdownIt
 from tests.headers import bare, columns_of, header, parameters_used, relations_read
-from tests.scoring.report.build import Tables, as_lake
+from tests.scoring.report.build import Tables
 
-from tracegrade.cli import main
-from tracegrade_scoring.compare.as_csv import render_csv
 from tracegrade_scoring.compare.as_json import render_json
+from tracegrade_scoring.compare.attempts import KNOWN_ALONE, AttemptCounting
 from tracegrade_scoring.compare.judgement import judge
 from tracegrade_scoring.compare.markdown import render_markdown
-from tracegrade_scoring.compare.model import Comparison, Comparisons
+from tracegrade_scoring.compare.model import Comparison
 from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.compare.rules import parse_rules
 from tracegrade_scoring.compare.terminal import render_terminal
 from tracegrade_scoring.compare.view import cohort_view
-from tracegrade_scoring.errors import BadRule, NothingToCompare
+from tracegrade_scoring.errors import NothingToCompare
 from tracegrade_scoring.sql import QUERIES, query
 
 COMPARING = [QUERIES.paths[name] for name in QUERIES.in_folder("compare")]
-
-
-@pytest.fixture(scope="module")
-def found(compared: Tables) -> Comparisons:
-    """Release 1.1 beside 1.0."""
-    return read_comparisons(compared.con, "lake", "1.0", "1.1")
-
-
-@pytest.fixture(scope="module")
-def files(found: Comparisons) -> Comparison:
-    """The only agent."""
-    (comparison,) = found.cohorts
-    return comparison
 
 
 @pytest.mark.usefixtures("found")
@@ -112,6 +91,94 @@ def test_pass_at_4_is_enough_for_a_first_look(tables: Tables) -> None:
     assert [row.label for row in view.rows if row.label.startswith("pass")] == passes[:6]
     assert [row.label for row in view.more_rows] == passes[6:]
     assert set(passes) < set(found.cohorts[0].metrics)
+
+
+def test_counts_are_of_the_tasks_that_a_metric_is_over(tables: Tables) -> None:
+    """A task without a value on one side is in neither the value nor the runs behind it."""
+    failures = {"1": {"a": (3, 4), "b": (1, 1), "c": (0, 0)}, "2": {"a": (1, 2), "b": (0, 0)}}
+    failures["2"]["c"] = (0, 1)
+    for release, tasks in failures.items():
+        for task, (answered, failed) in tasks.items():
+            for trial in range(2):
+                run_id = tables.run(release, task_id=task, trial=trial)
+                tables.scored(run_id, task)
+                tables.score(run_id, "success", 1.0, numerator=1.0, denominator=1.0)
+                if failed:
+                    tables.score(run_id, "replan_given_failure", answered / failed,
+                                 numerator=float(answered), denominator=float(failed))  # fmt: skip
+    found = read_comparisons(tables.con, "lake", "1", "2")
+
+    (cohort,) = found.cohorts
+    replanned = cohort.metrics["replan_given_failure"]
+    assert (replanned.found.base, replanned.found.candidate) == (0.75, 0.5)
+    assert (replanned.found.tasks, replanned.base_runs, replanned.candidate_runs) == (1, 2, 2)
+    rows = {row.label: row.basis for row in cohort_view(cohort, found).rows}
+    assert rows["Replanned after a failure"] == "1 of 3 tasks, 2 and 2 runs"
+    assert rows["Success"] == "3 tasks, 6 and 6 attempts"
+
+
+def test_release_that_crashes_more_does_not_compare_better(tables: Tables) -> None:
+    """With missing attempts as failures, what a crash left out counts, whole tasks included."""
+    steady = {"a": (1.0, 1.0, 1.0), "b": (1.0, 0.0, 0.0), "c": (0.0, 0.0, 0.0)}
+    crashing = {"a": (1.0, 1.0, 1.0), "b": (1.0, None)}
+    for release, tasks in (("1", steady), ("2", crashing)):
+        for task, outcomes in tasks.items():
+            for trial, outcome in enumerate(outcomes):
+                run_id = tables.run(release, task_id=task, trial=trial)
+                tables.scored(run_id, task)
+                tables.score(
+                    run_id, "success", outcome, numerator=outcome, denominator=outcome and 1.0
+                )
+
+    def success(counting: AttemptCounting) -> tuple[float | None, float | None]:
+        (cohort,) = read_comparisons(tables.con, "lake", "1", "2", counting=counting).cohorts
+        return cohort.metrics["success"].found[:2]
+
+    assert success(KNOWN_ALONE) == (4 / 6, 4 / 4)
+    assert success(AttemptCounting("as-failure")) == (4 / 6, 4 / 5)
+    assert success(AttemptCounting("as-failure", 3)) == (4 / 9, 4 / 9)
+    found = read_comparisons(
+        tables.con, "lake", "1", "2", counting=AttemptCounting("as-failure", 4)
+    )
+    (cohort,) = found.cohorts
+    assert cohort.missing_attempts == (3, 8)
+    page = render_terminal(judge(found, []), width=300, colour=False)
+    assert "count as failures in success, pass@k and pass^k: 3 (1) and 8 (2)." in page
+
+
+def test_what_a_number_does_not_tell_is_said(tables: Tables) -> None:
+    """Zeros of runs without a plan, and successes on which verdicts disagree, of both sides."""
+    for release, labels in (("1", ("no_plan", None)), ("2", ("no_plan", "no_plan"))):
+        for trial, label in enumerate(labels):
+            run_id = tables.run(release, task_id="a", trial=trial)
+            tables.scored(run_id, "a")
+            tables.score(run_id, "pq", 0.0, label=label)
+            disputed = "verdicts_disagree" if release == "2" and trial else None
+            tables.score(run_id, "success", 0.0, numerator=0.0, denominator=1.0, label=disputed)
+    found = read_comparisons(tables.con, "lake", "1", "2")
+
+    page = render_terminal(judge(found, []), width=300, colour=False)
+    assert "0 by definition of runs that show no plan: 1 (1) and 2 (2)." in page
+    assert "Verdicts disagree on the success of runs, and all must say yes: 0 (1) and 1" in page
+
+
+def test_pass_rates_are_of_the_tasks_that_tiers_go_by(tables: Tables) -> None:
+    """Tasks with fewer than three attempts on a side are in success alone, as rows say."""
+    for release, right in (("1", 0), ("2", 1)):
+        for task, trials in (("a", 3), ("b", 3), ("c", 1)):
+            for trial in range(trials):
+                run_id = tables.run(release, task_id=task, trial=trial)
+                tables.scored(run_id, task)
+                success = float(task != "b" or right)
+                tables.score(run_id, "success", success, numerator=success, denominator=1.0)
+    found = read_comparisons(tables.con, "lake", "1", "2")
+
+    (cohort,) = found.cohorts
+    assert cohort.metrics["success"].found.base == 4 / 7
+    assert [cohort.metrics[f"pass@{k}"].found.base for k in (1, 2, 3)] == [0.5] * 3
+    rows = {row.label: row.basis for row in cohort_view(cohort, found).rows}
+    assert rows["Success"] == "3 tasks, 7 and 7 attempts"
+    assert rows["pass@1"] == rows["pass^3"] == "2 of 3 tasks, 6 and 6 attempts"
 
 
 def test_new_failure_mode_is_named_with_its_run(files: Comparison) -> None:
@@ -283,84 +350,6 @@ def test_usage_and_categories_are_compared(files: Comparison) -> None:
     ]
 
 
-def test_every_format_says_the_same(found: Comparisons) -> None:
-    """The answer, a difference, its interval, the new mode and the caution about few samples."""
-    judgement = judge(found, parse_rules(["tsa<-0.02"]))
-    texts = (
-        render_terminal(judgement, width=200, colour=False),
-        render_markdown(judgement).replace("\\", ""),
-    )
-
-    for text in texts:
-        for fact in (
-            "As far as small samples can show, 1.1 is better than 1.0 in some ways and worse in",
-            "+11.7 pts",
-            "New failure mode: loop trap, in 16.7% of runs",
-            "Trade-off: 1.1 picks tools better but plans worse",
-            "Small samples",
-            "1 task that only 1.0 ran",
-            "runs without a known task, 0 of 13 (1.0) and 1 of 14 (1.1)",
-            "sub-goal completion says the opposite",
-            "held",
-        ):
-            assert fact in text
-
-
-@pytest.mark.parametrize("name", ["1.1", "2f6f0d7e1e5b4d0e9a1c77c1b2d3e4f5a6b7c8d9"])
-@pytest.mark.parametrize("width", [50, 80, 200])
-def test_run_ids_and_numbers_are_whole_at_any_width(
-    found: Comparisons, width: int, name: str
-) -> None:
-    """What somebody copies stands on one line, whatever the releases are called."""
-    (mode,) = found.cohorts[0].failure_modes
-    shown = replace(
-        found.cohorts[0], failure_modes=(mode._replace(trajectory_id="f392c0cd4a41170a"),)
-    )
-    judgement = judge(replace(found, base=name, candidate=name, cohorts=(shown,)), [])
-    text = render_terminal(judgement, width=width, colour=False)
-
-    assert max(map(len, text.splitlines())) <= max(width, 76)
-    assert re.search(r"\ne\.g\. f392c0cd4a41\s", text)
-    view = cohort_view(shown, found)
-    for row in view.rows:
-        numbers = re.escape(" ".join(row[1:5]).rstrip()).replace(r"\ ", " +")
-        assert re.search(rf"{numbers}( |\n)", text), row
-
-
-def test_interval_without_width_is_no_certainty(tables: Tables) -> None:
-    """Every task rose by the same: pages say `no interval`, programs get the ends and a flag."""
-    for side, release in enumerate("12"):
-        for place in range(6):
-            run_id = tables.run(release, task_id=f"t{place}")
-            tables.scored(run_id, f"t{place}")
-            tables.score(run_id, "tsa", 0.5 + side / 4, numerator=2.0 + side, denominator=4.0)
-    judgement = judge(read_comparisons(tables.con, "lake", "1", "2"), [])
-    tsa = json.loads(render_json(judgement))["comparisons"][0]["metrics"]["tsa"]
-
-    assert (tsa["low"], tsa["high"]) == (0.25, 0.25)
-    assert "no_spread" in tsa["flags"]
-    for page in (render_terminal(judgement, width=200, colour=False), render_markdown(judgement)):
-        assert "no interval" in page
-        assert "all tasks changed by the same amount" in page
-
-
-def test_metric_without_a_task_in_common_is_named(tables: Tables) -> None:
-    """A value on either side, of different tasks, is no pair; a page says so, and nothing more."""
-    for release, failing in (("1", "a"), ("2", "b")):
-        for task in "ab":
-            run_id = tables.run(release, task_id=task)
-            tables.scored(run_id, task)
-            tables.score(run_id, "success", 1.0, numerator=1.0, denominator=1.0)
-            found = {"numerator": 1.0, "denominator": 2.0} if task == failing else {}
-            tables.score(run_id, "recovery_rate", 0.5 if found else None, **found)
-    judgement = judge(read_comparisons(tables.con, "lake", "1", "2"), [])
-
-    assert json.loads(render_json(judgement))["comparisons"][0]["unmatched"] == ["recovery_rate"]
-    text = render_terminal(judgement, width=200, colour=False)
-    assert "Measured in both releases, but on no common task: Recovered from failures." in text
-    assert "Success by task category" not in text
-
-
 def test_one_metric_of_many_is_no_answer(tables: Tables) -> None:
     """A change that its own interval calls sure may be one of many: the answer says nothing."""
     shares = {"tsa": (0.5, 0.7), "parameter_validity": (0.5, 0.5), "success": (0.5, 0.5)}
@@ -381,113 +370,6 @@ def test_one_metric_of_many_is_no_answer(tables: Tables) -> None:
     text = render_terminal(judgement, width=150, colour=False)
     assert comparison.metrics["tsa"].direction == 1
     assert "beyond chance, over" in text
-
-
-def test_programs_get_unrounded_numbers(found: Comparisons) -> None:
-    """JSON and CSV hold the same doubles."""
-    judgement = judge(found, [])
-    document = json.loads(render_json(judgement))["comparisons"][0]
-    rows = {row["metric"]: row for row in csv.DictReader(io.StringIO(render_csv(judgement)))}
-
-    assert document["metrics"]["tsa"]["candidate"] == 104 / 120
-    assert float(rows["tsa"]["candidate"]) == 104 / 120
-    assert document["trade_off"] == "tsa_up_pq_down"
-
-
-@pytest.mark.parametrize(
-    ("rule", "verdict"),
-    [
-        ("tsa<-0.02", "held"),
-        ("tsa > 0.1", "broken"),
-        ("tsa.candidate<0.9", "broken"),
-        ("pq<=-1", "broken"),
-        ("pq<-1", "held"),
-        ("pass^2<0", "held"),
-        ("tokens_per_run.ratio>=1.2", "broken"),
-        ("success.high<0", "held"),
-        ("new-failure-mode", "broken"),
-        ("failure-mode-rose", "held"),
-        ("late_ra<7", "unjudged"),
-        ("cost_usd_per_run>0.1", "unjudged"),
-    ],
-)
-def test_rules_judge_the_numbers(files: Comparison, rule: str, verdict: str) -> None:
-    """A bound on a difference or another field; what was not measured cannot be judged."""
-    (parsed,) = parse_rules([rule])
-
-    assert parsed.judge(files).verdict == verdict
-
-
-@pytest.mark.parametrize("rule", ["tsa", "tsa<", "tsa<x", "nope<1", "tsa.mean<1", "<1", "pass<1"])
-def test_rule_that_says_nothing_is_refused(rule: str) -> None:
-    """Before anything is read, with a way out."""
-    with pytest.raises(BadRule, match="the rule"):
-        parse_rules([rule])
-
-
-@pytest.fixture(scope="module")
-def lake(compared: Tables, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The two releases as files."""
-    return as_lake(compared, tmp_path_factory.mktemp("compared") / "lake").root
-
-
-def run(*arguments: str | Path) -> int:
-    """Run the command in this process and return its exit code."""
-    with pytest.raises(SystemExit) as exit_:
-        main(["compare", *map(str, arguments)])
-    assert isinstance(exit_.value.code, int)
-    return exit_.value.code
-
-
-def test_broken_rule_exits_with_1_after_the_comparison(
-    lake: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Everything is still on stdout; stderr has one line that names what broke."""
-    rules = ("--fail-on", "tsa<-0.02", "--fail-on", "new-failure-mode")
-    assert run("1.0", "1.1", "--lake", lake, "--format", "json", *rules) == 1
-    out, err = capsys.readouterr()
-
-    assert [rule["verdict"] for rule in json.loads(out)["comparisons"][0]["rules"]] == [
-        *("held", "broken"),
-    ]
-    assert err.splitlines() == [
-        "tracegrade: stopped by --fail-on: new-failure-mode (files: loop_trap)"
-    ]
-
-
-def test_rules_that_hold_exit_with_0(lake: Path, tmp_path: Path) -> None:
-    """The Markdown goes to the file."""
-    page = tmp_path / "pull-request.md"
-
-    assert run("1.0", "1.1", "--lake", lake, "--fail-on", "tsa<-0.02", "--format", "markdown",
-               "--out", page) == 0  # fmt: skip
-    assert page.read_text().startswith("# `1.0` → `1.1`\n")
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("1.0", "2.0"),
-        ("1.0", "1.0"),
-        ("1.0", "1.1", "--agent", "x"),
-        ("1.0", "1.1", "--fail-on", "x"),
-    ],
-)
-def test_what_cannot_be_compared_is_bad_input(
-    lake: Path, arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Exit 2, one line, nothing on stdout."""
-    assert run(*arguments, "--lake", lake) == 2
-
-    out, err = capsys.readouterr()
-    assert (out, len(err.splitlines())) == ("", 1)
-
-
-@pytest.fixture
-def tables() -> Iterator[Tables]:
-    """Empty tables."""
-    with closing(Tables()) as tables:
-        yield tables
 
 
 def test_run_modes_are_never_pooled(tables: Tables) -> None:
@@ -528,25 +410,3 @@ def test_mocked_calls_are_held_against_live_ones(tables: Tables) -> None:
 
     # calls, content missing, misses, matched, other shape, other values
     assert rows == [("files", "look", 6, 1, 1, 4, 1, 2)]
-
-
-HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e\x00| `x` [y](javascript:z)"
-
-
-def test_hostile_names_are_text(tables: Tables) -> None:
-    """Neither a terminal nor a Markdown reader acts on what a trace calls its tasks."""
-    for release in ("1", "2"):
-        for trial in range(2):
-            run_id = tables.run(release, HOSTILE, task_id=HOSTILE, trial=trial)
-            tables.scored(run_id, HOSTILE)
-            value = float(release == "1")
-            tables.score(run_id, "success", value, numerator=value, denominator=1.0)
-    judgement = judge(read_comparisons(tables.con, HOSTILE, "1", "2"), parse_rules(["tsa<0"]))
-    page = render_markdown(judgement)
-
-    for text in (render_terminal(judgement, width=90, colour=False), page, render_csv(judgement)):
-        assert not {"\x1b", "\u202e", "\x00"} & set(text)
-    tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(page)
-    kinds = {child.type for token in tokens for child in token.children or ()}
-    assert not kinds & {"link_open", "image", "html_inline"}
-    assert render_json(judgement).isascii()

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from tests.queries.executors import EXECUTORS
@@ -20,9 +20,9 @@ from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.engine.executor import Executor
 from tracegrade_queries.schema import TRAJECTORIES
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.score import ScoreSummary, score
 
-from .test_job import TASKS, child, run, tables, values
+from .lakes import TASKS, child, run, tables, values
 
 SINCE_DECLARED = (
     "root_failed",
@@ -32,7 +32,7 @@ SINCE_DECLARED = (
     "imported",
     "parent_step",
 )
-SMALL = 10
+SMALL = 12
 """Steps at a time, so that a few runs make several buckets."""
 
 
@@ -47,12 +47,24 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Lake:
     return lake
 
 
+class AtOnce(NamedTuple):
+    """What scoring the lake in one bucket gave."""
+
+    told: ScoreSummary
+    rows: dict[str, list[Any]]
+
+
 @pytest.fixture(scope="module")
-def expected(built: Lake, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
-    """The rows of all score tables, from one bucket."""
+def at_once(built: Lake, tmp_path_factory: pytest.TempPathFactory) -> AtOnce:
+    """The rows of all score tables, from one bucket, and what was said of it."""
     lake = copied(built, tmp_path_factory.mktemp("expected"))
-    score(lake, specification(TASKS))
-    return tables(lake)
+    return AtOnce(score(lake, specification(TASKS)), tables(lake))
+
+
+@pytest.fixture(scope="module")
+def expected(at_once: AtOnce) -> dict[str, list[Any]]:
+    """The rows of all score tables, from one bucket."""
+    return at_once.rows
 
 
 @pytest.fixture
@@ -92,23 +104,20 @@ def test_rows_are_the_same_however_buckets_are_shared_out(
 
 
 @pytest.mark.parametrize("executor", EXECUTORS, ids=lambda each: type(each).__name__)
-def test_buckets_may_be_scored_anywhere(
-    lake: Lake, expected: dict[str, list[Any]], executor: Executor
-) -> None:
+def test_buckets_may_be_scored_anywhere(lake: Lake, at_once: AtOnce, executor: Executor) -> None:
     """In any order, twice, or in a process of their own they give the same rows and counts."""
-    threads = copied(lake, lake.root.with_name("threads"))
-    told = score(threads, specification(TASKS))
+    told = score(lake, specification(TASKS), steps_at_a_time=SMALL, executor=executor)
 
-    assert score(lake, specification(TASKS), steps_at_a_time=SMALL, executor=executor) == told
-    assert tables(lake) == expected
+    assert told == at_once.told
+    assert tables(lake) == at_once.rows
 
 
 SCORE = f"""
 import sys
 from tests.scoring.build import specification
-from tests.scoring.job.test_job import TASKS
+from tests.scoring.job.lakes import TASKS
 from tracegrade_lake import Lake
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.score import ScoreSummary, score
 score(Lake.open(sys.argv[1]), specification(TASKS), steps_at_a_time={SMALL})
 """
 

@@ -1,8 +1,6 @@
 """`tracegrade score` keeps the score tables as scoring everything at once would leave them."""
 
 import json
-import os
-import shutil
 import subprocess
 import sys
 from datetime import UTC, date, datetime, timedelta
@@ -15,110 +13,15 @@ from tests.queries.traces import agent, land, message, model, request, request_o
 from tests.scoring.build import arrow, specification
 
 from tracegrade_lake import Lake
-from tracegrade_lake.crash_points import EXIT_CODE, VARIABLE
 from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.schema import VERDICTS
-from tracegrade_scoring.errors import ScoringBusy
-from tracegrade_scoring.job.score import Chosen, ScoreSummary, _alone, look, score
+from tracegrade_scoring.job.score import Chosen, look, score
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metrics import METRICS
-from tracegrade_scoring.schema import SCORE_SUMS, SCORE_TABLES, TRAJECTORY_SCORES
+from tracegrade_scoring.schema import SCORE_SUMS, TRAJECTORY_SCORES
 from tracegrade_scoring.tasks import Specification
 
-TASKS = """
-tools: {look: {effect: read, cost: 1}, pay: {effect: destructive}}
-tasks:
-  refund:
-    category: money
-    expected: [{decision: find, tool: look}, {decision: pay, tool: pay}]
-    sub_goals: {find: {serves: [look]}, pay: {serves: [pay], deps: [find]}}
-"""
-
-
-def run(trace: int, *tools: str, task: str | None = "refund", **fields: Any) -> bytes:
-    """Return the request of one run that calls the tools in order."""
-    named: dict[str, Any] = {"tracegrade__task__id": task} if task else {}
-    spans = [agent(1, trace=trace, **named, **fields)]
-    spans += [
-        tool(i, 1, tool_name=name, trace=trace, at=i) for i, name in enumerate(tools, start=2)
-    ]
-    return request_of(spans)
-
-
-def child(trace: int) -> bytes:
-    """Return a run that calls a tool, and an agent as a tool, which calls one itself."""
-    spans = [
-        agent(1, trace=trace, tracegrade__task__id="refund"),
-        tool(2, 1, tool_name="look", trace=trace, at=1),
-        tool(3, 1, tool_name="delegate", trace=trace, at=3, ms=50),
-        agent(4, 3, trace=trace, agent_name="sub", at=4, ms=20),
-        tool(5, 4, tool_name="pay", trace=trace, at=5),
-    ]
-    return request_of(spans)
-
-
-@pytest.fixture
-def lake(tmp_path: Path) -> Lake:
-    """An empty lake."""
-    return Lake.create(tmp_path / "lake")
-
-
-@pytest.fixture
-def spec() -> Specification:
-    """The task that the runs have."""
-    return specification(TASKS)
-
-
-def tables(lake: Lake) -> dict[str, list[Any]]:
-    """Return every row of every score table, as text so that doubles are compared bit for bit."""
-    with connect(lake, layers=(SCORES,)) as con:
-        return {
-            table.name: [
-                repr(row) for row in con.sql(f"FROM {table.name} ORDER BY ALL").fetchall()
-            ]
-            for table in SCORE_TABLES
-        }
-
-
-def versions(lake: Lake) -> list[int | None]:
-    """Return the version of every score table."""
-    return [lake.version(table.name) for table in SCORE_TABLES]
-
-
-def values(lake: Lake, sql: str) -> list[Any]:
-    """Return the rows of a query over the lake's scores."""
-    with connect(lake, layers=(SCORES,)) as con:
-        return con.sql(sql).fetchall()
-
-
-@pytest.fixture(scope="module")
-def scored(tmp_path_factory: pytest.TempPathFactory) -> Lake:
-    """A lake with five runs, scored once: right, half right, of no task, with a child, crashed."""
-    lake = Lake.create(tmp_path_factory.mktemp("scored") / "lake")
-    runs = [run(1, "look", "pay"), run(2, "pay"), run(3, task=None), child(4)]
-    land(lake, *runs, run(5, "look", error="boom"))
-    score(lake, specification(TASKS))
-    return lake
-
-
-@pytest.fixture(scope="module")
-def scored_pair(tmp_path_factory: pytest.TempPathFactory) -> Lake:
-    """A lake with two runs, right and half right, scored once; tests take a copy of it."""
-    lake = Lake.create(tmp_path_factory.mktemp("pair") / "lake")
-    land(lake, run(1, "look", "pay"), run(2, "pay"))
-    score(lake, specification(TASKS))
-    return lake
-
-
-@pytest.fixture
-def pair(scored_pair: Lake, tmp_path: Path) -> Lake:
-    """A copy of that lake of one's own."""
-    return copied(scored_pair, tmp_path)
-
-
-def copied(lake: Lake, folder: Path) -> Lake:
-    """Return a copy of the lake."""
-    return Lake.open(shutil.copytree(lake.root, folder / "copy"))
+from .lakes import TASKS, child, run, tables, values, versions
 
 
 def test_every_trajectory_has_every_metric(scored: Lake) -> None:
@@ -342,81 +245,6 @@ def test_release_scores_have_an_interval_over_tasks(lake: Lake) -> None:
     ]
 
 
-def test_scoring_is_for_one_at_a_time(lake: Lake, spec: Specification) -> None:
-    """A second job on the same lake ends with an error instead of mixing its rows in."""
-    with _alone(lake, wait=False), pytest.raises(ScoringBusy, match="another job is scoring"):
-        score(lake, spec)
-
-
-def test_command_leaves_a_lake_to_the_job_that_scores_it(lake: Lake) -> None:
-    """A second `tracegrade score` does nothing, says so and ends well, so a schedule goes on."""
-    with _alone(lake, wait=False):
-        done = tracegrade_score(lake, "--summary", "-")
-
-    assert done.returncode == 0
-    assert "another job is scoring" in done.stderr
-    assert json.loads(done.stdout)["busy"] is True
-
-
-def tracegrade_score(
-    lake: Lake, *options: str, **variables: str
-) -> subprocess.CompletedProcess[str]:
-    """Run `tracegrade score` as a process of its own."""
-    command = [
-        str(Path(sys.executable).with_name("tracegrade")),
-        "score",
-        "--lake",
-        str(lake.root),
-    ]
-    return subprocess.run(
-        [*command, *options],
-        capture_output=True, text=True, check=False, env={**os.environ, **variables},
-    )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def before_and_after(
-    scored_pair: Lake, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
-    """The rows of the pair, and those after more has come that is scored with all the rest."""
-    lake = copied(scored_pair, tmp_path_factory.mktemp("after"))
-    before = tables(lake)
-    more_comes(lake)
-    score(lake, specification(TASKS), full=True)
-    return before, tables(lake)
-
-
-def more_comes(lake: Lake) -> None:
-    """Land a third run, and a late span of the first."""
-    late = request_of([tool(9, 1, tool_name="pay", trace=1, at=9)])
-    land(lake, run(3, "look"), late, seq=3, day=1)
-
-
-@pytest.mark.parametrize("point", ["scores_staged", *[f"scores_committed:{n}" for n in (1, 4, 5)]])
-def test_killed_run_is_not_seen_and_the_next_one_puts_it_right(
-    pair: Lake,
-    before_and_after: tuple[dict[str, list[Any]], dict[str, list[Any]]],
-    tmp_path: Path,
-    point: str,
-) -> None:
-    """Wherever a process dies, readers see the run before, and the next run ends as one would."""
-    (tmp_path / "tasks.yaml").write_text(f"version: 1{TASKS}")
-    spec = specification(TASKS)
-    before, after = before_and_after
-    more_comes(pair)
-
-    given = ["--tasks", str(tmp_path / "tasks.yaml")]
-    died = tracegrade_score(pair, *given, **{VARIABLE: point})
-    assert died.returncode == EXIT_CODE
-    assert tables(pair) == before
-
-    # A run that does not even touch what the dead one wrote.
-    score(pair, spec, chosen=Chosen(agent_name="nobody"))
-    assert tables(pair) == before
-    score(pair, spec)
-    assert tables(pair) == after != before
-
-
 def test_only_what_was_chosen_is_scored(lake: Lake, spec: Specification) -> None:
     """Agent, release and time choose traces; others are scored when nothing is chosen any more."""
     land(lake, run(1, "look"), run(2, "pay", agent_name="other"))
@@ -426,7 +254,7 @@ def test_only_what_was_chosen_is_scored(lake: Lake, spec: Specification) -> None
     assert score(lake, spec, chosen=Chosen(since=begun + timedelta(days=1))).trajectories == 0
     assert score(lake, spec, chosen=Chosen(release="no such")).trajectories == 0
     assert score(lake, spec, chosen=Chosen(agent_name="other")).trajectories == 1
-    assert look(lake, spec) == ScoreSummary(1, 1, dry_run=True)
+    assert look(lake, spec)[:2] == (1, 1)
     assert score(lake, spec).trajectories == 1
 
 

@@ -7,13 +7,14 @@ import pyarrow as pa
 import pytest
 
 from tracegrade_queries.engine.staged import typed
-from tracegrade_scoring.job.score_table import CHILD, SCORERS, score_table
+from tracegrade_scoring.job.score_table import CHILD, KILLED, SCORERS, score_table
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.relations import put
 from tracegrade_scoring.schema import SCORE, TRAJECTORY_SCORES
 
 KNOWN = """
-  SELECT run AS trajectory_id, run < 4 AS is_root, NULL AS task_id, NULL AS task_category,
+  SELECT run AS trajectory_id, run < 4 AS is_root, FALSE AS killed,
+         run - 1 AS content_lost, NULL AS task_id, NULL AS task_category,
          '1.0' AS release, 'a' AS agent_name, 'live' AS run_mode, 1.0::DOUBLE AS sample_weight,
          NULL AS task_hash, NULL AS specification_hash, 'h' AS input_hash,
          DATE '2026-11-22' - run::INTEGER AS date
@@ -55,7 +56,7 @@ def test_each_run_has_its_scores(con: duckdb.DuckDBPyConnection) -> None:
     values = {row["trajectory_id"]: row["success"]["value"] for row in rows}
     assert list(values.items()) == [("t4", None), ("t3", 0.25), ("t2", 0.5), ("t1", 0.25)]
     assert {name: rows[0]["success"][name] for name in CHILD} == CHILD
-    assert len(found["success"].chunk(0).dictionary) == 3
+    assert len(found["success"].chunk(0).dictionary) == 2 + len((CHILD, KILLED))
 
 
 def test_attempt_without_scores_is_an_error(con: duckdb.DuckDBPyConnection) -> None:
@@ -64,3 +65,21 @@ def test_attempt_without_scores_is_an_error(con: duckdb.DuckDBPyConnection) -> N
 
     with pytest.raises(KeyError, match="plan_scores has no row of 1 of the attempts"):
         score_table(con)
+
+
+def test_missing_content_is_told_by_what_was_lost(con: duckdb.DuckDBPyConnection) -> None:
+    """Of runs that are alike, one was not captured, one was redacted and one was cut."""
+    missing = {"status": "error", "reason": "content_missing"}
+    scored = {"value": 1.0, "status": "scored"}
+    cases = pa.array([missing, scored], SCORE)
+    runs = pa.array([[1, 2, 3], []], pa.list_(pa.int64()))
+    put(con, "step_scores", pa.table({"trajectory_ids": runs, **dict.fromkeys(METRICS, cases)}))
+
+    rows = typed(TRAJECTORY_SCORES, score_table(con)).to_pylist()
+
+    assert {row["trajectory_id"]: row["success"]["reason"] for row in rows} == {
+        "t1": "content_missing",
+        "t2": "content_redacted",
+        "t3": "content_truncated",
+        "t4": "child_trajectory",
+    }

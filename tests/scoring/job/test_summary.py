@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.queries.traces import land, request_of, span
+from tests.queries.traces import agent, land, request_of, span, tool
 from tests.scoring.build import specification
 
 from tracegrade_lake import Lake
@@ -15,11 +15,19 @@ from tracegrade_scoring.rendering.reasons import REASONS, reason_of
 from tracegrade_scoring.sql import QUERIES
 from tracegrade_scoring.tasks import Specification
 
-from .test_job import run
+from .lakes import run, values
 
 TOOLS = "tools: {look: {effect: read}, pay: {effect: write}}"
 SCOPES = ("", "web", "db", "queue")
-FIRST = ("scored 2 ", "no trajectory", "tasks of ", "tool calls", "scored: ", "not scored")
+FIRST = (
+    "scored 2 ",
+    "task files in force: none",
+    "no trajectory",
+    "tasks of ",
+    "tool calls",
+    "scored: ",
+    "not scored",
+)
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +46,12 @@ def test_summary_is_short(done: ScoreSummary) -> None:
     assert [line for line in lines if not line.startswith("  ")] == [
         next(line for line in lines if line.startswith(first)) for first in FIRST
     ]
-    assert len(lines) < len(METRICS) / 3
+    assert len(lines) <= len(METRICS) / 3
 
 
 def test_each_metric_is_counted_once_for_each_outcome(done: ScoreSummary) -> None:
     """What the JSON says of the metrics adds up to the trajectories that were scored."""
-    for found in summary_object(done, Specification())["metrics"].values():
+    for found in summary_object(done)["metrics"].values():
         assert found["scored"] + found["not_applicable"] + found["error"] == done.trajectories
         assert sum(found["reasons"].values()) == done.trajectories - found["scored"]
 
@@ -54,8 +62,19 @@ def test_traces_that_are_no_agents_are_counted(done: ScoreSummary) -> None:
         "no trajectory: 7 of the traces have no agent, model or tool span (2 of no named scope, 2 "
         "of db, 2 of queue, the rest of 1 more scopes); see `tracegrade sql --saved unread_traces`"
     ) in summary_lines(done)
-    said = summary_object(done, Specification())
+    said = summary_object(done)
     assert said["unread"] == {"": 2, "web": 1, "db": 2, "queue": 2}
+
+
+def test_model_calls_of_no_agent_are_counted() -> None:
+    """Lines and JSON tell how many there are for each reason; without any, no line does."""
+    some = ScoreSummary(3, 2, apart={"alone": 2_000, "outside": 1})
+    (line,) = [each for each in summary_lines(some) if each.startswith("model calls of no agent")]
+
+    assert line.startswith("model calls of no agent: 1 outside of every agent of their trace")
+    assert "2,000 alone in their trace, each a trajectory (`tracegrade.agent_run`" in line
+    assert summary_object(some)["model_calls_apart"] == {"alone": 2_000, "outside": 1}
+    assert not any("of no agent" in each for each in summary_lines(ScoreSummary(3, 2)))
 
 
 def test_calls_of_unknown_effect_are_said(done: ScoreSummary, tmp_path: Path) -> None:
@@ -69,6 +88,18 @@ def test_calls_of_unknown_effect_are_said(done: ScoreSummary, tmp_path: Path) ->
     told = score(lake, specification(TOOLS))
     assert told.counts.calls.of_known_effect == 2
     assert not any("a declared effect" in line for line in summary_lines(told))
+
+
+def test_calls_of_made_up_tools_need_no_effect(lake: Lake) -> None:
+    """They changed nothing, so they hide no redundant call, and no file should declare them."""
+    look = {"tool_name": "look", "gen_ai__tool__call__arguments": "{}"}
+    made_up = tool(3, 1, tool_name="teleport", at=2, error="no such tool")
+    land(lake, request_of([agent(1), tool(2, 1, at=1, **look), made_up, tool(4, 1, at=3, **look)]))
+    told = score(lake, specification(TOOLS))
+
+    assert values(lake, "SELECT redundant_calls.value FROM trajectory_scores") == [(1,)]
+    assert not any("a declared effect" in line for line in summary_lines(told))
+    assert told.counts.calls.of_made_up_tools == 1
 
 
 def test_every_reason_has_words() -> None:

@@ -10,8 +10,11 @@ import duckdb
 from tracegrade_lake import RAW_SPANS, Lake
 from tracegrade_queries.engine.connection import view_sql
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
+from tracegrade_scoring.report.html import render_html
+from tracegrade_scoring.report.markdown import render_markdown
 from tracegrade_scoring.report.model import Report
 from tracegrade_scoring.report.read import read_report
+from tracegrade_scoring.report.terminal import render_terminal
 from tracegrade_scoring.schema import SCORE, SCORE_TABLES
 from tracegrade_scoring.sql import query
 
@@ -99,6 +102,17 @@ class Tables:
     def report(self, lake: str = "lake") -> Report:
         """Return the report of what has been inserted."""
         return read_report(self.con, lake)
+
+
+def as_text(report: Report) -> str:
+    """Return the report as a terminal shows it, wide enough for any sentence."""
+    return render_terminal(report, width=400, colour=False)
+
+
+def pages(report: Report) -> list[str]:
+    """Return the report in the three forms that people read, blanks as one."""
+    texts = (as_text(report), render_html(report), render_markdown(report))
+    return [" ".join(text.replace("\\", "").split()) for text in texts]
 
 
 def as_lake(tables: Tables, root: Path) -> Lake:

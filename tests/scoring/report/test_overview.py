@@ -6,7 +6,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.scoring.report.build import START, Tables
+from tests.scoring.report.build import START, Tables, pages
 from tests.scoring.statistics.pcg64 import pcg64
 
 from tracegrade_scoring.rendering.words import DASH
@@ -170,19 +170,28 @@ def test_default_alone_is_no_measurement(tables: Tables) -> None:
     assert "alone:" not in text
 
 
-@pytest.mark.parametrize(("replans", "said"), [(None, True), (0.0, False)])
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (("no_plan", "no_plan"), "0 by definition: no plan in 2 runs"),
+        (("no_plan", None), "0 by definition: no plan in 1 of 2 runs"),
+        ((None, None), None),
+    ],
+)
 def test_quality_of_no_plan_is_explained(
-    tables: Tables, replans: float | None, *, said: bool
+    tables: Tables, labels: tuple[str | None, ...], said: str | None
 ) -> None:
     """A 0 for want of a plan reads differently from a 0 for a bad one."""
-    run = tables.run(task_id="a")
-    tables.scored(run, "a")
-    tables.score(run, "pq", 0.0)
-    tables.score(run, "tsa", 1.0, numerator=1.0, denominator=1.0)
-    tables.release("pq", 0.0)
-    tables.release("replans", replans)
+    for label in labels:
+        run = tables.run(task_id="a")
+        tables.scored(run, "a")
+        tables.score(run, "pq", 0.0, label=label)
+        tables.score(run, "tsa", 1.0, numerator=1.0, denominator=1.0)
+    tables.release("pq", 0.0, scored=2, trajectories=2)
 
-    assert ("No plan was found" in render_markdown(tables.report())) == said
+    for page in pages(tables.report()):
+        assert ("by definition" in page) == (said is not None)
+        assert said is None or said in page
 
 
 def test_failure_modes_have_rate_and_evidence(tables: Tables) -> None:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from .plain_values import ABSENT, fits
+
 RANK: dict[Any, Any] = {"read": 1, "write": 2, "destructive": 3}
 ALONE, OTHER_ARGUMENTS, OTHER_TOOL = 2, 1, 3
 
@@ -49,19 +51,6 @@ class Decision:
     applied: list[str]
 
 
-def equal(one: Any, other: Any) -> bool:
-    """Return typed, recursive equality of parsed JSON."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(equal(one[k], other[k]) for k in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(equal, one, other))
-    return (type(one) in (int, float) and type(other) in (int, float) and one == other) or (
-        type(one) is type(other) and bool(one == other)
-    )
-
-
 def points(attempt: Attempt, sub_goals: Mapping[str, Any]) -> list[list[Call]]:
     """Return the calls of each decision point, points in the order of their first calls."""
     found: list[list[Call]] = []
@@ -99,6 +88,17 @@ def effect_of(tool: str, tools: Mapping[str, Any]) -> Any:
     return tools.get(tool, {}).get("effect")
 
 
+def may_change(call: Call, tools: Mapping[str, Any]) -> bool:
+    """Return whether a call is no read, and its tool not made up: not offered, and it failed."""
+    offered = call.offered if call.offered is not None else not tools or call.tool in tools
+    return effect_of(call.tool, tools) != "read" and not (call.failed and not offered)
+
+
+def writes(call: Call, tools: Mapping[str, Any]) -> bool:
+    """Return whether a call is known to be a write or destructive, of a tool that exists."""
+    return effect_of(call.tool, tools) in ("write", "destructive") and may_change(call, tools)
+
+
 def fits_arguments(call: Call, expected: Mapping[str, Any]) -> bool | None:
     """Return whether every key given is present and equal; None if that cannot be known."""
     given = expected.get("arguments") or {}
@@ -108,13 +108,13 @@ def fits_arguments(call: Call, expected: Mapping[str, Any]) -> bool | None:
         return None
     if not isinstance(call.arguments, dict):
         return False
-    return all(k in call.arguments and equal(call.arguments[k], v) for k, v in given.items())
+    return all(fits(call.arguments.get(k, ABSENT), v) for k, v in given.items())
 
 
-def pair(
-    picks: Sequence[Call], expected: Sequence[Mapping[str, Any]], complete: Any, tools: Any
-) -> dict[int, int]:
+def pair(picks: Sequence[Call], task: Mapping[str, Any], tools: Any) -> dict[int, int]:
     """Return which expectation each pick stands for: by name first, then by least cost."""
+    expected, complete = task.get("expected") or [], task.get("expected_complete", True)
+    walks = _walks if task.get("sequence_matters", True) else _free_walks
     pairs: dict[int, int] = {}
     for position, point in enumerate(expected):
         named = [
@@ -132,7 +132,7 @@ def pair(
             return 0 if fits_arguments(picks[i], expected[p]) else OTHER_ARGUMENTS
         return OTHER_TOOL if complete is True else None
 
-    best = min(_walks(left, open_, cost), key=lambda walk: walk[:2])
+    best = min(walks(left, open_, cost), key=lambda walk: walk[:2])
     return pairs | dict(best[2])
 
 
@@ -154,6 +154,25 @@ def _walks(
     if open_:
         for total, moves, pairs in _walks(left, open_[:-1], cost):
             yield total + ALONE, [2, *moves], pairs
+
+
+def _free_walks(
+    left: list[int], open_: list[int], cost: Any
+) -> Iterator[tuple[int, list[int], list[tuple[int, int]]]]:
+    """Yield (cost, moves from the end, pairs) of every assignment, whatever the order.
+
+    A move is 0 (leave the pick), or which expectation it stands for, counted from the last.
+    """
+    if not left:
+        yield ALONE * len(open_), [], []
+        return
+    for total, moves, pairs in _free_walks(left[:-1], open_, cost):
+        yield total + ALONE, [0, *moves], pairs
+    for place, position in enumerate(reversed(open_), 1):
+        if (price := cost(left[-1], position)) is not None:
+            rest = [p for p in open_ if p != position]
+            for total, moves, pairs in _free_walks(left[:-1], rest, cost):
+                yield total + price, [place, *moves], [*pairs, (left[-1], position)]
 
 
 def is_valid(call: Call, tools: Mapping[str, Any]) -> bool | None:
@@ -194,9 +213,10 @@ def _is_better(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 def decisions(attempt: Attempt, task: Mapping[str, Any], tools: Any) -> list[Decision]:
     """Return every decision point of an attempt, the missed ones last."""
     expected = task.get("expected") or []
-    complete = task.get("expected_complete", True)
     made = points(attempt, task.get("sub_goals", {}))
-    pairs = pair([p[0] for p in made], expected, complete, tools)
+    if not made and task.get("expected") == [] and task.get("expected_complete", True) is True:
+        return [Decision(None, None, True, [], True, False, 0, ["a"])]
+    pairs = pair([p[0] for p in made], task, tools)
     found = [
         _judge(p, expected[pairs[i]] if i in pairs else None, attempt, task, tools)
         for i, p in enumerate(made)
@@ -288,7 +308,11 @@ def call_scores(attempt: Attempt, tools: Mapping[str, Any]) -> dict[str, Value]:
         for name, tool in tools.items()
         if any(effect_of(a, tools) in ("read", "write") for a in tool.get("alternatives", []))
     }
-    destructive = [c for c in attempt.calls if effect_of(c.tool, tools) == "destructive"]
+    destructive = [
+        c
+        for c in attempt.calls
+        if effect_of(c.tool, tools) == "destructive" and may_change(c, tools)
+    ]
     return {
         "tool_allowed_rate": _share(allowed),
         "parameter_validity": "error" if None in valid else _share(valid),

@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from . import plain
-from .plain import Attempt, Call, Value, equal
+from .plain import Attempt, Call, Value
+from .plain_values import equal
 
 Task = Mapping[str, Any]
 Tools = Mapping[str, Any]
@@ -20,7 +21,7 @@ def scores(attempt: Attempt, task: Task, tools: Tools) -> dict[str, Value]:
         "termination": "not_applicable" if ended == "unknown" else Fraction(ended == "at_success"),
         "redundant_calls": redundant_calls(attempt, tools),
         "recovery_rate": recovery_rate(attempt, task),
-        "loop_trap": _loop_trap(attempt),
+        "loop_trap": _loop_trap(attempt, tools),
         "tool_hallucination": _tool_hallucination(attempt, tools),
         "premature_commitment": _shows(premature_commitment(attempt, task, tools)),
         "cascading_error": _shows(cascading_error(attempt, task, tools)),
@@ -31,7 +32,7 @@ def scores(attempt: Attempt, task: Task, tools: Tools) -> dict[str, Value]:
 def first_steps(attempt: Attempt, task: Task, tools: Tools) -> dict[str, int | None]:
     """Return the first step that shows each mode but hallucination."""
     found = {
-        "loop_trap": loops(attempt.calls)[0],
+        "loop_trap": loops(attempt.calls, tools)[0],
         "premature_commitment": premature_commitment(attempt, task, tools),
         "cascading_error": cascading_error(attempt, task, tools),
         "goal_drift": goal_drift(attempt, task, tools),
@@ -64,7 +65,7 @@ def redundant_calls(attempt: Attempt, tools: Tools) -> Value:
         equals = [p for p in range(c) if _same_success(calls[p], call)]
         if equals:
             between = calls[equals[-1] + 1 : c]
-            found += all(plain.effect_of(b.tool, tools) == "read" for b in between)
+            found += not any(plain.may_change(b, tools) for b in between)
     return Fraction(found)
 
 
@@ -112,7 +113,7 @@ def _keeps_one(one: Any, other: Any) -> bool:
     return any(key in other and equal(value, other[key]) for key, value in one.items())
 
 
-def loops(calls: Sequence[Call]) -> tuple[int | None, set[int]]:
+def loops(calls: Sequence[Call], tools: Tools) -> tuple[int | None, set[int]]:
     """Return where a loop shows first, and all calls that loops cover."""
     starts: list[int] = []
     covered: set[int] = set()
@@ -121,6 +122,11 @@ def loops(calls: Sequence[Call]) -> tuple[int | None, set[int]]:
         if len(same) >= 3 and same[2] == third:
             starts.append(third)
             covered.update(same)
+    for third in range(2, len(calls)):
+        run = calls[third - 2 : third + 1]
+        if all(may_equal(call, run[0]) for call in run) and plain.writes(run[2], tools):
+            starts.append(third)
+            covered.update(range(third - 2, third + 1))
     for length in (2, 3):
         for start in range(len(calls) - 3 * length + 1):
             if _is_round(calls[start : start + 3 * length], length):
@@ -139,9 +145,9 @@ def _is_round(calls: Sequence[Call], length: int) -> bool:
     return repeated and not all(may_equal(call, block[0]) for call in block)
 
 
-def _loop_trap(attempt: Attempt) -> Value:
+def _loop_trap(attempt: Attempt, tools: Tools) -> Value:
     calls = attempt.calls
-    if loops(calls)[0] is not None:
+    if loops(calls, tools)[0] is not None:
         return Fraction(1)
     hidden = any(_hidden_arguments(calls, c) or _hidden_result(calls, c) for c in calls)
     return "error" if hidden else Fraction(0)
@@ -173,7 +179,7 @@ def ending(attempt: Attempt, task: Task, tools: Tools) -> str:
     """Return how the attempt ended."""
     success = {"success": True, "failure": False}.get(attempt.outcome or "")
     calls = attempt.calls
-    covered = loops(calls)[1]
+    covered = loops(calls, tools)[1]
     if attempt.ending:
         return attempt.ending
     if not success and covered & set(range(max(0, len(calls) - 3), len(calls))):
@@ -191,7 +197,7 @@ def _needed(attempt: Attempt, task: Task, tools: Tools) -> set[int]:
     return served | {
         i
         for i, call in enumerate(attempt.calls)
-        if plain.effect_of(call.tool, tools) in ("write", "destructive")
+        if plain.writes(call, tools)
         or (_served(call, task) if task.get("sub_goals") else call.sub_goal)
     }
 
@@ -200,9 +206,7 @@ def _expected_calls(attempt: Attempt, task: Task, tools: Tools) -> tuple[set[int
     """Return the calls that serve an expectation, and how many expectations are served."""
     expected = task.get("expected") or []
     points = plain.points(attempt, task.get("sub_goals", {}))
-    pairs = plain.pair(
-        [p[0] for p in points], expected, task.get("expected_complete", True), tools
-    )
+    pairs = plain.pair([p[0] for p in points], task, tools)
     met = [i for i in pairs if plain.fits_tool(points[i][0], expected[pairs[i]], tools)]
     serving = [id(call) for i in met for call in points[i]]
     return {i for i, call in enumerate(attempt.calls) if id(call) in serving}, len(met)
@@ -242,8 +246,7 @@ def premature_commitment(attempt: Attempt, task: Task, tools: Tools) -> int | Va
     if not sub_goals:
         return "not_applicable"
     for i, call in enumerate(attempt.calls):
-        writes = plain.effect_of(call.tool, tools) in ("write", "destructive")
-        if writes and _open_before(attempt, task, i):
+        if plain.writes(call, tools) and _open_before(attempt, task, i):
             return i
     critical = [name for name, node in sub_goals.items() if node.get("critical")]
     skipped = any(_completed(attempt, task, name) is None for name in critical)
@@ -311,8 +314,7 @@ def goal_drift(attempt: Attempt, task: Task, tools: Tools) -> int | Value | None
         on_plan, met = _expected_calls(attempt, task, tools)
         is_open = met < len(task["expected"])
         if complete == "writes":
-            reads = (plain.effect_of(call.tool, tools) == "read" for call in calls)
-            on_plan |= {i for i, read in enumerate(reads) if read}
+            on_plan |= {i for i, call in enumerate(calls) if not plain.may_change(call, tools)}
     else:
         return "not_applicable"
     first = max(on_plan, default=-1) + 1

@@ -5,7 +5,8 @@ from fractions import Fraction
 from typing import Any
 
 from . import plain
-from .plain import Attempt, Call, Value, equal
+from .plain import Attempt, Call, Value
+from .plain_values import ABSENT, fits
 
 Expectation = Mapping[str, Any]
 Tools = Mapping[str, Any]
@@ -48,7 +49,7 @@ def graded(
     if task.get("expected_complete", True) == "writes":
         known = [e.get("effect") or plain.effect_of(e.get("tool"), tools) for e in expected]
         expected = [e for e, effect in zip(expected, known, strict=True) if effect != "read"]
-        calls = [c for c in calls if plain.effect_of(c.tool, tools) != "read"]
+        calls = [c for c in calls if plain.may_change(c, tools)]
     return expected, calls
 
 
@@ -112,8 +113,10 @@ def similarity(expected: Expectation, call: Call) -> Fraction | None:
         return None
     if not isinstance(call.arguments, dict):
         return Fraction(0)
-    keys = wanted.keys() | call.arguments.keys()
-    same = [k for k in wanted if k in call.arguments and equal(wanted[k], call.arguments[k])]
+    made = call.arguments
+    asked = {k: v for k, v in wanted.items() if k in made or not fits(ABSENT, v)}
+    keys = asked.keys() | made.keys()
+    same = [k for k, v in asked.items() if fits(made.get(k, ABSENT), v)]
     return Fraction(len(same), len(keys)) if keys else Fraction(1)
 
 

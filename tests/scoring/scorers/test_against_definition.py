@@ -44,6 +44,18 @@ def random_arguments(random: Random) -> dict[str, Any]:
     return {key: random.choice(VALUES) for key in ("k", "l") if random.random() < 0.5}
 
 
+def random_wanted(random: Random) -> dict[str, Any]:
+    """Return what a task may ask of arguments: some may be absent, some have alternatives."""
+
+    def wanted() -> Any:
+        kind = random.random()
+        if kind < 0.2:
+            return {"any_of": [random.choice(VALUES), random.choice(VALUES)]}
+        return {"optional": random.choice(VALUES)} if kind < 0.4 else random.choice(VALUES)
+
+    return {key: wanted() for key in ("k", "l") if random.random() < 0.5}
+
+
 def random_expectation(random: Random, position: int) -> dict[str, Any]:
     """Return one decision point, most often with a tool."""
     point: dict[str, Any] = {}
@@ -54,7 +66,7 @@ def random_expectation(random: Random, position: int) -> dict[str, Any]:
     if random.random() < 0.2:
         point["accept"] = random.sample(NAMES[:4], random.randint(1, 2))
     if random.random() < 0.4:
-        point["arguments"] = random_arguments(random)
+        point["arguments"] = random_wanted(random)
     if random.random() < 0.3:
         point["decision"] = f"d{position}"
     return point
@@ -63,6 +75,8 @@ def random_expectation(random: Random, position: int) -> dict[str, Any]:
 def random_task(random: Random) -> dict[str, Any]:
     """Return a task of up to three decision points, with or without sub-goals."""
     task: dict[str, Any] = {"expected_complete": random.choice((True, True, "writes", False))}
+    if random.random() < 0.3:
+        task["sequence_matters"] = False
     if random.random() < 0.85:
         task["expected"] = [random_expectation(random, i) for i in range(random.randint(0, 3))]
     if random.random() < 0.3:

@@ -11,11 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.examples import examples
 from tests.scoring.build import (
+    Case,
     Row,
+    Score,
+    all_scores,
     call,
     connection,
     rows_of,
     scored,
+    scored_at_once,
     scores,
     specification,
     trajectory,
@@ -32,6 +36,9 @@ EXAMPLES = 10
 """With ATTEMPTS: 2,500 random attempts."""
 
 TOOLS = "tools: {look: {effect: read}, find: {effect: read}, pay: {effect: write}}"
+
+Made = tuple[str, str] | tuple[str, str, str]
+Calls = tuple[Made, ...]
 
 NAMES = ("t", "u", "v")
 RESULTS = ("x", "y", "found o-701", "702")
@@ -131,18 +138,21 @@ def test_conduct_agrees_with_the_definition(random: Random) -> None:
             assert spans.get((f"t{i}", mode)) == first, (mode, attempt)
 
 
-def conduct(steps: list[Row], outcome: str | None = None, text: str = TOOLS) -> dict[str, Any]:
+def named(found: dict[str, Score]) -> dict[str, Any]:
     """Return value or status of each score of one attempt; of termination its label."""
-    con = scored(connection(steps, [trajectory("t1", outcome=outcome)]), specification(text))
-    found = scores(con)
-    named: dict[str, Any] = {
+    facts: dict[str, Any] = {
         name: score.value if score.status == "scored" else score.reason
         for name, score in found.items()
     }
-    return named | {"termination": found["termination"].label}
+    return facts | {"termination": found["termination"].label}
 
 
-def made(*calls: tuple[str, str] | tuple[str, str, str]) -> list[Row]:
+def conducts(cases: list[Case]) -> list[dict[str, Any]]:
+    """Return value or status of each score of each case's attempt."""
+    return [named(found) for found in scored_at_once(cases, TOOLS)]
+
+
+def made(*calls: Made) -> list[Row]:
     """Return calls of (tool, value of the argument n, result)."""
     return [
         call("t1", i, tool, arguments=json.dumps({"n": n}), result=rest[0] if rest else "found")
@@ -150,63 +160,109 @@ def made(*calls: tuple[str, str] | tuple[str, str, str]) -> list[Row]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("calls", "redundant"),
-    [
-        ((("look", "a"), ("look", "a")), 1),
-        ((("look", "a"), ("find", "a"), ("look", "a")), 1),
-        ((("look", "a"), ("pay", "a"), ("look", "a")), 0),
-        ((("look", "a"), ("unknown", "a"), ("look", "a")), 0),
-        ((("look", "a"), ("look", "a"), ("pay", "b"), ("look", "a")), 1),
-        ((("look", "a", "pending"), ("look", "a", "done")), 0),
-        ((("look", "a", "Error: x"), ("look", "a", "Error: x")), 0),
-        ((("pay", "a"), ("pay", "a")), 1),
-    ],
-)
-def test_call_is_redundant_if_nothing_changed_since(calls: Any, redundant: int) -> None:
+REDUNDANT: list[tuple[Calls, int]] = [
+    ((("look", "a"), ("look", "a")), 1),
+    ((("look", "a"), ("find", "a"), ("look", "a")), 1),
+    ((("look", "a"), ("pay", "a"), ("look", "a")), 0),
+    ((("look", "a"), ("unknown", "a"), ("look", "a")), 0),
+    ((("look", "a"), ("look", "a"), ("pay", "b"), ("look", "a")), 1),
+    ((("look", "a", "pending"), ("look", "a", "done")), 0),
+    ((("look", "a", "Error: x"), ("look", "a", "Error: x")), 0),
+    ((("pay", "a"), ("pay", "a")), 1),
+]
+
+
+@pytest.fixture(scope="module")
+def redundant() -> list[dict[str, Any]]:
+    """The scores of all REDUNDANT."""
+    return conducts([Case(made(*calls)) for calls, _ in REDUNDANT])
+
+
+@pytest.mark.parametrize("case", range(len(REDUNDANT)), ids=lambda i: str(REDUNDANT[i]))
+def test_call_is_redundant_if_nothing_changed_since(
+    redundant: list[dict[str, Any]], case: int
+) -> None:
     """Polling that found something else, repeats of failures and reads after a write are none."""
-    assert conduct(made(*calls))["redundant_calls"] == redundant
+    assert redundant[case]["redundant_calls"] == REDUNDANT[case][1]
 
 
-@pytest.mark.parametrize(
-    ("calls", "loops"),
-    [
-        ((("look", "a"),) * 3, 1),
-        ((("look", "a"),) * 2, 0),
-        ((("look", "a"), ("pay", "b"), ("look", "a"), ("find", "c"), ("look", "a")), 1),
-        ((("look", "a", "1"), ("look", "a", "2"), ("look", "a", "3")), 0),
-        ((("look", "a", "1"), ("find", "b", "2"), ("look", "a", "3"), ("find", "b", "4")), 0),
-        (tuple((tool, "a", f"{i}{tool}") for i in range(3) for tool in ("look", "find")), 1),
-        (tuple((tool, "a", str(i)) for i in range(3) for tool in ("look", "look", "find")), 1),
-        (tuple(("look", "a", str(i)) for i in range(9)), 0),
-    ],
-)
-def test_loop_is_the_same_outcome_or_the_same_round(calls: Any, loops: int) -> None:
-    """Three equal outcomes anywhere, or a round of two or three calls three times in a row."""
-    assert conduct(made(*calls))["loop_trap"] == loops
+LOOPS: list[tuple[Calls, int]] = [
+    ((("look", "a"),) * 3, 1),
+    ((("look", "a"),) * 2, 0),
+    ((("look", "a"), ("pay", "b"), ("look", "a"), ("find", "c"), ("look", "a")), 1),
+    ((("look", "a", "1"), ("look", "a", "2"), ("look", "a", "3")), 0),
+    ((("look", "a", "1"), ("find", "b", "2"), ("look", "a", "3"), ("find", "b", "4")), 0),
+    (tuple((tool, "a", f"{i}{tool}") for i in range(3) for tool in ("look", "find")), 1),
+    (tuple((tool, "a", str(i)) for i in range(3) for tool in ("look", "look", "find")), 1),
+    (tuple(("look", "a", str(i)) for i in range(9)), 0),
+    (tuple(("pay", "a", str(i)) for i in range(3)), 1),
+    ((("pay", "a", "1"), ("pay", "a", "2"), ("look", "a"), ("pay", "a", "3")), 0),
+    ((("pay", "a", "1"), ("pay", "b", "2"), ("pay", "a", "3")), 0),
+    (tuple(("unknown", "a", str(i)) for i in range(3)), 0),
+]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "later", "recovered"),
-    [
-        ({"n": 1}, {"n": 2}, 1),
-        ({"n": 1}, {"n": 1}, 0),
-        ({"n": 1, "m": 1}, {"n": 2, "m": 1}, 1),
-        ({"n": 1, "m": 1}, {"n": 2, "m": 2}, 0),
-        ({"n": 1, "m": 1}, {"n": 1}, 1),
-        ({}, {"n": 1}, 1),
-    ],
-)
+@pytest.fixture(scope="module")
+def loops() -> list[dict[str, Any]]:
+    """The scores of all LOOPS."""
+    return conducts([Case(made(*calls)) for calls, _ in LOOPS])
+
+
+@pytest.mark.parametrize("case", range(len(LOOPS)), ids=lambda i: str(LOOPS[i]))
+def test_loop_is_the_same_outcome_or_the_same_round(
+    loops: list[dict[str, Any]], case: int
+) -> None:
+    """Three equal outcomes anywhere, or one write, or a round of calls, three times in a row."""
+    assert loops[case]["loop_trap"] == LOOPS[case][1]
+
+
+def test_call_of_a_made_up_tool_is_no_write() -> None:
+    """It changed nothing: a tool that was not offered, and that did not answer."""
+    first, middle, last = made(("look", "a"), ("pay", "a"), ("look", "a"))
+    made_up = {**middle, "offered": False, "status": "not_executed"}
+    unknown = {**call("t1", 1, "unknown", status="error")}
+    between = [middle, made_up, {**made_up, "status": "ok"}, unknown]
+    again = [{**made_up, "step_index": i, "result": str(i)} for i in range(3)]
+
+    found = conducts([*(Case([first, each, last]) for each in between), Case(again)])
+    assert [each["redundant_calls"] for each in found[:4]] == [0, 1, 0, 1]
+    assert found[4]["loop_trap"] == 0
+
+
+RECOVERIES: list[tuple[Row, Row, int]] = [
+    ({"n": 1}, {"n": 2}, 1),
+    ({"n": 1}, {"n": 1}, 0),
+    ({"n": 1, "m": 1}, {"n": 2, "m": 1}, 1),
+    ({"n": 1, "m": 1}, {"n": 2, "m": 2}, 0),
+    ({"n": 1, "m": 1}, {"n": 1}, 1),
+    ({}, {"n": 1}, 1),
+]
+
+
+@pytest.fixture(scope="module")
+def recoveries() -> list[dict[str, Score]]:
+    """The scores of all RECOVERIES."""
+    return scored_at_once(
+        [
+            Case(
+                [
+                    call("t1", 0, "look", arguments=json.dumps(arguments), status="error"),
+                    call("t1", 1, "look", arguments=json.dumps(later)),
+                ]
+            )
+            for arguments, later, _ in RECOVERIES
+        ],
+        TOOLS,
+    )
+
+
+@pytest.mark.parametrize("case", range(len(RECOVERIES)), ids=lambda i: str(RECOVERIES[i]))
 def test_recovery_changes_an_argument_and_keeps_one(
-    arguments: Row, later: Row, recovered: float
+    recoveries: list[dict[str, Score]], case: int
 ) -> None:
     """The same call again is a retry: it counts as not recovered, and the label says so."""
-    steps = [
-        call("t1", 0, "look", arguments=json.dumps(arguments), status="error"),
-        call("t1", 1, "look", arguments=json.dumps(later)),
-    ]
-    con = scored(connection(steps, [trajectory("t1")]), specification(TOOLS))
-    score = scores(con)["recovery_rate"]
+    arguments, later, recovered = RECOVERIES[case]
+    score = recoveries[case]["recovery_rate"]
 
     assert score.value == recovered
     assert score.label == ("retried: 1" if arguments == later else None)
@@ -217,28 +273,35 @@ def test_recovery_looks_five_calls_ahead() -> None:
     failed = ("look", "a", "Error: none")
     between = [("find", str(i)) for i in range(4)]
 
-    assert conduct(made(failed, *between, ("look", "b")))["recovery_rate"] == 1
-    assert conduct(made(failed, *between, ("find", "x"), ("look", "b")))["recovery_rate"] == 0
+    fifth = Case(made(failed, *between, ("look", "b")))
+    sixth = Case(made(failed, *between, ("find", "x"), ("look", "b")))
+    assert [each["recovery_rate"] for each in conducts([fifth, sixth])] == [1, 0]
 
 
-@pytest.mark.parametrize(
-    ("calls", "outcome", "ending"),
-    [
-        ((("look", "a"), ("pay", "a")), "success", "at_success"),
-        ((("pay", "a"), ("look", "a")), "success", "late"),
-        ((("look", "a"),), "success", "unknown"),
-        ((), "success", "at_success"),
-        ((("pay", "a"),), "failure", "early"),
-        ((("pay", "a"),), None, "unknown"),
-        ((("look", "a"),) * 3, None, "looped"),
-        ((("look", "a"),) * 3 + (("pay", "a"),) * 2, "failure", "looped"),
-        ((("look", "a"),) * 3 + (("pay", "a"), ("pay", "b"), ("pay", "c")), "failure", "early"),
-        ((("look", "a"),) * 3 + (("pay", "a"),), "success", "at_success"),
-    ],
-)
-def test_termination_says_how_it_ended(calls: Any, outcome: str | None, ending: str) -> None:
+ENDINGS: list[tuple[Calls, str | None, str]] = [
+    ((("look", "a"), ("pay", "a")), "success", "at_success"),
+    ((("pay", "a"), ("look", "a")), "success", "late"),
+    ((("look", "a"),), "success", "unknown"),
+    ((), "success", "at_success"),
+    ((("pay", "a"),), "failure", "early"),
+    ((("pay", "a"),), None, "unknown"),
+    ((("look", "a"),) * 3, None, "looped"),
+    ((("look", "a"),) * 3 + (("pay", "a"),) * 2, "failure", "looped"),
+    ((("look", "a"),) * 3 + (("pay", "a"), ("pay", "b"), ("pay", "c")), "failure", "early"),
+    ((("look", "a"),) * 3 + (("pay", "a"),), "success", "at_success"),
+]
+
+
+@pytest.fixture(scope="module")
+def ended() -> list[dict[str, Any]]:
+    """The scores of all ENDINGS."""
+    return conducts([Case(made(*each[0]), columns={"outcome": each[1]}) for each in ENDINGS])
+
+
+@pytest.mark.parametrize("case", range(len(ENDINGS)), ids=lambda i: str(ENDINGS[i]))
+def test_termination_says_how_it_ended(ended: list[dict[str, Any]], case: int) -> None:
     """The first that holds: looped, late or at success, early, unknown."""
-    assert conduct(made(*calls), outcome)["termination"] == ending
+    assert ended[case]["termination"] == ENDINGS[case][2]
 
 
 def test_run_ends_early_by_the_words_of_its_last_model_call() -> None:
@@ -302,22 +365,19 @@ def test_calls_of_several_agents_are_no_loop() -> None:
     assert scores(con)["redundant_calls"].value == 2
 
 
-@pytest.mark.parametrize(("looks", "premature"), [(2, 0), (1, 1)])
-def test_what_is_judged_at_the_end_alone_is_no_open_prerequisite(
-    looks: int, premature: float
-) -> None:
+def test_what_is_judged_at_the_end_alone_is_no_open_prerequisite() -> None:
     """When SQL began to hold is not known: a write before it counts only if it never did."""
-    task = (
-        'tasks: {x: {sub_goals: {first: {serves: [look], success: {sql: "count(*) FILTER '
-        "(WHERE tool_name = 'look') >= 2\"}}, then: {serves: [pay], deps: [first]}}}}"
-    )
-    steps = [call("t1", number, "look") for number in range(looks)]
-    steps += [call("t1", looks, "pay")]
-    con = scored(
-        connection(steps, [trajectory("t1", task_id="x")]), specification(f"{TOOLS}\n{task}")
-    )
+    looked = "count(*) FILTER (WHERE tool_name = 'look') >= 2"
+    task = {
+        "sub_goals": {
+            "first": {"serves": ["look"], "success": {"sql": looked}},
+            "then": {"serves": ["pay"], "deps": ["first"]},
+        }
+    }
+    twice, once = (made(*[("look", "a")] * looks, ("pay", "a")) for looks in (2, 1))
 
-    assert scores(con)["premature_commitment"].value == premature
+    found = conducts([Case(twice, task), Case(once, task)])
+    assert [each["premature_commitment"] for each in found] == [0, 1]
 
 
 PATHS = """
@@ -334,21 +394,18 @@ tasks:
 """Two ways to the end, both of which mail."""
 
 
-@pytest.mark.parametrize(
-    ("tools", "premature"),
-    [
-        (("mail", "ask"), 1),
-        (("ask", "mail"), 0),
-        (("mail", "pay"), 1),
-        (("pay", "mail"), 0),
-    ],
-)
-def test_call_serves_the_way_that_was_taken(tools: tuple[str, ...], premature: float) -> None:
+def test_call_serves_the_way_that_was_taken() -> None:
     """A write is too early if the sub-goal that it serves on the chosen way waits for another."""
-    steps = [call("t1", i, tool) for i, tool in enumerate(tools)]
-    con = scored(connection(steps, [trajectory("t1", task_id="x")]), specification(PATHS))
+    steps = [
+        call(name, i, tool)
+        for name in ("mail ask", "ask mail", "mail pay", "pay mail")
+        for i, tool in enumerate(name.split())
+    ]
+    runs = [trajectory(name, task_id="x") for name in {step["trajectory_id"] for step in steps}]
+    found = all_scores(scored(connection(steps, runs), specification(PATHS)))
 
-    assert scores(con)["premature_commitment"].value == premature
+    early = {name: each["premature_commitment"].value for name, each in found.items()}
+    assert early == {"mail ask": 1, "ask mail": 0, "mail pay": 1, "pay mail": 0}
 
 
 def test_cascade_follows_the_way_that_was_taken() -> None:

@@ -23,8 +23,8 @@ from tests.scoring.build import (
 )
 
 from tracegrade_queries.build.canonical import canonical_json
+from tracegrade_scoring.attempts.assignment import largest_assignment, largest_matching
 from tracegrade_scoring.errors import BadWeights
-from tracegrade_scoring.scorers.tool_correctness.assignment import largest_assignment
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.model import ToolCorrectness
 from tracegrade_scoring.tasks.specification import weighted
@@ -399,6 +399,12 @@ def test_turns_are_graded_one_by_one() -> None:
     right, wrong = turns(("a", 0), ("b", 1)), turns(("a", 0), ("b", 0))
     assert (value(right), value(right, "tool_correct")) == (1, 1)
     assert (value(wrong), value(wrong, "tool_correct")) == ((3 / 4 + 0) / 2, 0)
+
+
+def test_many_calls_of_one_tool_find_places_without_end() -> None:
+    """However many calls have to make room for the next one, Python's stack does not decide."""
+    assert largest_matching([list(range(1100))] * 1100) == 1100
+    assert largest_matching([[0], [0, 1], [1, 2], [0, 2], [2]]) == 3
 
 
 @given(st.randoms(use_true_random=True))

@@ -1,59 +1,24 @@
 """Decision points and the scores of tool selection, each by hand on a tiny case."""
 
 import json
-from collections.abc import Sequence
-from typing import Any
 
-import duckdb
 import pytest
-from tests.scoring.build import Row, call, connection, scored, scores, specification, trajectory
+import yaml
+from tests.scoring.build import (
+    Case,
+    Row,
+    Score,
+    call,
+    connection,
+    scored,
+    scores,
+    specification,
+    trajectory,
+)
 
 from tracegrade_queries.build.canonical import canonical_json
 
-TOOLS = """
-tools:
-  list_all: {effect: read, cost: 20, alternatives: [is_empty]}
-  is_empty: {effect: read, cost: 1}
-  read: {effect: read, cost: 1}
-  free_space: {effect: read, cost: 1}
-  write: {effect: write, cost: 2, alternatives: [free_space]}
-  archive: {effect: write, cost: 2}
-  delete: {effect: destructive, cost: 1, alternatives: [archive]}
-"""
-REASON = "SELECT decision, picked_tool, correct, failed_criteria, reason FROM decision_rows"
-
-
-def run(
-    task: str,
-    calls: Sequence[Row],
-    *,
-    tools: str = TOOLS,
-    ended: str | None = None,
-    **columns: Any,
-) -> duckdb.DuckDBPyConnection:
-    """Return the scored connection of one attempt of the task `t`."""
-    spec = specification(f"{tools}\ntasks:\n  t: {task}")
-    con = connection(calls, [trajectory("t1", **{"task_id": "t", **columns})])
-    con.execute("CREATE TEMP TABLE endings (trajectory_id TEXT, ending TEXT)")
-    if ended:
-        con.execute("INSERT INTO endings VALUES ('t1', $ended)", {"ended": ended})
-    return scored(con, spec, until="tool_correctness")
-
-
-def picks(*names: str, **columns: Any) -> list[Row]:
-    """Return one good call of each tool, in order."""
-    return [call("t1", i, name, **columns) for i, name in enumerate(names)]
-
-
-def failing(step_index: int, name: str, **columns: Any) -> Row:
-    """Return a call that failed."""
-    return call("t1", step_index, name, status="error", **columns)
-
-
-def tsa(con: duckdb.DuckDBPyConnection) -> tuple[float | None, float | None]:
-    """Return correct and counted decision points."""
-    score = scores(con)["tsa"]
-    return score.numerator, score.denominator
+from .selection import REASON, TOOLS, at_once, failing, picks, run, tsa
 
 
 def test_worked_example_of_the_triangle_scores_seven_and_a_half() -> None:
@@ -107,48 +72,59 @@ def test_only_the_first_pick_of_a_point_counts() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("expected", "actual", "correct"),
-    [
-        ({"n": 1}, {"n": 1.0}, True),
-        ({"n": True}, {"n": 1}, False),
-        ({"n": None}, {"n": None}, True),
-        ({"n": None}, {}, False),
-        ({"o": {"a": 1, "b": [2]}}, {"o": {"b": [2], "a": 1}, "more": 0}, True),
-        ({"o": [1, 2]}, {"o": [2, 1]}, False),
-        ({"a/b~c": 1}, {"a/b~c": 1}, True),
-        ({"n": 0.1}, {"n": 0.1}, True),
-        ({"n": 1e300}, {"n": 1e300}, True),
-        ({"n": 2**70}, {"n": 2**70}, True),
-        ({"n": 2**70}, {"n": 2**70 + 1}, False),
-        ({"s": "é\n\u2028"}, {"s": "é\n\u2028"}, True),
-    ],
-)
-def test_arguments_are_equal_by_value_and_type(
-    expected: dict[str, Any], actual: dict[str, Any], correct: bool
-) -> None:
-    """Every key that the task gives is present and equal; other keys are free."""
-    task = f"{{expected: [{{tool: read, arguments: {json.dumps(expected)}}}]}}"
-
-    con = run(task, [call("t1", 0, "read", arguments=canonical_json(json.dumps(actual)))])
-    assert tsa(con) == (int(correct), 1)
+EQUAL: list[tuple[Row, Row, bool]] = [
+    ({"n": 1}, {"n": 1.0}, True),
+    ({"n": True}, {"n": 1}, False),
+    ({"n": None}, {"n": None}, True),
+    ({"n": None}, {}, False),
+    ({"o": {"a": 1, "b": [2]}}, {"o": {"b": [2], "a": 1}, "more": 0}, True),
+    ({"o": [1, 2]}, {"o": [2, 1]}, False),
+    ({"a/b~c": 1}, {"a/b~c": 1}, True),
+    ({"n": 0.1}, {"n": 0.1}, True),
+    ({"n": 1e300}, {"n": 1e300}, True),
+    ({"n": 2**70}, {"n": 2**70}, True),
+    ({"n": 2**70}, {"n": 2**70 + 1}, False),
+    ({"s": "é\n\u2028"}, {"s": "é\n\u2028"}, True),
+]
+"""Expected arguments, those of the call, and whether these are right."""
 
 
-@pytest.mark.parametrize(
-    ("kind", "argument", "correct"),
-    [("text", '"7"', True), ("text", "7", False), ("number", "7", True), ("number", "8", False)],
-)
-def test_bound_value_is_compared_as_text_or_number(
-    kind: str, argument: str, correct: bool
-) -> None:
-    """A value bound in the user's words is text unless the task says that it is a number."""
-    task = (
-        r"{match: {user_input: 'order (?P<n>\d+)'}, "
-        f"expected: [{{tool: read, arguments: {{n: {{input: n, as: {kind}}}}}}}]}}"
+@pytest.fixture(scope="module")
+def equal() -> list[dict[str, Score]]:
+    """The scores of all EQUAL."""
+    return at_once(
+        [
+            Case(
+                picks("read", arguments=canonical_json(json.dumps(actual))),
+                {"expected": [{"tool": "read", "arguments": expected}]},
+            )
+            for expected, actual, _ in EQUAL
+        ]
     )
 
-    con = run(task, [call("t1", 0, "read", arguments=f'{{"n":{argument}}}')], user_input="order 7")
-    assert tsa(con) == (int(correct), 1)
+
+@pytest.mark.parametrize("case", range(len(EQUAL)), ids=lambda i: str(EQUAL[i][:2]))
+def test_arguments_are_equal_by_value_and_type(equal: list[dict[str, Score]], case: int) -> None:
+    """Every key that the task gives is present and equal; other keys are free."""
+    assert equal[case]["tsa"][1:3] == (int(EQUAL[case][2]), 1)
+
+
+def test_bound_value_is_compared_as_text_or_number() -> None:
+    """A value bound in the user's words is text unless the task says that it is a number."""
+
+    def case(kind: str, argument: str) -> Case:
+        bound = {"n": {"input": "n", "as": kind}}
+        task = {
+            "match": {"user_input": r"order (?P<n>\d+)"},
+            "expected": [{"tool": "read", "arguments": bound}],
+        }
+        return Case(
+            picks("read", arguments=f'{{"n":{argument}}}'), task, {"user_input": "order 7"}
+        )
+
+    cases = [("text", '"7"'), ("text", "7"), ("number", "7"), ("number", "8")]
+    found = [each["tsa"][1:3] for each in at_once([case(*each) for each in cases])]
+    assert found == [(1, 1), (0, 1), (1, 1), (0, 1)]
 
 
 def test_unbound_value_is_an_error_not_a_wrong_pick() -> None:
@@ -258,28 +234,21 @@ def test_unexpected_call_is_wrong_only_where_the_list_is_complete() -> None:
         ]  # fmt: skip
 
 
-def test_expecting_no_call_makes_every_call_wrong() -> None:
-    """An empty list is an expectation; without calls there is nothing to score."""
-    assert tsa(run("{expected: []}", picks("read"))) == (0, 1)
-    score = scores(run("{expected: []}", []))["tsa"]
-    assert (score.status, score.reason) == ("not_applicable", "no_decision_point")
-
-
 def test_expected_pick_satisfies_criterion_c() -> None:
     """What the expert would pick is not too expensive."""
     assert tsa(run("{expected: [{tool: list_all}]}", picks("list_all"))) == (1, 1)
 
 
-@pytest.mark.parametrize(
-    ("offered", "correct"), [(["list_all", "is_empty"], 0), (["list_all"], 1), (None, 0)]
-)
-def test_only_an_offered_alternative_is_better(offered: list[str] | None, correct: int) -> None:
+def test_only_an_offered_alternative_is_better() -> None:
     """A cheaper tool counts if the run offered it; if nothing is known, if it is registered."""
-    tools = None if offered is None else json.dumps([{"name": name} for name in offered])
 
-    con = run("{}", picks("list_all"), offered_tools=tools)
-    assert tsa(con) == (correct, 1)
-    assert scores(con)["tsa"].label == "c"
+    def case(offered: list[str] | None) -> Case:
+        tools = None if offered is None else json.dumps([{"name": name} for name in offered])
+        return Case(picks("list_all"), {}, {"offered_tools": tools})
+
+    found = at_once([case(["list_all", "is_empty"]), case(["list_all"]), case(None)])
+    assert [each["tsa"][1:3] for each in found] == [(0, 1), (1, 1), (0, 1)]
+    assert {each["tsa"].label for each in found} == {"c"}
 
 
 def test_schema_alone_does_not_make_tsa_applicable() -> None:
@@ -288,67 +257,6 @@ def test_schema_alone_does_not_make_tsa_applicable() -> None:
 
     score = scores(run("{}", picks("read"), tools=tools))["tsa"]
     assert (score.status, score.reason) == ("not_applicable", "no_expectation")
-
-
-def test_schema_of_the_run_comes_before_the_registry() -> None:
-    """Arguments are judged by the schema that the trace itself carries."""
-    tools = "tools: {read: {parameters: {type: object, required: [path]}}}"
-    offered = json.dumps([{"name": "read", "parameters": {"type": "object"}}])
-
-    assert scores(run("{}", picks("read"), tools=tools))["parameter_validity"].value == 0.0
-    con = run("{}", picks("read"), tools=tools, offered_tools=offered)
-    assert scores(con)["parameter_validity"].value == 1.0
-
-
-def test_broken_arguments_are_told_in_the_reason() -> None:
-    """A pick whose arguments break the schema is wrong by b, and the reason says how."""
-    tools = "tools: {read: {parameters: {type: object, required: [path]}}}"
-
-    con = run("{expected: [{tool: read}]}", picks("read"), tools=tools)
-    assert con.sql(REASON).fetchall() == [
-        (
-            None, "read", False, ["b"],
-            'arguments of read violate its schema: "path" is a required property',
-        )
-    ]  # fmt: skip
-
-
-def test_arguments_that_are_no_json_are_invalid_and_lost_ones_are_not() -> None:
-    """Text that does not parse breaks the schema; text that was not captured is an error."""
-    tools = "tools: {read: {parameters: {type: object}}}"
-
-    broken = scores(run("{}", picks("read", arguments="{oops"), tools=tools))
-    assert broken["parameter_validity"].value == 0.0
-    lost = scores(run("{}", picks("read", arguments=None), tools=tools))["parameter_validity"]
-    assert (lost.status, lost.reason) == ("error", "content_missing")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "value"),
-    [('{"a":1e999}', 1.0), ('{"a":-1e999}', 0.0), ('{"a":"' + "x" * 9 + '"}', 0.0),
-     ('{"a":1,"b":' + "[" * 2000 + "]" * 2000 + "}", 0.0), ('{"a":' + "9" * 40 + "}", 1.0)],
-)  # fmt: skip
-def test_arguments_that_few_readers_hold_are_judged(arguments: str, value: float) -> None:
-    """Numbers beyond doubles count as what they are; nesting without end is invalid, no crash."""
-    schema = "{type: object, properties: {a: {type: number, minimum: 0}}}"
-    tools = f"tools: {{read: {{parameters: {schema}}}}}"
-
-    score = scores(run("{}", picks("read", arguments=arguments), tools=tools))
-    assert score["parameter_validity"].value == value
-
-
-def test_schema_of_a_trace_cannot_stall_or_reach_out() -> None:
-    """A pattern that backtracks runs in linear time; a schema that refers outside is not used."""
-    hostile = {
-        "type": "object",
-        "properties": {"p": {"type": "string", "pattern": "^(a+)+$"}},
-    }
-    outside = {"$ref": "http://127.0.0.1:9/schema.json"}
-    calls = picks("read", arguments=json.dumps({"p": "a" * 50_000 + "!"}))
-
-    for schema, value in ((hostile, 0.0), (outside, None)):
-        offered = json.dumps([{"name": "read", "parameters": schema}])
-        assert scores(run("{}", calls, offered_tools=offered))["parameter_validity"].value == value
 
 
 @pytest.mark.parametrize(
@@ -375,28 +283,42 @@ def test_destructive_calls_are_counted_where_a_safe_tool_existed() -> None:
     assert (none.status, none.reason) == ("not_applicable", "no_registry")
 
 
-@pytest.mark.parametrize(
-    ("task", "made", "value"),
-    [
-        ("expected: [{tool: a}, {tool: a}]", "aa", 1.0),
-        ("expected: [{tool: s}, {tool: s}, {tool: m}]", "smm", 0.5),
-        ("expected: [{tool: a}, {tool: b}]", "abzz", 0.5),
-        ("expected: [{tool: a}, {tool: b}], expected_complete: false", "abzz", 1.0),
-        ("expected: [{tool: a}]", "", 0.0),
-        ("expected: []", "a", 0.0),
-        ("expected: []", "", None),
-        ("expected: [{tool: a, accept: [b]}, {tool: b}]", "ab", 1.0),
-        ("expected: [{tool: b}, {tool: a, accept: [b]}]", "bb", 1.0),
-        ("expected: [{tool: w}, {tool: r}], expected_complete: writes", "rrw", 1.0),
-        ("expected: [{effect: write}]", "w", 1.0),
-    ],
-)
-def test_jaccard_compares_bags_of_tools(task: str, made: str, value: float | None) -> None:
-    """Matched calls over expected and made calls, as multisets; reads may be left out."""
-    tools = "tools: {w: {effect: write}, r: {effect: read}}"
+def test_destructive_call_of_a_made_up_tool_is_none() -> None:
+    """One that was not offered, and failed, destroyed nothing."""
+    made_up = call("t1", 0, "delete", offered=False, status="error")
+    con = run("{}", [made_up, call("t1", 1, "delete", offered=False)])
 
-    con = run(f"{{{task}}}", picks(*made), tools=tools)
-    assert scores(con)["tool_selection_jaccard"].value == value
+    assert scores(con)["destructive_when_safe_existed"].value == 1
+
+
+BAGS: list[tuple[str, str, float | None]] = [
+    ("expected: [{tool: a}, {tool: a}]", "aa", 1.0),
+    ("expected: [{tool: s}, {tool: s}, {tool: m}]", "smm", 0.5),
+    ("expected: [{tool: a}, {tool: b}]", "abzz", 0.5),
+    ("expected: [{tool: a}, {tool: b}], expected_complete: false", "abzz", 1.0),
+    ("expected: [{tool: a}]", "", 0.0),
+    ("expected: []", "a", 0.0),
+    ("expected: []", "", None),
+    ("expected: [{tool: a, accept: [b]}, {tool: b}]", "ab", 1.0),
+    ("expected: [{tool: b}, {tool: a, accept: [b]}]", "bb", 1.0),
+    ("expected: [{tool: w}, {tool: r}], expected_complete: writes", "rrw", 1.0),
+    ("expected: [{effect: write}]", "w", 1.0),
+]
+"""A task, the tools that were called, one a letter, and the score."""
+
+
+@pytest.fixture(scope="module")
+def bags() -> list[dict[str, Score]]:
+    """The scores of all BAGS."""
+    tools = "tools: {w: {effect: write}, r: {effect: read}}"
+    cases = [Case(picks(*made), yaml.safe_load(f"{{{task}}}")) for task, made, _ in BAGS]
+    return at_once(cases, tools)
+
+
+@pytest.mark.parametrize("case", range(len(BAGS)), ids=lambda i: str(BAGS[i][:2]))
+def test_jaccard_compares_bags_of_tools(bags: list[dict[str, Score]], case: int) -> None:
+    """Matched calls over expected and made calls, as multisets; reads may be left out."""
+    assert bags[case]["tool_selection_jaccard"].value == BAGS[case][2]
 
 
 def test_sub_agent_has_its_own_calls_and_no_task_scores() -> None:

@@ -188,6 +188,44 @@ def test_min_trials_and_missing_attempts_are_counted() -> None:
     assert failures.tasks == [Attempts(4, 3), Attempts(4, 1), Attempts(4, 1)]
 
 
+RUNS = st.lists(
+    st.lists(st.tuples(st.booleans(), st.booleans()), min_size=4, max_size=4), min_size=1
+)
+"""For each task four attempts: whether each succeeds, and whether it crashes instead."""
+
+
+@given(RUNS)
+def test_crashes_never_make_a_release_look_better(runs: list[list[tuple[bool, bool]]]) -> None:
+    """What is missing counts as failed: no pass@k, pass^k or tier's number rises with crashes."""
+    whole = [Attempts(4, sum(right for right, _ in task)) for task in runs]
+    crashed = [
+        Attempts(
+            sum(not crash for _, crash in task),
+            sum(right and not crash for right, crash in task),
+        )
+        for task in runs
+    ]
+
+    before, after = (
+        count_attempts(tasks, min_trials=None, missing="as-failure", trials=4).tasks
+        for tasks in (whole, crashed)
+    )
+
+    assert len(after) == len(before) == len(runs)
+    for old, new in zip(passes(before), passes(after), strict=True):
+        assert new.pass_at_k <= old.pass_at_k
+        assert new.pass_hat_k <= old.pass_hat_k
+    assert (classify(after).pass_at_1 or 0) <= (classify(before).pass_at_1 or 0)
+
+
+def test_tasks_of_three_attempts_count_unless_others_are_asked_for() -> None:
+    """So tables stand on the tasks that tiers go by; without any such task all count."""
+    often = [Attempts(3, 3), Attempts(2, 1), Attempts(1, 1)]
+
+    assert count_attempts(often, min_trials=None) == ([Attempts(3, 3)], 2)
+    assert count_attempts(often[1:], min_trials=None) == (often[1:], 0)
+
+
 @pytest.mark.parametrize(
     ("once", "thrice", "tier"),
     [
@@ -215,6 +253,21 @@ def test_tier_goes_by_tasks_of_three_attempts() -> None:
     assert classify([Attempts(2, 2)] * 9).reason == "too_few_attempts"
     assert classify([Attempts(2, 1)] * 9).tier == "Not ready"
     assert classify([]).reason == "no_attempts"
+
+
+@pytest.mark.parametrize(
+    ("tasks", "flags"),
+    [
+        (9, ("insufficient_sample",)),
+        (10, ()),
+        (6, ("insufficient_sample", "small_sample")),
+    ],
+)
+def test_tier_of_a_small_sample_is_flagged(tasks: int, flags: tuple[str, ...]) -> None:
+    """Fewer than 10 tasks, fewer than 20 attempts: as of any other score."""
+    found = classify([Attempts(3, 3)] * tasks)
+
+    assert (found.attempts, found.flags) == (3 * tasks, flags)
 
 
 def test_conservative_tier_reaches_the_second_row() -> None:

@@ -21,6 +21,7 @@ from tracegrade_scoring.tasks import Specification, load
 from tracegrade_scoring.tasks.draft import draft_file
 from tracegrade_scoring.tasks.schema import schema_text
 
+Row = dict[str, Any]
 SCHEMA = Path(__file__).parents[3] / "scoring" / "tasks.schema.json"
 EXAMPLE = Path(__file__).with_name("tasks.yaml")
 
@@ -69,7 +70,7 @@ def drafted(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_draft_holds_what_most_successes_did(drafted: str) -> None:
-    """The most common path without failed calls, what all its calls gave, the fewest calls."""
+    """The most common path without failed calls, what all its calls gave, the fewest of them."""
     tasks = yaml.safe_load(drafted)["tasks"]
 
     assert tasks == {
@@ -134,6 +135,72 @@ def test_draft_of_one_run_is_what_that_run_did(tmp_path: Path) -> None:
         ("tool_selection_jaccard", 3, 3),
         ("tsa", 3, 3),
     ]
+
+
+def test_optimal_steps_are_without_failed_calls(tmp_path: Path) -> None:
+    """A call that failed and was tried again is one step of those that the task takes."""
+    lake = Lake.create(tmp_path / "lake")
+    task = {"tracegrade__task__id": "x"}
+    land(lake, run(1, "!look", "!look", "look", "pay", **task))
+    land(lake, run(2, "look", "!pay", "pay", **task))
+    build(lake)
+
+    drafted = yaml.safe_load(draft_file(lake, None, lambda _: None))
+    assert drafted["tasks"]["x"]["optimal_steps"] == 2
+
+
+def test_draft_leaves_out_calls_that_a_pattern_shows_as_failed(tmp_path: Path) -> None:
+    """Where the lake is scored with such a pattern, by the same rule as in every score."""
+    lake = Lake.create(tmp_path / "lake")
+    root = agent(1, tracegrade__outcome="success", tracegrade__task__id="x")
+    results = {"gen_ai__tool__call__result": "nothing there"}, {"gen_ai__tool__call__result": "7"}
+    calls = [tool(i, 1, tool_name="look", at=i, **each) for i, each in enumerate(results, start=2)]
+    land(lake, request_of([root, *calls]))
+    (tmp_path / "tools.yaml").write_text(
+        "{version: 1, tools: {look: {error_pattern: '^nothing'}}, tasks: {x: {}}}"
+    )
+    score(lake, load([tmp_path / "tools.yaml"]).specification)
+
+    drafted = yaml.safe_load(draft_file(lake, None, lambda _: None))
+    assert drafted["tasks"]["x"]["expected"] == [{"tool": "look"}]
+    assert drafted["tasks"]["x"]["optimal_steps"] == 1
+
+
+def test_draft_keeps_the_costs_and_sub_goals_that_agents_declare(tmp_path: Path) -> None:
+    """Costs as most calls have them; sub-goals as served, one that no call served for a person."""
+    lake = Lake.create(tmp_path / "lake")
+
+    def serving(goal: str, cost: float) -> Row:
+        return {"tracegrade__sub_goal__id": goal, "tracegrade__tool__cost": cost}
+
+    spans = [
+        agent(1, tracegrade__outcome="success", tracegrade__task__id="x"),
+        tool(2, 1, tool_name="look", at=1, error="boom", **serving("lost", 9.0)),
+        tool(3, 1, tool_name="look", at=2, **serving("found: it", 2.0)),
+        tool(4, 1, tool_name="look", at=3, **serving("found: it", 2.0)),
+        tool(5, 1, tool_name="pay", at=4, **serving("paid", 0.5)),
+        tool(6, 1, tool_name="ask", at=5, **serving("found: it", -1.0)),
+        tool(7, 1, tool_name="free", at=6, tracegrade__tool__cost=0.0),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+    text = draft_file(lake, None, lambda _: None)
+    (tmp_path / "drafted.yaml").write_text(text)
+    drafted = yaml.safe_load(text)
+
+    assert drafted["tools"] == {
+        "ask": {},
+        "free": {"cost": 0},
+        "look": {"cost": 2},
+        "pay": {"cost": 0.5},
+    }
+    assert drafted["tasks"]["x"]["sub_goals"] == {
+        "found: it": {"serves": ["ask", "look"]},
+        "paid": {"serves": ["pay"]},
+        "lost": {},
+    }
+    assert "      lost: {}\n        # serves: [which tools?]" in text
+    assert load([tmp_path / "drafted.yaml"]).errors == []
 
 
 def test_lake_without_success_gives_no_draft(tmp_path: Path) -> None:

@@ -9,18 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.scoring.build import call, connection, scored, scores, specification, trajectory
-from tests.scoring.scorers.plain import equal
+from tests.scoring.scorers import plain_values
+from tests.scoring.scorers.plain_values import ABSENT, equal
 
 from tracegrade_queries.build.canonical import canonical_json
 from tracegrade_scoring.sql import query
 from tracegrade_scoring.tasks.expected_value import (
+    MAX_ALTERNATIVES,
     argument_path,
-    expected_value,
+    expected_values,
     faults,
     literally,
 )
 
-FITS = "SELECT matches_expected($found, $value, $pattern, $low, $high)"
+FITS = "SELECT matches_expected($found, $value, $pattern, $low, $high, $optional)"
 
 
 @pytest.fixture(scope="module")
@@ -32,15 +34,15 @@ def con() -> duckdb.DuckDBPyConnection:
 
 
 def fits(con: duckdb.DuckDBPyConnection, found: Any, rule: Any) -> bool:
-    """Return whether a value that is not bound fits."""
-    asked = expected_value(rule)
-    text = canonical_json(json.dumps(found))
-    parameters = {"found": text, "value": asked.value, "pattern": asked.pattern}
-    ((holds,),) = con.execute(
-        FITS, {**parameters, "low": asked.low, "high": asked.high}
-    ).fetchall()
-    assert isinstance(holds, bool)
-    return holds
+    """Return whether a value, or `ABSENT`, fits one that is not bound."""
+    text = None if found is ABSENT else canonical_json(json.dumps(found))
+    held = []
+    for asked in expected_values(rule):
+        parts = {name: getattr(asked, name) for name in ("value", "pattern", "low", "high")}
+        given = {**parts, "found": text, "optional": asked.optional}
+        held += con.execute(FITS, given).fetchall()
+    assert all(isinstance(holds, bool) for (holds,) in held)
+    return any(holds for (holds,) in held)
 
 
 @pytest.mark.parametrize(
@@ -57,12 +59,29 @@ def fits(con: duckdb.DuckDBPyConnection, found: Any, rule: Any) -> bool:
         ({"exactly": {"exactly": 1}}, [{"exactly": 1.0}], [1]),
         ({"exactly": None}, [None], [False, 0]),
         ({"plain": {"about": 1}}, [{"plain": {"about": 1}}], [1]),
+        (
+            {"any_of": [1, "a", None, [2], {"b": 3}]},
+            [1.0, "a", None, [2], {"b": 3}],
+            [True, ABSENT],
+        ),
+        ({"any_of": [{"about": 5, "within": 1}, {"matches": "^x"}]}, [4, "xy"], [7, "yx", ABSENT]),
+        ({"any_of": [1, {"any_of": [2, {"exactly": {"any_of": 3}}]}]}, [1, 2, {"any_of": 3}], [3]),
+        ({"optional": "C"}, ["C", ABSENT], ["F", None]),
+        ({"optional": {"any_of": ["C", "F"]}}, ["C", "F", ABSENT], [None]),
+        ({"any_of": ["C", {"optional": 1}]}, ["C", 1, ABSENT], [2]),
+        (
+            {"unit": {"any_of": ["C", "F"]}, "days": {"optional": [1, {"optional": 2}]}},
+            [{"unit": "C"}, {"unit": "F", "days": [1]}, {"days": [1, 2], "unit": "F"}],
+            [{}, {"unit": "C", "days": [2]}, {"unit": "C", "more": 1}, ABSENT],
+        ),
+        ([{"any_of": [{"exactly": {"optional": 1}}, 2]}], [[{"optional": 1}], [2]], [[1], []]),
     ],
 )
 def test_rule_fits_what_it_says(
     con: duckdb.DuckDBPyConnection, rule: Any, good: list[Any], bad: list[Any]
 ) -> None:
     """A pattern fits texts, a range numbers with its bounds, all else what is equal."""
+    assert list(faults(rule)) == []
     assert [value for value in (*good, *bad) if fits(con, value, rule)] == good
 
 
@@ -70,7 +89,7 @@ JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.floats(-9, 9) | st.text("a1", max_size=2),
     lambda inner: (
         st.lists(inner, max_size=2)
-        | st.dictionaries(st.sampled_from(["input", "matches", "about", "a"]), inner, max_size=2)
+        | st.dictionaries(st.sampled_from(["input", "any_of", "optional", "a"]), inner, max_size=2)
     ),
     max_leaves=4,
 )
@@ -85,6 +104,56 @@ def test_any_value_can_be_meant_literally(
     assert list(faults(literally(meant))) == []
     assert fits(con, meant, literally(meant))
     assert fits(con, found, literally(meant)) == equal(found, meant)
+
+
+PLAIN = st.recursive(
+    st.sampled_from([0, 1, "a", None, False]),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2)
+    ),
+    max_leaves=3,
+)
+CHOICES = st.recursive(
+    PLAIN,
+    lambda inner: (
+        st.lists(inner, min_size=1, max_size=2).map(lambda values: {"any_of": values})
+        | inner.map(lambda value: {"optional": value})
+        | st.lists(inner, max_size=2)
+        | st.dictionaries(st.sampled_from("ab"), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=400)
+@given(found=PLAIN | st.just(ABSENT), wanted=CHOICES)
+def test_choices_at_any_depth_fit_as_defined(
+    con: duckdb.DuckDBPyConnection, found: Any, wanted: Any
+) -> None:
+    """Alternatives written out fit what the definition says, at any depth of any type."""
+    assert fits(con, found, wanted) == plain_values.fits(found, wanted)
+
+
+@pytest.mark.parametrize(
+    ("rule", "fact"),
+    [
+        ({"any_of": []}, "any_of is []"),
+        ({"any_of": "C"}, "any_of is 'C'"),
+        ({"any_of": [1], "optional": 2}, "unknown key 'optional' beside 'any_of'"),
+        ({"a": [{"optional": 1, "b": 2}]}, "unknown key 'b' beside 'optional'"),
+        ({"a": {"any_of": [{"matches": "x"}]}}, "matches stands inside another value"),
+        ({"any_of": [{"matches": "("}]}, "matches is not an RE2 pattern"),
+        ({"optional": {"about": 1, "within": "x"}}, "within is 'x'"),
+        ({name: {"any_of": [1, 2]} for name in "abcdefghij"}, "it stands for 1,024 values"),
+    ],
+)
+def test_faults_of_choices_are_named(rule: Any, fact: str) -> None:
+    """What cannot be read as alternatives, or stands for too many values, is an error."""
+    ((found, way_out),) = faults(rule)
+
+    assert found.startswith(fact)
+    assert way_out
+    assert MAX_ALTERNATIVES < 1024
 
 
 TENTHS = st.integers(-300, 300)
@@ -141,6 +210,12 @@ ADDRESS = {"to": {"city": "Paris", "zip": 7}, "n": 10}
         ({"$.to.city": "Paris", "to": {"city": "Paris", "zip": 7}}, 1, 1 / 2),
         ({"$.of.city": "Paris", "n": 10}, 0, 1 / 3),
         ({"n": {"about": 8, "within": 1}}, 0, 0),
+        ({"n": {"any_of": [9, 10]}, "to": {"any_of": [{"city": "Paris", "zip": 7}]}}, 1, 1),
+        ({"n": {"any_of": [8, 9]}}, 0, 0),
+        ({"n": 10, "unit": {"optional": "C"}}, 1, 1 / 2),
+        ({"n": {"optional": 10}, "$.to.zip": {"optional": 8}}, 0, 1 / 2),
+        ({"n": 10, "$.to.street": {"optional": "x"}}, 1, 1),
+        ({"n": 10, "to": {"city": {"any_of": ["Paris", "Rome"]}, "zip": 7}}, 1, 1),
     ],
 )
 def test_picks_and_tool_correctness_ask_the_same(
@@ -151,3 +226,34 @@ def test_picks_and_tool_correctness_ask_the_same(
 
     assert picked == correct
     assert alike == pytest.approx(similarity)
+
+
+def test_alternative_may_be_a_bound_value() -> None:
+    """One that is not bound could be the one that fits, unless another does."""
+    task = """
+    tasks:
+      t:
+        match: {user_input: 'to (?P<city>\\w+)'}
+        expected: [{tool: a, arguments: {city: {any_of: [{input: city}, Rome]}}}]
+    """
+    for city, words, correct, reason in (
+        ("Oslo", "to Oslo", 1.0, None),
+        ("Rome", "nowhere", 1.0, None),
+        ("Bonn", "to Oslo", 0.0, None),
+        ("Bonn", "nowhere", None, "input_unbound"),
+    ):
+        steps = [call("t1", 0, "a", arguments=json.dumps({"city": city}))]
+        run = connection(steps, [trajectory("t1", task_id="t", user_input=words)])
+        found = scores(scored(run, specification(task), until="tool_selection"))["tsa"]
+        assert (found.value, found.reason) == (correct, reason)
+
+
+def test_wrong_alternative_is_shown_with_the_rule() -> None:
+    """The reason quotes what was asked for as it is written."""
+    task = "tasks: {t: {expected: [{tool: a, arguments: {n: {any_of: [1, {optional: 2}]}}}]}}"
+    run = connection([call("t1", 0, "a", arguments='{"n":3}')], [trajectory("t1", task_id="t")])
+
+    con = scored(run, specification(task), until="tool_selection")
+    assert con.sql("SELECT reason FROM decision_rows").fetchall() == [
+        ('argument n of a is 3, expected {"any_of":[1,{"optional":2}]}',)
+    ]

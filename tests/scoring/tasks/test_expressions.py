@@ -1,10 +1,15 @@
 """A task file's own SQL sees its attempt's steps and nothing else, and cannot stall the scorer."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from tests.scoring.build import call, connection, prepared, specification, trajectory
 
 from tracegrade_scoring.attempts.criteria import expressions
-from tracegrade_scoring.tasks import engine
+from tracegrade_scoring.tasks import engine, load
 from tracegrade_scoring.tasks.engine import expression_fault
 
 HOSTILE = {
@@ -28,12 +33,19 @@ HOSTILE = {
     "COLUMNS(*) IS NULL": "star",
     "$attempts = 1": "parameter",
     "TRUE), (FALSE": "more than one expression",
+    "1=1) or (1=1": "more than one expression",
+    "FALSE)::BOOLEAN OR (TRUE": "more than one expression",
+    "FALSE -- )\n) OR (TRUE": "more than one expression",
+    "(SELECT 1) = 1) OR (TRUE": "more than one expression",
+    "TRUE, FALSE": "more than one expression",
     "TRUE; DROP TABLE steps": "Parser Error",
-    "count(*) < 9 OR " + "TRUE OR " * 2000 + "TRUE": "characters",
+    "TRUE FROM steps": "Parser Error",
+    "NOT " * 600 + "TRUE": "nested too deeply",
+    "count(*) < 9 OR " + "TRUE OR " * 12_500 + "TRUE": "characters",
 }
 
 
-@pytest.mark.parametrize("sql", HOSTILE)
+@pytest.mark.parametrize("sql", HOSTILE, ids=lambda sql: sql[:40])
 def test_expression_that_reaches_beyond_its_steps_is_refused(sql: str) -> None:
     """Tables, files, settings, clocks, chance and free order are named as what is wrong."""
     assert HOSTILE[sql] in (expression_fault(sql) or "nothing is wrong")
@@ -47,11 +59,55 @@ def test_expression_that_reaches_beyond_its_steps_is_refused(sql: str) -> None:
         "list_sum(list_transform(list(step_index ORDER BY step_index), lambda x: x + 1)) > 1",
         "bool_or(arguments ->> 'customer' = 'c-7') AND coalesce(max(cost), 0) < 5",
         "max(json_extract_string(result, '$.total')::DOUBLE) BETWEEN 1 AND 3",
+        "(count(*) = 1) OR (count(*) = 2)",
+        "count(*) = 1 -- or none",
+        "bool_or(result IN (" + ", ".join(f"'order {i}'" for i in range(7_000)) + "))",
     ],
+    ids=lambda sql: sql[:40],
 )
 def test_expression_over_steps_is_taken(sql: str) -> None:
     """Aggregates, JSON, lists and lambdas over the attempt's own columns are allowed."""
     assert expression_fault(sql) is None
+
+
+def test_expression_that_closes_our_brackets_is_an_error_with_its_line(tmp_path: Path) -> None:
+    """It is refused where it stands, in a task and in a sub-goal."""
+    file = tmp_path / "tasks.yaml"
+    file.write_text(
+        "version: 1\n"
+        "tasks:\n"
+        "  t:\n"
+        "    success: {sql: '1=1) or (1=1'}\n"
+        "    sub_goals:\n"
+        "      g: {success: {any_of: [{sql: 'TRUE), (TRUE'}]}}\n"
+    )
+
+    assert [str(problem) for problem in load([file]).errors] == [
+        f"{file}:{line}: {place}.sql cannot be run: it is more than one expression; "
+        "give a boolean expression over steps, like count(*) < 9"
+        for line, place in (
+            (4, "tasks.t.success"),
+            (6, "tasks.t.sub_goals.g.success.any_of[0]"),
+        )
+    ]
+
+
+def test_time_zone_of_the_machine_is_no_part_of_an_expression() -> None:
+    """Times are UTC, wherever the expression is asked."""
+    asked = (
+        "from tracegrade_scoring.tasks.engine import closed_engine\n"
+        "at = \"'2026-11-01 12:00:00'::TIMESTAMP::TIMESTAMPTZ::VARCHAR\"\n"
+        "print(closed_engine().sql(f'SELECT {at}').fetchall())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", asked],
+        env={**os.environ, "TZ": "Asia/Tokyo"},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.stdout.strip() == "[('2026-11-01 12:00:00+00',)]"
 
 
 def test_expression_that_takes_too_long_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,7 +41,7 @@ def made(
             ['shop.pay.func(n=1, why="x")'],
             [{"tool": "shop.pay", "arguments": {"n": 1, "why": "x"}}],
         ),
-        (["pay(1)"], [{"tool": "pay"}]),
+        (["pay()"], [{"tool": "pay", "arguments": {}}]),
         ([], []),
     ],
 )
@@ -67,22 +67,64 @@ def test_trials_that_contradict_each_other_are_named(tmp_path: Path) -> None:
         "a": {"category": "c", "expected": [{"tool": "pay"}], "expected_complete": "writes"}
     }
     assert notes == [
-        f"{file}:3: task 'a' expects something else than before; left out",
         f"{file}:4: no task or no expected actions",
+        f"{file}:3: task 'a' expects something else than before; left out",
     ]
 
 
-def test_what_cannot_be_expected_is_counted(tmp_path: Path) -> None:
-    """Code is read, never run; what looks like a rule or a path is written literally."""
-    actions = ["__import__('os').system(cmd='x')", "pay(n=print(1))", 5, "((", {"no": "name"}]
-    bound = {"name": "pay", "arguments": {"n": {"input": "x"}, "$.a": 1}}
-    tasks, notes = made(tmp_path, {"task_id": "a", "expected": [*actions, bound]})
+@pytest.mark.parametrize(
+    "action",
+    [
+        "__import__('os').system(cmd='x')",
+        "pay(n=print(1))",
+        5,
+        None,
+        "((",
+        {"no": "name"},
+        {"shop.pay": {"n": [1]}},
+        {"name": "pay", "arguments": "n=1"},
+        {"name": "pay", "arguments": [1]},
+    ],
+)
+def test_action_that_cannot_be_read_is_refused(tmp_path: Path, action: Any) -> None:
+    """A task that lacks it would call right runs wrong; code is read, never run."""
+    file, notes = tmp_path / "runs.json", list[str]()
+    file.write_text(json.dumps({"task_id": "a", "expected": [{"name": "look"}, action]}))
 
-    assert tasks["a"]["expected"][-1] == {
-        "tool": "pay",
-        "arguments": {"n": {"exactly": {"input": "x"}}, '$."$.a"': 1},
-    }
-    assert notes == ["not understood: 5 expected actions that name no tool"]
+    with pytest.raises(
+        TaskFileUnreadable, match=r"^1 expected actions cannot be read; write each"
+    ):
+        task_file([file], {}, "false", notes.append)
+    shown = json.dumps(action, ensure_ascii=False)
+    assert notes == [f"{file}:1: expected action cannot be read: {shown}"]
+    assert TaskFileUnreadable.exit_code == 2
+
+
+def test_what_looks_like_a_rule_is_written_literally(tmp_path: Path) -> None:
+    """So are rules inside values, and names that look like paths."""
+    arguments = {"n": {"input": "x"}, "m": [{"any_of": [1]}], "$.a": 1, "k": {"matches": 2}}
+    expected = [{"name": "pay", "arguments": arguments}]
+    tasks, _ = made(tmp_path, {"task_id": "a", "expected": expected})
+
+    assert tasks["a"]["expected"] == [
+        {
+            "tool": "pay",
+            "arguments": {
+                "n": {"exactly": {"input": "x"}},
+                "m": {"exactly": [{"any_of": [1]}]},
+                '$."$.a"': 1,
+                "k": {"exactly": {"matches": 2}},
+            },
+        }
+    ]
+
+
+def test_arguments_without_names_are_said(tmp_path: Path) -> None:
+    """The tool alone is expected then."""
+    tasks, notes = made(tmp_path, {"task_id": "a", "expected": ["pay(1)"]})
+
+    assert tasks["a"]["expected"] == [{"tool": "pay"}]
+    assert notes == ["1 expected actions whose arguments have no names: any arguments are right"]
 
 
 def test_nothing_to_make_tasks_of_is_an_error(tmp_path: Path) -> None:

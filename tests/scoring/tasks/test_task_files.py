@@ -284,11 +284,35 @@ def test_too_many_variants_are_an_error(tmp_path: Path) -> None:
 
 
 def test_broken_graph_spoils_its_task_alone(tmp_path: Path) -> None:
-    """A cycle is no reason to refuse the file; the task is told to have no graph."""
+    """A cycle is no reason to refuse the file; it costs the task scores of its graph."""
     result = loaded(tmp_path, in_task("sub_goals: {a: {deps: [a]}}"))
 
     assert result.fatal == []
     assert [problem.graph_of for problem in result.problems] == ["refund"]
+
+
+def test_every_fault_of_a_graph_is_named_with_its_line(tmp_path: Path) -> None:
+    """Cycles, self-loops and unknown sub-goals come all at once, however many there are."""
+    text = in_task(
+        """sub_goals:
+      a: {deps: [a, b]}
+      b: {deps: [c, x]}
+      c: {deps: [b, a],
+          any_of: [[b, y]]}
+      d: {deps: [d]}"""
+    )
+
+    told = [problem.replace("task 'refund': ", "") for problem in found(tmp_path, text)]
+
+    cycle = "deps of its sub-goals form a cycle"
+    assert told == [
+        f"8: {cycle}: a -> a; remove one of them",
+        f"8: {cycle}: a -> b -> c -> a; remove one of them",
+        "9: sub-goal 'b' names unknown sub-goal 'x'; declare it under 'sub_goals'",
+        f"9: {cycle}: b -> c -> b; remove one of them",
+        "11: sub-goal 'c' names unknown sub-goal 'y'; declare it under 'sub_goals'",
+        f"12: {cycle}: d -> d; remove one of them",
+    ]
 
 
 def test_all_errors_are_told_at_once(tmp_path: Path) -> None:

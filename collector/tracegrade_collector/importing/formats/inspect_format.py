@@ -14,11 +14,12 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.encoding.otlp import Signal
-from tracegrade_collector.importing.chat import as_text, read_messages
+from tracegrade_collector.importing.chat import read_messages
 from tracegrade_collector.importing.part import ImportPart, ReadOptions
 from tracegrade_collector.importing.records import MAX_RECORD_BYTES, FileRecord, read_records
 from tracegrade_collector.importing.scores import JUDGE, Verdict, success_verdict
 from tracegrade_collector.importing.source import open_plain, source_of
+from tracegrade_collector.importing.spellings import as_text
 from tracegrade_collector.importing.times import nanoseconds
 from tracegrade_collector.importing.trajectory import (
     Message,

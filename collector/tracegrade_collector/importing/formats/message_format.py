@@ -8,16 +8,27 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 from tracegrade_collector.encoding.otlp import Signal
-from tracegrade_collector.importing.chat import as_text, is_message, read_messages
+from tracegrade_collector.importing.chat import (
+    ROLES,
+    Chat,
+    has_role,
+    is_message,
+    read_chat,
+    role_names,
+)
+from tracegrade_collector.importing.fenced_code import code_calls
 from tracegrade_collector.importing.mapping import FieldMap, as_name
 from tracegrade_collector.importing.part import ImportPart, ReadOptions
+from tracegrade_collector.importing.plan_marker import marked_plans
 from tracegrade_collector.importing.react import is_step, read_steps
-from tracegrade_collector.importing.records import TOO_DEEP, FileRecord, read_records
+from tracegrade_collector.importing.records import TOO_DEEP, FileRecord, parse, read_records
+from tracegrade_collector.importing.roles import known_roles, look_swapped
 from tracegrade_collector.importing.scores import FAILURES, SUCCESSES
 from tracegrade_collector.importing.source import open_plain, source_of
 from tracegrade_collector.importing.times import nanoseconds
@@ -32,24 +43,32 @@ from tracegrade_collector.importing.trajectory import (
 )
 
 FORMAT: Final = "messages"
+FIELDS: Final = (
+    *("messages", "steps", "task", "category", "trial", "success", "release", "agent", "model"),
+    *("conversation", "user_input", "time", "system", "tools", "answer"),
+)
+"""What is read of a record."""
+
 MAX_TRIAL: Final = 2**31 - 1
 
 _INVALID: Final = {"invalid", "error"}
 
 
-def fits(record: Any, paths: Mapping[str, str]) -> bool:
+def fits(record: Any, paths: Mapping[str, str], roles: Mapping[str, str] = ROLES) -> bool:
     """Return whether a file that begins with this record is of this format."""
     fields = FieldMap(paths)
     return (
-        is_message(record)
-        or bool(_listed(record, fields, "messages", is_message))
+        is_message(record, roles)
+        or has_role(record)
+        or bool(_listed(record, fields, "messages", lambda each: is_message(each, roles)))
+        or bool(_listed(record, fields, "messages", has_role))
         or bool(_listed(record, fields, "steps", is_step))
     )
 
 
 def read(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
     """Yield a part for each trajectory of a file, and one for each record that is none."""
-    fields = FieldMap(reading.paths)
+    reader = _Reader(path, reading)
     with open_plain(path) as file:
         records = read_records(file)
         first = next(records, None)
@@ -57,61 +76,123 @@ def read(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
             yield ImportPart(str(path), fault="the file is empty")
             return
         records = chain((first,), records)
-        if is_message(first.value):
-            yield from _whole_file(path, records)
+        if reader.is_message(first.value):
+            yield from reader.whole_file(records)
         else:
             for number, record in enumerate(records):
-                yield _part(path, number, record, fields)
-    for line in fields.unseen():
+                yield reader.part(number, record)
+    for line in reader.fields.unseen():
         yield ImportPart(str(path), fault=line)
+    if notes := reader.notes():
+        yield ImportPart(str(path), notes=notes)
 
 
-def _whole_file(path: Path, records: Iterator[FileRecord]) -> Iterator[ImportPart]:
-    """Yield the one trajectory of a file of messages, after its faults."""
-    values = []
-    for record in records:
+class _Reader:
+    """Reads the records of one file."""
+
+    def __init__(self, path: Path, reading: ReadOptions) -> None:
+        read = {field: path for field, path in reading.paths.items() if field in FIELDS}
+        self.fields = FieldMap(read)
+        self._unread = sorted(reading.paths.keys() - read.keys())
+        self.roles = known_roles(reading.roles)
+        self._path = path
+        self._reading = reading
+        self._wanted = set(reading.roles)  # names of roles that no message had so far
+        self._swapped: Counter[str] = Counter()
+        self._found: Counter[str] = Counter()
+
+    def is_message(self, value: Any) -> bool:
+        """Return whether a record is a message, and so are the others of its file."""
+        return is_message(value, self.roles) or (
+            has_role(value) and self._chat(value, Counter()) is None
+        )
+
+    def whole_file(self, records: Iterator[FileRecord]) -> Iterator[ImportPart]:
+        """Yield the one trajectory of a file of messages, after its faults."""
+        values = []
+        for record in records:
+            if record.fault:
+                yield ImportPart(f"{self._path}:{record.line}", fault=record.fault)
+            else:
+                values.append(record.value)
+        yield self.part(0, FileRecord(1, values, None))
+
+    def part(self, number: int, record: FileRecord) -> ImportPart:
+        """Return the trajectory that a record is, or why it is none."""
+        place = f"{self._path}:{record.line}"
         if record.fault:
-            yield ImportPart(f"{path}:{record.line}", fault=record.fault)
-        else:
-            values.append(record.value)
-    yield _part(path, 0, FileRecord(1, {"messages": values}, None), FieldMap({}))
+            return ImportPart(place, fault=record.fault)
+        try:
+            return self._part(place, number, record)
+        except RecursionError:
+            return ImportPart(place, fault=TOO_DEEP)
 
+    def _part(self, place: str, number: int, record: FileRecord) -> ImportPart:
+        ignored: Counter[str] = Counter()
+        read = self._chat(record.value, ignored)
+        if read is None:
+            return ImportPart(place, fault=_nothing_found(record.value, self.fields))
+        chat, total = read
+        ignored += chat.unread
+        unread = chat.unread.total()
+        if total and (unread == total or (2 * unread > total and not self._reading.allow_partial)):
+            return ImportPart(place, fault=_mostly_unread(chat.unread, total), ignored=ignored)
+        run = RunOrigin(FORMAT, source_of(self._path), str(number), number)
+        shown = f"{self._path.name}:{record.line}"
+        messages = self._acted(chat.messages)
+        trajectory = _trajectory(run, shown, record.value, self.fields, messages, ignored)
+        self._found += counts(trajectory)
+        return ImportPart(
+            place,
+            Signal.TRACES,
+            spans_of(trajectory),
+            understood=counts(trajectory),
+            ignored=ignored + left_out(trajectory),
+            unnamed_runs=int(trajectory.agent is None and trajectory.release is None),
+        )
 
-def _part(path: Path, number: int, record: FileRecord, fields: FieldMap) -> ImportPart:
-    place = f"{path}:{record.line}"
-    if record.fault:
-        return ImportPart(place, fault=record.fault)
-    try:
-        return _run_part(path, place, number, record, fields)
-    except RecursionError:
-        return ImportPart(place, fault=TOO_DEEP)
+    def _chat(self, value: Any, ignored: Counter[str]) -> tuple[Chat, int] | None:
+        """Return what was read of the messages or steps of a record, and how many there are."""
+        for is_one in (lambda each: is_message(each, self.roles), has_role):
+            found = _listed(value, self.fields, "messages", is_one)
+            if found is not None:
+                if self._wanted:
+                    self._wanted.difference_update(*map(role_names, found))
+                return read_chat(found, ignored, self.roles), len(found)
+            steps = _listed(value, self.fields, "steps", is_step)
+            if steps is not None:
+                return read_steps(steps), len(steps)
+        return None
 
+    def _acted(self, messages: list[Message]) -> list[Message]:
+        """Return the messages with the calls and plans that texts of the model are."""
+        if (sign := look_swapped(messages)) is not None:
+            self._swapped[sign] += 1
+        if self._reading.code_calls:
+            messages = code_calls(messages)
+        if self._reading.plan_marker is not None:
+            messages = marked_plans(messages, self._reading.plan_marker)
+        return messages
 
-def _run_part(
-    path: Path, place: str, number: int, record: FileRecord, fields: FieldMap
-) -> ImportPart:
-    ignored: Counter[str] = Counter()
-    messages = _messages(record.value, fields, ignored)
-    if messages is None:
-        return ImportPart(place, fault=_nothing_found(record.value, fields))
-    shown = f"{path.name}:{record.line}"
-    run = RunOrigin(FORMAT, source_of(path), str(number), number)
-    trajectory = _trajectory(run, shown, record.value, fields, messages, ignored)
-    return ImportPart(
-        place,
-        Signal.TRACES,
-        spans_of(trajectory),
-        understood=counts(trajectory),
-        ignored=ignored + left_out(trajectory),
-    )
-
-
-def _messages(value: Any, fields: FieldMap, ignored: Counter[str]) -> list[Message] | None:
-    found = _listed(value, fields, "messages", is_message)
-    if found is not None:
-        return read_messages(found, ignored)
-    steps = _listed(value, fields, "steps", is_step)
-    return None if steps is None else read_steps(steps, ignored)
+    def notes(self) -> list[str]:
+        """Return what seems wrong with the file as a whole."""
+        runs = self._found["trajectories"]
+        lines = [
+            f"roles look swapped in {count} of {runs} runs: {sign}; "
+            "--role user=assistant,assistant=user turns them round"
+            for sign, count in self._swapped.most_common()
+        ]
+        lines += [
+            f"field '{field}', which --map names, is none of chats" for field in self._unread
+        ]
+        lines += [
+            f"no message has role '{name}', which --role maps" for name in sorted(self._wanted)
+        ]
+        if self._reading.plan_marker is not None and not self._found["plans"]:
+            lines.append("no text of the model has what --plan-marker looks for")
+        if self._reading.code_calls and not self._found["tool calls"]:
+            lines.append("no fenced code has a reply after it, as --code-calls looks for")
+        return lines if runs else []
 
 
 def _listed(value: Any, fields: FieldMap, field: str, is_one: Any) -> list[Any] | None:
@@ -128,7 +209,7 @@ def _listed(value: Any, fields: FieldMap, field: str, is_one: Any) -> list[Any] 
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text, parse_constant=str)
+        return parse(text.encode())
     except (ValueError, RecursionError):
         return None
 
@@ -136,10 +217,24 @@ def _parsed(text: str) -> Any:
 def _nothing_found(value: Any, fields: FieldMap) -> str:
     if not isinstance(value, dict):
         return f"no messages in it; it is a {type(value).__name__}, not an object or a list"
-    keys = ", ".join(as_text(key)[:40] for key in list(value)[:8]) or "nothing"
+    keys = ", ".join(map(_shown_key, list(value)[:8])) or "nothing"
     if (path := fields.mapped("messages") or fields.mapped("steps")) is not None:
-        return f"no messages at '{path}'; found: {keys}"
+        hint = fields.suggestion(path)
+        return f"no messages at '{path}'; found: {keys}" + (f"; {hint}" if hint else "")
     return f"no messages in it; found: {keys}; --map messages=PATH says where they stand"
+
+
+def _shown_key(key: str) -> str:
+    return key[:40] if key[:40].isprintable() else f"a key of {len(key)} characters"
+
+
+def _mostly_unread(unread: Counter[str], total: int) -> str:
+    kinds = ", ".join(f"{count} {kind}" for kind, count in unread.most_common(5))
+    others = ", --allow-partial takes the others" if unread.total() < total else ""
+    return (
+        f"{unread.total()} of {total} messages are not understood ({kinds}); "
+        f"--role NAME=ROLE says whose they are{others}"
+    )
 
 
 def _trajectory(
@@ -156,10 +251,11 @@ def _trajectory(
     said = (piece for message in messages if message.role == "system" for piece in message.pieces)
     system = [piece.text for piece in said if isinstance(piece, MessageText)]
     tools = fields.find(value, "tools")
+    model = text("model")
     return Trajectory(
         place,
         shown,
-        messages,
+        [message if message.model else replace(message, model=model) for message in messages],
         task=text("task"),
         category=text("category"),
         trial=_trial(fields.find(value, "trial"), ignored),

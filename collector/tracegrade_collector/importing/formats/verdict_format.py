@@ -15,12 +15,12 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, Final
 
-from tracegrade_collector.importing.chat import as_text
 from tracegrade_collector.importing.mapping import GUESSES, FieldMap, as_name
 from tracegrade_collector.importing.part import ImportPart, ReadOptions
 from tracegrade_collector.importing.records import MAX_RECORD_BYTES, FileRecord, read_records
 from tracegrade_collector.importing.run_addresses import RunAddress
 from tracegrade_collector.importing.source import open_plain
+from tracegrade_collector.importing.spellings import as_text
 
 FORMAT: Final = "verdicts"
 SUBJECTS: Final = ("success", "sub_goal", "rollback")

@@ -18,12 +18,14 @@ SELECT
   'out' AS direction,
   1 AS position,
   'assistant' AS role,
-  -- Of Bedrock and Gemini; what others answered is read as it is.
+  -- Of Bedrock, Gemini and LlamaIndex; what others answered is read as it is.
   coalesce(
     answer ->> '$.output.message',
     CASE
       WHEN json_exists(answer, '$.candidates[0].content.parts')
         THEN json_object('content', answer -> '$.candidates[0].content.parts')::VARCHAR
+      WHEN json_type(answer, '$.message.blocks') = 'ARRAY'
+        THEN json_object('content', llama_index_content(answer -> '$.message.blocks'))::VARCHAR
     END,
     said
   ) AS text

@@ -31,6 +31,8 @@ SELECT
   scope_name,
   attributes,
   failed,
+  exception IS NOT NULL AS excepted,
+  status_message,
   span_kind,
   input_value,
   output_value,
@@ -44,6 +46,8 @@ SELECT
       THEN 'other'
     -- Google ADK: the agent's span, over which its model calls are written.
     WHEN span_kind = 'LLM' AND starts_with(name, 'invoke_agent ') THEN 'agent'
+    -- Mastra writes each call of a model as several; its own attributes tell which it is.
+    WHEN span_kind = 'LLM' AND attributes['mastra.span.type'] IS NOT NULL THEN 'other'
     WHEN span_kind = 'LLM' THEN 'model'
     WHEN span_kind = 'EVALUATOR' THEN 'evaluator'
     WHEN
@@ -51,6 +55,7 @@ SELECT
       AND scope_name = 'openinference.instrumentation.llama_index'
       AND regexp_matches(name, '^\w*(Agent|AgentWorkflow)\.run$')
       THEN 'agent'
+    WHEN scope_name = 'openinference.instrumentation.haystack' AND name = 'Agent.run' THEN 'agent'
     -- DSPy: `finish` only ends the agent's loop.
     WHEN scope_name = 'openinference.instrumentation.dspy' AND name = 'finish.__call__'
       THEN 'other'

@@ -3,19 +3,26 @@
 -- Reads:
 --   openinference_anthropic
 --   openinference_chat
+--   openinference_haystack
 --   openinference_openai_agents
 --   openinference_parts
 --   openinference_reasoning
 -- Order:
 --   none
 CREATE OR REPLACE TEMP TABLE openinference_messages AS
-FROM openinference_parts
+FROM openinference_parts AS parts
+-- These are empty there.
+WHERE
+  parts.part_type IS DISTINCT FROM 'tool_call_response'
+  OR parts.key NOT IN (SELECT openinference_haystack.key FROM openinference_haystack)
 UNION ALL BY NAME
 FROM openinference_anthropic
 UNION ALL BY NAME
 FROM openinference_openai_agents
 UNION ALL BY NAME
-FROM openinference_reasoning;
+FROM openinference_reasoning
+UNION ALL BY NAME
+FROM openinference_haystack_parts;
 
 INSERT INTO openinference_messages BY NAME
 FROM chat_parts('openinference_chat') AS parts

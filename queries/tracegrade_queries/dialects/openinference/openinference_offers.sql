@@ -2,6 +2,7 @@
 --
 -- Reads:
 --   bucket_spans
+--   openinference_haystack
 --   shapes
 -- Order:
 --   none
@@ -71,4 +72,15 @@ SELECT
   offered.key,
   read_offers.offered_tools
 FROM offered
-INNER JOIN read_offers USING (entries);
+INNER JOIN read_offers USING (entries)
+UNION ALL
+SELECT
+  key,
+  to_json(
+    list_transform(
+      heard ->> '$.tools[*]',
+      LAMBDA printed: { 'name': regexp_extract(printed, '^\w+\(name=\x27([^\x27]+)\x27', 1) }
+    )
+  )::VARCHAR AS offered_tools
+FROM openinference_haystack
+WHERE json_type(heard, '$.tools') = 'ARRAY';

@@ -53,7 +53,7 @@ SELECT
     ELSE item ->> '$.type'
   END AS part_type,
   array_to_string(
-    (item ->> '$.summary[*].text') || (item ->> '$.content[*].text'), '\n'
+    (item ->> '$.summary[*].text') || (item ->> '$.content[*].text'), chr(10)
   ) AS text,
   item ->> '$.name' AS tool_name,
   item ->> '$.call_id' AS call_id,

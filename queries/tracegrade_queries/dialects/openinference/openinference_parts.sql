@@ -23,7 +23,7 @@ itemised AS (
     key,
     direction,
     message_position,
-    string_agg(text, '\n' ORDER BY item) AS text
+    string_agg(text, chr(10) ORDER BY item) AS text
   FROM openinference_items
   WHERE field = 'contents' AND type = 'text'
   GROUP BY key, direction, message_position

@@ -1,6 +1,6 @@
 -- Reasoning where only the response as it came tells it.
 --
--- Of Chat Completions, of Responses, of Anthropic, of Bedrock and of Gemini.
+-- Of Chat Completions, of Responses, of Anthropic, of Bedrock, of Gemini and of AutoGen's clients.
 --
 -- Reads:
 --   bucket_spans
@@ -33,13 +33,14 @@ raw_thoughts AS (
     CASE
       WHEN
         regexp_matches(
-          output, '"(reasoning(_content|Text)?|thinking|summary)": ?("[^"]|[\[{] ?[^\]])'
+          output, '"(reasoning(_content|Text)?|thinking|thought|summary)": ?("[^"]|[\[{] ?[^\]])'
         )
         THEN try_cast(output AS JSON)
     END AS answer,
     list_filter(
       json_extract_string(
-        answer, ['$.choices[0].message.reasoning_content', '$.choices[0].message.reasoning']
+        answer,
+        ['$.choices[0].message.reasoning_content', '$.choices[0].message.reasoning', '$.thought']
       ), LAMBDA thought: thought <> ''
     )[:1]
     || (answer ->> '$.output[*].summary[*].text')
@@ -51,7 +52,7 @@ raw_thoughts AS (
 raw_reasoning AS (
   SELECT
     key,
-    array_to_string(thoughts, '\n') AS text
+    array_to_string(thoughts, chr(10)) AS text
   FROM raw_thoughts
   WHERE len(thoughts) > 0
 )

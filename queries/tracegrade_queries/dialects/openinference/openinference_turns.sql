@@ -23,6 +23,7 @@ spans AS NOT MATERIALIZED (
   SELECT
     key,
     shape,
+    scope_name,
     map_values(attributes) AS told
   FROM bucket_spans
   WHERE attributes['openinference.span.kind'] = 'LLM'
@@ -36,12 +37,25 @@ SELECT
   CASE
     -- With Anthropic's client, the user's message that answers a call.
     WHEN spans.told[places.call_id] IS NOT NULL THEN 'tool'
-    WHEN spans.told[places.role] = 'ai' THEN 'assistant'
+    WHEN spans.told[places.role] IN ('ai', 'model') THEN 'assistant'
     WHEN spans.told[places.role] = 'human' THEN 'user'
     WHEN spans.told[places.role] IN ('function', 'tool-response') THEN 'tool'
     ELSE spans.told[places.role]
   END AS role,
-  spans.told[places.content] AS content,
+  CASE
+    -- AutoGen's parts, as a list in JSON.
+    WHEN
+      spans.scope_name = 'openinference.instrumentation.autogen_agentchat'
+      AND starts_with(spans.told[places.content], '["')
+      THEN
+        coalesce(
+          array_to_string(
+            try_cast(try_cast(spans.told[places.content] AS JSON) AS VARCHAR[]), chr(10)
+          ),
+          spans.told[places.content]
+        )
+    ELSE spans.told[places.content]
+  END AS content,
   spans.told[places.name] AS name,
   spans.told[places.call_id] AS call_id
 FROM spans

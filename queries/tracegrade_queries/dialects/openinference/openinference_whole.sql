@@ -33,7 +33,9 @@ spans AS (
     OR bucket_spans.scope_name = 'openinference.instrumentation.openai_agents' AS tells_said
   FROM bucket_spans
   INNER JOIN told USING (shape)
-  WHERE bucket_spans.attributes['openinference.span.kind'] = 'LLM'
+  WHERE
+    bucket_spans.attributes['openinference.span.kind'] = 'LLM'
+    AND bucket_spans.attributes['mastra.span.type'] IS NULL
 )
 
 SELECT

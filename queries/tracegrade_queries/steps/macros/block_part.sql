@@ -1,7 +1,8 @@
 -- What one content block of a model provider's message is, as a part of ours.
 --
--- Reads the blocks of OpenAI (`text`, `input_text`, `output_text`), Anthropic (`text`, `thinking`,
--- `tool_use`, `tool_result`), Vercel's AI SDK (`text`, `reasoning`, `tool-call`, `tool-result`),
+-- Reads the blocks of OpenAI (`text`, `input_text`, `output_text`, `function`), Anthropic (`text`,
+-- `thinking`, `tool_use`, `tool_result`), Vercel's AI SDK (`text`, `reasoning`, `tool-call`,
+-- `tool-result`),
 -- Bedrock (`text`, `reasoningContent`, `toolUse`, `toolResult`), Google (`text` with `thought`,
 -- `function_call`, `function_response`) and Pydantic AI (`kind`).
 -- A STRUCT(part_type, text, tool_name, call_id, arguments, result), all VARCHAR; part_type is NULL
@@ -13,6 +14,7 @@ CREATE OR REPLACE TEMP MACRO block_part(BLOCK) AS {
     WHEN json_exists(block, '$.functionCall') THEN 'tool_call'
     WHEN json_exists(block, '$.toolRequest') THEN 'tool_call'
     WHEN block ->> '$.type' IN ('tool_use', 'tool-call') THEN 'tool_call'
+    WHEN json_type(block, '$.function') = 'OBJECT' THEN 'tool_call'
     WHEN json_exists(block, '$.toolResult') THEN 'tool_call_response'
     WHEN json_type(block, '$.function_response') = 'OBJECT' THEN 'tool_call_response'
     WHEN json_exists(block, '$.functionResponse') THEN 'tool_call_response'
@@ -35,6 +37,7 @@ CREATE OR REPLACE TEMP MACRO block_part(BLOCK) AS {
   'tool_name': coalesce(
     block ->> '$.toolUse.name',
     block ->> '$.name',
+    block ->> '$.function.name',
     block ->> '$.toolName',
     block ->> '$.function_call.name',
     block ->> '$.functionCall.name',
@@ -50,7 +53,9 @@ CREATE OR REPLACE TEMP MACRO block_part(BLOCK) AS {
     block ->> '$.toolCallId',
     block ->> '$.id',
     block ->> '$.function_call.id',
+    block ->> '$.functionCall.id',
     block ->> '$.function_response.id',
+    block ->> '$.functionResponse.id',
     block ->> '$.toolRequest.ref',
     block ->> '$.toolResponse.ref'
   ),
@@ -58,6 +63,7 @@ CREATE OR REPLACE TEMP MACRO block_part(BLOCK) AS {
     block ->> '$.toolUse.input',
     block ->> '$.input',
     block ->> '$.args',
+    block ->> '$.function.arguments',
     block ->> '$.function_call.args',
     block ->> '$.functionCall.args',
     block ->> '$.toolRequest.input'

@@ -33,7 +33,7 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
           THEN
             json_object(
               'role', 'assistant',
-              'reasoning', nullif(array_to_string(message ->> '$.summary[*].text', '\n'), '')
+              'reasoning', nullif(array_to_string(message ->> '$.summary[*].text', chr(10)), '')
             )
         ELSE message
       END AS message

@@ -1,8 +1,9 @@
 -- Plans and answers inside of texts; NULL where there is none.
 --
--- `plan_in` reads the arguments of a plan tool and `json_list_in` the JSON list that a text holds;
--- `answer_in` reads the answer from the arguments of an answer tool, else its result. (noqa: a
--- parameter is taken for a type.)
+-- `plan_in` reads the arguments of a plan tool, `json_list_in` the JSON list in a text, and
+-- `plan_in_text` that or else a list in words, numbered or with bullets: the one below the last
+-- line that speaks of a plan, if a line does. `answer_in` reads the answer from the arguments of
+-- an answer tool, else its result. (noqa: a parameter is taken for a type.)
 CREATE OR REPLACE TEMP MACRO plan_in(arguments) AS -- noqa: CP05
 coalesce(
   try_cast(arguments AS JSON) -> '$.todos',
@@ -15,6 +16,29 @@ CREATE OR REPLACE TEMP MACRO json_list_in(text) AS -- noqa: CP05
 CASE
   WHEN json_valid(regexp_extract(text, '(?s)\[.*\]')) THEN regexp_extract(text, '(?s)\[.*\]')
 END;
+
+CREATE OR REPLACE TEMP MACRO listed_in(text) AS -- noqa: CP05
+coalesce(
+  nullif(
+    regexp_extract_all(text, '(?im)^[ \t]*(?:step[ \t]+)?\d+[.):][ \t]+(\S.*?)[ \t]*$', 1), []
+  ),
+  nullif(regexp_extract_all(text, '(?m)^[ \t]*[-*•][ \t]+(\S.*?)[ \t]*$', 1), [])
+);
+
+CREATE OR REPLACE TEMP MACRO plan_in_text(text) AS -- noqa: CP05
+coalesce(
+  json_list_in(text),
+  to_json(
+    coalesce(
+      listed_in(
+        regexp_extract(
+          text, '(?is)^(?:.*\n)?[ \t]*(?:[^\s\d*•-][^\n]*)?\bplan\b[^\n]*\n(.*)$', 1
+        )
+      ),
+      listed_in(text)
+    )
+  )::VARCHAR
+);
 
 CREATE OR REPLACE TEMP MACRO answer_in(arguments, result) AS -- noqa: CP05
 coalesce(

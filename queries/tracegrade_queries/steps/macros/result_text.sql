@@ -2,14 +2,16 @@
 --
 -- Some instrumentations write a text as JSON or print LangChain's message of a tool, some
 -- frameworks pass it on as content blocks (objects with a `text` and, where they have one, the
--- type `text`, of OpenAI's also `input_text` and `output_text`), or just the one there is. NULL
--- for NULL.
+-- type `text`, of OpenAI's also `input_text` and `output_text`), or just the one there is. The AI
+-- SDK of Vercel writes `{"type": "text", "value": "22C"}`. NULL for NULL.
 CREATE OR REPLACE TEMP MACRO result_text(RESULT) AS
 CASE
   WHEN regexp_matches(result, '(?s)^\s*".*"\s*$')
     THEN coalesce(try_cast(result AS JSON) ->> '$', result)
   WHEN regexp_matches(result, '^\s*\{\s*"type":\s*"text",\s*"text":')
     THEN coalesce(try_cast(result AS JSON) ->> '$.text', result)
+  WHEN regexp_matches(result, '^\s*\{\s*"type":\s*"(error-)?(text|json)",\s*"value":')
+    THEN coalesce(try_cast(result AS JSON) ->> '$.value', result)
   WHEN regexp_matches(result, '^\s*\[\s*\{') AND contains(result, '"text"')
     THEN if(
       len(

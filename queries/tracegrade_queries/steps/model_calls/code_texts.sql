@@ -1,32 +1,61 @@
--- Texts of code agents, each once: a thought, then Python in `<code>` or fenced with `<end_code>`.
+-- Texts of code agents, each once: a thought, then Python in `<code>` or in fences.
+--
+-- A fence alone may be an example in an answer. It holds code that was run after `Code:`, before
+-- `<end_code>`, and at the end of what a model of smolagents said. Several fences are one program.
 --
 -- Reads:
+--   bucket_spans
 --   dialect_messages
 -- Columns:
 --   text     VARCHAR  One row each.
 --   thought  VARCHAR  What stands before the code.
---   code     VARCHAR
+--   code     VARCHAR  Not empty.
 -- Order:
 --   none
-WITH texts AS (
-  SELECT DISTINCT
-    text,
-    regexp_extract(
-      text,
-      '(?s)^\s*(?:Thoughts?:\s*)?(.*?)\s*(?:Code:\s*)?'
-      '(?:<code>\s*\n(.*?)\s*(?:</code>|$)|```(?:py|python)?\s*\n(.*?)\s*```\s*<end_code>)',
-      ['thought', 'tagged', 'fenced']
-    ) AS part
+WITH code_like AS (
+  SELECT
+    key,
+    text
   FROM dialect_messages
   WHERE
     direction = 'out'
     AND part_type = 'text'
-    AND regexp_matches(text, '<code>\s*\n|```\s*<end_code>')
+    AND regexp_matches(text, '<code>\s*\n|```(py|python)?[ \t]*\n')
+),
+
+texts AS (
+  SELECT
+    code_like.text,
+    bool_or(
+      contains(bucket_spans.scope_name, 'smolagents')
+      AND regexp_matches(code_like.text, '```\s*$')
+    ) AS ends_in_fence
+  FROM code_like
+  INNER JOIN bucket_spans USING (key)
+  GROUP BY code_like.text
+),
+
+parts AS (
+  SELECT
+    text,
+    regexp_extract(
+      text,
+      '(?s)^\s*(?:Thoughts?:\s*)?(.*?)\s*(?:Code:\s*)?(?:<code>\s*\n|```(?:py|python)?[ \t]*\n)',
+      1
+    ) AS thought,
+    regexp_extract(text, '(?s)<code>\s*\n(.*?)\s*(?:</code>|$)', 1) AS tagged,
+    CASE
+      WHEN ends_in_fence OR regexp_matches(text, 'Code:\s*```|```\s*<end_code>')
+        THEN array_to_string(
+          regexp_extract_all(text, '(?s)```(?:py|python)?[ \t]*\n(.*?)\s*```', 1), chr(10)
+        )
+    END AS fenced
+  FROM texts
 )
 
 SELECT
   text,
-  part.thought,
-  coalesce(nullif(part.tagged, ''), part.fenced) AS code
-FROM texts
-WHERE part.tagged <> '' OR part.fenced <> '';
+  thought,
+  coalesce(nullif(tagged, ''), fenced) AS code
+FROM parts
+WHERE tagged <> '' OR fenced <> '';

@@ -3,11 +3,12 @@
 -- Where several dialects read the messages of one span, the one that finds most parts is taken,
 -- the strongest among equals. Text in the ReAct form (`Thought: … Action: … Action Input: …`, then
 -- `Observation: …`; DSPy sets headings instead) or with the code of a code agent is split into the
--- thought, requests and answer it holds, unless its span requests tools otherwise. Code that calls
--- no tool stays text.
+-- thought, requests and answer it holds, unless its span requests tools otherwise. Functions that
+-- earlier code of the run defined are no tools.
 --
 -- Reads:
 --   code_calls
+--   code_names
 --   code_texts
 --   dialect_messages
 --   operations
@@ -18,7 +19,7 @@
 --   message_position  BIGINT
 --   part_position     BIGINT
 --   role              VARCHAR
---   part_type         VARCHAR  text | reasoning | tool_call | tool_call_response.
+--   part_type         VARCHAR  text | reasoning | code | tool_call | tool_call_response.
 --   text              VARCHAR  Without outer blanks; NULL if empty.
 --   tool_name         VARCHAR
 --   call_id           VARCHAR  NULL if empty.
@@ -79,9 +80,11 @@ chosen AS (
         THEN headings_as_react(parts.text)
       ELSE parts.text
     END AS text,
-    parts.tool_name,
+    -- CrewAI writes these as Python prints them.
+    trim(parts.tool_name, '''') AS tool_name,
     nullif(parts.call_id, '') AS call_id,
-    parts.arguments,
+    if(starts_with(parts.tool_name, ''''), trim(parts.arguments, ''''), parts.arguments)
+      AS arguments,
     parts.result,
     parts.direction = 'out' AND parts.part_type = 'text' AS is_output_text
   FROM parts
@@ -94,29 +97,76 @@ requesting AS (
   WHERE direction = 'out' AND part_type = 'tool_call'
 ),
 
-codes AS (
-  SELECT
-    text,
-    thought,
-    code
-  FROM code_texts
-  WHERE code IN (SELECT code_calls.code FROM code_calls)
+-- smolagents asks for more in the user's name: only what follows `New task:` is the user's.
+tasked AS (
+  SELECT DISTINCT key
+  FROM chosen
+  WHERE direction = 'in' AND starts_with(text, 'New task:')
+),
+
+-- Google ADK tells an agent in the user's name what other agents of the run said and did, AutoGen
+-- that one handed over.
+quoted AS (
+  SELECT DISTINCT
+    key,
+    message_position
+  FROM chosen
+  WHERE
+    direction = 'in'
+    AND (starts_with(text, 'For context:') OR starts_with(text, 'Transferred to '))
+    AND regexp_matches(
+      text,
+      '^For context:(\s*$| below is a transcript of what another agent did)'
+      '|^Transferred to .+, adopting the role of .+ immediately\.$'
+    )
 ),
 
 forms AS (
   SELECT
     chosen.*,
-    codes.thought,
-    codes.code,
+    code_texts.thought,
+    code_texts.code,
     CASE
+      WHEN
+        chosen.direction = 'in'
+        AND starts_with(chosen.text, '[[ ## ')
+        AND contains(chosen.text, '[[ ## trajectory ## ]]')
+        THEN 'headings'
       WHEN
         chosen.direction = 'in'
         AND chosen.role = 'user'
         AND chosen.part_type = 'text'
-        AND starts_with(chosen.text, 'Observation:')
+        AND (
+          starts_with(chosen.text, 'Observation:')
+          OR (
+            contains(chosen.text, 'let''s retry')
+            AND regexp_matches(chosen.text, '^(Call id: \S*\s+)?Error:')
+          )
+        )
         THEN 'observation'
+      WHEN
+        tasked.key IS NOT NULL
+        AND chosen.direction = 'in'
+        AND chosen.role = 'user'
+        AND chosen.part_type = 'text'
+        THEN if(starts_with(chosen.text, 'New task:'), 'task', 'prompt')
+      WHEN
+        quoted.key IS NOT NULL
+        AND chosen.direction = 'in'
+        AND chosen.role = 'user'
+        AND chosen.part_type = 'text'
+        THEN 'prompt'
+      -- CrewAI, in the user's name.
+      WHEN
+        chosen.direction = 'in'
+        AND chosen.role = 'user'
+        AND (
+          starts_with(chosen.text, 'Now it''s time you MUST give your absolute best final answer.')
+          OR starts_with(chosen.text, 'Analyze the tool result. If requirements are met, ')
+        )
+        THEN 'prompt'
       WHEN NOT chosen.is_output_text OR requesting.key IS NOT NULL THEN 'plain'
-      WHEN codes.text IS NOT NULL THEN 'code'
+      WHEN code_texts.text IS NOT NULL THEN 'code'
       WHEN regexp_matches(chosen.text, 'Action:[^\n]*\n\s*Action Input:') THEN 'action'
       WHEN
         regexp_matches(
@@ -127,7 +177,9 @@ forms AS (
     END AS form
   FROM chosen
   LEFT JOIN requesting USING (key)
-  LEFT JOIN codes ON chosen.is_output_text AND chosen.text = codes.text
+  LEFT JOIN tasked USING (key)
+  LEFT JOIN quoted USING (key, message_position)
+  LEFT JOIN code_texts ON chosen.is_output_text AND chosen.text = code_texts.text
 ),
 
 actions AS (
@@ -155,6 +207,27 @@ answers AS (
   WHERE form = 'answer'
 ),
 
+coded AS (
+  SELECT
+    forms.*,
+    runs_of_operations.run,
+    operations.start_ns
+  FROM forms
+  INNER JOIN operations USING (key)
+  INNER JOIN runs_of_operations USING (key)
+  WHERE forms.form = 'code'
+),
+
+definitions AS (
+  SELECT
+    coded.run,
+    code_names.name,
+    min(coded.start_ns) AS start_ns
+  FROM coded
+  INNER JOIN code_names USING (code)
+  GROUP BY coded.run, code_names.name
+),
+
 split_parts AS (
   SELECT
     key,
@@ -163,7 +236,7 @@ split_parts AS (
     part_position,
     role,
     part_type,
-    text,
+    if(direction = 'in' AND role = 'user', crew_task(text), text) AS text,
     tool_name,
     call_id,
     arguments,
@@ -219,9 +292,69 @@ split_parts AS (
     part_position,
     role,
     'tool_call_response' AS part_type,
-    regexp_extract(text, '(?s)^Observation:\s*(.*?)\s*$', 1) AS result
+    regexp_extract(
+      text,
+      '(?s)^(?:Call id: \S*\s+)?(?:Observation:)?\s*(.*?)\s*'
+      '(?:\nBased on the above, please provide an answer to the following user task:.*)?$',
+      1
+    ) AS result
   FROM forms
   WHERE form = 'observation'
+  UNION ALL BY NAME
+  -- DSPy tells its model again what was asked, and all that was done.
+  SELECT
+    key,
+    direction,
+    message_position,
+    part_position,
+    role,
+    part_type,
+    regexp_replace(
+      regexp_extract(text, '(?s)^(.*?)\s*\[\[ ## trajectory ## \]\]', 1),
+      '\[\[ ## \w+ ## \]\]\s*', '', 'g'
+    ) AS text
+  FROM forms
+  WHERE form = 'headings'
+  UNION ALL BY NAME
+  SELECT
+    key,
+    direction,
+    message_position,
+    part_position + 1 AS part_position,
+    role,
+    'tool_call_response' AS part_type,
+    regexp_extract(
+      text,
+      '(?s)^.*\[\[ ## observation_\d+ ## \]\]\n?(.*?)\s*'
+      '(?:\nRespond with the corresponding output fields.*)?$',
+      1
+    ) AS result
+  FROM forms
+  WHERE form = 'headings' AND contains(text, '[[ ## observation_0 ## ]]')
+  UNION ALL BY NAME
+  SELECT
+    key,
+    direction,
+    message_position,
+    part_position,
+    if(form = 'task', role, 'system') AS role,
+    part_type,
+    if(form = 'task', regexp_extract(text, '(?s)^New task:\s*(.*?)\s*(?:\nError:\n.*)?$', 1), text)
+      AS text
+  FROM forms
+  WHERE form IN ('task', 'prompt')
+  UNION ALL BY NAME
+  -- Some clients join messages of one role: the error of the first call follows the task.
+  SELECT
+    key,
+    direction,
+    message_position,
+    part_position + 1 AS part_position,
+    role,
+    'tool_call_response' AS part_type,
+    regexp_extract(text, '(?s)\n(Error:\n.*?)\s*$', 1) AS result
+  FROM forms
+  WHERE form = 'task' AND contains(text, E'\nError:\n')
   UNION ALL BY NAME
   SELECT
     key,
@@ -231,21 +364,35 @@ split_parts AS (
     role,
     'reasoning' AS part_type,
     thought AS text
-  FROM forms
-  WHERE form = 'code'
+  FROM coded
   UNION ALL BY NAME
   SELECT
-    forms.key,
-    forms.direction,
-    forms.message_position,
-    forms.part_position + code_calls.position AS part_position,
-    forms.role,
+    coded.key,
+    coded.direction,
+    coded.message_position,
+    coded.part_position + code_calls.position AS part_position,
+    coded.role,
     'tool_call' AS part_type,
     code_calls.tool_name,
     code_calls.arguments
-  FROM forms
+  FROM coded
   INNER JOIN code_calls USING (code)
-  WHERE forms.form = 'code'
+  LEFT JOIN definitions
+    ON
+      coded.run = definitions.run
+      AND code_calls.tool_name = definitions.name
+      AND coded.start_ns > definitions.start_ns
+  WHERE definitions.name IS NULL
+  UNION ALL BY NAME
+  SELECT
+    key,
+    direction,
+    message_position,
+    part_position,
+    role,
+    'code' AS part_type,
+    code AS text
+  FROM coded
 )
 
 SELECT * REPLACE (nullif(trim(text), '') AS text)

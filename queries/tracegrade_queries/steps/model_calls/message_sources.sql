@@ -1,6 +1,8 @@
 -- Model spans, and whether the messages of their model call are taken from them.
 --
--- Of several spans that record one call, the one with most parts of a direction is taken.
+-- Of several spans that record one call, the one with most parts of a direction is taken, of these
+-- the one that tells most thoughts from texts, then the one whose texts are longest: of a stream,
+-- some record only the last piece.
 --
 -- Reads:
 --   message_parts
@@ -28,7 +30,15 @@ counts AS (
     model_members.model_call,
     model_members.key,
     count(*) FILTER (WHERE message_parts.direction = 'in') AS input_parts,
-    count(*) FILTER (WHERE message_parts.direction = 'out') AS output_parts
+    count(*) FILTER (WHERE message_parts.direction = 'out') AS output_parts,
+    count(*) FILTER (
+      WHERE message_parts.direction = 'in' AND message_parts.part_type = 'reasoning'
+    ) AS input_thoughts,
+    count(*) FILTER (
+      WHERE message_parts.direction = 'out' AND message_parts.part_type = 'reasoning'
+    ) AS output_thoughts,
+    sum(length(message_parts.text)) FILTER (WHERE message_parts.direction = 'out')
+      AS output_length
   FROM model_members
   SEMI JOIN shared USING (model_call)
   INNER JOIN message_parts USING (key)
@@ -40,11 +50,20 @@ ranked AS (
     counts.key,
     row_number() OVER (
       PARTITION BY counts.model_call
-      ORDER BY counts.input_parts DESC, operations.start_ns ASC, operations.span_id DESC
+      ORDER BY
+        counts.input_parts DESC,
+        counts.input_thoughts DESC,
+        operations.start_ns ASC,
+        operations.span_id DESC
     ) = 1 AS gives_input,
     row_number() OVER (
       PARTITION BY counts.model_call
-      ORDER BY counts.output_parts DESC, operations.start_ns ASC, operations.span_id DESC
+      ORDER BY
+        counts.output_parts DESC,
+        counts.output_thoughts DESC,
+        counts.output_length DESC NULLS LAST,
+        operations.start_ns ASC,
+        operations.span_id DESC
     ) = 1 AS gives_output
   FROM counts
   INNER JOIN operations USING (key)

@@ -21,6 +21,7 @@
 --   stated_usd          DOUBLE   As the source says.
 --   offered_tools       VARCHAR  As sent.
 --   below_plan          BOOLEAN  It is what a plan span did.
+--   is_beside           BOOLEAN  It was done beside the agent's span.
 -- Order:
 --   none
 WITH outer_spans AS (
@@ -33,6 +34,7 @@ members AS (
   SELECT
     model_members.model_call,
     runs_of_operations.run,
+    runs_of_operations.is_beside,
     operations.*,
     coalesce(known_parents.parent_operation = 'plan' OR operations.plan IS NOT NULL, FALSE)
       AS below_plan
@@ -78,7 +80,8 @@ SELECT
   members.cache_write_tokens,
   members.stated_usd,
   members.offered_tools,
-  members.below_plan
+  members.below_plan,
+  members.is_beside
 FROM members
 ANTI JOIN shared USING (model_call)
 UNION ALL BY NAME
@@ -95,6 +98,7 @@ SELECT
   arg_min(cache_write_tokens, inside_out) AS cache_write_tokens,
   arg_min(stated_usd, inside_out) AS stated_usd,
   arg_min(offered_tools, inside_out) AS offered_tools,
-  bool_or(below_plan) AS below_plan
+  bool_or(below_plan) AS below_plan,
+  bool_and(is_beside) AS is_beside
 FROM layers
 GROUP BY model_call;

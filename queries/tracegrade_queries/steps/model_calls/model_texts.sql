@@ -1,6 +1,7 @@
 -- Texts that models said to the user: messages, and the answer of each turn.
 --
--- The last text of a turn's last model call is its answer if that call requests no tool.
+-- The last text of a turn's last model call is its answer if that call requests no tool and was
+-- not done beside the agent's span.
 --
 -- Reads:
 --   model_calls
@@ -26,8 +27,9 @@ ends AS (
     model_calls.below_plan,
     requesting.model_call IS NULL
     AND NOT model_calls.below_plan
+    AND NOT model_calls.is_beside
     AND row_number() OVER (
-      PARTITION BY model_calls.run, turns.turn
+      PARTITION BY model_calls.run, turns.turn, model_calls.is_beside
       ORDER BY model_calls.start_ns DESC, model_calls.model_call DESC
     ) = 1 AS ends_turn
   FROM model_calls

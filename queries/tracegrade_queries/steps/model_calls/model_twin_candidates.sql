@@ -53,7 +53,7 @@ digests AS (
           message_parts.tool_name,
           coalesce(canonical.canonical, message_parts.arguments),
           message_parts.text
-        ), '\n'
+        ), chr(10)
         ORDER BY message_parts.message_position, message_parts.part_position
       )
     ) AS output_digest

@@ -1,11 +1,16 @@
--- Thoughts that are missing from the output of their model call, but are in the next one's input.
+-- Thoughts that are missing from the output of their model call, but are in the next one's input,
+-- or with the answer of the agent.
 --
 -- They are in the last block of assistant messages of that input, and belong to the call that
--- requested the tools named there, otherwise to the call before.
+-- requested the tools named there, otherwise to the call before. Those of an answer belong to the
+-- last call that said the same.
 --
 -- Reads:
+--   dialect_messages
 --   model_parts
 --   model_calls
+--   operations
+--   runs_of_operations
 -- Columns:
 --   model_call        BIGINT  The call that thought it.
 --   message_position  BIGINT  Their order.
@@ -104,17 +109,81 @@ recovered AS (
   INNER JOIN predecessors USING (model_call)
   LEFT JOIN requesters USING (model_call)
   WHERE recent.part_type = 'reasoning' AND recent.text IS NOT NULL
+),
+
+agent_thoughts AS MATERIALIZED (
+  SELECT
+    runs_of_operations.run,
+    dialect_messages.key,
+    dialect_messages.message_position,
+    dialect_messages.part_position,
+    dialect_messages.text
+  FROM dialect_messages
+  INNER JOIN operations USING (key)
+  INNER JOIN runs_of_operations USING (key)
+  WHERE
+    operations.operation = 'agent'
+    AND dialect_messages.direction = 'out'
+    AND dialect_messages.part_type = 'reasoning'
+    AND dialect_messages.text <> ''
+),
+
+agent_answers AS (
+  SELECT
+    dialect_messages.key,
+    dialect_messages.message_position,
+    trim(dialect_messages.text) AS text
+  FROM dialect_messages
+  SEMI JOIN agent_thoughts USING (key, message_position)
+  WHERE dialect_messages.direction = 'out' AND dialect_messages.part_type = 'text'
+),
+
+-- Agents around one another answer the same.
+answered AS (
+  SELECT
+    agent_thoughts.key,
+    agent_thoughts.message_position,
+    arg_max(said.model_call, (said.start_ns, said.model_call)) AS producer,
+    max(said.start_ns) AS start_ns
+  FROM agent_thoughts
+  INNER JOIN agent_answers USING (key, message_position)
+  INNER JOIN model_parts AS said
+    ON agent_thoughts.run = said.run AND agent_answers.text = said.text
+  WHERE said.direction = 'out' AND said.part_type = 'text'
+  GROUP BY agent_thoughts.key, agent_thoughts.message_position
+),
+
+all_recovered AS (
+  SELECT
+    producer,
+    model_call AS source,
+    start_ns,
+    message_position,
+    part_position,
+    text
+  FROM recovered
+  UNION ALL
+  SELECT
+    answered.producer,
+    answered.key AS source,
+    answered.start_ns,
+    agent_thoughts.message_position,
+    agent_thoughts.part_position,
+    agent_thoughts.text
+  FROM answered
+  INNER JOIN agent_thoughts USING (key, message_position)
 )
 
 SELECT
-  recovered.producer AS model_call,
-  recovered.message_position,
-  recovered.part_position,
-  recovered.text
-FROM recovered
-ANTI JOIN thoughtful ON recovered.producer = thoughtful.model_call
-WHERE recovered.producer IS NOT NULL
+  all_recovered.producer AS model_call,
+  all_recovered.message_position,
+  all_recovered.part_position,
+  all_recovered.text
+FROM all_recovered
+ANTI JOIN thoughtful ON all_recovered.producer = thoughtful.model_call
+WHERE all_recovered.producer IS NOT NULL
 -- Later inputs may repeat the same block; the first of them is taken.
 QUALIFY
-  rank() OVER (PARTITION BY recovered.producer ORDER BY recovered.start_ns, recovered.model_call)
-  = 1;
+  rank() OVER (
+    PARTITION BY all_recovered.producer ORDER BY all_recovered.start_ns, all_recovered.source
+  ) = 1;

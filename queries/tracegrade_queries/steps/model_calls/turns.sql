@@ -1,5 +1,7 @@
 -- Turns of a run: how many messages the user had sent more than at its first model call.
 --
+-- Calls that plan, and those beside the agent's span, hear nothing of the user.
+--
 -- Reads:
 --   model_calls
 --   model_parts
@@ -7,17 +9,51 @@
 --   model_call  BIGINT   One row each.
 --   turn        INTEGER  From 0; never falls along the run.
 --   is_new      BOOLEAN  It is the first call of a turn after the first.
---   user_text   VARCHAR  Last text of the user in its input; NULL if not captured.
+--   user_text   VARCHAR  Last message of the user in its input, its parts as lines; NULL if not
+--                        captured.
 -- Order:
 --   none
-WITH user_messages AS (
+WITH user_parts AS NOT MATERIALIZED (
   SELECT
-    model_call,
-    count(DISTINCT message_position) AS message_count,
-    arg_max(text, (message_position, part_position)) AS user_text
+    model_parts.model_call,
+    model_parts.message_position,
+    model_parts.part_position,
+    model_parts.text
   FROM model_parts
-  WHERE direction = 'in' AND role = 'user' AND part_type = 'text' AND text IS NOT NULL
-  GROUP BY model_call
+  WHERE direction = 'in' AND role = 'user' AND part_type = 'text'
+),
+
+unasked AS (
+  SELECT model_call
+  FROM model_calls
+  WHERE is_beside OR below_plan
+),
+
+user_messages AS (
+  SELECT
+    user_parts.model_call,
+    count(DISTINCT user_parts.message_position) AS message_count,
+    count(*) AS part_count,
+    max(user_parts.message_position) AS last_message,
+    arg_max_null(user_parts.text, (user_parts.message_position, user_parts.part_position))
+      AS last_part
+  FROM user_parts
+  ANTI JOIN unasked USING (model_call)
+  GROUP BY user_parts.model_call
+),
+
+-- Few messages have several parts: they alone are put together.
+joined_texts AS (
+  SELECT
+    user_parts.model_call,
+    string_agg(user_parts.text, chr(10) ORDER BY user_parts.part_position) AS text
+  FROM user_parts
+  INNER JOIN user_messages
+    ON
+      user_parts.model_call = user_messages.model_call
+      AND user_parts.message_position = user_messages.last_message
+      AND user_messages.part_count > user_messages.message_count
+  GROUP BY user_parts.model_call
 ),
 
 counts AS (
@@ -25,11 +61,12 @@ counts AS (
     model_calls.model_call,
     model_calls.run,
     model_calls.start_ns,
-    user_messages.user_text,
+    coalesce(joined_texts.text, user_messages.last_part) AS user_text,
     max(user_messages.message_count) OVER running AS so_far,
     first(user_messages.message_count IGNORE NULLS) OVER running AS at_first
   FROM model_calls
   LEFT JOIN user_messages USING (model_call)
+  LEFT JOIN joined_texts USING (model_call)
   WINDOW running AS (
     PARTITION BY model_calls.run ORDER BY model_calls.start_ns, model_calls.model_call
     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW

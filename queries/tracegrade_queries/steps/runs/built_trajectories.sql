@@ -52,6 +52,7 @@ gathered AS (
     arg_min(task_category, place) AS task_category,
     arg_min(trial, place) AS trial,
     arg_min(run_mode, place) AS run_mode,
+    arg_min(injection, place) AS injection,
     arg_min(user_input, place) FILTER (WHERE operation = 'agent') AS user_input,
     arg_min(outcome, place) FILTER (WHERE operation = 'agent') AS outcome,
     arg_min(trace_state, place) AS trace_state,
@@ -156,7 +157,10 @@ calling_steps AS (
   FROM run_agents
   INNER JOIN runs_of_operations AS calling ON run_agents.caller = calling.key
   LEFT JOIN tool_ends ON run_agents.caller = tool_ends.key
-  INNER JOIN calls ON coalesce(tool_ends.last, run_agents.caller) = calls.execution
+  INNER JOIN calls
+    ON
+      if(run_agents.is_tool, run_agents.key, coalesce(tool_ends.last, run_agents.caller))
+      = calls.execution
   INNER JOIN step_rows ON calls.call = step_rows.call AND calling.run = step_rows.run
   GROUP BY run_agents.key
 ),
@@ -190,7 +194,7 @@ SELECT
   gathered.task_category,
   gathered.trial,
   gathered.run_mode,
-  coalesce(gathered.user_input, model_counts.user_text) AS user_input,
+  coalesce(asked_text(crew_task(gathered.user_input)), model_counts.user_text) AS user_input,
   coalesce(answers.root_answer, answers.span_answer, step_counts.last_answer) AS final_answer,
   gathered.outcome,
   CASE WHEN gathered.outcome IS NOT NULL THEN 'trace' END AS outcome_source,
@@ -218,6 +222,7 @@ SELECT
   bucket_traces.records AS trace_records,
   bucket_traces.received_ns AS trace_received_ns,
   bucket_traces.imported,
+  gathered.injection,
   bucket_traces.date
 FROM runs
 INNER JOIN bucket_traces USING (trace_id)

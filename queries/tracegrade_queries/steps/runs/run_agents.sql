@@ -1,9 +1,10 @@
--- Agent spans that start a run: the outermost, and each that a tool called.
+-- Agent spans that start a run: the outermost, and each that was called as a tool.
 --
 -- Nested agent spans with no tool between are one run: they wrap one another, or took over from
 -- one another.
 --
 -- Reads:
+--   called_agents
 --   operations
 --   known_parents
 --   anchor_ends
@@ -15,7 +16,9 @@
 --   agent_name  VARCHAR  NULL if the span names none.
 --   start_ns    BIGINT
 --   end_ns      BIGINT
---   caller      BIGINT   Key of the tool span that called it; NULL for an outermost agent.
+--   caller      BIGINT   Key of the tool span that called it, else of the model span that
+--                        requested it; NULL for an outermost agent.
+--   is_tool     BOOLEAN  No tool span called it: it is the execution itself.
 -- Order:
 --   none
 WITH anchors AS (
@@ -35,8 +38,10 @@ SELECT
   agents.agent_name,
   agents.start_ns,
   agents.end_ns,
-  CASE WHEN above.operation = 'tool' THEN above.key END AS caller
+  CASE WHEN above.operation = 'tool' THEN above.key ELSE called_agents.caller END AS caller,
+  coalesce(called_agents.is_tool, FALSE) AS is_tool
 FROM anchors
 INNER JOIN operations AS agents ON anchors.key = agents.key
 LEFT JOIN operations AS above ON anchors.anchor = above.key
-WHERE above.operation IS NULL OR above.operation <> 'agent';
+LEFT JOIN called_agents ON anchors.key = called_agents.key
+WHERE coalesce(above.operation, '') <> 'agent' OR called_agents.key IS NOT NULL;

@@ -1,8 +1,13 @@
 -- The name of the agent that each run is of: the first that a span states, else the first that the
 -- name of an agent span suggests.
 --
+-- Where the root of a run did not arrive, its other spans may name the agent; an agent that it
+-- called is not it. CrewAI tells its models who they are.
+--
 -- Reads:
+--   dialect_messages
 --   operations
+--   runs
 --   runs_of_operations
 -- Columns:
 --   run         BIGINT   One row each.
@@ -11,23 +16,54 @@
 --   none
 WITH agents AS (
   SELECT
-    runs_of_operations.run,
+    runs.run,
     operations.agent_name,
     operations.agent_label,
     -- The outermost span counts first, whatever its clock says.
     (
-      operations.key <> runs_of_operations.run,
+      operations.key <> runs.run,
       operations.start_ns,
       -operations.end_ns,
       operations.span_id
     ) AS place
   FROM operations
   INNER JOIN runs_of_operations USING (key)
-  WHERE operations.operation = 'agent'
+  INNER JOIN runs USING (run)
+  WHERE
+    operations.operation = 'agent'
+    OR (runs.root IS NULL AND operations.agent_name IS NOT NULL)
+),
+
+crew_roles AS (
+  SELECT
+    runs.run,
+    regexp_extract(
+      arg_min(dialect_messages.text, (operations.start_ns, operations.span_id)),
+      '(?s)^You are (.*?)\. .*\nYour personal goal is: ',
+      1
+    ) AS role
+  FROM dialect_messages
+  INNER JOIN operations USING (key)
+  INNER JOIN runs_of_operations USING (key)
+  INNER JOIN runs USING (run)
+  WHERE
+    runs.root IS NULL
+    AND dialect_messages.direction = 'in'
+    AND dialect_messages.role = 'system'
+    AND contains(dialect_messages.text, E'\nYour personal goal is: ')
+  GROUP BY runs.run
+),
+
+names AS (
+  SELECT
+    run,
+    coalesce(arg_min(agent_name, place), arg_min(agent_label, place)) AS agent_name
+  FROM agents
+  GROUP BY run
 )
 
 SELECT
   run,
-  coalesce(arg_min(agent_name, place), arg_min(agent_label, place)) AS agent_name
-FROM agents
-GROUP BY run;
+  coalesce(names.agent_name, nullif(crew_roles.role, '')) AS agent_name
+FROM names
+FULL JOIN crew_roles USING (run);

@@ -2,8 +2,10 @@
 --
 -- What stands under no agent belongs to the run in whose time it starts: its parents were lost, or
 -- another instrumentation did not make its spans current. Outside of any run's time it belongs to
--- the only run of its trace if a parent was lost, else to none. If the trace has no agent at all,
--- its operations are one run without a root.
+-- the only run of its trace if a parent was lost. What a model did beside an agent, below one span
+-- with it, belongs to the last run before it, else to the first. All else belongs to none. If the
+-- trace has no outermost agent, its operations are one run without a root, which called those
+-- that there are.
 --
 -- Reads:
 --   bucket_spans
@@ -12,8 +14,9 @@
 --   run_agents
 --   run_ends
 -- Columns:
---   key  BIGINT  Known operation; one row each. Those outside of any run have none.
---   run  BIGINT  Key of the run's agent; in a trace without agents, of the run's first operation.
+--   key        BIGINT   Known operation; one row each. Those outside of any run have none.
+--   run        BIGINT   Key of the run's agent; without one, of the run's first operation.
+--   is_beside  BOOLEAN  It was done before the agent's span began, or after it ended.
 -- Order:
 --   none
 WITH roots AS (
@@ -43,6 +46,8 @@ strays AS (
     placed.key,
     operations.trace_id,
     operations.start_ns,
+    operations.operation,
+    coalesce(known_parents.top, operations.key) AS top,
     tops.parent_span_id IS NOT NULL AS lost_a_parent
   FROM placed
   ANTI JOIN inside USING (key)
@@ -52,9 +57,12 @@ strays AS (
 ),
 
 outermost AS (
-  SELECT *
+  SELECT
+    roots.*,
+    known_parents.top
   FROM roots
-  WHERE caller IS NULL
+  INNER JOIN known_parents USING (key)
+  WHERE roots.caller IS NULL
 ),
 
 -- Runs of one trace rarely overlap; if they do, the one that started last takes the stray.
@@ -87,18 +95,67 @@ returned AS (
   WHERE strays.lost_a_parent
 ),
 
+companions AS (
+  SELECT strays.*
+  FROM strays
+  ANTI JOIN adopted ON strays.key = adopted.key
+  ANTI JOIN returned ON strays.key = returned.key
+  WHERE strays.operation = 'model'
+),
+
+after AS (
+  SELECT
+    companions.key,
+    outermost.key AS run
+  FROM companions
+  ASOF JOIN outermost
+    ON companions.top = outermost.top AND companions.start_ns >= outermost.start_ns
+),
+
+before AS (
+  SELECT
+    companions.key,
+    arg_min(outermost.key, (outermost.start_ns, outermost.span_id)) AS run
+  FROM companions
+  INNER JOIN outermost USING (top)
+  ANTI JOIN after ON companions.key = after.key
+  GROUP BY companions.key
+),
+
 rootless AS (
   SELECT
     strays.key,
     min(strays.key) OVER (PARTITION BY strays.trace_id) AS run
   FROM strays
-  ANTI JOIN run_agents USING (trace_id)
+  ANTI JOIN outermost USING (trace_id)
 )
 
-SELECT * FROM inside
+SELECT
+  *,
+  FALSE AS is_beside
+FROM inside
 UNION ALL
-SELECT * FROM adopted
+SELECT
+  *,
+  FALSE AS is_beside
+FROM adopted
 UNION ALL
-SELECT * FROM returned
+SELECT
+  *,
+  FALSE AS is_beside
+FROM returned
 UNION ALL
-SELECT * FROM rootless;
+SELECT
+  *,
+  TRUE AS is_beside
+FROM after
+UNION ALL
+SELECT
+  *,
+  TRUE AS is_beside
+FROM before
+UNION ALL
+SELECT
+  *,
+  FALSE AS is_beside
+FROM rootless;

@@ -25,11 +25,12 @@
 --   call_id             VARCHAR
 --   arguments           VARCHAR
 --   result              VARCHAR
+--   from_log            BOOLEAN  It stands for a reply in a log, which may lack others.
 --   content             VARCHAR
 --   plan                VARCHAR
 --   user_input          VARCHAR
 --   answer              VARCHAR
---   failed              BOOLEAN  False unless the span or a dialect says so.
+--   failed              BOOLEAN  False unless the span's own status or a dialect says so.
 --   error_type          VARCHAR
 --   error_message       VARCHAR
 --   model               VARCHAR
@@ -52,6 +53,7 @@
 --   trial               INTEGER
 --   run_mode            VARCHAR
 --   outcome             VARCHAR
+--   injection           VARCHAR
 --   flags               VARCHAR[]  Never NULL.
 -- Order:
 --   none
@@ -83,11 +85,13 @@ hybrid AS (
     arg_min(call_id, precedence) AS call_id,
     arg_min(arguments, precedence) AS arguments,
     arg_min(result, precedence) AS result,
+    bool_or(from_log) AS from_log,
     arg_min(content, precedence) AS content,
     arg_min(plan, precedence) AS plan,
     arg_min(user_input, precedence) AS user_input,
     arg_min(answer, precedence) AS answer,
     bool_or(failed) AS failed,
+    bool_or(inherits_status) AS inherits_status,
     arg_min(error_type, precedence) AS error_type,
     arg_min(error_message, precedence) AS error_message,
     arg_min(model, precedence) AS model,
@@ -110,6 +114,7 @@ hybrid AS (
     arg_min(trial, precedence) AS trial,
     arg_min(run_mode, precedence) AS run_mode,
     arg_min(outcome, precedence) AS outcome,
+    arg_min(injection, precedence) AS injection,
     coalesce(flatten(list(flags) FILTER (WHERE flags IS NOT null)), []) AS flags
   FROM hybrid_rows
   GROUP BY key
@@ -150,16 +155,20 @@ SELECT
   nullif(coalesced.call_id, '') AS call_id,
   coalesced.arguments,
   coalesced.result,
+  coalesce(coalesced.from_log, false) AS from_log,
   coalesced.content,
   coalesced.plan,
   coalesced.user_input,
   coalesced.answer,
-  coalesce(coalesced.failed, false) OR bucket_spans.failed AS failed,
+  (coalesce(coalesced.failed, false) OR bucket_spans.failed)
+  AND NOT coalesce(coalesced.inherits_status, false) AS failed,
   coalesce(coalesced.error_type, bucket_spans.exception['exception.type']) AS error_type,
   coalesce(
     coalesced.error_message,
     bucket_spans.exception['exception.message'],
-    bucket_spans.status_message
+    CASE
+      WHEN NOT coalesce(coalesced.inherits_status, false) THEN bucket_spans.status_message
+    END
   ) AS error_message,
   coalesced.model,
   coalesced.input_tokens,
@@ -181,6 +190,7 @@ SELECT
   coalesced.trial,
   coalesced.run_mode,
   coalesced.outcome,
+  coalesced.injection,
   -- What was replaced in the messages of a model call cannot be tied to one step.
   coalesce(coalesced.flags, [])
   || CASE

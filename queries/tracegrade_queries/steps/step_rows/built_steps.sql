@@ -8,6 +8,7 @@
 --   run_names
 --   model_calls
 --   calls
+--   deep_texts
 --   step_rows
 -- Columns:
 --   as the table steps
@@ -100,6 +101,7 @@ SELECT
     list_distinct(
       operations.flags
       || CASE WHEN NOT calls.parsed THEN ['unparsed_arguments'] ELSE [] END
+      || CASE WHEN calls.arguments IN (FROM deep_texts) THEN ['deep_arguments'] ELSE [] END
       || CASE WHEN operations.dropped THEN ['dropped_attributes'] ELSE [] END
     )
   ) AS flags,

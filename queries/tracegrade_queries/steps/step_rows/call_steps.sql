@@ -1,6 +1,9 @@
 -- Steps that are calls of tools, those by which the agent plans, hands over or answers included.
 --
+-- An answer tool whose arguments are not known gives the answer that the agent's span tells.
+--
 -- Reads:
+--   answers
 --   operations
 --   calls
 -- Columns:
@@ -33,7 +36,11 @@ SELECT
   calls.model_call,
   operations.key AS span_key,
   calls.kind,
-  CASE WHEN calls.kind = 'answer' THEN answer_in(calls.arguments, calls.result) END AS content,
+  CASE
+    WHEN calls.kind = 'answer'
+      THEN coalesce(answer_in(calls.arguments, calls.result), answers.root_answer)
+  END AS content,
   CASE WHEN calls.kind = 'plan' THEN plan_in(calls.arguments) END AS plan
 FROM calls
-INNER JOIN operations ON coalesce(calls.execution, calls.model_call) = operations.key;
+INNER JOIN operations ON coalesce(calls.execution, calls.model_call) = operations.key
+LEFT JOIN answers ON calls.run = answers.run;

@@ -23,7 +23,7 @@
 --   span_key          BIGINT   The span that stands for the model call.
 --   kind              VARCHAR  thought | message | answer | plan.
 --   content           VARCHAR
---   plan              VARCHAR  JSON list inside of the text of a plan; else NULL.
+--   plan              VARCHAR  JSON list in the text of a plan; NULL if it cannot be read.
 -- Order:
 --   none
 WITH contents AS (
@@ -68,7 +68,7 @@ SELECT
     ELSE contents.kind
   END AS kind,
   contents.text AS content,
-  CASE WHEN contents.kind = 'plan' THEN json_list_in(contents.text) END AS plan
+  CASE WHEN contents.kind = 'plan' THEN plan_in_text(contents.text) END AS plan
 FROM contents
 INNER JOIN model_calls USING (model_call)
 INNER JOIN operations ON contents.model_call = operations.key

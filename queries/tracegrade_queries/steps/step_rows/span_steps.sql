@@ -51,7 +51,11 @@ SELECT
   operations.key AS span_key,
   operations.operation AS kind,
   coalesce(operations.content, operations.answer) AS content,
-  operations.plan
+  if(
+    operations.operation = 'plan',
+    coalesce(operations.plan, plan_in_text(coalesce(operations.content, operations.answer))),
+    operations.plan
+  ) AS plan
 FROM operations
 INNER JOIN runs_of_operations USING (key)
 ANTI JOIN told_plans USING (key)

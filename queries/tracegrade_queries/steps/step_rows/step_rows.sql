@@ -5,6 +5,7 @@
 --   user_steps
 --   call_steps
 --   observation_steps
+--   shared_observation_steps
 --   span_steps
 --   root_answer_steps
 --   turns
@@ -47,6 +48,12 @@ WITH all_steps AS (
     'tool' AS role,
     CASE WHEN derived THEN 'derived' ELSE 'span' END AS provenance
   FROM observation_steps
+  UNION ALL BY NAME
+  SELECT
+    *,
+    'environment' AS role,
+    'derived' AS provenance
+  FROM shared_observation_steps
   UNION ALL BY NAME
   SELECT
     *,

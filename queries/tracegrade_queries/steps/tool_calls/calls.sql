@@ -1,17 +1,19 @@
 -- Tool calls: requests with their executions, and executions that no model call requested.
 --
 -- Reads:
+--   called_agents
+--   cut_runs
 --   requests
 --   matches
 --   executions
 --   responses
+--   shared_responses
 --   model_calls
 --   tool_lists
 --   offered_in_runs
 --   control_tools
 --   operations
 --   runs
---   runs_of_operations
 -- Columns:
 --   call              BIGINT   The request, else below 0 by the execution; one row each.
 --   run               BIGINT
@@ -37,7 +39,26 @@
 --   offered           BOOLEAN  NULL if not known.
 -- Order:
 --   none
-WITH requested AS (
+-- Some write all that a message holds as the result of its last call, with blanks between.
+WITH unanswered AS (
+  SELECT DISTINCT requests.model_call
+  FROM requests
+  ANTI JOIN responses USING (request)
+),
+
+joined_results AS (
+  SELECT
+    requests.model_call,
+    string_agg(executions.result, ' ' ORDER BY requests.request) AS results
+  FROM requests
+  SEMI JOIN unanswered USING (model_call)
+  INNER JOIN matches USING (request)
+  INNER JOIN executions ON matches.execution = executions.key
+  GROUP BY requests.model_call
+  HAVING count(*) > 1
+),
+
+requested AS (
   SELECT
     coalesce(requests.request, -1 - executions.key) AS call,
     coalesce(requests.run, executions.run) AS run,
@@ -59,25 +80,57 @@ WITH requested AS (
     executions.error_message,
     executions.effect,
     executions.cost,
-    responses.request IS NOT NULL AS answered,
-    responses.observed
+    responses.request IS NOT NULL
+    OR coalesce(
+      NOT shared_responses.is_code
+      AND NOT coalesce(result_is_error(shared_responses.observed), FALSE),
+      FALSE
+    ) AS answered,
+    -- Code may fail after its call succeeded: that is seen of the code, not of the call.
+    CASE
+      WHEN
+        shared_responses.is_code
+        AND NOT executions.failed
+        AND executions.result IS NOT NULL
+        AND result_is_error(responses.observed)
+        AND NOT result_is_error(executions.result)
+        THEN executions.result
+      WHEN responses.observed = joined_results.results THEN executions.result
+      ELSE responses.observed
+    END AS observed
   FROM requests
   LEFT JOIN matches USING (request)
   FULL JOIN executions ON matches.execution = executions.key
   LEFT JOIN responses ON requests.request = responses.request
+  LEFT JOIN shared_responses ON requests.model_call = shared_responses.model_call
+  LEFT JOIN joined_results ON requests.model_call = joined_results.model_call
 ),
 
--- Runs in which executions are recorded: there, one that is missing did not happen.
-observed_runs AS (
-  SELECT DISTINCT run
+-- Tools whose executions a run records: there, one that is missing did not happen. A log of
+-- messages records replies; one that it lacks says nothing.
+executed_tools AS (
+  SELECT DISTINCT
+    executions.run,
+    executions.tool_name
   FROM executions
+  ANTI JOIN called_agents USING (key)
+  WHERE NOT executions.from_log
+),
+
+-- All tools that were offered beside one of these run where it does. Others, which a provider runs
+-- itself, are not in the list by a name of their own.
+recording_runs AS (
+  SELECT DISTINCT executed_tools.run
+  FROM executed_tools
+  INNER JOIN offered_in_runs USING (run)
+  WHERE list_contains(offered_in_runs.names, executed_tools.tool_name)
 ),
 
 -- A run may end with the error that a tool is not known, and have recorded no execution.
 refusals AS (
   SELECT
     runs.run,
-    string_agg(operations.error_message, '\n') AS refusal
+    string_agg(operations.error_message, chr(10)) AS refusal
   FROM operations
   INNER JOIN runs USING (trace_id)
   WHERE
@@ -90,35 +143,36 @@ refusals AS (
   GROUP BY runs.run
 ),
 
--- Agents inside of a run that have no tool span around them: whoever calls one runs it.
-inner_agents AS (
-  SELECT
-    runs_of_operations.run,
-    coalesce(operations.agent_name, operations.agent_label) AS tool_name,
-    bool_or(operations.failed) AS failed
-  FROM operations
-  INNER JOIN runs_of_operations USING (key)
-  WHERE operations.operation = 'agent' AND operations.key <> runs_of_operations.run
-  GROUP BY ALL
-),
-
 known AS (
   SELECT
     requested.*,
+    contains(coalesce(requested.observed, requested.result), requested.tool_name)
+    AND regexp_matches(
+      coalesce(requested.observed, requested.result),
+      '(?i)^\W*([\w.]*error\W+)?((tool|function)\b.{0,100} (not found|does not exist)\b'
+      '|(there is )?no (such )?(tool|function)\b|unknown (tool|function)\b)'
+    ) AS says_unknown,
     regexp_matches(refusals.refusal, '\b' || regexp_escape(requested.tool_name) || '\b')
       AS refused,
-    observed_runs.run IS NOT NULL AS executions_recorded,
+    executed_tools.run IS NOT NULL
+    OR (
+      recording_runs.run IS NOT NULL
+      AND list_contains(offered_in_runs.names, requested.tool_name)
+    ) AS executions_recorded,
     coalesce(requested.observed, requested.result) AS seen,
-    inner_agents.failed AS agent_failed,
-    inner_agents.tool_name IS NOT NULL
+    cut_runs.run IS NOT NULL AS is_cut,
+    called_agents.key IS NOT NULL
     OR list_contains(
       coalesce(tool_lists.names, offered_in_runs.names), requested.tool_name
     ) AS offered
   FROM requested
-  LEFT JOIN inner_agents USING (run, tool_name)
-  LEFT JOIN observed_runs USING (run)
-  LEFT JOIN refusals USING (run)
-  LEFT JOIN model_calls USING (model_call)
+  LEFT JOIN called_agents ON requested.execution = called_agents.key
+  LEFT JOIN cut_runs ON requested.model_call = cut_runs.last_model_call
+  LEFT JOIN executed_tools
+    ON requested.run = executed_tools.run AND requested.tool_name = executed_tools.tool_name
+  LEFT JOIN recording_runs ON requested.run = recording_runs.run
+  LEFT JOIN refusals ON requested.run = refusals.run
+  LEFT JOIN model_calls ON requested.model_call = model_calls.model_call
   LEFT JOIN tool_lists ON model_calls.offered_tools = tool_lists.offered_tools
   LEFT JOIN offered_in_runs ON requested.run = offered_in_runs.run
 ),
@@ -131,20 +185,26 @@ judged AS (
       -- LangChain's answer in place of a tool; a chat log records it like any result.
       WHEN contains(seen, tool_name || ' is not a valid tool, try one of [')
         THEN { 'status': 'not_executed', 'source': 'text' }
+      -- Some look for it as for any other, and say so.
+      WHEN
+        (
+          NOT coalesce(offered, TRUE)
+          AND regexp_matches(seen, '(?i)^\W*(error\W+)?(tool|function)\b.{0,100} not found\b')
+        )
+        OR (execution IS NOT NULL AND says_unknown AND NOT coalesce(offered, FALSE))
+        THEN { 'status': 'not_executed', 'source': 'text' }
       WHEN execution IS NOT NULL AND (result_is_error(result) OR result_is_error(observed))
         THEN { 'status': 'error', 'source': 'text' }
       WHEN execution IS NOT NULL THEN { 'status': 'ok', 'source': 'span' }
-      WHEN agent_failed THEN { 'status': 'error', 'source': 'span' }
-      WHEN NOT agent_failed THEN { 'status': 'ok', 'source': 'span' }
+      -- It may have been under way when the process died.
+      WHEN is_cut AND NOT answered AND coalesce(offered, TRUE)
+        THEN { 'status': 'unknown', 'source': 'request' }
       WHEN executions_recorded OR NOT coalesce(offered, TRUE)
         THEN { 'status': 'not_executed', 'source': 'request' }
-      WHEN
-        answered
-        AND contains(observed, tool_name)
-        AND regexp_matches(
-          observed, '(?i)^\W*(error\W+)?(tool|function)\b.{0,100} not found\b|^\W*unknown tool\b'
-        )
-        THEN { 'status': 'not_executed', 'source': 'text' }
+      WHEN answered AND says_unknown THEN { 'status': 'not_executed', 'source': 'text' }
+      -- Haystack's, in place of a result.
+      WHEN answered AND starts_with(observed, 'Failed to invoke Tool `' || tool_name || '`')
+        THEN { 'status': 'error', 'source': 'text' }
       WHEN answered AND result_is_error(observed) THEN { 'status': 'error', 'source': 'text' }
       WHEN answered THEN { 'status': 'ok', 'source': 'response' }
       WHEN refused THEN { 'status': 'not_executed', 'source': 'text' }
@@ -166,7 +226,11 @@ SELECT
     (
       SELECT max(control_tools.kind)
       FROM control_tools
-      WHERE regexp_full_match(judged.tool_name, control_tools.pattern, 'i')
+      WHERE
+        regexp_full_match(
+          -- Without the name of an MCP server, as Claude Code has it.
+          regexp_replace(judged.tool_name, '^mcp__.+?__', ''), control_tools.pattern, 'i'
+        )
     ),
     'tool_call'
   ) AS kind,

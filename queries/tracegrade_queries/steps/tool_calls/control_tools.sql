@@ -21,6 +21,8 @@ WITH control_tools AS (
           'pattern': '(transfer|hand_?off)_to_(a_)?(human|person|operator|user).*',
           'kind': 'tool_call'
         },
+        -- LlamaIndex's, one for all agents.
+        { 'pattern': 'handoff', 'kind': 'handoff' },
         { 'pattern': 'update_plan', 'kind': 'plan' },
         { 'pattern': 'write_todos', 'kind': 'plan' }
       ]

@@ -12,7 +12,8 @@
 --   call_id          VARCHAR
 --   arguments        VARCHAR  Canonical JSON if any span has it, else text as sent.
 --   match_arguments  VARCHAR  Canonical JSON object; NULL if unknown.
---   result           VARCHAR
+--   result           VARCHAR  Of an agent its answer.
+--   from_log         BOOLEAN  All spans stand for a reply in a log, which may lack others.
 --   failed           BOOLEAN  Any of the spans failed.
 --   error_type       VARCHAR
 --   error_message    VARCHAR
@@ -50,7 +51,8 @@ SELECT
     arg_min(members.arguments, members.outside_in)
   ) AS arguments,
   arg_min(members.match_arguments, members.outside_in) AS match_arguments,
-  arg_min(operations.result, members.outside_in) AS result,
+  arg_min(coalesce(operations.result, operations.answer), members.outside_in) AS result,
+  bool_and(operations.from_log) AS from_log,
   bool_or(operations.failed) AS failed,
   arg_min(operations.error_type, members.outside_in) AS error_type,
   arg_min(operations.error_message, members.outside_in) AS error_message,

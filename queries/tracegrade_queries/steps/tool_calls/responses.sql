@@ -2,12 +2,14 @@
 --
 -- A response without a call id, or with one that no request was recorded with, belongs to the
 -- request that is as far from the end of its message as the response is from the end of the next
--- call's input.
+-- call's input. A call that plans is no next call, and what a model saw of several requests at
+-- once it saw of none of them.
 --
 -- Reads:
 --   requests
 --   model_calls
 --   model_parts
+--   shared_responses
 -- Columns:
 --   request   BIGINT   One row each.
 --   observed  VARCHAR  NULL if the response was empty.
@@ -54,6 +56,7 @@ next_calls AS (
     model_call,
     lead(model_call) OVER (PARTITION BY run ORDER BY start_ns, model_call) AS next_call
   FROM model_calls
+  WHERE NOT below_plan
 ),
 
 unnamed_requests AS (
@@ -66,6 +69,8 @@ unnamed_requests AS (
   FROM requests
   INNER JOIN next_calls USING (model_call)
   ANTI JOIN by_id USING (request)
+  LEFT JOIN shared_responses ON requests.model_call = shared_responses.model_call
+  WHERE coalesce(shared_responses.requests, 1) = 1
 ),
 
 unnamed_responses AS (

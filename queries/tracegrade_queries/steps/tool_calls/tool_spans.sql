@@ -1,6 +1,10 @@
 -- Spans of tool executions, with what makes two of them comparable.
 --
+-- An agent that was called without a tool span around it is the execution itself, in the run of
+-- its caller.
+--
 -- Reads:
+--   called_agents
 --   operations
 --   runs_of_operations
 --   canonical
@@ -31,4 +35,17 @@ SELECT
 FROM operations
 INNER JOIN runs_of_operations USING (key)
 LEFT JOIN canonical ON operations.arguments = canonical.text
-WHERE operations.operation = 'tool';
+WHERE operations.operation = 'tool'
+UNION ALL BY NAME
+SELECT
+  operations.key,
+  runs_of_operations.run,
+  operations.scope_name,
+  called_agents.tool_name,
+  operations.start_ns,
+  operations.end_ns,
+  operations.span_id
+FROM called_agents
+INNER JOIN operations USING (key)
+INNER JOIN runs_of_operations ON called_agents.caller = runs_of_operations.key
+WHERE called_agents.is_tool;

@@ -9,6 +9,7 @@
 --   calls
 --   canonical_values
 --   criterion_conditions
+--   criterion_values
 --   expression_results
 --   found_values
 --   steps
@@ -57,13 +58,9 @@ lost_answers AS (
 ),
 
 -- Typed equality is identity of canonical texts.
-compared AS (
+alternatives AS (
   SELECT
-    found_values.attempt_id,
-    found_values.call_index,
-    found_values.sub_goal,
-    found_values.condition,
-    found_values.kind,
+    found_values.*,
     CASE
       WHEN found_values.captured
         THEN matches_expected(
@@ -71,13 +68,27 @@ compared AS (
           expected_texts.canonical,
           found_values.pattern,
           found_values.low,
-          found_values.high
+          found_values.high,
+          found_values.optional
         )
-    END AS equal,
-    found_values.found IS NOT NULL AS has_path
+    END AS fits
   FROM found_values
   LEFT JOIN canonical_values AS found_texts ON found_values.found = found_texts.text
   LEFT JOIN canonical_values AS expected_texts ON found_values.expected = expected_texts.text
+),
+
+-- One of the alternatives at a place is enough.
+compared AS (
+  SELECT
+    attempt_id,
+    call_index,
+    sub_goal,
+    condition,
+    kind,
+    CASE WHEN bool_or(fits) THEN TRUE WHEN count(fits) = count(*) THEN FALSE END AS equal,
+    bool_or(found IS NOT NULL) AS has_path
+  FROM alternatives
+  GROUP BY attempt_id, call_index, sub_goal, condition, kind, part, path
 ),
 
 result_calls AS (
@@ -144,6 +155,36 @@ states AS (
     AND has_path
 ),
 
+-- What redaction took out of an answer may have been what was asked for.
+answers AS (
+  SELECT
+    asked.attempt_id,
+    asked.sub_goal,
+    asked.condition,
+    ends.moment,
+    coalesce(contains(trajectories.final_answer, '[redacted'), FALSE) AS is_redacted,
+    if(
+      asked.input IS NULL,
+      answer_matches.fits,
+      contains(trajectories.final_answer, bound.value)
+    ) AS fits
+  FROM asked
+  INNER JOIN ends USING (attempt_id)
+  INNER JOIN trajectories ON asked.attempt_id = trajectories.trajectory_id
+  LEFT JOIN attempt_bindings AS bound
+    ON
+      asked.attempt_id = bound.attempt_id
+      AND asked.input = bound.name
+  LEFT JOIN answer_matches
+    ON
+      asked.attempt_id = answer_matches.attempt_id
+      AND asked.pattern = answer_matches.pattern
+  LEFT JOIN lost_answers ON asked.attempt_id = lost_answers.attempt_id
+  WHERE
+    asked.kind = 'answer'
+    AND (trajectories.final_answer IS NOT NULL OR lost_answers.attempt_id IS NOT NULL)
+),
+
 -- If none has it, results that were not captured could.
 lost_states AS (
   SELECT
@@ -188,6 +229,19 @@ SELECT
   equal AS holds
 FROM states
 UNION ALL
+-- Before any result has the path, what may be absent is.
+SELECT DISTINCT
+  asked.attempt_id,
+  asked.sub_goal,
+  asked.condition,
+  -1 AS moment,
+  TRUE AS holds
+FROM asked
+INNER JOIN criterion_values AS expected USING (task_id, sub_goal, condition)
+WHERE
+  asked.kind = 'state'
+  AND expected.optional
+UNION ALL
 SELECT
   attempt_id,
   sub_goal,
@@ -197,29 +251,12 @@ SELECT
 FROM lost_states
 UNION ALL
 SELECT
-  asked.attempt_id,
-  asked.sub_goal,
-  asked.condition,
-  ends.moment,
-  CASE
-    WHEN asked.input IS NULL THEN answer_matches.fits
-    ELSE contains(trajectories.final_answer, bound.value)
-  END AS holds
-FROM asked
-INNER JOIN ends USING (attempt_id)
-INNER JOIN trajectories ON asked.attempt_id = trajectories.trajectory_id
-LEFT JOIN attempt_bindings AS bound
-  ON
-    asked.attempt_id = bound.attempt_id
-    AND asked.input = bound.name
-LEFT JOIN answer_matches
-  ON
-    asked.attempt_id = answer_matches.attempt_id
-    AND asked.pattern = answer_matches.pattern
-LEFT JOIN lost_answers ON asked.attempt_id = lost_answers.attempt_id
-WHERE
-  asked.kind = 'answer'
-  AND (trajectories.final_answer IS NOT NULL OR lost_answers.attempt_id IS NOT NULL)
+  attempt_id,
+  sub_goal,
+  condition,
+  moment,
+  if(is_redacted, nullif(fits, FALSE), fits) AS holds
+FROM answers
 UNION ALL
 SELECT
   expression_results.attempt_id,

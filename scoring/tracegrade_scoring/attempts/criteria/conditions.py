@@ -20,7 +20,11 @@ file.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from tracegrade_scoring.tasks.expected_value import ExpectedValue, argument_path, expected_value
+from tracegrade_scoring.tasks.expected_value import (
+    ExpectedValue,
+    argument_path,
+    expected_values,
+)
 from tracegrade_scoring.tasks.relations import pattern_or_input
 
 Criterion = Mapping[str, Any]
@@ -87,11 +91,16 @@ def serves_by_answer(criterion: Criterion | None) -> bool:
 
 
 def values(condition: CriterionCondition) -> Iterator[tuple[str, str, ExpectedValue]]:
-    """Yield (part, path, expected) for each value that a call's arguments or result must have."""
+    """Yield (part, path, expected) for each value that a call's arguments or result may have.
+
+    Values of one part and path are alternatives.
+    """
     for key, value in condition.arguments.items():
-        yield "arguments", argument_path(key).pointer, expected_value(value)
+        for expected in expected_values(value):
+            yield "arguments", argument_path(key).pointer, expected
     for path, value in condition.returned.items():
-        yield "result", path, expected_value(value)
+        for expected in expected_values(value):
+            yield "result", path, expected
 
 
 def _conditions(criterion: Criterion) -> Iterator[CriterionCondition]:

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from tracegrade_scoring.relations import put, start
 from tracegrade_scoring.tasks.engine import closed_engine
-from tracegrade_scoring.tasks.expression import columns_read
+from tracegrade_scoring.tasks.expression import as_boolean, columns_read
 
 MAX_SECS: Final = 20.0
 """Of one expression over the attempts of one bucket; more is taken for no answer."""
@@ -118,7 +118,7 @@ def _add(
 
 def _before_steps(engine: duckdb.DuckDBPyConnection, expression: str) -> bool | None:
     """Return the value of an expression over no steps; None for NULL, or if it fails."""
-    row = engine.execute(f"SELECT ({expression})::BOOLEAN FROM steps WHERE FALSE").fetchone()
+    row = engine.execute(f"SELECT {as_boolean(expression)} FROM steps WHERE FALSE").fetchone()
     return row[0] if row else None
 
 
@@ -139,7 +139,7 @@ def _after_steps(
     engine.register("asked_steps", steps)
     try:
         return engine.sql(
-            f"SELECT attempt_of, coalesce(({expression})::BOOLEAN, FALSE) AS holds "
+            f"SELECT attempt_of, coalesce({as_boolean(expression)}, FALSE) AS holds "
             "FROM asked_steps AS steps GROUP BY attempt_of"
         ).to_arrow_table()
     finally:

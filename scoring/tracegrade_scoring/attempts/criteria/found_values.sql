@@ -6,7 +6,8 @@
 --   criterion_values
 --   attempt_tasks
 -- Columns:
---   attempt_id  INTEGER  One row for each attempt_id, call_index, sub_goal, condition, part, path.
+--   attempt_id  INTEGER  One row for each attempt_id, call_index, sub_goal, condition, part, path
+--                        and value that may stand there.
 --   call_index  INTEGER  A call that the condition is about, by tool and status.
 --   sub_goal    VARCHAR  The sub-goal that the criterion belongs to; '' for the task itself.
 --   condition   INTEGER  Which condition of that criterion, from 0.
@@ -19,6 +20,7 @@
 --   pattern     VARCHAR  RE2 that a text must match instead of being equal; NULL if none.
 --   low         DOUBLE   Least number, of a number that need not be equal; NULL if none.
 --   high        DOUBLE   The greatest.
+--   optional    BOOLEAN  There need be nothing at the path.
 -- Order:
 --   none
 SELECT
@@ -43,7 +45,10 @@ SELECT
   END AS expected,
   asked.pattern,
   asked.low,
-  asked.high
+  asked.high,
+  -- Only an object can lack an argument.
+  asked.optional
+  AND (asked.part = 'result' OR (calls.parsed AND starts_with(calls.arguments, '{'))) AS optional
 FROM calls
 INNER JOIN attempt_tasks USING (attempt_id)
 INNER JOIN criterion_values AS asked USING (task_id)

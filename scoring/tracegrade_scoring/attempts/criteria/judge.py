@@ -41,7 +41,8 @@ CONDITIONS: Final = pa.schema(
         ("alternative", INTEGER),
     ]
 )
-# One row per value that a condition asks for, in the `part` (arguments | result) of a call.
+# One row per value that a condition asks for, in the `part` (arguments | result) of a call; those
+# of one part and path are alternatives.
 VALUES: Final = pa.schema(
     [
         *_OWNER,

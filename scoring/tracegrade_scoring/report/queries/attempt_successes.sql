@@ -2,7 +2,7 @@
 --
 -- An attempt is the runs of one task, trial and conversation (its turns); it is correct only if
 -- each turn is. Without a conversation, a trial run twice counts by its later run; without trial
--- and conversation each run is an attempt.
+-- and conversation each run is an attempt. A run that was killed on purpose is none.
 --
 -- Reads:
 --   trajectory_scores
@@ -42,6 +42,7 @@ WITH runs AS (
   WHERE
     trajectory_scores.task_id IS NOT NULL
     AND trajectories.parent_trajectory_id IS NULL
+    AND trajectories.injection IS NULL
 ),
 
 attempts AS (

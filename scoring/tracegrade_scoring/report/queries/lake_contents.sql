@@ -7,6 +7,7 @@
 -- Columns:
 --   spans         BIGINT  Landed spans, resent ones included.
 --   trajectories  BIGINT  Trajectories built from them.
+--   runs          BIGINT  Of these, runs of agents that no other run called.
 --   scored        BIGINT  Trajectories that a scoring run has read.
 --   with_task     BIGINT  Scored trajectories whose task is known.
 -- Order:
@@ -14,6 +15,7 @@
 SELECT
   (SELECT count(*) FROM raw_spans) AS spans,
   (SELECT count(*) FROM trajectories) AS trajectories,
+  (SELECT count(*) FILTER (WHERE parent_trajectory_id IS NULL) FROM trajectories) AS runs,
   (SELECT count(*) FROM trajectory_scores) AS scored,
   (SELECT count(task_id) FROM trajectory_scores) AS with_task
 ORDER BY spans;

@@ -1,7 +1,8 @@
 -- Runs that a later run of the same trial replaced, with the runs of their sub-agents.
 --
 -- Of two runs of one cohort, task and trial the later counts. Where runs name a conversation they
--- are the turns of one attempt, and none is superseded. Source: docs/metrics.md, section 8.2.
+-- are the turns of one attempt, and none is superseded. Killed runs neither count nor supersede.
+-- Source: docs/metrics.md, sections 6.1 and 8.2.
 --
 -- Reads:
 --   trajectory_scores
@@ -27,6 +28,7 @@ WITH RECURSIVE ranked AS (
   INNER JOIN trajectories USING (trajectory_id)
   WHERE
     trajectories.parent_trajectory_id IS NULL
+    AND trajectories.injection IS NULL
     AND trajectories.conversation_id IS NULL
     AND trajectories.trial IS NOT NULL
     AND trajectory_scores.task_id IS NOT NULL

@@ -14,6 +14,7 @@
 --   tool_name       VARCHAR  Never NULL.
 --   identity        INTEGER  Index of the first call with this tool and these arguments.
 --   result          VARCHAR  NULL if it was not captured as a whole.
+--   writes          BOOLEAN  It is known to be a write or destructive, of a tool that exists.
 --   redundant       BOOLEAN  Never NULL.
 -- Order:
 --   none
@@ -29,7 +30,6 @@ WITH sets AS (
   HAVING count(*) > 1
 ),
 
--- What is not known to read may have changed something.
 watched AS (
   SELECT
     attempt_id,
@@ -41,8 +41,9 @@ watched AS (
     if(result_missing, NULL, result) AS result,
     failed,
     content_missing,
-    effect IS NULL OR effect <> 'read' AS may_change,
-    count_if(effect IS NULL OR effect <> 'read') OVER (
+    may_change,
+    may_change AND coalesce(effect IN ('write', 'destructive'), FALSE) AS writes,
+    count_if(may_change) OVER (
       PARTITION BY attempt_id
       ORDER BY call_index
     ) AS changes
@@ -93,6 +94,7 @@ SELECT
   tool_name,
   identity,
   result,
+  writes,
   coalesce(
     changes - may_change::INTEGER
     = if(result IS NULL, at_any, greatest(at_same, at_unknown)),

@@ -20,7 +20,9 @@ WITH needed AS (
     attempt_id,
     call_index
   FROM calls
-  WHERE effect IN ('write', 'destructive')
+  WHERE
+    effect IN ('write', 'destructive')
+    AND may_change
   UNION ALL
   SELECT
     attempt_id,

@@ -1,7 +1,8 @@
 -- Attempts in which an agent went round in circles, and the call that shows it first.
 --
--- Either the same tool, arguments and result three times anywhere in a trajectory, or two or three
--- calls in turn (not all equal in tool and arguments), three times in direct succession.
+-- Either the same tool, arguments and result three times anywhere in a trajectory, or the same
+-- write (tool and arguments) three times in direct succession, or two or three calls in turn (not
+-- all equal in tool and arguments), three times in direct succession.
 -- Source: [Harness], "Failure-mode taxonomy"; docs/metrics.md, section 9.1.
 --
 -- Reads:
@@ -36,6 +37,7 @@ neighbours AS (
     lag(tool_name, 2) OVER own_calls AS tool_2,
     lag(call_index, 1) OVER own_calls AS call_1,
     lag(call_index, 2) OVER own_calls AS call_2,
+    lag(own_index, 2) OVER own_calls AS own_index_2,
     lag(identity, 1) OVER own_calls AS identity_1,
     lag(identity, 2) OVER own_calls AS identity_2,
     coalesce(
@@ -55,6 +57,10 @@ neighbours AS (
 rounds AS (
   SELECT
     *,
+    writes
+    AND own_index - own_index_2 = 2
+    AND identity = identity_1
+    AND identity = identity_2 AS repeats_write,
     identity <> identity_1
     AND count_if(like_second) OVER (
       PARTITION BY attempt_id, trajectory_id
@@ -80,6 +86,16 @@ found AS (
     ) FILTER (WHERE occurrence = 3) AS detail
   FROM counted
   WHERE occurrences >= 3
+  GROUP BY attempt_id
+  UNION ALL
+  SELECT
+    attempt_id,
+    min(call_index) AS call_index,
+    max(call_index) AS last_call,
+    arg_min(concat(tool_name, ' in succession, 3 times with the same arguments'), call_index)
+      AS detail
+  FROM rounds
+  WHERE repeats_write
   GROUP BY attempt_id
   UNION ALL
   SELECT

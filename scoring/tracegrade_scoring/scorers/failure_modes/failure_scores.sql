@@ -3,12 +3,12 @@
 -- Source: [Harness], "Failure-mode taxonomy"; docs/metrics.md, section 9.
 --
 -- Reads:
+--   attempt_graph_faults
 --   attempts
 --   call_totals
 --   calls
 --   cascades
 --   goal_drifts
---   graph_faults
 --   loop_traps
 --   premature_commitments
 --   sub_goal_examples
@@ -57,7 +57,8 @@ measured AS (
     coalesce(goal_drifts.drifted, FALSE) AS drifted,
     goal_drifts.attempt_id IS NOT NULL AS has_aim,
     goal_drifts.attempt_id IS NOT NULL AND goal_drifts.drifted IS NULL AS may_have_drifted,
-    'specification_error: ' || graph_faults.fault AS fault,
+    faults.fault,
+    if(faults.in_variants, faults.fault, NULL) AS variant_fault,
     CASE
       WHEN attempts.ambiguous THEN 'ambiguous_task'
       WHEN NOT attempts.specified THEN 'no_task'
@@ -72,7 +73,7 @@ measured AS (
   LEFT JOIN premature_commitments AS premature USING (attempt_id)
   LEFT JOIN cascades USING (attempt_id)
   LEFT JOIN goal_drifts USING (attempt_id)
-  LEFT JOIN graph_faults USING (task_id)
+  LEFT JOIN attempt_graph_faults AS faults USING (attempt_id)
   LEFT JOIN sub_goal_examples USING (attempt_id)
   LEFT JOIN with_results USING (attempt_id)
 ),
@@ -97,12 +98,12 @@ SELECT
   ) AS premature_commitment,
   mode_score(
     cascaded,
-    if(has_results, NULL, 'no_results'),
-    if(may_have_cascaded, 'content_missing', NULL)
+    if(has_results OR fault IS NOT NULL, NULL, 'no_results'),
+    coalesce(fault, if(may_have_cascaded, 'content_missing', NULL))
   ) AS cascading_error,
   mode_score(
     drifted,
-    if(has_aim OR fault IS NOT NULL, NULL, no_graph),
-    coalesce(fault, if(may_have_drifted, 'content_missing', NULL))
+    if(has_aim OR variant_fault IS NOT NULL, NULL, no_graph),
+    coalesce(variant_fault, if(may_have_drifted, 'content_missing', NULL))
   ) AS goal_drift
 FROM cases;

@@ -69,7 +69,7 @@ reads AS (
   INNER JOIN lists USING (attempt_id)
   WHERE
     lists.writes_only
-    AND calls.effect = 'read'
+    AND NOT calls.may_change
   GROUP BY calls.attempt_id
 ),
 

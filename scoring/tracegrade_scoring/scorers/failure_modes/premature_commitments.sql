@@ -39,7 +39,9 @@ early_calls AS (
   FROM early
   INNER JOIN sub_goal_examples USING (example)
   INNER JOIN calls USING (attempt_id, call_index)
-  WHERE calls.effect IN ('write', 'destructive')
+  WHERE
+    calls.effect IN ('write', 'destructive')
+    AND calls.may_change
 ),
 
 first_calls AS (

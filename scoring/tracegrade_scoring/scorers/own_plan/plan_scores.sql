@@ -15,7 +15,8 @@
 WITH declared AS (
   SELECT
     attempt_id,
-    count(*) = count(plan) AS captured
+    TRUE AS has_plan,
+    min(fault) AS fault  -- content that is missing comes first
   FROM plans
   GROUP BY attempt_id
 ),
@@ -38,13 +39,13 @@ measured AS (
     totals.attempted,
     totals.completed,
     CASE
-      WHEN declared.captured IS NULL THEN 'no_plan'
-      WHEN NOT declared.captured THEN NULL
+      WHEN declared.has_plan IS NULL THEN 'no_plan'
+      WHEN declared.fault IS NOT NULL THEN NULL
       WHEN totals.steps IS NULL THEN 'empty_plan'
       WHEN NOT totals.measurable THEN 'no_attribution'
     END AS nothing,
-    if(NOT declared.captured, 'content_missing', NULL) AS fault,
-    if(declared.captured IS NULL, NULL, 'static') AS source  -- noqa: RF04
+    declared.fault,
+    if(declared.has_plan, 'static', NULL) AS source  -- noqa: RF04
   FROM attempts
   LEFT JOIN declared USING (attempt_id)
   LEFT JOIN totals USING (attempt_id)

@@ -1,6 +1,7 @@
 """Creates the rows and scores of sub-goals, from the relations of the scoring job.
 
-The queries run in this order: which calls serve which sub-goal; which attempts are alike; for one
+The queries run in this order: which sub-goals count by a verdict alone, and what is wrong with
+graphs; which calls serve which sub-goal; which attempts are alike; for one
 example of each, when each condition held, what became of each sub-goal, which variant fits best
 and with what result; the rows; the scores.
 """
@@ -33,7 +34,9 @@ def score(con: duckdb.DuckDBPyConnection) -> None:
             `steps`, `sub_goal_verdicts` and the task relations.
     """
     create_macro(con, "goal_score")
+    materialise(con, "judged_sub_goals")
     create_graph_tables(con)
+    materialise(con, "attempt_graph_faults")
     for name in _STAGES:
         materialise(con, name)
     define(con, "sub_goal_rows")

@@ -29,8 +29,8 @@ WITH without_criterion AS (
   LEFT JOIN sub_goal_verdicts USING (attempt_id, sub_goal)
   WHERE
     sub_goal_examples.attempt_id = sub_goal_examples.example
-    AND graph_nodes.counted
     AND NOT graph_nodes.has_criterion
+    AND (graph_nodes.counted OR sub_goal_verdicts.attempt_id IS NOT NULL)
 ),
 
 serving AS (

@@ -1,4 +1,4 @@
--- The attempts whose task has a usable graph, each by one that shows the same about sub-goals.
+-- The attempts with sub-goals whose variants are known, each by one that shows the same of them.
 --
 -- Many attempts, few that differ in what they show: the same calls at the same places serve the
 -- same sub-goals, and all evidence is the same. What follows is found once, for the example.
@@ -8,6 +8,7 @@
 --   calls
 --   criterion_evidence
 --   graph_nodes
+--   judged_sub_goals
 --   sub_goal_attribution
 --   sub_goal_verdicts
 -- Columns:
@@ -16,13 +17,27 @@
 --   example     INTEGER  The first of the attempts of the same task that show the same.
 -- Order:
 --   none
-WITH counted AS (
+WITH graphs AS (
   SELECT
     task_id,
+    bool_or(counted) AS counted,
     bool_or(served_by_answer) AS asks_answer
   FROM graph_nodes
-  WHERE counted
   GROUP BY task_id
+),
+
+described AS (
+  SELECT
+    attempts.attempt_id,
+    attempts.task_id,
+    attempts.final_answer,
+    graphs.asks_answer
+  FROM attempts
+  INNER JOIN graphs USING (task_id)
+  LEFT JOIN judged_sub_goals USING (attempt_id)
+  WHERE
+    graphs.counted
+    OR judged_sub_goals.attempt_id IS NOT NULL
 ),
 
 -- A call that serves a sub-goal is a number, of which each fact has its own digits.
@@ -62,31 +77,29 @@ verdicts AS (
 -- Answers and verdicts are known at the end, so there it counts when that was.
 ends AS (
   SELECT
-    attempts.attempt_id,
-    any_value(attempts.final_answer IS NOT NULL) AS answered,
+    described.attempt_id,
+    any_value(described.final_answer IS NOT NULL) AS answered,
     count(calls.call_index) AS moment
-  FROM attempts
-  INNER JOIN counted USING (task_id)
+  FROM described
   LEFT JOIN calls USING (attempt_id)
   WHERE
-    counted.asks_answer
-    OR attempts.attempt_id IN (SELECT verdicts.attempt_id FROM verdicts)
-  GROUP BY attempts.attempt_id
+    described.asks_answer
+    OR described.attempt_id IN (SELECT verdicts.attempt_id FROM verdicts)
+  GROUP BY described.attempt_id
 ),
 
 alike AS (
   SELECT
-    attempts.task_id,
-    min(attempts.attempt_id) AS example,
-    list(attempts.attempt_id) AS attempt_ids
-  FROM attempts
-  INNER JOIN counted USING (task_id)
+    described.task_id,
+    min(described.attempt_id) AS example,
+    list(described.attempt_id) AS attempt_ids
+  FROM described
   LEFT JOIN serving USING (attempt_id)
   LEFT JOIN conditions USING (attempt_id)
   LEFT JOIN verdicts USING (attempt_id)
   LEFT JOIN ends USING (attempt_id)
   GROUP BY
-    attempts.task_id,
+    described.task_id,
     serving.calls,
     conditions.evidence,
     verdicts.verdicts,

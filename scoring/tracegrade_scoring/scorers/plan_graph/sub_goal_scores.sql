@@ -4,11 +4,10 @@
 -- docs/metrics.md, section 4.4.
 --
 -- Reads:
+--   attempt_graph_faults
 --   attempts
 --   calls
 --   expression_results
---   graph_faults
---   graph_nodes
 --   graph_variants
 --   sub_goal_attribution
 --   sub_goal_examples
@@ -101,12 +100,6 @@ call_counts AS (
   GROUP BY attempt_id
 ),
 
-described AS (
-  SELECT DISTINCT task_id
-  FROM graph_nodes
-  WHERE counted
-),
-
 -- A criterion's expression can fail on the steps of one attempt.
 failed_expressions AS (
   SELECT DISTINCT attempt_id
@@ -126,7 +119,8 @@ graphs AS (
 
 measured AS (
   SELECT
-    totals.*,
+    totals.* EXCLUDE (unjudged),
+    totals.unjudged OR (sub_goal_variants.unjudged AND NOT sub_goal_variants.settled) AS unjudged,
     sub_goal_variants.settled AND totals.attempts_known AS coverage_known,
     sub_goal_variants.settled AND totals.completions_known AS completion_known,
     graphs.graph
@@ -157,19 +151,19 @@ problems AS (
   SELECT
     attempts.attempt_id,
     CASE
-      WHEN graph_faults.fault IS NOT NULL THEN 'specification_error: ' || graph_faults.fault
+      WHEN attempt_graph_faults.in_variants THEN attempt_graph_faults.fault
       WHEN failed_expressions.attempt_id IS NOT NULL THEN 'expression_failed'
     END AS fault,
     CASE
-      WHEN graph_faults.fault IS NOT NULL OR failed_expressions.attempt_id IS NOT NULL THEN NULL
+      WHEN attempt_graph_faults.in_variants OR failed_expressions.attempt_id IS NOT NULL THEN NULL
       WHEN attempts.ambiguous THEN 'ambiguous_task'
-      WHEN attempts.specified AND described.task_id IS NULL THEN 'no_sub_goals'
+      WHEN attempts.specified AND sub_goal_examples.attempt_id IS NULL THEN 'no_sub_goals'
       WHEN sub_goal_examples.attempt_id IS NULL THEN 'no_task'
     END AS nothing,
+    attempt_graph_faults.fault AS edge_fault,
     sub_goal_examples.example
   FROM attempts
-  LEFT JOIN graph_faults USING (task_id)
-  LEFT JOIN described USING (task_id)
+  LEFT JOIN attempt_graph_faults USING (attempt_id)
   LEFT JOIN failed_expressions ON attempts.attempt_id = failed_expressions.attempt_id
   LEFT JOIN sub_goal_examples ON attempts.attempt_id = sub_goal_examples.attempt_id
 ),
@@ -179,7 +173,13 @@ cases AS (
     list(problems.attempt_id) AS trajectory_ids,
     outcome_examples.outcome,
     coalesce(call_counts.calls, 0) - coalesce(on_plan.calls, 0) AS off_plan_calls,
-    on_plan.known IS FALSE AS off_plan_hidden
+    on_plan.known IS FALSE AS off_plan_hidden,
+    -- What reads dependencies has no score where they have a fault.
+    if(
+      problems.edge_fault IS NULL,
+      NULL,
+      score_of(NULL, NULL, NULL, problems.edge_fault, NULL, 'static')
+    ) AS faulty
   FROM problems
   INNER JOIN outcome_examples USING (example)
   LEFT JOIN on_plan USING (example)
@@ -249,24 +249,32 @@ SELECT
     'no_critical',
     critical_skipped
   ) AS critical_path_skipped,
-  goal_score(
-    with_direct_deps,
-    total - pre_satisfied,
-    completion_known,
-    unjudged,
-    'pre_satisfied',
-    NULL
+  coalesce(
+    faulty,
+    goal_score(
+      with_direct_deps,
+      total - pre_satisfied,
+      completion_known,
+      unjudged,
+      'pre_satisfied',
+      NULL
+    )
   ) AS completion_with_direct_deps,
-  goal_score(
-    with_all_deps,
-    total - pre_satisfied,
-    completion_known,
-    unjudged,
-    'pre_satisfied',
-    NULL
+  coalesce(
+    faulty,
+    goal_score(
+      with_all_deps,
+      total - pre_satisfied,
+      completion_known,
+      unjudged,
+      'pre_satisfied',
+      NULL
+    )
   ) AS completion_with_all_deps,
-  goal_score(violations, dependents, completion_known, unjudged, 'no_dependents', violating)
-    AS dependency_violation,
+  coalesce(
+    faulty,
+    goal_score(violations, dependents, completion_known, unjudged, 'no_dependents', violating)
+  ) AS dependency_violation,
   goal_score(total - attempted, 1, coverage_known, unjudged, NULL, skipped)
     AS sub_goals_skipped,
   goal_score(

@@ -48,7 +48,7 @@ WITH attempt_nodes AS (
   LEFT JOIN sub_goal_verdicts USING (attempt_id, sub_goal)
   WHERE
     sub_goal_examples.attempt_id = sub_goal_examples.example
-    AND graph_nodes.counted
+    AND (graph_nodes.counted OR sub_goal_verdicts.attempt_id IS NOT NULL)
 ),
 
 ends AS (

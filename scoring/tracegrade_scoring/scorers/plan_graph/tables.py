@@ -4,22 +4,24 @@ Its own module because variants and prerequisites need recursion over each disti
 everything about calls stays in SQL.
 
 Makes:
-    graph_faults (from named_graphs): tasks whose graph cannot be used, and why
-    graph_nodes (from task_sub_goals): all sub-goals of the other tasks
-    graph_prerequisites (from named_graphs): what each sub-goal of a variant needs, direct or not
+    graph_faults (from judged_sub_goals, named_graphs): graphs that cannot be used as a whole, why
+    graph_nodes (from task_sub_goals): all sub-goals of tasks whose variants are known
+    graph_prerequisites (from judged_sub_goals, named_graphs): what each sub-goal of a variant
+        needs, direct or not; none where a graph has a fault
     graph_serves (from goal_rules, task_sub_goals): tools that serve each sub-goal
-    graph_variants (from named_graphs): the sub-goals of each variant that count
+    graph_variants (from judged_sub_goals, named_graphs): the sub-goals of each variant that count
 """
 
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from dataclasses import replace
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import duckdb
 import pyarrow as pa
 
-from tracegrade_lake.columns import BOOLEAN, INTEGER, TEXT
+from tracegrade_lake.columns import BOOLEAN, INTEGER, TEXT, TEXTS
 from tracegrade_scoring.attempts.criteria.conditions import (
     AT_END,
     CriterionCondition,
@@ -32,13 +34,17 @@ from tracegrade_scoring.tasks.graph import (
     Graph,
     GraphNode,
     ancestors,
-    fault_of_any,
+    faults,
     prerequisites,
     variants,
 )
 
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
-    "graph_faults": pa.schema([("task_id", TEXT), ("fault", TEXT)]),
+    # `in_variants`: it is not known which variants there are; else only what depends on what.
+    # `judged`: of sub-goals that nothing serves and no criterion tells, those with a verdict.
+    "graph_faults": pa.schema(
+        [("task_id", TEXT), ("judged", TEXTS), ("fault", TEXT), ("in_variants", BOOLEAN)]
+    ),
     "graph_nodes": pa.schema(
         [
             ("task_id", TEXT),
@@ -66,7 +72,13 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
         ]
     ),
     "graph_variants": pa.schema(
-        [("task_id", TEXT), ("variant", INTEGER), ("sub_goal", TEXT), ("graph", TEXT)]
+        [
+            ("task_id", TEXT),
+            ("variant", INTEGER),
+            ("sub_goal", TEXT),
+            ("graph", TEXT),
+            ("judged", TEXTS),
+        ]
     ),
     "graph_prerequisites": pa.schema(
         [
@@ -85,6 +97,8 @@ Rule = tuple[str, Sequence[str] | None]
 """A tool, and the patterns of which its arguments must match one; None: any arguments do."""
 Rules = dict[tuple[str, str], list[Rule]]
 """By task and sub-goal."""
+NamedGraphs: TypeAlias = Mapping[str | None, Graph]
+"""The graphs of a task by name, in file order."""
 
 
 class Goal(NamedTuple):
@@ -103,15 +117,37 @@ def create_graph_tables(con: duckdb.DuckDBPyConnection) -> None:
     rows: Rows = {name: [] for name in SCHEMAS}
     rules = _rules(con)
     graphs = _graphs(con)
+    judged = _judged(con)
     for task_id, goals in _goals(con).items():
         named = graphs[task_id]
-        if found := fault_of_any(list(named.values())):
-            rows["graph_faults"].append((task_id, f"task '{task_id}': {found.fact}"))
-        else:
+        count = 0
+        for names in ((), *judged[task_id]):
+            count += _add_graphs(rows, (task_id, names, count), _with_judged(named, names))
+        if count:
             _add_goals(rows, goals, rules)
-            _add_variants(rows, task_id, named)
     for name, schema in SCHEMAS.items():
         put(con, name, table(schema, rows[name]))
+
+
+def _judged(con: duckdb.DuckDBPyConnection) -> dict[str, list[tuple[str, ...]]]:
+    """Return the sets of sub-goals of each task that only verdicts of some attempt count."""
+    found: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for task_id, names in con.sql(
+        "SELECT DISTINCT task_id, sub_goals FROM judged_sub_goals ORDER BY ALL"
+    ).fetchall():
+        found[task_id].append(tuple(names))
+    return found
+
+
+def _with_judged(graphs: NamedGraphs, names: Sequence[str]) -> NamedGraphs:
+    """Return the graphs of a task in which these sub-goals count too."""
+    return {
+        graph: {
+            name: replace(node, counted=node.counted or name in names)
+            for name, node in nodes.items()
+        }
+        for graph, nodes in graphs.items()
+    }
 
 
 def _rules(con: duckdb.DuckDBPyConnection) -> Rules:
@@ -133,7 +169,7 @@ def _goals(con: duckdb.DuckDBPyConnection) -> dict[str, list[Goal]]:
     return goals
 
 
-def _graphs(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str | None, Graph]]:
+def _graphs(con: duckdb.DuckDBPyConnection) -> dict[str, NamedGraphs]:
     """Return the graphs of each task by name, in file order."""
     graphs: dict[str, dict[str | None, dict[str, GraphNode]]] = defaultdict(dict)
     for task_id, graph, _, _, name, deps, any_of, counted in con.sql(
@@ -152,15 +188,16 @@ def _add_goals(rows: Rows, goals: Iterable[Goal], rules: Rules) -> None:
         implied = () if has_rules else _implied_rules(found)
         asks_judge = any(condition.kind == "judge" for condition in found)
         by_answer = not has_rules and serves_by_answer(goal.success)
+        counted = bool(found) or has_rules
         rows["graph_nodes"].append(
             (
                 *goal[:5],
-                bool(found) or has_rules,
+                counted,
                 goal.success is not None,
                 all(condition.kind not in AT_END for condition in found),
                 by_answer,
                 asks_judge,
-                asks_judge and not (has_rules or implied or by_answer),
+                not counted or (asks_judge and not (has_rules or implied or by_answer)),
                 sum(condition.any_of is None for condition in found) or 1,
             )
         )
@@ -173,14 +210,36 @@ def _implied_rules(found: Iterable[CriterionCondition]) -> Sequence[Rule]:
     return [(tool, None) for tool in tools if tool is not None]
 
 
-def _add_variants(rows: Rows, task_id: str, graphs: Mapping[str | None, Graph]) -> None:
-    """Add the variants of all graphs of a task, numbered in file order."""
-    found = ((graph, variant) for graph in graphs for variant in variants(graphs[graph]))
-    for number, (name_of_graph, variant) in enumerate(found):
+def _add_graphs(rows: Rows, of: tuple[str, Sequence[str], int], graphs: NamedGraphs) -> int:
+    """Add what is wrong with the graphs of a task, and their variants as far as these are known.
+
+    Args:
+        rows: Of each table.
+        of: The task, which of its sub-goals count by a verdict alone, and the number of the first
+            variant; they are numbered in file order.
+        graphs: With these sub-goals counted.
+
+    Returns:
+        How many variants there are; 0 if that is not known.
+    """
+    task_id, judged, first = of
+    found = [fault for each in faults(list(graphs.values())) for fault in each]
+    if found:
+        fact = f"task '{task_id}': {'; '.join(fault.fact for fault in found)}"
+        in_variants = any(fault.in_variants for fault in found)
+        rows["graph_faults"].append((task_id, judged, fact, in_variants))
+        if in_variants:
+            return 0
+    every = [(graph, variant) for graph in graphs for variant in variants(graphs[graph])]
+    for number, (name_of_graph, variant) in enumerate(every, first):
         direct = prerequisites(graphs[name_of_graph], variant)
-        rows["graph_variants"] += ((task_id, number, name, name_of_graph) for name in direct)
-        rows["graph_prerequisites"] += (
-            (task_id, number, name, dep, dep in direct[name])
-            for name, deps in ancestors(direct).items()
-            for dep in sorted(deps)
+        rows["graph_variants"] += (
+            (task_id, number, name, name_of_graph, judged) for name in direct
         )
+        if not found:
+            rows["graph_prerequisites"] += (
+                (task_id, number, name, dep, dep in direct[name])
+                for name, deps in ancestors(direct).items()
+                for dep in sorted(deps)
+            )
+    return len(every)

@@ -23,6 +23,7 @@ WITH variants AS (
     task_id,
     count(*) AS sub_goals
   FROM graph_variants
+  WHERE judged = []
   GROUP BY task_id, variant
 ),
 

@@ -22,7 +22,8 @@
 WITH planned AS (
   SELECT
     attempt_id,
-    count(*) = count(plan) AS captured
+    TRUE AS has_plan,
+    min(fault) AS fault  -- content that is missing comes first
   FROM plans
   GROUP BY attempt_id
 ),
@@ -79,9 +80,9 @@ changed_lists AS (
 measured AS (
   SELECT
     attempts.attempt_id,
-    if(planned.captured IS NULL, 'no_plan', NULL) AS nothing,
-    if(NOT planned.captured, 'content_missing', NULL) AS fault,
-    if(planned.captured IS NULL, NULL, 'static') AS source,  -- noqa: RF04
+    if(planned.has_plan, NULL, 'no_plan') AS nothing,
+    planned.fault,
+    if(planned.has_plan, 'static', NULL) AS source,  -- noqa: RF04
     coalesce(replanned.replans, 0)::DOUBLE AS replans,
     coalesce(replanned.reactive, 0)::DOUBLE AS reactive,
     coalesce(made.calls, 0)::DOUBLE AS calls,

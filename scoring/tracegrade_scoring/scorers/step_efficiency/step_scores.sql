@@ -13,7 +13,8 @@
 --   tasks
 -- Columns:
 --   trajectory_ids   INTEGER[]  Attempts whose scores are equal; each is in one row.
---   success          SCORE      1 or 0. Its source is who says so.
+--   success          SCORE      1 or 0. Its source is who says so; label: verdicts_disagree where
+--                               verdicts of that source said yes and no.
 --   actual_steps     SCORE      A count.
 --   step_efficiency  SCORE      Label: 'extra_steps: N' where the optimum is 0. Its source:
 --                               annotated | expected.
@@ -43,6 +44,7 @@ counted AS (
     attempts.success,
     attempts.success_source,
     successes.verifier_failed,
+    successes.disagree,
     attempts.ambiguous,
     attempts.specified,
     coalesce(if(tasks.count_steps = 'all', step_counts.steps, call_counts.calls), 0) AS actual,
@@ -96,7 +98,7 @@ SELECT
     1,
     if(success IS NULL AND error IS NULL, 'success_unknown', NULL),
     error,
-    NULL,
+    if(disagree, 'verdicts_disagree', NULL),
     if(success IS NULL OR error IS NOT NULL, NULL, success_source)
   ) AS success,
   score_of(actual, 1, NULL, NULL, NULL, 'static') AS actual_steps,

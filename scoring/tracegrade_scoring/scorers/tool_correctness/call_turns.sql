@@ -1,7 +1,7 @@
 -- The turn of each call of an attempt with expectations, and whether tool correctness grades it.
 --
--- Where only the list of writes is complete, calls of effect read are left out. Turns are those of
--- the root; a sub-agent's calls belong to the one in which they were made.
+-- Where only the list of writes is complete, calls that change nothing are left out. Turns are
+-- those of the root; a sub-agent's calls belong to the one in which they were made.
 -- Source: docs/metrics.md, section 2.1.
 --
 -- Reads:
@@ -37,7 +37,7 @@ SELECT
   calls.attempt_id,
   calls.call_index,
   -1 AS turn,
-  NOT expecting.writes_only OR coalesce(calls.effect <> 'read', TRUE) AS graded
+  NOT expecting.writes_only OR calls.may_change AS graded
 FROM calls
 INNER JOIN expecting USING (attempt_id)
 WHERE NOT expecting.by_turn
@@ -52,7 +52,7 @@ SELECT
     ),
     0
   ) AS turn,
-  NOT expecting.writes_only OR coalesce(calls.effect <> 'read', TRUE) AS graded
+  NOT expecting.writes_only OR calls.may_change AS graded
 FROM calls
 INNER JOIN expecting USING (attempt_id)
 WHERE expecting.by_turn;

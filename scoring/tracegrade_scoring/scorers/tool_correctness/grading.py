@@ -15,10 +15,7 @@ from functools import lru_cache
 from math import lcm
 from typing import Final, NamedTuple, TypeAlias
 
-from tracegrade_scoring.scorers.tool_correctness.assignment import (
-    largest_assignment,
-    largest_matching,
-)
+from tracegrade_scoring.attempts.assignment import largest_assignment, largest_matching
 
 Fits: TypeAlias = dict[int, int | None]
 """How like one call's arguments are to those of each expectation; None where none are stated.

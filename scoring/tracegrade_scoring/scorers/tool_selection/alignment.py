@@ -1,17 +1,21 @@
-"""Aligns the decision points of an attempt with what its task expects, in order, at least cost.
+"""Aligns the decision points of an attempt with what its task expects, at least cost.
 
-Pure, and asked once for each *distinct* problem: many attempts pose the same one. A problem is a
-text (see `alignment_problems.sql`): how many expectations and decision points there are, and which
-of them fit each other, or are named as one.
+In order, or as they fit best where the task says that order does not matter. Pure, and asked once
+for each *distinct* problem: many attempts pose the same one. A problem is a text (see
+`alignment_problems.sql`): how many expectations and decision points there are, and which of them
+fit each other, or are named as one.
 
 Source: docs/metrics.md, section 1.2. Costs: tool and arguments as expected 0, other arguments 1,
 another tool 3 (only where the list is complete), a point or an expectation that stays alone 2.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from operator import itemgetter
 from typing import Final, NamedTuple
+
+from tracegrade_scoring.attempts.assignment import best_pairs
 
 ALONE: Final = 2
 OTHER_TOOL: Final = 3
@@ -27,7 +31,10 @@ class AlignedPair(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A decision point, what was expected there, or both; each counted from 0."""
+    """A decision point, what was expected there, or both; each counted from 0.
+
+    Neither, where no call was expected and none was made.
+    """
 
     point: int | None
     """None where the expectation was missed."""
@@ -37,9 +44,14 @@ class Decision(NamedTuple):
     """The tool is one that is expected there."""
 
 
+NO_CALL: Final = Decision(None, None, tool_fits=False)
+"""The right decision where the complete list of expectations is empty."""
+
+
 class _Problem(NamedTuple):
     expected: int
     made: int
+    in_order: bool
     other_tool: int
     """What a pair costs whose tool does not fit."""
     costs: dict[tuple[int, int], int]
@@ -56,6 +68,8 @@ def decisions(problem: str) -> tuple[Decision, ...]:
     A missed expectation stands after the last point that met an earlier one.
     """
     read = _read(problem)
+    if not read.expected and not read.made:
+        return (NO_CALL,)
     met = read.named | _aligned(read)
     alone = set(range(read.made)).difference(met.values())
     found = [(point, False, Decision(point, None, False)) for point in alone]
@@ -82,8 +96,9 @@ def _read(problem: str) -> _Problem:
             named.setdefault(expectation, point)
         else:
             costs[point, expectation] = int(letter)
-    other_tool = OTHER_TOOL if expected.endswith("!") else NEVER
-    return _Problem(int(expected.rstrip("!")), int(made), other_tool, costs, named)
+    other_tool = OTHER_TOOL if "!" in expected else NEVER
+    in_order = "~" not in expected
+    return _Problem(int(expected.rstrip("!~")), int(made), in_order, other_tool, costs, named)
 
 
 def _aligned(problem: _Problem) -> dict[int, int]:
@@ -92,7 +107,8 @@ def _aligned(problem: _Problem) -> dict[int, int]:
     points = [i for i in range(problem.made) if i not in taken]
     expectations = [j for j in range(problem.expected) if j not in problem.named]
     costs = [[problem.costs.get((i, j), problem.other_tool) for j in expectations] for i in points]
-    return {expectations[pair.expectation]: points[pair.point] for pair in align(costs)}
+    pairs = align(costs) if problem.in_order else assign(costs)
+    return {expectations[pair.expectation]: points[pair.point] for pair in pairs}
 
 
 def align(costs: Sequence[Sequence[int]]) -> list[AlignedPair]:
@@ -131,3 +147,49 @@ def _least_costs(costs: Sequence[Sequence[int]]) -> list[list[int]]:
             current.append(here)
         least.append(current)
     return least
+
+
+def assign(costs: Sequence[Sequence[int]]) -> list[AlignedPair]:
+    """Return the pairs of the cheapest assignment, in the order of the points; order is free.
+
+    Of equally cheap ones: going back from the last point, it is left alone if that can be, else it
+    is paired with the last expectation that it can be paired with.
+
+    Args:
+        costs: What each point (row) costs beside each expectation (column).
+    """
+    points = _first_of_equals(costs)
+    if not points:
+        return []
+    gains = [
+        [_gain(costs[i], j, place, len(points)) for place, i in enumerate(points)]
+        for j in range(len(costs[0]))
+    ]
+    return sorted(AlignedPair(points[pair.column], pair.row) for pair in best_pairs(gains))
+
+
+def _gain(costs: Sequence[int], expectation: int, place: int, places: int) -> int:
+    """Return what a pair saves beside leaving both alone, and below it what the rule of ties says.
+
+    Its digits, one for each point, are what the point costs: nothing alone, the less the later the
+    expectation.
+    """
+    saved, base = 2 * ALONE - costs[expectation], len(costs) + 1
+    if saved <= 0:
+        return 0
+    gain: int = saved * base**places - (len(costs) - expectation) * base**place
+    return gain
+
+
+def _first_of_equals(costs: Sequence[Sequence[int]]) -> list[int]:
+    """Return the points that can be paired: of equal costs the first, one for each expectation.
+
+    The rule of ties leaves the others alone.
+    """
+    seen = Counter[tuple[int, ...]]()
+    found = []
+    for i, row in enumerate(map(tuple, costs)):
+        seen[row] += 1
+        if seen[row] <= len(row):
+            found.append(i)
+    return found

@@ -1,9 +1,10 @@
 -- What is to be aligned in each attempt, as a text in which equal problems are equal.
 --
--- First the number of expectations, with '!' where their list is complete, then that of decision
--- points, then each point beside an expectation that it may stand for, in order: point:position/0
--- where tool and arguments fit, /1 where the tool alone does, /n where the span names it. Unknown
--- arguments fit nothing. Source: docs/metrics.md, section 1.2.
+-- First the number of expectations, with '!' where their list is complete and '~' where their
+-- order does not matter, then that of decision points, then each point beside an expectation that
+-- it may stand for, in order: point:position/0 where tool and arguments fit, /1 where the tool
+-- alone does, /n where the span names it. Unknown arguments fit nothing. An empty list that is
+-- complete is a problem without calls too. Source: docs/metrics.md, section 1.2.
 --
 -- Reads:
 --   attempts
@@ -13,8 +14,9 @@
 --   task_expected
 --   tasks
 -- Columns:
---   attempt_id  INTEGER    One row for each attempt with a decision point or an expectation.
---   problem     VARCHAR    E.g. '2! 3 0:0/1 2:0/0'.
+--   attempt_id  INTEGER    One row for each attempt with a decision point or an expectation, be it
+--                          that no call is made.
+--   problem     VARCHAR    E.g. '2!~ 3 0:0/1 2:0/0'.
 --   points      INTEGER[]  The first call of each point, in order; NULL if there are none.
 -- Order:
 --   attempt_id
@@ -76,6 +78,8 @@ posed AS (
     attempts.attempt_id,
     coalesce(tasks.expected_count, 0) AS expected,
     if(tasks.expected_complete = 'true', '!', '') AS complete,
+    if(tasks.sequence_matters, '', '~') AS free_order,
+    coalesce(tasks.has_expected AND tasks.expected_complete = 'true', FALSE) AS expects_no_others,
     first_calls.points,
     sorted_pairs.pairs
   FROM attempts
@@ -88,7 +92,7 @@ SELECT
   attempt_id,
   concat_ws(
     ' ',
-    concat(expected, complete),
+    concat(expected, complete, free_order),
     coalesce(len(points), 0),
     array_to_string(
       list_transform(
@@ -109,4 +113,5 @@ FROM posed
 WHERE
   points IS NOT NULL
   OR expected > 0
+  OR expects_no_others
 ORDER BY attempt_id;

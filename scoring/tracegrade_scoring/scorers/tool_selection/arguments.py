@@ -18,6 +18,7 @@ import jsonschema_rs
 import orjson
 import pyarrow as pa
 
+from tracegrade_queries.build.nesting import MAX_DEPTH, is_too_deep
 from tracegrade_scoring.relations import define, materialise, put
 from tracegrade_scoring.sql import unordered
 
@@ -45,29 +46,45 @@ def validate_arguments(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def first_fault(validator: jsonschema_rs.Validator | None, arguments: str | None) -> str | None:
-    """Return what is first found wrong with arguments (JSON; None if they are none), or None.
+    """Return what is first found wrong with arguments, or None; of None nothing is known.
 
     With a schema that cannot be used (None), only arguments that are not JSON are wrong.
     """
     if arguments is None:
-        return "they are not JSON"
-    if validator is None:
         return None
+    if is_too_deep(arguments):
+        return f"they are nested deeper than {MAX_DEPTH} levels"
     try:
         value = _read(arguments)
-        if validator.is_valid(value):
-            return None
-        return next(iter(validator.iter_errors(value))).message[:MAX_MESSAGE_CHARS]
-    except (RecursionError, ValueError):
-        return "they are nested too deeply, or hold half a character"
+    except UnicodeEncodeError:
+        return "they hold half a character"
+    except ValueError:
+        return "they are not JSON"
+    if validator is None or validator.is_valid(value):
+        return None
+    return next(iter(validator.iter_errors(value))).message[:MAX_MESSAGE_CHARS]
 
 
 def _read(arguments: str) -> Any:
-    """Return the value of a JSON text; numbers beyond the range of doubles stay exact."""
+    """Return the value of a JSON text; numbers that are no double or short integer stay exact.
+
+    Raises:
+        UnicodeEncodeError: A text or key of it has no UTF-8, so not every reader takes it.
+        ValueError: It is not JSON.
+    """
     try:
         return orjson.loads(arguments)
     except orjson.JSONDecodeError:
-        return json.loads(arguments, parse_float=Decimal)
+        value = json.loads(
+            arguments, parse_float=Decimal, parse_int=Decimal, parse_constant=_refuse_constant
+        )
+        json.dumps(value, default=str, ensure_ascii=False).encode()
+        return value
+
+
+def _refuse_constant(constant: str) -> Any:
+    msg = f"{constant} is not JSON"
+    raise ValueError(msg)
 
 
 def _validator(schema: str) -> jsonschema_rs.Validator | None:

@@ -13,7 +13,7 @@
 --   call_index       INTEGER  The call.
 --   schema_index     INTEGER  As of argument_schemas.
 --   content_missing  BOOLEAN  The arguments were not captured.
---   arguments        VARCHAR  Canonical JSON; NULL if not captured or no JSON.
+--   arguments        VARCHAR  Canonical JSON, else as sent; NULL if not captured.
 -- Order:
 --   attempt_id, call_index
 WITH carried AS (
@@ -38,7 +38,7 @@ SELECT
   calls.call_index,
   coalesce(carried.schema_index, registered.schema_index) AS schema_index,
   calls.content_missing,
-  if(calls.parsed AND NOT calls.content_missing, calls.arguments, NULL) AS arguments
+  if(calls.content_missing, NULL, calls.arguments) AS arguments
 FROM calls
 LEFT JOIN offers ON calls.trajectory_id = offers.trajectory_id
 LEFT JOIN carried ON offers.offer = carried.offer AND calls.tool_name = carried.tool_name

@@ -1,10 +1,11 @@
 -- What needs no task: allowed tools, valid arguments, and destructive calls that could be avoided.
 --
--- Each trajectory is judged by its own calls, sub-agents by theirs.
+-- Each trajectory is judged by its own calls, sub-agents by theirs; killed runs are not judged.
 -- Source: [Triangle], "Measuring TSA" (its shortcut without an expert trace); docs/metrics.md,
 -- section 1.4.
 --
 -- Reads:
+--   attempt_members
 --   call_totals
 --   task_tools
 --   trajectories
@@ -34,6 +35,7 @@ cases AS (
     totals.avoidable,
     registry.has_registry
   FROM trajectories
+  SEMI JOIN attempt_members ON trajectories.trajectory_id = attempt_members.trajectory_id
   CROSS JOIN registry
   LEFT JOIN call_totals AS totals ON trajectories.trajectory_id = totals.trajectory_id
   GROUP BY ALL

@@ -47,7 +47,8 @@ judged AS (
     END AS allowed,
     validity.attempt_id IS NOT NULL AS has_schema,
     validity.valid,
-    calls.effect = 'destructive' AND avoidable_tools.tool_name IS NOT NULL AS avoidable
+    calls.effect = 'destructive' AND calls.may_change AND avoidable_tools.tool_name IS NOT NULL
+      AS avoidable
   FROM calls
   CROSS JOIN registry
   LEFT JOIN task_tools ON calls.tool_name = task_tools.tool_name

@@ -11,8 +11,8 @@
 -- Columns:
 --   attempt_id      INTEGER  The root trajectory.
 --   decision_index  INTEGER  Dense from 0; one row for each attempt_id and decision_index.
---   call_index      INTEGER  The first call; NULL where missed.
---   calls           INTEGER  Calls of the point; 0 where missed.
+--   call_index      INTEGER  The first call; NULL where missed, or where none was to be made.
+--   calls           INTEGER  Calls of the point; 0 where none was made.
 --   position        INTEGER  The expectation, from 0 in the task file; NULL if there is none.
 --   tool_fits       BOOLEAN  The tool is the expected one, an accepted one, or of the effect.
 -- Order:

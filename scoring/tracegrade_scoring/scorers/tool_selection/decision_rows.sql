@@ -3,7 +3,7 @@
 -- Source: [Triangle], "Tool-Selection Accuracy" (criteria a, b and c, first picks only);
 -- docs/metrics.md, section 1.3. A criterion is NULL where it does not apply. Unknown is not wrong:
 -- a pick is wrong as soon as one criterion fails, and unknown only if none fails and b cannot be
--- read.
+-- read. Where no call was expected and none was made, that is one right decision.
 --
 -- Reads:
 --   attempts
@@ -19,18 +19,18 @@
 --   trajectory_id    INTEGER    The attempt.
 --   decision_index   INTEGER    Dense from 0; one row for each trajectory_id and decision_index.
 --   decision         VARCHAR    The task's name for it, else the span's; NULL if neither names it.
---   picked_tool      VARCHAR    NULL where missed.
+--   picked_tool      VARCHAR    NULL where no call was made.
 --   expected_tool    VARCHAR    NULL if none is expected there, or any of an effect.
 --   correct          BOOLEAN    NULL if not counted, or if it cannot be known.
 --   failed_criteria  VARCHAR[]  Of a (tool), b (arguments) and c (a better one was offered).
 --   criteria         VARCHAR[]  Those that applied.
---   step_index       INTEGER    Of the first call in its trajectory; NULL where missed.
---   span_id          VARCHAR    Of the first call; NULL where missed.
+--   step_index       INTEGER    Of the first call in its trajectory; NULL where none was made.
+--   span_id          VARCHAR    Of the first call; NULL where none was made.
 --   reason           VARCHAR    Why it is wrong, unknown or not counted; NULL if correct.
 --   missed           BOOLEAN    Expected, but no call was made for it.
 --   counted          BOOLEAN    It is in the denominator.
---   calls            INTEGER    Calls of the point; 0 where missed.
---   call_index       INTEGER    Of the first call in the attempt; NULL where missed.
+--   calls            INTEGER    Calls of the point; 0 where none was made.
+--   call_index       INTEGER    Of the first call in the attempt; NULL where none was made.
 --   unknown_because  VARCHAR    content_missing | input_unbound, where correct cannot be known.
 -- Order:
 --   trajectory_id, decision_index
@@ -214,10 +214,37 @@ missed AS (
   WHERE points.call_index IS NULL
 ),
 
+no_calls AS (
+  SELECT
+    points.attempt_id,
+    points.decision_index,
+    NULL AS decision,
+    NULL AS picked_tool,
+    NULL AS expected_tool,
+    if(endings.ending IS NULL, TRUE, NULL) AS correct,
+    [] AS failed_criteria,
+    ['a'] AS criteria,
+    NULL AS step_index,
+    NULL AS span_id,
+    'no call was made or expected, but the run ended early: ' || endings.ending AS reason,
+    FALSE AS missed,
+    endings.ending IS NULL AS counted,
+    points.calls,
+    NULL AS call_index,
+    NULL AS unknown_because
+  FROM decision_points AS points
+  LEFT JOIN endings ON points.attempt_id = endings.trajectory_id
+  WHERE
+    points.call_index IS NULL
+    AND points.position IS NULL
+),
+
 rows AS (
   FROM made
   UNION ALL
   FROM missed
+  UNION ALL
+  FROM no_calls
 )
 
 SELECT

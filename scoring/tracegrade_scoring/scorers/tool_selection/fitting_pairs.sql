@@ -18,10 +18,11 @@
 --   unknown_because  VARCHAR  content_missing | input_unbound; NULL if arguments_fit is known.
 --   wrong_argument   VARCHAR  The first key, by name, that does not fit; NULL if none.
 --   found            VARCHAR  Its JSON; NULL if missing.
---   expected           VARCHAR  JSON that was expected there.
+--   expected         VARCHAR  JSON that was expected there.
 --   equal            BIGINT   Top-level keys that fit at every place given in them; NULL if the
 --                             task states no arguments, or where it cannot be known.
---   keys             BIGINT   Top-level keys of either; 0 if there are none. NULL where equal is.
+--   keys             BIGINT   Top-level keys of either, without those that may be absent and are;
+--                             0 if there are none. NULL where equal is.
 -- Order:
 --   none
 WITH named AS (
@@ -121,6 +122,9 @@ compared AS (
     given.pattern,
     given.low,
     given.high,
+    given.rule,
+    -- Only an object can lack an argument.
+    given.optional AND coalesce(starts_with(stated.arguments, '{'), FALSE) AS optional,
     json_extract(stated.arguments, given.pointer)::VARCHAR AS found,
     CASE
       WHEN given.input IS NULL THEN given.value
@@ -135,7 +139,17 @@ compared AS (
     ON stated.attempt_id = bound.attempt_id AND given.input = bound.name
 ),
 
--- Read twice, and else it would be computed twice.
+alternatives AS (
+  SELECT
+    *,
+    CASE
+      WHEN NOT content_missing
+        THEN matches_expected(found, expected, pattern, low, high, optional)
+    END AS fits
+  FROM compared
+),
+
+-- Read more than once, and else it would be computed as often.
 judged AS MATERIALIZED (
   SELECT
     attempt_id,
@@ -145,9 +159,44 @@ judged AS MATERIALIZED (
     name,
     found,
     expected,
-    CASE WHEN NOT content_missing THEN matches_expected(found, expected, pattern, low, high) END
-      AS fits
-  FROM compared
+    fits,
+    FALSE AS absent
+  FROM alternatives
+  WHERE rule IS NULL
+  UNION ALL
+  -- One of the alternatives at a place is enough.
+  SELECT
+    attempt_id,
+    call_index,
+    position,
+    key,
+    name,
+    any_value(found) AS found,
+    any_value(rule) AS expected,
+    CASE WHEN bool_or(fits) THEN TRUE WHEN count(fits) = count(*) THEN FALSE END AS fits,
+    bool_or(optional AND found IS NULL AND NOT content_missing) AS absent
+  FROM alternatives
+  WHERE rule IS NOT NULL
+  GROUP BY attempt_id, call_index, position, key, name
+),
+
+-- Arguments that may be absent and are: they count on neither side.
+absences AS (
+  SELECT
+    absent.attempt_id,
+    absent.call_index,
+    absent.position,
+    list(DISTINCT absent.name) AS names
+  FROM judged AS absent
+  ANTI JOIN judged AS present
+    ON
+      absent.attempt_id = present.attempt_id
+      AND absent.call_index = present.call_index
+      AND absent.position = present.position
+      AND absent.name = present.name
+      AND NOT present.absent
+  WHERE absent.absent
+  GROUP BY absent.attempt_id, absent.call_index, absent.position
 ),
 
 differing AS (
@@ -173,6 +222,29 @@ unknown AS (
   WHERE fits IS NULL
 ),
 
+listed AS (
+  SELECT
+    stated.*,
+    coalesce(json_keys(stated.arguments), []) AS made_names,
+    coalesce(absences.names, []) AS absent_names
+  FROM stated
+  LEFT JOIN absences USING (attempt_id, call_index, position)
+),
+
+counted AS (
+  SELECT
+    *,
+    if(
+      len(absent_names) = 0,
+      names,
+      list_filter(
+        names,
+        LAMBDA name: NOT list_contains(absent_names, name) OR list_contains(made_names, name)
+      )
+    ) AS counted_names
+  FROM listed
+),
+
 measured AS (
   SELECT
     stated.attempt_id,
@@ -189,15 +261,15 @@ measured AS (
     differing.expected,
     if(
       unknown.attempt_id IS NULL AND NOT stated.content_missing,
-      len(stated.names) - coalesce(differing.unequal, 0),
+      len(stated.counted_names) - coalesce(differing.unequal, 0),
       NULL
     ) AS equal,
     -- A value that is not an object has nothing in common with one.
     greatest(
       if(stated.arguments = '{}', 0, 1),
-      list_unique(coalesce(json_keys(stated.arguments), []) || stated.names)::BIGINT
+      list_unique(stated.made_names || stated.counted_names)::BIGINT
     ) AS keys
-  FROM stated
+  FROM counted AS stated
   LEFT JOIN differing USING (attempt_id, call_index, position)
   LEFT JOIN unknown USING (attempt_id, call_index, position)
 )

@@ -1,7 +1,7 @@
 """The definitions of docs/metrics.md, section 4, slow and plain: loops over steps, no SQL.
 
 Unknown is None. A moment is -1 before the first call, i after call i, and the number of calls for
-the end, when the answer is given. What it shares with the project is the normal form of a text.
+the end, when the answer is given. `plain_plans.py` has replanning and agents' own plans.
 """
 
 import json
@@ -9,16 +9,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import chain, pairwise, product
 from operator import add
 from typing import Any
 
-from tracegrade_scoring.attempts.plan_steps import normal_text
+from .plain_graph import Goals, Graph, Variant, graphs_of
 
 Known = bool | None
 Result = tuple[str, Any, Any]
-Goals = Mapping[str, Mapping[str, Any]]
-Variant = tuple[frozenset[str], Mapping[str, int]]
 
 EXPRESSIONS: Mapping[str, Callable[[int], bool]] = {
     "count(*) < 3": lambda steps: steps < 3,
@@ -46,6 +43,8 @@ class Attempt:
     steps: list[Call | list[Any] | None] = field(default_factory=list)
     """A list is a plan, None a plan that was not captured."""
     answer: str | None = None
+    verdicts: dict[str, Known] = field(default_factory=dict)
+    """On sub-goals; None: whoever judged could not tell."""
 
     @property
     def calls(self) -> list[Call]:
@@ -75,87 +74,6 @@ def some(values: Iterable[Known]) -> Known:
     """Return whether any holds; unknown if an unknown one decides."""
     found = list(values)
     return True if True in found else None if None in found else False
-
-
-class Graph:
-    """A task's sub-goals: `goals` is the mapping `sub_goals` of a task file."""
-
-    def __init__(self, goals: Goals) -> None:
-        self.goals = goals
-        self.counted = [n for n, g in goals.items() if g.get("serves") or g.get("success")]
-        self.variants = [] if self._bad_reference() else self._variants()
-
-    def faulty(self) -> bool:
-        """Return whether the graph is a specification error."""
-        if self._bad_reference() or not 0 < len(self.variants) <= 256:
-            return True
-        edges = (self._deps, self._members)
-        loose = any(name in self._closure(name, to) for name in self.goals for to in edges)
-        return loose or any(map(self._cyclic, self.variants))
-
-    def _bad_reference(self) -> bool:
-        return any(
-            other not in self.goals
-            for goal in self.goals.values()
-            for other in chain(goal.get("deps", []), *goal.get("any_of", []))
-        )
-
-    def _members(self, name: str) -> list[str]:
-        return list(chain(*self.goals[name].get("any_of", [])))
-
-    def _deps(self, name: str) -> list[str]:
-        return list(self.goals[name].get("deps", []))
-
-    @staticmethod
-    def _closure(name: str, edges: Callable[[str], Iterable[str]]) -> set[str]:
-        found: set[str] = set()
-        new = set(edges(name))
-        while new:
-            found |= new
-            new = {other for known in new for other in edges(known)} - found
-        return found
-
-    def _cyclic(self, variant: Variant) -> bool:
-        return any(name in self.ancestors(name, variant) for name in variant[0])
-
-    def _variants(self) -> list[Variant]:
-        paths = {name: goal.get("any_of", []) for name, goal in self.goals.items()}
-        inside = {name for group in paths.values() for path in group for name in path}
-        owners = [name for name, group in paths.items() if group]
-        found: list[Variant] = []
-        for choice in product(*(range(len(paths[owner])) for owner in owners)):
-            chosen = dict(zip(owners, choice, strict=True))
-            nodes = {name for name in self.goals if name not in inside}
-            for _ in self.goals:
-                nodes |= {m for o in owners if o in nodes for m in paths[o][chosen[o]]}
-            active = {owner: chosen[owner] for owner in owners if owner in nodes}
-            if (frozenset(nodes), active) not in found:
-                found.append((frozenset(nodes), active))
-        return found
-
-    def chosen(self, name: str, variant: Variant) -> list[str]:
-        """Return the members of the path chosen for a sub-goal."""
-        active = variant[1]
-        return list(self.goals[name]["any_of"][active[name]]) if name in active else []
-
-    def direct(self, name: str, variant: Variant) -> set[str]:
-        """Return the counted sub-goals that one directly requires in a variant."""
-
-        def behind(other: str) -> list[str]:
-            if other not in variant[0] or other in self.counted:
-                return []
-            below = self._closure(other, lambda o: self.chosen(o, variant))
-            members = [] if name in below else self.chosen(other, variant)
-            return [*self._deps(other), *members]
-
-        reached = set(self._deps(name))
-        for _ in self.goals:
-            reached |= {further for other in reached for further in behind(other)}
-        return {other for other in reached if other in self.counted and other in variant[0]}
-
-    def ancestors(self, name: str, variant: Variant) -> set[str]:
-        """Return all counted sub-goals that one requires in a variant."""
-        return self._closure(name, lambda other: self.direct(other, variant))
 
 
 class Attribution:
@@ -195,6 +113,7 @@ class Judge:
         self.end = len(self.calls)
         self.attribution = Attribution(goals, self.calls)
         self.criterion: Mapping[str, Any] | None = self.goal.get("success")
+        self.judged = self.criterion is None and name in attempt.verdicts
         moments = range(-1, self.end + 1)
         self.attempted = some(self._acts())
         self.started = next((t for t in moments if some(self._acts(t)) is True), None)
@@ -210,7 +129,7 @@ class Judge:
         lost = None if self.holds_at_end is None else not self.holds_at_end
         self.regressed = every([self.ever, lost])
         self.met = some([self.completed, every([self.pre_satisfied, self.holds_at_end])])
-        self.by_step = "sql" not in json.dumps(self.criterion)
+        self.by_step = "sql" not in json.dumps(self.criterion) and not self.judged
 
     def _acts(self, moment: int | None = None) -> list[Known]:
         """Return whether each action until a moment serves the sub-goal."""
@@ -218,11 +137,23 @@ class Judge:
         acts = [self.attribution.serves(call, self.name) for call in self.calls[: until + 1]]
         asks_answer = served_by_answer(self.criterion or {})
         answered = asks_answer and not self.goal.get("serves") and self.attempt.answer is not None
-        return [*acts, answered and until == self.end]
+        at_end: list[Known] = [answered and until == self.end]
+        if self.judged and until == self.end and self.verdict is True:
+            at_end.append(True)
+        elif self.judged and not self.goal.get("serves"):
+            at_end.append(None)  # whoever failed may have tried or not
+        return [*acts, *at_end]
+
+    @property
+    def verdict(self) -> Known:
+        """What was said of it."""
+        return self.attempt.verdicts[self.name]
 
     def holds(self, moment: int) -> Known:
         """Return whether the criterion holds at a moment."""
         calls = self.calls[: moment + 1]
+        if self.judged:
+            return self.verdict if moment == self.end else False
         if self.criterion is None:
             good = [call for call in calls if not call.failed]
             return some(self.attribution.serves(call, self.name) for call in good)
@@ -304,38 +235,35 @@ def same(value: Any, other: Any) -> bool:
     return isinstance(value, bool) == isinstance(other, bool) and bool(value == other)
 
 
-def graphs_of(task: Mapping[str, Any]) -> list[Graph]:
-    """Return the plan graphs of a task: those that it names, else that of its sub-goals."""
-    goals = task["sub_goals"]
-    if not task.get("graphs"):
-        return [Graph(goals)]
-    return [
-        Graph({name: {**goals[name], **nodes[name]} for name in goals if name in nodes})
-        for nodes in task["graphs"].values()
-    ]
-
-
 def sub_goal_scores(
     task: Mapping[str, Any], attempt: Attempt
 ) -> tuple[dict[str, Result], dict[str, dict[str, Any]]]:
     """Return (status, numerator, denominator) of each metric, and the rows by sub-goal."""
-    goals, graphs = task["sub_goals"], graphs_of(task)
-    if any(graph.faulty() for graph in graphs) or sum(len(g.variants) for g in graphs) > 256:
+    goals, graphs = task["sub_goals"], graphs_of(task, attempt.verdicts)
+    if any(g.without_variants() for g in graphs) or sum(len(g.variants) for g in graphs) > 256:
         return dict.fromkeys(METRICS, ("error", None, None)), {}
-    counted = Graph({name: {**goal, "any_of": [], "deps": []} for name, goal in goals.items()})
+    plain = {name: {**goal, "any_of": [], "deps": []} for name, goal in goals.items()}
+    counted = Graph(plain, attempt.verdicts)
     if not counted.counted:
         return dict.fromkeys(METRICS, ("not_applicable", None, None)), {}
     judged = {name: Judge(goals, name, attempt) for name in counted.counted}
     usable = [(g, v) for g in graphs for v in g.variants if v[0] & set(g.counted)]
-    graph, variant = min(
-        usable,
-        key=lambda each: _rank(
-            [(goals[n], judged[n]) for n in each[0].counted if n in each[1][0]]
-        ),
-    )
+    ranks = [_rank([(goals[n], judged[n]) for n in g.counted if n in v[0]]) for g, v in usable]
+    graph, variant = usable[ranks.index(min(ranks))]
+    ordered = not any(graph.without_order() for graph in graphs)
+    if not ordered:
+        graph = Graph({name: {**goal, "deps": []} for name, goal in graph.goals.items()})
+        graph.counted = [name for name in judged if name in graph.goals]
     rows = {n: _row(graph, variant, judged, n) for n in graph.counted if n in variant[0]}
-    known = all(j.attempted is not None and j.completed is not None for j in judged.values())
-    scores = _scores(rows, settled=len(usable) == 1 or known)
+    states = judged.values()
+    known = all(j.attempted is not None and j.completed is not None for j in states)
+    by_completion = sum(rank[0] == min(ranks)[0] for rank in ranks) == 1 and all(
+        j.completed is not None for j in states
+    )
+    scores = _scores(rows, settled=len(usable) == 1 or known or by_completion, states=states)
+    if not ordered:
+        scores |= dict.fromkeys(OF_ORDER, ("error", None, None))
+        rows = {name: row | dict.fromkeys(ROW_OF_ORDER) for name, row in rows.items()}
     scores["off_plan_calls"] = _off_plan(goals, attempt.calls)
     return scores, rows
 
@@ -369,6 +297,9 @@ def _row(
         "attribution": _attribution(judge, [n for n in graph.counted if n in variant[0]]),
         "pre_satisfied": judge.pre_satisfied,
         "dependent": every([bool(direct), judge.ever]),
+        "completion_source": (
+            "judge" if judge.judged else "rule" if judge.criterion is not None else "status"
+        ),
     }
 
 
@@ -401,6 +332,8 @@ def _off_plan(goals: Goals, calls: Sequence[Call]) -> Result:
     return ("error", None, None) if None in served else ("scored", served.count(False), 1)
 
 
+OF_ORDER = ("completion_with_direct_deps", "completion_with_all_deps", "dependency_violation")
+ROW_OF_ORDER = ("deps_met", "all_deps_met", "dependency_violation")
 COVERAGE = ("sub_goal_coverage", "sub_goal_coverage_weighted", "critical_path_skipped")
 METRICS = (
     *COVERAGE,
@@ -418,17 +351,22 @@ METRICS = (
 )
 
 
-def _scores(rows: Goals, *, settled: bool) -> dict[str, Result]:
+def _scores(rows: Goals, *, settled: bool, states: Iterable[Judge]) -> dict[str, Result]:
     nodes = list(rows.values())
     attempts_known = settled and all(row["attempted"] is not None for row in nodes)
     judged = ("completed", "ever_completed", "dependency_violation")
     known = settled and all(row[key] is not None for row in nodes for key in judged)
     needs = dict.fromkeys((*COVERAGE, "sub_goals_skipped"), attempts_known)
     needs["sub_goals_failed_inside"] = attempts_known and known
-    return {
+    scores = {
         metric: score(numerator, denominator, needs.get(metric, known))
         for metric, (numerator, denominator) in _fractions(nodes).items()
     }
+    open_verdicts = [j.name for j in states if j.judged and None in (j.attempted, j.completed)]
+    if not any(name in rows or not settled for name in open_verdicts):
+        return scores
+    unknown = {metric for metric, found in scores.items() if found[0] == "error"}
+    return scores | dict.fromkeys(unknown, ("not_applicable", None, None))
 
 
 def _fractions(nodes: Sequence[Mapping[str, Any]]) -> dict[str, tuple[float, float]]:
@@ -474,144 +412,3 @@ def score(numerator: float, denominator: float, known: bool) -> Result:
     if denominator == 0:
         return ("not_applicable", None, None)
     return ("scored", numerator, denominator)
-
-
-def plan_scores(attempt: Attempt) -> dict[str, Result]:
-    """Return the replanning scores and those of the attempt's own plan."""
-    metrics = (*REPLANNING, "plan_coverage", "plan_completion")
-    if not attempt.plans:
-        return dict.fromkeys(metrics, ("not_applicable", None, None))
-    if any(plan is None for _, plan in attempt.plans):
-        return dict.fromkeys(metrics, ("error", None, None))
-    plans = [(calls, plan or []) for calls, plan in attempt.plans]
-    return {**_replanning(attempt.calls, plans), **_own_plan(attempt.calls, plans)}
-
-
-REPLANNING = (
-    "replans",
-    "replans_per_100_calls",
-    "replans_reactive",
-    "replans_spontaneous",
-    "replan_given_failure",
-    "replans_source_text",
-)
-
-
-def _replanning(
-    calls: Sequence[Call], plans: Sequence[tuple[int, list[Any]]]
-) -> dict[str, Result]:
-    replans = []
-    for (since, before), (until, after) in pairwise(plans):
-        between = calls[since:until]
-        if is_replan(before, after, between):
-            replans.append((until, any(call.failed for call in between)))
-    failures = [i for i, call in enumerate(calls) if call.failed]
-    answered = [i for i in failures if any(until == i + 1 for until, _ in replans)]
-    lists = [plan for _, plan in plans if plan]
-    changes = sum(a != b for a, b in pairwise(lists))
-    reactive = sum(failed for _, failed in replans)
-    counts = (len(replans), reactive, len(replans) - reactive, changes)
-    return {
-        "replans": score(counts[0], 1, True),
-        "replans_reactive": score(counts[1], 1, True),
-        "replans_spontaneous": score(counts[2], 1, True),
-        "replans_source_text": score(counts[3], 1, True),
-        "replans_per_100_calls": score(counts[0], len(calls) / 100, True),
-        "replan_given_failure": score(len(answered), len(failures), True),
-    }
-
-
-def is_replan(before: Sequence[Any], after: Sequence[Any], between: Sequence[Call]) -> bool:
-    """Return whether the steps that remain were changed."""
-    pairs = matched(before, after)
-    marks = any(step.get("status") for step in (*before, *after))
-    good = [call for call in between if not call.failed]
-    gone = set()
-    for i, step in enumerate(before):
-        by_call = any(
-            (call.sub_goal is not None and call.sub_goal == step.get("id"))
-            or call.tool == step.get("tool")
-            for call in good
-        )
-        ends = step.get("status") == "completed" if marks else by_call
-        if ends or (i in pairs and after[pairs[i]].get("status") == "completed"):
-            gone.add(i)
-    kept = [pairs.get(i) for i in range(len(before)) if i not in gone]
-    gone_after = {pairs[i] for i in gone if i in pairs}
-    left = [
-        j
-        for j, step in enumerate(after)
-        if j not in gone_after and step.get("status") != "completed"
-    ]
-    return kept != left
-
-
-def matched(before: Sequence[Any], after: Sequence[Any]) -> dict[int, int]:
-    """Return which step of `after` each of `before` is."""
-    pairs: dict[int, int] = {}
-
-    def free(j: int) -> bool:
-        return j not in pairs.values()
-
-    def text(step: Any) -> str:
-        return normal_text(step.get("text", ""))
-
-    for key in (lambda step: step.get("id"), text):
-        for i, step in enumerate(before):
-            same_key = [j for j, s in enumerate(after) if free(j) and key(s) == key(step)]
-            if i not in pairs and key(step) and same_key:
-                pairs[i] = same_key[0]
-    while True:
-        candidates = [
-            (-likeness(text(step), text(other)), i, j)
-            for i, step in enumerate(before)
-            for j, other in enumerate(after)
-            if i not in pairs and free(j) and step.get("status") != "completed"
-        ]
-        best = min(candidates, default=(0.0, 0, 0))
-        if best[0] > -0.5:
-            return pairs
-        pairs[best[1]] = best[2]
-
-
-def likeness(text: str, other: str) -> float:
-    """Return the Jaccard similarity of the words of two texts."""
-    words, others = set(text.split()), set(other.split())
-    return len(words & others) / len(words | others) if words | others else 0.0
-
-
-def _own_plan(calls: Sequence[Call], plans: Sequence[tuple[int, list[Any]]]) -> dict[str, Result]:
-    graph = next(((i, since, plan) for i, (since, plan) in enumerate(plans) if plan), None)
-    if graph is None:
-        return dict.fromkeys(("plan_coverage", "plan_completion"), ("not_applicable", None, None))
-    index, since, first = graph
-    ids = {step.get("id") for step in first} - {None}
-    marked = any(step.get("status") for _, plan in plans for step in plan)
-    named = any(call.sub_goal is not None for call in calls)
-    attempted = completed = 0
-    for i, step in enumerate(first):
-        own = [
-            call
-            for call in calls[since:]
-            if (
-                call.sub_goal == step.get("id")
-                if call.sub_goal in ids
-                else call.tool == step.get("tool")
-            )
-        ]
-        states = [step.get("status")]
-        for _, plan in plans[index + 1 :]:
-            pairs = matched(first, plan)
-            states.append(plan[pairs[i]].get("status") if i in pairs else None)
-        marks = [state for state in states if state]
-        begun = any(mark != "pending" for mark in marks)
-        attempted += bool(own) or begun
-        ended = bool(marks) and marks[-1] == "completed"
-        completed += ended or any(not call.failed for call in own)
-    measurable = marked or any(step.get("tool") or (step.get("id") and named) for step in first)
-    if not measurable:
-        return dict.fromkeys(("plan_coverage", "plan_completion"), ("not_applicable", None, None))
-    return {
-        "plan_coverage": ("scored", attempted, len(first)),
-        "plan_completion": ("scored", completed, len(first)),
-    }

@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import duckdb
-from tests.scoring.build import Row, connection, prepared, score_rows, specification
+from tests.scoring.build import (
+    Row,
+    call,
+    connection,
+    prepared,
+    score_rows,
+    specification,
+    trajectory,
+)
 
 from tracegrade_scoring.scorers import plan_graph, replanning
 
@@ -47,6 +55,54 @@ def score(
     """Return the scores of these trajectories against a task file's text."""
     with connection(steps, trajectories, verdicts) as con:
         return graph_scores(prepared(con, specification(tasks)))
+
+
+def one(
+    goals: str,
+    calls: Sequence[str | Mapping[str, Any]],
+    verdicts: Sequence[Row] = (),
+    **columns: Any,
+) -> Scored:
+    """Score one attempt at one task; a call is its tool, or its columns."""
+    tasks = f"tasks:\n  x:\n    sub_goals:\n{goals}"
+    steps = []
+    for i, made in enumerate(calls):
+        given = {"tool_name": made} if isinstance(made, str) else made
+        steps.append(call("t1", i, **given))
+    return score(tasks, steps, [trajectory("t1", task_id="x", **columns)], verdicts)
+
+
+class Tried(NamedTuple):
+    """One attempt at one task, as `one` takes it."""
+
+    goals: str
+    calls: Sequence[str | Mapping[str, Any]]
+    columns: Mapping[str, Any] = {}
+
+
+def several(*attempts: Tried) -> list[Scored]:
+    """Score attempts at tasks of their own at once, which is as good as one by one and faster."""
+    tried = {f"x{i}": each for i, each in enumerate(attempts)}
+    tasks = "".join(f"\n  {name}:\n    sub_goals:\n{each.goals}" for name, each in tried.items())
+    steps = [
+        call(name, i, **({"tool_name": made} if isinstance(made, str) else made))
+        for name, each in tried.items()
+        for i, made in enumerate(each.calls)
+    ]
+    runs = [trajectory(name, task_id=name, **each.columns) for name, each in tried.items()]
+    found = score(f"tasks:{tasks}", steps, runs)
+    return [
+        Scored(
+            {("t1", metric): score for (of, metric), score in found.scores.items() if of == name},
+            {("t1", goal): row for (of, goal), row in found.sub_goals.items() if of == name},
+        )
+        for name in tried
+    ]
+
+
+def goal(**columns: Any) -> Mapping[str, Any]:
+    """Return the columns of a call."""
+    return columns
 
 
 def graph_scores(con: duckdb.DuckDBPyConnection) -> Scored:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.scoring.build import Row, call, trajectory
 
-from . import plain
+from . import plain, plain_plans
 from .scored import plan, score
 
 TASKS = 150
@@ -32,7 +32,7 @@ def random_goals(random: Random) -> dict[str, Any]:
             "weight": random.choice((0.1, 0.2, 0.7, 1.0, 3.0)),
             "deps": [dep for dep in earlier if random.random() < 0.3],
         }
-        if random.random() < 0.75:
+        if random.random() < 0.7:
             goals[name]["serves"] = random_rules(random)
         if random.random() < 0.5:
             goals[name]["success"] = random_criterion(random)
@@ -104,7 +104,12 @@ def random_attempt(random: Random) -> plain.Attempt:
         random_plan(random, blind) if random.random() < 0.3 else random_call(random, blind)
         for _ in range(random.randint(0, 9))
     ]
-    return plain.Attempt(steps, random.choice((None, "done.", "sorry")))
+    answer = random.choice((None, "done.", "sorry"))
+    judged = GOALS if random.random() < 0.4 else ()
+    verdicts = {
+        name: random.choice((True, True, False, None)) for name in judged if random.random() < 0.5
+    }
+    return plain.Attempt(steps, answer, verdicts)
 
 
 def random_call(random: Random, blind: float) -> plain.Call:
@@ -161,6 +166,18 @@ def rows(trajectory_id: str, attempt: plain.Attempt) -> list[Row]:
     ]
 
 
+def verdict_rows(trajectory_id: str, attempt: plain.Attempt) -> list[Row]:
+    """Return the verdicts on the sub-goals of an attempt as rows of the lake."""
+    labels = {True: "yes", False: "no", None: "error"}
+    return [
+        {
+            **{"trajectory_id": trajectory_id, "subject": "sub_goal", "sub_goal": name},
+            **{"source": "judge", "label": labels[said]},
+        }
+        for name, said in attempt.verdicts.items()
+    ]
+
+
 @settings(max_examples=examples(5), phases=[Phase.generate])
 @given(st.integers(min_value=0))
 def test_job_agrees_with_the_definition(seed: int) -> None:
@@ -179,11 +196,12 @@ def test_job_agrees_with_the_definition(seed: int) -> None:
             trajectory(name, task_id=task_id, final_answer=attempt.answer)
             for name, (task_id, attempt) in attempts.items()
         ],
+        [row for name, (_, attempt) in attempts.items() for row in verdict_rows(name, attempt)],
     )
     wanted_scores, wanted_rows = {}, {}
     for name, (task_id, attempt) in attempts.items():
         scores, sub_goals = plain.sub_goal_scores(tasks[task_id], attempt)
-        for metric, wanted in {**scores, **plain.plan_scores(attempt)}.items():
+        for metric, wanted in {**scores, **plain_plans.plan_scores(attempt)}.items():
             wanted_scores[name, metric] = wanted
         for sub_goal, row in sub_goals.items():
             wanted_rows[name, sub_goal] = row

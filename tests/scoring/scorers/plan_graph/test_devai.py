@@ -51,15 +51,15 @@ def lake(files: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Lake:
     return lake
 
 
-def scored(lake: Lake, files: list[Path], *, self_loops: bool) -> Scored:
-    """Score the runs against graphs in which a judge is asked for each requirement."""
+def scored(lake: Lake, files: list[Path], *, self_loops: bool, asks: bool = True) -> Scored:
+    """Score the runs against graphs in which a judge is asked for each requirement, or nobody."""
     tasks: dict[str, Any] = {}
     for file in files:
         task = json.loads(file.read_text(encoding="utf-8"))
         tasks[task["name"]] = {
             "sub_goals": {
                 str(r["requirement_id"]): {
-                    "success": {"judge": r["criteria"]},
+                    **({"success": {"judge": r["criteria"]}} if asks else {}),
                     "deps": [
                         str(dep)
                         for dep in r["prerequisites"]
@@ -110,10 +110,29 @@ def test_coverage_needs_more_than_verdicts_of_failure(without_self_loops: Scored
     assert {s.reason for s in found if s.status != "scored"} == {"not_judged"}
 
 
-def test_self_loops_spoil_their_own_task_alone(lake: Lake, files: list[Path]) -> None:
-    """Task 45 depends on itself as published: its scores are errors that name it."""
-    scores = scored(lake, files, self_loops=True).scores
-    errors = {t: s.reason or "" for (t, _), s in scores.items() if s.status == "error"}
+def test_verdicts_need_no_criterion(
+    lake: Lake, files: list[Path], without_self_loops: Scored
+) -> None:
+    """Requirements of which a task file says nothing but their names are scored the same."""
+    untold = scored(lake, files, self_loops=False, asks=False)
 
-    ((_, reason),) = errors.items()
-    assert "task '45_" in reason
+    assert untold.scores == without_self_loops.scores
+
+
+def test_self_loops_spoil_the_order_of_their_own_task(
+    lake: Lake, files: list[Path], without_self_loops: Scored
+) -> None:
+    """Task 45 depends on itself, twice, as published: what reads no order is scored."""
+    scores = scored(lake, files, self_loops=True).scores
+    errors = {key: s.reason or "" for key, s in scores.items() if s.status == "error"}
+
+    assert {metric for _, metric in errors} == {
+        "completion_with_direct_deps",
+        "completion_with_all_deps",
+        "dependency_violation",
+    }
+    (reason,) = set(errors.values())
+    assert reason.startswith("specification_error: task '45_")
+    assert [walk in reason for walk in ("3 -> 3", "4 -> 4")] == [True, True]
+    others = {key: score for key, score in scores.items() if key not in errors}
+    assert others == {key: without_self_loops.scores[key] for key in others}

@@ -69,6 +69,17 @@ def test_plan_that_was_not_captured_is_an_error() -> None:
         assert found[metric] == (None, None, None, "error", None, "content_missing")
 
 
+def test_plan_whose_words_hold_no_list_is_an_error_of_its_own() -> None:
+    """It was captured, so that capturing more would not help; what is missing comes first."""
+    words = {**plan("t1", 1, None), "content": "I will look it up, then pay."}
+    found = scored(plan("t1", 0, ["a"]), words, call("t1", 2, "t", status="error"))
+    both = scored(plan("t1", 0, None), words)
+
+    for metric in (*METRICS, "plan_coverage", "plan_completion"):
+        assert found[metric] == (None, None, None, "error", None, "plan_unreadable")
+        assert both[metric] == (None, None, None, "error", None, "content_missing")
+
+
 def test_nothing_to_divide_by() -> None:
     """No call and no failure leave the shares without a value; counts are 0."""
     found = scored(plan("t1", 0, ["a"]))

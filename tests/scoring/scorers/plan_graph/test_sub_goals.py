@@ -1,12 +1,9 @@
 """Sub-goal scores on cases that can be counted by hand."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 import pytest
 from tests.scoring.build import call, trajectory
 
-from .scored import Scored, plan, score
+from .scored import Scored, Tried, goal, one, score, several
 
 # The customer-support flow of [Plan graph].
 SUPPORT = """
@@ -21,21 +18,6 @@ tasks:
       refund:   {serves: [issue_refund], deps: [eligible], critical: true}
       confirm:  {serves: [send], deps: [refund]}
 """
-
-
-def one(goals: str, calls: Sequence[str | Mapping[str, Any]], **columns: Any) -> Scored:
-    """Score one attempt at one task; a call is its tool, or its columns."""
-    tasks = f"tasks:\n  x:\n    sub_goals:\n{goals}"
-    steps = []
-    for i, made in enumerate(calls):
-        given = {"tool_name": made} if isinstance(made, str) else made
-        steps.append(call("t1", i, **given))
-    return score(tasks, steps, [trajectory("t1", task_id="x", **columns)])
-
-
-def goal(**columns: Any) -> Mapping[str, Any]:
-    """Return the columns of a call."""
-    return columns
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +82,7 @@ def test_row_of_a_sub_goal(support: Scored) -> None:
         "dependency_violation": True,
         "attribution": "rule",
         "completion_source": "status",
+        "verdicts_disagree": False,
         "first_completed": 2,
         "pre_satisfied": False,
         "dependent": True,
@@ -129,35 +112,6 @@ def test_no_task_is_not_applicable() -> None:
     assert no_critical["critical_path_skipped"].status == "not_applicable"
 
 
-@pytest.mark.parametrize(
-    ("goals", "fact"),
-    [
-        ("      a: {serves: [t], deps: [b]}\n      b: {serves: [u], deps: [a]}", "a -> b -> a"),
-        ("      a: {serves: [t], deps: [a]}", "a -> a"),
-        ("      a: {serves: [t], deps: [z]}", "unknown sub-goal 'z'"),
-        ("      a: {any_of: [[a]]}", "any_of of its sub-goals form a cycle: a -> a"),
-        (
-            "      c: {any_of: [[a]]}\n      a: {serves: [t], deps: [b]}\n"
-            "      b: {serves: [u], deps: [c]}",
-            "a -> b -> a",
-        ),
-    ],
-)
-def test_faulty_graph_is_an_error_that_names_the_task(goals: str, fact: str) -> None:
-    """A graph that cannot be used makes its task's scores errors, and those of no other task."""
-    tasks = f"tasks:\n  x:\n    sub_goals:\n{goals}\n  y:\n    sub_goals: {{a: {{serves: [t]}}}}"
-    attempts = [trajectory("t1", task_id="x"), trajectory("t2", task_id="y")]
-
-    scored = score(tasks, [call("t1", 0, "t"), call("t2", 0, "t")], attempts)
-
-    found = scored["sub_goal_completion"]
-    assert found.status == "error"
-    assert (found.reason or "").startswith("specification_error: task 'x': ")
-    assert fact in (found.reason or "")
-    assert scored.scores["t2", "sub_goal_completion"].value == 1
-    assert {trajectory_id for trajectory_id, _ in scored.sub_goals} == {"t2"}
-
-
 def test_expression_that_fails_on_real_steps_is_an_error() -> None:
     """An expression that cannot be run over the steps of one attempt spoils no other."""
     tasks = """
@@ -171,20 +125,6 @@ tasks:
 
     assert scored["sub_goal_completion"][3:] == ("error", None, "expression_failed")
     assert scored.scores["t2", "sub_goal_completion"].value == 1
-
-
-def test_more_than_256_variants_is_an_error() -> None:
-    """Nine groups of two paths are one too many; eight are allowed."""
-
-    def groups(count: int) -> str:
-        return "\n".join(
-            f"      g{i}: {{any_of: [[a{i}], [b{i}]]}}\n      a{i}: {{serves: [t]}}\n"
-            f"      b{i}: {{serves: [u]}}"
-            for i in range(count)
-        )
-
-    assert "more than 256 variants" in (one(groups(9), ["t"])["sub_goal_coverage"].reason or "")
-    assert one(groups(8), ["t"])["sub_goal_coverage"].value == 1
 
 
 def test_span_names_the_sub_goal_before_rules_do() -> None:
@@ -204,17 +144,20 @@ def test_call_of_two_sub_goals_is_ambiguous() -> None:
     """A call that rules give to two sub-goals serves both, and the rows say so."""
     goals = "      a: {serves: [t]}\n      b: {serves: [t, u]}"
 
-    assert one(goals, ["t"]).sub_goal("a")["attribution"] == "ambiguous"
-    assert one(goals, ["t", "u"]).sub_goal("b")["attribution"] == "rule"
+    alone, beside = several(Tried(goals, ["t"]), Tried(goals, ["t", "u"]))
+
+    assert alone.sub_goal("a")["attribution"] == "ambiguous"
+    assert beside.sub_goal("b")["attribution"] == "rule"
 
 
 def test_rule_may_ask_for_arguments() -> None:
     """An argument pattern decides; arguments that were not captured leave it open."""
     goals = '      a: {serves: [{tool: t, arguments: \'"city":"Paris"\'}]}'
 
-    paris = one(goals, [goal(tool_name="t", arguments='{"city":"Paris"}')])
-    rome = one(goals, [goal(tool_name="t", arguments='{"city":"Rome"}')])
-    unseen = one(goals, [goal(tool_name="t", arguments=None)])
+    asked = ('{"city":"Paris"}', '{"city":"Rome"}', None)
+    paris, rome, unseen = several(
+        *(Tried(goals, [goal(tool_name="t", arguments=each)]) for each in asked)
+    )
 
     assert paris["sub_goal_coverage"].value == 1
     assert rome["sub_goal_coverage"].value == 0
@@ -236,33 +179,42 @@ def test_state_can_be_lost_again() -> None:
     assert scored["sub_goals_failed_inside"].value == 1
 
 
-@pytest.mark.parametrize(
-    ("wanted", "result", "completed"),
-    [
-        ("1", '{"n":1.0}', True),
-        ("1", '{"n":true}', False),
-        ("null", '{"n":null}', True),
-        ("null", "{}", False),
-        ("{b: 1, a: [2]}", '{"n":{"a":[2.0],"b":1}}', True),
-        ("'1'", '{"n":1}', False),
-        ("1", "n = 1", False),
-    ],
-)
-def test_results_are_compared_by_type(wanted: str, result: str, completed: bool) -> None:
+RESULTS = [
+    ("1", '{"n":1.0}', True),
+    ("1", '{"n":true}', False),
+    ("null", '{"n":null}', True),
+    ("null", "{}", False),
+    ("{b: 1, a: [2]}", '{"n":{"a":[2.0],"b":1}}', True),
+    ("'1'", '{"n":1}', False),
+    ("1", "n = 1", False),
+]
+"""The value that a task wants, a result, and whether it has that value."""
+
+
+@pytest.fixture(scope="module")
+def compared() -> list[Scored]:
+    """The scores of all RESULTS."""
+    goals = "      a: {serves: [t], success: {tool: t, result: {$.n: %s}}}"
+    return several(
+        *(
+            Tried(goals % wanted, [goal(tool_name="t", result=result)])
+            for wanted, result, _ in RESULTS
+        )
+    )
+
+
+@pytest.mark.parametrize("case", range(len(RESULTS)), ids=lambda i: str(RESULTS[i][:2]))
+def test_results_are_compared_by_type(compared: list[Scored], case: int) -> None:
     """Values in results are equal by rule 0.5: typed, recursive, keys in any order."""
-    goals = f"      a: {{serves: [t], success: {{tool: t, result: {{$.n: {wanted}}}}}}}"
-
-    scored = one(goals, [goal(tool_name="t", result=result)])
-
-    assert scored.sub_goal("a")["completed"] is completed
+    assert compared[case].sub_goal("a")["completed"] is RESULTS[case][2]
 
 
 def test_result_that_was_not_captured_is_an_error() -> None:
     """Completion that needs a lost result is an error; coverage does not need it."""
     goals = "      a: {serves: [t], success: {tool: t, result: {$.n: 1}}}"
 
-    lost = one(goals, ["t"])
-    found_elsewhere = one(goals, ["t", goal(tool_name="t", result='{"n":1}')])
+    found = goal(tool_name="t", result='{"n":1}')
+    lost, found_elsewhere = several(Tried(goals, ["t"]), Tried(goals, ["t", found]))
 
     assert lost["sub_goal_completion"][3:] == ("error", None, "content_missing")
     assert lost["sub_goal_coverage"].value == 1
@@ -270,16 +222,14 @@ def test_result_that_was_not_captured_is_an_error() -> None:
     assert found_elsewhere["sub_goal_completion"].value == 1
 
 
-@pytest.mark.parametrize(
-    ("flag", "completed"), [("truncated", True), ("result_truncated", None), ("redacted", True)]
-)
-def test_only_a_result_cut_short_is_unknown(flag: str, completed: bool | None) -> None:
+def test_only_a_result_cut_short_is_unknown() -> None:
     """What is missing of the arguments says nothing about the result, and the other way round."""
     goals = "      a: {serves: [t], success: {tool: t, result: {$.n: 1}}}"
+    flags = ("truncated", "result_truncated", "redacted")
 
-    cut = one(goals, [goal(tool_name="t", result='{"n":1}', flags=[flag])])
-
-    assert cut.sub_goal("a")["completed"] is completed
+    cut = [goal(tool_name="t", result='{"n":1}', flags=[flag]) for flag in flags]
+    found = several(*(Tried(goals, [each]) for each in cut))
+    assert [each.sub_goal("a")["completed"] for each in found] == [True, None, True]
 
 
 def test_expression_that_is_null_does_not_hold() -> None:
@@ -303,17 +253,20 @@ def test_expected_failure_can_be_the_criterion() -> None:
     """`status: error` asks for a call that failed."""
     goals = "      a: {serves: [t], success: {tool: t, status: error}}"
 
-    assert one(goals, [goal(tool_name="t", status="error")])["sub_goal_completion"].value == 1
-    assert one(goals, ["t"])["sub_goal_completion"].value == 0
+    failed = goal(tool_name="t", status="error")
+
+    found = several(Tried(goals, [failed]), Tried(goals, ["t"]))
+    assert [each["sub_goal_completion"].value for each in found] == [1, 0]
 
 
 def test_answer_serves_a_sub_goal_that_asks_for_it() -> None:
     """The final answer is the action where the criterion asks for it and names no tool."""
     goals = "      a: {success: {answer: '(?i)refunded'}}\n      b: {serves: [t], deps: [a]}"
 
-    right = one(goals, ["t"], final_answer="Refunded.")
-    wrong = one(goals, ["t"], final_answer="Sorry.")
-    silent = one(goals, ["t"])
+    answers = ("Refunded.", "Sorry.", None)
+    right, wrong, silent = several(
+        *(Tried(goals, ["t"], {"final_answer": each}) for each in answers)
+    )
 
     assert right.sub_goal("a")["completed"] is True
     assert right.sub_goal("b")["dependency_violation"] is True
@@ -321,10 +274,7 @@ def test_answer_serves_a_sub_goal_that_asks_for_it() -> None:
     assert silent.sub_goal("a")["attempted"] is False
 
 
-@pytest.mark.parametrize(
-    ("asked", "completed"), [("refund c-7", True), ("refund c-8", False), ("hello", None)]
-)
-def test_answer_may_have_to_hold_a_bound_value(asked: str, completed: bool | None) -> None:
+def test_answer_may_have_to_hold_a_bound_value() -> None:
     """`{input: NAME}` is found as it is in the answer; what is not bound is unknown."""
     tasks = r"""
 tasks:
@@ -332,9 +282,14 @@ tasks:
     match: {user_input: '(?P<who>c-\d+)'}
     sub_goals: {tell: {success: {answer: {input: who}}}}
 """
-    run = trajectory("t1", task_id="x", user_input=asked, final_answer="Refunded c-7.")
+    completed = {"refund c-7": True, "refund c-8": False, "hello": None}
+    runs = [
+        trajectory(asked, task_id="x", user_input=asked, final_answer="Refunded c-7.")
+        for asked in completed
+    ]
 
-    assert score(tasks, [], [run]).sub_goal("tell")["completed"] is completed
+    found = score(tasks, [], runs).sub_goals
+    assert {asked: row["completed"] for (asked, _), row in found.items()} == completed
 
 
 def test_what_held_before_is_counted_apart() -> None:
@@ -351,94 +306,6 @@ def test_what_held_before_is_counted_apart() -> None:
     assert scored["critical_path_completion"].reason == "pre_satisfied"
     assert scored["completion_with_direct_deps"].value == 1
     assert scored.sub_goal("next")["dependency_violation"] is False
-
-
-ALTERNATIVES = """
-      lookup:   {serves: [search]}
-      decide:   {deps: [lookup], any_of: [[refund], [escalate, note]]}
-      refund:   {serves: [pay], deps: [decide], critical: true}
-      escalate: {serves: [ticket], deps: [lookup], critical: true}
-      note:     {serves: [write], deps: [escalate]}
-      tell:     {serves: [send], deps: [decide]}
-"""
-
-
-def test_variant_that_was_taken_is_scored() -> None:
-    """Sub-goals of the other path leave totals, critical path and dependencies."""
-    refunded = one(ALTERNATIVES, ["search", "pay", "send"])
-    escalated = one(ALTERNATIVES, ["search", "ticket", "write", "send"])
-
-    assert refunded["sub_goal_completion"][:3] == (1, 3, 3)
-    assert refunded["critical_path_completion"][:3] == (1, 1, 1)
-    assert refunded["completion_with_all_deps"].value == 1
-    assert escalated["sub_goal_completion"][:3] == (1, 4, 4)
-    assert {name for _, name in escalated.sub_goals} == {"lookup", "escalate", "note", "tell"}
-
-
-def test_variants_that_tie_go_by_size_then_file() -> None:
-    """Equal completion and coverage: fewest sub-goals; equal size too: first in the file."""
-    untouched = one(ALTERNATIVES, [])
-    twins = one(
-        "      d: {any_of: [[b], [a]]}\n      a: {serves: [t]}\n      b: {serves: [u]}", []
-    )
-
-    assert "refund" in {name for _, name in untouched.sub_goals}
-    assert {name for _, name in twins.sub_goals} == {"b"}
-
-
-def test_who_depends_on_a_choice_depends_on_what_was_chosen() -> None:
-    """An uncounted prerequisite stands for its own ones and for the chosen path."""
-    scored = one(ALTERNATIVES, ["search", "send", "pay"])
-
-    assert scored.sub_goal("tell")["dependency_violation"] is True
-    assert scored.sub_goal("refund")["dependency_violation"] is False
-
-
-GRAPHS = """
-      find:  {serves: [search]}
-      pay:   {serves: [pay], critical: true}
-      call:  {serves: [phone], critical: true}
-    graphs:
-      online:  {find: {}, pay: {deps: [find]}}
-      counter: {pay: {}, find: {deps: [pay]}}
-      phone:   {call: {}}
-"""
-
-
-def test_graph_that_fits_the_run_is_scored() -> None:
-    """One of several: highest completion, then coverage, fewest sub-goals, first in the file."""
-    called = one(GRAPHS, ["phone"])
-    paid = one(GRAPHS, ["pay", "search"])
-    nothing = one(GRAPHS, [])
-
-    assert called["sub_goal_completion"][:3] == (1, 1, 1)
-    assert called["sub_goal_completion"].label == "phone"
-    assert {name for _, name in called.sub_goals} == {"call"}
-    assert called["off_plan_calls"].value == 0
-    assert paid["sub_goal_completion"].label == "online"
-    assert paid["dependency_violation"].value == 1
-    assert nothing["sub_goal_completion"].label == "phone"
-    assert one(ALTERNATIVES, [])["sub_goal_completion"].label is None
-
-
-def test_group_inside_an_unchosen_path_is_not_asked() -> None:
-    """Nested groups count only inside the chosen path."""
-    goals = """
-      top:   {any_of: [[inner], [plain]]}
-      inner: {any_of: [[a], [b]]}
-      a:     {serves: [t]}
-      b:     {serves: [u]}
-      plain: {serves: [v]}
-"""
-    assert {name for _, name in one(goals, ["u"]).sub_goals} == {"b"}
-    assert {name for _, name in one(goals, ["v"]).sub_goals} == {"plain"}
-
-
-def test_call_of_another_path_is_not_off_plan() -> None:
-    """Off-plan calls serve no sub-goal of the task at all."""
-    scored = one(ALTERNATIVES, ["search", "pay", "ticket", "weather"])
-
-    assert scored["off_plan_calls"].value == 1
 
 
 def test_graphs_of_different_size_keep_their_own_totals() -> None:
@@ -483,110 +350,3 @@ tasks:
 
     assert scored["sub_goal_completion"].value == 1
     assert scored.scores["t2", "sub_goal_completion"].value == 0
-
-
-def test_own_plan_is_scored_apart() -> None:
-    """Without a task the first plan is the graph; sub-goal scores stay not applicable."""
-    steps = [
-        plan("t1", 0, [{"id": "a", "tool": "t"}, {"id": "b", "tool": "u"}, {"id": "c"}]),
-        call("t1", 1, "t"),
-        call("t1", 2, "u", status="error"),
-        plan("t1", 3, [{"id": "z", "tool": "v"}]),
-        call("t1", 4, "v"),
-    ]
-    scored = score("tasks: {}", steps, [trajectory("t1")])
-
-    assert scored["plan_coverage"][1:4] == (2, 3, "scored")
-    assert scored["plan_completion"][1:4] == (1, 3, "scored")
-    assert scored["sub_goal_coverage"].reason == "no_task"
-
-
-def test_own_todo_list_is_read_by_its_marks() -> None:
-    """Marks of later lists tell how far each step of the first list got, also when reworded."""
-
-    def todo(**marks: str) -> list[dict[str, str]]:
-        return [{"content": text, "status": mark} for text, mark in marks.items()]
-
-    first = todo(read="pending", check="pending", write="pending")
-    later = [
-        {"content": "1. Read!", "status": "completed"},
-        {"content": "check", "status": "in_progress"},
-    ]
-    steps = [plan("t1", 0, {"todos": first}), call("t1", 1, "t"), plan("t1", 2, later)]
-
-    scored = score("tasks: {}", steps, [trajectory("t1")])
-
-    assert scored["plan_coverage"][1:3] == (2, 3)
-    assert scored["plan_completion"][1:3] == (1, 3)
-
-
-@pytest.mark.parametrize(
-    ("declared", "reason"),
-    [([], "empty_plan"), (["read it", "write it"], "no_attribution")],
-)
-def test_own_plan_that_cannot_be_followed(declared: list[str], reason: str) -> None:
-    """A plan without steps, or whose steps leave no mark, is not applicable, never 0."""
-    steps = [plan("t1", 0, declared), call("t1", 1, "t")]
-
-    scored = score("tasks: {}", steps, [trajectory("t1")])
-
-    assert scored["plan_coverage"] == (None, None, None, "not_applicable", None, reason)
-
-
-JUDGED = """
-tasks:
-  x:
-    sub_goals:
-      look: {serves: [look]}
-      tone: {success: {judge: Is it polite}, deps: [look]}
-      both: {serves: [pay], success: {tool: pay, judge: Is the sum right}}
-"""
-"""Sub-goals without a criterion, for a judge alone, and for a judge and a rule."""
-
-
-def judged(calls: Sequence[Mapping[str, Any]], **values: float | None) -> Scored:
-    """Score one attempt with a judge's verdicts on sub-goals; None: the judge failed."""
-    verdicts = [
-        {
-            **{"trajectory_id": "t1", "subject": "sub_goal", "sub_goal": name},
-            **{"source": "judge", "value": value, "label": "error" if value is None else None},
-        }
-        for name, value in values.items()
-    ]
-    return score(JUDGED, calls, [trajectory("t1", task_id="x")], verdicts)
-
-
-def test_judge_settles_what_no_rule_can() -> None:
-    """A verdict completes a sub-goal that asks for one; a rule beside it must hold as well."""
-    paid = call("t1", 0, "pay")
-
-    scored = judged([paid], tone=0.7, both=1)
-    assert {name: scored.sub_goal(name)["completed"] for name in ("tone", "both")} == {
-        "tone": True,
-        "both": True,
-    }
-    assert scored.sub_goal("tone")["completion_source"] == "judge"
-    assert scored.sub_goal("tone")["attempted"]
-    assert scored.sub_goal("tone")["dependency_violation"]
-    assert judged([], tone=0.7, both=1).sub_goal("both")["completed"] is False
-    assert judged([paid], tone=0.7, both=0.6).sub_goal("both")["completed"] is False
-
-
-def test_verdict_counts_more_than_the_status_of_a_call() -> None:
-    """Without a criterion a verdict decides; without a verdict a call that went well."""
-    looked = call("t1", 0, "look")
-
-    by_call = judged([looked], tone=1, both=0).sub_goal("look")
-    assert (by_call["completed"], by_call["completion_source"]) == (True, "status")
-    denied = judged([looked], look=0, tone=1, both=0).sub_goal("look")
-    assert (denied["completed"], denied["completion_source"]) == (False, "judge")
-    assert judged([], look=1, tone=1, both=0).sub_goal("look")["completed"]
-
-
-@pytest.mark.parametrize("values", [{"both": 1.0}, {"both": 1.0, "tone": None}])
-def test_unjudged_sub_goal_leaves_nothing_to_measure(values: dict[str, float | None]) -> None:
-    """A judge who was not asked, or failed, makes no 0 of completion; calls are still counted."""
-    scored = judged([call("t1", 0, "pay"), call("t1", 1, "x")], **values)
-
-    assert scored["sub_goal_completion"][3:] == ("not_applicable", None, "not_judged")
-    assert scored["off_plan_calls"].value == 1

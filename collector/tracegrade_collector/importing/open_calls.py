@@ -1,0 +1,84 @@
+"""Which call a logged reply belongs to, where logs leave out ids, names or replies.
+
+Its own module because a log may hold any number of calls that nobody answered: each reply finds
+its call without a look at the others.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass
+class OpenCall:
+    """A call whose reply has not come."""
+
+    call_id: str | None
+    name: str
+    arguments: str | None
+    part: str
+    """Of the run, which the span of the call is."""
+
+    start_ns: int
+    synthetic: bool
+    answered: bool = False
+
+
+_Queue: TypeAlias = deque[OpenCall]
+
+
+class OpenCalls:
+    """The calls of a run that have had no reply so far."""
+
+    def __init__(self) -> None:
+        self._queues: defaultdict[Hashable, list[tuple[int, _Queue]]] = defaultdict(list)
+
+    def add(self, message: int, call: OpenCall) -> None:
+        """Take a call of the message at a position, after all before it."""
+        for key in _keys_of_call(call):
+            queues = self._queues[key]
+            if not queues or queues[-1][0] != message:
+                queues.append((message, deque()))
+            queues[-1][1].append(call)
+
+    def take(self, call_id: str | None, name: str | None) -> OpenCall | None:
+        """Return the call that a reply belongs to, which is open no longer; None if there is none.
+
+        It has the same id if both have one, else the same name if the reply has one. Of several it
+        is one of the latest message, and of these the first.
+        """
+        places = (self._queues.get(key, []) for key in _keys_of_reply(call_id, name))
+        call = next(filter(None, map(_first_open, places)), None)
+        if call is not None:
+            call.answered = True
+        return call
+
+
+def _first_open(queues: list[tuple[int, _Queue]]) -> OpenCall | None:
+    """Return the first open call of the last queue that has one; the others leave for good."""
+    while queues:
+        queue = queues[-1][1]
+        while queue and queue[0].answered:
+            queue.popleft()
+        if queue:
+            return queue[0]
+        queues.pop()
+    return None
+
+
+def _keys_of_call(call: OpenCall) -> Iterator[Hashable]:
+    yield from (("named", call.name), "any")
+    if call.call_id is None:
+        yield from (("without id", call.name), "without id")
+    else:
+        yield ("id", call.call_id)
+
+
+def _keys_of_reply(call_id: str | None, name: str | None) -> Iterator[Hashable]:
+    """Yield where its call may stand, the best place first."""
+    if call_id is not None:
+        yield ("id", call_id)
+    yield ("without id", name) if name else "without id"
+    if call_id is None:
+        yield ("named", name) if name else "any"

@@ -1,0 +1,48 @@
+"""Values that providers and tools write under several names, and as several types."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+TEXT_TYPES: Final = ("text", "input_text", "output_text")
+
+
+def first(value: Mapping[str, Any], *keys: str) -> Any:
+    """Return what stands under the first of these keys that holds anything but null."""
+    return next((value[key] for key in keys if value.get(key) is not None), None)
+
+
+def as_text(value: Any) -> str:
+    """Return a text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def as_id(value: Any) -> str | None:
+    """Return an id as text; None for an empty one."""
+    return None if value is None or value == "" else as_text(value)
+
+
+def block_text(block: Any) -> str | None:
+    """Return the text of a content block; None if it is none of text."""
+    if not isinstance(block, dict):
+        return None
+    if isinstance(block.get("text"), str):
+        return str(block["text"])
+    text = first(block, "content", "value") if block.get("type") in TEXT_TYPES else None
+    return text if isinstance(text, str) else None
+
+
+def joined(texts: list[str]) -> str:
+    """Return texts as one; a line break stands between two that have no blank there."""
+    whole = ""
+    for text in texts:
+        parted = not whole or not text or whole[-1].isspace() or text[0].isspace()
+        whole += text if parted else f"\n{text}"
+    return whole
+
+
+def shown(name: Any) -> str:
+    """Return a name of the source for a message; anything but a few plain words is left out."""
+    words = name.replace("_", " ").replace("-", " ").split() if isinstance(name, str) else []
+    plain = bool(words) and all(map(str.isalnum, words)) and len(name) <= 40
+    return f"'{name}'" if plain else "unknown"

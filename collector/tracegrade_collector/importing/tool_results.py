@@ -1,0 +1,88 @@
+"""What tools answered, in any provider's spelling, and whether the source says that it failed."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from tracegrade_collector.importing.spellings import as_id, as_text, block_text, first
+from tracegrade_collector.importing.trajectory import ToolResult
+
+_KEYS: Final = ("toolResult", "functionResponse", "function_response")
+_TYPES: Final = (
+    "tool_result",
+    "tool_call_response",
+    "function_call_output",
+    "tool-result",
+    "tool-error",
+)
+_OF_MESSAGE: Final = ("tool_call_id", "error", "is_error", "isError", "status")
+"""What a message says of the one result that it holds as a block."""
+
+_FAILED: Final = ("error", "failed", "failure")
+_NO_ERROR: Final[tuple[Any, ...]] = (None, "", False, 0, {}, [])
+
+
+def read_results(message: Mapping[str, Any]) -> Iterator[ToolResult]:
+    """Yield the results that a tool's message holds: blocks, or the message itself."""
+    blocks = first(message, "content", "parts")
+    held = [result_in(block) for block in blocks] if isinstance(blocks, list) else []
+    if not held or None in held:
+        yield read_result(message)
+        return
+    said = {key: message.get(key) for key in _OF_MESSAGE} if len(held) == 1 else {}
+    for result in held:
+        yield read_result({**said, **(result or {})})
+
+
+def result_in(block: Any) -> dict[str, Any] | None:
+    """Return the result that a content block holds, or is; None if it is none."""
+    if not isinstance(block, dict):
+        return None
+    held = next((block[key] for key in _KEYS if isinstance(block.get(key), dict)), None)
+    return block if held is None and block.get("type") in _TYPES else held
+
+
+def read_result(value: Mapping[str, Any]) -> ToolResult:
+    """Return a result in any of the spellings; without one of its own, its error's text is it."""
+    name = first(value, "name", "tool_name", "toolName")
+    call_id = first(
+        value, "tool_call_id", "tool_use_id", "toolUseId", "toolCallId", "call_id", "id"
+    )
+    content = first(value, "content", "output", "response", "result", "value")
+    typed = content.get("type") if isinstance(content, dict) else None
+    if typed in _TYPED_OUTPUTS and isinstance(content, dict) and "value" in content:
+        content = content["value"]  # Vercel's AI SDK
+    text, error = _text(content), value.get("error")
+    failed = (
+        value.get("is_error") is True
+        or value.get("isError") is True
+        or value.get("status") in _FAILED
+        or value.get("type") == "tool-error"
+        or typed in _ERRORS
+        or error not in _NO_ERROR
+    )
+    said = None if error in _NO_ERROR or error is True else error_text(error)
+    shown = text if text.strip() else said or text
+    return ToolResult(
+        as_id(call_id), name if isinstance(name, str) else None, shown, failed, error=said
+    )
+
+
+_ERRORS: Final = ("error-text", "error-json")
+_TYPED_OUTPUTS: Final = ("text", "json", *_ERRORS)
+
+
+def error_text(error: Any) -> str:
+    """Return what an error says: a text, or the message of an object; else all of it."""
+    said = first(error, "message", "msg", "text") if isinstance(error, dict) else error
+    return as_text(said if isinstance(said, str) and said else error)
+
+
+def _text(content: Any) -> str:
+    """Return a result as text; one in blocks of text as these, line by line."""
+    if content is None:
+        return ""
+    blocks: Sequence[Any] = content if isinstance(content, list) else ()
+    texts = [text for block in blocks if (text := block_text(block)) is not None]
+    if texts and len(texts) == len(blocks):
+        return "\n".join(texts)
+    return as_text(content)

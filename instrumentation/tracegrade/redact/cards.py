@@ -1,0 +1,104 @@
+"""Payment card numbers in a text: by issuer, length, check digit, and grouping or context.
+
+Ids, times and numerators are digits, too: of random numbers of sixteen digits one in fifty has an
+issuer and a right check digit. So digits in groups as on a card are one; digits in one run only
+where a word beside them speaks of cards.
+"""
+
+import re
+from typing import Final
+
+from tracegrade.redact.marks import marker
+from tracegrade.redact.patterns import ESCAPE
+
+MARK: Final = marker("card")
+# Groups of digits. Possessive, so that each digit is looked at once; no letter beside a group but
+# that of an escape, and no decimal point before the first.
+_GROUP: Final = r"[0-9]++(?![A-Za-z])"
+_GROUPS: Final = re.compile(
+    rf"(?:({ESCAPE})|(?<![0-9A-Za-z])(?<![0-9]\.))({_GROUP}(?:[ -]{_GROUP})*+)"
+)
+_LEAST_DIGITS: Final = 13
+_MOST_GROUPS: Final = 5
+_ISSUERS: Final = re.compile(
+    r"""
+    4(?:[0-9]{12}|[0-9]{15}|[0-9]{18})                                        # Visa
+    | (?:5[1-5]|222[1-9]|22[3-9][0-9]|2[3-6][0-9]{2}|27[01][0-9]|2720)[0-9]+   # Mastercard
+    | 3[47][0-9]{13}                                                           # American Express
+    | (?:6011|64[4-9]|65|62)[0-9]+                                             # Discover, UnionPay
+    | 3(?:0[0-5]|[689])[0-9]+                                                  # Diners
+    | 35(?:2[89]|[3-8][0-9])[0-9]{12,15}                                       # JCB
+    """,
+    re.VERBOSE,
+)
+_LENGTHS: Final = {"2": (16,), "3": (14, 15, 16, 17, 18, 19), "4": (13, 16, 19), "5": (16,)}
+_GROUPINGS: Final = frozenset({"", "4-4-4-4", "4-6-5", "4-6-4", "4-4-4-4-3", "4-4-5", "6-13"})
+
+
+_CONTEXT: Final = re.compile(
+    rf"(?i)(?:^|{ESCAPE}|[^a-z])(?:(?:credit|debit|payment|bank|gift)?[ _-]?cards?|ccn?|pan"
+    r"|cc[ _-]?(?:num|number|no)|visa|master[ ]?card|amex|american express|diners|discover|jcb"
+    r"|maestro|cvv|cvc|karten?|kreditkarte|tarjeta|carte)(?:[^a-z]|\Z|n(?:umber|o|um))"
+)
+CONTEXT_CHARS: Final = 48
+"""So far before and after a number a word is its context."""
+
+
+def passes_luhn(digits: str) -> bool:
+    """Return whether the last digit is Luhn's check digit of the others (ISO/IEC 7812-1)."""
+    doubled = (sum(divmod(2 * int(digit), 10)) for digit in digits[-2::-2])
+    return (sum(int(digit) for digit in digits[-1::-2]) + sum(doubled)) % 10 == 0
+
+
+def replace_cards(text: str) -> str:
+    """Return the text with a mark for each card number in it."""
+    return _GROUPS.sub(_marked, text)
+
+
+def _marked(match: re.Match[str]) -> str:
+    """Return groups of digits with a mark for those neighbours that are a card's number."""
+    if len(match[2]) < _LEAST_DIGITS:
+        return match[0]
+    parts = re.split("([ -])", match[2])
+    for at in range(0, len(parts), 2):
+        for end in range(at + 1, min(at + 2 * _MOST_GROUPS, len(parts) + 1), 2):
+            is_grouped = end > at + 1
+            if is_card("".join(parts[at:end])) and (is_grouped or _speaks_of_cards(match)):
+                parts[at:end] = [_mark_in(match), *[""] * (end - at - 1)]
+                break
+    return (match[1] or "") + "".join(parts)
+
+
+def _speaks_of_cards(match: re.Match[str]) -> bool:
+    start, end = match.span()
+    around = match.string[max(0, start - CONTEXT_CHARS) : end + CONTEXT_CHARS]
+    return _CONTEXT.search(around) is not None
+
+
+def _mark_in(match: re.Match[str]) -> str:
+    before = match.string[max(0, match.start(2) - 200) : match.start(2)].rstrip()
+    if before[-1:] not in {":", ",", "["}:
+        return MARK
+    quote = _last_quote(before)  # a number in JSON: a bare word would break the JSON around it
+    return f"{quote}{MARK}{quote}"
+
+
+def _last_quote(text: str) -> str:
+    """Return the last double quote of a text with the backslashes before it."""
+    found = re.search(r'\\*+"(?=[^"]*\Z)', text)
+    return found[0] if found else ""
+
+
+def is_card(text: str) -> bool:
+    """Return whether digits, grouped or not, are a card's number."""
+    groups = re.split("[ -]", text)
+    digits = "".join(groups)
+    if len(digits) < _LEAST_DIGITS:
+        return False
+    grouping = "-".join(str(len(group)) for group in groups) if len(groups) > 1 else ""
+    return (
+        grouping in _GROUPINGS
+        and len(digits) in _LENGTHS.get(digits[0], (16, 17, 18, 19))
+        and _ISSUERS.fullmatch(digits) is not None
+        and passes_luhn(digits)
+    )

@@ -1,0 +1,137 @@
+r"""How values are written under the name of a secret: the patterns, for `named.py`.
+
+Each is read without regard to case by `re` and by RE2, see `patterns.py`.
+"""
+
+from typing import Final, NamedTuple
+
+from tracegrade.redact.patterns import (
+    BOUNDARY,
+    ENV_SUFFIX,
+    ESCAPE,
+    KEY_NAMES,
+    NAME_SUFFIX,
+    SHORT_NAMES,
+    TYPED_NAMES,
+)
+
+_QUOTE: Final = r"(?:\\*[\"'`]|&quot;|&#3[49];|%2[27])"
+NAMED: Final = (
+    rf"(?:{TYPED_NAMES}|{KEY_NAMES}|(?:set[._ -]?)?cookies?|{BOUNDARY}(?:{SHORT_NAMES})"
+    rf"|[a-z0-9](?-i:Pwd|Pass|Token)){NAME_SUFFIX}{ENV_SUFFIX}"
+)
+"""A name of a secret, its last words; a character may stand before a short one."""
+
+_ASSIGNED: Final = r"\s{0,4}(?:=>|:=|={1,3}|:|%3[AaDd])\s{0,4}"
+_WHOLE_NAME: Final = rf"{_QUOTE}(?P<name>[A-Za-z0-9._$ -]{{0,50}}?{NAMED}){_QUOTE}"
+_TEXT: Final = r"(?P<value>(?:[^\"'\\]|\\+[^\"'\\])+)"
+_IN_QUOTES: Final = rf"[bru]?\\*[\"']{_TEXT}\\*[\"']"
+_NAME_KEY: Final = (
+    rf"{_QUOTE}?(?:name|key|header(?:[._-]?name)?|field|id|k|param(?:eter)?|variable|env)"
+    rf"{_QUOTE}?\s{{0,4}}[:=]\s{{0,4}}"
+)
+_VALUE_KEY: Final = (
+    rf"{_QUOTE}?(?:value|val|v)\b{_QUOTE}?\s{{0,4}}[:=]\s{{0,4}}"
+    rf"(?:\{{\s{{0,99}}{_QUOTE}string_?value{_QUOTE}\s{{0,4}}:\s{{0,4}})?"
+)
+_GAP: Final = r"\s{0,99}[,\s](?:[^{}<>]{0,200}?[,\s{])?"
+_LIST_GAP: Final = rf"{_QUOTE}?(?:\s{{1,4}}|,\s{{0,4}}){_QUOTE}?"
+_WORD: Final = r"(?P<value>[^\s\"'\\;|&]{1,200})"
+
+ASSIGNMENT: Final = rf"(?P<name>{NAMED})(?P<close>{_QUOTE}?[\])]?){_ASSIGNED}"
+"""Ends where the value begins."""
+
+NAME_WORDS: Final = (
+    *("pass", "pwd", "secret", "token", "key", "auth", "cookie", "credential", "sess", "connect"),
+    *("x-amz", "x.amz", "x_amz", "card", "cvv", "cvc", "wort", "senha", "contrase", "mot"),
+    *("пароль", "密码", "密碼", "パスワード", "비밀번호"),
+)
+"""One of them stands, in lower case, in any text with the name of a secret."""
+
+_FLAG: Final = (
+    rf"(?:^|[\s\"'`,(\[]|{ESCAPE})(?:--[a-z0-9._-]{{0,40}}token"
+    rf"|--?(?P<name>[a-z0-9._-]{{0,40}}(?:{TYPED_NAMES}|{KEY_NAMES}){NAME_SUFFIX}))"
+    rf"{_LIST_GAP}(?P<value>[^\s\"'\\,-][^\s\"'\\]*)"
+)
+
+
+class Form(NamedTuple):
+    """One way to write a secret that has a name, but for an assignment."""
+
+    pattern: str
+    """Has the groups `value` and, but where every match is a secret, `name`."""
+
+    words: tuple[str, ...]
+    """One of them stands, in lower case, in any text it matches."""
+
+
+FORMS: Final = (
+    Form(_FLAG, ("--", " -", '"-', "'-", "`-", "(-", "[-", ",-", "n-", "r-", "t-")),
+    Form(rf"{_NAME_KEY}{_WHOLE_NAME}{_GAP}{_VALUE_KEY}{_IN_QUOTES}", ("val", '"v"', "'v'")),
+    Form(
+        rf"{_QUOTE}(?:value|val|v){_QUOTE}\s{{0,4}}:\s{{0,4}}{_IN_QUOTES}{_GAP}"
+        rf"{_NAME_KEY}{_WHOLE_NAME}",
+        ("val", '"v', "'v"),
+    ),
+    Form(
+        rf"(?:\(|[\[(,]\s{{0,99}}\[)\s{{0,99}}[bru]?{_WHOLE_NAME}\s{{0,9}},\s{{0,99}}{_IN_QUOTES}",
+        ("[", "("),
+    ),
+    Form(
+        rf"(?:<|&lt;)(?P<name>[a-z0-9_.:-]{{0,40}}?{NAMED})(?:\s[^<>&]{{0,200}})?(?:>|&gt;)"
+        r"(?P<value>[^<>&]+)(?:<|&lt;)",
+        ("<", "&lt;"),
+    ),
+    Form(
+        rf"{BOUNDARY}(?:identified\s{{1,9}}(?:with\s{{1,9}}\S{{1,60}}\s{{1,9}})?by|(?P<name>password))"
+        rf"\s{{1,9}}(?:as\s{{1,9}})?{_IN_QUOTES}",
+        ("identified", "password"),
+    ),
+    Form(
+        rf"{BOUNDARY}curl{_LIST_GAP}(?:[^\n|;]{{0,400}}?[\s\"'])?(?:-u|--user|--proxy-user|-U)"
+        rf"(?:=|{_LIST_GAP})?[^\s:\"'\\]{{1,100}}:{_WORD}",
+        ("curl",),
+    ),
+    Form(rf"{BOUNDARY}sshpass{_LIST_GAP}-p(?:{_LIST_GAP})?{_WORD}", ("sshpass",)),
+    Form(
+        rf"{BOUNDARY}(?:mysql(?:dump|admin|import|sh)?|mariadb(?:-dump|-admin)?){_LIST_GAP}"
+        rf"(?:[^\n|;]{{0,300}}?[\s\"'])?(?-i:-p){_QUOTE}?{_WORD}",
+        ("mysql", "mariadb"),
+    ),
+    Form(
+        rf"{BOUNDARY}(?:mongo(?:sh|dump|restore)?|(?:docker|podman|helm|az|oc){_LIST_GAP}"
+        rf"(?:registry{_LIST_GAP})?login)"
+        rf"{_LIST_GAP}(?:[^\n|;]{{0,300}}?[\s\"'])?(?-i:-p){_LIST_GAP}{_WORD}",
+        ("mongo", "login"),
+    ),
+    Form(
+        rf"{BOUNDARY}(?:redis-cli{_LIST_GAP}(?:[^\n|;]{{0,200}}?[\s\"'])?(?-i:-a)"
+        rf"|ldap(?:search|modify|add|whoami){_LIST_GAP}(?:[^\n|;]{{0,300}}?[\s\"'])?(?-i:-w)"
+        rf"|(?:un)?zip{_LIST_GAP}(?:[^\n|;]{{0,200}}?[\s\"'])?(?-i:-P)){_LIST_GAP}{_WORD}",
+        ("redis-cli", "ldap", "zip"),
+    ),
+    Form(rf"{BOUNDARY}pass(?:in|out)?{_LIST_GAP}pass:{_WORD}", ("pass:",)),
+    Form(r"[?&;]sig=(?P<value>[a-z0-9%+/=_-]{16,})", ("sig=",)),
+)
+
+_ANY_NAME: Final = (
+    rf"(?:{TYPED_NAMES}|{KEY_NAMES}|cookies?|{SHORT_NAMES}){NAME_SUFFIX}{ENV_SUFFIX}"
+)
+_ESCAPED_NAMES: Final = "|".join(
+    "".join(rf"\\+u{ord(character):04x}" for character in name)
+    for name in TYPED_NAMES.split("|")
+    if not name.isascii() and name.isalpha()
+)
+HINTS: Final = tuple(
+    f"(?i:{hint})"
+    for hint in (
+        rf"{_ANY_NAME}{_QUOTE}?[\])]?\s{{0,4}}(?:[=:>]|%3[ad]|&gt;)",
+        rf"{_ANY_NAME}{_QUOTE}[\s,}}]",
+        rf"-[a-z0-9._-]{{0,40}}{_ANY_NAME}[\s,]",
+        rf"identified\s|password\s{{1,9}}(?:as\s{{1,9}})?{_QUOTE}|sshpass|pass:|[?&;]sig=",
+        r"(?:curl|mysql[a-z]{0,6}|mariadb[a-z-]{0,6}|mongo[a-z]{0,7}|login|redis-cli|ldap[a-z]{3,6}"
+        r"|zip)(?:\\*[\"'])?[\s,]",
+        rf"{_ESCAPED_NAMES}|\\u00[2-7]",
+    )
+)
+"""Without anchors: a text in which a form stands matches one of them, decoded or not."""

@@ -1,0 +1,10 @@
+"""What stands in the place of a secret."""
+
+from typing import Final
+
+MARK_START: Final = "[redacted"
+
+
+def marker(rule: str) -> str:
+    """Return what stands in the place of a secret that a rule found."""
+    return f"{MARK_START}:{rule}]"

@@ -1,0 +1,308 @@
+r"""Values under the name of a secret, in any text: where they stand, and the text without them.
+
+`forms.py` says how they may be written. Where a value ends depends on how it begins: a text in
+quotes at the quote with as many backslashes as the one that opened it, a bare word at the next
+space, an object or a list at its bracket, with each text in it replaced.
+"""
+
+import re
+import string
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from tracegrade.redact.forms import ASSIGNMENT, FORMS, NAME_WORDS, NAMED
+from tracegrade.redact.marks import MARK_START, marker
+from tracegrade.redact.names import (
+    NameKind,
+    is_next_word,
+    is_number,
+    is_secret,
+    kind_of,
+    looks_like_key,
+    stands_for_no_value,
+)
+from tracegrade.redact.patterns import BOUNDARY, ESCAPE
+
+MARK: Final = marker("named")
+LONGEST_NAME: Final = 80
+LEAST_DIGITS: Final = 4
+"""Of a number in an environment that is a password."""
+
+LONGEST_LITERAL: Final = 2000
+"""Of an object or a list in code, in characters."""
+
+LEAST_LETTERS: Final = 16
+"""Of a word without digits that is a key."""
+
+_WORDS_OF_FORMS: Final = tuple({word for form in FORMS for word in form.words})
+_OPEN: Final = re.compile(r"[bBrRuUfF]{0,2}(\\*)([\"'`])")
+_HTML_QUOTE: Final = re.compile(r"&quot;|&#3[49];|%2[27]")
+_ENDS: Final = {quote: re.compile(rf"(\\*){quote}") for quote in "\"'`"}
+_BARE: Final = re.compile(
+    r"(?:(?i:basic|bearer|digest|token|negotiate|apikey)(?:\s{1,4}|%20))?([^\s\x00-\x1f\"'`\\,;&|<>()\[\]{}]{1,300})"
+)
+_REST: Final = re.compile(r"[^\s\x00-\x1f\"'`\\,;&|<>()\[\]{}]+")
+_BRACKETS: Final = re.compile(r"[\[\]{}]|(\\*)([\"'])")
+_CODE_NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z_]*(?:\.[A-Za-z_]+)*\Z")
+_IDENTIFIER_CHARS: Final = string.ascii_letters + string.digits + "_.$-"
+_NO_NAME: Final = re.compile(rf"\A(?:{ESCAPE}|[\W_])+")
+_SCHEMA: Final = re.compile(
+    r"\{\s*(?:\\*[\"'][\w$]{1,30}\\*[\"']\s*:\s*(?:\\*[\"'][^\"'\\]{0,300}\\*[\"']|[\w.]+)\s*,\s*){0,4}"
+    r"\\*[\"'](?:type|\$ref|anyOf|oneOf|allOf|enum|description)\\*[\"']\s*:"
+)
+_OPENING: Final = frozenset("\"'>;")
+_ASSIGNS: Final = re.compile(r"[:=]|%3[ad]", re.IGNORECASE)
+_GROUP_NAME: Final = re.compile(r"\(\?P<\w+>")
+_PASS: Final = re.compile(r"(?i)pass[ _]?[0-9]*\Z")
+_NAMES_ONE: Final = re.compile(r"(?i)pass|pwd|secret|token|key|cred|auth")
+_AFTER_A_TEXT: Final = re.compile(r"[)\],;+%}\n]|\\n|\s+[%+.]")
+"""How code goes on behind `"Password: "`."""
+
+_FOLLOWS_A_KEY: Final = re.compile(r"\s*:")
+
+Span = tuple[int, int, str]
+"""From where to where a secret stands in a text, and what is written instead."""
+
+
+class Assigned(NamedTuple):
+    """A name of a secret to which a value is assigned."""
+
+    name: str
+    """With the words before: `db.password`."""
+
+    quote: str
+    """Behind the name, as in JSON; empty if there is none."""
+
+    operator: str
+    """What assigns, with the spaces around it."""
+
+    at: int
+    """Where the value begins."""
+
+    @property
+    def is_setting(self) -> bool:
+        """Return whether it is written as in a shell, an environment or a URL."""
+        return self.operator == "=" and not self.quote
+
+    @property
+    def is_variable(self) -> bool:
+        """Return whether it is written as a variable of an environment: `DB_PASSWORD=`."""
+        return self.is_setting and not any(map(str.islower, self.name))
+
+    def marked(self) -> str:
+        """Return the mark for a bare word, in the quotes of its name: JSON stays JSON."""
+        quote = self.quote if ":" in self.operator else ""
+        return f"{quote}{MARK}{quote}"
+
+
+class Finder:
+    """Finds a pattern with named groups: where by any engine, its groups by `re` at that place.
+
+    RE2 is much slower where it has to tell groups apart.
+    """
+
+    def __init__(self, compile_pattern: Callable[[str], Any], pattern: str) -> None:
+        """Find a pattern without regard to case."""
+        self._places = compile_pattern(f"(?i:{_GROUP_NAME.sub('(?:', pattern)})")
+        self._groups = re.compile(pattern, re.IGNORECASE)
+
+    def matches(self, text: str) -> Iterator[re.Match[str]]:
+        """Yield each match in a text."""
+        for place in self._places.finditer(text):
+            match = self._groups.match(text, place.start())
+            if match is not None:
+                yield match
+
+
+class NamedSecrets:
+    """Finds values under the names of secrets."""
+
+    def __init__(self, compile_pattern: Callable[[str], Any], names: Sequence[str] = ()) -> None:
+        """Look for them with patterns compiled so; `names` are patterns of further names."""
+        own = "".join(rf"|{BOUNDARY}(?:{name})" for name in names)
+        assignment = ASSIGNMENT.replace(NAMED, rf"(?:{NAMED}{own})") if own else ASSIGNMENT
+        self._assignment = Finder(compile_pattern, assignment)
+        self._form = cache(lambda form: Finder(compile_pattern, form.pattern))
+        own_name = rf"(?i)(?:^|[^a-z0-9])(?:{'|'.join(names)})\Z"
+        self._own_name = re.compile(own_name) if names else None
+
+    def redact(self, text: str) -> str:
+        """Return the text without the values under a secret's name."""
+        lowered = text.lower()
+        has_name = self._own_name is not None or any(map(lowered.__contains__, NAME_WORDS))
+        found = list(self._assigned(text)) if has_name and _ASSIGNS.search(text) else []
+        if any(map(lowered.__contains__, _WORDS_OF_FORMS)):
+            for form in FORMS:
+                if any(map(lowered.__contains__, form.words)):
+                    found += _matched(self._form(form), text)
+        return _without(text, found) if found else text
+
+    def _is_own(self, name: str) -> bool:
+        return self._own_name is not None and self._own_name.search(name) is not None
+
+    def _is_secret(self, name: str, text: str) -> bool:
+        is_marked = not text or text.startswith(MARK_START)
+        return (self._is_own(name) and not is_marked) or is_secret(name, text)
+
+    def _assigned(self, text: str) -> Iterator[Span]:
+        end = 0
+        for assigned in _names_in(text, self._assignment):
+            is_code = kind_of(assigned.name) is NameKind.COOKIE and not assigned.quote
+            if end <= assigned.at < len(text) and not is_code:
+                spans, end = self._values_of(text, assigned)
+                yield from spans
+
+    def _values_of(self, text: str, assigned: Assigned) -> tuple[list[Span], int]:
+        """Return the secrets of a name, and from where on another name's may begin."""
+        opened = _OPEN.match(text, assigned.at) or _HTML_QUOTE.match(text, assigned.at)
+        if opened is not None:
+            return self._quoted(text, opened, assigned)
+        if text[assigned.at] not in "[{":
+            return self._bare(text, assigned)
+        if _SCHEMA.match(text, assigned.at) or _is_pass(assigned.name):
+            return [], assigned.at
+        return _texts_within(text, assigned)
+
+    def _quoted(
+        self, text: str, opened: re.Match[str], assigned: Assigned
+    ) -> tuple[list[Span], int]:
+        start, end = opened.end(), _closing(text, opened)
+        value = text[start:end]
+        is_code = not assigned.quote and _AFTER_A_TEXT.match(value)
+        if self._is_secret(assigned.name, value) and not is_code:
+            return [(start, end, MARK)], end
+        return [], assigned.at
+
+    def _bare(self, text: str, assigned: Assigned) -> tuple[list[Span], int]:
+        bare = _BARE.match(text, assigned.at)
+        if bare is None or not self._is_bare_secret(text, bare, assigned):
+            return [], assigned.at
+        rest = _REST.match(text, bare.end())
+        end = rest.end() if rest else bare.end()
+        return [(bare.start(), end, assigned.marked())], end
+
+    def _is_bare_secret(self, text: str, bare: re.Match[str], assigned: Assigned) -> bool:
+        """Return whether a word without quotes is a secret."""
+        if not self._is_secret(assigned.name, bare[0]):
+            return False
+        if self._is_own(assigned.name):
+            return True
+        if is_number(bare[1]):
+            is_password = kind_of(assigned.name) is NameKind.PASSWORD
+            return is_password and assigned.is_variable and len(bare[1]) >= LEAST_DIGITS
+        return not _is_code(text, bare, assigned) and _says_enough(bare, assigned)
+
+
+def _names_in(text: str, finder: Finder) -> Iterator[Assigned]:
+    """Yield each name of a secret in a text to which something is assigned."""
+    for match in finder.matches(text):
+        name = _whole_name(text, *match.span("name"))
+        operator = text[match.end("close") : match.end()]
+        yield Assigned(name, match["close"].rstrip("])"), operator, match.end())
+
+
+def _whole_name(text: str, start: int, end: int) -> str:
+    """Return a name with the words before it, and without a character that ends another word."""
+    name = text[start:end]
+    if not name[0].isalnum() and name[0] not in "._-":
+        return _NO_NAME.sub("", name)
+    before = text[max(0, start - LONGEST_NAME) : start]
+    outside = before.rstrip(_IDENTIFIER_CHARS)
+    if outside[-1:] in {"\\", "%", "["}:  # the first letters are an escape's
+        return _NO_NAME.sub("", outside[-1] + before[len(outside) :] + name)
+    return before[len(outside) :] + name
+
+
+def _is_code(text: str, bare: re.Match[str], assigned: Assigned) -> bool:
+    """Return whether a word is a call, an attribute or a variable, or stands for no value."""
+    word = bare[1]
+    after = text[bare.end() : bare.end() + 1]
+    is_call = after in {"(", "["}
+    is_name = not assigned.is_variable and _CODE_NAME.match(word) is not None
+    is_attribute = is_name and "." in word.rstrip(".")
+    is_reference = is_name and _NAMES_ONE.search(word) is not None
+    is_filled_in = word.startswith(("$", "%", "{", "*"))
+    is_word = stands_for_no_value if assigned.is_setting else is_next_word
+    says_nothing = is_word(word.rstrip(".:!?"))
+    return is_call or is_attribute or is_reference or is_filled_in or says_nothing
+
+
+def _is_pass(name: str) -> bool:
+    """Return whether a name is `pass`, which is also said of tests and of rounds."""
+    return _PASS.search(name) is not None
+
+
+def _says_enough(bare: re.Match[str], assigned: Assigned) -> bool:
+    """Return whether a word is likely a value, not the next word of a sentence."""
+    word = bare[1]
+    if assigned.is_setting or bare[0] != word:
+        return True
+    if kind_of(assigned.name) is NameKind.PASSWORD:
+        return not _is_pass(assigned.name)
+    has_digit = any(map(str.isdigit, word))
+    return looks_like_key(word) or has_digit or len(word) >= LEAST_LETTERS
+
+
+def _closing(text: str, opened: re.Match[str]) -> int:
+    """Return where a text in quotes ends: at the quote written as the one that opened it."""
+    if opened.re is _HTML_QUOTE:
+        end = text.find(opened[0], opened.end())
+        return end if end >= 0 else len(text)
+    escapes, quote = len(opened[1]), opened[2]
+    line_end = text.find("\n", opened.end()) if quote != '"' else -1
+    stop = line_end if line_end >= 0 else len(text)
+    for close in _ENDS[quote].finditer(text, opened.end(), stop):
+        if len(close[1]) % (2 * (escapes + 1)) == escapes:
+            return close.end() - escapes - 1
+    return stop
+
+
+def _texts_within(text: str, assigned: Assigned) -> tuple[list[Span], int]:
+    """Return each text of an object or a list, and its end.
+
+    Of one that does not end, which a quoted name says was cut, those there are.
+    """
+    depth, position, found = 0, assigned.at, list[Span]()
+    stop = len(text) if assigned.quote else min(len(text), position + LONGEST_LITERAL)
+    while (token := _BRACKETS.search(text, position, stop)) is not None:
+        position = token.end()
+        if token[2]:
+            end = _closing(text, token)
+            position = min(len(text), end + len(token[0]))
+            is_key = _FOLLOWS_A_KEY.match(text, position)
+            if not is_key and _is_within(assigned.name, text[token.end() : end]):
+                found.append((token.end(), end, MARK))
+        else:
+            depth += 1 if token[0] in "[{" else -1
+            if depth == 0:
+                return found, position
+    return (found, stop) if assigned.quote else ([], assigned.at)
+
+
+def _is_within(name: str, text: str) -> bool:
+    """Return whether a text in an object or a list under a secret's name is a secret."""
+    if kind_of(name) in {NameKind.COOKIE, NameKind.WEAK}:
+        return is_secret(name, text)
+    return bool(text.strip()) and not text.startswith(MARK_START) and not stands_for_no_value(text)
+
+
+def _matched(finder: Finder, text: str) -> Iterator[Span]:
+    """Yield each secret of a form."""
+    for match in finder.matches(text):
+        value, name = match["value"], match.groupdict().get("name")
+        before = text[match.start("value") - 1 : match.start("value")]
+        says_nothing = stands_for_no_value if before in _OPENING else is_next_word
+        if is_number(value) or value.startswith(("$", MARK_START)) or says_nothing(value):
+            continue
+        if not name or is_secret(name, value):
+            yield *match.span("value"), MARK
+
+
+def _without(text: str, found: list[Span]) -> str:
+    parts, at = [], 0
+    for start, end, mark in sorted(found):
+        if start >= at:
+            parts += [text[at:start], mark]
+            at = end
+    return "".join([*parts, text[at:]])

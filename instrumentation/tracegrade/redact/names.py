@@ -1,0 +1,216 @@
+"""What a name says about the value under it, and whether that value is a secret.
+
+Names are those of headers, fields, variables and attributes. The last words of one decide:
+`db.password`, `OPENAI_API_KEY`, `clientSecret`. Numbers and booleans are never a named secret.
+"""
+
+import re
+from enum import IntEnum
+from functools import cache, lru_cache
+from typing import Final
+
+from tracegrade.redact.cards import is_card
+from tracegrade.redact.marks import MARK_START
+from tracegrade.redact.patterns import (
+    ENV_SUFFIX,
+    KEY_LIKE,
+    KEY_NAMES,
+    NAME_SUFFIX,
+    TYPED_NAMES,
+)
+
+LEAST_KEY_CHARS: Final = 4
+"""HTML's `accesskey` has one character."""
+
+LEAST_HEADER_CHARS: Final = 8
+LEAST_REPEATED: Final = 6
+LONGEST_KEY_START: Final = 64
+"""So much of a text tells whether it looks like a key."""
+
+
+class NameKind(IntEnum):
+    """What a name says about its value."""
+
+    PLAIN = 0
+    WEAK = 1
+    """A secret if it looks like a key: `token` is also a word of language models."""
+
+    COOKIE = 2
+    """A secret if it is written as a cookie, or looks like a key."""
+
+    HEADER = 3
+    """`Authorization`: a secret if a scheme or a key stands there."""
+
+    SECRET = 4
+    PASSWORD = 5
+    CARD = 6
+    """A secret if it is the number of a payment card."""
+
+
+_OTHER_TOKENS: Final = (
+    r"(?i)(?:page|next|prev(?:ious)?|continuation|cursor|sync|resume|stop|eos|bos|pad|unk|mask)"
+    r"[._ -]?token\Z"
+)
+"""Places in lists and in vocabularies."""
+
+_KINDS: Final = (
+    (rf"(?i)(?:{TYPED_NAMES}){NAME_SUFFIX}{ENV_SUFFIX}\Z", NameKind.PASSWORD),
+    (
+        rf"(?:(?:^|[^A-Za-z])(?i:pwd|pass|cvv|cvc)|[a-z0-9](?:Pwd|Pass|Cvv|Cvc)){NAME_SUFFIX}\Z",
+        NameKind.PASSWORD,
+    ),
+    (r"(?i)authorization\Z", NameKind.HEADER),
+    (rf"(?i)(?:{KEY_NAMES}){NAME_SUFFIX}{ENV_SUFFIX}\Z", NameKind.SECRET),
+    (_OTHER_TOKENS, NameKind.PLAIN),
+    (r"(?:^|[^A-Za-z0-9])(?i:token|x[._-]?auth)\Z|[a-z0-9]Token\Z", NameKind.WEAK),
+    (r"(?i)(?:^|[^a-z])(?:set[._ -]?)?cookies?\Z|[a-z0-9]Cookies?\Z", NameKind.COOKIE),
+    (
+        r"(?i)(?:(?:^|[^a-z])(?:card|cc|pan|credit|debit|payment)(?:[^a-z]|\Z)|card\Z|cardn)",
+        NameKind.CARD,
+    ),
+)
+
+_NUMBER: Final = re.compile(r"[+-]?[0-9][0-9.,_]*(?:[eE][+-]?[0-9]+)?%?\Z")
+_SCHEMES: Final = re.compile(
+    r"(?i)(?:basic|bearer|digest|token|negotiate|api-?key|hmac|aws4|signature|key)\b\S*\s+\S{4}"
+)
+_KEY_LIKE: Final = re.compile(KEY_LIKE)
+_COOKIE: Final = re.compile(r"[^\s=;,]{1,200}=[^\s;]")
+_TEMPLATE: Final = r"(?:%s|%\(\w+\)s|\$\{[^{}]*\}|\{\{[^{}]*\}\}|\{(?:\w[\w.]*)?\})"
+_PLACEHOLDER: Final = re.compile(
+    rf"(?:(?:(?:basic|bearer|token)\s+|[:@/\s-])*{_TEMPLATE}(?:[:@/\s-]|{_TEMPLATE})*"
+    r"|\$\(.*|\$[a-z_]*(?:pass|pwd|secret|token|key|auth|cred)[a-z0-9_]*|%[a-z_]+%"
+    r"|<[a-z_ -]+>|\[[a-z_ -]+\]|([*•.x#_-])\1{2,}"
+    r"|(?:your|the|an?|example|insert|enter)[-_ ](?:[a-z]+[-_ ]){0,4}(?:here|key|token|secret"
+    r"|password|value)|change[-_ ]?me|placeholder)\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_NO_VALUES: Final = frozenset(
+    """
+    none null nil true false undefined nan str string text varchar char bytes bool boolean int
+    integer number float object array list dict any optional required hidden masked redacted
+    secretstr n/a
+    """.split()  # noqa: SIM905 - a paragraph
+)
+"""Types, literals and the like, which no password is."""
+
+_WORDS: Final = frozenset(
+    """
+    yes no on off ok empty missing invalid expired incorrect wrong changed unchanged enabled
+    disabled default valid unknown na input type field value varies password passwords passwd
+    pass secret secrets token key cookie cookies credentials authorization must should is are
+    was were will can has have here below above and or not the a an for to in of with from if
+    else new old fail failed passed plain encrypted hashed protected needed granted denied
+    forgotten forgot reset available self cls this await async lambda return yield def function
+    const let var typeof os.environ
+    """.split()  # noqa: SIM905 - a paragraph
+)
+"""What follows a name in a sentence or in code."""
+
+_SAYS_HOW: Final = re.compile(
+    r"(?i)\b(?:required|invalid|incorrect|expired|missing|must|cannot|enter|forgot|reset|change"
+    r"|confirm|show|hide|wrong|match)\b"
+)
+_SAYS_OF_WHAT: Final = re.compile(
+    r"(?i)\b(?:pass(?:word|phrase|code)s?|secrets?|tokens?|keys?|fields?|characters|credentials"
+    r"|login|value)\b"
+)
+_PATH: Final = re.compile(r"(?:[/~.]|[A-Za-z]:[\\/])")
+
+
+@cache
+def _kinds() -> tuple[tuple[re.Pattern[str], NameKind], ...]:
+    """Return the patterns of names; made at first use, since no import should take that long."""
+    return tuple((re.compile(pattern), kind) for pattern, kind in _KINDS)
+
+
+@lru_cache(4096)
+def kind_of(name: str) -> NameKind:
+    """Return what a whole name, with the words before it, says about its value."""
+    for pattern, kind in _kinds():
+        if pattern.search(name):
+            return kind
+    return NameKind.PLAIN
+
+
+def is_secret(name: str, text: str) -> bool:
+    """Return whether a text, given as a text, is a secret since it stands under a name.
+
+    Words that stand where no value is (`required`, `string`), variables (`${PASSWORD}`) and
+    labels of forms ("Password is required") are none.
+    """
+    kind = kind_of(name)
+    return kind is not NameKind.PLAIN and _is_secret(kind, name, text)
+
+
+def _is_secret(kind: NameKind, name: str, text: str) -> bool:
+    if not text.strip() or text.startswith(MARK_START):
+        return False
+    if kind in _SHAPED:
+        return _SHAPED[kind](text)
+    is_folder = name[-3:].lower() == "pwd" and _PATH.match(text)
+    if stands_for_no_value(text) or is_folder or _repeats(name, text):
+        return False
+    return kind is NameKind.PASSWORD or len(text) >= LEAST_KEY_CHARS
+
+
+def _repeats(name: str, text: str) -> bool:
+    """Return whether a text is the name again, as in a list of names."""
+    word = "".join(filter(str.isalnum, text.lower()))
+    if len(word) < LEAST_REPEATED or not word.isalpha():
+        return False
+    return "".join(filter(str.isalnum, name.lower())).endswith(word)
+
+
+def _is_card(text: str) -> bool:
+    return is_card(text.strip())
+
+
+def _is_cookie(text: str) -> bool:
+    return _COOKIE.search(text) is not None or looks_like_key(text)
+
+
+def _is_authorization(text: str) -> bool:
+    is_word = len(text) >= LEAST_HEADER_CHARS and not any(map(str.isspace, text))
+    is_key = is_word or _SCHEMES.match(text) is not None or looks_like_key(text)
+    return is_key and not stands_for_no_value(text)
+
+
+def stands_for_no_value(text: str) -> bool:
+    """Return whether a text says that a value is, was or is to be somewhere else."""
+    stripped = text.strip()
+    return (
+        stripped.lower() in _NO_VALUES
+        or _PLACEHOLDER.match(stripped) is not None
+        or _is_label(stripped[:400])
+    )
+
+
+def _is_label(text: str) -> bool:
+    """Return whether a text is of a form: `Password is required`."""
+    is_sentence = len(text.split(maxsplit=1)) > 1
+    return is_sentence and all(each.search(text) for each in (_SAYS_HOW, _SAYS_OF_WHAT))
+
+
+def is_next_word(text: str) -> bool:
+    """Return whether a word without quotes goes on a sentence, or is a word of code."""
+    return text.lower() in _WORDS or stands_for_no_value(text)
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is written as a number."""
+    return _NUMBER.match(text) is not None
+
+
+def looks_like_key(text: str) -> bool:
+    """Return whether a text has something as long and mixed as keys are."""
+    return _KEY_LIKE.search(text) is not None
+
+
+_SHAPED: Final = {
+    NameKind.CARD: _is_card,
+    NameKind.COOKIE: _is_cookie,
+    NameKind.WEAK: lambda text: looks_like_key(text[:LONGEST_KEY_START]),
+    NameKind.HEADER: _is_authorization,
+}
+"""What makes a text a secret where its name alone does not."""

@@ -1,0 +1,158 @@
+r"""The rules that find secrets in texts and replace them, by name: for an agent and a collector.
+
+A rule first says which texts it concerns (`find`), then rewrites those: by patterns with what to
+write instead, or by a function of one text.
+
+A text is read as it stands and decoded: where JSON writes a letter or a slash as `\u0077` or `\/`,
+the rules read a copy with the letter itself, which takes the place of the text if they find
+something in it.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tracegrade.redact.cards import replace_cards
+from tracegrade.redact.forms import HINTS
+from tracegrade.redact.marks import marker
+from tracegrade.redact.named import NamedSecrets
+from tracegrade.redact.patterns import (
+    AFTER_BASIC,
+    AFTER_BEARER,
+    API_KEY_STARTS,
+    API_KEYS,
+    BOT_KEY,
+    BOUNDARY,
+    INSIDE,
+    JWT,
+    PRIVATE_KEY_BEGIN,
+    PRIVATE_KEY_END,
+    URL_KEYS,
+)
+
+Compile = Callable[[str], Any]
+"""`re.compile`, or RE2's."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One kind of secret."""
+
+    name: str
+    find: str = ""
+    """A text it does not match has no such secret; empty if only `replace` tells."""
+
+    rewrites: tuple[tuple[str, str], ...] = ()
+    """Patterns, and what to write instead of a match; `\\1` is its first group."""
+
+    replace: Callable[[str], str] | None = None
+    """In place of patterns: a text → that text without the secrets."""
+
+    hints: tuple[str, ...] = ()
+    """Without anchors: a text that `find` matches, matches one of them wherever it stands in a
+    longer one, or it begins with one of `starts`; `find` alone if there are none."""
+
+    starts: tuple[str, ...] = ()
+    """Two characters each."""
+
+
+def rules(compile_pattern: Compile, names: Sequence[str] = ()) -> list[Rule]:
+    """Return all rules, in the order in which they are applied.
+
+    Args:
+        compile_pattern: What compiles patterns for the rule that needs them itself.
+        names: Patterns of names that are a secret's, besides those everybody uses.
+    """
+    return [_PEM, _COOKIE, _named(compile_pattern, names), *_SHAPES, _CARD]
+
+
+def _named(compile_pattern: Compile, names: Sequence[str]) -> Rule:
+    secrets = NamedSecrets(compile_pattern, names)
+    own = (f"(?i:{'|'.join(names)})",) if names else ()
+    return Rule("named", replace=secrets.redact, hints=(*HINTS, *own))
+
+
+_PEM: Final = Rule(
+    "pem",
+    PRIVATE_KEY_BEGIN,
+    (
+        (rf"{PRIVATE_KEY_BEGIN}(?:[^-]|-[^-])*{PRIVATE_KEY_END}", marker("pem")),
+        # cut off before its end
+        (rf"{PRIVATE_KEY_BEGIN}(?:[A-Za-z0-9+/=:,.\s-]|\\+[nrt])*", marker("pem")),
+    ),
+)
+_COOKIE: Final = Rule(
+    "cookie",
+    r"(?i)(?:set-)?cookie\s?:\s?[^\s=;\"'\\]+=",
+    (
+        (
+            r"(?i)((?:set-)?cookie\s?:\s?)[^\s=;\"'\\]+=[^\r\n\"'\\]*",
+            rf"\1{marker('cookie')}",
+        ),
+    ),
+    hints=(r"(?i:cookie\s?:)",),
+)
+_URL: Final = Rule(
+    "url",
+    rf"://[^\s/?#\"'\\<>]+@|{'|'.join(URL_KEYS)}|{BOT_KEY}",
+    (
+        (r"(://)[^\s/?#\"'\\<>@:]*:[^\s/?#\"'\\<>]+@", rf"\1{marker('url')}@"),
+        (r"(://)[A-Za-z0-9_~.%+-]{20,}@", rf"\1{marker('url')}@"),  # a token in the user's place
+        (rf"((?:{'|'.join(URL_KEYS)}))[A-Za-z0-9_:/-]{{16,}}", rf"\1{marker('url')}"),
+        (BOT_KEY, marker("url")),
+    ),
+)
+_BEARER: Final = Rule(
+    "bearer",
+    rf"(?i)(?:bearer(?:\s+|%20|\+){AFTER_BEARER}|basic\s+{AFTER_BASIC})",
+    (
+        (rf"(?i)(bearer(?:\s+|%20|\+)){AFTER_BEARER}", rf"\1{marker('bearer')}"),
+        (rf"(?i)(basic\s+){AFTER_BASIC}", rf"\1{marker('bearer')}"),
+    ),
+    hints=(r"(?i:bearer(?:\s+|%20|\+)[a-z0-9])", r"(?i:basic\s+[a-z0-9+/]{6})"),
+)
+_JWT: Final = Rule(
+    "jwt",
+    r"eyJ[A-Za-z0-9_-]{6}",
+    ((rf"({BOUNDARY}){JWT}", rf"\1{marker('jwt')}"),),
+    hints=(r"eyJ[A-Za-z0-9_-]{6,}\.",),
+)
+_ANY_API_KEY: Final = "|".join(API_KEYS)
+_API_KEY: Final = Rule(
+    "api_key",
+    rf"{BOUNDARY}(?:{_ANY_API_KEY})",
+    ((rf"({BOUNDARY})(?:{_ANY_API_KEY})", rf"\1{marker('api_key')}"),),
+    hints=(rf"{INSIDE}(?:{_ANY_API_KEY})",),
+    starts=API_KEY_STARTS,
+)
+_SHAPES: Final = (_URL, _BEARER, _JWT, _API_KEY)
+_CARD_DIGITS: Final = r"[2-6][0-9]{3}(?:[ -]?[0-9]){9}"
+_CARD: Final = Rule(
+    "card",
+    rf"{BOUNDARY}{_CARD_DIGITS}",
+    replace=replace_cards,
+    hints=(rf"{INSIDE}{_CARD_DIGITS}",),
+    starts=tuple(f"{first}{second}" for first in "23456" for second in "0123456789"),
+)
+
+ESCAPED: Final = r"\\u[0-9A-Fa-f]{4}|\\/"
+_ESCAPED: Final = re.compile(r"\\+(?:u([0-9A-Fa-f]{4})|(/))")
+_NEVER_PLAIN: Final = frozenset({"\x22", "\x5c"})
+
+
+def decoded(text: str) -> str:
+    r"""Return the text with letters for `\u0077` and `/` for `\/`, however deep they stand.
+
+    Quotes, backslashes, control characters and halves of a pair stay as they are, so that what
+    was JSON still is.
+    """
+    return _ESCAPED.sub(_character, text) if "\\" in text else text
+
+
+def _character(match: re.Match[str]) -> str:
+    if match[2]:
+        return "/"
+    character = chr(int(match[1], 16))
+    is_plain = character.isprintable() and character not in _NEVER_PLAIN
+    return character if is_plain else match[0]

@@ -1,0 +1,65 @@
+"""A text without secrets, before it leaves the agent's process; anything else in it stays.
+
+`patterns.py` says what secrets look like; `init(redact=...)` takes further rules. Cheap checks
+spare most texts the patterns. Half of a long secret would not be recognised: cut afterwards.
+"""
+
+import re
+from functools import cache, partial
+from typing import Final
+
+from tracegrade.redact.forms import NAME_WORDS
+from tracegrade.redact.marks import MARK_START, marker
+from tracegrade.redact.names import is_secret
+from tracegrade.redact.rules import Rule, decoded, rules
+
+PLACEHOLDER: Final = f"{MARK_START}]"
+"""What stands in the place of a text that a user's own rule failed on."""
+
+# A secret known by its shape has 13 such characters in a row. Possessive: each is looked at once.
+_LONG_WORD = re.compile(r"(?:[A-Za-z0-9_-]{0,12}+[^A-Za-z0-9_-]++)*+[A-Za-z0-9_-]{13}")
+_SPACED_CARD = re.compile(r" [0-9]{4,6} ")
+_WORDS = (
+    *(word for word in NAME_WORDS if word.isascii()),
+    *("identified", "curl", "mysql", "mariadb", "mongo", "login", "redis-cli", "ldap", "zip"),
+    *("sig=", "://", "\\u"),
+)
+_OTHER_WORDS = tuple(word for word in NAME_WORDS if not word.isascii())
+_NEED_A_NAME = frozenset({"named", "cookie"})
+
+
+def redact(text: str) -> str:
+    """Return `text` without the secrets we know; the same object if it holds none."""
+    lowered = text.lower()
+    is_named = any(map(lowered.__contains__, _WORDS))
+    if not (is_named or text.isascii()):
+        is_named = any(map(lowered.__contains__, _OTHER_WORDS))
+    is_shaped = _LONG_WORD.match(text) is not None or _SPACED_CARD.search(text) is not None
+    is_shaped = is_shaped or "-----begin" in lowered
+    if not (is_named or is_shaped):
+        return text
+    before = decoded(text)
+    clean = before
+    for rule in _rules():
+        needs_name, takes_either = rule.name in _NEED_A_NAME, rule.name == "url"
+        if takes_either or (is_named if needs_name else is_shaped):
+            clean = _applied(rule, clean)
+    return text if clean == before else clean
+
+
+def _applied(rule: Rule, text: str) -> str:
+    if rule.replace is not None:
+        return rule.replace(text)
+    for pattern, instead in rule.rewrites:
+        text = _compiled(pattern).sub(instead, text)
+    return text
+
+
+def redact_value(name: str, text: str) -> str:
+    """Return a text that stands under a name without the secrets we know."""
+    return marker("named") if is_secret(name, text) else redact(text)
+
+
+# Compiled at first use, which no import should take the time for.
+_rules = cache(partial(rules, cache(re.compile)))
+_compiled = cache(re.compile)

@@ -1,0 +1,63 @@
+-- Lists of messages, as JSON: those without parts are as a provider writes them.
+--
+-- Reads:
+--   bucket_events
+--   bucket_spans
+-- Order:
+--   none
+CREATE OR REPLACE TEMP TABLE otel_genai_lists AS
+WITH details AS (
+  SELECT
+    key,
+    max(attributes['gen_ai.input.messages']) AS input_messages,
+    max(attributes['gen_ai.output.messages']) AS output_messages
+  FROM bucket_events
+  WHERE name = 'gen_ai.client.inference.operation.details'
+  GROUP BY key
+),
+
+told AS (
+  SELECT
+    bucket_spans.key,
+    bucket_spans.scope_name,
+    coalesce(bucket_spans.attributes['gen_ai.input.messages'], details.input_messages) AS heard,
+    coalesce(bucket_spans.attributes['gen_ai.output.messages'], details.output_messages) AS said
+  FROM bucket_spans
+  LEFT JOIN details USING (key)
+),
+
+lists AS (
+  SELECT
+    key,
+    scope_name,
+    'in' AS direction,
+    heard AS messages
+  FROM told
+  UNION ALL
+  SELECT
+    key,
+    scope_name,
+    'out' AS direction,
+    said AS messages
+  FROM told
+)
+
+SELECT
+  *,
+  contains(messages, '"parts"') AS has_parts
+FROM lists
+WHERE messages IS NOT NULL;
+
+-- Messages without parts are as a provider writes them.
+CREATE OR REPLACE TEMP VIEW otel_genai_plain AS
+SELECT
+  key,
+  direction,
+  0 AS position,
+  if(direction = 'in', 'user', 'assistant') AS role,
+  messages AS text
+FROM otel_genai_lists
+WHERE NOT has_parts;
+
+CREATE OR REPLACE TEMP TABLE otel_genai_plain_chat AS
+FROM held_chat('otel_genai_plain');

@@ -1,0 +1,27 @@
+-- Runs that were killed on purpose, with those of their sub-agents: a report counts them apart.
+--
+-- Source: docs/metrics.md, section 6.1.
+--
+-- Reads:
+--   trajectories
+--   trajectory_scores
+-- Columns:
+--   trajectory_id  VARCHAR  One row each.
+--   release        VARCHAR  NULL if not named.
+--   agent_name     VARCHAR  NULL if the trace names none.
+--   run_mode       VARCHAR  As the trace says: production | live | mocked; else NULL.
+--   is_root        BOOLEAN  It is not a sub-agent's.
+-- Order:
+--   trajectory_id
+SELECT
+  trajectories.trajectory_id,
+  trajectories.release,
+  trajectories.agent_name,
+  trajectories.run_mode,
+  trajectories.parent_trajectory_id IS NULL AS is_root
+FROM trajectories
+LEFT JOIN trajectory_scores USING (trajectory_id)
+WHERE
+  trajectories.injection IS NOT NULL
+  OR trajectory_scores.success.reason = 'killed_run'
+ORDER BY trajectories.trajectory_id;

@@ -1,0 +1,102 @@
+"""The specification that a lake keeps, for runs of `score` that are given none.
+
+Its own module because a lake outlives the files that it was scored against: without them a run
+would have no task, and every score that needs one would be gone.
+"""
+
+import json
+from collections.abc import Collection, Iterator
+from typing import Any, Final
+
+import pyarrow as pa
+from pydantic import BaseModel, ValidationError
+
+from tracegrade_lake import Column, Lake, Table
+from tracegrade_lake.columns import INTEGER, TEXT
+from tracegrade_scoring.errors import TaskFileInvalid
+from tracegrade_scoring.tasks.load import Specification
+from tracegrade_scoring.tasks.model import ToolCorrectness
+
+TASK_DEFINITIONS: Final = Table(
+    name="task_definitions",
+    grain="one tool or task of the task files, or the options of tool correctness",
+    columns=(
+        Column("kind", TEXT, "tools | tasks | tool_correctness."),
+        Column("name", TEXT, "As in the task file; '' for tool_correctness."),
+        Column("position", INTEGER, "Place among those of its kind, from 0, as in the files."),
+        Column("definition", TEXT, "JSON, with the keys that the task file gives."),
+    ),
+    partition_by=(),
+)
+"""What a lake was scored against last."""
+
+NO_TASKS: Final = Specification(tools={}, tasks={})
+"""Says that there are no tasks and no tools, where an empty one would say nothing."""
+
+
+def known_specification(lake: Lake, given: Specification) -> Specification:
+    """Return what is given, and of the fields that it does not set those that the lake keeps.
+
+    Raises:
+        TaskFileInvalid: What the lake keeps was written by another version, and is needed.
+    """
+    missing = Specification.model_fields.keys() - given.model_fields_set
+    kept = _kept_fields(lake, missing)
+    return Specification(
+        **{name: getattr(kept, name) for name in missing},
+        **{name: getattr(given, name) for name in given.model_fields_set},
+    )
+
+
+def keep_specification(lake: Lake, specification: Specification) -> None:
+    """Let the lake keep the specification for later runs; nothing is written if it does."""
+    rows = list(_rows(specification))
+    if rows != _kept_rows(lake):
+        lake.replace(TASK_DEFINITIONS, pa.Table.from_pylist(rows, TASK_DEFINITIONS.arrow()))
+
+
+def _kept_fields(lake: Lake, fields: Collection[str]) -> Specification:
+    """Return the specification with these fields as the lake keeps them; else they are empty."""
+    values: dict[str, Any] = {"tools": {}, "tasks": {}}
+    for row in _kept_rows(lake):
+        definition = json.loads(row["definition"])
+        if row["kind"] not in fields:
+            continue
+        if row["kind"] in values:
+            values[row["kind"]][row["name"]] = definition
+        else:
+            values[row["kind"]] = definition
+    try:
+        return Specification.model_validate(values)
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors()[0]["loc"]))
+        msg = (
+            f"the task files that the lake at {lake.place} keeps are of another version, which "
+            f"shows at {place}; give them again with --tasks, or drop them with --forget-tasks"
+        )
+        raise TaskFileInvalid(msg) from error
+
+
+def _rows(specification: Specification) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `TASK_DEFINITIONS`."""
+    for kind in ("tools", "tasks"):
+        for position, (name, definition) in enumerate(getattr(specification, kind).items()):
+            yield _row(kind, name, position, definition)
+    if specification.tool_correctness.model_dump() != ToolCorrectness().model_dump():
+        yield _row("tool_correctness", "", 0, specification.tool_correctness)
+
+
+def _row(kind: str, name: str, position: int, definition: BaseModel) -> dict[str, Any]:
+    # Keys keep their order: that of sub-goals decides between variants.
+    text = json.dumps(definition.model_dump(mode="json", exclude_unset=True), ensure_ascii=False)
+    return {"kind": kind, "name": name, "position": position, "definition": text}
+
+
+def _kept_rows(lake: Lake) -> list[dict[str, Any]]:
+    """Return the rows that the lake has, in the order of `_rows`."""
+    dataset = lake.dataset(TASK_DEFINITIONS.name)
+    rows = dataset.to_table().to_pylist() if dataset else []
+    return sorted(rows, key=lambda row: (_KINDS.get(row["kind"], 0), row["position"]))
+
+
+_KINDS: Final = {name: place for place, name in enumerate(Specification.model_fields)}

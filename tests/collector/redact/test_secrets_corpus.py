@@ -1,0 +1,185 @@
+"""Every secret of the corpus is found by agent and collector, and no harmless text is changed."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.collector.redact import secrets_corpus as corpus
+from tests.collector.redact.test_redaction import redactor
+
+from tracegrade.redact.texts import redact
+
+TEXTS = list(corpus.texts())
+CAPTURES = Path(__file__).parents[2] / "queries" / "captures"
+LEAST_HARMLESS = 500
+
+
+def kept(secret: str, text: str) -> bool:
+    """Return whether a secret can still be read in a text, escaped or not."""
+    plain = text.replace("\\u0077", "w").replace("\\u0065", "e").replace("\\", "")
+    return secret in plain
+
+
+def test_corpus_is_as_large_as_it_says() -> None:
+    """Forty kinds in twenty places at four levels, and names in structures."""
+    assert len(corpus.KINDS) >= 40
+    assert len(corpus.PLACES) >= 20
+    assert len(TEXTS) >= 40 * 20 * corpus.LEVELS
+    assert [label for label, text, secret in TEXTS if not kept(secret, text)] == []
+
+
+def test_collector_keeps_no_secret() -> None:
+    """Wherever it stands, and however deep the JSON is."""
+    clean = redactor().redact_texts([text for _, text, _ in TEXTS])
+
+    left = [each[0] for each, text in zip(TEXTS, clean, strict=True) if kept(each[2], text)]
+    assert left == []
+
+
+def test_agent_finds_what_the_collector_finds() -> None:
+    """The same catalogue, compiled by another engine, gives the same texts."""
+    clean = redactor().redact_texts([text for _, text, _ in TEXTS])
+    differing = [
+        label
+        for (label, text, _), other in zip(TEXTS, clean, strict=True)
+        if redact(text) != other
+    ]
+
+    assert differing == []
+
+
+def test_json_without_its_secrets_is_json() -> None:
+    """What was JSON still reads, with all that was no secret."""
+    nested = [(label, text) for label, text, _ in TEXTS if not label.endswith("level 0")]
+    for (label, _), text in zip(
+        nested, redactor().redact_texts([text for _, text in nested]), strict=True
+    ):
+        assert json.loads(text)["more"] == [1, None], label
+
+
+PASSWORDS = [
+    *("secret", "default", "Password123", "my-dog-Rex-2019", "a-secret-Pass9!", "ab{c}d1", "d"),
+    *("correct horse match staple", "[abc123!]", "$ECRET123", "new york 1999", "%abc", "12345678"),
+    *("xxx9", "<a1>", "enter", "the-end-7", "{2f1b-77}", "#hash#"),
+]
+
+
+@pytest.mark.parametrize("password", PASSWORDS)
+def test_odd_passwords_are_secrets(password: str) -> None:
+    """They read as words, labels or places to fill in, but they are the value of a field."""
+    text = json.dumps({"user": "bob", "password": password})
+
+    assert json.loads(redact(text)) == {"user": "bob", "password": "[redacted:named]"}
+    assert redactor().redact_text(text) == redact(text)
+
+
+HARMLESS = [
+    "cookies: 96",
+    '{"cookies": 12, "eggs": 3}',
+    "I baked 96 cookies: 48 with chocolate.",
+    "var cookie = document.cookie;",
+    'document.cookie = "theme=dark"',
+    '<a href="/x" accesskey="s">Save</a>',
+    "6011000990139424 / 5555555555554444 of all rows",
+    "ratio 4111111111111111/9007199254740993",
+    '{"numerator": 4012888888881881}',
+    '{"password": {"type": "string", "minLength": 8}}',
+    '{"required": ["password", "username"]}',
+    '{"name": "password", "type": "string", "description": "The password of the user"}',
+    '{"errors": {"password": "Password is required"}}',
+    'password = os.environ["DB_PASSWORD"]',
+    "password = getpass.getpass('Password: ')",
+    "api_key=os.getenv('OPENAI_API_KEY')",
+    "client = Client(api_key=api_key, token=auth_token)",
+    "def login(user: str, password: str) -> Token: ...",
+    "Password: required. Token: optional.",
+    "export PASSWORD=${DB_PASSWORD}",
+    '{"api_key": "<your key>", "secret": "***"}',
+    '{"next_page_token": "CAUQAAxyz123456789abc", "total": 3}',
+    '{"token": "internationalization", "logprob": -0.1}',
+    '{"authorized": true, "secret": false, "password": null}',
+    '{"max_tokens": 4096, "prompt_tokens": 17}',
+    "passed: 12, failed: 3; pass rate: 80 %",
+    "# Pass 1: count all rows\n# Pass 2: fill them in",
+    "PWD=/home/user/project",
+    '{"pwd": "/workspace", "cwd": "/workspace"}',
+    "SELECT password FROM users WHERE id = 7",
+    "tar -u archive && cp -p a b && mkdir -p x/y",
+    "docker run -u 1000:1000 -p 8080:80 nginx",
+    "use scikit-learn: sk-learn-based-classification-model",
+    "see xai-for-explainable-models and pypi-package-publish-workflow",
+    "a basic understanding of bearer shares",
+    "The secret: practise every day.",
+    "tools: get_password_policy, reset_password(user)",
+    "the key is under the mat; keyboard=qwertz",
+    "git commit -m 'password reset works' --author x",
+    "ssh -i ~/.ssh/id_rsa host; curl https://example.com/u:v",
+    "mysql -u root shop < dump.sql; mysql -p shop",
+]
+
+
+@pytest.mark.parametrize("text", HARMLESS, ids=lambda text: text[:40])
+def test_harmless_text_stays(text: str) -> None:
+    """In code, in documents and in tool results, and as JSON in JSON."""
+    texts = [corpus.nested(text, level) for level in range(corpus.LEVELS)]
+
+    assert redactor().redact_texts(texts) == texts
+    assert [redact(each) for each in texts] == texts
+
+
+def test_no_capture_is_changed() -> None:
+    """What real frameworks sent holds no secret, so nothing of it may be lost."""
+    texts = [text for file in sorted(CAPTURES.rglob("*.json*")) for text in strings(file)]
+
+    assert len(set(texts)) >= LEAST_HARMLESS
+    assert changed(texts) == []
+
+
+def test_no_real_text_is_changed(shared_data: Path) -> None:
+    """Messages and tool results of real agents, in shops, offices, airlines and repositories."""
+    files = [file for file in sorted(shared_data.rglob("*.json*")) if file.suffix in SUFFIXES]
+    texts = [text for file in files for text in strings(file)]
+
+    assert len(set(texts)) >= 10 * LEAST_HARMLESS
+    assert changed(texts) == []
+
+
+SUFFIXES = {".json", ".jsonl"}
+
+
+def changed(texts: list[str]) -> list[str]:
+    """Return the texts that redaction changes."""
+    distinct = list(dict.fromkeys(texts))
+    clean = redactor(max_blob_bytes=1 << 30).redact_texts(distinct)
+    return [text for text, other in zip(distinct, clean, strict=True) if text != other]
+
+
+def strings(file: Path) -> Iterator[str]:
+    """Yield each text in a file of JSON, or of JSON lines, packed or not."""
+    packed = lzma.decompress(file.read_bytes()) if file.suffix == ".xz" else file.read_bytes()
+    content = packed.decode(errors="replace")
+    try:
+        yield from leaves(json.loads(content))
+    except ValueError:
+        for line in content.splitlines():
+            try:
+                yield from leaves(json.loads(line))
+            except ValueError:
+                yield line
+
+
+def leaves(node: Any) -> Iterator[str]:
+    """Yield each text in a node of JSON."""
+    if isinstance(node, str):
+        yield node
+    elif isinstance(node, dict):
+        for each in node.values():
+            yield from leaves(each)
+    elif isinstance(node, list):
+        for each in node:
+            yield from leaves(each)

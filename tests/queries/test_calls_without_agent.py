@@ -1,0 +1,108 @@
+"""Model calls that no agent's span holds: each is in a run, or counted by reason."""
+
+import pytest
+
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
+
+from .traces import (
+    Row,
+    agent,
+    land,
+    message,
+    model,
+    request,
+    request_of,
+    response,
+    rows,
+    span,
+    story,
+)
+
+ASKED = message("user", "Is it warm?")
+CALLED = message("assistant", request("find_tram", "c1"))
+
+
+def test_calls_without_a_parent_are_a_run_each_and_are_counted(lake: Lake) -> None:
+    """Each is alone in its trace: it has its question, and its request's fate is not known."""
+    heard = [ASKED, CALLED, message("tool", response("9:40", "c1"))]
+    land(
+        lake,
+        request_of(
+            [
+                model(1, trace=1, heard=[ASKED], said=[CALLED]),
+                model(2, trace=2, heard=heard, said=[message("assistant", "Yes.")]),
+            ]
+        ),
+    )
+    summary = build(lake)
+
+    found = rows(lake, "SELECT user_input, final_answer FROM trajectories ORDER BY trace_id")
+    assert found == [
+        {"user_input": "Is it warm?", "final_answer": None},
+        {"user_input": "Is it warm?", "final_answer": "Yes."},
+    ]
+    assert story(lake) == ["tool_call find_tram {} unknown", "answer Yes."]
+    assert summary.apart == {"alone": 2}
+    assert summary.unread == {}
+
+
+def test_calls_of_one_trace_are_one_run(lake: Lake) -> None:
+    """A span around them that is no agent's is enough."""
+    said = [message("assistant", "Yes.")]
+    land(lake, request_of([span(1, ms=9), *(model(n, 1, at=n, said=said) for n in (2, 3))]))
+
+    assert build(lake).apart == {}
+    assert rows(lake, "SELECT llm_call_count FROM trajectories") == [{"llm_call_count": 2}]
+
+
+def test_calls_in_no_trajectory_are_counted_by_reason(lake: Lake) -> None:
+    """One beside two agents, with nothing around them, and what an evaluator asked."""
+    said = [message("assistant", "Yes.")]
+    judging: Row = {"openinference__span__kind": "EVALUATOR"}
+    spans = [
+        agent(1, ms=5),
+        model(2, 1, at=1, said=said),
+        agent(3, at=10, ms=5),
+        model(4, at=20, said=said),
+        span(5, 1, at=3, **judging),
+        model(6, 5, at=3, said=said),
+        span(7, trace=2, ms=9, **judging),
+        model(8, 7, trace=2, at=1, said=said),
+    ]
+    land(lake, request_of(spans))
+
+    assert build(lake).apart == {"outside": 1, "evaluator": 2}
+
+
+@pytest.mark.parametrize("parts", [["And in Rome?"], []])
+def test_message_without_content_is_not_the_one_before(lake: Lake, parts: list[str]) -> None:
+    """What a user said in a message of which nothing was recorded is not known."""
+    heard = [ASKED, message("assistant", "Yes."), message("user", *parts)]
+    land(lake, request_of([model(1, heard=heard, said=[message("assistant", "No.")])]))
+    build(lake)
+
+    (found,) = rows(lake, "SELECT user_input FROM trajectories")
+    assert found["user_input"] == (parts[0] if parts else None)
+
+
+@pytest.mark.parametrize(
+    ("told", "status"),
+    [
+        ("Error: there is no tool find_tram", "not_executed"),
+        ("No such tool: find_tram.", "not_executed"),
+        ("Error: unknown function find_tram", "not_executed"),
+        ("Tool 'find_tram' does not exist.", "not_executed"),
+        ("Tool find_tram not found.", "not_executed"),
+        ("Error: find_tram has no tool for that", "error"),
+        ("There is no tram.", "ok"),
+    ],
+)
+def test_refusal_in_words_is_no_execution(lake: Lake, told: str, status: str) -> None:
+    """An agent written by hand tells its model in words that there is no such tool."""
+    heard = [ASKED, CALLED, message("tool", response(told, "c1"))]
+    spans = [agent(1), model(2, 1, at=1, said=[CALLED]), model(3, 1, at=5, heard=heard)]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert story(lake)[0] == f"tool_call find_tram {{}} {status}"

@@ -1,0 +1,337 @@
+"""What spans say becomes steps: calls and results, messages, plans, and flags of lost texts."""
+
+import pytest
+
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
+
+from .traces import (
+    Row,
+    agent,
+    land,
+    land_redacted,
+    message,
+    model,
+    request,
+    request_of,
+    response,
+    rows,
+    span,
+    story,
+    tool,
+)
+
+
+def test_nested_tool_spans_are_one_call(lake: Lake) -> None:
+    """A call seen by two layers is one step, with what either of them knows."""
+    outer = {"gen_ai__tool__call__id": "c1"}
+    inner = {
+        "gen_ai__tool__call__arguments": '{"b": 1.0, "a": 2}',
+        "gen_ai__tool__call__result": "r",
+    }
+    land(lake, request_of([agent(1), tool(2, 1, at=1, **outer), tool(3, 2, at=2, **inner)]))
+    build(lake)
+
+    assert rows(lake, "SELECT span_id, tool_call_id, arguments, result FROM steps LIMIT 1") == [
+        {"span_id": f"{2:016x}", "tool_call_id": "c1", "arguments": '{"a":2,"b":1}', "result": "r"}
+    ]
+    assert story(lake) == ['tool_call t {"a":2,"b":1} ok', "observation r"]
+
+
+def test_tool_within_another_call_is_a_call(lake: Lake) -> None:
+    """The same tool inside itself with other arguments is a call of its own."""
+    first = {"gen_ai__tool__call__arguments": '{"n": 2}'}
+    second = {"gen_ai__tool__call__arguments": '{"n": 1}'}
+    land(lake, request_of([agent(1), tool(2, 1, at=1, **first), tool(3, 2, at=2, **second)]))
+    build(lake)
+
+    assert story(lake) == ['tool_call t {"n":2} ok', 'tool_call t {"n":1} ok']
+
+
+def test_reused_call_ids_match_in_order(lake: Lake) -> None:
+    """A call id that every model call uses again leads each request to its own execution."""
+    told = [message("user", "Go.")]
+    spans = [agent(1)]
+    for turn in range(3):
+        said = [message("assistant", request("t", "same", n=turn))]
+        executed = {"gen_ai__tool__call__id": "same", "gen_ai__tool__call__result": f"r{turn}"}
+        spans.append(model(10 + turn, 1, at=10 * turn, said=said, heard=told))
+        spans.append(tool(20 + turn, 1, at=10 * turn + 5, **executed))
+        told = [*told, *said, message("tool", response(f"seen {turn}", "same"))]
+    spans.append(model(30, 1, at=40, said=[message("assistant", "Done.")], heard=told))
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert story(lake) == [
+        'tool_call t {"n":0} ok',
+        "observation seen 0",
+        'tool_call t {"n":1} ok',
+        "observation seen 1",
+        'tool_call t {"n":2} ok',
+        "observation seen 2",
+        "answer Done.",
+    ]
+
+
+def test_calls_without_ids_match_by_arguments(lake: Lake) -> None:
+    """Executions that finish in another order than requested find their requests."""
+    said = [message("assistant", request("t", n=1), request("t", n=2))]
+    spans = [
+        agent(1),
+        model(2, 1, at=1, said=said),
+        tool(
+            3, 1, at=5, gen_ai__tool__call__arguments='{"n":2}', gen_ai__tool__call__result="two"
+        ),
+        tool(
+            4, 1, at=6, gen_ai__tool__call__arguments='{"n":1}', gen_ai__tool__call__result="one"
+        ),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert story(lake) == [
+        'tool_call t {"n":1} ok',
+        "observation one",
+        'tool_call t {"n":2} ok',
+        "observation two",
+    ]
+
+
+RESULTS = [
+    ("Error: no such order", "error"),
+    ("  exception in x", "error"),
+    ('{"isError": true}', "error"),
+    ('{"error": {"code": 1}}', "error"),
+    ('{"error": null, "rows": 3}', "ok"),
+    ('{"error": ""}', "ok"),
+    ("no error", "ok"),
+]
+"""What a tool returned, and what that says of the call."""
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    """The status of a call with each of RESULTS."""
+    lake = Lake.create(tmp_path_factory.mktemp("judged") / "lake")
+    calls = [
+        [agent(1, trace=trace), tool(2, 1, trace=trace, at=1, gen_ai__tool__call__result=result)]
+        for trace, (result, _) in enumerate(RESULTS, 1)
+    ]
+    land(lake, *map(request_of, calls))
+    build(lake)
+    return rows(
+        lake,
+        "SELECT status, status_source FROM steps WHERE kind = 'tool_call' ORDER BY trajectory_id",
+    )
+
+
+@pytest.mark.parametrize("case", range(len(RESULTS)), ids=lambda i: RESULTS[i][0])
+def test_result_that_says_error_is_one(judged: list[Row], case: int) -> None:
+    """A call whose span is fine failed if its result says so (docs/metrics.md, section 0.7)."""
+    status = RESULTS[case][1]
+
+    source = "text" if status == "error" else "span"
+    assert judged[case] == {"status": status, "status_source": source}
+
+
+def test_calls_of_a_client_alone_are_judged_by_the_response(lake: Lake) -> None:
+    """Where no tool is instrumented, a call the model got a response to was executed."""
+    said = [message("assistant", request("t", "c1"), request("u", "c2"), request("v", "c3"))]
+    heard = [
+        message("user", "Go."),
+        *said,
+        message("tool", response("fine", "c1")),
+        message("tool", response("Error: down", "c2")),
+    ]
+    land(lake, request_of([model(1, said=said), model(2, at=5, said=[], heard=heard)]))
+    build(lake)
+
+    assert story(lake) == [
+        "tool_call t {} ok",
+        "observation fine",
+        "tool_call u {} error",
+        "observation Error: down",
+        "tool_call v {} unknown",
+    ]
+
+
+def test_react_text_is_thought_call_and_answer(lake: Lake) -> None:
+    """A model that writes its calls as text makes the same steps as one that requests tools."""
+    action = 'Thought: I need it.\nAction: search\nAction Input: {"q": "x"}\nObservation: made up'
+    spans = [
+        agent(1),
+        model(2, 1, at=1, said=[message("assistant", action)]),
+        tool(3, 1, at=5, tool_name="search", gen_ai__tool__call__arguments='{"q":"x"}'),
+        model(4, 1, at=9, said=[message("assistant", "Thought: I know.\nFinal Answer: 42")]),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert story(lake) == [
+        "thought I need it.",
+        'tool_call search {"q":"x"} ok',
+        "thought I know.",
+        "answer 42",
+    ]
+
+
+def test_plan_tool_is_a_plan(lake: Lake) -> None:
+    """A todo tool's arguments are the plan; the call is none."""
+    said = [message("assistant", request("TodoWrite", "c1", todos=[{"content": "look"}]))]
+    land(lake, request_of([agent(1), model(2, 1, at=1, said=said), tool(3, 1, at=5)]))
+    build(lake)
+
+    assert rows(lake, "SELECT kind, tool_name, plan FROM steps ORDER BY step_index") == [
+        {"kind": "plan", "tool_name": "TodoWrite", "plan": '[{"content":"look"}]'},
+        {"kind": "tool_call", "tool_name": "t", "plan": None},
+    ]
+
+
+def test_later_user_messages_open_turns(lake: Lake) -> None:
+    """What the user says after the first model call is a message, and turns are counted."""
+    first = [message("user", "Hello.")]
+    later = [*first, message("assistant", "Hi."), message("user", "And now?")]
+    spans = [
+        agent(1),
+        model(2, 1, at=1, heard=first, said=[message("assistant", "Hi.")]),
+        model(3, 1, at=5, heard=later, said=[message("assistant", "Bye.")]),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert rows(lake, "SELECT turn, role, kind, content FROM steps ORDER BY step_index") == [
+        {"turn": 0, "role": "assistant", "kind": "answer", "content": "Hi."},
+        {"turn": 1, "role": "user", "kind": "message", "content": "And now?"},
+        {"turn": 1, "role": "assistant", "kind": "answer", "content": "Bye."},
+    ]
+    assert rows(lake, "SELECT user_input, final_answer FROM trajectories") == [
+        {"user_input": "Hello.", "final_answer": "Bye."}
+    ]
+
+
+def test_hybrid_span_has_the_fields_of_both_dialects(lake: Lake) -> None:
+    """A span that an OpenInference processor rewrote in place is read once, with all it says."""
+    both = {
+        "openinference__span__kind": "TOOL",
+        "tool__name": "t",
+        "gen_ai__tool__call__id": "c1",
+        "input__value": '{"a":1}',
+        "gen_ai__tool__call__result": "r",
+    }
+    land(lake, request_of([agent(1), tool(2, 1, at=1, **both)]))
+    build(lake)
+
+    columns = "tool_call_id, arguments, result, dialect"
+    assert rows(lake, f"SELECT {columns} FROM steps WHERE kind = 'tool_call'") == [
+        {"tool_call_id": "c1", "arguments": '{"a":1}', "result": "r", "dialect": "openinference"}
+    ]
+
+
+def test_text_stands_before_calls_of_its_message(lake: Lake) -> None:
+    """The OpenAI client's instrumentation writes calls first; the model said the text first."""
+    said = [message("assistant", request("t", "c1"), "One moment.")]
+    client = "opentelemetry.instrumentation.genai.openai"
+    land(lake, request_of([agent(1), model(2, 1, said=said, scope=client)]))
+    build(lake)
+
+    assert story(lake) == ["message One moment.", "tool_call t {} unknown"]
+
+
+REPLACED: list[tuple[Row, list[str]]] = [
+    ({"gen_ai__tool__call__arguments": '{"password": "hunter2"}'}, ["redacted"]),
+    ({"gen_ai__tool__call__result": "a " * 2000}, ["result_truncated"]),
+    (
+        {"input__value": "a " * 2000, "output__value": "sk-" + "a" * 20},
+        ["result_redacted", "truncated"],
+    ),
+    ({"http__request__header__authorization": "Basic"}, []),
+]
+"""Attributes of a call, and its flags after the collector took secrets and length away."""
+
+
+def test_what_the_collector_replaced_is_flagged(lake: Lake) -> None:
+    """Arguments and results that are not what was sent; other attributes say nothing of them."""
+    calls = [tool(number, 1, at=number, **texts) for number, (texts, _) in enumerate(REPLACED, 2)]
+    land_redacted(lake, request_of([agent(1), *calls, tool(99, 1, at=99)]))
+    build(lake)
+
+    found = rows(lake, "SELECT flags FROM steps WHERE kind = 'tool_call' ORDER BY step_index")
+    assert [row["flags"] for row in found] == [*(flags for _, flags in REPLACED), []]
+
+
+MARKED: list[tuple[str | None, str, str, list[str]]] = [
+    ("thought", "truncated", '["tracegrade.thought.content"]', ["truncated"]),
+    ("plan", "redacted", '["tracegrade.plan"]', ["redacted"]),
+    ("tool_call", "truncated", '["gen_ai.tool.call.arguments"]', ["truncated"]),
+    ("tool_call", "redacted", '["gen_ai.tool.call.result"]', ["result_redacted"]),
+    (None, "redacted", '["input.value","output.value"]', ["redacted", "result_redacted"]),
+]
+"""Kind of a step, what the agent did to its texts and to which, and the flags that it gets."""
+
+
+def test_cut_and_cleaned_texts_are_flagged(lake: Lake) -> None:
+    """A step says which of its texts are not what the agent saw; also another's tool span."""
+    texts: Row = {"tracegrade__thought__content": "…", "tracegrade__plan": '[{"id": "a"}]'}
+    steps = []
+    for number, (step, mark, keys, _) in enumerate(MARKED, 2):
+        marked: Row = {
+            f"tracegrade__{mark}": keys,
+            **({"tracegrade__step__kind": step} if step else {}),
+        }
+        make = tool if step in (None, "tool_call") else span
+        steps.append(make(number, 1, at=number, **texts, **marked))
+    land(lake, request_of([agent(1), *steps, tool(99, 1, at=99)]))
+    build(lake)
+
+    found = rows(lake, "SELECT flags FROM steps WHERE kind <> 'observation' ORDER BY step_index")
+    assert [row["flags"] for row in found] == [*(flags for *_, flags in MARKED), []]
+
+
+def test_mcp_spans_of_a_tool_call_are_that_call(lake: Lake) -> None:
+    """A GenAI tool span, the MCP client's below it and the server's below that are one call."""
+    asked: Row = {
+        "gen_ai__tool__call__id": "c1",
+        "gen_ai__tool__call__arguments": '{"city": "Paris"}',
+    }
+    mcp: Row = {"mcp__method__name": "tools/call", "tool_name": "get_weather", "ms": 5}
+    said = message("assistant", request("get_weather", "c1", city="Paris"))
+    land(
+        lake,
+        request_of(
+            [
+                agent(1),
+                model(2, 1, at=1, said=[said]),
+                tool(3, 1, at=5, ms=9, tool_name="get_weather", **asked),
+                tool(4, 3, at=6, scope="mcp.client", name="tools/call get_weather", **mcp),
+                tool(5, 4, at=6.5, scope="mcp.server", name="tools/call get_weather", **mcp),
+            ]
+        ),
+    )
+    build(lake)
+
+    assert story(lake) == ['tool_call get_weather {"city":"Paris"} ok']
+
+
+def test_output_that_was_not_told_is_read_from_the_next_input(lake: Lake) -> None:
+    """What a silent model call said stands in the next input, after what it heard itself."""
+    asked = [message("user", "Go.")]
+    said = [message("assistant", "Let me see.", request("t", "c1", n=1), request("u", "c2"))]
+    told = [*asked, *said, message("tool", response("one", "c1"), response("no u", "c2"))]
+    spans = [
+        agent(1),
+        model(2, 1, at=1, heard=asked),
+        tool(3, 1, at=5),
+        model(4, 1, at=6, heard=told),
+        model(5, 1, at=8, heard=told, said=[message("assistant", "Done.")]),
+    ]
+    land(lake, request_of(spans))
+    build(lake)
+
+    assert story(lake) == [
+        "message Let me see.",
+        'tool_call t {"n":1} ok',
+        "observation one",
+        "tool_call u {} ok",
+        "observation no u",
+        "answer Done.",
+    ]

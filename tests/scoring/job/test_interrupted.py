@@ -1,0 +1,76 @@
+"""Jobs that die, or meet another one on the same lake: no reader sees half of their work."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.queries.traces import land, request_of, tool
+from tests.scoring.build import specification
+
+from tracegrade_lake import Lake
+from tracegrade_lake.crash_points import EXIT_CODE, VARIABLE
+from tracegrade_scoring.errors import ScoringBusy
+from tracegrade_scoring.job.score import Chosen, _alone, score
+from tracegrade_scoring.tasks import Specification
+
+from .lakes import TASKS, copied, run, tables, tracegrade_score
+
+
+def test_scoring_is_for_one_at_a_time(lake: Lake, spec: Specification) -> None:
+    """A second job on the same lake ends with an error instead of mixing its rows in."""
+    with _alone(lake, wait=False), pytest.raises(ScoringBusy, match="another job is scoring"):
+        score(lake, spec)
+
+
+def test_command_leaves_a_lake_to_the_job_that_scores_it(lake: Lake) -> None:
+    """A second `tracegrade score` does nothing, says so and ends well, so a schedule goes on."""
+    with _alone(lake, wait=False):
+        done = tracegrade_score(lake, "--summary", "-")
+
+    assert done.returncode == 0
+    assert "another job is scoring" in done.stderr
+    assert json.loads(done.stdout)["busy"] is True
+
+
+@pytest.fixture(scope="module")
+def before_and_after(
+    scored_pair: Lake, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
+    """The rows of the pair, and those after more has come that is scored with all the rest."""
+    lake = copied(scored_pair, tmp_path_factory.mktemp("after"))
+    before = tables(lake)
+    more_comes(lake)
+    score(lake, specification(TASKS), full=True)
+    return before, tables(lake)
+
+
+def more_comes(lake: Lake) -> None:
+    """Land a third run, and a late span of the first."""
+    late = request_of([tool(9, 1, tool_name="pay", trace=1, at=9)])
+    land(lake, run(3, "look"), late, seq=3, day=1)
+
+
+@pytest.mark.parametrize("point", ["scores_staged", *[f"scores_committed:{n}" for n in (1, 4, 5)]])
+def test_killed_run_is_not_seen_and_the_next_one_puts_it_right(
+    pair: Lake,
+    before_and_after: tuple[dict[str, list[Any]], dict[str, list[Any]]],
+    tmp_path: Path,
+    point: str,
+) -> None:
+    """Wherever a process dies, readers see the run before, and the next run ends as one would."""
+    (tmp_path / "tasks.yaml").write_text(f"version: 1{TASKS}")
+    spec = specification(TASKS)
+    before, after = before_and_after
+    more_comes(pair)
+
+    given = ["--tasks", str(tmp_path / "tasks.yaml")]
+    died = tracegrade_score(pair, *given, **{VARIABLE: point})
+    assert died.returncode == EXIT_CODE
+    assert tables(pair) == before
+
+    # A run that does not even touch what the dead one wrote.
+    score(pair, spec, chosen=Chosen(agent_name="nobody"))
+    assert tables(pair) == before
+    score(pair, spec)
+    assert tables(pair) == after != before
