@@ -44,6 +44,7 @@ from tracegrade_queries.engine.sql import query
 _MACROS: Final = (  # each may use those before it
     "position_gap",
     "result_text",
+    "without_quotes",
     "asked_text",
     "result_is_error",
     "block_part",

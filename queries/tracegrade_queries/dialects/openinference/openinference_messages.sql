@@ -4,6 +4,7 @@
 --   openinference_anthropic
 --   openinference_chat
 --   openinference_haystack
+--   openinference_haystack_parts
 --   openinference_openai_agents
 --   openinference_parts
 --   openinference_reasoning

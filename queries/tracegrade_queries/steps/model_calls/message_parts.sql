@@ -81,10 +81,13 @@ chosen AS (
       ELSE parts.text
     END AS text,
     -- CrewAI writes these as Python prints them.
-    trim(parts.tool_name, '''') AS tool_name,
+    without_quotes(parts.tool_name) AS tool_name,
     nullif(parts.call_id, '') AS call_id,
-    if(starts_with(parts.tool_name, ''''), trim(parts.arguments, ''''), parts.arguments)
-      AS arguments,
+    if(
+      without_quotes(parts.tool_name) <> parts.tool_name,
+      without_quotes(parts.arguments),
+      parts.arguments
+    ) AS arguments,
     parts.result,
     parts.direction = 'out' AND parts.part_type = 'text' AS is_output_text
   FROM parts
