@@ -1,0 +1,65 @@
+"""What all parts of an environment have in common: the interface that trials work with.
+
+A part is frozen once: its template is built, and never changed after. Each trial opens a copy of
+its own. A state is a map of object names to digests, so one comparison, one rule for what to
+ignore and one for leftovers serve all kinds of parts.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+State: TypeAlias = Mapping[str, str]
+"""Object name → digest of all that makes it what it is.
+
+Names start with the kind and the name of the part: `files:data/clean/orders.csv`,
+`sqlite:ledger/runs/17`.
+"""
+
+
+class Opened(Protocol):
+    """A part as one trial has it."""
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """Environment variables by which an agent finds the part."""
+
+    def state(self) -> State:
+        """Return all objects as they are now, without those to be ignored.
+
+        Raises:
+            EnvironmentFailed: They cannot be read.
+        """
+
+    def ignored(self) -> State:
+        """Return the objects that `state` leaves out, by the rule that hides each: name → rule."""
+
+    def held(self) -> list[str]:
+        """Return the names of what is held now: locks, open transactions, reserved quota."""
+
+    def clone(self, root: Path) -> "Opened":
+        """Return a copy as it is now, with `root` in the place of the trial's folder."""
+
+    def close(self) -> None:
+        """End what serves the part; its files stay where they are. Idempotent."""
+
+
+class Part(Protocol):
+    """A part as the suite declares it."""
+
+    def freeze(self, folder: Path) -> None:
+        """Build the template in a new, empty folder.
+
+        Raises:
+            EnvironmentFailed: Its source is missing or cannot be read.
+        """
+
+    def open(self, root: Path) -> Opened:
+        """Return a fresh copy of the template for a trial.
+
+        Args:
+            root: The trial's folder, in which the agent is run.
+
+        Raises:
+            EnvironmentFailed: It could not be restored.
+        """

@@ -1,0 +1,15 @@
+"""What the commands end with; each message is one line: fact, value, way out."""
+
+from tracegrade.errors import BadInput, TracegradeError
+
+
+class SuiteUnusable(BadInput):
+    """A suite, or a file that it names, is missing or wrong."""
+
+
+class EnvironmentFailed(TracegradeError):
+    """A part of an environment could not be frozen, restored or read: no fault of the agent."""
+
+
+class VerifierFailed(TracegradeError):
+    """A verifier could not tell whether what it asks for holds."""

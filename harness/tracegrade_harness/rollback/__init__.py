@@ -1,0 +1,1 @@
+"""Rollback-ability: what a killed agent left behind, and who says how to undo it."""

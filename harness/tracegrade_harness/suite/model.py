@@ -1,0 +1,195 @@
+"""A suite as Python objects. One class per mapping of the file; unknown keys are refused."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Name = Annotated[str, Field(min_length=1)]
+Glob = Name
+"""`*` stands for anything within a name, `**` for any number of names, `?` for one character."""
+Point = Literal["early", "mid", "late"]
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        use_attribute_docstrings=True,
+        validate_by_name=True,
+    )
+
+
+class Journal(_Strict):
+    """JSON Lines that an agent writes as it works: `{"object": …, "undo": {…}, "done": false}`."""
+
+    journal: Name
+    """Path in the environment; a torn last line names nothing."""
+
+
+class Manifest(_Strict):
+    """A JSON document that lists what an agent made."""
+
+    manifest: Name
+    """Path in the environment."""
+    items: Name
+    """JSON path to the list, such as `$.files`."""
+    object: Name
+    """The object that an item is; `{name}` stands for the item's key `name`, or for the item."""
+    undo: dict[str, Any]
+    """How to undo it, see `rollback/undo.py`; `{name}` as in `object`."""
+
+
+class Runbook(_Strict):
+    """A YAML file beside the suite, written before the run: pattern of objects → undo."""
+
+    runbook: Name
+    """Path of the file. A pattern counts only where it matches nothing that was there before."""
+
+
+Record = Journal | Manifest | Runbook
+
+
+class Variables(_Strict):
+    """Environment variables of an agent; it gets no others but what running programs needs."""
+
+    pass_: list[Name] = Field(default_factory=list, alias="pass")
+    """Names of variables that it gets as the harness has them."""
+    set: dict[Name, str] = Field(default_factory=dict)
+    """Variables and their values."""
+
+
+class Agent(_Strict):
+    """A command that is an agent."""
+
+    command: Annotated[list[Name], Field(min_length=1)]
+    """Run in the environment's folder. `{release}`, `{task}`, `{trial}`, `{seed}` and `{python}`
+    (the harness's own interpreter) are replaced."""
+    release: Name | None = None
+    """Its version; `--release` says another."""
+    recover: Annotated[list[Name], Field(min_length=1)] | Literal["rerun"] | None = None
+    """The command that sets right what a killed run left; `rerun`: the same command again; None:
+    there is none."""
+    records: list[Record] = Field(default_factory=list)
+    """What says how to undo that which a killed run leaves."""
+    environment: Variables = Variables()
+
+
+class Files(_Strict):
+    """A folder of files."""
+
+    from_: Name = Field(alias="from")
+    """The folder, beside the suite, that each trial starts from a copy of."""
+    at: Name
+    """Where the copy stands, in the folder in which the agent is run."""
+    path_as: Name | None = None
+    """Environment variable that gets the copy's absolute path."""
+    ignore: list[Glob] = Field(default_factory=list)
+    """Paths below it whose changes are of no interest."""
+
+
+class Sqlite(_Strict):
+    """An SQLite database."""
+
+    from_: Name = Field(alias="from")
+    """The database, or a file `*.sql` that makes it, beside the suite."""
+    at: Name
+    """Where the copy stands, in the folder in which the agent is run."""
+    path_as: Name | None = None
+    """Environment variable that gets the copy's absolute path."""
+    ignore: list[Glob] = Field(default_factory=list)
+    """`TABLE` or `TABLE.COLUMN` whose changes are of no interest."""
+
+
+class Environment(_Strict):
+    """What an agent can change; its parts by kind and name."""
+
+    files: dict[Name, Files] = Field(default_factory=dict)
+    sqlite: dict[Name, Sqlite] = Field(default_factory=dict)
+    locks: list[Glob] = Field(default_factory=list)
+    """Objects that are held as long as they are there, such as `files:data/**/*.lock`."""
+
+
+class Kill(_Strict):
+    """Where runs of a case are killed on purpose."""
+
+    points: Annotated[list[Point], Field(min_length=1)] = ["early", "mid", "late"]
+    accept: Literal["before", "done"] = "before"
+    """The state that is as good as undone: the one before the run, or also the finished one."""
+
+
+class FilesVerifier(_Strict):
+    """Something of a folder of files holds; exactly one of `expect`, `only_changed` and `path`."""
+
+    files: Name
+    """The part."""
+    expect: Name | None = None
+    """A folder beside the suite: the same paths with the same content stand in the part."""
+    under: Glob = "**"
+    """With `expect`: the paths, in both, that are compared."""
+    only_changed: list[Glob] | None = None
+    """Nothing else was added, changed or removed."""
+    path: Name | None = None
+    """A file that has to be there."""
+    json_: dict[Name, Any] | None = Field(default=None, alias="json")
+    """With `path`: JSON path → value or rule (those of task files) that the file must fit."""
+    text: Any = None
+    """With `path`: value or rule that the file's whole text must fit."""
+
+
+class SqliteVerifier(_Strict):
+    """A query of an SQLite database gives a value."""
+
+    sqlite: Name
+    """The part."""
+    query: Name
+    equals: Any
+    """A value or rule for the only value of the only row; a list of lists for several."""
+
+
+class CommandVerifier(_Strict):
+    """A command ends with 0 (it holds) or 1 (it does not); anything else is an error."""
+
+    command: Annotated[list[Name], Field(min_length=1)]
+    """Run in a copy of the environment's folder. `{suite}` stands for the suite's folder,
+    `{python}` for the harness's own interpreter."""
+    timeout_secs: Seconds = 60
+
+
+Verifier = FilesVerifier | SqliteVerifier | CommandVerifier
+
+
+class Limits(_Strict):
+    """What a trial may use; one that reaches a limit has failed."""
+
+    wall_secs: Seconds = 300
+    calls: Annotated[int, Field(ge=1)] | None = None
+    """Tool calls."""
+    memory_mb: Annotated[int, Field(ge=16)] | None = None
+    """Address space of each process."""
+
+
+class Case(_Strict):
+    """What is tried; its key is the task's id."""
+
+    environment: Name
+    agent: Name
+    trials: Annotated[int, Field(ge=1, le=10_000)] = 1
+    kill: Kill | None = None
+    verify: list[Verifier] = Field(default_factory=list)
+    """All have to hold."""
+    limits: Limits = Limits()
+
+
+class Suite(_Strict):
+    """A suite file."""
+
+    version: Literal[1]
+    suite: Name
+    """Its name."""
+    tasks: Name | None = None
+    """Task file, or a folder of them, beside the suite: which tools write, and what is expected."""
+    agents: dict[Name, Agent]
+    environments: dict[Name, Environment]
+    cases: dict[Name, Case]
