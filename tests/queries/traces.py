@@ -143,9 +143,9 @@ def response(result: object, call_id: str | None = None) -> Row:
     return {"type": "tool_call_response", "id": call_id, "response": result}
 
 
-def request_of(spans: Iterable[Row]) -> bytes:
-    """Return the OTLP/JSON request that exports the spans."""
-    resource = {"attributes": [{"key": "service.name", "value": {"stringValue": "svc"}}]}
+def request_of(spans: Iterable[Row], resource: Mapping[str, str] | None = None) -> bytes:
+    """Return the OTLP/JSON request that exports the spans, with more attributes of the resource."""
+    described = {"service.name": "svc", **(resource or {})}
     scope_spans = [
         {
             "scope": {"name": item["scope"]},
@@ -153,7 +153,9 @@ def request_of(spans: Iterable[Row]) -> bytes:
         }
         for item in spans
     ]
-    body = {"resourceSpans": [{"resource": resource, "scopeSpans": scope_spans}]}
+    attributes = [{"key": key, "value": {"stringValue": text}} for key, text in described.items()]
+    resource_spans = {"resource": {"attributes": attributes}, "scopeSpans": scope_spans}
+    body = {"resourceSpans": [resource_spans]}
     return json.dumps(body).encode()
 
 

@@ -24,6 +24,8 @@
 --   service_name     VARCHAR
 --   release          VARCHAR
 --   environment      VARCHAR
+--   declared         STRUCT(task_id VARCHAR, task_category VARCHAR, trial INTEGER, run_mode VARCHAR)
+--                    What its resource says of the run; NULL if nothing.
 --   finish_reasons   VARCHAR  Why a model stopped, as sent: a JSON list.
 --   shape            UBIGINT  Digest of its scope and of the names of its attributes.
 -- Order:
@@ -99,6 +101,21 @@ SELECT
     ),
     ''
   ) AS environment,
+  CASE
+    WHEN
+      list_has_any(
+        map_keys(resource_attributes),
+        [
+          'tracegrade.task.id', 'tracegrade.task.category', 'tracegrade.trial', 'tracegrade.run.mode'
+        ]
+      )
+      THEN {
+        'task_id': nullif(resource_attributes['tracegrade.task.id'], ''),
+        'task_category': nullif(resource_attributes['tracegrade.task.category'], ''),
+        'trial': try_cast(resource_attributes['tracegrade.trial'] AS INTEGER),
+        'run_mode': nullif(resource_attributes['tracegrade.run.mode'], '')
+      }
+  END AS declared,
   attributes['gen_ai.response.finish_reasons'] AS finish_reasons,
   hash(coalesce(scope_name, ''), map_keys(attributes)) AS shape
 FROM counted_spans;

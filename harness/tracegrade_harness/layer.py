@@ -1,0 +1,9 @@
+"""What the harness adds to a lake for its readers; the entry point `tracegrade.layers` names it."""
+
+from typing import Final
+
+from tracegrade_harness.schema import HARNESS_TRIALS
+from tracegrade_harness.sql import QUERIES
+from tracegrade_queries.engine.layers import Layer
+
+TRIALS: Final = Layer((HARNESS_TRIALS,), QUERIES)

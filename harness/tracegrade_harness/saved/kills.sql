@@ -1,0 +1,36 @@
+-- Kills on purpose: where each was, what it scores, and how much it left.
+--
+-- Reads:
+--   harness_trials
+-- Columns:
+--   run             VARCHAR  Of the harness. One row for each kill of each trial.
+--   task_id         VARCHAR
+--   agent_name      VARCHAR
+--   release         VARCHAR  NULL if the suite names none.
+--   trial           BIGINT
+--   injection       VARCHAR  early | mid | late.
+--   status          VARCHAR  done | error | invalid | not_applicable.
+--   boundary        BIGINT   Tool calls that had returned; NULL if there was no kill.
+--   immediate       DOUBLE   Before recovery, 0 to 10; NULL if not judged.
+--   after_recovery  DOUBLE   After the recovery command, 0 to 10; NULL if not judged.
+--   leftovers       BIGINT   Objects that still differ after recovery; NULL if not judged.
+--   reason          VARCHAR  Why it is not done; NULL if it is.
+-- Order:
+--   run, task_id, agent_name, release, trial, injection: early, mid, late
+SELECT
+  run,
+  task_id,
+  agent_name,
+  release,
+  trial,
+  injection,
+  status,
+  boundary,
+  immediate,
+  after_recovery,
+  json_array_length(leftovers)::BIGINT AS leftovers,
+  reason
+FROM harness_trials
+WHERE injection IS NOT NULL
+ORDER BY
+  run, task_id, agent_name, release, trial, list_position(['early', 'mid', 'late'], injection);

@@ -1,0 +1,34 @@
+-- What killed runs left behind after recovery, object by object, and who says how to undo it.
+--
+-- Reads:
+--   harness_trials
+-- Columns:
+--   run         VARCHAR  Of the harness. One row for each object of each kill.
+--   task_id     VARCHAR
+--   agent_name  VARCHAR
+--   release     VARCHAR  NULL if the suite names none.
+--   trial       BIGINT
+--   injection   VARCHAR  early | mid | late.
+--   object      VARCHAR  Such as `files:data/clean/orders.csv`.
+--   change      VARCHAR  added | changed | removed | held.
+--   named_by    VARCHAR  The record that names it with a way to undo it; NULL if none does.
+-- Order:
+--   run, task_id, agent_name, release, trial, injection, object
+SELECT
+  run,
+  task_id,
+  agent_name,
+  release,
+  trial,
+  injection,
+  leftover ->> '$.object' AS object,
+  leftover ->> '$.change' AS change,
+  leftover ->> '$.named_by' AS named_by
+FROM (
+  SELECT
+    *,
+    unnest(leftovers::JSON[]) AS leftover
+  FROM harness_trials
+  WHERE leftovers IS NOT NULL
+)
+ORDER BY run, task_id, agent_name, release, trial, injection, object;

@@ -1,0 +1,77 @@
+"""The table that the harness writes: name, type and meaning of each column."""
+
+from typing import Final
+
+import pyarrow as pa
+
+from tracegrade_lake import Column, Table
+from tracegrade_lake.columns import BIGINT, BOOLEAN, DOUBLE, TEXT, TIMESTAMP
+from tracegrade_queries.engine.layers import Layer
+
+HARNESS_TRIALS: Final = Table(
+    name="harness_trials",
+    grain="one run of an agent by the harness, undisturbed or killed, or a kill that was impossible",
+    columns=(
+        Column("run", TEXT, "The harness run, as `tracegrade harness run` prints it."),
+        Column("suite", TEXT, "Name of the suite."),
+        Column("task_id", TEXT, "The case, which is the task."),
+        Column("agent_name", TEXT, "The agent, as the suite names it."),
+        Column("release", TEXT, "Its release; NULL if the suite names none."),
+        Column("trial", BIGINT, "Which trial of the case, counted from 1."),
+        Column(
+            "injection", TEXT, "Where it was killed: early | mid | late; NULL if it was not killed."
+        ),
+        Column(
+            "trajectory_id", TEXT, "Trajectory of this run; NULL if it sent none or did not run."
+        ),
+        Column(
+            "baseline_trajectory_id",
+            TEXT,
+            "Trajectory of the undisturbed trial that a killed run repeats, on which its verdict "
+            "is; NULL for undisturbed ones.",
+        ),
+        Column(
+            "status",
+            TEXT,
+            "done | budget (a limit ended it) | invalid (the harness's fault) | error (a verifier, "
+            "or what judges a kill, failed) | not_applicable (the run has no such point).",
+        ),
+        Column("reason", TEXT, "Why it is not done; NULL if it is."),
+        Column("exit_code", BIGINT, "Of the agent; NULL if it was killed, or did not run."),
+        Column(
+            "boundary", BIGINT, "Tool calls that had returned when it was killed; NULL otherwise."
+        ),
+        Column(
+            "immediate", DOUBLE, "What a kill scores before recovery, 0 to 10; NULL if not judged."
+        ),
+        Column("after_recovery", DOUBLE, "The same after the recovery command."),
+        Column(
+            "success",
+            BOOLEAN,
+            "All verifiers passed; false where a limit ended the run; NULL without verifiers, "
+            "where one could not tell, and for killed runs.",
+        ),
+        Column(
+            "verifiers",
+            TEXT,
+            "JSON list of `{verifier, outcome, evidence}`; outcome is pass | fail | error. NULL "
+            "for killed runs.",
+        ),
+        Column(
+            "leftovers",
+            TEXT,
+            "JSON list of the objects that differ after recovery, each with how it is named. NULL "
+            "for undisturbed runs.",
+        ),
+        Column(
+            "changed",
+            TEXT,
+            "JSON object of what the run did to its environment: added, changed, removed and held "
+            "objects, and how many each rule hid.",
+        ),
+        Column("seconds", DOUBLE, "From the start of the agent to its end, recovery not included."),
+        Column("started_at", TIMESTAMP, "UTC."),
+        Column("harness_version", TEXT, "Version of tracegrade."),
+        Column("date", pa.date32(), "Date of `started_at`, UTC."),
+    ),
+)

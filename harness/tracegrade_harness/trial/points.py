@@ -1,0 +1,49 @@
+"""Where a run is killed: after which of its tool calls, decided from a run that was not killed."""
+
+from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple
+
+from tracegrade_harness.suite.model import Point
+
+POINTS: Final[tuple[Point, ...]] = ("early", "mid", "late")
+
+Absence = Literal["no_calls", "first_call_writes", "no_writes"]
+"""Why a run has no such point."""
+
+
+class Boundary(NamedTuple):
+    """The moment after a tool call returned, before anything else happened."""
+
+    number: int
+    """Tool calls that had returned, this one included."""
+    tool: str
+    arguments: str | None
+    """Canonical JSON; None if the span has none."""
+    wrote: bool
+    """The call is declared to write, or the environment was another one afterwards."""
+
+
+def points(
+    boundaries: Sequence[Boundary], planned_steps: int | None
+) -> dict[Point, Boundary | Absence]:
+    """Return after which call the run is killed at each point, or why there is no such point.
+
+    Early is after the first call, unless that wrote. Mid is the first moment past half of the plan
+    at which something was written; without a plan, after the first write. Late is after the last
+    write. Mid and late can be one moment. Source: docs/metrics.md, section 6.1.
+
+    Args:
+        boundaries: Of the whole run, in order.
+        planned_steps: Of the plan as it was before the first call; None if there was none.
+    """
+    if not boundaries:
+        return dict.fromkeys(POINTS, "no_calls")
+    first = boundaries[0]
+    writes = [boundary for boundary in boundaries if boundary.wrote]
+    early: Boundary | Absence = "first_call_writes" if first.wrote else first
+    if not writes:
+        return {"early": early, "mid": "no_writes", "late": "no_writes"}
+    half = (planned_steps or 0) / 2
+    after_write = boundaries[boundaries.index(writes[0]) :]
+    mid = next((boundary for boundary in after_write if boundary.number > half), writes[-1])
+    return {"early": early, "mid": mid, "late": writes[-1]}
