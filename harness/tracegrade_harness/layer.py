@@ -1,4 +1,4 @@
-"""What the harness adds to a lake for its readers; the entry point `tracegrade.layers` names it."""
+"""What the harness adds to a lake for its readers; entry point of `tracegrade.layers`."""
 
 from typing import Final
 

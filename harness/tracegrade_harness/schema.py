@@ -6,11 +6,10 @@ import pyarrow as pa
 
 from tracegrade_lake import Column, Table
 from tracegrade_lake.columns import BIGINT, BOOLEAN, DOUBLE, TEXT, TIMESTAMP
-from tracegrade_queries.engine.layers import Layer
 
 HARNESS_TRIALS: Final = Table(
     name="harness_trials",
-    grain="one run of an agent by the harness, undisturbed or killed, or a kill that was impossible",
+    grain="one run of an agent by the harness, killed or not, or a kill that was impossible",
     columns=(
         Column("run", TEXT, "The harness run, as `tracegrade harness run` prints it."),
         Column("suite", TEXT, "Name of the suite."),
@@ -19,7 +18,9 @@ HARNESS_TRIALS: Final = Table(
         Column("release", TEXT, "Its release; NULL if the suite names none."),
         Column("trial", BIGINT, "Which trial of the case, counted from 1."),
         Column(
-            "injection", TEXT, "Where it was killed: early | mid | late; NULL if it was not killed."
+            "injection",
+            TEXT,
+            "Where it was killed: early | mid | late; NULL if it was not killed.",
         ),
         Column(
             "trajectory_id", TEXT, "Trajectory of this run; NULL if it sent none or did not run."
@@ -33,8 +34,8 @@ HARNESS_TRIALS: Final = Table(
         Column(
             "status",
             TEXT,
-            "done | budget (a limit ended it) | invalid (the harness's fault) | error (a verifier, "
-            "or what judges a kill, failed) | not_applicable (the run has no such point).",
+            "done | budget (a limit ended it) | invalid (the harness's fault) | error (a verifier "
+            "or the judging of a kill failed) | not_applicable (the run has no such point).",
         ),
         Column("reason", TEXT, "Why it is not done; NULL if it is."),
         Column("exit_code", BIGINT, "Of the agent; NULL if it was killed, or did not run."),
@@ -69,7 +70,9 @@ HARNESS_TRIALS: Final = Table(
             "JSON object of what the run did to its environment: added, changed, removed and held "
             "objects, and how many each rule hid.",
         ),
-        Column("seconds", DOUBLE, "From the start of the agent to its end, recovery not included."),
+        Column(
+            "seconds", DOUBLE, "From the start of the agent to its end, recovery not included."
+        ),
         Column("started_at", TIMESTAMP, "UTC."),
         Column("harness_version", TEXT, "Version of tracegrade."),
         Column("date", pa.date32(), "Date of `started_at`, UTC."),

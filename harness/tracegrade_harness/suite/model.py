@@ -189,7 +189,7 @@ class Suite(_Strict):
     suite: Name
     """Its name."""
     tasks: Name | None = None
-    """Task file, or a folder of them, beside the suite: which tools write, and what is expected."""
+    """Task file, or a folder of them, beside the suite: what is expected, which tools write."""
     agents: dict[Name, Agent]
     environments: dict[Name, Environment]
     cases: dict[Name, Case]

@@ -1,0 +1,121 @@
+"""Results → the lake: rows of `harness_trials`, and verdicts that scores come from."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+
+from tracegrade.state import VERSION
+from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.importing.verdict_rows import add_verdicts
+from tracegrade_collector.redact.redaction import Redactor
+from tracegrade_harness.schema import HARNESS_TRIALS
+from tracegrade_harness.trial.result import Result
+from tracegrade_lake import Lake
+
+SOURCE: Final = "harness"
+"""Who judged, as the verdicts say."""
+
+MAX_NAMED: Final = 50
+"""Leftovers that a verdict's evidence names; `harness_trials` has them all."""
+
+_JSON: Final = ("verifiers", "leftovers", "changed")
+
+
+def write(lake: Lake, run: str, suite: str, results: Sequence[Result]) -> None:
+    """Add the results of a run, and the verdicts that they are, to a lake, without secrets."""
+    redactor = Redactor.from_options(CollectorConfig(), lake.state)
+    rows = [_row(run, suite, result) for result in results]
+    for key in (*_JSON, "reason"):
+        clean = redactor.redact_texts([row[key] or "" for row in rows])
+        for row, text in zip(rows, clean, strict=True):
+            row[key] = text or None
+    lake.append(HARNESS_TRIALS, pa.Table.from_pylist(rows, schema=HARNESS_TRIALS.schema))
+    add_verdicts(lake, [*verdicts(results)], redactor)
+
+
+def verdicts(results: Iterable[Result]) -> Iterable[Mapping[str, Any]]:
+    """Yield the verdict that each result is: on its own trajectory, or on the one it repeats.
+
+    A run that the harness could not judge gets the label `error` and no value; one that is the
+    harness's fault gets none.
+    """
+    for result in results:
+        if result.injection:
+            yield from _of_kill(result)
+        elif result.trajectory_id and result.verifiers is not None and result.status != "invalid":
+            yield _of_trial(result)
+
+
+def _of_trial(result: Result) -> Mapping[str, Any]:
+    judged = result.success is not None
+    return _verdict(
+        result.trajectory_id,
+        "success",
+        value=float(result.success) if result.success is not None else None,
+        label=None if judged else "error",
+        evidence={"status": result.status, "verifiers": result.verifiers},
+    )
+
+
+def _of_kill(result: Result) -> Iterable[Mapping[str, Any]]:
+    if result.baseline_trajectory_id is None:
+        return
+    judged = result.status == "done"
+    leftovers = result.leftovers or []
+    yield _verdict(
+        result.baseline_trajectory_id,
+        "rollback",
+        injection=result.injection,
+        value=result.after_recovery if judged else None,
+        label=result.label if judged else _label(result),
+        evidence={
+            "immediate": result.immediate,
+            "boundary": result.boundary,
+            "killed": result.trajectory_id,
+            "reason": result.reason,
+            "leftovers": leftovers[:MAX_NAMED],
+            "left": len(leftovers),
+            "notes": result.notes,
+        },
+    )
+
+
+def _label(result: Result) -> str:
+    return "not_applicable" if result.status == "not_applicable" else "error"
+
+
+def _verdict(
+    trajectory_id: str | None, subject: str, *, evidence: Mapping[str, Any], **fields: Any
+) -> Mapping[str, Any]:
+    return {
+        "trajectory_id": trajectory_id,
+        "subject": subject,
+        "sub_goal": None,
+        "injection": None,
+        "source": SOURCE,
+        "evidence": json.dumps(
+            {key: value for key, value in evidence.items() if value not in (None, [])}
+        ),
+        **fields,
+    }
+
+
+def _row(run: str, suite: str, result: Result) -> dict[str, Any]:
+    fields = result.model_dump(exclude={"label", "notes"})
+    texts = {key: _json(fields[key]) for key in _JSON}
+    started_at = result.started_at.replace(tzinfo=None)
+    return {
+        **fields,
+        **texts,
+        "run": run,
+        "suite": suite,
+        "started_at": started_at,
+        "harness_version": VERSION,
+        "date": started_at.date(),
+    }
+
+
+def _json(value: object) -> str | None:
+    return None if value is None else json.dumps(value)

@@ -1,0 +1,70 @@
+"""The collector that the agents of a run send their spans to: a child on a free loopback port."""
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from tracegrade_harness.errors import EnvironmentFailed
+
+READY_WITHIN_SECS: Final = 120.0
+LANDED_WITHIN_SECS: Final = 600.0
+
+
+class Collector:
+    """A `with` block in which spans arrive; after it, all that arrived have landed."""
+
+    def __init__(self, lake: str, log: Path) -> None:
+        """Prepare to write into a lake; the collector's own messages go to a file."""
+        self._lake = lake
+        self._log = log
+        self.address = ""
+        """Where OTLP over HTTP is taken, inside the block."""
+
+    def __enter__(self) -> Self:
+        command = [sys.executable, "-m", "tracegrade_harness.trial.collector_child", self._lake]
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(  # noqa: S603 - our own command
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                start_new_session=True,  # Ctrl-C is for the harness, which ends it
+            )
+        timer = threading.Timer(READY_WITHIN_SECS, self._process.kill)
+        timer.start()
+        try:
+            self.address = self._said_address()
+        finally:
+            timer.cancel()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self._process.communicate(timeout=LANDED_WITHIN_SECS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.communicate()
+        code = self._process.returncode
+        if code and error is None:
+            msg = f"the collector ended with exit code {code}, see {self._log}; spans that it "
+            msg += f"took land with `tracegrade collect --lake {self._lake}`"
+            raise EnvironmentFailed(msg)
+
+    def _said_address(self) -> str:
+        """Return the address that the child prints once it serves."""
+        assert self._process.stdout  # noqa: S101 - it is a pipe
+        for line in self._process.stdout:
+            key, _, value = line.decode().strip().partition(": ")
+            if key == "http":
+                return value
+        self._process.wait()
+        msg = f"the collector did not start, see {self._log}"
+        raise EnvironmentFailed(msg)

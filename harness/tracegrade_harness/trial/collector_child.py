@@ -1,0 +1,33 @@
+"""The process of a run's collector: `python -m tracegrade_harness.trial.collector_child LAKE`.
+
+It stops, having landed all, once its standard input ends: with the harness, however that ended.
+"""
+
+import os
+import signal
+import sys
+import threading
+
+from tracegrade.errors import TracegradeError
+from tracegrade_collector.config import OFF, CollectorConfig
+from tracegrade_collector.receive.receiver import receive
+
+
+def main() -> int:
+    """Collect until standard input ends, and return the exit code."""
+    threading.Thread(target=_stop_with_input, daemon=True).start()
+    try:
+        receive(sys.argv[1], CollectorConfig(http="127.0.0.1:0", grpc=OFF))
+    except TracegradeError as error:
+        print(error, file=sys.stderr)  # noqa: T201 - the log that the harness names
+        return error.exit_code
+    return 0
+
+
+def _stop_with_input() -> None:
+    sys.stdin.buffer.read()
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,45 @@
+"""What came of one run of an agent: a row of `harness_trials`, a line of the run's file."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from tracegrade_harness.suite.model import Point
+
+Status = Literal["done", "budget", "invalid", "error", "not_applicable"]
+
+
+class Result(BaseModel):
+    """One trial, or one kill of it; fields as the columns of `harness_trials`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    task_id: str
+    agent_name: str
+    release: str | None
+    trial: int
+    injection: Point | None
+    trajectory_id: str | None = None
+    baseline_trajectory_id: str | None = None
+    status: Status
+    reason: str | None = None
+    exit_code: int | None = None
+    boundary: int | None = None
+    immediate: float | None = None
+    after_recovery: float | None = None
+    label: str | None = None
+    """What a kill's verdict says beside its value: `rolled_forward`."""
+    success: bool | None = None
+    verifiers: list[dict[str, Any]] | None = None
+    leftovers: list[dict[str, Any]] | None = None
+    changed: dict[str, Any] | None = None
+    notes: list[str] = []
+    """What else happened that a reader of the numbers should know."""
+    seconds: float | None = None
+    started_at: datetime
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        """What is tried, by which a run that was interrupted knows what is done."""
+        return self.task_id, self.trial, self.injection or ""

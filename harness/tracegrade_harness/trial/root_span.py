@@ -1,0 +1,81 @@
+"""The root span of a killed run, which its agent could not end: sent in its place.
+
+Without it the run would have no name and no task, and would be waited for. It says that the run
+was killed on purpose, so that it is no attempt (docs/metrics.md, section 6.1).
+"""
+
+import time
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExportResult
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
+
+from tracegrade import names
+from tracegrade.otlp import HttpExporter
+from tracegrade.state import VERSION
+from tracegrade_harness.errors import EnvironmentFailed
+
+SCOPE: Final = "tracegrade.harness"
+"""Of spans that the harness itself sends; injections are believed from no other."""
+
+
+class RootSpan(NamedTuple):
+    """The agent span that a run is, as its agent started it."""
+
+    trace_id: str
+    """32 lower-case hex digits."""
+    span_id: str
+    """16 lower-case hex digits."""
+    name: str
+    attributes: Mapping[str, str]
+    start_ns: int
+
+    @property
+    def trajectory_id(self) -> str:
+        """The id of the trajectory that it is the root of."""
+        return f"{self.trace_id}-{self.span_id}"
+
+
+def send_root(address: str, root: RootSpan, injection: str, resource: Mapping[str, str]) -> None:
+    """Send the root span of a run that was killed just now.
+
+    Args:
+        address: Of the collector.
+        root: The span.
+        injection: early | mid | late, or recovery for the run of a recovery command.
+        resource: What the agent's spans say of where they come from.
+
+    Raises:
+        EnvironmentFailed: The collector did not take it.
+    """
+    exporter = HttpExporter(endpoint=f"{address}/v1/traces")
+    try:
+        sent = exporter.export([_ended(root, injection, resource)])
+    finally:
+        exporter.shutdown()
+    if sent is not SpanExportResult.SUCCESS:
+        msg = f"the collector at {address} did not take the root span of {root.trajectory_id}"
+        raise EnvironmentFailed(msg)
+
+
+def _ended(root: RootSpan, injection: str, resource: Mapping[str, str]) -> ReadableSpan:
+    return ReadableSpan(
+        name=root.name,
+        context=SpanContext(
+            int(root.trace_id, 16),
+            int(root.span_id, 16),
+            is_remote=False,
+            trace_flags=TraceFlags(TraceFlags.SAMPLED),
+        ),
+        resource=Resource(dict(resource)),
+        attributes={**root.attributes, names.INJECTION: injection},
+        kind=SpanKind.INTERNAL,
+        instrumentation_scope=InstrumentationScope(SCOPE, VERSION),
+        status=Status(StatusCode.ERROR, "killed by the harness"),
+        start_time=root.start_ns,
+        end_time=time.time_ns(),
+    )
