@@ -1,7 +1,6 @@
 """The harness's side of the gate: a socket at which agents wait until they may go on.
 
-    with Gate(folder) as gate:
-        running = sandbox.start(program)  # with TRACEGRADE_GATE=gate.address in its environment
+    with Gate(folder) as gate, sandbox.start(program) as running:  # with `gate.variables`
         for event in gate.events(deadline, running):
             match event.message:
                 case ToolReturned(n=3):
@@ -97,8 +96,9 @@ class Gate:
             until: The agent; when it has ended and all it said is read, there is no more to wait
                 for.
         """
-        if until is not None:
-            self._selector.register(until.fileno(), selectors.EVENT_READ)
+        agent = None if until is None else until.fileno()
+        if agent is not None:
+            self._selector.register(agent, selectors.EVENT_READ)
         try:
             while time.monotonic() < deadline:
                 if self._later:
@@ -106,8 +106,8 @@ class Gate:
                 elif not self._wait(deadline):
                     return
         finally:
-            if until is not None:
-                self._selector.unregister(until.fileno())
+            if agent is not None:
+                self._selector.unregister(agent)
 
     def go(self, event: Event) -> None:
         """Let a process go on that waits; one that has left meanwhile is told by an event."""

@@ -77,7 +77,7 @@ class ToolReturned(_Message):
     effect: str | None
     """As the agent declares it."""
     in_flight: Count
-    """Calls that other threads have not finished."""
+    """Other calls that have begun and not come to the gate."""
 
 
 class Answering(_Message):

@@ -19,7 +19,7 @@ class Sandbox(Protocol):
         """Return why it cannot be used on this machine; None if it can."""
 
     def start(self, program: Program) -> Running:
-        """Start a program; end it by `kill`, or use what comes back as a `with` block.
+        """Start a program; what comes back is to be used as a `with` block.
 
         Raises:
             SandboxFailed: It cannot be started.

@@ -39,7 +39,7 @@ class Launch(NamedTuple):
 
 
 class Running:
-    """A started program with all that it starts.
+    """A started program with all that it starts: a `with` block, which kills what is left.
 
     The thread that started it must not end before it: the kernel takes the end of that thread for
     the end of the harness, and kills.
@@ -66,7 +66,10 @@ class Running:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.kill()
+        try:
+            self.kill()
+        finally:
+            self.control.close()
 
     def fileno(self) -> int:
         """Return what becomes readable when the program has ended."""
@@ -101,10 +104,7 @@ class Running:
         self._killed = True
         if self._code is None:
             self._code = -signal.SIGKILL
-        try:
-            self._end_all(self)
-        finally:
-            self.control.close()
+        self._end_all(self)
 
     def give_up(self) -> None:
         """End what was started so far, where the program itself was not."""

@@ -3,8 +3,8 @@
 It is told on a socket what to run, tells there how that ended, and ends everything when the
 socket is closed: so an agent never outlives a harness that was killed. On Linux, processes whose
 parent has ended become children of this one, daemons too. With `alone`, it is the first process of
-a PID namespace, which the kernel empties when it ends; otherwise it kills one by one what it finds.
-On other systems than Linux, a process whose parent has ended is not found.
+a PID namespace, which the kernel empties when it ends; otherwise it kills one by one what is
+there. On other systems than Linux, a process whose parent has ended is not found.
 
 Standard library only but for psutil, which is not needed where it is `alone`.
 """

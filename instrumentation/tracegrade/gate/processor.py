@@ -90,7 +90,7 @@ class GateProcessor(OwnProcessor):
         self._roots: dict[int, int] = {}  # by trace: the run's span
         self._answered: set[int] = set()  # traces
         self._nested: set[int] = set()  # agents inside a run
-        self._tools: dict[int, str] = {}  # calls in flight
+        self._tools: dict[int, str] = {}  # calls that have not returned
         self._unseen: dict[int, dict[str, object]] = {}  # our calls, not followed by what was seen
         self._calls = 0
         self._ends: dict[SpanKind, Callable[[ReadableSpan], None]] = {
@@ -162,7 +162,11 @@ class GateProcessor(OwnProcessor):
     def _ask_answer(self, trace: int) -> None:
         self._find_run(trace)
         self._answered.add(trace)
-        self.channel.ask({"type": "answer", "in_flight": len(self._tools)})
+        self.channel.ask({"type": "answer", "in_flight": self._in_flight()})
+
+    def _in_flight(self) -> int:
+        """Return how many calls have begun and not come to the gate."""
+        return len(self._tools) + len(self._unseen)
 
     def _is_same_call(self, span: ReadableSpan) -> bool:
         """Return whether a framework's span stands around this one of the same call."""
@@ -189,7 +193,7 @@ class GateProcessor(OwnProcessor):
     def _ask_tool(self, trace: int, call: dict[str, object]) -> None:
         self._find_run(trace)
         self._calls += 1
-        message = {"type": "tool", "n": self._calls, **call, "in_flight": len(self._tools)}
+        message = {"type": "tool", "n": self._calls, **call, "in_flight": self._in_flight()}
         self.channel.ask(message)
 
 
