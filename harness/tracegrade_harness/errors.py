@@ -13,3 +13,7 @@ class EnvironmentFailed(TracegradeError):
 
 class VerifierFailed(TracegradeError):
     """A verifier could not tell whether what it asks for holds."""
+
+
+class SandboxFailed(TracegradeError):
+    """An agent could not be started, stopped or watched: no fault of the agent."""

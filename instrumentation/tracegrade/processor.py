@@ -12,7 +12,11 @@ from tracegrade.scope import OUTSIDE, scope_of, step_attributes
 from tracegrade.state import SCOPE_NAME
 
 
-class ScopeProcessor(SpanProcessor):
+class OwnProcessor(SpanProcessor):
+    """One of ours, which needs no start of a span that is over as it begins."""
+
+
+class ScopeProcessor(OwnProcessor):
     """Writes the scope onto each span of another instrumentation that starts inside a run."""
 
     @guarded

@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace.export import SpanExporter
 from tracegrade import names
 from tracegrade.export import CleanExporter, QuickExitProcessor
 from tracegrade.guard import guarded, say
-from tracegrade.processor import ScopeProcessor
+from tracegrade.processor import OwnProcessor, ScopeProcessor
 from tracegrade.settings import Redact, Settings
 from tracegrade.state import SCOPE_NAME, VERSION, state
 from tracegrade.threads import carry_context
@@ -21,6 +21,9 @@ from tracegrade.threads import carry_context
 # The SDK's 128 evicts the oldest: a long conversation in another instrumentation's indexed
 # attributes would lose its beginning, and the span its name.
 MAX_ATTRIBUTES: Final = 4096
+
+GATE: Final = "TRACEGRADE_GATE"
+"""Names the socket of the harness, where it runs this process to kill it between two calls."""
 
 _HTTP: Final = "otlp_proto_http"
 _PROTOCOLS: Final = {"grpc": "otlp_proto_grpc", "http/protobuf": _HTTP}
@@ -100,7 +103,7 @@ class _OwnProvider(TracerProvider):
 
     def add_span_processor(self, span_processor: SpanProcessor) -> None:
         """Add a processor; one that is not ours sees each span start and end."""
-        state.may_skip_start &= isinstance(span_processor, (ScopeProcessor, QuickExitProcessor))
+        state.may_skip_start &= isinstance(span_processor, (OwnProcessor, QuickExitProcessor))
         super().add_span_processor(span_processor)
 
 
@@ -114,6 +117,10 @@ def _write_to(provider: TracerProvider, exporter: SpanExporter | None) -> None:
     provider.add_span_processor(ScopeProcessor())
     for destination in _exporters() if exporter is None else [exporter]:
         provider.add_span_processor(QuickExitProcessor(CleanExporter(destination)))
+    if address := os.environ.get(GATE):
+        from tracegrade.gate import stand_at_gate  # noqa: PLC0415 - only where a harness asks
+
+        stand_at_gate(provider, address)
     state.provider = provider
     state.tracer = provider.get_tracer(SCOPE_NAME, VERSION)
     known = all(hasattr(state.tracer, part) for part in ("span_processor", "id_generator"))

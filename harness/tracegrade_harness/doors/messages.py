@@ -1,0 +1,131 @@
+"""What an agent says at the gate, protocol 1. It is not trusted: each message is checked.
+
+Unknown keys are let pass, so that a newer agent can say more.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+PROTOCOL: Final = 1
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+SpanId = Annotated[str, Field(pattern=r"^[0-9a-f]{16}\z")]
+TraceId = Annotated[str, Field(pattern=r"^[0-9a-f]{32}\z")]
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True)
+
+
+class Hello(_Message):
+    """A process has come to the gate: the agent's, or one that it started."""
+
+    type: Literal["hello"]
+    protocol: int
+    pid: int
+    """As the process sees it, so not of this namespace."""
+    python: str
+
+
+class RunStarted(_Message):
+    """The outermost agent's span has started; a second one in a trial is one too many."""
+
+    type: Literal["run"]
+    trace_id: TraceId
+    span_id: SpanId
+    parent_id: SpanId | None
+    """NULL for a root of its trace."""
+    name: str
+    start_ns: Count
+    attributes: Mapping[str, Any]
+    attributes_cut: bool
+    """Whether some were left out for their size."""
+
+
+class Planned(_Message):
+    """A plan was written, or a new one."""
+
+    type: Literal["plan"]
+    steps: Count | None
+    """NULL where the agent does not say."""
+    plan: str | None
+    """JSON, cut where it is long."""
+
+
+class TokensUsed(_Message):
+    """A model has answered."""
+
+    type: Literal["usage"]
+    model: str | None
+    input_tokens: Count | None
+    output_tokens: Count | None
+
+
+class ToolReturned(_Message):
+    """A call has returned; the agent waits."""
+
+    type: Literal["tool"]
+    ask: Count
+    n: Annotated[int, Field(ge=1)]
+    """Which call of its process, from 1."""
+    span_id: SpanId
+    name: str
+    ok: bool
+    arguments: str | None
+    """Canonical JSON where it is JSON; a long one ends with the digest of all of it."""
+    effect: str | None
+    """As the agent declares it."""
+    in_flight: Count
+    """Other calls that have begun and not come to the gate."""
+
+
+class Answering(_Message):
+    """The final answer is about to be written; the agent waits."""
+
+    type: Literal["answer"]
+    ask: Count
+    in_flight: Count
+
+
+class RunEnded(_Message):
+    """The outermost agent's span has ended."""
+
+    type: Literal["run_end"]
+    span_id: SpanId
+    ok: bool
+
+
+class Flushed(_Message):
+    """Spans that had ended were sent, as far as that was possible."""
+
+    type: Literal["flushed"]
+    ask: Count
+    complete: bool
+    """Whether it was done within the agent's own limit of two seconds."""
+    lost: Count
+    """Spans that the process could not send, since it began."""
+
+
+class Left(NamedTuple):
+    """A process is no longer at the gate: it ended, or was turned away."""
+
+    reason: str | None
+    """Why it was turned away; NULL if it went by itself."""
+
+
+Told: TypeAlias = (
+    Hello | RunStarted | Planned | TokensUsed | ToolReturned | Answering | RunEnded | Flushed
+)
+Asked: TypeAlias = ToolReturned | Answering
+
+_TOLD: Final[TypeAdapter[Told]] = TypeAdapter(Annotated[Told, Field(discriminator="type")])
+
+
+def read_message(text: bytes) -> Told:
+    """Return a message.
+
+    Raises:
+        ValueError: It is none.
+    """
+    return _TOLD.validate_json(text)

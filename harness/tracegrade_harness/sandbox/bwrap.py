@@ -1,0 +1,116 @@
+"""Bubblewrap: the agent in namespaces of its own, which fall as one.
+
+It sees this machine's files, and writes only to the trial's folder and to a `/tmp` of its own; it
+sees no other processes, and has no capabilities. Not yet kept from it: the network, which it
+shares so that it finds the collector, and files of this user to read, keys in home folders
+included.
+"""
+
+import contextlib
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+from typing import Final
+
+from tracegrade_harness.errors import SandboxFailed
+from tracegrade_harness.sandbox.processes import (
+    KILL_SECS,
+    SUPERVISOR,
+    Launch,
+    Running,
+    start_supervised,
+)
+from tracegrade_harness.sandbox.program import Program
+
+NAMESPACES: Final = (
+    *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+    *("--die-with-parent", "--new-session", "--cap-drop", "ALL"),
+    *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"),  # noqa: S108
+)
+
+
+class Bubblewrap:
+    """Runs a program by `bwrap`."""
+
+    name = "bwrap"
+
+    def why_not(self) -> str | None:
+        """Return why `bwrap` cannot be used here; None if it can."""
+        program = shutil.which("bwrap")
+        if program is None:
+            return "no program 'bwrap'; install bubblewrap"
+        tried = subprocess.run(  # noqa: S603
+            [program, *NAMESPACES, "--", "/bin/true"], capture_output=True, text=True, check=False
+        )
+        return None if tried.returncode == 0 else tried.stderr.strip() or "bwrap failed silently"
+
+    def start(self, program: Program) -> Running:
+        """Start a program.
+
+        Raises:
+            SandboxFailed: It cannot be started.
+        """
+        told, telling = os.pipe()
+        namespace = _Namespace()
+        try:
+            launch = Launch(
+                [*_command(program), "--info-fd", str(telling), "--"], ["alone"], [telling]
+            )
+            running = start_supervised(program, launch, namespace.end)
+        except BaseException:
+            os.close(told)
+            raise
+        finally:
+            os.close(telling)
+        with open(told) as info:
+            running.holder = json.load(info)["child-pid"]
+        namespace.open(running)
+        return running
+
+
+def _command(program: Program) -> list[str]:
+    binds: list[str] = []
+    for path in (SUPERVISOR, *(path.resolve() for path in program.visible)):
+        binds += ["--ro-bind", str(path), str(path)]
+    root = str(program.root.resolve())
+    return [
+        shutil.which("bwrap") or "bwrap",
+        *NAMESPACES,
+        "--as-pid-1",
+        *binds,
+        *("--bind", root, root, "--chdir", "/"),
+    ]
+
+
+class _Namespace:
+    """The first process of a PID namespace: when it has ended, none of the others is left."""
+
+    def __init__(self) -> None:
+        self._first: int | None = None
+
+    def open(self, running: Running) -> None:
+        """Hold the process, so that its number cannot come to mean another."""
+        with contextlib.suppress(ProcessLookupError):
+            self._first = os.pidfd_open(running.holder)
+
+    def end(self, running: Running) -> None:
+        """Kill it, and wait for it."""
+        try:
+            if self._first is not None:
+                self._kill(self._first)
+        finally:
+            running.outer.kill()
+            running.outer.wait()
+
+    def _kill(self, first: int) -> None:
+        try:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(first, signal.SIGKILL)
+            if not select.select([first], [], [], KILL_SECS)[0]:
+                msg = f"processes of the sandbox live {KILL_SECS} s after their end; see `ps`"
+                raise SandboxFailed(msg)
+        finally:
+            os.close(first)

@@ -1,0 +1,35 @@
+"""The sandboxes there are, and which of them this machine has."""
+
+from typing import Final, Protocol
+
+from tracegrade_harness.sandbox.bwrap import Bubblewrap
+from tracegrade_harness.sandbox.plain import Plain
+from tracegrade_harness.sandbox.processes import Running
+from tracegrade_harness.sandbox.program import Program
+
+
+class Sandbox(Protocol):
+    """A way to hold an agent."""
+
+    @property
+    def name(self) -> str:
+        """What a suite calls it."""
+
+    def why_not(self) -> str | None:
+        """Return why it cannot be used on this machine; None if it can."""
+
+    def start(self, program: Program) -> Running:
+        """Start a program; what comes back is to be used as a `with` block.
+
+        Raises:
+            SandboxFailed: It cannot be started.
+        """
+
+
+SANDBOXES: Final[tuple[Sandbox, ...]] = (Bubblewrap(), Plain())
+"""The safest first."""
+
+
+def available() -> dict[str, str | None]:
+    """Return each sandbox's name, safest first, with why it cannot be used; None if it can."""
+    return {sandbox.name: sandbox.why_not() for sandbox in SANDBOXES}

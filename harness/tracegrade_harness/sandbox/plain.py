@@ -1,0 +1,52 @@
+"""No sandbox: the agent runs as the harness does, and only its end is certain.
+
+On Linux, all that it starts stays below its supervisor, daemons too, and is killed with it. On
+other systems, a process whose parent has ended lives on unseen. An agent that means ill can kill
+the supervisor, which is then an error of the trial.
+"""
+
+import contextlib
+import socket
+import subprocess
+
+import psutil
+
+from tracegrade_harness.errors import SandboxFailed
+from tracegrade_harness.sandbox.processes import KILL_SECS, Launch, Running, start_supervised
+from tracegrade_harness.sandbox.program import Program
+
+
+class Plain:
+    """Runs a program beside the harness."""
+
+    name = "none"
+
+    def why_not(self) -> str | None:
+        """Return None: it can be used anywhere."""
+        return None
+
+    def start(self, program: Program) -> Running:
+        """Start a program.
+
+        Raises:
+            SandboxFailed: It cannot be started.
+        """
+        return start_supervised(program, Launch([], [], []), _end_all)
+
+
+def _end_all(running: Running) -> None:
+    """Kill what is seen now, and have the supervisor kill what comes meanwhile."""
+    for process in running.processes():
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+    with contextlib.suppress(OSError):
+        running.control.shutdown(socket.SHUT_WR)
+    try:
+        code = running.outer.wait(KILL_SECS)
+    except subprocess.TimeoutExpired:
+        code = None
+    if code != 0:
+        running.outer.kill()
+        running.outer.wait()
+        msg = f"supervisor {running.outer.pid} ended with {code}; processes of the agent may live"
+        raise SandboxFailed(msg)

@@ -1,0 +1,264 @@
+"""A started agent and all its processes, held by a supervisor (`supervisor.py`)."""
+
+import contextlib
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Self
+
+import psutil
+
+from tracegrade_harness.errors import SandboxFailed
+from tracegrade_harness.sandbox import supervisor
+from tracegrade_harness.sandbox.program import ProcessLimits, Program
+
+SUPERVISOR: Final = Path(supervisor.__file__).resolve()
+START_SECS: Final = 60.0
+KILL_SECS: Final = 30.0
+MAX_COMMAND_CHARS: Final = 200
+MAX_FACT_BYTES: Final = 65_536
+
+
+class Launch(NamedTuple):
+    """How a supervisor is started."""
+
+    before: Sequence[str]
+    """The command that starts it, where it is not started at once."""
+    after: Sequence[str]
+    """What it is told beside its socket."""
+    fds: Sequence[int]
+    """File descriptors for `before`."""
+
+
+class Running:
+    """A started program with all that it starts: a `with` block, which kills what is left.
+
+    The thread that started it must not end before it: the kernel takes the end of that thread for
+    the end of the harness, and kills.
+    """
+
+    def __init__(
+        self,
+        outer: subprocess.Popen[bytes],
+        control: socket.socket,
+        end_all: Callable[["Running"], None],
+    ) -> None:
+        """Hold what `start_supervised` has started; `end_all` ends it by force."""
+        self.outer = outer
+        """The child of this process in which the rest lives."""
+        self.control = control
+        self.holder = outer.pid
+        """The process from which all others of the tree descend, but for `outer`."""
+        self._end_all = end_all
+        self._facts = b""
+        self._code: int | None = None
+        self._killed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self.kill()
+        finally:
+            self.control.close()
+
+    def fileno(self) -> int:
+        """Return what becomes readable when the program has ended."""
+        return self.control.fileno()
+
+    def wait(self, timeout_secs: float | None = None) -> int | None:
+        """Return the program's exit code, or minus the signal that ended it.
+
+        What it has started may live on: see `leftovers`.
+
+        Returns:
+            None if it still runs after `timeout_secs`.
+
+        Raises:
+            SandboxFailed: Its supervisor is gone, by other means than `kill`.
+        """
+        if self._code is None and not self._killed:
+            fact = self.next_fact(timeout_secs)
+            self._code = None if fact is None else int(fact["ended"])
+        return self._code
+
+    def kill(self) -> None:
+        """End all processes of the tree; return when none is left. Idempotent.
+
+        Raises:
+            SandboxFailed: Some live on, or nobody can tell.
+        """
+        if self._killed:
+            return
+        with contextlib.suppress(SandboxFailed):
+            self.wait(0)
+        self._killed = True
+        if self._code is None:
+            self._code = -signal.SIGKILL
+        self._end_all(self)
+
+    def give_up(self) -> None:
+        """End what was started so far, where the program itself was not."""
+        self._killed = True
+        self.control.close()
+        self.outer.kill()
+        self.outer.wait()
+
+    def leftovers(self) -> list[str]:
+        """Return what lives on after the program has ended, each name once, sorted.
+
+        Names are `process:` with the command, and `port:tcp/` with the port that one of the
+        processes listens on.
+        """
+        if self._killed:
+            return []
+        names = {name for process in self.processes() for name in _names_of(process)}
+        return sorted(names)
+
+    def processes(self) -> list[psutil.Process]:
+        """Return the living processes of the tree, without those that hold it."""
+        try:
+            found = psutil.Process(self.holder).children(recursive=True)
+        except psutil.Error:
+            return []
+        return [process for process in found if _is_alive(process)]
+
+    def next_fact(self, timeout_secs: float | None) -> dict[str, Any] | None:
+        """Return the next thing that the supervisor says; None if it says nothing in time."""
+        deadline = None if timeout_secs is None else time.monotonic() + timeout_secs
+        while b"\n" not in self._facts:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            if not select.select([self.control], [], [], left)[0]:
+                return None
+            self._facts += self._receive()
+        line, _, self._facts = self._facts.partition(b"\n")
+        fact: dict[str, Any] = json.loads(line)
+        return fact
+
+    def _receive(self) -> bytes:
+        try:
+            text = self.control.recv(MAX_FACT_BYTES)
+        except OSError:
+            text = b""
+        if not text:
+            msg = f"supervisor {self.outer.pid} is gone; look at the agent's stderr"
+            raise SandboxFailed(msg)
+        return text
+
+
+def start_supervised(
+    program: Program, launch: Launch, end_all: Callable[[Running], None]
+) -> Running:
+    """Start a program under a supervisor of its own.
+
+    Raises:
+        SandboxFailed: One of the two cannot be started.
+    """
+    control, theirs = socket.socketpair()
+    with theirs:
+        outer = _start_supervisor(program, launch, theirs.fileno())
+    running = Running(outer, control, end_all)
+    try:
+        control.sendall(_request(program))
+        fact = running.next_fact(START_SECS) or {"failed": f"no sign of it in {START_SECS} s"}
+    except (OSError, SandboxFailed):
+        fact = {"failed": _last_words(program)}
+    if "failed" in fact:
+        running.give_up()
+        msg = f"program '{program.command[0]}' cannot be started: {fact['failed']}"
+        raise SandboxFailed(msg)
+    return running
+
+
+def _start_supervisor(program: Program, launch: Launch, control: int) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-I", str(SUPERVISOR), str(control), *launch.after]
+    try:
+        with program.stdout.open("ab") as stdout, program.stderr.open("ab") as stderr:
+            return subprocess.Popen(  # noqa: S603 - what the suite says, held by the supervisor
+                [*launch.before, *command],
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                env={},  # what this process knows does not go in
+                pass_fds=[control, *launch.fds],
+                start_new_session=True,  # Ctrl-C is for the harness, which then decides
+            )
+    except OSError as error:
+        msg = f"supervisor '{command[0]}' cannot be started: {error}; look at the trial's folder"
+        raise SandboxFailed(msg) from error
+
+
+def _request(program: Program) -> bytes:
+    asked = {
+        "command": list(program.command),
+        "folder": str(program.folder.resolve()),
+        "environment": dict(program.environment),
+        "limits": resource_limits(program.limits),
+    }
+    return json.dumps(asked).encode() + b"\n"
+
+
+def resource_limits(limits: ProcessLimits) -> list[tuple[int, int]]:
+    """Return (resource, limit) of each limit, none above what this process may have itself."""
+    asked = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_AS: limits.memory_bytes,
+        resource.RLIMIT_FSIZE: limits.file_bytes,
+        resource.RLIMIT_NPROC: limits.processes and limits.processes + _own_threads(),
+    }
+    return [(which, _at_most(which, value)) for which, value in asked.items() if value is not None]
+
+
+def _at_most(which: int, value: int) -> int:
+    _, hard = resource.getrlimit(which)
+    return value if hard == resource.RLIM_INFINITY else min(value, hard)
+
+
+def _own_threads() -> int:
+    """Return how many threads the user has, whom the kernel's limit counts."""
+    user = os.getuid()
+    seen = psutil.process_iter(["uids", "num_threads"])
+    return sum(
+        process.info["num_threads"] or 1
+        for process in seen
+        if process.info["uids"] and process.info["uids"].real == user
+    )
+
+
+def _last_words(program: Program) -> str:
+    """Return the end of what was written to stderr."""
+    with program.stderr.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - 500))
+        text = file.read().decode(errors="replace").strip()
+    return text or "its supervisor ended without a word"
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.Error:
+        return False
+
+
+def _names_of(process: psutil.Process) -> Iterator[str]:
+    """Yield the names of a process and of its ports; nothing if it ends meanwhile."""
+    with contextlib.suppress(psutil.Error):
+        words = process.cmdline() or [process.name()]
+        command = " ".join([Path(words[0]).name, *words[1:]])
+        yield f"process:{_printable(command[:MAX_COMMAND_CHARS])}"
+        for connection in process.net_connections("tcp"):
+            if connection.status == psutil.CONN_LISTEN:
+                yield f"port:tcp/{connection.laddr.port}"
+
+
+def _printable(text: str) -> str:
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)

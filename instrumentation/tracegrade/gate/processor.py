@@ -1,0 +1,207 @@
+"""The span processor that asks the harness where a call has returned, and before the answer.
+
+It sees every span of the provider, whoever writes it. A boundary is the end of a tool's span; with
+our own, the end of the observation that follows it, so that a killed run has seen what it called.
+While the harness thinks, no other thread starts or ends a span, so none begins a call.
+
+A run is the outermost agent, workflow or chain of a trace in this process. Agents inside it are
+steps of it, and a second run is told as such.
+"""
+
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any, Final, TypeVar, cast
+
+from opentelemetry.context import Context
+from opentelemetry.sdk.trace import ReadableSpan, Span, TracerProvider
+
+from tracegrade.gate.channel import Channel, Flush, give_up
+from tracegrade.gate.spans import (
+    SpanKind,
+    call_of,
+    end_of,
+    kind_of,
+    plan_of,
+    run_of,
+    tool_name,
+    usage_of,
+)
+from tracegrade.guard import failures
+from tracegrade.processor import OwnProcessor
+from tracegrade.state import SCOPE_NAME
+
+M = TypeVar("M", bound=Callable[..., None])
+
+FLUSH_SECS: Final = 2.0
+"""How long ended spans may take to leave, before the process is killed without them."""
+
+
+def stand_at_gate(provider: TracerProvider, address: str) -> None:
+    """Stop at the gate from now on; add it last, so that what it stops at is queued to be sent.
+
+    A gate that cannot be reached ends the process with exit code 75 and one line on stderr.
+
+    Args:
+        provider: Whose spans say where the boundaries are.
+        address: Path of a Unix socket, or `@name` of an abstract one.
+    """
+    channel = Channel(address, functools.partial(_flush, provider))
+    provider.add_span_processor(GateProcessor(channel))
+
+
+def _flush(provider: TracerProvider) -> Flush:
+    done = threading.Event()
+
+    def send() -> None:
+        if provider.force_flush(int(FLUSH_SECS * 1000)):
+            done.set()
+
+    # The SDK's own wait has no limit: beside a collector that hangs, it lasts as its requests do.
+    sending = threading.Thread(target=send, daemon=True)
+    sending.start()
+    sending.join(FLUSH_SECS)
+    return Flush(complete=done.is_set(), lost=failures().get("export", 0))
+
+
+def _certain(method: M) -> M:
+    """Return `method`, one thread at a time, ending the process where it fails by itself.
+
+    Everywhere else the program goes on without us. Here, it would pass a boundary unasked.
+    """
+
+    @functools.wraps(method)
+    def call(self: "GateProcessor", *args: Any, **kwargs: Any) -> None:
+        with self.channel.lock:
+            try:
+                method(self, *args, **kwargs)
+            except Exception as error:  # noqa: BLE001 - whatever it was, the boundary is lost
+                give_up(f"gate failed: {error!r}; report this as a fault of tracegrade")
+
+    return cast("M", call)
+
+
+class GateProcessor(OwnProcessor):
+    """Tells the harness what the agent does, and waits for it at boundaries."""
+
+    def __init__(self, channel: Channel) -> None:
+        self.channel = channel
+        self._outermost: dict[int, Span] = {}  # by trace: the first of its open spans
+        self._roots: dict[int, int] = {}  # by trace: the run's span
+        self._answered: set[int] = set()  # traces
+        self._nested: set[int] = set()  # agents inside a run
+        self._tools: dict[int, str] = {}  # calls that have not returned
+        self._unseen: dict[int, dict[str, object]] = {}  # our calls, not followed by what was seen
+        self._calls = 0
+        self._ends: dict[SpanKind, Callable[[ReadableSpan], None]] = {
+            SpanKind.TOOL: self._end_tool,
+            SpanKind.OBSERVATION: self._end_observation,
+            SpanKind.PLAN: lambda span: channel.tell({"type": "plan", **plan_of(span)}),
+            SpanKind.MODEL: lambda span: channel.tell({"type": "usage", **usage_of(span)}),
+        }
+
+    @_certain
+    def on_start(self, span: Span, parent_context: Context | None = None) -> None:
+        """Tell of a run that starts, count a call, or ask before an answer."""
+        trace, own = _ids(span)
+        self._outermost.setdefault(trace, span)
+        kind = kind_of(span)
+        if kind is SpanKind.AGENT and trace in self._roots:
+            self._nested.add(own)
+        elif kind is SpanKind.AGENT:
+            self._start_run(span)
+        elif kind is SpanKind.TOOL and not self._is_same_call(span):
+            self._tools[own] = tool_name(span)
+        elif kind is SpanKind.ANSWER and _parent(span) not in self._nested:
+            self._ask_answer(trace)
+
+    @_certain
+    def _on_ending(self, span: Span) -> None:
+        """Ask before a run ends that wrote no answer of ours."""
+        trace, own = _ids(span)
+        if self._outermost.get(trace) is span and kind_of(span) is SpanKind.AGENT:
+            self._find_run(trace)
+        if self._roots.get(trace) == own and trace not in self._answered:
+            self._ask_answer(trace)
+
+    @_certain
+    def on_end(self, span: ReadableSpan) -> None:
+        """Ask where a call has returned; tell of plans, tokens and the end of a run."""
+        trace, own = _ids(span)
+        kind = kind_of(span)
+        if kind in self._ends:
+            self._ends[kind](span)
+        self._nested.discard(own)
+        if self._roots.get(trace) == own:
+            self._end_run(span)
+        if trace in self._outermost and _ids(self._outermost[trace])[1] == own:
+            del self._outermost[trace]
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Return that nothing is held."""
+        return True
+
+    def _start_run(self, span: ReadableSpan) -> None:
+        trace, own = _ids(span)
+        self._roots[trace] = own
+        self.channel.tell({"type": "run", **run_of(span)})
+
+    def _find_run(self, trace: int) -> None:
+        """Take the outermost span for the run, where none said at its start that it is one."""
+        if trace not in self._roots and trace in self._outermost:
+            self._start_run(self._outermost[trace])
+
+    def _end_run(self, span: ReadableSpan) -> None:
+        trace, _ = _ids(span)
+        if trace not in self._answered:  # an SDK that does not tell that a span is ending
+            self._ask_answer(trace)
+        del self._roots[trace]
+        self._answered.discard(trace)
+        self.channel.tell({"type": "run_end", **end_of(span)})
+
+    def _ask_answer(self, trace: int) -> None:
+        self._find_run(trace)
+        self._answered.add(trace)
+        self.channel.ask({"type": "answer", "in_flight": self._in_flight()})
+
+    def _in_flight(self) -> int:
+        """Return how many calls have begun and not come to the gate."""
+        return len(self._tools) + len(self._unseen)
+
+    def _is_same_call(self, span: ReadableSpan) -> bool:
+        """Return whether a framework's span stands around this one of the same call."""
+        outer = self._tools.get(_parent(span) or 0)
+        return outer is not None and outer == tool_name(span)
+
+    def _end_tool(self, span: ReadableSpan) -> None:
+        trace, own = _ids(span)
+        self._tools.pop(own, None)
+        if self._is_same_call(span):
+            return
+        scope = span.instrumentation_scope
+        if scope is not None and scope.name == SCOPE_NAME:
+            self._unseen[own] = call_of(span)
+        else:
+            self._ask_tool(trace, call_of(span))
+
+    def _end_observation(self, span: ReadableSpan) -> None:
+        for link in span.links:
+            call = self._unseen.pop(link.context.span_id, None)
+            if call is not None:
+                self._ask_tool(link.context.trace_id, call)
+
+    def _ask_tool(self, trace: int, call: dict[str, object]) -> None:
+        self._find_run(trace)
+        self._calls += 1
+        message = {"type": "tool", "n": self._calls, **call, "in_flight": self._in_flight()}
+        self.channel.ask(message)
+
+
+def _ids(span: ReadableSpan) -> tuple[int, int]:
+    """Return the ids of a span's trace and of itself."""
+    context = span.get_span_context()
+    return (context.trace_id, context.span_id) if context else (0, 0)
+
+
+def _parent(span: ReadableSpan) -> int | None:
+    return span.parent.span_id if span.parent else None

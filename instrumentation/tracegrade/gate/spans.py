@@ -1,0 +1,203 @@
+"""What a span is to the gate, by its attributes: ours, OpenInference's, OpenLLMetry's or OTel's.
+
+Texts are as the program gave them, before redaction: the harness is on this machine, trusted, and
+compares arguments of one run with those of another.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from enum import Enum, auto
+from typing import Final
+
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.trace import StatusCode, format_span_id, format_trace_id
+
+from tracegrade import names
+
+MAX_TEXT_CHARS: Final = 16_384
+"""Of arguments and plans. Escaped, even the worst of them fits into a message."""
+MAX_ATTRIBUTES_CHARS: Final = 20_000
+"""Of all attributes of a run's span together."""
+MAX_NAME_CHARS: Final = 1000
+
+
+class SpanKind(Enum):
+    """What a span stands for, where the gate cares."""
+
+    AGENT = auto()
+    """An agent, or a workflow or chain that agents run in."""
+    TOOL = auto()
+    MODEL = auto()
+    PLAN = auto()
+    OBSERVATION = auto()
+    ANSWER = auto()
+
+
+_KINDS: Final[Mapping[str, Mapping[object, SpanKind]]] = {
+    names.STEP_KIND: {
+        "tool_call": SpanKind.TOOL,
+        "plan": SpanKind.PLAN,
+        "observation": SpanKind.OBSERVATION,
+        "answer": SpanKind.ANSWER,
+    },
+    "openinference.span.kind": {
+        "AGENT": SpanKind.AGENT,
+        "CHAIN": SpanKind.AGENT,
+        "TOOL": SpanKind.TOOL,
+        "LLM": SpanKind.MODEL,
+    },
+    "traceloop.span.kind": {
+        "agent": SpanKind.AGENT,
+        "workflow": SpanKind.AGENT,
+        "tool": SpanKind.TOOL,
+    },
+    names.OPERATION_NAME: {
+        names.INVOKE_AGENT: SpanKind.AGENT,
+        "invoke_workflow": SpanKind.AGENT,
+        names.EXECUTE_TOOL: SpanKind.TOOL,
+        "chat": SpanKind.MODEL,
+        "text_completion": SpanKind.MODEL,
+        "generate_content": SpanKind.MODEL,
+    },
+    "llm.request.type": {"chat": SpanKind.MODEL, "completion": SpanKind.MODEL},
+}
+_TOOL_NAMES: Final = (names.TOOL_NAME, "tool.name", "traceloop.entity.name")
+_ARGUMENTS: Final = (names.TOOL_CALL_ARGUMENTS, "input.value", "traceloop.entity.input")
+_MODELS: Final = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
+_INPUT_TOKENS: Final = (
+    "gen_ai.usage.input_tokens",
+    "gen_ai.usage.prompt_tokens",
+    "llm.token_count.prompt",
+)
+_OUTPUT_TOKENS: Final = (
+    "gen_ai.usage.output_tokens",
+    "gen_ai.usage.completion_tokens",
+    "llm.token_count.completion",
+)
+
+
+def kind_of(span: ReadableSpan) -> SpanKind | None:
+    """Return what a span stands for; None if the gate does not care, or cannot know yet.
+
+    Some instrumentations write the kind as late as at the span's end.
+    """
+    attributes = span.attributes or {}
+    for key, kinds in _KINDS.items():
+        value = attributes.get(key)
+        if value is not None and (kind := kinds.get(value)) is not None:
+            return kind
+    return None
+
+
+def tool_name(span: ReadableSpan) -> str:
+    """Return the tool's name, or the span's if it has none."""
+    return str(_first(span, _TOOL_NAMES) or span.name)[:MAX_NAME_CHARS]
+
+
+def call_of(span: ReadableSpan) -> dict[str, object]:
+    """Return what is told of a call that has returned."""
+    arguments = _first(span, _ARGUMENTS)
+    return {
+        "span_id": _span_id(span),
+        "name": tool_name(span),
+        "ok": span.status.status_code is not StatusCode.ERROR,
+        "arguments": None if arguments is None else _bounded(_canonical(str(arguments))),
+        "effect": _text((span.attributes or {}).get(names.TOOL_EFFECT)),
+    }
+
+
+def run_of(span: ReadableSpan) -> dict[str, object]:
+    """Return what is told of a run that starts: enough to write its root span in its stead."""
+    context = span.get_span_context()
+    trace_id = format_trace_id(context.trace_id) if context else None
+    attributes, cut = _bounded_attributes(span.attributes or {})
+    return {
+        "trace_id": trace_id,
+        "span_id": _span_id(span),
+        "parent_id": format_span_id(span.parent.span_id) if span.parent else None,
+        "name": span.name[:MAX_NAME_CHARS],
+        "start_ns": span.start_time,
+        "attributes": attributes,
+        "attributes_cut": cut,
+    }
+
+
+def plan_of(span: ReadableSpan) -> dict[str, object]:
+    """Return a plan and its number of steps; None where content stays in or was cut."""
+    text = (span.attributes or {}).get(names.PLAN_STEPS)
+    if not isinstance(text, str):
+        return {"steps": None, "plan": None}
+    return {"steps": _length(text), "plan": _bounded(text)}
+
+
+def end_of(span: ReadableSpan) -> dict[str, object]:
+    """Return what is told of a run that has ended."""
+    return {"span_id": _span_id(span), "ok": span.status.status_code is not StatusCode.ERROR}
+
+
+def usage_of(span: ReadableSpan) -> dict[str, object]:
+    """Return the tokens of a model's answer; None where the span does not say them."""
+    return {
+        "model": _text(_first(span, _MODELS)),
+        "input_tokens": _count(_first(span, _INPUT_TOKENS)),
+        "output_tokens": _count(_first(span, _OUTPUT_TOKENS)),
+    }
+
+
+def _span_id(span: ReadableSpan) -> str | None:
+    context = span.get_span_context()
+    return format_span_id(context.span_id) if context else None
+
+
+def _first(span: ReadableSpan, keys: tuple[str, ...]) -> object:
+    attributes = span.attributes or {}
+    return next((value for key in keys if (value := attributes.get(key)) is not None), None)
+
+
+def _text(value: object) -> str | None:
+    return value[:MAX_NAME_CHARS] if isinstance(value, str) else None
+
+
+def _count(value: object) -> int | None:
+    return value if type(value) is int and value >= 0 else None
+
+
+def _canonical(text: str) -> str:
+    """Return JSON with sorted keys and without blanks; any other text as it is."""
+    try:
+        return json.dumps(
+            json.loads(text), ensure_ascii=False, sort_keys=True, separators=(",", ":")
+        )
+    except (ValueError, RecursionError):
+        return text
+
+
+def _bounded(text: str) -> str:
+    """Return a text, or the beginning of a long one with the digest of all of it."""
+    if len(text) <= MAX_TEXT_CHARS:
+        return text
+    digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
+    return f"{text[: MAX_TEXT_CHARS - 80]}… sha256:{digest}"
+
+
+def _length(text: str) -> int | None:
+    try:
+        steps = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(steps, str):
+        return len([line for line in steps.splitlines() if line.strip()])
+    return len(steps) if isinstance(steps, list) else None
+
+
+def _bounded_attributes(attributes: Mapping[str, object]) -> tuple[dict[str, object], bool]:
+    """Return the attributes that fit, and whether any were left out."""
+    kept: dict[str, object] = {}
+    left = MAX_ATTRIBUTES_CHARS
+    for key, value in attributes.items():
+        size = len(json.dumps([key, value], ensure_ascii=False, default=str))
+        if size <= left:
+            kept[key] = value
+            left -= size
+    return kept, len(kept) < len(attributes)
