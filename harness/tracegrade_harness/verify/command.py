@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Final, NamedTuple
@@ -35,7 +36,7 @@ def verify_command(verifier: CommandVerifier, context: Context) -> Finding:
     """
     names = {"suite": str(context.suite.absolute()), "python": sys.executable}
     command = filled(verifier.command, names)
-    with TemporaryDirectory(prefix="tracegrade-verify-") as name:
+    with TemporaryDirectory(prefix="tracegrade-verify-", ignore_cleanup_errors=True) as name:
         folder = Path(name).resolve()
         changed = copy_tree(context.root.resolve(), folder / "environment")
         ended = _run(command, folder, context.suite, verifier.timeout_secs)
@@ -67,7 +68,7 @@ def _exit_code(
     outputs: tuple[IO[bytes], IO[bytes]],
 ) -> int:
     try:
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603 - the suite is code, too
             command,
             cwd=folder / "environment",
             env=_variables(folder, suite),
@@ -90,11 +91,9 @@ def _exit_code(
 
 
 def _kill_all(process: subprocess.Popen[bytes]) -> None:
-    """Kill what is left of the command's session; its number is taken as long as any is."""
-    try:
+    """Kill what is left of the command's process group."""
+    with suppress(ProcessLookupError, PermissionError):  # macOS: not permitted where none is left
         os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):  # none is left; macOS says it is not permitted
-        process.poll()
 
 
 def _variables(folder: Path, suite: Path) -> dict[str, str]:

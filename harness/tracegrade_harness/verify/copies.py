@@ -52,7 +52,7 @@ def copy_tree(root: Path, to: Path) -> list[str]:
             copy.mkdir()
         elif each.kind == "link":
             changed += [path] if not _copy_link(root, path, each.target, copy) else []
-        elif each.kind != "file":
+        elif each.kind != "file":  # among them folders, now empty, that cannot be read
             changed.append(path)
         else:
             try:
@@ -66,8 +66,8 @@ def copy_tree(root: Path, to: Path) -> list[str]:
 def _copy_link(root: Path, path: str, target: str, copy: Path) -> bool:
     """Make a link like one of the original; return whether it leads to anywhere."""
     # Without `..` behind the name of a link, what is inside as it is written is inside.
-    holder = os.path.dirname(f"{root}/{path}")  # noqa: PTH120 - names need not be UTF-8
-    place = os.path.normpath(os.path.join(holder, target))  # noqa: PTH118
+    holder = os.path.dirname(f"{root}/{path}")
+    place = os.path.normpath(os.path.join(holder, target))
     is_inside = place == str(root) or place.startswith(f"{root}/")
     copy.symlink_to(os.path.relpath(place, holder) if is_inside else NOWHERE)
     return is_inside

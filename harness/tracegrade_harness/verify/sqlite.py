@@ -119,7 +119,7 @@ def _json(found: Any) -> str | None:
 @contextmanager
 def _copy(root: Path, at: str) -> Iterator[Path]:
     """Copy a database and what belongs to it, from where no link leads."""
-    with TemporaryDirectory(prefix="tracegrade-verify-") as folder:
+    with TemporaryDirectory(prefix="tracegrade-verify-", ignore_cleanup_errors=True) as folder:
         file = Path(folder, "database")
         copies.copy_file(root, at, file)
         for suffix in _WITH_IT:
@@ -156,12 +156,12 @@ def _may(action: int, *_: str | None) -> int:
     return sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY
 
 
-def _is_broken(error: sqlite3.Error) -> bool:
+def _is_broken(error: Exception) -> bool:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
-def _reason(error: sqlite3.Error) -> str:
+def _reason(error: Exception) -> str:
     if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
         return f"it takes more than {MAX_SECS:g} s"
     return " ".join(str(error).split())

@@ -17,6 +17,9 @@ from tracegrade_harness.verify.result import shown
 MAX_PATHS: Final = 1_000_000
 """Paths below one folder that are looked at."""
 
+MAX_DEPTH: Final = 200
+"""Folders inside each other; what is deeper is not looked at, and no copy of it made."""
+
 _KINDS: Final[tuple[tuple[Callable[[int], bool], str], ...]] = (
     (stat.S_ISREG, "file"),
     (stat.S_ISDIR, "folder"),
@@ -59,6 +62,8 @@ def _kind(status: os.stat_result) -> str:
 def walk(folder: Path) -> Iterator[tuple[str, Found]]:
     """Yield what stands below a folder, with its path from there; folders before what is in them.
 
+    A folder that cannot be read, or is nested too deeply, is an unreadable path, too.
+
     Raises:
         VerifierFailed: There is more than we look at.
     """
@@ -66,7 +71,7 @@ def walk(folder: Path) -> Iterator[tuple[str, Found]]:
     while waiting:
         inside = waiting.pop()
         try:
-            names = sorted(os.listdir(folder / inside))
+            names = _names(folder, inside)
         except OSError:
             yield inside or ".", Found("unreadable path")
             continue
@@ -79,6 +84,13 @@ def walk(folder: Path) -> Iterator[tuple[str, Found]]:
             each = found(f"{folder}/{path}")
             yield path, each
             waiting += [path] if each.kind == "folder" else []
+
+
+def _names(folder: Path, inside: str) -> list[str]:
+    if inside.count("/") >= MAX_DEPTH:
+        msg = "nested too deeply"
+        raise OSError(msg)
+    return sorted(os.listdir(folder / inside))
 
 
 @contextmanager

@@ -43,7 +43,7 @@ def _result(verifier: Verifier, context: Context) -> Result:
     text = json.dumps(verifier.model_dump(by_alias=True, exclude_unset=True), ensure_ascii=False)
     try:
         holds, evidence = _finding(verifier, context)
-    except (VerifierFailed, OSError, sqlite3.Error) as error:
+    except (VerifierFailed, OSError, sqlite3.Error, RecursionError) as error:
         return Result(text, "error", shortened(shown(str(error))))
     return Result(text, "pass" if holds else "fail", shortened(evidence))
 
