@@ -1,8 +1,10 @@
 """A suite as Python objects. One class per mapping of the file; unknown keys are refused."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+
+from tracegrade_scoring.tasks.model import Wanted
 
 Name = Annotated[str, Field(min_length=1)]
 Glob = Name
@@ -19,6 +21,26 @@ class _Strict(BaseModel):
         use_attribute_docstrings=True,
         validate_by_name=True,
     )
+
+
+def _by_key(*keys: str) -> Discriminator:
+    """Return what picks the class of a mapping: the first of these keys that it has."""
+
+    def tag(value: Any) -> str | None:
+        """Return the tag of a mapping, or of an object made from one; None if it has no key."""
+        held = value if isinstance(value, dict) else dir(value)
+        return next((f"[{key}]" for key in keys if key in held), None)
+
+    names = ", ".join(f"'{key}'" for key in keys[:-1])
+    message = f"Input should be a mapping with the key {names} or '{keys[-1]}'"
+    return Discriminator(tag, custom_error_type="no_such_kind", custom_error_message=message)
+
+
+def _list_or_word(value: Any) -> str:
+    return "[list]" if isinstance(value, list) else "[word]"
+
+
+Command = Annotated[list[Name], Field(min_length=1)]
 
 
 class Journal(_Strict):
@@ -48,7 +70,12 @@ class Runbook(_Strict):
     """Path of the file. A pattern counts only where it matches nothing that was there before."""
 
 
-Record = Journal | Manifest | Runbook
+Record = Annotated[
+    Annotated[Journal, Tag("[journal]")]
+    | Annotated[Manifest, Tag("[manifest]")]
+    | Annotated[Runbook, Tag("[runbook]")],
+    _by_key("journal", "manifest", "runbook"),
+]
 
 
 class Variables(_Strict):
@@ -63,12 +90,18 @@ class Variables(_Strict):
 class Agent(_Strict):
     """A command that is an agent."""
 
-    command: Annotated[list[Name], Field(min_length=1)]
+    command: Command
     """Run in the environment's folder. `{release}`, `{task}`, `{trial}`, `{seed}` and `{python}`
     (the harness's own interpreter) are replaced."""
     release: Name | None = None
     """Its version; `--release` says another."""
-    recover: Annotated[list[Name], Field(min_length=1)] | Literal["rerun"] | None = None
+    recover: (
+        Annotated[
+            Annotated[Command, Tag("[list]")] | Annotated[Literal["rerun"], Tag("[word]")],
+            Discriminator(_list_or_word),
+        ]
+        | None
+    ) = None
     """The command that sets right what a killed run left; `rerun`: the same command again; None:
     there is none."""
     records: list[Record] = Field(default_factory=list)
@@ -132,10 +165,29 @@ class FilesVerifier(_Strict):
     """Nothing else was added, changed or removed."""
     path: Name | None = None
     """A file that has to be there."""
-    json_: dict[Name, Any] | None = Field(default=None, alias="json")
+    json_: dict[Name, Wanted] | None = Field(default=None, alias="json")
     """With `path`: JSON path → value or rule (those of task files) that the file must fit."""
-    text: Any = None
+    text: Wanted = None
     """With `path`: value or rule that the file's whole text must fit."""
+
+    @model_validator(mode="after")
+    def _asks_one_thing(self) -> Self:
+        given = [
+            key for key in ("expect", "only_changed", "path") if getattr(self, key) is not None
+        ]
+        if len(given) != 1:
+            fact = f"it has {' and '.join(given)}" if given else "it asks nothing"
+            msg = f"{fact}; give one of expect, only_changed and path"
+            raise ValueError(msg)
+        for field, key, needed in (
+            ("under", "under", "expect"),
+            ("json_", "json", "path"),
+            ("text", "text", "path"),
+        ):
+            if field in self.model_fields_set and needed not in given:
+                msg = f"it has {key} without {needed}; {key} says more about {needed}: remove it"
+                raise ValueError(msg)
+        return self
 
 
 class SqliteVerifier(_Strict):
@@ -151,13 +203,18 @@ class SqliteVerifier(_Strict):
 class CommandVerifier(_Strict):
     """A command ends with 0 (it holds) or 1 (it does not); anything else is an error."""
 
-    command: Annotated[list[Name], Field(min_length=1)]
+    command: Command
     """Run in a copy of the environment's folder. `{suite}` stands for the suite's folder,
     `{python}` for the harness's own interpreter."""
     timeout_secs: Seconds = 60
 
 
-Verifier = FilesVerifier | SqliteVerifier | CommandVerifier
+Verifier = Annotated[
+    Annotated[FilesVerifier, Tag("[files]")]
+    | Annotated[SqliteVerifier, Tag("[sqlite]")]
+    | Annotated[CommandVerifier, Tag("[command]")],
+    _by_key("files", "sqlite", "command"),
+]
 
 
 class Limits(_Strict):
@@ -189,7 +246,7 @@ class Suite(_Strict):
     suite: Name
     """Its name."""
     tasks: Name | None = None
-    """Task file, or a folder of them, beside the suite: what is expected, which tools write."""
+    """Task file, or a folder of them, beside the suite: which tools write, what is expected."""
     agents: dict[Name, Agent]
     environments: dict[Name, Environment]
     cases: dict[Name, Case]

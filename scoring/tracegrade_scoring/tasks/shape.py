@@ -37,14 +37,15 @@ def parse_as(
 
     Args:
         kind: The class of the whole file.
-        keys: The class of the mappings that stand under each key.
+        keys: The class of the mappings that stand under each key, and under each tag of a union:
+            `[NAME]`, which stands in no file.
         source: The file.
     """
     if not isinstance(source.values, dict):
         fact = "the file is not a mapping" if source.values is not None else "the file is empty"
         return None, [source.problem((), fact, "start it with 'version: 1'")]
     try:
-        return kind.model_validate(source.values), []
+        return kind.model_validate(source.values, by_alias=True, by_name=False), []
     except ValidationError as error:
         return None, list(_problems(source, error.errors(include_url=False), kind, keys))
 
@@ -57,14 +58,23 @@ def _problems(
 ) -> Iterator[Problem]:
     # A misspelt key is also missing: it is named first.
     for error in sorted(errors, key=lambda error: error["type"] != "extra_forbidden"):
-        path = tuple(part for part in error["loc"] if part != "[key]")
+        path = tuple(part for part in error["loc"] if not _is_tag(part, keys))
         if error["type"] == "extra_forbidden":
-            names = [part for part in path[:-1] if part in keys]
-            allowed = list((keys[str(names[-1])] if names else kind).model_fields)
+            names = [part for part in error["loc"][:-1] if part in keys]
+            allowed = _known_keys(keys[str(names[-1])] if names else kind)
             fact = f"unknown key '{path[-1]}' in {dotted(path[:-1]) or 'the file'}"
             yield source.problem(path, fact, _suggestion(str(path[-1]), allowed))
         else:
             yield source.problem(path, *_fact_and_way_out(path, error))
+
+
+def _is_tag(part: str | int, keys: Mapping[str, type[BaseModel]]) -> bool:
+    """Return whether a part of pydantic's path stands in no file."""
+    return part == "[key]" or (part in keys and str(part).startswith("["))
+
+
+def _known_keys(kind: type[BaseModel]) -> list[str]:
+    return [field.alias or name for name, field in kind.model_fields.items()]
 
 
 def _fact_and_way_out(path: Sequence[str | int], error: ErrorDetails) -> tuple[str, str]:

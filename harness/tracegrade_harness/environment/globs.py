@@ -1,0 +1,62 @@
+"""Which names a glob stands for: names of objects, and paths in a part."""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final
+
+import re2
+
+_SEVERAL: Final = re.compile(r"(?<![^/:])(?:\*\*/)+(?=\*\*(?:/|$))")
+_TOKENS: Final = re.compile(
+    r"(?P<folders>(?<![^/:])\*\*/)"
+    r"|(?P<below>/\*\*$)"
+    r"|(?P<all>(?<![^/:])\*\*$)"
+    r"|(?P<part>\*+)"
+    r"|(?P<one>\?)"
+    r"|(?P<itself>.)",
+    re.DOTALL,
+)
+_PATTERNS: Final = {
+    "folders": "(?:(?s:.*)/)?",
+    "below": "(?:/(?s:.*))?",  # `a/**` stands for `a` too
+    "all": "(?s:.*)",
+    "part": "[^/]*",
+    "one": "[^/]",
+}
+
+
+@cache
+def matcher(glob: str) -> Callable[[str], bool]:
+    """Return what says whether a name is one of those that a glob stands for.
+
+    `**` between slashes (or after the colon of an object's name) stands for any number of names,
+    including none; `*` for anything within a name, `?` for one character of it, all else for
+    itself. Bytes that are not UTF-8 are one character, all the same. Takes time in proportion to
+    the length of the name, whatever glob and name are.
+    """
+    pattern = re2.compile(_pattern(_whole(glob)), _options())
+
+    def matches(name: str) -> bool:
+        return pattern.fullmatch(_whole(name)) is not None
+
+    return matches
+
+
+def _whole(text: str) -> str:
+    """Return a text with U+FFFD in the place of each half character (a lone surrogate)."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _pattern(glob: str) -> str:
+    tokens = _TOKENS.finditer(_SEVERAL.sub("", glob))
+    return "".join(
+        _PATTERNS.get(token.lastgroup or "") or re2.escape(token.group()) for token in tokens
+    )
+
+
+def _options() -> Any:
+    """Return RE2's options without its log lines on stderr."""
+    options = re2.Options()
+    options.log_errors = False
+    return options

@@ -1,0 +1,222 @@
+"""What can be wrong with a suite beyond its shape: names, sources, places, commands.
+
+Each check yields every problem it finds, with the line, so that one run shows all of them. What
+verifiers ask is checked in `verifiers.py`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from tracegrade.suggestions import did_you_mean
+from tracegrade_harness.suite import model, paths
+from tracegrade_harness.suite.command import OF_AGENTS, OF_VERIFIERS, substitutions
+from tracegrade_harness.suite.readable import EnvironmentPart, ReadableEnvironment, ReadableSuite
+from tracegrade_harness.suite.verifiers import check_verifier
+from tracegrade_scoring.tasks.engine import json_path_fault
+from tracegrade_scoring.tasks.load import Specification
+from tracegrade_scoring.tasks.shape import dotted
+from tracegrade_scoring.tasks.source import Path as Keys
+from tracegrade_scoring.tasks.source import Problem, SourceFile
+
+
+def check_suite(
+    source: SourceFile, folder: Path, suite: ReadableSuite, specification: Specification | None
+) -> Iterator[Problem]:
+    """Yield the problems of a suite.
+
+    Args:
+        source: Where its values stand.
+        folder: Where the file stands.
+        suite: The same as objects, as far as their shape is right.
+        specification: What its task file says; None if there is none that can be read.
+    """
+    for name, agent in suite.agents.items():
+        if agent is not None:
+            yield from _check_agent(source, ("agents", name), agent)
+        for i, record in enumerate(suite.records[name]):
+            yield from _check_record(source, folder, ("agents", name, "records", i), record)
+    for name, environment in suite.environments.items():
+        yield from _check_environment(source, folder, ("environments", name), environment)
+    for name, case in suite.cases.items():
+        yield from _check_case(source, ("cases", name), case, suite, specification)
+        yield from _check_verifiers(source, folder, ("cases", name), suite)
+
+
+def _check_agent(source: SourceFile, path: Keys, agent: model.Agent) -> Iterator[Problem]:
+    has_release = (*path, "release") in source.lines
+    for key in ("command", "recover"):
+        value = getattr(agent, key)
+        if isinstance(value, list):
+            yield from _check_command(source, (*path, key), value, OF_AGENTS)
+            if not has_release and any("release" in substitutions(each) for each in value):
+                fact = f"{dotted((*path, key))} names {{release}}, but the agent has none"
+                yield source.problem((*path, key), fact, "give it a release")
+    both = sorted(set(agent.environment.pass_) & agent.environment.set.keys())
+    for name in both:
+        fact = f"variable '{name}' is passed and set in {dotted((*path, 'environment'))}"
+        yield source.problem((*path, "environment", "set", name), fact, "remove one")
+
+
+def _check_command(
+    source: SourceFile, path: Keys, command: Sequence[str], known: Sequence[str]
+) -> Iterator[Problem]:
+    for i, argument in enumerate(command):
+        for name in substitutions(argument):
+            if name not in known:
+                fact = f"{dotted((*path, i))} names {{{name}}}, which stands for nothing"
+                names = ", ".join(f"{{{each}}}" for each in known)
+                way_out = did_you_mean(name, known) or f"known: {names}"
+                yield source.problem((*path, i), fact, way_out)
+
+
+def _check_record(
+    source: SourceFile, folder: Path, path: Keys, record: model.Record | None
+) -> Iterator[Problem]:
+    match record:
+        case model.Journal():
+            yield from _inside(source, (*path, "journal"), record.journal)
+        case model.Manifest():
+            yield from _inside(source, (*path, "manifest"), record.manifest)
+            if fault := json_path_fault(record.items):
+                fact = f"'{record.items}' is not a JSON path to one list: {fault}"
+                yield source.problem((*path, "items"), fact, "write it like $.files")
+        case model.Runbook():
+            yield from _check_source(source, folder, (*path, "runbook"), record.runbook, "file")
+
+
+def _inside(source: SourceFile, path: Keys, name: str) -> Iterator[Problem]:
+    if fault := paths.inside_fault(name):
+        yield source.problem(path, f"{dotted(path)} '{name}' {fault[0]}", fault[1])
+
+
+def _check_source(
+    source: SourceFile, folder: Path, path: Keys, name: str, kind: str
+) -> Iterator[Problem]:
+    """Yield what is wrong with a source, which has to be a file or a folder."""
+    shown = f"{dotted(path)} '{name}'"
+    if fault := paths.source_fault(name):
+        yield source.problem(path, f"{shown} {fault[0]}", fault[1])
+        return
+    place = paths.source(folder, name)
+    if not place.exists():
+        yield source.problem(path, f"{shown} does not exist", f"expected the {kind} '{place}'")
+    elif not (place.is_dir() if kind == "folder" else place.is_file()):
+        yield source.problem(path, f"{shown} is not a {kind}", f"give a {kind}")
+
+
+def _check_environment(
+    source: SourceFile, folder: Path, path: Keys, environment: ReadableEnvironment
+) -> Iterator[Problem]:
+    places: dict[Keys, tuple[str, tuple[str, ...]]] = {}
+    variables: dict[str, str] = {}
+    for (kind, name), part in environment.parts.items():
+        at = (*path, kind, name)
+        if "/" in name:
+            fact = f"the name of {dotted(at)} has a '/', which names of its objects have after it"
+            yield source.problem(at, fact, "write it without")
+        if part is None:
+            continue
+        yield from _check_part(source, folder, at, part)
+        if not paths.inside_fault(part.at):
+            yield from _overlaps(source, at, kind, paths.parts(part.at), places)
+            places[at] = (kind, paths.parts(part.at))
+        if part.path_as is not None and part.path_as in variables:
+            fact = f"{dotted(at)} and {variables[part.path_as]} have the same path_as"
+            yield source.problem((*at, "path_as"), fact, "give each a variable of its own")
+        elif part.path_as is not None:
+            variables[part.path_as] = dotted(at)
+    yield from _check_locks(source, (*path, "locks"), environment.locks)
+
+
+def _check_part(
+    source: SourceFile, folder: Path, path: Keys, part: EnvironmentPart
+) -> Iterator[Problem]:
+    kind = "folder" if isinstance(part, model.Files) else "file"
+    yield from _check_source(source, folder, (*path, "from"), part.from_, kind)
+    yield from _inside(source, (*path, "at"), part.at)
+    if kind == "file" and not paths.inside_fault(part.at) and not paths.parts(part.at):
+        fact = f"{dotted((*path, 'at'))} is the environment's own folder"
+        yield source.problem((*path, "at"), fact, "give the name of a file")
+
+
+def _overlaps(
+    source: SourceFile,
+    path: Keys,
+    kind: str,
+    place: tuple[str, ...],
+    others: Mapping[Keys, tuple[str, tuple[str, ...]]],
+) -> Iterator[Problem]:
+    """Yield a problem for each part that stands in the same place, or one in the other."""
+    for other, (other_kind, other_place) in others.items():
+        outer, inner = sorted(((place, kind), (other_place, other_kind)), key=lambda p: len(p[0]))
+        if inner[0][: len(outer[0])] != outer[0]:
+            continue
+        if (outer[1], inner[1]) == ("files", "sqlite") and inner[0] != outer[0]:
+            continue
+        fact = f"{dotted(path)} and {dotted(other)} stand in each other's place"
+        way_out = "move one: only a database may stand inside a folder of files"
+        yield source.problem((*path, "at"), fact, way_out)
+
+
+def _check_locks(source: SourceFile, path: Keys, locks: Sequence[str]) -> Iterator[Problem]:
+    for i, lock in enumerate(locks):
+        if lock and ":" not in lock and not lock.startswith("*"):
+            fact = f"{dotted((*path, i))} '{lock}' is the name of no object"
+            yield source.problem((*path, i), fact, f"start it with a part, like files:*/{lock}")
+
+
+def _check_case(
+    source: SourceFile,
+    path: Keys,
+    case: model.Case | None,
+    suite: ReadableSuite,
+    specification: Specification | None,
+) -> Iterator[Problem]:
+    if case is not None:
+        for key in ("agent", "environment"):
+            yield from _known(source, (*path, key), getattr(case, key), getattr(suite, f"{key}s"))
+        if case.kill is not None and suite.tasks is None:
+            fact = f"{dotted((*path, 'kill'))}: without 'tasks' nothing says which tools write"
+            way_out = "name a task file, or only writes that spans or the state show will count"
+            yield source.problem((*path, "kill"), fact, way_out)._replace(is_note=True)
+    if specification is not None and path[-1] not in specification.tasks:
+        name = str(path[-1])
+        near = did_you_mean(name, list(specification.tasks))
+        fact = f"case '{name}' is no task of '{suite.tasks}'"
+        yield source.problem(path, fact, near or "declare it there, or rename the case")
+
+
+def _known(
+    source: SourceFile, path: Keys, name: str, known: Mapping[str, object]
+) -> Iterator[Problem]:
+    if name not in known:
+        way_out = did_you_mean(name, list(known)) or f"declare it under '{path[-1]}s'"
+        yield source.problem(path, f"{dotted(path)}: unknown {path[-1]} '{name}'", way_out)
+
+
+def _check_verifiers(
+    source: SourceFile, folder: Path, path: Keys, suite: ReadableSuite
+) -> Iterator[Problem]:
+    case = suite.cases[str(path[-1])]
+    environment = suite.environments.get(case.environment) if case else None
+    for i, verifier in enumerate(suite.verifiers[str(path[-1])]):
+        at = (*path, "verify", i)
+        if verifier is not None:
+            yield from check_verifier(source, at, verifier, environment)
+        if isinstance(verifier, model.FilesVerifier) and verifier.expect is not None:
+            yield from _check_source(source, folder, (*at, "expect"), verifier.expect, "folder")
+        if isinstance(verifier, model.CommandVerifier):
+            yield from _check_command(source, (*at, "command"), verifier.command, OF_VERIFIERS)
+            yield from _beside(source, folder, (*at, "command"), verifier.command)
+
+
+def _beside(
+    source: SourceFile, folder: Path, path: Keys, command: Sequence[str]
+) -> Iterator[Problem]:
+    """Yield a note for each argument that looks like a file of the suite but is not."""
+    for i, name in enumerate(command):
+        outside = paths.source_fault(name) or name.startswith("/")
+        if not outside and paths.source(folder, name).is_file():
+            fact = f"{dotted((*path, i))} '{name}' is looked for in the environment"
+            way_out = f"write {{suite}}/{name} if the file beside the suite is meant"
+            yield source.problem((*path, i), fact, way_out)._replace(is_note=True)

@@ -1,0 +1,97 @@
+"""Loads a suite with every problem in it, and the task file that it names."""
+
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from pydantic import BaseModel
+
+from tracegrade_harness.errors import SuiteUnusable
+from tracegrade_harness.suite import model, paths
+from tracegrade_harness.suite.check import check_suite
+from tracegrade_harness.suite.readable import readable
+from tracegrade_scoring.errors import TaskFileUnreadable
+from tracegrade_scoring.tasks import load as load_tasks
+from tracegrade_scoring.tasks.load import Specification
+from tracegrade_scoring.tasks.shape import parse_as
+from tracegrade_scoring.tasks.source import Problem, SourceFile, read
+
+KEYS: Final[dict[str, type[BaseModel]]] = {
+    "agents": model.Agent,
+    "environment": model.Variables,
+    "[journal]": model.Journal,
+    "[manifest]": model.Manifest,
+    "[runbook]": model.Runbook,
+    "[list]": model.Agent,
+    "[word]": model.Agent,
+    "environments": model.Environment,
+    "files": model.Files,
+    "sqlite": model.Sqlite,
+    "cases": model.Case,
+    "kill": model.Kill,
+    "limits": model.Limits,
+    "[files]": model.FilesVerifier,
+    "[sqlite]": model.SqliteVerifier,
+    "[command]": model.CommandVerifier,
+}
+"""The class of the mappings that stand under each key, and under each tag of a union."""
+
+
+class LoadedSuite(NamedTuple):
+    """A suite and everything that is wrong with it."""
+
+    suite: model.Suite | None
+    """None: its shape is wrong."""
+    folder: Path
+    """Where the suite stands; its sources stand beside it."""
+    problems: list[Problem]
+    """Those of the suite by line, then those of its task file."""
+    specification: Specification | None
+    """What the task file says; None: the suite names none, or it cannot be read."""
+
+    @property
+    def errors(self) -> list[Problem]:
+        """The problems that keep the suite from being run."""
+        return [each for each in self.problems if not each.is_note and each.graph_of is None]
+
+
+def load(path: Path) -> LoadedSuite:
+    """Return the suite that a file holds.
+
+    Raises:
+        SuiteUnusable: The file does not exist, or is not text.
+    """
+    source = read(str(path), _text(path))
+    if source.values is None and source.problems:  # not even YAML
+        return LoadedSuite(None, path.parent, source.problems, None)
+    suite, problems = parse_as(model.Suite, KEYS, source)
+    parts = readable(source.values)
+    specification, of_tasks = _tasks(source, path.parent, parts.tasks)
+    problems += [*source.problems, *check_suite(source, path.parent, parts, specification)]
+    problems.sort(key=lambda problem: problem.line)
+    return LoadedSuite(suite, path.parent, [*problems, *of_tasks], specification)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        msg = f"cannot read suite '{path}': {reason}; give a suite file"
+        raise SuiteUnusable(msg) from error
+
+
+def _tasks(
+    source: SourceFile, folder: Path, name: str | None
+) -> tuple[Specification | None, list[Problem]]:
+    """Return what a suite's task file says, and what is wrong with it."""
+    if name is None:
+        return None, []
+    if fault := paths.source_fault(name):
+        return None, [source.problem(("tasks",), f"tasks '{name}' {fault[0]}", fault[1])]
+    try:
+        loaded = load_tasks([paths.source(folder, name)])
+    except TaskFileUnreadable as error:
+        fact, _, way_out = str(error).rpartition("; ")
+        return None, [source.problem(("tasks",), fact, way_out)]
+    specification = None if loaded.fatal else loaded.specification
+    return specification, loaded.problems

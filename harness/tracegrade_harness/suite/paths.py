@@ -1,0 +1,48 @@
+"""Where paths that a suite names may lead.
+
+Paths in an environment are relative and stay in it. Paths of sources are relative to the suite's
+folder and stay below it, so that a suite can be moved with all that it needs; one that is meant to
+stand elsewhere is given as an absolute path. Both are judged as they are written: what links in
+the suite's own folder lead to is the author's affair.
+"""
+
+from pathlib import Path, PurePosixPath
+
+
+def source(folder: Path, name: str) -> Path:
+    """Return where a source stands that a suite in this folder names."""
+    return folder / name
+
+
+def source_fault(name: str) -> tuple[str, str] | None:
+    """Return (fact, way out) of a source's path that leads out of the suite's folder, or None."""
+    if "\0" in name:
+        return "has a NUL character", "remove it"
+    if not name.startswith("/") and _climbs_out(name):
+        return "leads out of the suite's folder", "move it there, or give an absolute path"
+    return None
+
+
+def inside_fault(name: str) -> tuple[str, str] | None:
+    """Return (fact, way out) of a path that stands not in an environment, or None."""
+    if "\0" in name:
+        return "has a NUL character", "remove it"
+    if name.startswith("/"):
+        return "is absolute", "give it relative to the folder in which the agent is run"
+    if ".." in PurePosixPath(name).parts:
+        return "has '..' in it", "write it without"
+    return None
+
+
+def parts(name: str) -> tuple[str, ...]:
+    """Return the names on a path inside an environment; none for the whole of it."""
+    return PurePosixPath(name).parts
+
+
+def _climbs_out(name: str) -> bool:
+    depth = 0
+    for part in PurePosixPath(name).parts:
+        depth += -1 if part == ".." else 1
+        if depth < 0:
+            return True
+    return False

@@ -1,0 +1,100 @@
+"""The parts of a suite that have a right shape, so that one run shows all that is wrong with it.
+
+What stands under a name keeps the name, and items of a list keep their places: nothing seems
+missing that is only wrong. What is wrong itself is None here, and checked no further.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from tracegrade_harness.suite import model
+
+Kind = TypeVar("Kind", bound=BaseModel)
+EnvironmentPart = model.Files | model.Sqlite
+
+
+class ReadableEnvironment(NamedTuple):
+    """An environment's parts, by kind and name."""
+
+    parts: Mapping[tuple[str, str], EnvironmentPart | None]
+    locks: list[str]
+
+
+class ReadableSuite(NamedTuple):
+    """A suite's agents, environments and cases by name."""
+
+    agents: Mapping[str, model.Agent | None]
+    records: Mapping[str, list[model.Record | None]]
+    """Of each agent."""
+    environments: Mapping[str, ReadableEnvironment]
+    cases: Mapping[str, model.Case | None]
+    verifiers: Mapping[str, list[model.Verifier | None]]
+    """Of each case."""
+    tasks: str | None
+
+
+def readable(values: Any) -> ReadableSuite:
+    """Return what is readable of a suite, given as plain values."""
+    agents, environments, cases = (
+        _mapping(values, key) for key in ("agents", "environments", "cases")
+    )
+    tasks = values.get("tasks") if isinstance(values, dict) else None
+    return ReadableSuite(
+        agents=_each(model.Agent, agents),
+        records={name: _items(model.Record, agent, "records") for name, agent in agents.items()},
+        environments={name: _environment(value) for name, value in environments.items()},
+        cases=_each(model.Case, cases),
+        verifiers={name: _items(model.Verifier, case, "verify") for name, case in cases.items()},
+        tasks=tasks if isinstance(tasks, str) and tasks else None,
+    )
+
+
+def _environment(values: Any) -> ReadableEnvironment:
+    kinds: dict[str, type[EnvironmentPart]] = {"files": model.Files, "sqlite": model.Sqlite}
+    parts = {
+        (kind, name): _one(shape, value)
+        for kind, shape in kinds.items()
+        for name, value in _mapping(values, kind).items()
+    }
+    locks = values.get("locks") if isinstance(values, dict) else None
+    return ReadableEnvironment(parts, list(_texts(locks)))
+
+
+def _texts(values: Any) -> Iterator[str]:
+    """Yield the items of a list, what is no text as an empty one."""
+    for value in values if isinstance(values, list) else ():
+        yield value if isinstance(value, str) else ""
+
+
+def _mapping(values: Any, key: str) -> dict[str, Any]:
+    found = values.get(key) if isinstance(values, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _each(kind: type[Kind], values: Mapping[str, Any]) -> dict[str, Kind | None]:
+    return {name: _one(kind, value) for name, value in values.items()}
+
+
+def _one(kind: type[Kind], value: Any) -> Kind | None:
+    """Return a mapping as an object, without those of its keys that are wrong."""
+    try:
+        return kind.model_validate(value, by_alias=True, by_name=False)
+    except ValidationError as error:
+        wrong = {fault["loc"][0] for fault in error.errors() if fault["loc"]}
+    if not isinstance(value, dict) or not wrong & value.keys():
+        return None
+    return _one(kind, {key: item for key, item in value.items() if key not in wrong})
+
+
+def _items(kind: Any, holder: Any, key: str) -> list[Any]:
+    values = holder.get(key) if isinstance(holder, dict) else None
+    return [_item(kind, value) for value in values] if isinstance(values, list) else []
+
+
+def _item(kind: Any, value: Any) -> Any:
+    try:
+        return TypeAdapter(kind).validate_python(value, by_alias=True, by_name=False)
+    except ValidationError:
+        return None

@@ -1,0 +1,167 @@
+"""Verifies what a query of an SQLite database gives, asked of a copy."""
+
+import math
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from tracegrade_harness.errors import VerifierFailed
+from tracegrade_harness.suite.model import SqliteVerifier
+from tracegrade_harness.suite.verifiers import rows
+from tracegrade_harness.verify import copies, tree, value
+from tracegrade_harness.verify.part import place
+from tracegrade_harness.verify.result import Context, Finding, listed
+
+MAX_SECS: Final = 30.0
+"""Of one query."""
+
+MAX_VALUE_BYTES: Final = 16 * 2**20
+"""Of one text that a query makes or gives."""
+
+_STEPS: Final = 10_000
+"""Instructions of SQLite between two looks at the clock: far less than a millisecond's work."""
+
+_WITH_IT: Final = ("-journal", "-wal")
+"""What a killed writer leaves beside a database, and without which it is not whole."""
+
+_MAGIC: Final = bytes.fromhex("d9d505f920a163d7")
+"""Ends a journal that names a super-journal, that of a transaction over several databases."""
+
+_ALLOWED: Final = (
+    sqlite3.SQLITE_SELECT,
+    sqlite3.SQLITE_READ,
+    sqlite3.SQLITE_FUNCTION,
+    sqlite3.SQLITE_RECURSIVE,
+)
+
+Row = tuple[Any, ...]
+
+
+def verify_sqlite(verifier: SqliteVerifier, context: Context) -> Finding:
+    """Return whether a query gives what the suite expects.
+
+    A database that is missing or broken does not hold what is asked.
+
+    Raises:
+        VerifierFailed: The query cannot be run, does more than read, takes too long, or gives what
+            cannot be compared.
+    """
+    at = place("sqlite", verifier.sqlite, context)
+    expected = rows(verifier.equals)
+    limit = 1 if expected is None else len(expected)
+    try:
+        with _copy(context.root, at) as file, closing(_connected(file)) as con:
+            found = _rows(con, verifier.query, limit + 1)
+    except tree.NotReadable as error:
+        return Finding(False, str(error))
+    except UnicodeDecodeError:
+        return Finding(False, "the query gives a text that is not UTF-8")
+    except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
+        if _is_broken(error):
+            return Finding(False, f"'{at}' is not a whole database: {error}")
+        msg = f"the query cannot be run: {_reason(error)}; correct it"
+        raise VerifierFailed(msg) from error
+    return _one(found, verifier.equals) if expected is None else _several(found, expected)
+
+
+def _rows(con: sqlite3.Connection, query: str, limit: int) -> list[Row]:
+    cursor = con.execute(query)
+    if cursor.description is None:
+        msg = "the query gives no rows; write a SELECT"
+        raise VerifierFailed(msg)
+    return cursor.fetchmany(limit)
+
+
+def _one(found: list[Row], expected: Any) -> Finding:
+    if len(found) > 1 or (found and len(found[0]) != 1):
+        msg = "the query gives more than one value; expect a list of rows, or ask for one value"
+        raise VerifierFailed(msg)
+    json_text = _json(found[0][0]) if found else None
+    if value.fits(json_text, expected):
+        return Finding(True, "no row" if json_text is None else f"is {value.short(json_text)}")
+    return Finding(False, f"the value {value.difference(json_text, expected)}")
+
+
+def _several(found: list[Row], expected: list[list[Any]]) -> Finding:
+    differing = list(_differences(found, expected))
+    return Finding(not differing, listed(differing) if differing else f"{len(found)} rows fit")
+
+
+def _differences(found: list[Row], expected: list[list[Any]]) -> Iterator[str]:
+    if len(found) != len(expected):
+        number = f"{len(found)}" if len(found) < len(expected) else "more"
+        yield f"{number} rows, expected {len(expected)}"
+    for i, (row, wanted) in enumerate(zip(found, expected, strict=False), 1):
+        if len(row) != len(wanted):
+            yield f"row {i} has {len(row)} values, expected {len(wanted)}"
+            continue
+        for j, (each, expected_value) in enumerate(zip(row, wanted, strict=True), 1):
+            json_text = _json(each)
+            if not value.fits(json_text, expected_value):
+                yield f"row {i}, value {j} {value.difference(json_text, expected_value)}"
+
+
+def _json(found: Any) -> str | None:
+    """Return an SQLite value as canonical JSON."""
+    if isinstance(found, bytes):
+        msg = "the query gives a BLOB, which equals no value; ask for hex(COLUMN)"
+        raise VerifierFailed(msg)
+    if isinstance(found, float) and math.isinf(found):
+        msg = "the query gives an infinite number, which equals no value; ask for COLUMN > 1e308"
+        raise VerifierFailed(msg)
+    return value.canonical(found)
+
+
+@contextmanager
+def _copy(root: Path, at: str) -> Iterator[Path]:
+    """Copy a database and what belongs to it, from where no link leads."""
+    with TemporaryDirectory(prefix="tracegrade-verify-", ignore_cleanup_errors=True) as folder:
+        file = Path(folder, "database")
+        copies.copy_file(root, at, file)
+        for suffix in _WITH_IT:
+            if tree.found(f"{root / at}{suffix}").kind == "file":
+                copies.copy_file(root, at + suffix, file.with_name(file.name + suffix))
+        _refuse_super_journal(file.with_name(f"{file.name}-journal"))
+        yield file
+
+
+def _refuse_super_journal(journal: Path) -> None:
+    """Refuse a journal that names another: SQLite may delete the file of that name."""
+    if journal.is_file() and journal.read_bytes()[-len(_MAGIC) :] == _MAGIC:
+        msg = "the journal of the database names another one; commit to one database at a time"
+        raise VerifierFailed(msg)
+
+
+def _connected(file: Path) -> sqlite3.Connection:
+    """Open a copy so that a query can only read, and only for so long."""
+    con = sqlite3.connect(f"{file.as_uri()}?mode=rw", uri=True)
+    con.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+    con.execute("PRAGMA trusted_schema = OFF")  # views are as the agent left them
+    con.text_factory = _text
+    con.set_authorizer(_may)
+    until = time.monotonic() + MAX_SECS
+    con.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
+    return con
+
+
+def _text(content: bytes) -> str:
+    return content.decode()
+
+
+def _may(action: int, *_: str | None) -> int:
+    return sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY
+
+
+def _is_broken(error: Exception) -> bool:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def _reason(error: Exception) -> str:
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
+        return f"it takes more than {MAX_SECS:g} s"
+    return " ".join(str(error).split())

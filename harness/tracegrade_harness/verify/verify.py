@@ -1,0 +1,56 @@
+"""Runs the verifiers of a case on what a trial left."""
+
+import json
+import sqlite3
+from collections.abc import Iterable
+
+from tracegrade_harness.errors import VerifierFailed
+from tracegrade_harness.suite.model import FilesVerifier, SqliteVerifier, Verifier
+from tracegrade_harness.verify.command import verify_command
+from tracegrade_harness.verify.files import verify_files
+from tracegrade_harness.verify.result import (
+    Context,
+    Finding,
+    Outcome,
+    Result,
+    shortened,
+    shown,
+)
+from tracegrade_harness.verify.sqlite import verify_sqlite
+
+
+def verify(verifiers: Iterable[Verifier], context: Context) -> list[Result]:
+    """Return what each verifier says, in order; they change nothing.
+
+    A verifier fails where what the agent left is not what is asked, or cannot be read as that. It
+    is in error where nobody can tell: a source of the suite is missing, a query or command does
+    not run or takes too long, there is more than we copy.
+    """
+    return [_result(verifier, context) for verifier in verifiers]
+
+
+def outcome(results: Iterable[Result]) -> Outcome | None:
+    """Return what verifiers say together: one in error makes an error, else one that fails a fail.
+
+    None if there are none: then nothing was asked, and nothing held.
+    """
+    found = {result.outcome for result in results}
+    ranked: tuple[Outcome, ...] = ("error", "fail", "pass")
+    return next((each for each in ranked if each in found), None)
+
+
+def _result(verifier: Verifier, context: Context) -> Result:
+    text = json.dumps(verifier.model_dump(by_alias=True, exclude_unset=True), ensure_ascii=False)
+    try:
+        holds, evidence = _finding(verifier, context)
+    except (VerifierFailed, OSError, sqlite3.Error, RecursionError) as error:
+        return Result(text, "error", shortened(shown(str(error))))
+    return Result(text, "pass" if holds else "fail", shortened(evidence))
+
+
+def _finding(verifier: Verifier, context: Context) -> Finding:
+    if isinstance(verifier, FilesVerifier):
+        return verify_files(verifier, context)
+    if isinstance(verifier, SqliteVerifier):
+        return verify_sqlite(verifier, context)
+    return verify_command(verifier, context)

@@ -1,0 +1,39 @@
+"""Environments as agents leave them, and verifiers as suites have them."""
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from tracegrade_harness.suite.model import Verifier
+from tracegrade_harness.verify.result import Context, Result
+from tracegrade_harness.verify.verify import verify
+
+PARTS = {"files:data": "data", "sqlite:ledger": "data/ledger.db"}
+
+
+def context(folder: Path, **changes: set[str]) -> Context:
+    """Return an empty environment beside an empty suite."""
+    for name in ("root/data", "suite"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    names = {key: frozenset(value) for key, value in changes.items()}
+    return Context(folder / "root", PARTS, folder / "suite", **names)
+
+
+def write(folder: Path, files: dict[str, str | bytes]) -> None:
+    """Write files below a folder."""
+    for name, content in files.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def verified(context: Context, **verifier: Any) -> Result:
+    """Return what a verifier says that a suite has with these keys."""
+    (result,) = verify([TypeAdapter(Verifier).validate_python(verifier)], context)
+    return result
+
+
+def said(context: Context, **verifier: Any) -> tuple[str, str]:
+    """Return the outcome and the evidence of a verifier with these keys."""
+    return verified(context, **verifier)[1:]
