@@ -1,6 +1,6 @@
 """What the commands end with; each message is one line: fact, value, way out."""
 
-from tracegrade.errors import BadInput, TracegradeError
+from tracegrade.errors import BadInput, CheckFailed, TracegradeError
 
 
 class SuiteUnusable(BadInput):
@@ -17,3 +17,11 @@ class VerifierFailed(TracegradeError):
 
 class SandboxFailed(TracegradeError):
     """An agent could not be started, stopped or watched: no fault of the agent."""
+
+
+class HarnessFailed(TracegradeError):
+    """Some trials could not be run or judged, by no fault of their agents."""
+
+
+class NotPassed(CheckFailed):
+    """A verifier failed, a limit ended a trial, or an environment does not stay still."""

@@ -20,8 +20,12 @@ from tracegrade.errors import BadInput, TracegradeError
 from tracegrade.suggestions import did_you_mean
 
 GROUP: Final = "tracegrade.commands"
-EXTRA_OF_PACKAGE: Final = {"tracegrade_collector": "collector"}  # all others need the next one
+EXTRA_OF_PACKAGE: Final = {
+    "tracegrade_collector": "collector",
+    "tracegrade_harness": "harness",
+}
 DEFAULT_EXTRA: Final = "scoring"
+"""Of all other packages."""
 SUMMARY_CHARS: Final = 100
 HELP: Final = """Usage: tracegrade COMMAND [ARGS]...
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from tracegrade_harness.errors import SuiteUnusable
 
-OF_AGENTS: Final = ("release", "task", "trial", "seed", "python")
+OF_AGENTS: Final = ("release", "task", "trial", "seed", "python", "suite")
 """What commands of agents may name."""
 
 OF_VERIFIERS: Final = ("suite", "python")

@@ -91,8 +91,8 @@ class Agent(_Strict):
     """A command that is an agent."""
 
     command: Command
-    """Run in the environment's folder. `{release}`, `{task}`, `{trial}`, `{seed}` and `{python}`
-    (the harness's own interpreter) are replaced."""
+    """Run in the environment's folder. `{release}`, `{task}`, `{trial}`, `{seed}`, `{suite}` (the
+    suite's folder) and `{python}` (the harness's own interpreter) are replaced."""
     release: Name | None = None
     """Its version; `--release` says another."""
     recover: (

@@ -6,7 +6,7 @@ was killed on purpose, so that it is no attempt (docs/metrics.md, section 6.1).
 
 import time
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan
@@ -31,8 +31,10 @@ class RootSpan(NamedTuple):
     span_id: str
     """16 lower-case hex digits."""
     name: str
-    attributes: Mapping[str, str]
+    attributes: Mapping[str, Any]
     start_ns: int
+    parent_id: str | None = None
+    """NULL for a root of its trace."""
 
     @property
     def trajectory_id(self) -> str:
@@ -65,12 +67,8 @@ def send_root(address: str, root: RootSpan, injection: str, resource: Mapping[st
 def _ended(root: RootSpan, injection: str, resource: Mapping[str, str]) -> ReadableSpan:
     return ReadableSpan(
         name=root.name,
-        context=SpanContext(
-            int(root.trace_id, 16),
-            int(root.span_id, 16),
-            is_remote=False,
-            trace_flags=TraceFlags(TraceFlags.SAMPLED),
-        ),
+        context=_context(root.trace_id, root.span_id),
+        parent=_context(root.trace_id, root.parent_id) if root.parent_id else None,
         resource=Resource(dict(resource)),
         attributes={**root.attributes, names.INJECTION: injection},
         kind=SpanKind.INTERNAL,
@@ -79,3 +77,8 @@ def _ended(root: RootSpan, injection: str, resource: Mapping[str, str]) -> Reada
         start_time=root.start_ns,
         end_time=time.time_ns(),
     )
+
+
+def _context(trace_id: str, span_id: str) -> SpanContext:
+    sampled = TraceFlags(TraceFlags.SAMPLED)
+    return SpanContext(int(trace_id, 16), int(span_id, 16), is_remote=False, trace_flags=sampled)

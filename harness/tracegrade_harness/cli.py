@@ -1,0 +1,176 @@
+"""The command `harness`: each of its commands imports what it does when it runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+harness = typer.Typer(
+    help="Run agents in restored environments, kill them on purpose, and prove what they leave.",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+SuiteFile = Annotated[Path, typer.Argument(help="The suite file.", metavar="SUITE")]
+LakeOption = Annotated[
+    str, typer.Option(envvar="TRACEGRADE_LAKE", help="The lake: a folder or a URL.")
+]
+CaseOption = Annotated[str, typer.Option(help="Only cases that this matches, with * and ?.")]
+AgentOption = Annotated[str | None, typer.Option(help="Only cases of this agent.")]
+ReleaseOption = Annotated[
+    str | None, typer.Option(help="The agents' release, instead of the suite's.")
+]
+TrialsOption = Annotated[
+    int | None, typer.Option(min=1, help="Trials of each case, instead of the suite's number.")
+]
+JobsOption = Annotated[int, typer.Option(min=1, max=64, help="Trials at a time.")]
+SandboxOption = Annotated[
+    str | None, typer.Option(help="bwrap or none; the safest there is if not given.")
+]
+FolderOption = Annotated[
+    Path, typer.Option(help="For frozen environments, logs and what is known of runs.")
+]
+JunitOption = Annotated[
+    Path | None, typer.Option(help="Write the results as JUnit XML.", metavar="FILE")
+]
+HOME = Path(".tracegrade/harness")
+
+
+@harness.callback()
+def _harness() -> None:
+    """Commands about suites."""
+
+
+@harness.command()
+def check(
+    suite: SuiteFile,
+    folder: FolderOption = HOME,
+    idle_secs: Annotated[
+        float, typer.Option(min=0, help="How long each environment has to stay as it is.")
+    ] = 2.0,
+) -> None:
+    """Check a suite: every error with its line, then whether its environments can be restored.
+
+    No agent is run. Exit 2 if the suite has errors, 1 if an environment does not stay still.
+    """
+    from tracegrade_harness.commands import check_suite
+
+    check_suite(suite, folder, idle_secs)
+
+
+@harness.command()
+def run(  # noqa: PLR0913, PLR0917 - one parameter per option
+    suite: SuiteFile,
+    lake: LakeOption,
+    case: CaseOption = "*",
+    agent: AgentOption = None,
+    release: ReleaseOption = None,
+    trials: TrialsOption = None,
+    kill: Annotated[
+        str | None,
+        typer.Option(help="early,mid,late or some of them, or none; as the suite says if not."),
+    ] = None,
+    jobs: JobsOption = 1,
+    sandbox: SandboxOption = None,
+    resume: Annotated[
+        str | None, typer.Option(help="Go on with this run, where it was.", metavar="ID")
+    ] = None,
+    folder: FolderOption = HOME,
+    junit: JunitOption = None,
+) -> None:
+    """Run the cases of a suite in restored environments, and verify what they left.
+
+    Spans and verdicts go into the lake; `tracegrade score` makes scores of them. Exit 1 if a
+    verifier failed or a limit ended a trial, 3 if the harness failed.
+    """
+    from tracegrade_harness.commands import kill_points, run_chosen
+    from tracegrade_harness.trial.run import Chosen
+
+    chosen = Chosen(
+        cases=case,
+        agent=agent,
+        release=release,
+        trials=trials,
+        kills=kill_points(kill),
+        jobs=jobs,
+        sandbox=sandbox,
+        resume=resume,
+    )
+    run_chosen(suite, lake, folder, chosen, junit)
+
+
+@harness.command()
+def kill(  # noqa: PLR0913, PLR0917 - one parameter per option
+    suite: SuiteFile,
+    lake: LakeOption,
+    case: CaseOption = "*",
+    agent: AgentOption = None,
+    release: ReleaseOption = None,
+    trials: TrialsOption = 1,
+    jobs: JobsOption = 1,
+    sandbox: SandboxOption = None,
+    folder: FolderOption = HOME,
+    junit: JunitOption = None,
+) -> None:
+    """Run each case once, and again with the agent killed early, mid and late.
+
+    The same as `run --kill early,mid,late --trials 1`.
+    """
+    from tracegrade_harness.commands import kill_points, run_chosen
+    from tracegrade_harness.trial.run import Chosen
+
+    points = kill_points("early,mid,late")
+    chosen = Chosen(case, agent, release, trials, points, jobs, sandbox)
+    run_chosen(suite, lake, folder, chosen, junit)
+
+
+@harness.command()
+def shell(suite: SuiteFile, case: Annotated[str, typer.Argument(help="Its task id.")]) -> None:
+    """Open a shell in a case's environment, in the agent's place."""
+    from tracegrade_harness.commands import open_shell
+
+    open_shell(suite, case)
+
+
+@harness.command()
+def review(
+    lake: LakeOption,
+    trajectory: Annotated[
+        str | None, typer.Argument(help="Of the undisturbed run that the kill repeats.")
+    ] = None,
+    injection: Annotated[str | None, typer.Argument(help="early, mid or late.")] = None,
+    value: Annotated[
+        int | None, typer.Option(help="What you give: 0, 3, 5, 7 or 10.", metavar="VALUE")
+    ] = None,
+    reason: Annotated[str | None, typer.Option(help="Why, for those who read it.")] = None,
+    by: Annotated[
+        str | None, typer.Option(help="Your name.", envvar="USER", metavar="NAME")
+    ] = None,
+) -> None:
+    """List the kills that want a human's eye, or say what one of them is worth.
+
+    A human's word comes before the rules', and alone may be a 5.
+    """
+    from tracegrade_harness.commands import list_reviews, store_review
+
+    if trajectory is None:
+        list_reviews(lake)
+    else:
+        store_review(lake, (trajectory, injection), (value, reason), by)
+
+
+@harness.command()
+def clean(folder: FolderOption = HOME) -> None:
+    """Remove frozen environments, and what trials of harnesses that were killed left behind."""
+    from tracegrade_harness.commands import clean_folder
+
+    clean_folder(folder)
+
+
+@harness.command()
+def schema() -> None:
+    """Write the JSON Schema of suites to stdout, for use in editors."""
+    from tracegrade_harness.suite.schema import suite_schema_text
+
+    typer.echo(suite_schema_text(), nl=False)

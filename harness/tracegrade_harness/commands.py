@@ -1,0 +1,220 @@
+"""What the commands of the harness do: they print, and end with the exit code."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import typer
+
+from tracegrade_harness.environment.environment import EnvironmentTemplate
+from tracegrade_harness.errors import HarnessFailed, NotPassed, SuiteUnusable
+from tracegrade_harness.junit import junit_xml
+from tracegrade_harness.lake import write
+from tracegrade_harness.review import MAX_LISTED, Review, store, wanting_review
+from tracegrade_harness.sandbox.choice import available
+from tracegrade_harness.suite.load import LoadedSuite, load
+from tracegrade_harness.suite.model import Point
+from tracegrade_harness.trial.folder import remove
+from tracegrade_harness.trial.points import POINTS
+from tracegrade_harness.trial.result import Result
+from tracegrade_harness.trial.run import FROZEN, RUNS, Chosen, freeze, new_id, run_suite, usable
+from tracegrade_lake import Lake
+
+
+def check_suite(path: Path, home: Path, idle_secs: float) -> None:
+    """Print what is wrong with a suite, what this machine lacks, and what does not stay still.
+
+    Raises:
+        EnvironmentFailed: An environment cannot be frozen or restored.
+        NotPassed: An environment does not stay as it is.
+        SuiteUnusable: The suite has errors.
+    """
+    loaded = _loaded(path)
+    suite = usable(loaded)
+    for name, reason in available().items():
+        typer.echo(f"sandbox {name}: {reason or 'can be used'}")
+    restless = []
+    for name, template in freeze(loaded, {*suite.environments}, home).items():
+        restless += [f"{name}: {each}" for each in _moved(template, idle_secs)]
+        typer.echo(f"environment {name}: {len(template.before)} objects, restored")
+    if restless:
+        listed = ", ".join(restless[:10])
+        msg = (
+            f"environment_not_still: {len(restless)} objects change while no agent runs "
+            f"({listed}); ignore them in the suite"
+        )
+        raise NotPassed(msg)
+    typer.echo(f"suite {suite.suite}: {len(suite.cases)} cases, no errors")
+
+
+def kill_points(text: str | None) -> tuple[Point, ...] | None:
+    """Return the points that an option names; None if it is not given.
+
+    Raises:
+        SuiteUnusable: It names another.
+    """
+    if text is None:
+        return None
+    named = [] if text == "none" else [word.strip() for word in text.split(",")]
+    unknown = [word for word in named if word not in POINTS]
+    if unknown:
+        msg = f"no kill '{unknown[0]}'; give some of {', '.join(POINTS)}, or none"
+        raise SuiteUnusable(msg)
+    return tuple(point for point in POINTS if point in named)
+
+
+def run_chosen(path: Path, lake: str, home: Path, chosen: Chosen, junit: Path | None) -> None:
+    """Run a suite, put what came of it into the lake, and say it.
+
+    Raises:
+        EnvironmentFailed: Not one trial could be run.
+        HarnessFailed: Some trials could not be run or judged, by no fault of their agents.
+        NotPassed: A verifier failed, or a limit ended a trial.
+        SuiteUnusable: The suite has errors.
+    """
+    loaded = _loaded(path)
+    suite = usable(loaded)
+    run = chosen.resume or new_id()
+    typer.echo(f"run: {run}")
+    done = run_suite(loaded, lake, home, run, replace(chosen, say=_say))
+    write(Lake.create(lake), run, suite.suite, done.results)
+    if junit is not None:
+        junit.write_text(junit_xml(suite.suite, done.results), encoding="utf-8")
+    typer.echo(f"results: {done.folder}")
+    _end(done.results)
+
+
+def open_shell(path: Path, task_id: str) -> None:
+    """Open a shell in a new environment of a case, which is removed afterwards.
+
+    Raises:
+        SuiteUnusable: The suite has errors, or no such case.
+    """
+    loaded = _loaded(path)
+    suite = usable(loaded)
+    if task_id not in suite.cases:
+        msg = f"no case '{task_id}'; the suite has {', '.join(suite.cases)}"
+        raise SuiteUnusable(msg)
+    name = suite.cases[task_id].environment
+    home, root = (Path(tempfile.mkdtemp(prefix="tracegrade-")) for _ in range(2))
+    try:
+        template = freeze(loaded, {name}, home)[name]
+        with closing(template.open(root)) as environment:
+            typer.echo(f"environment {name} is in {root}; leave the shell to remove it", err=True)
+            shell = os.environ.get("SHELL", "/bin/sh")
+            variables = {**os.environ, **environment.variables}
+            subprocess.run([shell], cwd=root, env=variables, check=False)  # noqa: S603 - asked for
+            difference = environment.difference()
+    finally:
+        remove(home)
+        remove(root)
+    for change, names in difference._asdict().items():
+        for each in names:
+            typer.echo(f"{change}: {each}")
+
+
+def list_reviews(lake: str) -> None:
+    """Print the kills whose score a human may see otherwise."""
+    found = wanting_review(Lake.open(lake))
+    for kill in found[:MAX_LISTED]:
+        typer.echo(
+            f"{kill.trajectory_id} {kill.injection}: {kill.score:g} by rule, {kill.task_id}"
+        )
+        for name in kill.leftovers[:MAX_LISTED]:
+            typer.echo(f"  left: {name}")
+        if len(kill.leftovers) > MAX_LISTED:
+            typer.echo(f"  and {len(kill.leftovers) - MAX_LISTED} more")
+    typer.echo(f"{len(found)} kills left something behind")
+
+
+def store_review(
+    lake: str,
+    kill: tuple[str, str | None],
+    said: tuple[int | None, str | None],
+    by: str | None,
+) -> None:
+    """Keep what a human says of a kill.
+
+    Raises:
+        SuiteUnusable: Something is missing, or there is no such kill.
+    """
+    store(Lake.open(lake), Review.of(kill, said, by))
+    typer.echo(f"{kill[0]} {kill[1]}: {said[0]}; the next `tracegrade score` counts it")
+
+
+def clean_folder(home: Path) -> None:
+    """Remove frozen environments, and folders of trials that no harness works in any more."""
+    removed = 0
+    for folder in [home / FROZEN, *home.glob(f"{RUNS}/*/trials")]:
+        if folder.exists():
+            remove(folder)
+            removed += 1
+    meetings = Path(tempfile.gettempdir()).glob("tracegrade-*/gate")
+    for gate in meetings:
+        if not gate.exists():
+            shutil.rmtree(gate.parent, ignore_errors=True)
+    typer.echo(f"removed {removed} folders below {home}")
+
+
+def _moved(template: EnvironmentTemplate, idle_secs: float) -> list[str]:
+    """Return the objects of an environment that change while nothing is done."""
+    root = Path(tempfile.mkdtemp(prefix="tracegrade-"))
+    try:
+        with closing(template.open(root)) as environment:
+            time.sleep(idle_secs)
+            return environment.difference().names
+    finally:
+        remove(root)
+
+
+def _loaded(path: Path) -> LoadedSuite:
+    loaded = load(path)
+    for problem in loaded.problems:
+        typer.echo(str(problem), err=True)
+    if loaded.errors:
+        msg = f"suite '{path}' has {len(loaded.errors)} errors; correct them"
+        raise SuiteUnusable(msg)
+    return loaded
+
+
+def _say(result: Result) -> None:
+    killed = f", killed {result.injection}" if result.injection else ""
+    typer.echo(f"{result.task_id} trial {result.trial}{killed}: {_outcome(result)}", err=True)
+
+
+def _outcome(result: Result) -> str:
+    if result.status != "done":
+        return f"{result.status} ({result.reason})"
+    if result.injection:
+        left = len(result.leftovers or [])
+        return (
+            f"after call {result.boundary}: {result.immediate:g} at once, "
+            f"{result.after_recovery:g} after recovery, {left} objects left"
+        )
+    if result.success is None:
+        return "ended"
+    return "passed" if result.success else "failed"
+
+
+def _end(results: Sequence[Result]) -> None:
+    """Say what came of a run as a whole.
+
+    Raises:
+        HarnessFailed: Something could not be run or judged.
+        NotPassed: Something did not pass.
+    """
+    ours = [result for result in results if result.status in {"invalid", "error"}]
+    if ours:
+        msg = f"{len(ours)} of {len(results)} could not be run or judged, first: {ours[0].reason}"
+        raise HarnessFailed(msg)
+    failed = [result for result in results if result.success is False]
+    if failed:
+        trials = [result for result in results if result.injection is None]
+        msg = f"{len(failed)} of {len(trials)} trials did not pass, first: {_outcome(failed[0])}"
+        raise NotPassed(msg)

@@ -1,0 +1,52 @@
+"""Results as JUnit XML, which CI systems show."""
+
+from collections.abc import Sequence
+from typing import Final
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from tracegrade_harness.trial.result import Result
+
+_PRINTABLE: Final = {"\t", "\n"}
+
+
+def junit_xml(suite: str, results: Sequence[Result]) -> str:
+    """Return the undisturbed trials as test cases: a failure where one did not pass.
+
+    What could not be run or judged is an error; what nothing verified is skipped.
+    """
+    trials = [result for result in results if result.injection is None]
+    root = Element("testsuite", name=_text(suite), tests=str(len(trials)))
+    for result in trials:
+        _add(root, result)
+    root.set("failures", str(len(root.findall("testcase/failure"))))
+    root.set("errors", str(len(root.findall("testcase/error"))))
+    root.set("skipped", str(len(root.findall("testcase/skipped"))))
+    return tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _add(root: Element, result: Result) -> None:
+    case = SubElement(
+        root,
+        "testcase",
+        classname=_text(result.agent_name),
+        name=_text(f"{result.task_id} trial {result.trial}"),
+        time=f"{result.seconds or 0:.3f}",
+    )
+    if result.status in {"invalid", "error"}:
+        SubElement(case, "error", message=_text(result.reason or result.status))
+    elif result.success is None:
+        SubElement(case, "skipped", message="the case has no verifiers")
+    elif not result.success:
+        SubElement(case, "failure", message=_text(_why(result)))
+
+
+def _why(result: Result) -> str:
+    if result.reason:
+        return result.reason
+    failed = [each for each in result.verifiers or [] if each["outcome"] == "fail"]
+    return "; ".join(f"{each['verifier']}: {each['evidence']}" for each in failed)
+
+
+def _text(text: str) -> str:
+    """Return a text without what XML cannot hold."""
+    return "".join(each if each.isprintable() or each in _PRINTABLE else "?" for each in text)

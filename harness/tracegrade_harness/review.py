@@ -1,0 +1,133 @@
+"""What humans say of kills: it comes before the rules, and alone may be a 5."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, Self
+
+from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.importing.verdict_rows import add_verdicts
+from tracegrade_collector.redact.redaction import Redactor
+from tracegrade_harness.errors import SuiteUnusable
+from tracegrade_harness.schema import HARNESS_TRIALS
+from tracegrade_harness.trial.points import POINTS
+from tracegrade_lake import Lake
+
+VALUES: Final = (0, 3, 5, 7, 10)
+MAX_LISTED: Final = 20
+
+
+class Reviewable(NamedTuple):
+    """A kill that left something behind."""
+
+    trajectory_id: str
+    """Of the undisturbed run, on which verdicts are."""
+    injection: str
+    task_id: str
+    score: float
+    """By rule, after recovery."""
+    leftovers: list[str]
+
+
+@dataclass(frozen=True)
+class Review:
+    """What a human says of one kill."""
+
+    trajectory_id: str
+    injection: str
+    value: int
+    reason: str
+    by: str
+
+    @classmethod
+    def of(
+        cls,
+        kill: tuple[str, str | None],
+        said: tuple[int | None, str | None],
+        by: str | None,
+    ) -> Self:
+        """Return a review out of what a command was given.
+
+        Raises:
+            SuiteUnusable: Something is missing or cannot be.
+        """
+        trajectory_id, injection = kill
+        value, reason = said
+        if injection not in POINTS:
+            msg = f"no kill '{injection}'; give one of {', '.join(POINTS)} after the trajectory"
+            raise SuiteUnusable(msg)
+        if value not in VALUES:
+            msg = f"value is {value}; give --value with one of {', '.join(map(str, VALUES))}"
+            raise SuiteUnusable(msg)
+        if not (reason and reason.strip()):
+            msg = "no reason is given; say with --reason what those who read it should know"
+            raise SuiteUnusable(msg)
+        if not (by and by.strip()):
+            msg = "nobody is named; say with --by who you are"
+            raise SuiteUnusable(msg)
+        return cls(trajectory_id, injection, value, reason, by.strip())
+
+
+def wanting_review(lake: Lake) -> list[Reviewable]:
+    """Return the newest kills of each run that left something behind, the lowest scores first."""
+    found = {
+        (row["baseline_trajectory_id"], row["injection"]): row
+        for row in _kills(lake)
+        if row["after_recovery"] is not None and row["after_recovery"] < max(VALUES)
+    }
+    kills = [_reviewable(row) for row in found.values()]
+    return sorted(kills, key=lambda kill: (kill.score, kill.trajectory_id, kill.injection))
+
+
+def store(lake: Lake, review: Review) -> None:
+    """Keep a review in the lake, instead of what the same human said before.
+
+    Raises:
+        SuiteUnusable: The harness has no such kill in this lake.
+    """
+    key = (review.trajectory_id, review.injection)
+    rows = [row for row in _kills(lake) if _key(row) == key]
+    if not rows:
+        msg = (
+            f"no kill '{review.injection}' of trajectory '{review.trajectory_id}' in this lake; "
+            "`tracegrade sql --saved kills` shows those there are"
+        )
+        raise SuiteUnusable(msg)
+    kill = rows[-1]
+    evidence = {
+        "reason": review.reason,
+        "immediate": kill["immediate"],
+        "boundary": kill["boundary"],
+        "killed": kill["trajectory_id"],
+    }
+    verdict = {
+        "trajectory_id": review.trajectory_id,
+        "subject": "rollback",
+        "sub_goal": None,
+        "injection": review.injection,
+        "value": float(review.value),
+        "label": None,
+        "source": f"human:{review.by}",
+        "evidence": json.dumps(evidence),
+    }
+    add_verdicts(lake, [verdict], Redactor.from_options(CollectorConfig(), lake.state))
+
+
+def _kills(lake: Lake) -> list[Mapping[str, Any]]:
+    """Return the rows of all kills that were judged, the oldest first."""
+    dataset = lake.dataset(HARNESS_TRIALS.name)
+    if dataset is None:
+        return []
+    rows: list[Mapping[str, Any]] = dataset.to_table().to_pylist()
+    killed = [row for row in rows if row["injection"] and row["status"] == "done"]
+    return sorted(killed, key=lambda row: row["started_at"])
+
+
+def _key(row: Mapping[str, Any]) -> tuple[str, str]:
+    return row["baseline_trajectory_id"], row["injection"]
+
+
+def _reviewable(row: Mapping[str, Any]) -> Reviewable:
+    left = [each["object"] for each in json.loads(row["leftovers"] or "[]")]
+    trajectory_id, injection = _key(row)
+    return Reviewable(trajectory_id, injection, row["task_id"], row["after_recovery"], left)

@@ -1,0 +1,136 @@
+"""How an agent, or its recovery command, is started: command, variables, limits."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+from urllib.parse import quote
+
+from tracegrade import names
+from tracegrade_harness.environment.environment import OpenedEnvironment
+from tracegrade_harness.sandbox.program import ProcessLimits, Program
+from tracegrade_harness.suite.command import filled
+from tracegrade_harness.trial.setting import Setting, Tried
+
+MIB: Final = 1024**2
+RUN_MODE: Final = "live"
+"""Nothing is replayed: tools and models are asked as they are."""
+NO_SPANS: Final = {"OTEL_SDK_DISABLED": "true", "OTEL_TRACES_EXPORTER": "none"}
+
+
+class Place(NamedTuple):
+    """Where something of a trial is run."""
+
+    root: Path
+    """The trial's folder."""
+    environment: OpenedEnvironment
+    log: Path
+    """Gets stdout and stderr."""
+
+
+def agent_program(
+    setting: Setting, tried: Tried, place: Place, gate: Mapping[str, str], visible: Sequence[Path]
+) -> Program:
+    """Return how the agent is started so that it stops at a gate and its spans arrive."""
+    return _program(
+        setting,
+        tried,
+        place,
+        tried.agent(setting).command,
+        {**_telemetry(setting, tried), **gate},
+        visible,
+    )
+
+
+def recovery_program(setting: Setting, tried: Tried, place: Place) -> Program | None:
+    """Return how the recovery command is started; None if the agent has none.
+
+    It sends no spans, since its run is no attempt at the task.
+    """
+    agent = tried.agent(setting)
+    command = agent.command if agent.recover == "rerun" else agent.recover
+    return None if command is None else _program(setting, tried, place, command, NO_SPANS)
+
+
+def plain_program(
+    setting: Setting, tried: Tried, command: Sequence[str], root: Path, log: Path
+) -> Program:
+    """Return how a command that an agent left is started, with few variables."""
+    limits = ProcessLimits(memory_bytes=_memory(setting, tried))
+    return Program(command, root, root, _basic(root), log, log, limits)
+
+
+def resource(setting: Setting, tried: Tried) -> dict[str, str]:
+    """Return what the spans of a trial say of where they come from."""
+    described = {
+        names.TASK_ID: tried.task_id,
+        names.TRIAL: str(tried.trial),
+        names.RUN_MODE: RUN_MODE,
+        names.SERVICE_NAME: tried.case(setting).agent,
+    }
+    release = tried.release(setting)
+    return described if release is None else {**described, names.SERVICE_VERSION: release}
+
+
+def _program(
+    setting: Setting,
+    tried: Tried,
+    place: Place,
+    command: Sequence[str],
+    variables: Mapping[str, str],
+    visible: Sequence[Path] = (),
+) -> Program:
+    declared = tried.agent(setting).environment
+    passed = {name: os.environ[name] for name in declared.pass_ if name in os.environ}
+    environment = {
+        **_basic(place.root),
+        **passed,
+        **declared.set,
+        **place.environment.variables,
+        **variables,
+    }
+    limits = ProcessLimits(memory_bytes=_memory(setting, tried))
+    seen = [*visible, setting.suite_folder.resolve()]
+    argv = filled(command, _values(setting, tried))
+    return Program(argv, place.root, place.root, environment, place.log, place.log, limits, seen)
+
+
+def _values(setting: Setting, tried: Tried) -> dict[str, str]:
+    release = tried.release(setting)
+    return {
+        "task": tried.task_id,
+        "trial": str(tried.trial),
+        "seed": str(tried.seed(setting)),
+        "python": sys.executable,
+        "suite": str(setting.suite_folder.resolve()),
+        **({} if release is None else {"release": release}),
+    }
+
+
+def _memory(setting: Setting, tried: Tried) -> int | None:
+    limit = tried.case(setting).limits.memory_mb
+    return None if limit is None else limit * MIB
+
+
+def _basic(root: Path) -> dict[str, str]:
+    """Return the variables without which few programs run; none of them is a secret."""
+    return {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": str(root),
+        "LANG": "C.UTF-8",
+        "TZ": "UTC",
+        "PYTHONHASHSEED": "0",
+    }
+
+
+def _telemetry(setting: Setting, tried: Tried) -> dict[str, str]:
+    described = resource(setting, tried)
+    attributes = ",".join(f"{key}={quote(value, safe='')}" for key, value in described.items())
+    return {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": setting.collector,
+        "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+        "OTEL_RESOURCE_ATTRIBUTES": attributes,
+        "NO_PROXY": "127.0.0.1,localhost",
+        "no_proxy": "127.0.0.1,localhost",
+    }

@@ -1,0 +1,189 @@
+"""One run of a suite: environments frozen, a collector up, trials run, results in the lake."""
+
+import hashlib
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Final
+
+from tracegrade.state import VERSION
+from tracegrade_harness.environment.environment import EnvironmentTemplate
+from tracegrade_harness.errors import SuiteUnusable
+from tracegrade_harness.sandbox.choice import SANDBOXES, Sandbox
+from tracegrade_harness.suite.load import LoadedSuite
+from tracegrade_harness.suite.model import Case, Point, Suite
+from tracegrade_harness.trial.collector import Collector
+from tracegrade_harness.trial.result import Result
+from tracegrade_harness.trial.run_file import RunFile
+from tracegrade_harness.trial.schedule import Schedule, in_order
+from tracegrade_harness.trial.setting import Setting
+
+FROZEN: Final = "frozen"
+RUNS: Final = "runs"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What of a suite is run, and how."""
+
+    cases: str = "*"
+    """Pattern of task ids; `*` and `?` as in file names."""
+    agent: str | None = None
+    """Only cases of this agent."""
+    release: str | None = None
+    """Instead of the release that the suite says."""
+    trials: int | None = None
+    """Of each case, instead of what the suite says."""
+    kills: Sequence[Point] | None = None
+    """Where each case is killed, instead of what the suite says; empty: nowhere."""
+    jobs: int = 1
+    """Trials at a time."""
+    sandbox: str | None = None
+    """Name; None for the safest that there is."""
+    resume: str | None = None
+    """The run to go on with."""
+    say: Callable[[Result], None] = field(default=lambda _: None)
+    """Told each result as it comes."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A suite that was run."""
+
+    id: str
+    folder: Path
+    results: list[Result]
+
+
+def new_id() -> str:
+    """Return an id for a run; ids sort by time."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:6]}"
+
+
+def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chosen) -> Run:
+    """Run a suite, and return what came of it; the lake has the spans by then, not the results.
+
+    Args:
+        loaded: The suite.
+        lake: Where spans go.
+        home: Folder for frozen environments, logs and what is known of runs.
+        run: Its id.
+        chosen: What is run.
+
+    Raises:
+        EnvironmentFailed: An environment could not be frozen, or the collector failed.
+        SuiteUnusable: Nothing is chosen, or the run to go on with was another.
+    """
+    suite = usable(loaded)
+    cases = _cases(suite, chosen)
+    folder = home.resolve() / RUNS / run
+    templates = freeze(loaded, {case.environment for case in cases.values()}, home)
+    described = _described(loaded, chosen, cases, templates)
+    file = RunFile(folder, described)
+    sandbox = find_sandbox(chosen.sandbox)
+    with Collector(lake, folder / "collector.log") as collector:
+        setting = Setting(
+            suite,
+            loaded.folder,
+            loaded.specification,
+            templates,
+            sandbox,
+            collector.address,
+            folder,
+            chosen.release,
+        )
+        schedule = Schedule(setting, _kills(cases, chosen), file, chosen.say)
+        counts = [(name, chosen.trials or case.trials) for name, case in cases.items()]
+        schedule.run(in_order(counts), chosen.jobs)
+    return Run(run, folder, file.results())
+
+
+def usable(loaded: LoadedSuite) -> Suite:
+    """Return the suite.
+
+    Raises:
+        SuiteUnusable: It has errors; the message has a line for each.
+    """
+    if loaded.suite is None or loaded.errors:
+        raise SuiteUnusable("\n".join(map(str, loaded.errors)))
+    return loaded.suite
+
+
+def freeze(loaded: LoadedSuite, names: set[str], home: Path) -> dict[str, EnvironmentTemplate]:
+    """Return environments by name, frozen.
+
+    Raises:
+        EnvironmentFailed: One could not be.
+    """
+    suite = usable(loaded)
+    templates = {
+        name: EnvironmentTemplate(suite.environments[name], loaded.folder)
+        for name in sorted(names)
+    }
+    for template in templates.values():
+        template.freeze(home.resolve() / FROZEN)
+    return templates
+
+
+def find_sandbox(name: str | None) -> Sandbox:
+    """Return the sandbox of this name, or the safest that this machine has.
+
+    Raises:
+        SuiteUnusable: There is none of this name, or it cannot be used here.
+    """
+    if name is None:
+        return next(sandbox for sandbox in SANDBOXES if sandbox.why_not() is None)
+    found = next((sandbox for sandbox in SANDBOXES if sandbox.name == name), None)
+    if found is None:
+        known = ", ".join(sandbox.name for sandbox in SANDBOXES)
+        msg = f"no sandbox '{name}'; known: {known}"
+        raise SuiteUnusable(msg)
+    if reason := found.why_not():
+        msg = f"sandbox '{name}' cannot be used: {reason}; leave it out for another"
+        raise SuiteUnusable(msg)
+    return found
+
+
+def _cases(suite: Suite, chosen: Chosen) -> dict[str, Case]:
+    cases = {
+        name: case
+        for name, case in suite.cases.items()
+        if fnmatchcase(name, chosen.cases) and chosen.agent in (None, case.agent)
+    }
+    if not cases:
+        msg = f"no case is chosen; the suite has {', '.join(suite.cases)}"
+        raise SuiteUnusable(msg)
+    return cases
+
+
+def _kills(cases: dict[str, Case], chosen: Chosen) -> dict[str, tuple[Point, ...]]:
+    declared = {name: case.kill.points if case.kill else () for name, case in cases.items()}
+    return {
+        name: tuple(points if chosen.kills is None else chosen.kills)
+        for name, points in declared.items()
+    }
+
+
+def _described(
+    loaded: LoadedSuite,
+    chosen: Chosen,
+    cases: dict[str, Case],
+    templates: dict[str, EnvironmentTemplate],
+) -> dict[str, Any]:
+    """Return what a run consists of: one that is gone on with has to be the same."""
+    suite = usable(loaded)
+    text = suite.model_dump_json()
+    return {
+        "suite": suite.suite,
+        "content": hashlib.sha256(text.encode()).hexdigest(),
+        "tasks": loaded.specification and loaded.specification.hash,
+        "environments": {name: each.fingerprint() for name, each in templates.items()},
+        "cases": sorted(cases),
+        "release": chosen.release,
+        "trials": chosen.trials,
+        "kills": None if chosen.kills is None else list(chosen.kills),
+        "version": VERSION,
+    }

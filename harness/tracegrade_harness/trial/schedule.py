@@ -1,0 +1,163 @@
+"""Which trials are run, in which order, and what is done where one cannot be."""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Final
+
+from tracegrade_harness.errors import EnvironmentFailed, SandboxFailed
+from tracegrade_harness.suite.model import Point
+from tracegrade_harness.trial.killed import Killing
+from tracegrade_harness.trial.points import Boundary, points
+from tracegrade_harness.trial.result import Result
+from tracegrade_harness.trial.run_file import RunFile
+from tracegrade_harness.trial.setting import Setting, Tried
+from tracegrade_harness.trial.undisturbed import Baseline, run_undisturbed
+
+TRIES: Final = 3
+"""How often a trial is tried that fails by the harness's own fault."""
+
+KILLED_TRIAL: Final = 1
+"""The trial of a case that is also killed."""
+
+
+def in_order(tried: Iterable[tuple[str, int]]) -> list[Tried]:
+    """Return the trials of cases so that a run that is cut short has some of each case.
+
+    Args:
+        tried: Cases in the order of the suite, each with how many trials it has.
+    """
+    counts = list(tried)
+    most = max((count for _, count in counts), default=0)
+    return [
+        Tried(task_id, trial)
+        for trial in range(1, most + 1)
+        for task_id, count in counts
+        if trial <= count
+    ]
+
+
+class Schedule:
+    """Runs trials, several at a time, and keeps what came of them."""
+
+    def __init__(
+        self,
+        setting: Setting,
+        kills: dict[str, tuple[Point, ...]],
+        file: RunFile,
+        say: Callable[[Result], None],
+    ) -> None:
+        """Prepare.
+
+        Args:
+            setting: What is run.
+            kills: Case → the points at which it is killed.
+            file: Where results are kept; what it knows is not done again.
+            say: Told each result as it comes, from any thread.
+        """
+        self._setting = setting
+        self._kills = kills
+        self._file = file
+        self._say = say
+
+    def run(self, order: Iterable[Tried], jobs: int) -> None:
+        """Run all trials, `jobs` at a time."""
+        with ThreadPoolExecutor(jobs, thread_name_prefix="trial") as pool:
+            waiting = [pool.submit(self._run, tried) for tried in order]
+            try:
+                for future in waiting:
+                    future.result()
+            except BaseException:  # Ctrl-C too: what runs ends, what waits is not begun
+                pool.shutdown(cancel_futures=True)
+                raise
+
+    def _run(self, tried: Tried) -> None:
+        injections = self._kills.get(tried.task_id, ()) if tried.trial == KILLED_TRIAL else ()
+        result, baseline = self._undisturbed(tried, observe=bool(injections))
+        known = {injection: self._file.result(tried, injection) for injection in injections}
+        missing = [injection for injection, found in known.items() if found is None]
+        for killed in self._killed(tried, missing, result, baseline):
+            self._keep(killed)
+
+    def _undisturbed(self, tried: Tried, *, observe: bool) -> tuple[Result, Baseline | None]:
+        known = self._file.result(tried, None)
+        if known is not None:
+            return known, self._file.baseline(tried)
+        found: list[Baseline] = []
+
+        def once() -> Result:
+            result, baseline = run_undisturbed(self._setting, tried, observe=observe)
+            found.append(baseline)
+            return result
+
+        result = self._tried(tried, None, once)
+        baseline = found[-1] if found and result.status != "invalid" else None
+        self._keep(result, baseline if observe else None)
+        return result, baseline
+
+    def _killed(
+        self,
+        tried: Tried,
+        injections: list[Point],
+        result: Result,
+        baseline: Baseline | None,
+    ) -> Iterator[Result]:
+        """Yield the result of each kill; mid and late at one moment are one."""
+        if not injections:
+            return
+        if baseline is None or result.status != "done" or baseline.trajectory_id is None:
+            reason = _why_no_kill(result, baseline)
+            yield from (self._not_run(tried, each, "error", reason) for each in injections)
+            return
+        found = points(baseline.boundaries, baseline.planned_steps)
+        done: dict[int, Result] = {}
+        for injection in sorted(injections, key=["early", "late", "mid"].index):
+            target = found[injection]
+            if not isinstance(target, Boundary):
+                absent = self._not_run(tried, injection, "not_applicable", target)
+                yield absent.model_copy(update={"baseline_trajectory_id": baseline.trajectory_id})
+                continue
+            if injection == "mid" and target.number in done:
+                yield done[target.number].model_copy(update={"injection": "mid"})
+                continue
+            killing = Killing(self._setting, tried, injection, target, baseline)
+            killed = self._tried(tried, injection, killing.run)
+            done[target.number] = killed
+            yield killed
+
+    def _tried(self, tried: Tried, injection: Point | None, once: Callable[[], Result]) -> Result:
+        """Return what came of a trial; `invalid` if the harness failed every time."""
+        error: Exception | None = None
+        for _ in range(TRIES):
+            try:
+                return once()
+            except (EnvironmentFailed, SandboxFailed) as failed:
+                error = failed
+        return self._not_run(tried, injection, "invalid", str(error))
+
+    def _not_run(self, tried: Tried, injection: Point | None, status: str, reason: str) -> Result:
+        return Result.model_validate(
+            {
+                "task_id": tried.task_id,
+                "agent_name": tried.case(self._setting).agent,
+                "release": tried.release(self._setting),
+                "trial": tried.trial,
+                "injection": injection,
+                "status": status,
+                "reason": reason,
+                "started_at": datetime.now(UTC),
+            }
+        )
+
+    def _keep(self, result: Result, baseline: Baseline | None = None) -> None:
+        self._file.add(result, baseline)
+        self._say(result)
+
+
+def _why_no_kill(result: Result, baseline: Baseline | None) -> str:
+    if result.status != "done" or baseline is None:
+        return f"no_baseline: the undisturbed trial is '{result.status}'"
+    return (
+        "silent: no agent span came to the gate; instrument the agent, or start it with "
+        "`tracegrade run --`"
+    )

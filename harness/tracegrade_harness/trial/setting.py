@@ -1,0 +1,68 @@
+"""What the trials of one run have in common, and what tells them apart."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tracegrade_harness.environment.environment import EnvironmentTemplate
+from tracegrade_harness.sandbox.choice import Sandbox
+from tracegrade_harness.suite.model import Agent, Case, Suite
+from tracegrade_scoring.tasks.load import Specification
+
+_STRANGE: Final = re.compile(r"[^\w.-]+", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A suite that is being run."""
+
+    suite: Suite
+    suite_folder: Path
+    specification: Specification | None
+    """What the task file says; None if the suite names none."""
+    templates: dict[str, EnvironmentTemplate]
+    """The frozen environments by name."""
+    sandbox: Sandbox
+    collector: str
+    """Where spans are sent: OTLP over HTTP."""
+    folder: Path
+    """Of the run: logs, and the trials' folders while they run."""
+    release: str | None = None
+    """What all agents are run at, instead of what the suite says."""
+
+    def effect_of(self, tool: str, declared: str | None) -> str | None:
+        """Return what a tool does: as the task file says, else as its agent declares."""
+        known = self.specification.tools.get(tool) if self.specification else None
+        return known.effect if known and known.effect else declared
+
+
+class Tried(NamedTuple):
+    """One trial of a case."""
+
+    task_id: str
+    trial: int
+    """From 1."""
+
+    def case(self, setting: Setting) -> Case:
+        """Return what the suite says of it."""
+        return setting.suite.cases[self.task_id]
+
+    def agent(self, setting: Setting) -> Agent:
+        """Return who is tried."""
+        return setting.suite.agents[self.case(setting).agent]
+
+    def release(self, setting: Setting) -> str | None:
+        """Return the agent's version."""
+        return setting.release or self.agent(setting).release
+
+    def seed(self, setting: Setting) -> int:
+        """Return a number from 0 to 2**31 - 1, the same whenever this trial is repeated."""
+        text = f"{setting.suite.suite}\n{self.task_id}\n{self.trial}"
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) >> 1
+
+    def label(self) -> str:
+        """Return a name for files, of at most 100 plain characters."""
+        digest = hashlib.sha256(self.task_id.encode()).hexdigest()[:8]
+        return f"{_STRANGE.sub('_', self.task_id)[:60]}-{digest}-{self.trial}"

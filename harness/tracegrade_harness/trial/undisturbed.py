@@ -1,0 +1,194 @@
+"""A trial that nobody disturbs: the agent runs to its end, and verifiers look at what it left."""
+
+import time
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from tracegrade_harness.doors.gate import Gate
+from tracegrade_harness.environment.environment import OpenedEnvironment
+from tracegrade_harness.environment.part import State
+from tracegrade_harness.environment.still import Still, wait_until_still
+from tracegrade_harness.sandbox.processes import Running
+from tracegrade_harness.suite.model import Limits
+from tracegrade_harness.trial.folder import TrialFolder
+from tracegrade_harness.trial.points import Boundary
+from tracegrade_harness.trial.program import Place, agent_program
+from tracegrade_harness.trial.result import Result, Status
+from tracegrade_harness.trial.setting import Setting, Tried
+from tracegrade_harness.trial.watch import Watch
+from tracegrade_harness.verify.result import Context
+from tracegrade_harness.verify.verify import outcome, verify
+
+END_SECS: Final = 10.0
+"""How long an agent may take to end after its time is over at the gate."""
+
+
+class Baseline(NamedTuple):
+    """What an undisturbed trial did, which killed ones repeat up to their point."""
+
+    trajectory_id: str | None
+    boundaries: tuple[Boundary, ...]
+    planned_steps: int | None
+    final: State
+    """The environment as it left it."""
+
+
+class Ran(NamedTuple):
+    """An agent that is no longer running."""
+
+    watch: Watch
+    status: Status
+    reason: str | None
+    exit_code: int | None
+    lives_on: list[str]
+    """Processes and ports of it that were there after its end."""
+    seconds: float
+
+
+def run_undisturbed(setting: Setting, tried: Tried, *, observe: bool) -> tuple[Result, Baseline]:
+    """Run one trial to its end.
+
+    Args:
+        setting: What is run.
+        tried: Which trial.
+        observe: Look at the environment after each call, to see which calls write.
+
+    Raises:
+        EnvironmentFailed: The environment could not be restored or read.
+        SandboxFailed: The agent could not be started or ended.
+    """
+    started_at = datetime.now(UTC)
+    template = setting.templates[tried.case(setting).environment]
+    with (
+        TrialFolder(setting.folder, tried.label()) as folder,
+        closing(template.open(folder.root)) as environment,
+    ):
+        ran = _run(setting, tried, folder, environment, observe=observe)
+        still = wait_until_still(environment.state)
+        changed = changes(environment, still, ran.lives_on)
+        judged = _verified(setting, tried, folder.root, environment, still)
+    root = ran.watch.root
+    result = Result(
+        task_id=tried.task_id,
+        agent_name=tried.case(setting).agent,
+        release=tried.release(setting),
+        trial=tried.trial,
+        injection=None,
+        trajectory_id=root and root.trajectory_id,
+        status=_status(ran, judged),
+        reason=_reason(ran, judged),
+        exit_code=ran.exit_code,
+        success=judged["success"] if ran.status == "done" else False,
+        verifiers=judged["verifiers"],
+        changed=changed,
+        notes=ran.watch.faults,
+        seconds=ran.seconds,
+        started_at=started_at,
+    )
+    watch = ran.watch
+    trajectory = root and root.trajectory_id
+    return result, Baseline(trajectory, (*watch.boundaries,), watch.planned_steps, still.state)
+
+
+def changes(environment: OpenedEnvironment, still: Still, lives_on: list[str]) -> dict[str, Any]:
+    """Return what a run did to its environment, as `harness_trials` has it; no empty lists."""
+    difference = environment.difference(still.state)
+    found = {
+        **difference._asdict(),
+        "held": environment.held(still.state),
+        "moving": still.moving,
+        "lives_on": lives_on,
+        "ignored": environment.ignored_changes(),
+        "notes": environment.notes(),
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def _run(
+    setting: Setting,
+    tried: Tried,
+    folder: TrialFolder,
+    environment: OpenedEnvironment,
+    *,
+    observe: bool,
+) -> Ran:
+    limits = tried.case(setting).limits
+    place = Place(folder.root, environment, folder.log("agent"))
+    started = time.monotonic()
+    with Gate(folder.meeting) as gate:
+        program = agent_program(setting, tried, place, gate.variables, [folder.meeting])
+        with setting.sandbox.start(program) as running:
+            state = environment.state if observe else None
+            ends = started + limits.wall_secs
+            watch = Watch(gate, running, ends, setting.effect_of, state)
+            stopped = _follow(watch, limits, running)
+            exit_code = running.wait(0)
+            lives_on = running.leftovers()
+            running.kill()
+    seconds = time.monotonic() - started
+    if stopped:
+        return Ran(watch, "budget", stopped, None, lives_on, seconds)
+    return Ran(watch, "done", None, exit_code, lives_on, seconds)
+
+
+def _follow(watch: Watch, limits: Limits, running: Running) -> str | None:
+    """Let the agent go on at each moment; return which limit ended it, None if it ended itself."""
+    for _ in watch.moments():
+        if limits.calls is not None and len(watch.boundaries) > limits.calls:
+            running.kill()
+            return f"calls: more than {limits.calls}"
+    left = watch.ends - time.monotonic()
+    if running.wait(max(0.0, left)) is None:
+        running.kill()
+        return f"wall_secs: more than {limits.wall_secs:g} s"
+    return None
+
+
+def _verified(
+    setting: Setting,
+    tried: Tried,
+    root: Path,
+    environment: OpenedEnvironment,
+    still: Still,
+) -> dict[str, Any]:
+    """Return the columns that verifiers fill, and `error` if one could not tell."""
+    case = tried.case(setting)
+    if not case.verify:
+        return {"success": None, "verifiers": None, "error": None}
+    difference = environment.difference(still.state)
+    declared = setting.suite.environments[case.environment]
+    context = Context(
+        root=root,
+        parts={
+            **{f"files:{name}": part.at for name, part in declared.files.items()},
+            **{f"sqlite:{name}": part.at for name, part in declared.sqlite.items()},
+        },
+        suite=setting.suite_folder,
+        added=frozenset(difference.added),
+        changed=frozenset(difference.changed),
+        removed=frozenset(difference.removed),
+    )
+    results = verify(case.verify, context)
+    found = outcome(results)
+    error = next((result.evidence for result in results if result.outcome == "error"), None)
+    return {
+        "success": None if found == "error" else found == "pass",
+        "verifiers": [result._asdict() for result in results],
+        "error": error,
+    }
+
+
+def _status(ran: Ran, judged: dict[str, Any]) -> Status:
+    if ran.status == "budget":
+        return "budget"
+    return "error" if judged["error"] else "done"
+
+
+def _reason(ran: Ran, judged: dict[str, Any]) -> str | None:
+    if ran.status == "budget":
+        return ran.reason
+    if judged["error"]:
+        return f"verifier: {judged['error']}"
+    return None

@@ -1,0 +1,101 @@
+"""What a running agent does, as it says at the gate: its calls, its plan, its answer."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from tracegrade_harness.doors.gate import Event, Gate
+from tracegrade_harness.doors.messages import (
+    Answering,
+    Left,
+    Planned,
+    RunEnded,
+    RunStarted,
+    ToolReturned,
+)
+from tracegrade_harness.environment.part import State
+from tracegrade_harness.sandbox.processes import Running
+from tracegrade_harness.trial.points import Boundary
+from tracegrade_harness.trial.root_span import RootSpan
+
+WRITES: Final = frozenset({"write", "destructive"})
+
+
+class Moment(NamedTuple):
+    """A moment at which the agent waits: a call returned, or the answer is about to go."""
+
+    event: Event
+    boundary: Boundary | None
+    """None before the answer."""
+    in_flight: int
+    """Calls that had begun and not returned."""
+
+
+@dataclass
+class Watch:
+    """An agent that runs, and what it did so far."""
+
+    gate: Gate
+    running: Running
+    ends: float
+    """When its time is over, by the monotonic clock."""
+    effect_of: Callable[[str, str | None], str | None]
+    state: Callable[[], State] | None = None
+    """Reads the environment, where it is looked at after each call."""
+
+    root: RootSpan | None = None
+    planned_steps: int | None = None
+    """Of the last plan before the first call."""
+    boundaries: list[Boundary] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    """What is wrong with the agent as one that is tried."""
+
+    def moments(self) -> Iterator[Moment]:
+        """Yield each moment at which the agent waits; it goes on as the next one is asked for.
+
+        The caller may kill it instead. Ends with the agent, or with its time.
+        """
+        last = self.state() if self.state else None
+        for event in self.gate.events(self.ends, self.running):
+            match event.message:
+                case ToolReturned() as call:
+                    now = self.state() if self.state else None
+                    boundary = self._boundary(call, changed=now != last)
+                    last = now
+                    self.boundaries.append(boundary)
+                    yield Moment(event, boundary, call.in_flight)
+                    self.gate.go(event)
+                case Answering(in_flight=in_flight):
+                    yield Moment(event, None, in_flight)
+                    self.gate.go(event)
+                case _:
+                    self._note(event)
+
+    @property
+    def is_out_of_time(self) -> bool:
+        """Whether its time is over."""
+        return time.monotonic() >= self.ends
+
+    def _boundary(self, call: ToolReturned, *, changed: bool) -> Boundary:
+        wrote = changed or self.effect_of(call.name, call.effect) in WRITES
+        return Boundary(len(self.boundaries) + 1, call.name, call.arguments, wrote)
+
+    def _note(self, event: Event) -> None:
+        match event.message:
+            case RunStarted() as run:
+                self._start(run)
+            case Planned(steps=steps) if not self.boundaries:
+                self.planned_steps = steps
+            case RunEnded() | Planned():
+                pass
+            case Left(reason=reason) if reason is not None:
+                self.faults.append(f"turned away at the gate: {reason}")
+
+    def _start(self, run: RunStarted) -> None:
+        if self.root is not None:
+            self.faults.append("several_runs: a case is one run of one agent")
+            return
+        self.root = RootSpan(
+            run.trace_id, run.span_id, run.name, run.attributes, run.start_ns, run.parent_id
+        )
