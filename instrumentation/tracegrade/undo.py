@@ -217,9 +217,9 @@ def run_sql(database: Path, statement: str) -> None:
     """
     import sqlite3  # noqa: PLC0415 - agents that undo nothing do without it
 
-    for sidecar in ("-journal", "-wal", "-shm"):
-        if database.with_name(database.name + sidecar).is_symlink():
-            msg = f"'{database.name}{sidecar}' is a link"
+    for end in ("", "-journal", "-wal", "-shm"):
+        if database.with_name(database.name + end).is_symlink():
+            msg = f"'{database.name}{end}' is a link; name the database itself"
             raise UndoFailed(msg)
     con = sqlite3.connect(f"{database.absolute().as_uri()}?mode=rw", uri=True)
     try:
