@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeGuard
+from typing import Any, Final, NamedTuple
 
 from tracegrade.undo import sync_folder, undo_fault
 
@@ -81,8 +81,9 @@ def _take(line: bytes, entries: dict[str, Entry]) -> str | None:
     if isinstance(value, str):
         return value
     name, undo, done = value.get("object"), value.get("undo"), value.get("done", False)
-    if not _is_name(name):
-        return f"'object' has to be a text of 1 to {MAX_OBJECT_CHARS:,} characters"
+    fault = name_fault(name)
+    if fault or not isinstance(name, str):
+        return fault
     if not isinstance(done, bool):
         return "'done' has to be true or false"
     before = entries.get(name)
@@ -104,14 +105,15 @@ def _folder(value: Mapping[str, Any]) -> str | None:
     return folder if isinstance(folder, str) else None
 
 
-def _is_name(name: object) -> TypeGuard[str]:
+def name_fault(name: object) -> str | None:
+    """Return why a value names no object; None if it does."""
     if not isinstance(name, str) or not 0 < len(name) <= MAX_OBJECT_CHARS:
-        return False
+        return f"'object' has to be a text of 1 to {MAX_OBJECT_CHARS:,} characters"
     try:
         name.encode()
-    except UnicodeEncodeError:  # half a character
-        return False
-    return True
+    except UnicodeEncodeError:
+        return "'object' has half a character"
+    return None
 
 
 def _value(line: bytes) -> dict[str, Any] | str:

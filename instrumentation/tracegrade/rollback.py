@@ -12,7 +12,7 @@ folder in which the journal was first needed.
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import TracebackType
 from typing import Any, Final
 
@@ -90,7 +90,8 @@ class Rollback:
     @guarded
     def begin(self) -> None:
         """Write down how to undo it, and keep a copy if that needs one."""
-        fault = undo_fault(self._undo)
+        self._object, self._undo = str(self._object), _as_texts(self._undo)
+        fault = journals.name_fault(self._object) or undo_fault(self._undo)
         if fault:
             say("undo=", f"the undo of '{self._object}' cannot be carried out: {fault}")
             return
@@ -229,6 +230,15 @@ class _Writer:
 
     def _copied(self, undo: Mapping[str, Any]) -> Path:
         return self._place(undo["from"])
+
+
+def _as_texts(undo: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an undo with its paths as texts; a value that is no undo as it is."""
+    if not isinstance(undo, Mapping):
+        return undo
+    return {
+        key: str(value) if isinstance(value, PurePath) else value for key, value in undo.items()
+    }
 
 
 def _refuse(command: Sequence[str]) -> None:

@@ -60,10 +60,11 @@ def read_inside(folder: Path, path: str) -> bytes | None:
     except OSError as error:
         msg = f"it cannot be read: {error.strerror}"
         raise Outside(msg) from error
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        msg = "it is no plain file"
+        raise Outside(msg)
     with open(number, "rb") as file:
-        if not stat.S_ISREG(os.fstat(number).st_mode):
-            msg = "it is no plain file"
-            raise Outside(msg)
         content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
         msg = f"it has more than {MAX_BYTES:,} bytes"
