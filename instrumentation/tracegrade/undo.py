@@ -125,9 +125,11 @@ def perform(undo: Mapping[str, Any], ground: Ground) -> None:
     """
     import sqlite3  # noqa: PLC0415 - agents that undo nothing do without it
 
+    # A folder may be deeper than Python deletes; before 3.12 two statements are a warning.
+    failures = (OSError, ValueError, RecursionError, sqlite3.Error, sqlite3.Warning)
     try:
         _perform(undo, ground)
-    except (OSError, shutil.Error, sqlite3.Error, ValueError) as error:
+    except failures as error:
         msg = f"{kind_of(undo)}: {type(error).__name__}: {error}"
         raise UndoFailed(msg) from error
 

@@ -14,7 +14,7 @@ from tests.harness.rollback.folders import Folder, Trial
 
 from tracegrade.undo import SUFFIX, UndoFailed
 from tracegrade_harness.rollback import undo as undo_module
-from tracegrade_harness.rollback.records import read_records
+from tracegrade_harness.rollback.records import Claim, Records, read_records
 from tracegrade_harness.rollback.rubric import Seen, judge
 from tracegrade_harness.rollback.undo import Proof, prove, run_command
 from tracegrade_harness.suite.model import Journal
@@ -118,6 +118,38 @@ def test_undo_that_breaks_what_was_as_before_proves_nothing(tmp_path: Path) -> N
 
     assert proof.damaged == ("files:data/b",)
     assert "files:data/a" in proof.disproved
+
+
+def test_folder_deeper_than_python_deletes_is_disproved(tmp_path: Path) -> None:
+    """What an agent leaves may be deeper than any path is long; nothing breaks on it."""
+    left = Trial(tmp_path, {}, {"a": "new"})
+    clone = left.clone()
+    seen = left.seen()
+    claim = Claim("files:data/a", {"delete": "deep"}, False, "files:data/j")
+    seen = Seen(seen.before, seen.now, [], Records((claim,)))
+    nest(clone.root / "deep", 3000)
+
+    proof = prove(seen, clone)
+    unnest(clone.root / "deep")
+
+    assert "files:data/a" in proof.disproved
+
+
+def nest(folder: Path, levels: int) -> None:
+    """Make folders in folders, more than one path can name."""
+    folder.mkdir()
+    number = os.open(folder, os.O_DIRECTORY)
+    for _ in range(levels):
+        os.mkdir("d", dir_fd=number)
+        below = os.open("d", os.O_DIRECTORY, dir_fd=number)
+        os.close(number)
+        number = below
+    os.close(number)
+
+
+def unnest(folder: Path) -> None:
+    """Remove them, so that pytest can remove the rest."""
+    subprocess.run(["/bin/rm", "-rf", str(folder)], check=True)
 
 
 def database(path: Path, *rows: int) -> None:
