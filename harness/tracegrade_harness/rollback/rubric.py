@@ -57,13 +57,25 @@ def changed(before: State, now: State) -> set[str]:
 def leftovers(seen: Seen) -> tuple[str, ...]:
     """Return what a killed run left, sorted: changed objects and what is held.
 
-    A record whose every entry is done is none; one that claims undone work is one, wherever it is.
+    A record whose every entry is done is none, nor is a new folder that holds a record; a record
+    that claims undone work is one, wherever it is.
     """
-    files = seen.records.files
-    settled = {file.name for file in files if file.is_settled}
     same = {name for name, digest in seen.before.items() if seen.now.get(name) == digest}
-    still_open = {file.name for file in files if file.is_open} - same
-    return tuple(sorted((changed(seen.before, seen.now) - settled) | still_open | {*seen.held}))
+    still_open = {file.name for file in seen.records.files if file.is_open} - same
+    left = changed(seen.before, seen.now) - _there_for_records(seen)
+    return tuple(sorted(left | still_open | {*seen.held}))
+
+
+def _there_for_records(seen: Seen) -> set[str]:
+    """Return the records that claim nothing, and the folders that were made to hold records."""
+    settled = {file.name for file in seen.records.files if file.is_settled}
+    folders = {
+        file.name[:end]
+        for file in seen.records.files
+        for end, character in enumerate(file.name)
+        if character == "/"
+    }
+    return settled | (folders - seen.before.keys())
 
 
 def claims_on(seen: Seen, left: Collection[str]) -> dict[str, list[Claim]]:
@@ -117,8 +129,7 @@ def judge(seen: Seen, disproved: Collection[str] = ()) -> Judgement:
 def _is_rolled_forward(seen: Seen) -> bool:
     if seen.final is None or seen.held:
         return False
-    settled = {file.name for file in seen.records.files if file.is_settled}
-    return not changed(seen.final, seen.now) - settled
+    return not changed(seen.final, seen.now) - _there_for_records(seen)
 
 
 def _naming(claims: list[Claim], is_disproved: bool) -> tuple[str, ...]:

@@ -299,6 +299,15 @@ def test_record_outside_of_all_parts_is_a_leftover_while_it_claims_work() -> Non
     assert (found.score, found.leftovers) == (7, ("record:j",))
 
 
+def test_new_folder_around_a_record_is_no_leftover_and_what_else_is_in_it_is() -> None:
+    """An agent has to put its journal somewhere."""
+    records = Records((), (RecordFile("files:data/t/j", is_settled=True, is_open=False),))
+    now = {"files:data/t": "1", "files:data/t/j": "1", "files:data/t/x": "1"}
+
+    assert leftovers(Seen({}, now, [], records)) == ("files:data/t/x",)
+    assert leftovers(Seen({"files:data/t": "0"}, now, [], records))[0] == "files:data/t"
+
+
 # What holds for all.
 
 NAMES = [f"files:data/{folder}{name}" for folder in ("", "d/") for name in "abcde"]

@@ -297,7 +297,10 @@ rollback(Path("{journal}"))
 """
 
 
-@pytest.mark.parametrize("journal", [".tracegrade/rollback.jsonl", "data/rollback.jsonl"])
+@pytest.mark.parametrize(
+    "journal",
+    [".tracegrade/rollback.jsonl", "data/rollback.jsonl", "data/.tracegrade/rollback.jsonl"],
+)
 def test_agent_with_our_sdk_goes_from_7_to_10(journal: str, tmp_path: Path) -> None:
     """Killed in its work, then recovered by its journal, in a part or outside of all."""
     left = Trial(tmp_path, {"orders.csv": "1"}, {"orders.csv": "1"})
