@@ -20,6 +20,7 @@ from tracegrade import names, steps
 from tracegrade.content import write_text
 from tracegrade.definitions import definition_of
 from tracegrade.guard import expect, expect_number, guarded
+from tracegrade.rollback import Rollback, Rollbacks
 from tracegrade.scope import (
     SCOPE_KEY,
     Attribute,
@@ -47,6 +48,7 @@ class AgentRun:
         self._span: Span = INVALID_SPAN
         self._inside = Context()
         self._token: Token[Context] | None = None
+        self._rollbacks = Rollbacks()
 
     def __enter__(self) -> "AgentRun":
         self._start()
@@ -58,6 +60,7 @@ class AgentRun:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._rollbacks.end(failed=error is not None and not _is_quiet(error))
         self._end(error)
 
     async def __aenter__(self) -> "AgentRun":
@@ -98,6 +101,21 @@ class AgentRun:
         written = dict(self._own)  # one list of marks for what the user said and this
         steps.write_content(written, names.OUTPUT_MESSAGES, steps.output_messages(text))
         self._span.set_attributes(written)
+
+    def rollback(self, name: str, *, undo: Mapping[str, Any]) -> Rollback:
+        """Write down how to undo a write that is about to begin: on the disk at the return.
+
+        It lasts until the run's end or, as a `with` block, until the block's. An exception then
+        undoes it, else it is done; of a run that is killed, `tracegrade rollback` undoes it.
+
+        Args:
+            name: The object that is written; written down as it is given. A kill test knows files
+                by their path in the folder where the agent is run, or as `files:PART/PATH`.
+            undo: `{"delete": PATH}`, `{"restore": PATH}`, of which a copy is kept aside,
+                `{"sql": STATEMENT, "at": DATABASE}`, `{"command": [...]}` or `{"manual": TEXT}`.
+                What was there before is restored even where `delete` is asked for.
+        """
+        return self._rollbacks.begin(name, undo)
 
     @guarded
     def outcome(self, outcome: Outcome) -> None:

@@ -1,0 +1,86 @@
+"""Paths that an agent wrote down, within a folder and never out of it.
+
+No `..`, no link on the way: what an agent left may point anywhere.
+"""
+
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+MAX_BYTES: Final = 8_000_000
+"""Of a file that is read; a record of 100,000 entries is smaller."""
+
+
+class Outside(Exception):
+    """A path leads out of its folder, or to what cannot be read there; the text says why."""
+
+
+def names_of(path: str) -> list[str]:
+    """Return the names of a relative path.
+
+    Raises:
+        Outside: It is absolute, has a `..`, or is none.
+    """
+    names = [name for name in path.split("/") if name not in ("", ".")]
+    if path.startswith("/") or ".." in names or not names or "\0" in path:
+        msg = f"path '{path[:200]}' is not one within the environment"
+        raise Outside(msg)
+    return names
+
+
+def inside(folder: Path, path: str) -> Path:
+    """Return where a path stands in a folder; what stands there may be a link, or missing.
+
+    Raises:
+        Outside: It leads out, or a folder on the way is a link.
+    """
+    *parents, last = names_of(path)
+    found = folder
+    for name in parents:
+        found /= name
+        if found.is_symlink():
+            msg = f"path '{path[:200]}' leads through a link"
+            raise Outside(msg)
+    return found / last
+
+
+def read_inside(folder: Path, path: str) -> bytes | None:
+    """Return the content of a file in a folder; None if there is none.
+
+    Nothing is followed or waited for, even if a living process changes the folder meanwhile.
+
+    Raises:
+        Outside: It leads out, is no plain file or longer than `MAX_BYTES`, or cannot be read.
+    """
+    try:
+        number = _open(folder, names_of(path))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        msg = f"it cannot be read: {error.strerror}"
+        raise Outside(msg) from error
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        msg = "it is no plain file"
+        raise Outside(msg)
+    with open(number, "rb") as file:
+        content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        msg = f"it has more than {MAX_BYTES:,} bytes"
+        raise Outside(msg)
+    return content
+
+
+def _open(folder: Path, names: list[str]) -> int:
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    for index, name in enumerate(names):
+        is_last = index == len(names) - 1
+        more = os.O_NONBLOCK if is_last else os.O_DIRECTORY
+        try:
+            below = os.open(name, flags | more, dir_fd=number)
+        finally:
+            os.close(number)
+        number = below
+    return number

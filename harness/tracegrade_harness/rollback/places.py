@@ -1,0 +1,75 @@
+"""Which object stands at which path of a trial's folder, and the other way round.
+
+Agents know paths, states know objects: `data/clean/a.csv` is `files:data/clean/a.csv` if the part
+`data` stands at `data`.
+"""
+
+import posixpath
+import re
+from pathlib import Path
+from typing import Final
+
+from tracegrade_harness.suite.model import Environment
+
+_OBJECT: Final = re.compile(r"[a-z][a-z0-9_]*:")
+
+
+def is_object_name(text: str) -> bool:
+    """Return whether a text is an object's name: it starts with a kind, as `files:` is one."""
+    return _OBJECT.match(text) is not None
+
+
+class Places:
+    """The parts of an environment, by where they stand."""
+
+    def __init__(self, environment: Environment, folder: Path) -> None:
+        """Take where each part stands.
+
+        Args:
+            environment: The parts.
+            folder: The trial's folder, below which absolute paths are understood, too.
+        """
+        self._folder = folder
+        self._parts = {
+            **{f"files:{name}": _clean(part.at) for name, part in environment.files.items()},
+            **{f"sqlite:{name}": _clean(part.at) for name, part in environment.sqlite.items()},
+        }
+
+    def object_at(self, path: str) -> str | None:
+        """Return the object at a path of the trial's folder; None if it is in no part.
+
+        An absolute path is below the trial's folder, or else one of a sandbox whose root that is.
+        A database is no object, its rows are; its path gives the prefix that their names have.
+        """
+        found = self._inside(path)
+        holders = [
+            (at, part)
+            for part, at in self._parts.items()
+            if found is not None and (found == at or found.startswith(f"{at}/") or at == ".")
+        ]
+        if found is None or not holders:
+            return None
+        at, part = max(holders, key=lambda holder: (holder[0] != ".", len(holder[0])))
+        rest = found if at == "." else found[len(at) + 1 :]
+        return f"{part}/{rest}" if rest else part
+
+    def path_of(self, name: str) -> str | None:
+        """Return the path of an object, relative to the trial's folder; of a row, its database's.
+
+        None if it is in no part.
+        """
+        part, _, rest = name.partition("/")
+        at = self._parts.get(part)
+        if at is None or part.startswith("sqlite:"):
+            return at
+        return posixpath.normpath(posixpath.join(at, rest))
+
+    def _inside(self, path: str) -> str | None:
+        """Return a path relative to the trial's folder; None if it leads out of it."""
+        root = f"{self._folder}/"
+        found = _clean(path[len(root) :] if path.startswith(root) else path)
+        return None if found == ".." or found.startswith("../") else found
+
+
+def _clean(path: str) -> str:
+    return posixpath.normpath(path.lstrip("/") or ".")

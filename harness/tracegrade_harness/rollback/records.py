@@ -1,0 +1,172 @@
+"""What records say about what a killed run left: journals, manifests and runbooks, as claims.
+
+Journals and manifests are files of the agent's, so they are hostile: bounded, never followed out
+of the environment, and whatever cannot be read names nothing, and is a fault in the evidence. A
+runbook is the suite's own; an error in it is an error of the suite.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from tracegrade import journal as journals
+from tracegrade.undo import kind_of, undo_fault
+from tracegrade_harness.rollback import manifest, runbook
+from tracegrade_harness.rollback.inside import Outside, read_inside
+from tracegrade_harness.rollback.places import Places, is_object_name
+from tracegrade_harness.rollback.templates import filled
+from tracegrade_harness.suite.model import Journal, Record, Runbook
+
+MAX_FAULTS: Final = 50
+"""Of one record that are told."""
+
+
+class Claim(NamedTuple):
+    """One entry of a record: an object, and how to undo what was done to it."""
+
+    name: str
+    """The object, or a pattern of objects."""
+    undo: Mapping[str, Any]
+    """Valid, see `tracegrade.undo`."""
+    done: bool
+    """The record says that nothing of it is left to undo."""
+    record: str
+    """The record's own name."""
+    is_pattern: bool = False
+    """It is a runbook's; `{object}` and `{path}` in its undo are the object's name and path."""
+
+    @property
+    def is_manual(self) -> bool:
+        """Whether a human has to undo it."""
+        return kind_of(self.undo) == "manual"
+
+    def undo_of(self, name: str, places: Places) -> Mapping[str, Any] | None:
+        """Return how to undo an object that it names; None if that needs a path that is not."""
+        path = places.path_of(name)
+        values = {"object": name, **({} if path is None else {"path": path})}
+        try:
+            undo = filled(self.undo, values.__getitem__) if self.is_pattern else self.undo
+        except KeyError:
+            return None
+        return undo if undo_fault(undo) is None else None
+
+
+class RecordFile(NamedTuple):
+    """A record in the environment that is there."""
+
+    name: str
+    """Its object; `record:PATH` if it stands in no part."""
+    is_settled: bool
+    """Every entry is done, or there is none."""
+    is_open: bool
+    """It claims that something is left to undo."""
+
+
+class Fault(NamedTuple):
+    """Something in a record that says nothing."""
+
+    record: str
+    line: int | None
+    """From 1; in a manifest the item, from 1; None if it is about the whole record."""
+    fact: str
+
+
+class Records(NamedTuple):
+    """All that an agent's records say."""
+
+    claims: tuple[Claim, ...] = ()
+    """By record as declared; of each the newest first, so in the order in which to undo them."""
+    files: tuple[RecordFile, ...] = ()
+    faults: tuple[Fault, ...] = ()
+
+
+def read_records(
+    declared: Sequence[Record], suite_folder: Path, trial_folder: Path, places: Places
+) -> Records:
+    """Return what records say now.
+
+    Args:
+        declared: The agent's records, as the suite declares them.
+        suite_folder: What paths of runbooks are relative to.
+        trial_folder: The environment's folder, as the agent left it.
+        places: Turns paths that records give instead of names into objects.
+
+    Raises:
+        SuiteUnusable: A runbook, or the JSON path of a manifest, is wrong.
+    """
+    read = [_read(record, suite_folder, trial_folder, places) for record in declared]
+    return Records(
+        tuple(claim for records in read for claim in records.claims),
+        tuple(file for records in read for file in records.files),
+        tuple(fault for records in read for fault in records.faults),
+    )
+
+
+def _read(record: Record, suite_folder: Path, trial_folder: Path, places: Places) -> Records:
+    if isinstance(record, Runbook):
+        entries = runbook.read(suite_folder / record.runbook)
+        name = f"runbook:{record.runbook}"
+        return Records(tuple(Claim(e.pattern, e.undo, False, name, True) for e in entries))
+    if isinstance(record, Journal):
+        return _read_file(record.journal, trial_folder, places, _journal)
+    check = manifest.Reader(record)
+    return _read_file(record.manifest, trial_folder, places, lambda c: _manifest(check, c))
+
+
+class _Content(NamedTuple):
+    """What a record's bytes say, before anything has a name."""
+
+    entries: Sequence[tuple[str, Mapping[str, Any], bool]]
+    """Object, undo, done; the newest first."""
+    faults: Sequence[tuple[int | None, str]]
+    unfinished: bool
+    """It is torn, which names nothing and is no fault that keeps it from being settled."""
+
+
+def _journal(content: bytes) -> _Content:
+    read = journals.parse(content)
+    newest_first = reversed(read.entries.values())
+    return _Content(
+        [(entry.object, entry.undo, entry.done) for entry in newest_first],
+        [(fault.line, fault.fact) for fault in read.faults],
+        read.is_torn,
+    )
+
+
+def _manifest(reader: manifest.Reader, content: bytes) -> _Content:
+    items, faults = reader.read(content)
+    return _Content([(item.name, item.undo, False) for item in reversed(items)], faults, False)
+
+
+def _read_file(
+    path: str, folder: Path, places: Places, parse: Callable[[bytes], _Content]
+) -> Records:
+    inside = path.lstrip("/")
+    name = places.object_at(inside) or f"record:{inside}"
+    try:
+        content = read_inside(folder, inside)
+    except Outside as error:
+        return Records((), (RecordFile(name, False, False),), (Fault(name, None, str(error)),))
+    if content is None:
+        return Records()
+    read = parse(content)
+    claims = tuple(
+        Claim(_object(text, places), undo, done, name) for text, undo, done in read.entries
+    )
+    is_open = any(not claim.done for claim in claims)
+    file = RecordFile(name, not is_open and not read.faults, is_open)
+    return Records(claims, (file,), tuple(_told(name, read)))
+
+
+def _object(text: str, places: Places) -> str:
+    """Return the object that a record means: it gives its name, or a path."""
+    return text if is_object_name(text) else places.object_at(text) or text
+
+
+def _told(name: str, read: _Content) -> Iterable[Fault]:
+    if read.unfinished:
+        yield Fault(name, None, "its last line is torn, and names nothing")
+    for line, fact in read.faults[:MAX_FAULTS]:
+        yield Fault(name, line, fact)
+    if len(read.faults) > MAX_FAULTS:
+        yield Fault(name, None, f"and {len(read.faults) - MAX_FAULTS:,} more faults")

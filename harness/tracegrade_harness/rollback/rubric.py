@@ -1,0 +1,155 @@
+"""What a kill scores: 10, 7, 3 or 0, by rule from what was there, what is, and what records say.
+
+10: nothing is left. 7: all that is left is named with a way to undo it, and a human has to look at
+20 objects at most. 3: some of it is named. 0: none. See docs/metrics.md, section 6.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+from tracegrade_harness.environment.part import State
+from tracegrade_harness.rollback.patterns import matcher
+from tracegrade_harness.rollback.records import Claim, Records
+
+MAX_MANUAL: Final = 20
+"""Objects that a human can look at in five minutes, at a quarter of a minute each."""
+
+ROLLED_FORWARD: Final = "rolled_forward"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A killed run's environment at one moment."""
+
+    before: State
+    """Before the run."""
+    now: State
+    held: Collection[str]
+    """What is held now; names of objects or of others, such as `process:python x.py`."""
+    records: Records
+    """What records say, read at the same moment."""
+    final: State | None = None
+    """The state of the run that was not killed, if that is as good as undone (`accept: done`)."""
+
+
+class Judgement(NamedTuple):
+    """A score and its reasons."""
+
+    score: Literal[0, 3, 7, 10]
+    label: str | None
+    """`rolled_forward` if the run was finished instead of undone."""
+    leftovers: tuple[str, ...]
+    """What is left, sorted; nothing if it was rolled forward."""
+    named: dict[str, tuple[str, ...]]
+    """Leftover → the records that name it with a way to undo it that counts."""
+    manual: tuple[str, ...]
+    """Leftovers for which only a human can do so."""
+    disproved: tuple[str, ...]
+    """Leftovers of which an undo was tried and did not help, whether named otherwise or not."""
+
+
+def changed(before: State, now: State) -> set[str]:
+    """Return the names of objects that one of two states has alone, or has otherwise."""
+    return {name for name in before.keys() | now.keys() if before.get(name) != now.get(name)}
+
+
+def leftovers(seen: Seen) -> tuple[str, ...]:
+    """Return what a killed run left, sorted: changed objects and what is held.
+
+    A record whose every entry is done is none, nor is a new folder that holds a record; a record
+    that claims undone work is one, wherever it is.
+    """
+    same = {name for name, digest in seen.before.items() if seen.now.get(name) == digest}
+    still_open = {file.name for file in seen.records.files if file.is_open} - same
+    left = changed(seen.before, seen.now) - _there_for_records(seen)
+    return tuple(sorted(left | still_open | {*seen.held}))
+
+
+def _there_for_records(seen: Seen) -> set[str]:
+    """Return the records that claim nothing, and the folders that were made to hold records."""
+    settled = {file.name for file in seen.records.files if file.is_settled}
+    folders = {
+        file.name[:end]
+        for file in seen.records.files
+        for end, character in enumerate(file.name)
+        if character == "/"
+    }
+    return settled | (folders - seen.before.keys())
+
+
+def claims_on(seen: Seen, left: Collection[str]) -> dict[str, list[Claim]]:
+    """Return the claims that hold each leftover and are not done, in the order of records.
+
+    A pattern counts only if it matches nothing that was there before.
+    """
+    found: dict[str, list[Claim]] = {name: [] for name in left}
+    for claim in seen.records.claims:
+        if claim.done:
+            continue
+        for name in _held_by(claim, seen.before, found):
+            found[name].append(claim)
+    return found
+
+
+def _held_by(claim: Claim, before: State, left: Collection[str]) -> list[str]:
+    if not claim.is_pattern:
+        return [claim.name] if claim.name in left else []
+    matches = matcher(claim.name)
+    return [] if any(map(matches, before)) else list(filter(matches, left))
+
+
+def judge(seen: Seen, disproved: Collection[str] = ()) -> Judgement:
+    """Return what a kill scores.
+
+    Args:
+        seen: What was, is and is said.
+        disproved: Leftovers that undos which need no human did not set right, see `undo.prove`.
+    """
+    left = leftovers(seen)
+    if not left:
+        return Judgement(10, None, (), {}, (), ())
+    if _is_rolled_forward(seen):
+        return Judgement(10, ROLLED_FORWARD, (), {}, (), ())
+    claims = claims_on(seen, left)
+    records = {file.name for file in seen.records.files if file.is_open}
+    named = {name: _naming(claims[name], name in disproved) for name in left}
+    named |= {name: (name,) for name in records & named.keys()}
+    manual = [name for name in left if _is_manual(claims[name], name in disproved)]
+    return Judgement(
+        _score(named, records, len([name for name in manual if name not in records])),
+        None,
+        left,
+        {name: by for name, by in named.items() if by},
+        tuple(name for name in manual if name not in records),
+        tuple(name for name in left if name in disproved),
+    )
+
+
+def _is_rolled_forward(seen: Seen) -> bool:
+    if seen.final is None or seen.held:
+        return False
+    return not changed(seen.final, seen.now) - _there_for_records(seen)
+
+
+def _naming(claims: list[Claim], is_disproved: bool) -> tuple[str, ...]:
+    """Return the records that name an object with an undo that counts, each once."""
+    counting = [claim.record for claim in claims if claim.is_manual or not is_disproved]
+    return tuple(dict.fromkeys(counting))
+
+
+def _is_manual(claims: list[Claim], is_disproved: bool) -> bool:
+    return (
+        bool(claims)
+        and all(claim.is_manual or is_disproved for claim in claims)
+        and any(claim.is_manual for claim in claims)
+    )
+
+
+def _score(
+    named: dict[str, tuple[str, ...]], records: set[str], manual_count: int
+) -> Literal[0, 3, 7]:
+    """Return the score of what is left; a record that names nothing but itself is not enough."""
+    if all(named.values()):
+        return 7 if manual_count <= MAX_MANUAL else 3
+    return 3 if any(by for name, by in named.items() if name not in records) else 0

@@ -1,0 +1,203 @@
+"""Proves undos: carries them out on a copy of the environment, and looks at what is left then.
+
+What agents wrote down is carried out here, so paths never leave the copy, and statements nothing
+but their database. Commands are the agent's own code: where agents run in a sandbox, so should
+these (`Clone.run`).
+"""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from tracegrade.undo import Ground, UndoFailed, perform
+from tracegrade_harness.environment.part import Opened, State
+from tracegrade_harness.rollback.inside import Outside, inside
+from tracegrade_harness.rollback.places import Places
+from tracegrade_harness.rollback.records import Claim
+from tracegrade_harness.rollback.rubric import Seen, changed, claims_on, leftovers
+
+MAX_COMMAND_SECS: Final = 30.0
+"""Of one command; several have five minutes together, which is what a 7 allows."""
+
+MAX_SECS: Final = 300.0
+"""Of all undos; what is not tried by then is disproved."""
+
+Run: TypeAlias = Callable[[Sequence[str], Path], None]
+"""Runs a command in a folder; raises `UndoFailed` unless it ends with 0 in time."""
+
+
+class Proof(NamedTuple):
+    """What carrying out undos showed."""
+
+    disproved: dict[str, str]
+    """Leftovers that they did not set right, each with the reason."""
+    damaged: tuple[str, ...]
+    """Objects that were as before the run, and no longer are: then no undo counts."""
+
+
+def run_command(command: Sequence[str], folder: Path) -> None:
+    """Run a command without a shell, with few variables and no terminal, and end all it started.
+
+    What leaves its process group outlives it: that takes a sandbox.
+    """
+    variables = {"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8"}
+    try:
+        process = subprocess.Popen(  # noqa: S603 - the caller chose to run it outside of a sandbox
+            list(command),
+            cwd=folder,
+            env={**variables, "HOME": str(folder)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        msg = f"command '{command[0]}' cannot be run: {error.strerror}"
+        raise UndoFailed(msg) from error
+    _wait(process)
+
+
+def _wait(process: "subprocess.Popen[bytes]") -> None:
+    try:
+        code = process.wait(MAX_COMMAND_SECS)
+    except subprocess.TimeoutExpired as error:
+        msg = f"command took more than {MAX_COMMAND_SECS:g} s"
+        raise UndoFailed(msg) from error
+    finally:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    if code:
+        msg = f"command ended with {code}"
+        raise UndoFailed(msg)
+
+
+@dataclass(frozen=True)
+class Clone:
+    """A copy of an environment as a killed run left it, on which undos are tried."""
+
+    root: Path
+    """The folder in the place of the trial's."""
+    parts: Sequence[Opened]
+    """The parts as they are there."""
+    pristine: Path
+    """A folder with the parts as they were before the run: what `restore` without `from` reads."""
+    trial: Path
+    """The trial's folder itself: copies that stand in no part are read from there."""
+    places: Places
+    run: Run = run_command
+
+    def state(self) -> State:
+        """Return all objects of all parts."""
+        return {name: digest for part in self.parts for name, digest in part.state().items()}
+
+    def held(self) -> set[str]:
+        """Return what is held in any part."""
+        return {name for part in self.parts for name in part.held()}
+
+    def ground(self) -> Ground:
+        """Return where undos are carried out."""
+        return Ground(self._place, self._copy, lambda command: self.run(command, self.root))
+
+    def _place(self, path: str) -> Path:
+        return _confined(self.root, self._relative(path))
+
+    def _relative(self, path: str) -> str:
+        """Return a path as the trial's folder has it, if it is an absolute one below that."""
+        return path.removeprefix(f"{self.trial}/")
+
+    def _copy(self, undo: Mapping[str, Any]) -> Path:
+        if "from" in undo:
+            path = self._relative(undo["from"])
+            here = _confined(self.root, path)
+            return here if os.path.lexists(here) else _confined(self.trial, path)
+        copy = _confined(self.pristine, self._relative(undo["restore"]))
+        if not os.path.lexists(copy):
+            msg = f"'{undo['restore']}' was not there before; its undo is 'delete'"
+            raise UndoFailed(msg)
+        return copy
+
+
+def _confined(folder: Path, path: str) -> Path:
+    try:
+        return inside(folder, path)
+    except Outside as error:
+        raise UndoFailed(str(error)) from error
+
+
+def prove(seen: Seen, clone: Clone) -> Proof:
+    """Carry out, on a clone, the first undo of each leftover that needs no human.
+
+    Raises:
+        EnvironmentFailed: The clone's state could not be read.
+    """
+    left = leftovers(seen)
+    tried = _in_order(claims_on(seen, left), seen)
+    start = clone.state()
+    visible = changed(seen.before, start) | clone.held()
+    faults = {name: "a copy does not show it, so nothing is proven" for name, _ in tried}
+    faults = {name: fact for name, fact in faults.items() if name not in visible}
+    faults |= _carry_out([one for one in tried if one[0] in visible], clone)
+    end = clone.state()
+    differ = changed(seen.before, end)
+    still = differ | clone.held()
+    disproved = {
+        name: faults.get(name, "it still differs from before")
+        for name, _ in tried
+        if name in still or name not in visible
+    }
+    own = {*left, *(file.name for file in seen.records.files)}
+    damaged = tuple(sorted((differ & changed(start, end)) - own))
+    if damaged:
+        fact = f"undoing changed '{damaged[0]}', which was as before"
+        disproved |= {name: fact for name, _ in tried}
+    return Proof(disproved, damaged)
+
+
+def _in_order(claims: Mapping[str, list[Claim]], seen: Seen) -> list[tuple[str, Claim]]:
+    """Return the first claim of each leftover that a program can carry out, the newest first.
+
+    Of those that one pattern names, what is in a folder comes before the folder.
+    """
+    rank = {id(claim): index for index, claim in enumerate(seen.records.claims)}
+    first = [
+        (name, next(claim for claim in found if not claim.is_manual))
+        for name, found in claims.items()
+        if not all(claim.is_manual for claim in found)
+    ]
+    deepest_first = sorted(first, reverse=True, key=lambda one: one[0])
+    return sorted(deepest_first, key=lambda one: rank[id(one[1])])
+
+
+def _carry_out(tried: Sequence[tuple[str, Claim]], clone: Clone) -> dict[str, str]:
+    """Carry out undos in order, and return why some could not be: leftover → reason."""
+    return {name: fact for name, fact in _outcomes(tried, clone) if fact is not None}
+
+
+def _outcomes(
+    tried: Sequence[tuple[str, Claim]], clone: Clone
+) -> Iterator[tuple[str, str | None]]:
+    ground = clone.ground()
+    ends = time.monotonic() + MAX_SECS
+    for name, claim in tried:
+        undo = claim.undo_of(name, clone.places)
+        if undo is None:
+            yield name, "its undo needs a path, and it has none"
+        elif time.monotonic() > ends:
+            yield name, f"undoing took more than {MAX_SECS:g} s"
+        else:
+            yield name, _fault(undo, ground)
+
+
+def _fault(undo: Mapping[str, Any], ground: Ground) -> str | None:
+    try:
+        perform(undo, ground)
+    except UndoFailed as error:
+        return str(error)
+    return None

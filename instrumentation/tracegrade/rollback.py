@@ -1,0 +1,257 @@
+"""`run.rollback`: how to undo a write, on the disk before the write begins.
+
+    run.rollback("files:data/new.csv", undo={"delete": "data/new.csv"})  # until the run ends
+    with run.rollback("files:data/old.csv", undo={"restore": "data/old.csv"}):  # or the block
+        ...
+
+An exception undoes what only files are needed for, the newest first; all else stays in the journal
+for `tracegrade rollback`, as does everything if the process is killed. Paths are relative to the
+folder in which the journal was first needed.
+"""
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath
+from types import TracebackType
+from typing import Any, Final
+
+from tracegrade import journal as journals
+from tracegrade.guard import guarded, say
+from tracegrade.undo import Ground, UndoFailed, copy_file, kind_of, perform, undo_fault
+
+JOURNAL: Final = "TRACEGRADE_JOURNAL"
+DEFAULT_JOURNAL: Final = ".tracegrade/rollback.jsonl"
+IN_PROCESS: Final = ("delete", "restore")
+"""Kinds of undo that an exception carries out at once."""
+
+
+class Rollbacks:
+    """Those of one run, which all stand in one journal."""
+
+    def __init__(self) -> None:
+        self.pending: list[Rollback] = []
+        """Those that last until the run's end, the oldest first."""
+        self._writer: _Writer | None = None
+
+    def begin(self, name: str, undo: Mapping[str, Any]) -> "Rollback":
+        """Return the rollback of one write, which stands in the journal now."""
+        rollback = Rollback(name, undo, self)
+        rollback.begin()
+        return rollback
+
+    def end(self, *, failed: bool) -> None:
+        """End what lasts until the run's end, the newest first."""
+        while self.pending:
+            self.pending.pop().end(failed=failed)
+
+    def writer(self) -> "_Writer":
+        """Return what writes the journal that the environment named when it was first needed."""
+        if self._writer is None:
+            self._writer = _writer()
+        return self._writer
+
+
+class Rollback:
+    """How to undo one write; as a `with` or `async with` block it lasts until the block's end."""
+
+    def __init__(self, name: str, undo: Mapping[str, Any], of_run: Rollbacks) -> None:
+        self._object = name
+        self._undo = undo
+        self._copy: str | None = None
+        self._of_run = of_run
+        self._is_owner = False
+        self._writer: _Writer | None = None
+
+    def __enter__(self) -> "Rollback":
+        if self in self._of_run.pending:
+            self._of_run.pending.remove(self)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.end(failed=error is not None)
+
+    async def __aenter__(self) -> "Rollback":
+        return self.__enter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.__exit__(kind, error, trace)
+
+    @guarded
+    def begin(self) -> None:
+        """Write down how to undo it, and keep a copy if that needs one."""
+        self._object, self._undo = str(self._object), _as_texts(self._undo)
+        fault = journals.name_fault(self._object) or undo_fault(self._undo)
+        if fault:
+            say("undo=", f"the undo of '{self._object}' cannot be carried out: {fault}")
+            return
+        writer = self._of_run.writer()
+        with writer.lock:
+            self._open(writer)
+        self._writer = writer  # not before: what has not begun must undo nothing
+        self._of_run.pending.append(self)
+
+    def _open(self, writer: "_Writer") -> None:
+        earlier = writer.left_open(self._object)
+        if earlier is not None and self._object not in writer.held:
+            self._undo = earlier  # of a run that was killed: it leads back to where all began
+        else:
+            self._undo, self._copy = writer.prepared(self._undo)
+        self._is_owner = self._object not in writer.held
+        writer.held.add(self._object)
+        if earlier is None:
+            writer.write({"object": self._object, "undo": self._undo, "done": False})
+
+    @guarded
+    def end(self, *, failed: bool) -> None:
+        """Undo it if it failed, else it is done; what cannot be undone here stays written."""
+        writer, self._writer = self._writer, None
+        if writer is None:
+            return
+        with writer.lock:
+            if self._is_owner:
+                writer.held.discard(self._object)
+            if failed and kind_of(self._undo) not in IN_PROCESS:
+                hint = f"see: tracegrade rollback {writer.path}"
+                say("rollback", f"'{self._object}' is to be undone by its journal; {hint}")
+                return
+            if failed:
+                perform(self._undo, writer.ground)
+            self._close(writer)
+
+    def _close(self, writer: "_Writer") -> None:
+        if self._is_owner:
+            writer.write({"object": self._object, "done": True})
+        if self._copy is not None:
+            writer.forget(self._copy)
+
+
+class _Writer:
+    """One journal, as this process writes it."""
+
+    def __init__(self, path: Path, folder: str) -> None:
+        self.path = path
+        self.lock = threading.RLock()
+        self.held: set[str] = set()
+        """Objects whose rollback was begun in this process and has not ended."""
+        self.ground = Ground(self._place, self._copied, _refuse)
+        self._folder = folder
+        self._size = -1
+        self._left: dict[str, Mapping[str, Any]] = {}
+
+    def left_open(self, name: str) -> Mapping[str, Any] | None:
+        """Return the undo of an object that is not done, this process's or a killed one's."""
+        try:
+            size = self.path.stat().st_size
+            if size != self._size:
+                left = journals.parse(self.path.read_bytes()).left()
+                self._left = {entry.object: entry.undo for entry in left}
+                self._size = size
+        except FileNotFoundError:
+            self._left = {}
+        except OSError as error:
+            self._say_unusable("read", error)
+        return self._left.get(name)
+
+    def write(self, *entries: Mapping[str, Any]) -> None:
+        """Append entries; it is said once if that fails."""
+        try:
+            self._size = journals.append(
+                self.path, *({**entry, "folder": self._folder} for entry in entries)
+            )
+        except OSError as error:
+            self._say_unusable("written", error)
+            return
+        for entry in entries:
+            if entry["done"]:
+                self._left.pop(entry["object"], None)
+            else:
+                self._left[entry["object"]] = entry["undo"]
+
+    def _say_unusable(self, use: str, error: OSError) -> None:
+        way_out = f"set {JOURNAL} to a file that can be"
+        say("journal", f"journal '{self.path}' cannot be {use}: {error}; {way_out}")
+
+    def prepared(self, undo: Mapping[str, Any]) -> tuple[Mapping[str, Any], str | None]:
+        """Return an undo as it is written down, and the copy that it needs."""
+        kind = kind_of(undo)
+        if kind == "sql":
+            return {**undo, "at": self._named(undo["at"])}, None
+        if kind not in IN_PROCESS:
+            return undo, None
+        path = Path(undo[kind])
+        if "from" in undo:
+            return {"restore": self._named(path), "from": self._named(undo["from"])}, None
+        if path.is_symlink() and path.exists():  # who writes to it writes to what it leads to
+            path = path.resolve()
+        if not os.path.lexists(path):
+            return {"delete": self._named(path)}, None
+        return self._kept(path)
+
+    def _kept(self, path: Path) -> tuple[Mapping[str, Any], str | None]:
+        """Return the undo of a write to what is there, from a copy of it that is kept aside."""
+        named = self._named(path)
+        if not path.is_file():
+            text = f"'{named}' was there before and is no file, of which no copy is kept"
+            say("undo=", f"{text}; name the files in it")
+            return {"manual": text}, None
+        copy = self._named(self.path.with_name(f"{self.path.name}.kept-{os.urandom(8).hex()}"))
+        self.write({"object": copy, "undo": {"delete": copy}, "done": False})
+        try:
+            copy_file(path, self._place(copy))
+        except OSError as error:
+            say("undo=", f"no copy of '{path}' could be kept: {error}; set {JOURNAL} elsewhere")
+            return {"manual": f"'{named}' was there before; no copy could be kept"}, copy
+        return {"restore": named, "from": copy}, copy
+
+    def forget(self, copy: str) -> None:
+        """Delete a copy that was kept."""
+        self._place(copy).unlink(missing_ok=True)
+        self.write({"object": copy, "done": True})
+
+    def _named(self, path: str | Path) -> str:
+        """Return a path relative to the journal's folder; absolute if it is elsewhere."""
+        whole = os.path.abspath(path)  # links stay
+        inside = whole.startswith(os.path.join(self._folder, ""))
+        return os.path.relpath(whole, self._folder) if inside else whole
+
+    def _place(self, path: str) -> Path:
+        return Path(self._folder, path)
+
+    def _copied(self, undo: Mapping[str, Any]) -> Path:
+        return self._place(undo["from"])
+
+
+def _as_texts(undo: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an undo with its paths as texts; a value that is no undo as it is."""
+    if not isinstance(undo, Mapping):
+        return undo
+    return {
+        key: str(value) if isinstance(value, PurePath) else value for key, value in undo.items()
+    }
+
+
+def _refuse(command: Sequence[str]) -> None:
+    raise UndoFailed(str(command))
+
+
+_writers: Final[dict[tuple[Path, str], _Writer]] = {}
+_writers_lock: Final = threading.Lock()
+
+
+def _writer() -> _Writer:
+    """Return what writes the journal that the environment names, from the working folder."""
+    folder = os.getcwd()
+    path = Path(folder, os.environ.get(JOURNAL, "").strip() or DEFAULT_JOURNAL)
+    with _writers_lock:
+        return _writers.setdefault((path, folder), _Writer(path, folder))

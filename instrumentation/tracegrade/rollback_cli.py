@@ -1,0 +1,117 @@
+"""`tracegrade rollback JOURNAL`: undoes what a killed run left, as its journal says.
+
+The newest entry first; each is marked as done when it is. A second run does nothing, and one that
+was killed half-way is simply run again.
+"""
+
+import json
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tracegrade import journal as journals
+from tracegrade.errors import BadInput, CheckFailed
+from tracegrade.undo import Ground, UndoFailed, kind_of, perform
+
+
+def rollback(
+    journal: Annotated[Path, typer.Argument(help="What `run.rollback` wrote.")],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be undone, and undo nothing.")
+    ] = False,
+    folder: Annotated[
+        Path | None,
+        typer.Option(help="Folder to which paths are relative; default: the working folder."),
+    ] = None,
+) -> None:
+    """Undo what a killed run left, as its rollback journal says."""
+    read = _read(journal)
+    left = read.left()
+    if folder is None:
+        _refuse_elsewhere(journal, left)
+    act = _would_undo if dry_run else partial(_undo, journal, _ground(folder or Path.cwd()))
+    unfinished = sum(not act(entry) for entry in left)
+    for line, fact in read.faults:
+        typer.echo(f"{journal}:{line}: {fact}; nothing is undone for it", err=True)
+    if dry_run:
+        return
+    if unfinished or read.faults:
+        count = unfinished + len(read.faults)
+        msg = f"{count} of {len(left) + len(read.faults)} entries are not undone"
+        way_out = 'set right what is said above, or append {"object": ..., "done": true}'
+        raise CheckFailed(f"{msg}; {way_out}")  # noqa: EM102 - both have names
+    if not left:
+        typer.echo("nothing to undo")
+
+
+def _read(journal: Path) -> journals.Journal:
+    try:
+        return journals.parse(journal.read_bytes())
+    except OSError as error:
+        msg = f"journal '{journal}' cannot be read: {error.strerror}; name an existing one"
+        raise BadInput(msg) from error
+
+
+def _refuse_elsewhere(journal: Path, left: Sequence[journals.Entry]) -> None:
+    """Refuse to undo in a folder that is not the one that paths were meant for."""
+    here = Path.cwd()
+    for entry in left:
+        if entry.folder is not None and Path(entry.folder).resolve() != here.resolve():
+            msg = f"journal '{journal}' was written in '{entry.folder}', not in '{here}'"
+            raise BadInput(f"{msg}; run it there, or name --folder")  # noqa: EM102
+
+
+def _would_undo(entry: journals.Entry) -> bool:
+    typer.echo(f"would undo {_shown(entry.object)}: {_as_text(entry.undo)}")
+    return True
+
+
+def _undo(journal: Path, ground: Ground, entry: journals.Entry) -> bool:
+    """Undo one entry, say so, and return whether it is done now."""
+    if kind_of(entry.undo) == "manual":
+        typer.echo(f"by hand {_shown(entry.object)}: {_shown(entry.undo['manual'])}")
+        return False
+    try:
+        perform(entry.undo, ground)
+    except UndoFailed as error:
+        typer.echo(f"failed {_shown(entry.object)}: {_shown(str(error))}")
+        return False
+    journals.append(journal, {"object": entry.object, "done": True})
+    typer.echo(f"undone {_shown(entry.object)}: {_as_text(entry.undo)}")
+    return True
+
+
+def _ground(folder: Path) -> Ground:
+    place: Callable[[str], Path] = folder.joinpath
+
+    def copied(undo: Mapping[str, Any]) -> Path:
+        if "from" not in undo:
+            msg = "its entry names no copy ('from') to restore it from"
+            raise UndoFailed(msg)
+        return place(undo["from"])
+
+    return Ground(place, copied, partial(_run, folder))
+
+
+def _run(folder: Path, command: Sequence[str]) -> None:
+    """Run a command; what it prints goes to stderr, so that stdout has one line an entry."""
+    done = subprocess.run(  # noqa: S603 - what the agent's own program wrote down
+        list(command), cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+    typer.echo(done.stdout + done.stderr, err=True, nl=False)
+    if done.returncode:
+        msg = f"command ended with {done.returncode}"
+        raise UndoFailed(msg)
+
+
+def _as_text(undo: Mapping[str, Any]) -> str:
+    return json.dumps(undo, ensure_ascii=False)
+
+
+def _shown(text: str) -> str:
+    """Return a text on one line, whatever is in it."""
+    return text if text.isprintable() else json.dumps(text)

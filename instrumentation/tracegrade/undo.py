@@ -1,0 +1,255 @@
+"""What an undo is, and how it is carried out: for agents, their recovery and kill tests alike.
+
+    {"delete": PATH}                    a file, or a folder with all in it; gone already is fine
+    {"restore": PATH, "from": COPY}     as the copy is
+    {"restore": PATH}                   as it was before the run, for whoever still has that
+    {"sql": STATEMENT, "at": DATABASE}  one statement on an SQLite database
+    {"command": [PROGRAM, ...]}         without a shell
+    {"manual": TEXT}                    by a human
+
+Whoever is killed half-way carries it out again, so statements and commands should bear that.
+"""
+
+import contextlib
+import os
+import shutil
+import stat
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, Final
+
+from tracegrade.errors import TracegradeError
+from tracegrade.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    import sqlite3
+
+KEYS: Final[Mapping[str, frozenset[str]]] = {
+    "delete": frozenset(),
+    "restore": frozenset({"from"}),
+    "sql": frozenset({"at"}),
+    "command": frozenset(),
+    "manual": frozenset(),
+}
+"""Kinds of undo, each with the other keys that it may have."""
+
+MAX_CHARS: Final = 4096
+"""Of a path, which is what Linux allows; of a word of a command, and of a text or statement."""
+
+MAX_WORDS: Final = 256
+"""Of a command."""
+
+MAX_SQL_SECS: Final = 60.0
+"""A statement that takes longer is taken back: a recovery must not hang on one."""
+
+SUFFIX: Final = ".tracegrade-undo"
+"""A restored file is written beside its place, then put there in one step."""
+
+
+class UndoFailed(TracegradeError):
+    """Something could not be undone."""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Where undos are carried out."""
+
+    place: Callable[[str], Path]
+    """Returns where the path of an undo stands; raises `UndoFailed` if it may not be touched."""
+    copy: Callable[[Mapping[str, Any]], Path]
+    """Returns what a `restore` is made from; raises `UndoFailed` if there is no such thing."""
+    run: Callable[[Sequence[str]], None]
+    """Runs a command; raises `UndoFailed` unless it ends with 0."""
+
+
+def kind_of(undo: Mapping[str, Any]) -> str:
+    """Return which kind a valid undo is."""
+    return next(kind for kind in KEYS if kind in undo)
+
+
+def undo_fault(undo: object) -> str | None:
+    """Return why a value is no undo; None if it is one. What it needs may still be missing."""
+    if not isinstance(undo, Mapping) or not undo:
+        return f"an undo is a mapping with one of: {', '.join(KEYS)}"
+    kinds = [kind for kind in KEYS if kind in undo]
+    if len(kinds) != 1:
+        hint = did_you_mean(str(next(iter(undo)))[:100], list(KEYS))
+        return f"an undo has exactly one of: {', '.join(KEYS)}" + (f"; {hint}" if hint else "")
+    unknown = [key for key in undo if key != kinds[0] and key not in KEYS[kinds[0]]]
+    if unknown:
+        return f"'{str(unknown[0])[:100]}' means nothing beside '{kinds[0]}'"
+    if kinds[0] == "sql" and "at" not in undo:
+        return "'sql' needs the database: 'at'"
+    return _value_fault(kinds[0], undo)
+
+
+def _value_fault(kind: str, undo: Mapping[str, Any]) -> str | None:
+    if kind == "command":
+        return _command_fault(undo[kind])
+    for key, value in undo.items():
+        if not _is_text(value):
+            return f"'{key}' has to be a text of 1 to {MAX_CHARS:,} characters"
+        if key not in ("sql", "manual") and PurePath(os.path.normpath(value)).name in ("", ".."):
+            return f"'{key}' names no file or folder: '{value}'"
+    return None
+
+
+def _command_fault(command: object) -> str | None:
+    if (
+        isinstance(command, (list, tuple))
+        and 0 < len(command) <= MAX_WORDS
+        and all(_is_text(word) for word in command)
+    ):
+        return None
+    return f"'command' has to be a list of 1 to {MAX_WORDS} texts: a program and its arguments"
+
+
+def _is_text(value: object) -> bool:
+    """Return whether a value is a text that paths, programs and JSON in UTF-8 can hold."""
+    if not isinstance(value, str) or not 0 < len(value) <= MAX_CHARS or "\0" in value:
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # half a character
+        return False
+    return True
+
+
+def perform(undo: Mapping[str, Any], ground: Ground) -> None:
+    """Carry out a valid undo.
+
+    Raises:
+        UndoFailed: It could not be done, or is `manual`.
+    """
+    import sqlite3  # noqa: PLC0415 - agents that undo nothing do without it
+
+    # A folder may be deeper than Python deletes; before 3.12 two statements are a warning.
+    failures = (OSError, ValueError, RecursionError, sqlite3.Error, sqlite3.Warning)
+    try:
+        _perform(undo, ground)
+    except failures as error:
+        msg = f"{kind_of(undo)}: {type(error).__name__}: {error}"
+        raise UndoFailed(msg) from error
+
+
+def _perform(undo: Mapping[str, Any], ground: Ground) -> None:
+    kind = kind_of(undo)
+    if kind == "delete":
+        delete(ground.place(undo["delete"]))
+    elif kind == "restore":
+        restore(ground.place(undo["restore"]), ground.copy(undo))
+    elif kind == "sql":
+        run_sql(ground.place(undo["at"]), undo["sql"])
+    elif kind == "command":
+        ground.run(undo["command"])
+    else:
+        msg = f"to be done by hand: {undo['manual']}"
+        raise UndoFailed(msg)
+
+
+def delete(path: Path) -> None:
+    """Delete a file, a link (not what it leads to) or a folder with all in it."""
+    try:
+        is_folder = stat.S_ISDIR(path.lstat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    if is_folder:
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+    sync_folder(path.parent)
+
+
+def restore(path: Path, copy: Path) -> None:
+    """Make `path` what `copy` is: a file, a link, or a folder without what is in it.
+
+    A file is replaced in one step, so whoever reads meanwhile finds the old or the new one.
+    """
+    mode = copy.lstat().st_mode
+    if stat.S_ISDIR(mode):
+        _restore_folder(path, copy)
+        return
+    if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
+        msg = f"'{copy}' is no file, folder or link"
+        raise UndoFailed(msg)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(path.name + SUFFIX)
+    delete(beside)
+    copy_file(copy, beside)
+    if path.is_dir() and not path.is_symlink():
+        delete(path)
+    beside.replace(path)
+    sync_folder(path.parent)
+
+
+def _restore_folder(path: Path, copy: Path) -> None:
+    if path.is_symlink() or not path.is_dir():
+        delete(path)
+        path.mkdir(parents=True)
+    shutil.copystat(copy, path)
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a file or link with its mode, times and owner; it is on the disk at the return."""
+    shutil.copy2(source, target, follow_symlinks=False)
+    seen = source.lstat()
+    with contextlib.suppress(PermissionError):  # only root may give files away
+        os.chown(target, seen.st_uid, seen.st_gid, follow_symlinks=False)
+    if stat.S_ISREG(seen.st_mode):
+        os.chmod(target, stat.S_IMODE(seen.st_mode))  # chown clears setuid
+        with target.open("rb") as written:
+            os.fsync(written.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """Write a folder's list of names to the disk."""
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def run_sql(database: Path, statement: str) -> None:
+    """Run one statement on an existing SQLite database; all of it counts, or nothing.
+
+    What would lead out of the database, or change how it is kept, is refused.
+    """
+    import sqlite3  # noqa: PLC0415 - agents that undo nothing do without it
+
+    for end in ("", "-journal", "-wal", "-shm"):
+        if database.with_name(database.name + end).is_symlink():
+            msg = f"'{database.name}{end}' is a link; name the database itself"
+            raise UndoFailed(msg)
+    con = sqlite3.connect(f"{database.absolute().as_uri()}?mode=rw", uri=True)
+    try:
+        with con:
+            con.execute("BEGIN IMMEDIATE")
+            _execute(con, statement)
+    finally:
+        con.close()
+
+
+def _execute(con: "sqlite3.Connection", statement: str) -> None:
+    ends = time.monotonic() + MAX_SQL_SECS
+    con.set_authorizer(_allowed)
+    con.set_progress_handler(lambda: time.monotonic() > ends, 10_000)
+    try:
+        con.execute(statement).fetchone()
+    finally:
+        con.set_authorizer(None)
+        con.set_progress_handler(None, 0)
+
+
+def _allowed(action: int, *_: str | None) -> int:
+    import sqlite3  # noqa: PLC0415 - as above
+
+    refused = (
+        sqlite3.SQLITE_ATTACH,
+        sqlite3.SQLITE_DETACH,
+        sqlite3.SQLITE_PRAGMA,
+        sqlite3.SQLITE_TRANSACTION,
+    )
+    return sqlite3.SQLITE_DENY if action in refused else sqlite3.SQLITE_OK
