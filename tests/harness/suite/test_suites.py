@@ -273,8 +273,8 @@ def test_a_wrong_agent_is_named(folder: Path, text: str, problem: str) -> None:
         ),
         (
             "files:\n  d/x:\n    from: fixtures/uploads\n    at: data",
-            "7: the name of environments.e.files.d/x has a '/', "
-            "which names of its objects have after it; write it without",
+            "7: the part's name 'd/x' has what names of objects have for marks (/ : , \\); "
+            "write it without",
         ),
         (
             "files:\n  a: {from: fixtures/uploads, at: x}\n"
