@@ -32,13 +32,16 @@ def matcher(glob: str) -> Callable[[str], bool]:
 
     `**` between slashes (or after the colon of an object's name) stands for any number of names,
     including none; `*` for anything within a name, `?` for one character of it, all else for
-    itself. Bytes that are not UTF-8 are one character, all the same. Takes time in proportion to
-    the length of the name, whatever glob and name are.
+    itself. The slash at the end of a folder's name need not be in the glob. Bytes that are not
+    UTF-8 are one character, all the same. Takes time in proportion to the length of the name,
+    whatever glob and name are.
     """
     pattern = re2.compile(_pattern(_whole(glob)), _options())
 
     def matches(name: str) -> bool:
-        return pattern.fullmatch(_whole(name)) is not None
+        whole = _whole(name)
+        found = pattern.fullmatch(whole) or (whole.endswith("/") and pattern.fullmatch(whole[:-1]))
+        return bool(found)
 
     return matches
 

@@ -6,6 +6,7 @@ verifiers ask is checked in `verifiers.py`.
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from tracegrade.suggestions import did_you_mean
 from tracegrade_harness.suite import model, paths
@@ -17,6 +18,9 @@ from tracegrade_scoring.tasks.load import Specification
 from tracegrade_scoring.tasks.shape import dotted
 from tracegrade_scoring.tasks.source import Path as Keys
 from tracegrade_scoring.tasks.source import Problem, SourceFile
+
+_MARKS: Final = "/ : , \\"
+"""Names of objects, such as `files:data/a.csv`, have these after the name of a part."""
 
 
 def check_suite(
@@ -111,8 +115,8 @@ def _check_environment(
     variables: dict[str, str] = {}
     for (kind, name), part in environment.parts.items():
         at = (*path, kind, name)
-        if "/" in name:
-            fact = f"the name of {dotted(at)} has a '/', which names of its objects have after it"
+        if not name.isprintable() or any(mark in name for mark in _MARKS.split()):
+            fact = f"the part's name {name!r} has what names of objects have for marks ({_MARKS})"
             yield source.problem(at, fact, "write it without")
         if part is None:
             continue

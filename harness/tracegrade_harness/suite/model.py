@@ -196,7 +196,7 @@ class SqliteVerifier(_Strict):
     sqlite: Name
     """The part."""
     query: Name
-    equals: Any
+    equals: Wanted
     """A value or rule for the only value of the only row; a list of lists for several."""
 
 

@@ -1,6 +1,6 @@
 """Verifies a folder of files: what it holds, what changed in it, what one of its files says."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -39,15 +39,24 @@ def verify_files(verifier: FilesVerifier, context: Context) -> Finding:
 
 def _only_changed(verifier: FilesVerifier, globs: list[str], context: Context) -> Finding:
     prefix = f"files:{verifier.files}/"
-    allowed = [matcher(glob) for glob in globs]
-    found = [
-        f"{shown(name)} was {what}"
+    matchers = [matcher(glob) for glob in globs]
+    changes = {
+        name: what
         for what in ("added", "changed", "removed")
-        for name in sorted(getattr(context, what))
+        for name in getattr(context, what)
         if name.startswith(prefix)
-        and not any(matches(name.removeprefix(prefix)) for matches in allowed)
-    ]
+    }
+    allowed = {
+        name for name in changes if any(matches(name.removeprefix(prefix)) for matches in matchers)
+    }
+    allowed |= _made_for(name for name in allowed if changes[name] == "added") & context.added
+    found = [f"{shown(name)} was {changes[name]}" for name in sorted(changes.keys() - allowed)]
     return Finding(not found, listed(found) if found else "nothing else changed")
+
+
+def _made_for(names: Iterable[str]) -> set[str]:
+    """Return the names of the folders that objects stand in."""
+    return {name[: i + 1] for name in names for i, mark in enumerate(name) if mark == "/"}
 
 
 def _expect(verifier: FilesVerifier, expect: str, at: str, context: Context) -> Finding:

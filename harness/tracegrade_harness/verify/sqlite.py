@@ -121,10 +121,11 @@ def _copy(root: Path, at: str) -> Iterator[Path]:
     """Copy a database and what belongs to it, from where no link leads."""
     with TemporaryDirectory(prefix="tracegrade-verify-", ignore_cleanup_errors=True) as folder:
         file = Path(folder, "database")
-        copies.copy_file(root, at, file)
-        for suffix in _WITH_IT:
-            if tree.found(f"{root / at}{suffix}").kind == "file":
-                copies.copy_file(root, at + suffix, file.with_name(file.name + suffix))
+        for suffix in ("", *_WITH_IT):
+            if not suffix or tree.found(f"{root / at}{suffix}").kind == "file":
+                copy = file.with_name(file.name + suffix)
+                copies.copy_file(root, at + suffix, copy)
+                copy.chmod(0o600)  # a journal is rolled back in the copy, whatever the original is
         _refuse_super_journal(file.with_name(f"{file.name}-journal"))
         yield file
 

@@ -17,6 +17,8 @@ STANDS_FOR = [
     ("a*\udcff", ["a\udcff", "ab\udcff"], ["a"]),
     ("files:**/*.lock", ["files:a.lock", "files:data/a/b.lock"], ["sqlite:a/b.lock"]),
     ("files:data/**/*.lock", ["files:data/b.lock", "files:data/a/b.lock"], ["files:data.lock"]),
+    ("a/*", ["a/", "a/b", "a/b/"], ["a", "a/b/c"]),
+    ("a/", ["a/"], ["a"]),
     ("[a].{b}", ["[a].{b}"], ["a.b", "[a]x{b}"]),
 ]
 

@@ -140,6 +140,17 @@ def test_only_what_may_change_did(tmp_path: Path) -> None:
     )
 
 
+def test_folders_that_were_made_for_what_may_change_may_be_made(tmp_path: Path) -> None:
+    """They need no glob of their own, unless they were there before or stay empty."""
+    added = {"files:data/new/", "files:data/new/x/", "files:data/new/x/a.csv", "files:data/empty/"}
+    env = context(tmp_path, added=added, changed={"files:data/"})
+
+    assert said(env, files="data", only_changed=["new/x/*.csv"]) == (
+        "fail",
+        "files:data/ was changed; files:data/empty/ was added",
+    )
+
+
 def test_what_should_not_have_changed_is_named(tmp_path: Path) -> None:
     """With how it changed."""
     env = context(

@@ -1,0 +1,230 @@
+"""Agents, parts of environments and verifiers are checked beyond their shape."""
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from tests.harness.suite.build import found, loaded, with_agent, with_environment, with_verifier
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            with_agent("command: [run, '{relase}']"),
+            "5: agents.a.command[1] names {relase}, which stands for nothing; "
+            "did you mean 'release'?",
+        ),
+        (
+            with_agent("command:\n- run\nrecover:\n- run\n- '{suite}'"),
+            "9: agents.a.recover[1] names {suite}, which stands for nothing; "
+            "known: {release}, {task}, {trial}, {seed}, {python}",
+        ),
+        (
+            with_agent("command: [run, '{release}']"),
+            "5: agents.a.command names {release}, but the agent has none; give it a release",
+        ),
+        (
+            with_agent("command: [run]\nenvironment:\n  pass: [TZ]\n  set:\n    TZ: UTC"),
+            "9: variable 'TZ' is passed and set in agents.a.environment; remove one",
+        ),
+        (
+            with_agent("command: [run]\nrecords:\n- journal: /data/x"),
+            "7: agents.a.records[0].journal '/data/x' is absolute; "
+            "give it relative to the folder in which the agent is run",
+        ),
+        (
+            with_agent(
+                "command: [run]\nrecords:\n- manifest: ../x\n  items: $.a[*]\n  object: x\n"
+                "  undo: {delete: x}"
+            ),
+            "7: agents.a.records[0].manifest '../x' has '..' in it; write it without",
+        ),
+        (
+            with_agent(
+                "command: [run]\nrecords:\n- manifest: x\n  items: $.a[*]\n  object: x\n"
+                "  undo: {delete: x}"
+            ),
+            "8: '$.a[*]' is not a JSON path to one list: it has a wildcard; write it like $.files",
+        ),
+        (
+            with_agent("command: [run]\nrecords:\n- runbook: fixtures"),
+            "7: agents.a.records[0].runbook 'fixtures' is not a file; give a file",
+        ),
+    ],
+)
+def test_a_wrong_agent_is_named(folder: Path, text: str, problem: str) -> None:
+    """Its commands, variables and records are judged."""
+    assert found(folder, text)[:1] == [problem]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            "files:\n  data:\n    from: ../secret\n    at: data",
+            "8: environments.e.files.data.from '../secret' leads out of the suite's folder; "
+            "move it there, or give an absolute path",
+        ),
+        (
+            "files:\n  data:\n    from: fixtures/ledger.sql\n    at: data",
+            "8: environments.e.files.data.from 'fixtures/ledger.sql' is not a folder; "
+            "give a folder",
+        ),
+        (
+            "sqlite:\n  l:\n    from: fixtures/uploads\n    at: l",
+            "8: environments.e.sqlite.l.from 'fixtures/uploads' is not a file; give a file",
+        ),
+        (
+            "sqlite:\n  l:\n    from: fixtures/ledger.sql\n    at: .",
+            "9: environments.e.sqlite.l.at is the environment's own folder; "
+            "give the name of a file",
+        ),
+        (
+            "files:\n  data:\n    from: fixtures/uploads\n    at: /data",
+            "9: environments.e.files.data.at '/data' is absolute; "
+            "give it relative to the folder in which the agent is run",
+        ),
+        (
+            "files:\n  d/x:\n    from: fixtures/uploads\n    at: data",
+            "7: the part's name 'd/x' has what names of objects have for marks (/ : , \\); "
+            "write it without",
+        ),
+        (
+            "files:\n  a: {from: fixtures/uploads, at: x}\n"
+            "  b: {from: fixtures/uploads, at: ./x/y}",
+            "8: environments.e.files.b and environments.e.files.a stand in each other's place; "
+            "move one: only a database may stand inside a folder of files",
+        ),
+        (
+            "files:\n  a: {from: fixtures/uploads, at: x/l.db}\n"
+            "sqlite:\n  l: {from: fixtures/ledger.sql, at: x/l.db}",
+            "9: environments.e.sqlite.l and environments.e.files.a stand in each other's place; "
+            "move one: only a database may stand inside a folder of files",
+        ),
+        (
+            "files:\n  a: {from: fixtures/uploads, at: x, path_as: X}\n"
+            "sqlite:\n  l: {from: fixtures/ledger.sql, at: x/l.db, path_as: X}",
+            "9: environments.e.sqlite.l and environments.e.files.a have the same path_as; "
+            "give each a variable of its own",
+        ),
+        (
+            "locks:\n- data/x.lock",
+            "7: environments.e.locks[0] 'data/x.lock' is the name of no object; "
+            "start it with a part, like files:*/data/x.lock",
+        ),
+    ],
+)
+def test_a_wrong_part_is_named(folder: Path, text: str, problem: str) -> None:
+    """Sources exist beside the suite; places are inside the environment and apart."""
+    assert found(folder, with_environment(text)) == [problem]
+
+
+def test_a_source_that_is_missing_is_named_with_its_place(folder: Path) -> None:
+    """Where it was looked for may not be where it was put."""
+    problems = found(folder, with_environment("files:\n  d: {from: lost, at: data}"))
+
+    assert problems == [
+        "7: environments.e.files.d.from 'lost' does not exist; "
+        f"expected the folder '{folder / 'lost'}'"
+    ]
+
+
+def test_an_absolute_source_is_taken_as_it_is(folder: Path) -> None:
+    """Who writes an absolute path means a folder that is not part of the suite."""
+    text = f"files:\n  d: {{from: {folder.parent}, at: data}}"
+
+    assert found(folder, with_environment(text)) == []
+
+
+def test_parts_side_by_side_and_a_database_in_a_folder_are_apart(folder: Path) -> None:
+    """Names that only begin alike are different places."""
+    text = """\
+    files:
+      a: {from: fixtures/uploads, at: data}
+      b: {from: fixtures/uploads, at: data2}
+    sqlite:
+      l: {from: fixtures/ledger.sql, at: data/l.db}
+      m: {from: fixtures/ledger.sql, at: data/l.db2}
+    """
+
+    assert found(folder, with_environment(dedent(text))) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            "files: dta\npath: x",
+            "16: cases.c.verify[0].files: the environment has no files 'dta'; "
+            "did you mean 'data'?",
+        ),
+        (
+            "files: ledger\npath: x",
+            "16: cases.c.verify[0].files: the environment has no files 'ledger'; "
+            "it is of kind 'sqlite'",
+        ),
+        (
+            "files: data\npath: ../x",
+            "17: cases.c.verify[0].path '../x' has '..' in it; "
+            "give it relative to the part, without '..'",
+        ),
+        (
+            "files: data\npath: x\njson:\n  $.a[*]: 1",
+            "19: '$.a[*]' is not a JSON path to one value: it has a wildcard; "
+            "write it like $.order.state or $.orders[0].state",
+        ),
+        (
+            "files: data\npath: x\njson:\n  $.a: {about: x, within: 0}",
+            "19: cases.c.verify[0].json.$.a: about is 'x'; it should be a number",
+        ),
+        (
+            "files: data\npath: x\ntext: {matches: '('}",
+            "18: cases.c.verify[0].text: matches is not an RE2 pattern: missing ): (; "
+            "correct it (RE2 has no look-around or back-references)",
+        ),
+        (
+            "files: data\npath: x\ntext: {input: NAME}",
+            "18: cases.c.verify[0].text: nothing binds 'NAME' in a suite; give the value itself",
+        ),
+        (
+            "files: data\nexpect: fixtures/exected",
+            "17: cases.c.verify[0].expect 'fixtures/exected' does not exist; "
+            "expected the folder 'FOLDER/fixtures/exected'",
+        ),
+        (
+            "sqlite: ledger\nquery: SELECT 1\nequals: [1]",
+            "18: cases.c.verify[0].equals is a list with what is no list in it; "
+            "write a list of rows, each a list of its values",
+        ),
+        (
+            "sqlite: ledger\nquery: SELECT 1\nequals:\n- [1]\n- - {any_of: []}",
+            "20: cases.c.verify[0].equals[1][0]: any_of is []; "
+            "it should be a list of at least one value",
+        ),
+        (
+            "command: [check, '{task}']",
+            "16: cases.c.verify[0].command[1] names {task}, which stands for nothing; "
+            "known: {suite}, {python}",
+        ),
+        (
+            "command: [./check]",
+            "16: cases.c.verify[0].command[0] './check' is a program of the environment, "
+            "which agents write; write {suite}/check",
+        ),
+    ],
+)
+def test_a_wrong_verifier_is_named(folder: Path, text: str, problem: str) -> None:
+    """Parts, paths and values that it names are judged as they stand."""
+    problems = found(folder, with_verifier(text))
+
+    assert problems == [problem.replace("FOLDER", str(folder))]
+
+
+def test_a_file_beside_the_suite_that_a_command_does_not_mean_is_noted(folder: Path) -> None:
+    """Without `{suite}` the agent would write its own verifier."""
+    suite = loaded(folder, with_verifier("command: ['{python}', checks/verify.py]"))
+
+    assert [problem.line for problem in suite.problems] == [16]
+    assert "write {suite}/checks/verify.py" in str(suite.problems[0])
+    assert suite.errors == []
