@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from tests.waiting import PATIENCE_SECS
+
 from tracegrade_harness.doors.gate import Event, Gate
 from tracegrade_harness.doors.messages import Answering, ToolReturned
 from tracegrade_harness.sandbox.plain import Plain

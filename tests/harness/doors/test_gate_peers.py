@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from tests.harness.doors.agents import soon
+
 from tracegrade_harness.doors.gate import MAX_MESSAGE_BYTES, MAX_PEERS, Event, Gate
 from tracegrade_harness.doors.messages import Hello, Left, ToolReturned
 from tracegrade_harness.errors import SandboxFailed
