@@ -1,9 +1,9 @@
 """Bubblewrap: the agent in namespaces of its own, which fall as one.
 
-It sees this machine's files, and writes only to the trial's folder and to a `/tmp` of its own; it
-sees no other processes and no sockets of services, and has no capabilities. Not yet kept from it: the network, which it
-shares so that it finds the collector, and files of this user to read, keys in home folders
-included.
+It sees this machine's files, and writes only to the trial's folder and to a `/tmp` of its own. It
+sees no other processes and no sockets of services, and has no capabilities. Not yet kept from it:
+the network, which it shares so that it finds the collector, and files that this user may read,
+keys in home folders included.
 """
 
 import contextlib
