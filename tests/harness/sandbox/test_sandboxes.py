@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.citations import ROOT
 from tests.harness.sandbox.programs import DAEMON, HOLD, TREE, TREE_SIZE, Alive, program
 from tests.waiting import PATIENCE_SECS, wait_until
 
@@ -103,8 +104,9 @@ def test_what_a_killed_harness_ran_ends(sandbox: Sandbox, tmp_path: Path) -> Non
     """Nobody is there to end it, so it ends by itself."""
     with Alive(tmp_path) as alive:
         command = [sys.executable, "-c", HARNESS, sandbox.name, str(tmp_path)]
-        with subprocess.Popen(command) as harness:
-            wait_until(lambda: alive.ready() == TREE_SIZE)
+        with subprocess.Popen(command, cwd=ROOT) as harness:
+            wait_until(lambda: alive.ready() == TREE_SIZE or harness.poll() is not None)
+            assert harness.poll() is None
             harness.kill()
 
         wait_until(lambda: not alive.is_anyone())
