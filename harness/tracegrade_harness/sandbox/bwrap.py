@@ -60,19 +60,20 @@ class Bubblewrap:
         """
         told, telling = os.pipe()
         namespace = _Namespace()
-        try:
-            launch = Launch(
-                [*_command(program), "--info-fd", str(telling), "--"], "alone", [telling]
-            )
-            running = start_supervised(program, launch, namespace.end)
-        except BaseException:
-            os.close(told)
-            raise
-        finally:
-            os.close(telling)
         with open(told) as info:
-            running.holder = json.load(info)["child-pid"]
-        namespace.open(running)
+            try:
+                before = [*_command(program), "--info-fd", str(telling), "--"]
+                launch = Launch(before, "alone", [telling])
+                running = start_supervised(program, launch, namespace.end)
+            finally:
+                os.close(telling)
+            try:
+                running.holder = json.load(info)["child-pid"]
+                namespace.open(running)
+            except (ValueError, LookupError, OSError) as error:
+                running.give_up()
+                msg = f"bwrap says nothing of its namespace: {error!r}; update bubblewrap"
+                raise SandboxFailed(msg) from error
         return running
 
 
