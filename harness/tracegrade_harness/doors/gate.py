@@ -133,9 +133,9 @@ class Gate:
                 return message
             if message is not None and not isinstance(message, Flushed):
                 self._later.append(Event(event.peer, message))
-        self._later.append(
-            Event(event.peer, self._dismiss(event.peer, "talks instead of flushing"))
-        )
+        if event.peer in self._peers:
+            left = self._dismiss(event.peer, "talks instead of flushing")
+            self._later.append(Event(event.peer, left))
         return None
 
     def close(self) -> None:
