@@ -39,6 +39,8 @@ from tracegrade_harness.errors import SandboxFailed
 MAX_MESSAGE_BYTES: Final = 131_072
 MAX_PEERS: Final = 64
 """Processes at a gate at one time."""
+MAX_BEFORE_FLUSHED: Final = 100
+"""Messages of a process that is to flush; it waits, so only a signal handler could say more."""
 VARIABLE: Final = "TRACEGRADE_GATE"
 
 
@@ -122,13 +124,18 @@ class Gate:
             What it says about it; None if it said nothing in time, or has left.
         """
         deadline = time.monotonic() + timeout_secs
-        self._answer(event, "flush")
-        while event.peer in self._peers and self._is_readable(event.peer, deadline):
+        asked = self._answer(event, "flush")
+        for _ in range(MAX_BEFORE_FLUSHED):
+            if event.peer not in self._peers or not self._is_readable(event.peer, deadline):
+                return None
             message = self._receive(event.peer)
-            if isinstance(message, Flushed):
+            if isinstance(message, Flushed) and message.ask == asked:
                 return message
-            if message is not None:
+            if message is not None and not isinstance(message, Flushed):
                 self._later.append(Event(event.peer, message))
+        if event.peer in self._peers:
+            left = self._dismiss(event.peer, "talks instead of flushing")
+            self._later.append(Event(event.peer, left))
         return None
 
     def close(self) -> None:
@@ -195,19 +202,16 @@ class Gate:
             return f"protocol {message.protocol}; this harness speaks {PROTOCOL}"
         return None
 
-    def _answer(self, event: Event, answer: str) -> None:
+    def _answer(self, event: Event, answer: str) -> int:
+        """Send an answer, and return the number of what it answers."""
         if not isinstance(event.message, ToolReturned | Answering):
             msg = f"'{event.message}' waits for no answer"
             raise TypeError(msg)
         connection = self._peers.get(event.peer)
-        if connection is None:
-            return
         text = json.dumps({"type": answer, "ask": event.message.ask}).encode()
-        try:
-            connection.send(text, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
-        except OSError:  # it has left, which reading will tell, or never reads
-            with contextlib.suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
+        if connection is not None:
+            _send_or_cut(connection, text)
+        return event.message.ask
 
     def _is_readable(self, peer: int, deadline: float) -> bool:
         with selectors.DefaultSelector() as selector:
@@ -223,6 +227,15 @@ class Gate:
         self._selector.unregister(connection)
         connection.close()
         self._greeted.discard(peer)
+
+
+def _send_or_cut(connection: socket.socket, text: bytes) -> None:
+    """Send without waiting; one who never reads is cut off, which reading will tell."""
+    try:
+        connection.send(text, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
+    except OSError:
+        with contextlib.suppress(OSError):
+            connection.shutdown(socket.SHUT_RDWR)
 
 
 def _listen(address: str) -> socket.socket:

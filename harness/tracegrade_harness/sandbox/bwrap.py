@@ -1,9 +1,9 @@
 """Bubblewrap: the agent in namespaces of its own, which fall as one.
 
-It sees this machine's files, and writes only to the trial's folder and to a `/tmp` of its own; it
-sees no other processes, and has no capabilities. Not yet kept from it: the network, which it
-shares so that it finds the collector, and files of this user to read, keys in home folders
-included.
+It sees this machine's files, and writes only to the trial's folder and to a `/tmp` of its own. It
+sees no other processes and no sockets of services, and has no capabilities. Not yet kept from it:
+the network, which it shares so that it finds the collector, and files that this user may read,
+keys in home folders included.
 """
 
 import contextlib
@@ -29,7 +29,12 @@ NAMESPACES: Final = (
     *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
     *("--die-with-parent", "--new-session", "--cap-drop", "ALL"),
     *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"),  # noqa: S108
+    *("--tmpfs", "/run"),  # sockets of the machine's services, Docker's for one
 )
+KERNEL: Final = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus")
+"""Switches of the kernel, which the superuser turns even without capabilities."""
+RESOLVER: Final = "/etc/resolv.conf"
+"""Often a link to a file in `/run`."""
 
 
 class Bubblewrap:
@@ -55,26 +60,29 @@ class Bubblewrap:
         """
         told, telling = os.pipe()
         namespace = _Namespace()
-        try:
-            launch = Launch(
-                [*_command(program), "--info-fd", str(telling), "--"], ["alone"], [telling]
-            )
-            running = start_supervised(program, launch, namespace.end)
-        except BaseException:
-            os.close(told)
-            raise
-        finally:
-            os.close(telling)
         with open(told) as info:
-            running.holder = json.load(info)["child-pid"]
-        namespace.open(running)
+            try:
+                before = [*_command(program), "--info-fd", str(telling), "--"]
+                launch = Launch(before, "alone", [telling])
+                running = start_supervised(program, launch, namespace.end)
+            finally:
+                os.close(telling)
+            try:
+                running.holder = json.load(info)["child-pid"]
+                namespace.open(running)
+            except (ValueError, LookupError, OSError) as error:
+                running.give_up()
+                msg = f"bwrap says nothing of its namespace: {error!r}; update bubblewrap"
+                raise SandboxFailed(msg) from error
         return running
 
 
 def _command(program: Program) -> list[str]:
     binds: list[str] = []
-    for path in (SUPERVISOR, *(path.resolve() for path in program.visible)):
-        binds += ["--ro-bind", str(path), str(path)]
+    for path in (*KERNEL, os.path.realpath(RESOLVER)):
+        binds += ["--ro-bind-try", path, path]
+    for path in (str(SUPERVISOR), *(str(path.resolve()) for path in program.visible)):
+        binds += ["--ro-bind", path, path]
     root = str(program.root.resolve())
     return [
         shutil.which("bwrap") or "bwrap",

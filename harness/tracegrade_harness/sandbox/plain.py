@@ -8,12 +8,16 @@ the supervisor, which is then an error of the trial.
 import contextlib
 import socket
 import subprocess
+from pathlib import Path
+from typing import Final
 
 import psutil
 
 from tracegrade_harness.errors import SandboxFailed
 from tracegrade_harness.sandbox.processes import KILL_SECS, Launch, Running, start_supervised
 from tracegrade_harness.sandbox.program import Program
+
+PSUTIL_FOLDER: Final = Path(psutil.__file__).parents[1]
 
 
 class Plain:
@@ -31,7 +35,7 @@ class Plain:
         Raises:
             SandboxFailed: It cannot be started.
         """
-        return start_supervised(program, Launch([], [], []), _end_all)
+        return start_supervised(program, Launch([], str(PSUTIL_FOLDER), []), _end_all)
 
 
 def _end_all(running: Running) -> None:

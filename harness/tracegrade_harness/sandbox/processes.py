@@ -32,7 +32,7 @@ class Launch(NamedTuple):
 
     before: Sequence[str]
     """The command that starts it, where it is not started at once."""
-    after: Sequence[str]
+    mode: str
     """What it is told beside its socket."""
     fds: Sequence[int]
     """File descriptors for `before`."""
@@ -180,7 +180,7 @@ def start_supervised(
 
 
 def _start_supervisor(program: Program, launch: Launch, control: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-I", str(SUPERVISOR), str(control), *launch.after]
+    command = [sys.executable, "-I", "-S", str(SUPERVISOR), str(control), launch.mode]
     try:
         with program.stdout.open("ab") as stdout, program.stderr.open("ab") as stderr:
             return subprocess.Popen(  # noqa: S603 - what the suite says, held by the supervisor

@@ -6,7 +6,7 @@ parent has ended become children of this one, daemons too. With `alone`, it is t
 a PID namespace, which the kernel empties when it ends; otherwise it kills one by one what is
 there. On other systems than Linux, a process whose parent has ended is not found.
 
-Standard library only but for psutil, which is not needed where it is `alone`.
+Its arguments are the socket's file descriptor, and `alone` or the folder that psutil stands in.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
 def main() -> int:
     """Run the program that the socket tells, until the socket is closed."""
     control = socket.socket(fileno=int(sys.argv[1]))
-    alone = sys.argv[2:] == ["alone"]
+    alone = sys.argv[2] == "alone"
     woken = _wake_by_children()
     _set_option(_PR_SET_CHILD_SUBREAPER, 1)
     _set_option(_PR_SET_DUMPABLE, 0)  # the agent must not trace it
@@ -44,7 +44,7 @@ def main() -> int:
         return 0
     _tell(control, {"started": agent})
     _watch(control, woken, agent)
-    return 0 if alone or _sweep() else SURVIVORS
+    return 0 if alone or _sweep(sys.argv[2]) else SURVIVORS
 
 
 def _wake_by_children() -> socket.socket:
@@ -100,8 +100,9 @@ def _bury() -> list[tuple[int, int]]:
     return buried
 
 
-def _sweep() -> bool:
+def _sweep(psutil_folder: str) -> bool:
     """Kill all descendants; return whether none is left."""
+    sys.path.append(psutil_folder)
     import psutil  # noqa: PLC0415 - after the start, and only where there is no namespace
 
     deadline = time.monotonic() + SWEEP_SECS

@@ -18,6 +18,7 @@ MAX_MESSAGE_BYTES: Final = 131_072
 """Longer messages are not sent; a socket's buffer takes 200 KiB by default."""
 GATE_LOST: Final = 75
 """Exit code, `EX_TEMPFAIL` of sysexits.h."""
+_JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 class Flush(NamedTuple):
@@ -47,7 +48,7 @@ class Channel:
 
     def tell(self, message: Mapping[str, object]) -> None:
         """Send a message, in the order of calls."""
-        text = json.dumps(message, ensure_ascii=False, separators=(",", ":"), default=str)
+        text = _JSON.encode(message)
         with self.lock:
             try:
                 self._socket.send(text.encode(errors="replace"), socket.MSG_NOSIGNAL)

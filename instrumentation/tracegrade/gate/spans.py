@@ -20,6 +20,7 @@ MAX_TEXT_CHARS: Final = 16_384
 MAX_ATTRIBUTES_CHARS: Final = 20_000
 """Of all attributes of a run's span together."""
 MAX_NAME_CHARS: Final = 1000
+_CANONICAL: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 class SpanKind(Enum):
@@ -166,9 +167,7 @@ def _count(value: object) -> int | None:
 def _canonical(text: str) -> str:
     """Return JSON with sorted keys and without blanks; any other text as it is."""
     try:
-        return json.dumps(
-            json.loads(text), ensure_ascii=False, sort_keys=True, separators=(",", ":")
-        )
+        return _CANONICAL.encode(json.loads(text))
     except (ValueError, RecursionError):
         return text
 

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from tests.waiting import PATIENCE_SECS
+
 from tracegrade_harness.doors.gate import Event, Gate
 from tracegrade_harness.doors.messages import Answering, ToolReturned
 from tracegrade_harness.sandbox.plain import Plain
@@ -71,7 +72,9 @@ def start(gate: Gate, folder: Path, agent: str, *command: str, **environment: st
     """Start an agent, by Python or by a command that takes its file."""
     (folder / "agent.py").write_text(agent)
     words = [*(command or [sys.executable]), "agent.py"]
-    exports = {"OTEL_TRACES_EXPORTER": "none", **environment}
+    # From Python 3.12 on, a fork beside the exporter's thread is warned of.
+    quiet = {"PYTHONWARNINGS": "ignore::DeprecationWarning"}
+    exports = {"OTEL_TRACES_EXPORTER": "none", **quiet, **environment}
     variables = {**os.environ, **gate.variables, **exports}
     output = folder / "stdout", folder / "stderr"
     return Plain().start(Program(words, folder, folder, variables, *output))

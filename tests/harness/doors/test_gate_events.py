@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from tests.harness.doors.agents import LANGCHAIN, OPENINFERENCE, OURS, let_all_go, start
+
 from tracegrade_harness.doors.gate import Event, Gate
 from tracegrade_harness.doors.messages import Left
 
@@ -146,8 +146,9 @@ kind = "openinference.span.kind"
 with start("agent", attributes={kind: "AGENT"}):
     with start("search", attributes={kind: "TOOL"}):
         search()
-    with start("ask_expert", attributes={kind: "TOOL"}), start("expert", attributes={kind: "AGENT"}):
-        search()
+    with start("ask_expert", attributes={kind: "TOOL"}):
+        with start("expert", attributes={kind: "AGENT"}):
+            search()
 """
 
 

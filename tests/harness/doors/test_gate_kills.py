@@ -6,9 +6,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-
 from tests.harness.doors.agents import OURS, soon, start
 from tests.instrumentation.conftest import Received, collector
+
 from tracegrade_harness.doors.gate import Event, Gate
 from tracegrade_harness.doors.messages import Answering, Hello, Left, RunStarted, ToolReturned
 
@@ -179,7 +179,10 @@ def test_an_agent_whose_gate_is_lost_ends(tmp_path: Path, asked: str) -> None:
 
 def test_a_process_that_ends_has_left(tmp_path: Path) -> None:
     """By itself, so there is no reason."""
-    with Gate(tmp_path) as gate, start(gate, tmp_path, "import tracegrade; tracegrade.init()") as r:
+    with (
+        Gate(tmp_path) as gate,
+        start(gate, tmp_path, "import tracegrade; tracegrade.init()") as r,
+    ):
         events = list(gate.events(soon(), r))
 
     assert [type(event.message) for event in events] == [Hello, Left]

@@ -7,9 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from tests.harness.doors.agents import soon
-from tracegrade_harness.doors.gate import MAX_MESSAGE_BYTES, MAX_PEERS, Event, Gate
+from tests.waiting import PATIENCE_SECS
+
+from tracegrade_harness.doors.gate import (
+    MAX_BEFORE_FLUSHED,
+    MAX_MESSAGE_BYTES,
+    MAX_PEERS,
+    Event,
+    Gate,
+)
 from tracegrade_harness.doors.messages import Hello, Left, ToolReturned
 from tracegrade_harness.errors import SandboxFailed
 
@@ -119,6 +126,21 @@ def test_a_peer_that_never_reads_is_cut_off(gate: Gate) -> None:
         deaf.setblocking(False)
         while deaf.recv(100):
             pass
+
+
+def test_a_peer_that_talks_instead_of_flushing_is_cut_off(gate: Gate) -> None:
+    """What it says meanwhile is not kept without end; a wrong `flushed` is no answer."""
+    flushed = b'{"type":"flushed","ask":7,"complete":true,"lost":0}'
+    used = b'{"type":"usage","model":null,"input_tokens":1,"output_tokens":1}'
+    with come(gate, HELLO, TOOL) as chatty:
+        _, call = take(gate, 2)
+        chatty.send(flushed)
+        for _ in range(MAX_BEFORE_FLUSHED - 1):
+            chatty.send(used)
+
+        assert gate.flush(call, PATIENCE_SECS) is None
+        *_, left = take(gate, MAX_BEFORE_FLUSHED)
+        assert left.message == Left("talks instead of flushing")
 
 
 def test_answering_one_who_has_left_is_no_error(gate: Gate) -> None:

@@ -1,0 +1,102 @@
+"""What bubblewrap keeps an agent from."""
+
+import os
+from pathlib import Path
+
+from tests.harness.doors.agents import OURS, soon
+from tests.harness.sandbox.programs import program
+from tests.waiting import PATIENCE_SECS
+
+from tracegrade_harness.doors.gate import Gate
+from tracegrade_harness.doors.messages import ToolReturned
+from tracegrade_harness.sandbox.bwrap import Bubblewrap
+from tracegrade_harness.sandbox.program import Program
+
+
+def output(bwrap: Bubblewrap, told: Program) -> str:
+    """Return what a program prints."""
+    with bwrap.start(told) as running:
+        running.wait(PATIENCE_SECS)
+    return told.stdout.read_text() + told.stderr.read_text()
+
+
+def test_only_the_trials_folder_is_written_to(bwrap: Bubblewrap, tmp_path: Path) -> None:
+    """`/tmp` is its own, and empty but for what it was given; links lead nowhere else."""
+    root, other = tmp_path / "root", tmp_path / "other"
+    root.mkdir()
+    other.mkdir()
+    (root / "link").symlink_to("/etc")
+    code = f"""
+import glob
+kernel = glob.glob("/proc/sys/vm/swap*") + ["/proc/sys/kernel/core_pattern"]
+for path in ["inside", "/tmp/own", "link/x", "/etc/x", "/x", "{other}/x", *kernel]:
+    try:
+        open(path, "w").close()
+        print("wrote", path)
+    except OSError as error:
+        print(error.strerror)
+"""
+    printed = output(bwrap, program(root, code))
+
+    wrote, own, *refused = printed.splitlines()
+    assert (wrote, own) == ("wrote inside", "wrote /tmp/own")
+    assert len(refused) == 6
+    assert not [line for line in refused if "wrote" in line], refused
+    assert not Path("/tmp/own").exists()  # noqa: S108
+    assert sorted(path.name for path in root.iterdir()) == ["inside", "link", "stderr", "stdout"]
+
+
+def test_other_processes_are_out_of_sight(bwrap: Bubblewrap, tmp_path: Path) -> None:
+    """It sees its supervisor, which it cannot kill or trace, and itself."""
+    code = """
+import os, signal
+print(sorted(int(name) for name in os.listdir("/proc") if name.isdigit()) == [1, os.getpid()])
+os.kill(1, signal.SIGKILL)
+os.kill(1, signal.SIGSTOP)
+for path in ["/proc/1/environ", "/proc/1/mem"]:
+    try:
+        print(open(path).read())
+    except PermissionError:
+        print("refused")
+"""
+    printed = output(bwrap, program(tmp_path, code))
+
+    assert printed == "True\nrefused\nrefused\n"
+
+
+def test_what_is_to_be_visible_can_be_read_and_not_written(
+    bwrap: Bubblewrap, tmp_path: Path
+) -> None:
+    """Such as the folder of a gate."""
+    root, shown = tmp_path / "root", tmp_path / "shown"
+    root.mkdir()
+    shown.mkdir()
+    (shown / "text").write_text("shown")
+    code = f"print(open('{shown}/text').read()); open('{shown}/text', 'w')"
+    printed = output(bwrap, program(root, code, visible=[shown]))
+
+    assert printed.startswith("shown\n")
+    assert "Read-only file system" in printed
+
+
+def test_an_agent_in_the_sandbox_is_killed_at_its_gate(bwrap: Bubblewrap, tmp_path: Path) -> None:
+    """At its second call of three."""
+    root, door = tmp_path / "root", tmp_path / "door"
+    root.mkdir()
+    door.mkdir()
+    with Gate(door) as gate:
+        told = program(root, OURS, visible=[door])
+        variables = {**os.environ, **gate.variables, "OTEL_TRACES_EXPORTER": "none"}
+        told = Program(
+            told.command, root, root, variables, told.stdout, told.stderr, visible=[door]
+        )
+        with bwrap.start(told) as running:
+            for event in gate.events(soon(), running):
+                match event.message:
+                    case ToolReturned(n=2):
+                        gate.flush(event, PATIENCE_SECS)
+                        running.kill()
+                    case ToolReturned():
+                        gate.go(event)
+
+    assert (root / "calls").read_text() == "a\nb\n"

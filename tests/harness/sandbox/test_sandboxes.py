@@ -1,0 +1,164 @@
+"""What any sandbox does: a program runs as told, and ends with all that it started."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.citations import ROOT
+from tests.harness.sandbox.programs import DAEMON, HOLD, TREE, TREE_SIZE, Alive, program
+from tests.waiting import PATIENCE_SECS, wait_until
+
+from tracegrade_harness.errors import SandboxFailed
+from tracegrade_harness.sandbox.choice import Sandbox, available
+from tracegrade_harness.sandbox.plain import Plain
+from tracegrade_harness.sandbox.program import ProcessLimits, Program
+
+
+def run(sandbox: Sandbox, told: Program) -> int | None:
+    """Return how a program ends."""
+    with sandbox.start(told) as running:
+        return running.wait(PATIENCE_SECS)
+
+
+def test_a_program_runs_as_told(sandbox: Sandbox, tmp_path: Path) -> None:
+    """Folder, variables and output are as given; its exit code comes back."""
+    code = (
+        "import os, sys\n"
+        "environment = {k: v for k, v in os.environ.items() if k not in ('PATH', 'LC_CTYPE')}\n"
+        "print(os.getcwd(), environment, sys.stdin.read() == '')\n"
+        "print('fault', file=sys.stderr)\n"
+        "sys.exit(7)\n"
+    )
+
+    assert run(sandbox, program(tmp_path, code)) == 7
+    expected = f"{tmp_path} {{'GREETING': 'grüß\\n'}} True\n"
+    assert (tmp_path / "stdout").read_text() == expected
+    assert (tmp_path / "stderr").read_text() == "fault\n"
+
+
+def test_a_signal_is_told(sandbox: Sandbox, tmp_path: Path) -> None:
+    """As a negative number."""
+    told = program(tmp_path, "import os; os.kill(os.getpid(), 11)")
+
+    assert run(sandbox, told) == -signal.SIGSEGV
+
+
+def test_a_kill_ends_daemons_and_sessions_of_their_own(sandbox: Sandbox, tmp_path: Path) -> None:
+    """By the time it returns, none is left."""
+    with Alive(tmp_path) as alive, sandbox.start(program(tmp_path, TREE)) as running:
+        wait_until(lambda: alive.ready() == TREE_SIZE)
+        waited = running.wait(0)
+        running.kill()
+        anyone = alive.is_anyone()
+        running.kill()
+
+        assert (waited, anyone) == (None, False)
+        assert running.wait() == -signal.SIGKILL
+        assert running.leftovers() == []
+
+
+def test_a_kill_ends_what_forks_all_the_time(sandbox: Sandbox, tmp_path: Path) -> None:
+    """Each process lives for a moment only, and leaves another one."""
+    code = HOLD + "ready()\nwhile True:\n    if os.fork():\n        os._exit(0)\n    os.setsid()\n"
+    with Alive(tmp_path) as alive, sandbox.start(program(tmp_path, code)) as running:
+        wait_until(lambda: alive.ready() and running.wait(0) == 0)
+        running.kill()
+
+        assert not alive.is_anyone()
+
+
+def test_what_lives_on_is_named(sandbox: Sandbox, tmp_path: Path) -> None:
+    """Processes and ports that outlive the program, which ended well."""
+    serve = "server = socket.create_server(('127.0.0.1', 0))\nprint(server.getsockname()[1])\n"
+    code = HOLD + DAEMON + serve + "sys.stdout.flush()\ndaemon()\n"
+    with Alive(tmp_path) as alive, sandbox.start(program(tmp_path, code)) as running:
+        code_of_end = running.wait(PATIENCE_SECS)
+        wait_until(alive.ready)
+        port = (tmp_path / "stdout").read_text().strip()
+        process, *_ = reversed(running.leftovers())
+        ports = running.leftovers()[:-1]
+        running.kill()
+
+        assert code_of_end == 0
+        assert ports == [f"port:tcp/{port}"]
+        assert process.startswith(f"process:{Path(sys.executable).name} -c \\nimport os, socket")
+        assert not alive.is_anyone()
+
+
+HARNESS = """
+import sys
+from pathlib import Path
+from tests.harness.sandbox.programs import TREE, program
+from tracegrade_harness.sandbox.choice import SANDBOXES
+
+(sandbox,) = [each for each in SANDBOXES if each.name == sys.argv[1]]
+with sandbox.start(program(Path(sys.argv[2]), TREE)) as running:
+    running.wait()
+"""
+
+
+def test_what_a_killed_harness_ran_ends(sandbox: Sandbox, tmp_path: Path) -> None:
+    """Nobody is there to end it, so it ends by itself."""
+    with Alive(tmp_path) as alive:
+        command = [sys.executable, "-c", HARNESS, sandbox.name, str(tmp_path)]
+        with subprocess.Popen(command, cwd=ROOT) as harness:
+            wait_until(lambda: alive.ready() == TREE_SIZE or harness.poll() is not None)
+            assert harness.poll() is None
+            harness.kill()
+
+        wait_until(lambda: not alive.is_anyone())
+
+
+def test_limits_hold(sandbox: Sandbox, tmp_path: Path) -> None:
+    """Memory and the size of a file."""
+    code = (
+        "try:\n    bytearray(1 << 30)\nexcept MemoryError:\n    print('memory')\n"
+        "try:\n    open('big', 'wb').write(bytes(1 << 20))\nexcept OSError as error:\n"
+        "    print(error.strerror)\n"
+    )
+    limits = ProcessLimits(memory_bytes=512 << 20, file_bytes=65_536)
+
+    assert run(sandbox, program(tmp_path, code, limits)) == 0
+    assert (tmp_path / "stdout").read_text() == "memory\nFile too large\n"
+    assert (tmp_path / "big").stat().st_size == 65_536
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="the superuser may have as many as it likes")
+def test_processes_are_limited(sandbox: Sandbox, tmp_path: Path) -> None:
+    """A fork bomb ends by itself."""
+    code = "import os, time\nwhile True:\n    if not os.fork():\n        time.sleep(600)\n"
+    limits = ProcessLimits(processes=40)
+
+    assert run(sandbox, program(tmp_path, code, limits)) == 1
+    assert "BlockingIOError" in (tmp_path / "stderr").read_text()
+
+
+def test_a_program_that_is_missing_is_said(sandbox: Sandbox, tmp_path: Path) -> None:
+    """And so is a folder."""
+    told = program(tmp_path, "")
+    missing = Program(["no-such-agent"], tmp_path, tmp_path, {}, told.stdout, told.stderr)
+    with pytest.raises(SandboxFailed, match=r"'no-such-agent' cannot be started: .*No such file"):
+        sandbox.start(missing)
+    nowhere = Program(["true"], tmp_path, tmp_path / "nowhere", {}, told.stdout, told.stderr)
+    with pytest.raises(SandboxFailed, match=r"cannot be started: .*nowhere"):
+        sandbox.start(nowhere)
+
+
+def test_without_bubblewrap_there_is_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is missing is named; running without a sandbox is always possible."""
+    monkeypatch.setenv("PATH", "/nowhere")
+
+    assert available() == {"bwrap": "no program 'bwrap'; install bubblewrap", "none": None}
+
+
+def test_an_agent_that_kills_its_supervisor_is_found_out(tmp_path: Path) -> None:
+    """Without a sandbox it can; it dies of it, and the trial is not taken for a good one."""
+    code = "import os, time; os.kill(os.getppid(), 9); time.sleep(600)"
+    running = Plain().start(program(tmp_path, code))
+    with pytest.raises(SandboxFailed, match="is gone"):
+        running.wait(PATIENCE_SECS)
+    with pytest.raises(SandboxFailed, match="may live"), running:
+        pass
