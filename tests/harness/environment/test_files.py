@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from tests.harness.environment.environments import opened, template
+from tests.harness.environment.environments import make_sources, opened, template
 
 from tracegrade_harness.environment.diff import diff
 from tracegrade_harness.errors import EnvironmentFailed
@@ -150,17 +150,32 @@ def test_a_replaced_folder_is_a_state_of_its_own(tmp_path: Path) -> None:
         assert environment.clone(tmp_path / "clone").state() == {}
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser reads what nobody may read")
 def test_what_may_not_be_read_is_told_by_its_digest(tmp_path: Path) -> None:
     """Neither a file nor a folder without permissions breaks the reading."""
     with opened(tmp_path, **ONLY_FILES) as (environment, trial):
         (trial / "data/raw/a.csv").chmod(0)
+        if os.access(trial / "data/raw/a.csv", os.R_OK):
+            pytest.skip("the superuser reads what nobody may read")
         (trial / "data/empty").chmod(0)
         state = environment.state()
+        copied = environment.clone(tmp_path / "clone").state()
         (trial / "data/empty").chmod(0o755)
 
         assert state["files:data/raw/a.csv"] == "file 0000 unreadable 8"
         assert state["files:data/empty/"] == "folder 0000 unreadable"
+        assert copied == state
+        (tmp_path / "clone/data/empty").chmod(0o755)
+
+
+def test_what_may_not_be_read_cannot_be_frozen(tmp_path: Path) -> None:
+    """A trial would begin without its content."""
+    make_sources(tmp_path)
+    (tmp_path / "uploads/raw/a.csv").chmod(0)
+    if os.access(tmp_path / "uploads/raw/a.csv", os.R_OK):
+        pytest.skip("the superuser reads what nobody may read")
+
+    with pytest.raises(EnvironmentFailed, match=r"cannot freeze '.*a.csv' of '.*uploads', file"):
+        template(tmp_path, **ONLY_FILES)
 
 
 def test_permissions_taken_away_are_a_change(tmp_path: Path) -> None:

@@ -200,6 +200,40 @@ def test_a_damaged_database_is_told_so(tmp_path: Path) -> None:
         assert digest.startswith("unreadable: ")
 
 
+def point_all_children(file: bytearray, page: int, target: int) -> None:
+    """Make all pointers of an inner page of a table lead to one page (fileformat2.html)."""
+    start = (page - 1) * 512
+    assert file[start] == 5
+    cells = [start + 8]
+    for at in range(start + 12, start + 12 + 2 * int.from_bytes(file[start + 3 : start + 5]), 2):
+        cells.append(start + int.from_bytes(file[at : at + 2]))
+    for cell in cells:
+        file[cell : cell + 4] = target.to_bytes(4)
+
+
+def test_a_database_that_leads_in_circles_is_told_so(tmp_path: Path) -> None:
+    """Forged pages that hold more rows than their file has room for are not read to their end."""
+    with opened(tmp_path, **ONLY_SQLITE) as (environment, trial):
+        database = trial / "db/ledger.db"
+        database.unlink()
+        rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)"
+        fill = " ".join(f"INSERT INTO {t} {rows} SELECT hex(zeroblob(200)) FROM n;" for t in "ab")
+        make = (
+            "PRAGMA page_size = 512; CREATE TABLE a (t); CREATE TABLE b (t); CREATE TABLE c (t);"
+        )
+        with closing(sqlite3.connect(database)) as connection:
+            connection.executescript(make + fill + f"INSERT INTO c {rows} SELECT 1 FROM n;")
+            roots = connection.execute("SELECT rootpage FROM sqlite_master").fetchall()
+        file = bytearray(database.read_bytes())
+        (a,), (b,), (c,) = roots
+        point_all_children(file, a, b)
+        point_all_children(file, b, c)
+        database.write_bytes(file)
+
+        (digest,) = environment.state().values()
+        assert digest == "unreadable: it has more rows than its file has room for"
+
+
 def test_a_replaced_database_is_never_followed(tmp_path: Path) -> None:
     """A link to another database, a folder and a fifo in its place; then nothing."""
     with opened(tmp_path, **ONLY_SQLITE) as (environment, trial):
@@ -233,9 +267,11 @@ def test_a_journal_cannot_make_sqlite_delete_another_file(tmp_path: Path) -> Non
             journal.write(len(name).to_bytes(4, "big") + checksum.to_bytes(4, "big"))
             journal.write(bytes.fromhex("d9d505f920a163d7"))
 
-        (digest,) = environment.state().values()
-        assert "several databases" in digest
-        assert precious.read_text() == "stays"
+        state = environment.state()
+
+        assert precious.exists()
+        assert "several databases" in state.pop("sqlite:ledger")
+        assert state == {}
 
 
 def test_a_database_is_frozen_with_its_journal_mode(tmp_path: Path) -> None:
