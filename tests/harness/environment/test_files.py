@@ -67,6 +67,17 @@ def test_writing_the_same_again_changes_nothing(tmp_path: Path) -> None:
         assert environment.difference().changed == ["files:data/run.sh"]
 
 
+def test_other_content_of_the_same_size_is_a_change(tmp_path: Path) -> None:
+    """Also where the times are put back."""
+    with opened(tmp_path, **ONLY_FILES) as (environment, trial):
+        path = trial / "data/raw/b.csv"
+        before = path.stat()
+        path.write_text("a,c\n")
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+        assert environment.difference().changed == ["files:data/raw/b.csv"]
+
+
 def test_strange_names_become_text_that_tells_them_apart(tmp_path: Path) -> None:
     """Invalid UTF-8, line breaks, marks of direction and what looks like an escape."""
     with opened(tmp_path, **ONLY_FILES) as (environment, trial):

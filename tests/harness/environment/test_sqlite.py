@@ -267,7 +267,7 @@ def test_a_journal_cannot_make_sqlite_delete_another_file(tmp_path: Path) -> Non
             journal.write(len(name).to_bytes(4, "big") + checksum.to_bytes(4, "big"))
             journal.write(bytes.fromhex("d9d505f920a163d7"))
 
-        state = environment.state()
+        state = dict(environment.state())
 
         assert precious.exists()
         assert "several databases" in state.pop("sqlite:ledger")
