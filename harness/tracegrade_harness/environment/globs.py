@@ -1,7 +1,7 @@
 """Which names a glob stands for: names of objects, and paths in a part."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -44,6 +44,18 @@ def matcher(glob: str) -> Callable[[str], bool]:
         return bool(found)
 
     return matches
+
+
+class Globs:
+    """Rules, each a glob; says which of them holds first."""
+
+    def __init__(self, rules: Sequence[str]) -> None:
+        """Take the rules, the first that counts first."""
+        self._rules = [(rule, matcher(rule)) for rule in rules]
+
+    def rule(self, name: str) -> str | None:
+        """Return the first rule that stands for a name, or None."""
+        return next((rule for rule, matches in self._rules if matches(name)), None)
 
 
 def _whole(text: str) -> str:

@@ -7,7 +7,10 @@ ignore and one for leftovers serve all kinds of parts.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from tracegrade_harness.environment.reading import Reading
 
 State: TypeAlias = Mapping[str, str]
 """Object name → digest of all that makes it what it is.
@@ -24,6 +27,13 @@ class Opened(Protocol):
     def variables(self) -> Mapping[str, str]:
         """Environment variables by which an agent finds the part."""
 
+    def read(self) -> "Reading":
+        """Return all that `state`, `ignored` and notes tell, read at one time.
+
+        Raises:
+            EnvironmentFailed: It cannot be read.
+        """
+
     def state(self) -> State:
         """Return all objects as they are now, without those to be ignored.
 
@@ -31,7 +41,7 @@ class Opened(Protocol):
             EnvironmentFailed: They cannot be read.
         """
 
-    def ignored(self) -> State:
+    def ignored(self) -> Mapping[str, str]:
         """Return the objects that `state` leaves out, by the rule that hides each: name → rule."""
 
     def held(self) -> list[str]:
@@ -47,12 +57,25 @@ class Opened(Protocol):
 class Part(Protocol):
     """A part as the suite declares it."""
 
+    def source_digest(self) -> str:
+        """Return a digest of all that the template is made from.
+
+        Raises:
+            EnvironmentFailed: Its source is missing or cannot be read.
+        """
+
     def freeze(self, folder: Path) -> None:
         """Build the template in a new, empty folder.
 
         Raises:
             EnvironmentFailed: Its source is missing or cannot be read.
         """
+
+    def use(self, folder: Path) -> None:
+        """Take the template that `freeze` has built in a folder before."""
+
+    def frozen(self) -> "Reading":
+        """Return the template as a trial finds it."""
 
     def open(self, root: Path) -> Opened:
         """Return a fresh copy of the template for a trial.

@@ -8,8 +8,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
+from tracegrade_harness.environment.globs import matcher
 from tracegrade_harness.environment.part import State
-from tracegrade_harness.rollback.patterns import matcher
 from tracegrade_harness.rollback.records import Claim, Records
 
 MAX_MANUAL: Final = 20

@@ -1,0 +1,213 @@
+"""A whole environment: frozen once, and opened for each trial with its restoring proved.
+
+template = EnvironmentTemplate(suite.environments["uploads"], suite_folder)
+template.freeze(cache)
+with closing(template.open(trial_folder)) as environment:
+    ...  # run the agent in trial_folder
+    environment.difference()
+"""
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+
+from xxhash import xxh3_128_hexdigest
+
+from tracegrade_harness.environment.diff import Difference, diff, held_by_rule
+from tracegrade_harness.environment.files import FilesPart, FilesPlace
+from tracegrade_harness.environment.globs import Globs
+from tracegrade_harness.environment.held import locks_are_visible
+from tracegrade_harness.environment.part import Opened, Part, State
+from tracegrade_harness.environment.places import Places, database_files, places
+from tracegrade_harness.environment.reading import Readable, Reading, fingerprint, hidden_changes
+from tracegrade_harness.environment.sqlite import SqlitePart, SqlitePlace
+from tracegrade_harness.errors import EnvironmentFailed
+from tracegrade_harness.suite.model import Environment
+
+_TEMPLATE_VERSION = 1
+"""Raised when templates are built, or states read, in another way."""
+
+
+class EnvironmentTemplate:
+    """An environment as a suite declares it, from which trials get theirs."""
+
+    def __init__(self, declared: Environment, suite_folder: Path) -> None:
+        """Take what the suite says.
+
+        Raises:
+            SuiteUnusable: The places of parts lead out of the trial's folder, or overlap.
+        """
+        self._parts = _parts(declared, suite_folder)
+        self._locks = Globs(declared.locks)
+        self._before = Reading()
+
+    @property
+    def before(self) -> State:
+        """All objects as trials find them; empty before `freeze`."""
+        return self._before.state
+
+    def fingerprint(self) -> str:
+        """Return a digest of the state that trials find."""
+        return fingerprint(self.before)
+
+    def freeze(self, folder: Path) -> None:
+        """Build the templates in a folder, or take those that an unchanged source has there.
+
+        Raises:
+            EnvironmentFailed: A source is missing or cannot be read, or a template was changed.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        self._before = Reading()
+        for key, part in self._parts.items():
+            self._before.update(_frozen(part, key, folder))
+
+    def open(self, root: Path) -> "OpenedEnvironment":
+        """Return a fresh copy in a trial's folder, which is made where it is missing.
+
+        Raises:
+            EnvironmentFailed: It could not be restored, or is not what was frozen.
+        """
+        root.mkdir(parents=True, exist_ok=True)
+        opened = [part.open(root) for part in self._parts.values()]
+        environment = OpenedEnvironment(opened, self._locks, self._before)
+        changed = environment.difference().names
+        if changed:
+            environment.close()
+            message = (
+                f"restored environment differs from the frozen one in {len(changed)} objects, "
+                f"first '{changed[0]}'; see that nothing else writes to '{root}'"
+            )
+            raise EnvironmentFailed(message)
+        return environment
+
+
+class OpenedEnvironment(Readable):
+    """An environment as one trial has it."""
+
+    def __init__(self, parts: list[Opened], locks: Globs, before: Reading) -> None:
+        self._parts = parts
+        self._locks = locks
+        self._before = before
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """Environment variables by which an agent finds the parts."""
+        return {name: value for part in self._parts for name, value in part.variables.items()}
+
+    def read(self) -> Reading:
+        """Return all parts as they are now.
+
+        Raises:
+            EnvironmentFailed: One cannot be read.
+        """
+        reading = Reading()
+        for part in self._parts:
+            reading.update(part.read())
+        if not locks_are_visible():
+            reading.notes["locks"] = "not_visible"
+        return reading
+
+    def fingerprint(self) -> str:
+        """Return a digest of the state as it is now."""
+        return fingerprint(self.state())
+
+    def notes(self) -> Mapping[str, str]:
+        """Return what to know beside the state, by object: `hot_journal`, `left_wal`.
+
+        `locks: not_visible` says that this system does not tell which files are locked.
+        """
+        return self.read().notes
+
+    def difference(self, now: State | None = None) -> Difference:
+        """Return what differs from what the trial found.
+
+        Args:
+            now: A state that was read before; without one it is read.
+        """
+        return diff(self._before.state, self.state() if now is None else now)
+
+    def ignored_changes(self) -> dict[str, int]:
+        """Return how many changes since the trial began each ignore rule hides, if any."""
+        return hidden_changes(self._before, self.read())
+
+    def held(self, now: State | None = None) -> list[str]:
+        """Return what processes lock, and new or changed objects that the suite calls locks.
+
+        Args:
+            now: A state that was read before; without one it is read.
+        """
+        by_processes = {name for part in self._parts for name in part.held()}
+        by_rules = held_by_rule(self.difference(now), self._locks).names
+        return sorted(by_processes.union(by_rules))
+
+    def clone(self, root: Path) -> "OpenedEnvironment":
+        """Return a copy as it is now in another folder, which is made where it is missing."""
+        root.mkdir(parents=True, exist_ok=True)
+        copies = [part.clone(root) for part in self._parts]
+        return OpenedEnvironment(copies, self._locks, self._before)
+
+    def close(self) -> None:
+        """End what serves the parts; their files stay where they are. Idempotent."""
+        for part in self._parts:
+            part.close()
+
+
+def _parts(declared: Environment, suite_folder: Path) -> dict[str, Part]:
+    """Return the parts by keys that tell apart their templates; folders come before databases."""
+    files, databases = places(declared)
+    parts: dict[str, Part] = {}
+    for name, of_files in declared.files.items():
+        place = FilesPlace(
+            name,
+            files[name],
+            of_files.path_as,
+            tuple(of_files.ignore),
+            _databases_below(files[name], databases),
+        )
+        source = (suite_folder / of_files.from_).resolve()
+        parts[_key("files", place, *sorted(place.leave_out))] = FilesPart(place, source)
+    for name, database in declared.sqlite.items():
+        where = SqlitePlace(name, databases[name], database.path_as, tuple(database.ignore))
+        source = (suite_folder / database.from_).resolve()
+        parts[_key("sqlite", where)] = SqlitePart(where, source)
+    return parts
+
+
+def _key(kind: str, place: FilesPlace | SqlitePlace, *leave_out: str) -> str:
+    return ascii((_TEMPLATE_VERSION, kind, place.name, str(place.at), place.ignore, leave_out))
+
+
+def _databases_below(folder: PurePosixPath, databases: Places) -> frozenset[str]:
+    return frozenset(
+        str(path.relative_to(folder))
+        for at in databases.values()
+        for path in database_files(at)
+        if path.is_relative_to(folder)
+    )
+
+
+def _frozen(part: Part, key: str, folder: Path) -> Reading:
+    """Freeze a part, unless that was done before from the same source; return its objects."""
+    home = folder / xxh3_128_hexdigest(f"{key} {part.source_digest()}".encode())
+    if not home.exists():
+        _build(part, home)
+    part.use(home)
+    reading = part.frozen()
+    if fingerprint(reading.state) != (home / "fingerprint").read_text():
+        message = f"template '{home}' was changed; remove it"
+        raise EnvironmentFailed(message)
+    return reading
+
+
+def _build(part: Part, home: Path) -> None:
+    """Build a template beside its place first: a harness that dies leaves no half of one."""
+    building = Path(tempfile.mkdtemp(prefix="building-", dir=home.parent))
+    try:
+        part.freeze(building)
+        (building / "fingerprint").write_text(fingerprint(part.frozen().state))
+        building.rename(home)
+    except BaseException as error:
+        shutil.rmtree(building, ignore_errors=True)
+        if not (isinstance(error, OSError) and home.exists()):  # else another harness was quicker
+            raise

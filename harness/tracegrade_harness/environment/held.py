@@ -1,0 +1,69 @@
+"""Locks that processes hold on files, as the kernel lists them.
+
+The kernel lists a lock as long as some process holds the file open, and drops it with the last
+one: what is listed has a living holder. Only Linux tells.
+"""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+_LOCKS = Path("/proc/locks")
+
+
+class Inode(NamedTuple):
+    """What identifies a file on this machine."""
+
+    device: int
+    number: int
+
+
+class KernelLock(NamedTuple):
+    """A lock on a file."""
+
+    inode: Inode
+    kind: str
+    """`flock`, `posix`, `ofd` or `lease`."""
+    excludes_readers: bool
+
+
+def locks_are_visible() -> bool:
+    """Return whether this system tells which files are locked."""
+    return _LOCKS.exists()
+
+
+def kernel_locks() -> list[KernelLock]:
+    """Return all locks that are held now; none where the system does not tell."""
+    if not locks_are_visible():
+        return []
+    lines = map(str.split, _LOCKS.read_text().splitlines())
+    return [_lock(words) for words in lines if words[1] != "->"]  # an arrow: it waits for one
+
+
+def held_names(inodes: Iterable[tuple[Inode, str]], locks: list[KernelLock]) -> list[str]:
+    """Return the locks on files as `NAME (KIND)`, sorted, once each.
+
+    Args:
+        inodes: Files and the names of the objects that they are.
+        locks: As `kernel_locks` gives them.
+    """
+    kinds: dict[Inode, set[str]] = {}
+    for lock in locks:
+        kinds.setdefault(lock.inode, set()).add(lock.kind)
+    if not kinds:
+        return []
+    return sorted({f"{name} ({kind})" for inode, name in inodes for kind in kinds.get(inode, ())})
+
+
+def inode(info: os.stat_result) -> Inode:
+    """Return what identifies the file."""
+    return Inode(info.st_dev, info.st_ino)
+
+
+def _lock(words: list[str]) -> KernelLock:
+    """Read a line such as `1: FLOCK  ADVISORY  WRITE 15594 fe:00:2408483 0 EOF`."""
+    major, minor, number = words[5].split(":")
+    device = os.makedev(int(major, 16), int(minor, 16))
+    kind = {"OFDLCK": "ofd"}.get(words[1], words[1].lower())
+    return KernelLock(Inode(device, int(number)), kind, words[3] == "WRITE")

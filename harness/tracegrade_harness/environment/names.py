@@ -1,0 +1,64 @@
+r"""Names of objects: valid, printable text, however hostile the path or key that they stand for.
+
+What would not print becomes an escape, and a backslash becomes two, so that two objects never
+share a name: the file `a⏎b` is named `a\x0ab`.
+"""
+
+import re
+
+from xxhash import xxh3_128_hexdigest
+
+MAX_KEY_CHARS = 200
+"""Longer keys of rows are cut, and told apart by a digest."""
+
+_UNPRINTABLE = (
+    r"\x00-\x1f\x7f-\x9f"  # control characters
+    r"\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff"  # line ends and marks of direction
+    r"\ud800-\udfff"  # bytes that are not UTF-8, as Python reads them
+)
+_IN_PATHS = re.compile(rf"[\\{_UNPRINTABLE}]")
+_IN_PARTS = re.compile(rf"[\\/:,{_UNPRINTABLE}]")
+
+
+def path_text(path: str) -> str:
+    """Return a path as text; its slashes stay."""
+    return _IN_PATHS.sub(_escaped, path)
+
+
+def part_text(text: str) -> str:
+    """Return what stands between two slashes of a name: a part, a table, a value of a key."""
+    return _IN_PARTS.sub(_escaped, text)
+
+
+def key_text(values: tuple[object, ...]) -> str:
+    """Return the key of a row; values of several columns are joined by commas."""
+    text = ",".join(map(_value_text, values))
+    if len(text) <= MAX_KEY_CHARS:
+        return text
+    return f"{text[:MAX_KEY_CHARS]}…{xxh3_128_hexdigest(text.encode())}"
+
+
+def _value_text(value: object) -> str:
+    """Return a value of a key; texts that read like another type's value are quoted."""
+    if not isinstance(value, str):
+        return f"x'{value.hex()}'" if isinstance(value, bytes) else str(value)
+    looks_otherwise = value in ("", "None") or value.startswith(("'", "x'")) or _is_number(value)
+    return f"'{part_text(value)}'" if looks_otherwise else part_text(value)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _escaped(found: re.Match[str]) -> str:
+    char = found.group()
+    if char == "\\":
+        return r"\\"
+    code = ord(char)
+    if 0xDC80 <= code <= 0xDCFF:
+        return rf"\x{code - 0xDC00:02x}"
+    return rf"\x{code:02x}" if code < 0x80 else rf"\u{code:04x}"
