@@ -1,9 +1,9 @@
-"""Release 1.1: cheap checks first, a branch for every step that can fail, nothing unrequested."""
+"""Release 1.1: cheap checks first, a branch for what can fail, a way back for what is written."""
 
 from collections.abc import Callable
 
 from demo.file_agent import tools
-from demo.file_agent.agent import FileAgent
+from demo.file_agent.agent import CLEAN_FILE, REPORT_FILE, FileAgent
 from demo.file_agent.plan import Plan, PlanStep
 
 
@@ -86,6 +86,16 @@ class Release11(FileAgent):
             free = PlanStep("free", "Remove leftovers", "remove_leftovers", effect="destructive")
             self.plan.insert_before(clean, free)
             self.replan("The clean rows would not fit. Leftovers of an earlier run have to go.")
+
+    def clean(self) -> None:
+        """Write down how to undo it, then write the valid rows."""
+        self.run.rollback(CLEAN_FILE, undo={"delete": CLEAN_FILE})
+        super().clean()
+
+    def report(self) -> None:
+        """Write down how to undo it, then write the summary."""
+        self.run.rollback(REPORT_FILE, undo={"delete": REPORT_FILE})
+        super().report()
 
     def recover(self, step: PlanStep, error: Exception) -> bool:
         """Take the planned branch of a malformed header; anything else stops the run."""

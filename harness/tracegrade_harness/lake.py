@@ -31,7 +31,7 @@ def write(lake: Lake, run: str, suite: str, results: Sequence[Result]) -> None:
         clean = redactor.redact_texts([row[key] or "" for row in rows])
         for row, text in zip(rows, clean, strict=True):
             row[key] = text or None
-    lake.append(HARNESS_TRIALS, pa.Table.from_pylist(rows, schema=HARNESS_TRIALS.schema))
+    lake.append(HARNESS_TRIALS, pa.Table.from_pylist(rows, schema=HARNESS_TRIALS.arrow()))
     add_verdicts(lake, [*verdicts(results)], redactor)
 
 

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from tracegrade.undo import Ground, UndoFailed, perform
-from tracegrade_harness.environment.part import Opened, State
+from tracegrade_harness.environment.part import State
 from tracegrade_harness.rollback.inside import Outside, inside
 from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.records import Claim
@@ -30,6 +30,16 @@ MAX_SECS: Final = 300.0
 
 Run: TypeAlias = Callable[[Sequence[str], Path], None]
 """Runs a command in a folder; raises `UndoFailed` unless it ends with 0 in time."""
+
+
+class Copied(Protocol):
+    """A part of an environment, or all of one, as the copy has it."""
+
+    def state(self) -> State:
+        """Return its objects."""
+
+    def held(self) -> list[str]:
+        """Return what is held."""
 
 
 class Proof(NamedTuple):
@@ -84,7 +94,7 @@ class Clone:
 
     root: Path
     """The folder in the place of the trial's."""
-    parts: Sequence[Opened]
+    parts: Sequence[Copied]
     """The parts as they are there."""
     pristine: Path
     """A folder with the parts as they were before the run: what `restore` without `from` reads."""

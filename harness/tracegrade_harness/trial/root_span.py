@@ -58,7 +58,7 @@ def send_root(address: str, root: RootSpan, injection: str, resource: Mapping[st
     try:
         sent = exporter.export([_ended(root, injection, resource)])
     finally:
-        exporter.shutdown()
+        exporter.shutdown()  # type: ignore[no-untyped-call]
     if sent is not SpanExportResult.SUCCESS:
         msg = f"the collector at {address} did not take the root span of {root.trajectory_id}"
         raise EnvironmentFailed(msg)

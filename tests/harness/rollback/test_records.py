@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.harness.rollback.folders import ENVIRONMENT, RECORDS, Trial
 
+from tracegrade_harness.environment.globs import matcher
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.rollback import manifest
 from tracegrade_harness.rollback.inside import MAX_BYTES
-from tracegrade_harness.rollback.patterns import matcher
 from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.records import MAX_FAULTS, read_records
 from tracegrade_harness.suite.model import Environment, Journal, Manifest, Runbook

@@ -4,44 +4,53 @@ from tracegrade_harness.trial.points import Boundary, points
 
 
 def run(writes: str) -> list[Boundary]:
-    """Return the boundaries of a run; `w` stands for a call that writes, `r` for one that reads."""
+    """Return the boundaries of a run: `w` is a call that writes, `r` one that reads."""
     return [
         Boundary(number, "tool", None, kind == "w") for number, kind in enumerate(writes, start=1)
     ]
 
 
 def numbers(writes: str, planned_steps: int | None = None) -> list[int | str]:
+    """Return after which call the run is killed early, mid and late, or why it is not."""
     found = points(run(writes), planned_steps).values()
     return [point.number if isinstance(point, Boundary) else point for point in found]
 
 
 def test_the_worked_example_is_killed_after_calls_1_9_and_12() -> None:
+    """Release 1.0 of the file agent: eight calls that read, four that write, a plan of five."""
     assert numbers("rrrrrrrrwwww", planned_steps=5) == [1, 9, 12]
 
 
 def test_release_1_1_is_killed_after_calls_1_10_and_11() -> None:
+    """It looks at the disk before it writes."""
     assert numbers("rrrrrrrrrww", planned_steps=5) == [1, 10, 11]
 
 
 def test_without_a_plan_mid_is_after_the_first_write() -> None:
+    """Nothing says what half of the run is."""
     assert numbers("rwrwr") == [1, 2, 4]
 
 
 def test_with_a_plan_mid_is_past_its_half_and_after_a_write() -> None:
+    """Both have to hold."""
     assert numbers("rwrrrrw", planned_steps=8) == [1, 5, 7]
 
 
 def test_a_plan_that_is_longer_than_the_run_puts_mid_at_the_last_write() -> None:
+    """Mid and late are one moment then."""
     assert numbers("rwrw", planned_steps=40) == [1, 4, 4]
 
 
 def test_a_run_whose_first_call_writes_has_no_early_point() -> None:
+    """Early is before any write."""
     assert numbers("wr") == ["first_call_writes", 1, 1]
 
 
 def test_a_run_that_writes_nothing_has_an_early_point_alone() -> None:
+    """There is nothing to undo later."""
     assert numbers("rr") == [1, "no_writes", "no_writes"]
 
 
 def test_a_run_without_calls_has_no_point() -> None:
+    """It cannot be killed between two calls."""
     assert numbers("") == ["no_calls", "no_calls", "no_calls"]
