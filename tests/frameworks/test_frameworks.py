@@ -87,10 +87,8 @@ ENDS_EARLY = {
     ("langgraph", "toolerror"): STORY["toolerror"][:1],
     ("pydantic_ai", "toolerror"): STORY["toolerror"][:1],
 }
-# Two run a tool that does not exist. The events tell neither offers nor executions, so
-# that the call is judged by the text of its result.
+# These write a failed execution of a tool that does not exist.
 JUDGED_OTHERWISE = {
-    ("openai", "events", "halluc"): _story("nope_tool", "error"),
     ("strands", "native", "halluc"): _story("nope_tool", "error"),
     ("pydantic_ai", "v1", "halluc"): _story("nope_tool", "error"),
 }

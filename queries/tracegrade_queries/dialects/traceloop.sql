@@ -13,8 +13,8 @@
 --   bucket_spans
 -- Order:
 --   none
-CREATE OR REPLACE TEMP VIEW traceloop_llama_index AS
-WITH wholes AS (
+CREATE OR REPLACE TEMP TABLE traceloop_llama_index AS
+WITH wholes AS MATERIALIZED (
   SELECT
     key,
     try_cast(attributes['traceloop.entity.input'] AS JSON) AS heard,
@@ -255,7 +255,6 @@ workflow_agents AS (
       AND workflow_steps.span_id = requests.parent_span_id
   INNER JOIN bucket_spans AS models
     ON requests.trace_id = models.trace_id AND requests.span_id = models.parent_span_id
-  WHERE models.attributes['gen_ai.operation.name'] = 'chat'
   GROUP BY models.key
 ),
 

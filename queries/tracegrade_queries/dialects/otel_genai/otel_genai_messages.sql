@@ -43,8 +43,8 @@ pieces AS (
       WHEN is_in_pieces
         THEN flatten(list_transform(messages[:-2], LAMBDA message: message.parts))
     END AS first_parts,
-    texts_of(first_parts) AS first_text,
-    texts_of(messages[-1].parts) AS last_text
+    CASE WHEN is_in_pieces THEN texts_of(first_parts) END AS first_text,
+    CASE WHEN is_in_pieces THEN texts_of(messages[-1].parts) END AS last_text
   FROM parsed
 ),
 

@@ -3,27 +3,37 @@
 -- The named relation has the columns of a dialect's messages. The parts of a message of the user
 -- are lines. NULL where nothing was said.
 CREATE OR REPLACE TEMP MACRO last_texts(RELATION) AS TABLE
-  WITH last_parts AS (
+  -- Some of these relations are views.
+  WITH spoken AS MATERIALIZED (
     SELECT
       key,
-      arg_max_null(text, (message_position, part_position)) FILTER (
-        WHERE direction = 'in' AND role = 'user'
-      ) AS user_input,
-      max(message_position) FILTER (WHERE direction = 'in' AND role = 'user') AS message_position,
-      arg_max(text, (message_position, part_position)) FILTER (WHERE direction = 'out') AS answer
+      direction,
+      message_position,
+      part_position,
+      text
     FROM query_table(relation)
-    WHERE part_type = 'text'
+    WHERE part_type = 'text' AND (direction = 'out' OR role = 'user')
+  ),
+
+  last_parts AS (
+    SELECT
+      key,
+      arg_max_null(text, (message_position, part_position)) FILTER (WHERE direction = 'in')
+        AS user_input,
+      max(message_position) FILTER (WHERE direction = 'in') AS message_position,
+      arg_max(text, (message_position, part_position)) FILTER (WHERE direction = 'out') AS answer
+    FROM spoken
     GROUP BY key
   ),
 
   joined_texts AS (
     SELECT
-      parts.key,
-      string_agg(parts.text, chr(10) ORDER BY parts.part_position) AS text
-    FROM query_table(relation) AS parts -- noqa: RF02
+      spoken.key,
+      string_agg(spoken.text, chr(10) ORDER BY spoken.part_position) AS text
+    FROM spoken
     INNER JOIN last_parts USING (key, message_position)
-    WHERE parts.direction = 'in' AND parts.role = 'user' AND parts.part_type = 'text'
-    GROUP BY parts.key
+    WHERE spoken.direction = 'in'
+    GROUP BY spoken.key
     HAVING count(*) > 1
   )
 

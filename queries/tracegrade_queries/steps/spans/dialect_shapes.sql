@@ -14,10 +14,19 @@ WITH names AS (
     shape,
     unnest(list_append(names, scope_name)) AS name
   FROM shapes
+),
+
+-- Most shapes share most names, and a mark is slow to look for.
+marked_names AS (
+  SELECT
+    marks.dialect,
+    distinct_names.name
+  FROM (SELECT DISTINCT name FROM names) AS distinct_names
+  INNER JOIN marks ON regexp_matches(distinct_names.name, marks.mark)
 )
 
 SELECT DISTINCT
-  marks.dialect,
+  marked_names.dialect,
   names.shape
 FROM names
-INNER JOIN marks ON regexp_matches(names.name, marks.mark);
+INNER JOIN marked_names USING (name);
