@@ -85,9 +85,9 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     verifier failed or a limit ended a trial, 3 if the harness failed.
     """
     from tracegrade_harness.commands import kill_points, run_chosen
-    from tracegrade_harness.trial.run import Chosen
+    from tracegrade_harness.trial.run import ChosenTrials
 
-    chosen = Chosen(
+    chosen = ChosenTrials(
         cases=case,
         agent=agent,
         release=release,
@@ -118,10 +118,10 @@ def kill(  # noqa: PLR0913, PLR0917 - one parameter per option
     The same as `run --kill early,mid,late --trials 1`.
     """
     from tracegrade_harness.commands import kill_points, run_chosen
-    from tracegrade_harness.trial.run import Chosen
+    from tracegrade_harness.trial.run import ChosenTrials
 
     points = kill_points("early,mid,late")
-    chosen = Chosen(case, agent, release, trials, points, jobs, sandbox)
+    chosen = ChosenTrials(case, agent, release, trials, points, jobs, sandbox)
     run_chosen(suite, lake, folder, chosen, junit)
 
 

@@ -22,8 +22,16 @@ from tracegrade_harness.suite.load import LoadedSuite, load
 from tracegrade_harness.suite.model import Point
 from tracegrade_harness.trial.folder import remove
 from tracegrade_harness.trial.points import POINTS
-from tracegrade_harness.trial.result import Result
-from tracegrade_harness.trial.run import FROZEN, RUNS, Chosen, freeze, new_id, run_suite, usable
+from tracegrade_harness.trial.result import TrialResult
+from tracegrade_harness.trial.run import (
+    FROZEN,
+    RUNS,
+    ChosenTrials,
+    freeze,
+    new_id,
+    run_suite,
+    usable,
+)
 from tracegrade_lake import Lake
 
 
@@ -69,7 +77,9 @@ def kill_points(text: str | None) -> tuple[Point, ...] | None:
     return tuple(point for point in POINTS if point in named)
 
 
-def run_chosen(path: Path, lake: str, home: Path, chosen: Chosen, junit: Path | None) -> None:
+def run_chosen(
+    path: Path, lake: str, home: Path, chosen: ChosenTrials, junit: Path | None
+) -> None:
     """Run a suite, put what came of it into the lake, and say it.
 
     Raises:
@@ -183,12 +193,12 @@ def _loaded(path: Path) -> LoadedSuite:
     return loaded
 
 
-def _say(result: Result) -> None:
+def _say(result: TrialResult) -> None:
     killed = f", killed {result.injection}" if result.injection else ""
     typer.echo(f"{result.task_id} trial {result.trial}{killed}: {_outcome(result)}", err=True)
 
 
-def _outcome(result: Result) -> str:
+def _outcome(result: TrialResult) -> str:
     if result.status != "done":
         return f"{result.status} ({result.reason})"
     if result.injection:
@@ -202,7 +212,7 @@ def _outcome(result: Result) -> str:
     return "passed" if result.success else "failed"
 
 
-def _end(results: Sequence[Result]) -> None:
+def _end(results: Sequence[TrialResult]) -> None:
     """Say what came of a run as a whole.
 
     Raises:

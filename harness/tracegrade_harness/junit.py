@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from tracegrade_harness.trial.result import Result
+from tracegrade_harness.trial.result import TrialResult
 
 _PRINTABLE: Final = {"\t", "\n"}
 
 
-def junit_xml(suite: str, results: Sequence[Result]) -> str:
+def junit_xml(suite: str, results: Sequence[TrialResult]) -> str:
     """Return the undisturbed trials as test cases: a failure where one did not pass.
 
     What could not be run or judged is an error; what nothing verified is skipped.
@@ -24,7 +24,7 @@ def junit_xml(suite: str, results: Sequence[Result]) -> str:
     return tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _add(root: Element, result: Result) -> None:
+def _add(root: Element, result: TrialResult) -> None:
     case = SubElement(
         root,
         "testcase",
@@ -40,7 +40,7 @@ def _add(root: Element, result: Result) -> None:
         SubElement(case, "failure", message=_text(_why(result)))
 
 
-def _why(result: Result) -> str:
+def _why(result: TrialResult) -> str:
     if result.reason:
         return result.reason
     failed = [each for each in result.verifiers or [] if each["outcome"] == "fail"]

@@ -11,7 +11,7 @@ from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.importing.verdict_rows import add_verdicts
 from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_harness.schema import HARNESS_TRIALS
-from tracegrade_harness.trial.result import Result
+from tracegrade_harness.trial.result import TrialResult
 from tracegrade_lake import Lake
 
 SOURCE: Final = "harness"
@@ -23,7 +23,7 @@ MAX_NAMED: Final = 50
 _JSON: Final = ("verifiers", "leftovers", "changed")
 
 
-def write(lake: Lake, run: str, suite: str, results: Sequence[Result]) -> None:
+def write(lake: Lake, run: str, suite: str, results: Sequence[TrialResult]) -> None:
     """Add the results of a run, and the verdicts that they are, to a lake, without secrets."""
     redactor = Redactor.from_options(CollectorConfig(), lake.state)
     rows = [_row(run, suite, result) for result in results]
@@ -35,7 +35,7 @@ def write(lake: Lake, run: str, suite: str, results: Sequence[Result]) -> None:
     add_verdicts(lake, [*verdicts(results)], redactor)
 
 
-def verdicts(results: Iterable[Result]) -> Iterable[Mapping[str, Any]]:
+def verdicts(results: Iterable[TrialResult]) -> Iterable[Mapping[str, Any]]:
     """Yield the verdict that each result is: on its own trajectory, or on the one it repeats.
 
     A run that the harness could not judge gets the label `error` and no value; one that is the
@@ -48,7 +48,7 @@ def verdicts(results: Iterable[Result]) -> Iterable[Mapping[str, Any]]:
             yield _of_trial(result)
 
 
-def _of_trial(result: Result) -> Mapping[str, Any]:
+def _of_trial(result: TrialResult) -> Mapping[str, Any]:
     judged = result.success is not None
     return _verdict(
         result.trajectory_id,
@@ -59,7 +59,7 @@ def _of_trial(result: Result) -> Mapping[str, Any]:
     )
 
 
-def _of_kill(result: Result) -> Iterable[Mapping[str, Any]]:
+def _of_kill(result: TrialResult) -> Iterable[Mapping[str, Any]]:
     if result.baseline_trajectory_id is None:
         return
     judged = result.status == "done"
@@ -82,7 +82,7 @@ def _of_kill(result: Result) -> Iterable[Mapping[str, Any]]:
     )
 
 
-def _label(result: Result) -> str:
+def _label(result: TrialResult) -> str:
     return "not_applicable" if result.status == "not_applicable" else "error"
 
 
@@ -102,7 +102,7 @@ def _verdict(
     }
 
 
-def _row(run: str, suite: str, result: Result) -> dict[str, Any]:
+def _row(run: str, suite: str, result: TrialResult) -> dict[str, Any]:
     fields = result.model_dump(exclude={"label", "notes"})
     texts = {key: _json(fields[key]) for key in _JSON}
     started_at = result.started_at.replace(tzinfo=None)

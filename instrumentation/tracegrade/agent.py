@@ -20,7 +20,7 @@ from tracegrade import names, steps
 from tracegrade.content import write_text
 from tracegrade.definitions import definition_of
 from tracegrade.guard import expect, expect_number, guarded
-from tracegrade.rollback import Rollback, Rollbacks
+from tracegrade.rollback.handlers import Rollback, Rollbacks
 from tracegrade.scope import (
     SCOPE_KEY,
     Attribute,

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tracegrade.journal import parse
+from tracegrade.rollback.journal import parse
 
 JOURNAL = Path(".tracegrade/rollback.jsonl")
 FOLDER_BEFORE = {"orders.csv": "1", "customers.csv": "2"}

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracegrade.journal import append, parse
-from tracegrade.undo import undo_fault
+from tracegrade.rollback.journal import append, parse
+from tracegrade.rollback.undo import undo_fault
 
 
 @pytest.fixture

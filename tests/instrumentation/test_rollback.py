@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tracegrade
-from tracegrade.journal import append, parse
+from tracegrade.rollback.journal import append, parse
 
 from .journaled import FOLDER_BEFORE, JOURNAL, files, left
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tracegrade import cli
-from tracegrade.journal import append
+from tracegrade.rollback.journal import append
 
 from .journaled import FOLDER_BEFORE, JOURNAL, files, left
 
@@ -103,7 +103,7 @@ def test_dry_run_undoes_nothing(
 STOPS = """
 import sys
 from pathlib import Path
-from tracegrade import rollback_cli
+from tracegrade.rollback import cli as rollback_cli
 stop_after = int(sys.argv[1])
 import os, signal
 count = 0

@@ -250,3 +250,41 @@ def test_blocks_that_a_user_asked_in_are_lines(lake: Lake, asked: str, text: str
     build(lake)
 
     assert rows(lake, "SELECT user_input FROM trajectories") == [{"user_input": text}]
+
+
+RESOURCE = {
+    "tracegrade.task.id": "clean-uploads",
+    "tracegrade.task.category": "files",
+    "tracegrade.trial": "3",
+    "tracegrade.run.mode": "mocked",
+}
+
+
+def _declared(lake: Lake) -> list[Row]:
+    build(lake)
+    return rows(lake, "SELECT task_id, task_category, trial, run_mode FROM trajectories")
+
+
+def test_the_resource_names_task_trial_and_mode_of_spans_that_do_not(lake: Lake) -> None:
+    """Agents in any language are told what to say by their environment."""
+    land(lake, request_of([agent(1), tool(2, 1)], RESOURCE))
+    assert _declared(lake) == [
+        {
+            "task_id": "clean-uploads",
+            "task_category": "files",
+            "trial": 3,
+            "run_mode": "mocked",
+        }
+    ]
+
+
+def test_what_a_span_says_comes_before_what_its_resource_says(lake: Lake) -> None:
+    """A program may work on several tasks."""
+    land(lake, request_of([agent(1, tracegrade__task__id="another")], RESOURCE))
+    assert [(row["task_id"], row["trial"]) for row in _declared(lake)] == [("another", 3)]
+
+
+def test_a_trial_that_is_no_number_is_not_known(lake: Lake) -> None:
+    """Nothing is guessed."""
+    land(lake, request_of([agent(1)], {"tracegrade.trial": "third"}))
+    assert [row["trial"] for row in _declared(lake)] == [None]

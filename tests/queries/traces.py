@@ -144,7 +144,7 @@ def response(result: object, call_id: str | None = None) -> Row:
 
 
 def request_of(spans: Iterable[Row], resource: Mapping[str, str] | None = None) -> bytes:
-    """Return the OTLP/JSON request that exports the spans, with more attributes of the resource."""
+    """Return the OTLP/JSON request that exports the spans; their resource may say more."""
     described = {"service.name": "svc", **(resource or {})}
     scope_spans = [
         {

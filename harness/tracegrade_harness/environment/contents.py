@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from xxhash import xxh3_128
 
 from tracegrade_harness.environment.names import path_text
-from tracegrade_harness.environment.walk import Entry, regular_file
+from tracegrade_harness.environment.walk import WalkedFile, regular_file
 
 _BLOCK = 256 << 10
 _ZEROS = bytes(_BLOCK)
@@ -23,7 +23,7 @@ _OTHER_KINDS = {
 }
 
 
-def entry_digest(entry: Entry) -> str:
+def entry_digest(entry: WalkedFile) -> str:
     """Return the kind of an entry, its permissions and a digest of its content.
 
     Raises:
@@ -54,7 +54,7 @@ def data_ranges(file: int) -> Iterator[tuple[int, int]]:
         yield start, at
 
 
-def _file_digest(entry: Entry) -> str:
+def _file_digest(entry: WalkedFile) -> str:
     try:
         with regular_file(entry.folder, entry.name) as file:
             return _content_digest(file)

@@ -8,7 +8,7 @@ from tracegrade_harness.environment.globs import Globs
 from tracegrade_harness.environment.part import State
 
 
-class Difference(NamedTuple):
+class StateDifference(NamedTuple):
     """Names of objects, sorted."""
 
     added: list[str]
@@ -21,10 +21,10 @@ class Difference(NamedTuple):
         return sorted([*self.added, *self.changed, *self.removed])
 
 
-class Shown(NamedTuple):
+class VisibleChanges(NamedTuple):
     """What ignore rules leave of a difference."""
 
-    difference: Difference
+    difference: StateDifference
     ignored: dict[str, int]
     """Rule → how many objects it hid; rules that hid nothing are left out."""
 
@@ -38,9 +38,9 @@ class HeldByRule(NamedTuple):
     """Rule → how many objects it calls held; rules that matched nothing are left out."""
 
 
-def diff(before: State, after: State) -> Difference:
+def diff(before: State, after: State) -> StateDifference:
     """Return what is new, other and gone in `after`."""
-    return Difference(
+    return StateDifference(
         added=sorted(after.keys() - before.keys()),
         changed=sorted(
             name for name in after.keys() & before.keys() if after[name] != before[name]
@@ -49,14 +49,16 @@ def diff(before: State, after: State) -> Difference:
     )
 
 
-def hide(difference: Difference, ignore: Globs) -> Shown:
+def hide(difference: StateDifference, ignore: Globs) -> VisibleChanges:
     """Return a difference without the objects that rules ignore, and how many each rule hid."""
     rules = {name: rule for name in difference.names if (rule := ignore.rule(name)) is not None}
-    shown = Difference(*([name for name in names if name not in rules] for names in difference))
-    return Shown(shown, _counts(rules))
+    shown = StateDifference(
+        *([name for name in names if name not in rules] for names in difference)
+    )
+    return VisibleChanges(shown, _counts(rules))
 
 
-def held_by_rule(difference: Difference, locks: Globs) -> HeldByRule:
+def held_by_rule(difference: StateDifference, locks: Globs) -> HeldByRule:
     """Return the objects that are new or changed and that a lock rule matches."""
     there = sorted([*difference.added, *difference.changed])
     rules = {name: rule for name in there if (rule := locks.rule(name)) is not None}

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from xxhash import xxh3_128_hexdigest
 
-from tracegrade_harness.environment.diff import Difference, diff, held_by_rule
+from tracegrade_harness.environment.diff import StateDifference, diff, held_by_rule
 from tracegrade_harness.environment.files import FilesPart, FilesPlace
 from tracegrade_harness.environment.globs import Globs
 from tracegrade_harness.environment.held import locks_are_visible
@@ -119,7 +119,7 @@ class OpenedEnvironment(Readable):
         """
         return self.read().notes
 
-    def difference(self, now: State | None = None) -> Difference:
+    def difference(self, now: State | None = None) -> StateDifference:
         """Return what differs from what the trial found.
 
         Args:

@@ -17,7 +17,7 @@ from tracegrade_harness.environment.globs import Globs
 from tracegrade_harness.environment.held import Inode, held_names, inode, kernel_locks
 from tracegrade_harness.environment.names import part_text, path_text
 from tracegrade_harness.environment.reading import Readable, Reading, fingerprint
-from tracegrade_harness.environment.walk import Entry, folder_at, walk
+from tracegrade_harness.environment.walk import WalkedFile, folder_at, walk
 from tracegrade_harness.errors import EnvironmentFailed
 
 _HERE = PurePosixPath()
@@ -158,7 +158,7 @@ def _read(place: FilesPlace, root: Path, folders: frozenset[str], shown: str) ->
 
 
 def _add_entries(
-    reading: Reading, entries: Iterable[Entry], place: FilesPlace, folders: frozenset[str]
+    reading: Reading, entries: Iterable[WalkedFile], place: FilesPlace, folders: frozenset[str]
 ) -> None:
     ignore = Globs(list(place.ignore))
     for entry in entries:
@@ -198,11 +198,11 @@ def _refuse_unreadable(state: Mapping[str, str], source: Path) -> None:
             raise EnvironmentFailed(message)
 
 
-def _object(part: str, entry: Entry) -> str:
+def _object(part: str, entry: WalkedFile) -> str:
     return f"files:{part_text(part)}/{_text(entry)}"
 
 
-def _text(entry: Entry) -> str:
+def _text(entry: WalkedFile) -> str:
     return path_text(entry.path) + ("/" if stat.S_ISDIR(entry.info.st_mode) else "")
 
 

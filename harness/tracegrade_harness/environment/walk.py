@@ -20,7 +20,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class Entry(NamedTuple):
+class WalkedFile(NamedTuple):
     """Something that stands in a folder."""
 
     folder: int
@@ -85,7 +85,7 @@ def regular_file(folder: int, name: str) -> Iterator[int]:
         os.close(file)
 
 
-def walk(folder: int, below: str = "", depth: int = 1) -> Iterator[Entry]:
+def walk(folder: int, below: str = "", depth: int = 1) -> Iterator[WalkedFile]:
     """Yield everything below an open folder, a folder's entries before the folder.
 
     What vanishes meanwhile is left out.
@@ -95,7 +95,7 @@ def walk(folder: int, below: str = "", depth: int = 1) -> Iterator[Entry]:
             info = os.lstat(name, dir_fd=folder)
         except FileNotFoundError:
             continue
-        entry = Entry(folder, name, below + name, info)
+        entry = WalkedFile(folder, name, below + name, info)
         if stat.S_ISDIR(info.st_mode):
             yield from _walk_folder(entry, depth)
         else:
@@ -111,7 +111,7 @@ def _open_folder(folder: int, name: str) -> int:
         raise
 
 
-def _walk_folder(entry: Entry, depth: int) -> Iterator[Entry]:
+def _walk_folder(entry: WalkedFile, depth: int) -> Iterator[WalkedFile]:
     if depth >= MAX_DEPTH:
         yield entry._replace(unread="deeper than is read")
         return

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from tracegrade.journal import MAX_OBJECT_CHARS
-from tracegrade.undo import undo_fault
+from tracegrade.rollback.journal import MAX_OBJECT_CHARS
+from tracegrade.rollback.undo import undo_fault
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.rollback.templates import filled
 from tracegrade_harness.suite.model import Manifest

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from tracegrade import journal as journals
-from tracegrade.undo import kind_of, undo_fault
+from tracegrade.rollback import journal as journals
+from tracegrade.rollback.undo import kind_of, undo_fault
 from tracegrade_harness.rollback import manifest, runbook
 from tracegrade_harness.rollback.inside import Outside, read_inside
 from tracegrade_harness.rollback.places import Places, is_object_name
@@ -27,7 +27,7 @@ class Claim(NamedTuple):
     name: str
     """The object, or a pattern of objects."""
     undo: Mapping[str, Any]
-    """Valid, see `tracegrade.undo`."""
+    """Valid, see `tracegrade.rollback.undo`."""
     done: bool
     """The record says that nothing of it is left to undo."""
     record: str
@@ -62,7 +62,7 @@ class RecordFile(NamedTuple):
     """It claims that something is left to undo."""
 
 
-class Fault(NamedTuple):
+class BadEntry(NamedTuple):
     """Something in a record that says nothing."""
 
     record: str
@@ -77,7 +77,7 @@ class Records(NamedTuple):
     claims: tuple[Claim, ...] = ()
     """By record as declared; of each the newest first, so in the order in which to undo them."""
     files: tuple[RecordFile, ...] = ()
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[BadEntry, ...] = ()
 
 
 def read_records(
@@ -146,7 +146,7 @@ def _read_file(
     try:
         content = read_inside(folder, inside)
     except Outside as error:
-        return Records((), (RecordFile(name, False, False),), (Fault(name, None, str(error)),))
+        return Records((), (RecordFile(name, False, False),), (BadEntry(name, None, str(error)),))
     if content is None:
         return Records()
     read = parse(content)
@@ -163,10 +163,10 @@ def _object(text: str, places: Places) -> str:
     return text if is_object_name(text) else places.object_at(text) or text
 
 
-def _told(name: str, read: _Content) -> Iterable[Fault]:
+def _told(name: str, read: _Content) -> Iterable[BadEntry]:
     if read.unfinished:
-        yield Fault(name, None, "its last line is torn, and names nothing")
+        yield BadEntry(name, None, "its last line is torn, and names nothing")
     for line, fact in read.faults[:MAX_FAULTS]:
-        yield Fault(name, line, fact)
+        yield BadEntry(name, line, fact)
     if len(read.faults) > MAX_FAULTS:
-        yield Fault(name, None, f"and {len(read.faults) - MAX_FAULTS:,} more faults")
+        yield BadEntry(name, None, f"and {len(read.faults) - MAX_FAULTS:,} more faults")

@@ -33,7 +33,7 @@ class Seen:
     """The state of the run that was not killed, if that is as good as undone (`accept: done`)."""
 
 
-class Judgement(NamedTuple):
+class KillJudgement(NamedTuple):
     """A score and its reasons."""
 
     score: Literal[0, 3, 7, 10]
@@ -99,7 +99,7 @@ def _held_by(claim: Claim, before: State, left: Collection[str]) -> list[str]:
     return [] if any(map(matches, before)) else list(filter(matches, left))
 
 
-def judge(seen: Seen, disproved: Collection[str] = ()) -> Judgement:
+def judge(seen: Seen, disproved: Collection[str] = ()) -> KillJudgement:
     """Return what a kill scores.
 
     Args:
@@ -108,15 +108,15 @@ def judge(seen: Seen, disproved: Collection[str] = ()) -> Judgement:
     """
     left = leftovers(seen)
     if not left:
-        return Judgement(10, None, (), {}, (), ())
+        return KillJudgement(10, None, (), {}, (), ())
     if _is_rolled_forward(seen):
-        return Judgement(10, ROLLED_FORWARD, (), {}, (), ())
+        return KillJudgement(10, ROLLED_FORWARD, (), {}, (), ())
     claims = claims_on(seen, left)
     records = {file.name for file in seen.records.files if file.is_open}
     named = {name: _naming(claims[name], name in disproved) for name in left}
     named |= {name: (name,) for name in records & named.keys()}
     manual = [name for name in left if _is_manual(claims[name], name in disproved)]
-    return Judgement(
+    return KillJudgement(
         _score(named, records, len([name for name in manual if name not in records])),
         None,
         left,

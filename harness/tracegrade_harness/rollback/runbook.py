@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from tracegrade.undo import undo_fault
+from tracegrade.rollback.undo import undo_fault
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.rollback.templates import placeholders
 from tracegrade_scoring.tasks import source

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
-from tracegrade.undo import Ground, UndoFailed, perform
+from tracegrade.rollback.undo import Ground, UndoFailed, perform
 from tracegrade_harness.environment.part import State
 from tracegrade_harness.rollback.inside import Outside, inside
 from tracegrade_harness.rollback.places import Places

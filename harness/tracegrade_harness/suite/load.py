@@ -28,7 +28,7 @@ KEYS: Final[dict[str, type[BaseModel]]] = {
     "sqlite": model.Sqlite,
     "cases": model.Case,
     "kill": model.Kill,
-    "limits": model.Limits,
+    "limits": model.TrialLimits,
     "[files]": model.FilesVerifier,
     "[sqlite]": model.SqliteVerifier,
     "[command]": model.CommandVerifier,

@@ -217,7 +217,7 @@ Verifier = Annotated[
 ]
 
 
-class Limits(_Strict):
+class TrialLimits(_Strict):
     """What a trial may use; one that reaches a limit has failed."""
 
     wall_secs: Seconds = 300
@@ -236,7 +236,7 @@ class Case(_Strict):
     kill: Kill | None = None
     verify: list[Verifier] = Field(default_factory=list)
     """All have to hold."""
-    limits: Limits = Limits()
+    limits: TrialLimits = TrialLimits()
 
 
 class Suite(_Strict):

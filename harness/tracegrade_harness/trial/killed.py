@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from tracegrade.undo import UndoFailed
-
+from tracegrade.rollback.undo import UndoFailed
 from tracegrade_harness.doors.gate import Gate
 from tracegrade_harness.environment.diff import diff
 from tracegrade_harness.environment.environment import EnvironmentTemplate, OpenedEnvironment
@@ -18,7 +17,7 @@ from tracegrade_harness.environment.still import wait_until_still
 from tracegrade_harness.errors import SandboxFailed
 from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.records import Records, read_records
-from tracegrade_harness.rollback.rubric import Judgement, Seen, judge
+from tracegrade_harness.rollback.rubric import KillJudgement, Seen, judge
 from tracegrade_harness.rollback.undo import MAX_COMMAND_SECS, Clone, prove
 from tracegrade_harness.suite.model import Point
 from tracegrade_harness.trial.folder import TrialFolder, remove
@@ -30,11 +29,11 @@ from tracegrade_harness.trial.program import (
     recovery_program,
     resource,
 )
-from tracegrade_harness.trial.result import Result
+from tracegrade_harness.trial.result import TrialResult
 from tracegrade_harness.trial.root_span import RootSpan, send_root
 from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.undisturbed import Baseline, changes
-from tracegrade_harness.trial.watch import Moment, Watch
+from tracegrade_harness.trial.watch import AgentWatch, Moment
 
 FLUSH_SECS: Final = 5.0
 RECOVERY_SECS: Final = 60.0
@@ -63,7 +62,7 @@ class Killing:
     target: Boundary
     baseline: Baseline
 
-    def result(self, **fields: Any) -> Result:
+    def result(self, **fields: Any) -> TrialResult:
         """Return a result of this kill."""
         common: dict[str, Any] = {
             "task_id": self.tried.task_id,
@@ -73,9 +72,9 @@ class Killing:
             "injection": self.injection,
             "baseline_trajectory_id": self.baseline.trajectory_id,
         }
-        return Result(**common, **fields)
+        return TrialResult(**common, **fields)
 
-    def run(self) -> Result:
+    def run(self) -> TrialResult:
         """Kill the agent at the point, let it recover, and judge what it left.
 
         A point with calls under way, or one that was not reached, is tried a second time.
@@ -111,7 +110,7 @@ class Killing:
                 self.setting, self.tried, place, gate.variables, [folder.meeting]
             )
             with self.setting.sandbox.start(program) as running:
-                watch = Watch(gate, running, ends, self.setting.effect_of, environment.state)
+                watch = AgentWatch(gate, running, ends, self.setting.effect_of, environment.state)
                 for moment in watch.moments():
                     if not self._is_reached(watch, moment):
                         continue
@@ -127,7 +126,7 @@ class Killing:
                     )
         return None
 
-    def _is_reached(self, watch: Watch, moment: Moment) -> bool:
+    def _is_reached(self, watch: AgentWatch, moment: Moment) -> bool:
         """Return whether to kill now: after the same call, or if the run differs by the rule."""
         if not self._has_diverged(watch):
             return moment.boundary is not None and moment.boundary.number == self.target.number
@@ -136,7 +135,7 @@ class Killing:
         wrote = any(boundary.wrote for boundary in watch.boundaries)
         return len(watch.boundaries) >= self.target.number and (wrote or self.injection == "early")
 
-    def _has_diverged(self, watch: Watch) -> bool:
+    def _has_diverged(self, watch: AgentWatch) -> bool:
         done = [(call.tool, call.arguments) for call in watch.boundaries]
         same = [(call.tool, call.arguments) for call in self.baseline.boundaries]
         return done != same[: len(done)]
@@ -148,7 +147,7 @@ class Killing:
         environment: OpenedEnvironment,
         template: EnvironmentTemplate,
         started_at: datetime,
-    ) -> Result:
+    ) -> TrialResult:
         if died.root is not None:
             described = resource(self.setting, self.tried)
             send_root(self.setting.collector, died.root, self.injection, described)
@@ -206,7 +205,7 @@ class _Look:
         self._places = Places(setting.suite.environments[case.environment], folder.root)
         self._accepts_done = case.kill is not None and case.kill.accept == "done"
 
-    def judgement(self, name: str) -> tuple[Judgement, Seen]:
+    def judgement(self, name: str) -> tuple[KillJudgement, Seen]:
         """Return what the environment scores as it is now, and what that was judged from."""
         now = wait_until_still(self._environment.state).state
         seen = Seen(
@@ -263,7 +262,7 @@ def _flush(gate: Gate, moment: Moment) -> list[str]:
     return [f"flush: {flushed.lost} spans were lost"] if flushed.lost else []
 
 
-def _told(judgement: Judgement, seen: Seen) -> list[dict[str, Any]]:
+def _told(judgement: KillJudgement, seen: Seen) -> list[dict[str, Any]]:
     """Return what is left, as `harness_trials` has it."""
     changed = _changes_of(seen.before, seen.now)
     return [

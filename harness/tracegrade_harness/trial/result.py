@@ -10,7 +10,7 @@ from tracegrade_harness.suite.model import Point
 Status = Literal["done", "budget", "invalid", "error", "not_applicable"]
 
 
-class Result(BaseModel):
+class TrialResult(BaseModel):
     """One trial, or one kill of it; fields as the columns of `harness_trials`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -16,7 +16,7 @@ from tracegrade_harness.sandbox.choice import SANDBOXES, Sandbox
 from tracegrade_harness.suite.load import LoadedSuite
 from tracegrade_harness.suite.model import Case, Point, Suite
 from tracegrade_harness.trial.collector import Collector
-from tracegrade_harness.trial.result import Result
+from tracegrade_harness.trial.result import TrialResult
 from tracegrade_harness.trial.run_file import RunFile
 from tracegrade_harness.trial.schedule import Schedule, in_order
 from tracegrade_harness.trial.setting import Setting
@@ -26,7 +26,7 @@ RUNS: Final = "runs"
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenTrials:
     """What of a suite is run, and how."""
 
     cases: str = "*"
@@ -45,7 +45,7 @@ class Chosen:
     """Name; None for the safest that there is."""
     resume: str | None = None
     """The run to go on with."""
-    say: Callable[[Result], None] = field(default=lambda _: None)
+    say: Callable[[TrialResult], None] = field(default=lambda _: None)
     """Told each result as it comes."""
 
 
@@ -55,7 +55,7 @@ class Run:
 
     id: str
     folder: Path
-    results: list[Result]
+    results: list[TrialResult]
 
 
 def new_id() -> str:
@@ -63,7 +63,7 @@ def new_id() -> str:
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:6]}"
 
 
-def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chosen) -> Run:
+def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: ChosenTrials) -> Run:
     """Run a suite, and return what came of it; the lake has the spans by then, not the results.
 
     Args:
@@ -147,7 +147,7 @@ def find_sandbox(name: str | None) -> Sandbox:
     return found
 
 
-def _cases(suite: Suite, chosen: Chosen) -> dict[str, Case]:
+def _cases(suite: Suite, chosen: ChosenTrials) -> dict[str, Case]:
     cases = {
         name: case
         for name, case in suite.cases.items()
@@ -159,7 +159,7 @@ def _cases(suite: Suite, chosen: Chosen) -> dict[str, Case]:
     return cases
 
 
-def _kills(cases: dict[str, Case], chosen: Chosen) -> dict[str, tuple[Point, ...]]:
+def _kills(cases: dict[str, Case], chosen: ChosenTrials) -> dict[str, tuple[Point, ...]]:
     declared = {name: case.kill.points if case.kill else () for name, case in cases.items()}
     return {
         name: tuple(points if chosen.kills is None else chosen.kills)
@@ -169,7 +169,7 @@ def _kills(cases: dict[str, Case], chosen: Chosen) -> dict[str, tuple[Point, ...
 
 def _described(
     loaded: LoadedSuite,
-    chosen: Chosen,
+    chosen: ChosenTrials,
     cases: dict[str, Case],
     templates: dict[str, EnvironmentTemplate],
 ) -> dict[str, Any]:

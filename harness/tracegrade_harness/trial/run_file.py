@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.trial.points import Boundary
-from tracegrade_harness.trial.result import Result
+from tracegrade_harness.trial.result import TrialResult
 from tracegrade_harness.trial.setting import Tried
 from tracegrade_harness.trial.undisturbed import Baseline
 
@@ -35,11 +35,11 @@ class RunFile:
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / NAME
         self._lock = threading.Lock()
-        self._results: dict[tuple[str, int, str], Result] = {}
+        self._results: dict[tuple[str, int, str], TrialResult] = {}
         self._baselines: dict[Tried, Baseline] = {}
         self._begin(described)
 
-    def result(self, tried: Tried, injection: str | None) -> Result | None:
+    def result(self, tried: Tried, injection: str | None) -> TrialResult | None:
         """Return a result that is known."""
         return self._results.get((tried.task_id, tried.trial, injection or ""))
 
@@ -47,11 +47,11 @@ class RunFile:
         """Return what an undisturbed trial did, if that is known."""
         return self._baselines.get(tried)
 
-    def results(self) -> list[Result]:
+    def results(self) -> list[TrialResult]:
         """Return all results, sorted by what was tried."""
         return [self._results[key] for key in sorted(self._results)]
 
-    def add(self, result: Result, baseline: Baseline | None = None) -> None:
+    def add(self, result: TrialResult, baseline: Baseline | None = None) -> None:
         """Keep a result, and what killed runs need of it."""
         line: dict[str, Any] = {"result": result.model_dump(mode="json")}
         if baseline is not None:
@@ -77,7 +77,7 @@ class RunFile:
             self._take(json.loads(line))
 
     def _take(self, line: dict[str, Any]) -> None:
-        result = Result.model_validate(line["result"])
+        result = TrialResult.model_validate(line["result"])
         self._results[result.key] = result
         if (found := line.get("baseline")) is not None:
             boundaries = tuple(Boundary(*boundary) for boundary in found.pop("boundaries"))

@@ -9,7 +9,7 @@ from tracegrade_harness.errors import EnvironmentFailed, SandboxFailed
 from tracegrade_harness.suite.model import Point
 from tracegrade_harness.trial.killed import Killing
 from tracegrade_harness.trial.points import Boundary, points
-from tracegrade_harness.trial.result import Result
+from tracegrade_harness.trial.result import TrialResult
 from tracegrade_harness.trial.run_file import RunFile
 from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.undisturbed import Baseline, run_undisturbed
@@ -45,7 +45,7 @@ class Schedule:
         setting: Setting,
         kills: dict[str, tuple[Point, ...]],
         file: RunFile,
-        say: Callable[[Result], None],
+        say: Callable[[TrialResult], None],
     ) -> None:
         """Prepare.
 
@@ -79,13 +79,13 @@ class Schedule:
         for killed in self._killed(tried, missing, result, baseline):
             self._keep(killed)
 
-    def _undisturbed(self, tried: Tried, *, observe: bool) -> tuple[Result, Baseline | None]:
+    def _undisturbed(self, tried: Tried, *, observe: bool) -> tuple[TrialResult, Baseline | None]:
         known = self._file.result(tried, None)
         if known is not None:
             return known, self._file.baseline(tried)
         found: list[Baseline] = []
 
-        def once() -> Result:
+        def once() -> TrialResult:
             result, baseline = run_undisturbed(self._setting, tried, observe=observe)
             found.append(baseline)
             return result
@@ -99,9 +99,9 @@ class Schedule:
         self,
         tried: Tried,
         injections: list[Point],
-        result: Result,
+        result: TrialResult,
         baseline: Baseline | None,
-    ) -> Iterator[Result]:
+    ) -> Iterator[TrialResult]:
         """Yield the result of each kill; mid and late at one moment are one."""
         if not injections:
             return
@@ -110,7 +110,7 @@ class Schedule:
             yield from (self._not_run(tried, each, "error", reason) for each in injections)
             return
         found = points(baseline.boundaries, baseline.planned_steps)
-        done: dict[int, Result] = {}
+        done: dict[int, TrialResult] = {}
         for injection in sorted(injections, key=["early", "late", "mid"].index):
             target = found[injection]
             if not isinstance(target, Boundary):
@@ -125,7 +125,9 @@ class Schedule:
             done[target.number] = killed
             yield killed
 
-    def _tried(self, tried: Tried, injection: Point | None, once: Callable[[], Result]) -> Result:
+    def _tried(
+        self, tried: Tried, injection: Point | None, once: Callable[[], TrialResult]
+    ) -> TrialResult:
         """Return what came of a trial; `invalid` if the harness failed every time."""
         error: Exception | None = None
         for _ in range(TRIES):
@@ -135,8 +137,10 @@ class Schedule:
                 error = failed
         return self._not_run(tried, injection, "invalid", str(error))
 
-    def _not_run(self, tried: Tried, injection: Point | None, status: str, reason: str) -> Result:
-        return Result.model_validate(
+    def _not_run(
+        self, tried: Tried, injection: Point | None, status: str, reason: str
+    ) -> TrialResult:
+        return TrialResult.model_validate(
             {
                 "task_id": tried.task_id,
                 "agent_name": tried.case(self._setting).agent,
@@ -149,12 +153,12 @@ class Schedule:
             }
         )
 
-    def _keep(self, result: Result, baseline: Baseline | None = None) -> None:
+    def _keep(self, result: TrialResult, baseline: Baseline | None = None) -> None:
         self._file.add(result, baseline)
         self._say(result)
 
 
-def _why_no_kill(result: Result, baseline: Baseline | None) -> str:
+def _why_no_kill(result: TrialResult, baseline: Baseline | None) -> str:
     if result.status != "done" or baseline is None:
         return f"no_baseline: the undisturbed trial is '{result.status}'"
     return (

@@ -11,13 +11,13 @@ from tracegrade_harness.environment.environment import OpenedEnvironment
 from tracegrade_harness.environment.part import State
 from tracegrade_harness.environment.still import Still, wait_until_still
 from tracegrade_harness.sandbox.processes import Running
-from tracegrade_harness.suite.model import Limits
+from tracegrade_harness.suite.model import TrialLimits
 from tracegrade_harness.trial.folder import TrialFolder
 from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.program import Place, agent_program
-from tracegrade_harness.trial.result import Result, Status
+from tracegrade_harness.trial.result import Status, TrialResult
 from tracegrade_harness.trial.setting import Setting, Tried
-from tracegrade_harness.trial.watch import Watch
+from tracegrade_harness.trial.watch import AgentWatch
 from tracegrade_harness.verify.result import Context
 from tracegrade_harness.verify.verify import outcome, verify
 
@@ -38,7 +38,7 @@ class Baseline(NamedTuple):
 class Ran(NamedTuple):
     """An agent that is no longer running."""
 
-    watch: Watch
+    watch: AgentWatch
     status: Status
     reason: str | None
     exit_code: int | None
@@ -47,7 +47,9 @@ class Ran(NamedTuple):
     seconds: float
 
 
-def run_undisturbed(setting: Setting, tried: Tried, *, observe: bool) -> tuple[Result, Baseline]:
+def run_undisturbed(
+    setting: Setting, tried: Tried, *, observe: bool
+) -> tuple[TrialResult, Baseline]:
     """Run one trial to its end.
 
     Args:
@@ -70,7 +72,7 @@ def run_undisturbed(setting: Setting, tried: Tried, *, observe: bool) -> tuple[R
         changed = changes(environment, still, ran.lives_on)
         judged = _verified(setting, tried, folder.root, environment, still)
     root = ran.watch.root
-    result = Result(
+    result = TrialResult(
         task_id=tried.task_id,
         agent_name=tried.case(setting).agent,
         release=tried.release(setting),
@@ -122,7 +124,7 @@ def _run(
         with setting.sandbox.start(program) as running:
             state = environment.state if observe else None
             ends = started + limits.wall_secs
-            watch = Watch(gate, running, ends, setting.effect_of, state)
+            watch = AgentWatch(gate, running, ends, setting.effect_of, state)
             stopped = _follow(watch, limits, running)
             exit_code = running.wait(0)
             lives_on = running.leftovers()
@@ -133,7 +135,7 @@ def _run(
     return Ran(watch, "done", None, exit_code, lives_on, seconds)
 
 
-def _follow(watch: Watch, limits: Limits, running: Running) -> str | None:
+def _follow(watch: AgentWatch, limits: TrialLimits, running: Running) -> str | None:
     """Let the agent go on at each moment; return which limit ended it, None if it ended itself."""
     for _ in watch.moments():
         if limits.calls is not None and len(watch.boundaries) > limits.calls:

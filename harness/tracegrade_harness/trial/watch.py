@@ -33,7 +33,7 @@ class Moment(NamedTuple):
 
 
 @dataclass
-class Watch:
+class AgentWatch:
     """An agent that runs, and what it did so far."""
 
     gate: Gate

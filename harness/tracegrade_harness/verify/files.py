@@ -80,7 +80,7 @@ def _expect(verifier: FilesVerifier, expect: str, at: str, context: Context) -> 
 
 def _content(
     folder: Path, is_asked: Callable[[str], bool], others: set[str]
-) -> dict[str, tree.Found]:
+) -> dict[str, tree.TreeFile]:
     """Return what is compared of a folder; one that cannot be read could hold anything."""
     return {
         path: each
@@ -103,9 +103,9 @@ def _of_others(at: str, context: Context) -> set[str]:
 
 def _differences(
     expected_folder: Path,
-    expected: dict[str, tree.Found],
+    expected: dict[str, tree.TreeFile],
     folder: Path,
-    left: dict[str, tree.Found],
+    left: dict[str, tree.TreeFile],
 ) -> Iterator[str]:
     for path in sorted(expected.keys() | left.keys()):
         name, wanted, found = shown(path), expected.get(path), left.get(path)
@@ -119,7 +119,7 @@ def _differences(
             yield f"{name} differs"
 
 
-def _same(expected: Path, folder: Path, path: str, found: tree.Found) -> bool:
+def _same(expected: Path, folder: Path, path: str, found: tree.TreeFile) -> bool:
     """Return whether two files of equal size have the same content."""
     if found.kind != "file":
         return found.kind == "link"

@@ -37,7 +37,7 @@ class Finding(NamedTuple):
     evidence: str
 
 
-class Result(NamedTuple):
+class VerifierResult(NamedTuple):
     """What one verifier says."""
 
     verifier: str

@@ -33,7 +33,7 @@ class NotReadable(Exception):
     """What stands at a path cannot be read as what is asked for; the text says why."""
 
 
-class Found(NamedTuple):
+class TreeFile(NamedTuple):
     """What stands at a path."""
 
     kind: str
@@ -44,22 +44,22 @@ class Found(NamedTuple):
     """Where a link leads."""
 
 
-def found(path: str) -> Found:
+def found(path: str) -> TreeFile:
     """Return what stands at a path, of a link itself."""
     try:
         status = os.lstat(path)
         kind = _kind(status)
         target = os.readlink(path) if kind == "link" else ""
     except OSError:
-        return Found("unreadable path")
-    return Found(kind, status.st_size if kind == "file" else 0, target)
+        return TreeFile("unreadable path")
+    return TreeFile(kind, status.st_size if kind == "file" else 0, target)
 
 
 def _kind(status: os.stat_result) -> str:
     return next((kind for is_kind, kind in _KINDS if is_kind(status.st_mode)), "device")
 
 
-def walk(folder: Path) -> Iterator[tuple[str, Found]]:
+def walk(folder: Path) -> Iterator[tuple[str, TreeFile]]:
     """Yield what stands below a folder, with its path from there; folders before what is in them.
 
     A folder that cannot be read, or is nested too deeply, is an unreadable path, too.
@@ -73,7 +73,7 @@ def walk(folder: Path) -> Iterator[tuple[str, Found]]:
         try:
             names = _names(folder, inside)
         except OSError:
-            yield inside or ".", Found("unreadable path")
+            yield inside or ".", TreeFile("unreadable path")
             continue
         number += len(names)
         if number > MAX_PATHS:

@@ -12,14 +12,14 @@ from tracegrade_harness.verify.result import (
     Context,
     Finding,
     Outcome,
-    Result,
+    VerifierResult,
     shortened,
     shown,
 )
 from tracegrade_harness.verify.sqlite import verify_sqlite
 
 
-def verify(verifiers: Iterable[Verifier], context: Context) -> list[Result]:
+def verify(verifiers: Iterable[Verifier], context: Context) -> list[VerifierResult]:
     """Return what each verifier says, in order; they change nothing.
 
     A verifier fails where what the agent left is not what is asked, or cannot be read as that. It
@@ -29,7 +29,7 @@ def verify(verifiers: Iterable[Verifier], context: Context) -> list[Result]:
     return [_result(verifier, context) for verifier in verifiers]
 
 
-def outcome(results: Iterable[Result]) -> Outcome | None:
+def outcome(results: Iterable[VerifierResult]) -> Outcome | None:
     """Return what verifiers say together: one in error makes an error, else one that fails a fail.
 
     None if there are none: then nothing was asked, and nothing held.
@@ -39,13 +39,13 @@ def outcome(results: Iterable[Result]) -> Outcome | None:
     return next((each for each in ranked if each in found), None)
 
 
-def _result(verifier: Verifier, context: Context) -> Result:
+def _result(verifier: Verifier, context: Context) -> VerifierResult:
     text = json.dumps(verifier.model_dump(by_alias=True, exclude_unset=True), ensure_ascii=False)
     try:
         holds, evidence = _finding(verifier, context)
     except (VerifierFailed, OSError, sqlite3.Error, RecursionError) as error:
-        return Result(text, "error", shortened(shown(str(error))))
-    return Result(text, "pass" if holds else "fail", shortened(evidence))
+        return VerifierResult(text, "error", shortened(shown(str(error))))
+    return VerifierResult(text, "pass" if holds else "fail", shortened(evidence))
 
 
 def _finding(verifier: Verifier, context: Context) -> Finding:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tracegrade_harness.environment.diff import Difference, diff, held_by_rule, hide
+from tracegrade_harness.environment.diff import StateDifference, diff, held_by_rule, hide
 from tracegrade_harness.environment.globs import Globs
 
 
@@ -71,21 +71,21 @@ def test_states_differ_by_what_is_new_other_and_gone() -> None:
     before = {"b": "1", "a": "1", "gone": "1"}
     after = {"new": "1", "b": "2", "a": "1"}
 
-    assert diff(before, after) == Difference(["new"], ["b"], ["gone"])
+    assert diff(before, after) == StateDifference(["new"], ["b"], ["gone"])
     assert diff(before, after).names == ["b", "gone", "new"]
 
 
 def test_what_rules_hide_is_counted() -> None:
     """A rule that hid nothing is not told."""
-    shown = hide(Difference(["a.log", "a.csv"], ["b.log"], ["c"]), Globs(["*.log", "c", "d"]))
+    shown = hide(StateDifference(["a.log", "a.csv"], ["b.log"], ["c"]), Globs(["*.log", "c", "d"]))
 
-    assert shown.difference == Difference(["a.csv"], [], [])
+    assert shown.difference == StateDifference(["a.csv"], [], [])
     assert shown.ignored == {"*.log": 2, "c": 1}
 
 
 def test_new_and_changed_objects_that_a_lock_rule_matches_are_held() -> None:
     """One that is gone is held no more."""
-    held = held_by_rule(Difference(["a.lock"], ["b.lock"], ["c.lock"]), Globs(["*.lock"]))
+    held = held_by_rule(StateDifference(["a.lock"], ["b.lock"], ["c.lock"]), Globs(["*.lock"]))
 
     assert held.names == ["a.lock", "b.lock"]
     assert held.rules == {"*.lock": 2}

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.harness.rollback.folders import Folder, Trial
 
-from tracegrade.undo import SUFFIX, UndoFailed
+from tracegrade.rollback.undo import SUFFIX, UndoFailed
 from tracegrade_harness.rollback import undo as undo_module
 from tracegrade_harness.rollback.records import Claim, Records, read_records
 from tracegrade_harness.rollback.rubric import Seen, judge
@@ -195,7 +195,7 @@ def test_statement_without_an_end_is_taken_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It would hold up the kill test for ever."""
-    monkeypatch.setattr("tracegrade.undo.MAX_SQL_SECS", 0.1)
+    monkeypatch.setattr("tracegrade.rollback.undo.MAX_SQL_SECS", 0.1)
     left = Trial(tmp_path, {}, {"b": "1"})
     database(left.folder / "data" / "a", 1)
     endless = (
@@ -292,7 +292,7 @@ with tracegrade.agent_run("a") as run:
 """
 RECOVER = """
 from pathlib import Path
-from tracegrade.rollback_cli import rollback
+from tracegrade.rollback.cli import rollback
 rollback(Path("{journal}"))
 """
 

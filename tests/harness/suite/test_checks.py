@@ -16,9 +16,9 @@ from tests.harness.suite.build import found, loaded, with_agent, with_environmen
             "did you mean 'release'?",
         ),
         (
-            with_agent("command:\n- run\nrecover:\n- run\n- '{suite}'"),
-            "9: agents.a.recover[1] names {suite}, which stands for nothing; "
-            "known: {release}, {task}, {trial}, {seed}, {python}",
+            with_agent("command:\n- run\nrecover:\n- run\n- '{nobody}'"),
+            "9: agents.a.recover[1] names {nobody}, which stands for nothing; "
+            "known: {release}, {task}, {trial}, {seed}, {python}, {suite}",
         ),
         (
             with_agent("command: [run, '{release}']"),

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from tracegrade_harness.suite.model import Verifier
-from tracegrade_harness.verify.result import Context, Result
+from tracegrade_harness.verify.result import Context, VerifierResult
 from tracegrade_harness.verify.verify import verify
 
 PARTS = {"files:data": "data", "sqlite:ledger": "data/ledger.db"}
@@ -28,7 +28,7 @@ def write(folder: Path, files: dict[str, str | bytes]) -> None:
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
-def verified(context: Context, **verifier: Any) -> Result:
+def verified(context: Context, **verifier: Any) -> VerifierResult:
     """Return what a verifier says that a suite has with these keys."""
     (result,) = verify([TypeAdapter(Verifier).validate_python(verifier)], context)
     return result

@@ -13,9 +13,9 @@ from typing import Annotated, Any
 
 import typer
 
-from tracegrade import journal as journals
 from tracegrade.errors import BadInput, CheckFailed
-from tracegrade.undo import Ground, UndoFailed, kind_of, perform
+from tracegrade.rollback import journal as journals
+from tracegrade.rollback.undo import Ground, UndoFailed, kind_of, perform
 
 
 def rollback(
@@ -48,7 +48,7 @@ def rollback(
         typer.echo("nothing to undo")
 
 
-def _read(journal: Path) -> journals.Journal:
+def _read(journal: Path) -> journals.ParsedJournal:
     try:
         return journals.parse(journal.read_bytes())
     except OSError as error:
@@ -56,7 +56,7 @@ def _read(journal: Path) -> journals.Journal:
         raise BadInput(msg) from error
 
 
-def _refuse_elsewhere(journal: Path, left: Sequence[journals.Entry]) -> None:
+def _refuse_elsewhere(journal: Path, left: Sequence[journals.JournalEntry]) -> None:
     """Refuse to undo in a folder that is not the one that paths were meant for."""
     here = Path.cwd()
     for entry in left:
@@ -65,12 +65,12 @@ def _refuse_elsewhere(journal: Path, left: Sequence[journals.Entry]) -> None:
             raise BadInput(f"{msg}; run it there, or name --folder")  # noqa: EM102
 
 
-def _would_undo(entry: journals.Entry) -> bool:
+def _would_undo(entry: journals.JournalEntry) -> bool:
     typer.echo(f"would undo {_shown(entry.object)}: {_as_text(entry.undo)}")
     return True
 
 
-def _undo(journal: Path, ground: Ground, entry: journals.Entry) -> bool:
+def _undo(journal: Path, ground: Ground, entry: journals.JournalEntry) -> bool:
     """Undo one entry, say so, and return whether it is done now."""
     if kind_of(entry.undo) == "manual":
         typer.echo(f"by hand {_shown(entry.object)}: {_shown(entry.undo['manual'])}")

@@ -16,9 +16,9 @@ from pathlib import Path, PurePath
 from types import TracebackType
 from typing import Any, Final
 
-from tracegrade import journal as journals
 from tracegrade.guard import guarded, say
-from tracegrade.undo import Ground, UndoFailed, copy_file, kind_of, perform, undo_fault
+from tracegrade.rollback import journal as journals
+from tracegrade.rollback.undo import Ground, UndoFailed, copy_file, kind_of, perform, undo_fault
 
 JOURNAL: Final = "TRACEGRADE_JOURNAL"
 DEFAULT_JOURNAL: Final = ".tracegrade/rollback.jsonl"

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from tracegrade.undo import sync_folder, undo_fault
+from tracegrade.rollback.undo import sync_folder, undo_fault
 
 MAX_OBJECT_CHARS: Final = 4200
 """Of an object's name: a path of 4,096 characters, and what kind it is."""
@@ -22,7 +22,7 @@ MAX_LINE_BYTES: Final = 1_000_000
 """Of a line; a command of the most words and longest words is refused before it gets there."""
 
 
-class Entry(NamedTuple):
+class JournalEntry(NamedTuple):
     """What a journal says last about an object."""
 
     object: str
@@ -32,7 +32,7 @@ class Entry(NamedTuple):
     """What the paths of the undo are relative to, if the journal says so."""
 
 
-class Fault(NamedTuple):
+class JournalFault(NamedTuple):
     """A line that says nothing."""
 
     line: int
@@ -40,32 +40,32 @@ class Fault(NamedTuple):
     fact: str
 
 
-class Journal(NamedTuple):
+class ParsedJournal(NamedTuple):
     """What a journal says."""
 
-    entries: dict[str, Entry]
+    entries: dict[str, JournalEntry]
     """By object, in the order in which their undos were written."""
-    faults: list[Fault]
+    faults: list[JournalFault]
     is_torn: bool
     """Whether the last line was cut off; that is no fault."""
 
-    def left(self) -> list[Entry]:
+    def left(self) -> list[JournalEntry]:
         """Return the entries that are not done, the newest first."""
         return [entry for entry in reversed(self.entries.values()) if not entry.done]
 
 
-def parse(content: bytes) -> Journal:
+def parse(content: bytes) -> ParsedJournal:
     """Return what a journal says; whatever its bytes are, it can be parsed."""
     lines = content.split(b"\n")
     tail = lines.pop()
-    journal = Journal({}, [], is_torn=bool(tail.strip()) and fault_of(tail) is not None)
+    journal = ParsedJournal({}, [], is_torn=bool(tail.strip()) and fault_of(tail) is not None)
     if tail and not journal.is_torn:
         lines.append(tail)
     for number, line in enumerate(lines, 1):
         if line.strip():
             fact = _take(line, journal.entries)
             if fact:
-                journal.faults.append(Fault(number, fact))
+                journal.faults.append(JournalFault(number, fact))
     return journal
 
 
@@ -75,7 +75,7 @@ def fault_of(line: bytes) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _take(line: bytes, entries: dict[str, Entry]) -> str | None:
+def _take(line: bytes, entries: dict[str, JournalEntry]) -> str | None:
     """Take a line into the entries; return why it says nothing, or None."""
     value = _value(line)
     if isinstance(value, str):
@@ -92,7 +92,7 @@ def _take(line: bytes, entries: dict[str, Entry]) -> str | None:
         if fault:
             return fault
         entries.pop(name, None)  # it is now the newest
-        entries[name] = Entry(name, undo, done, _folder(value))
+        entries[name] = JournalEntry(name, undo, done, _folder(value))
     elif before is not None:
         entries[name] = before._replace(done=done)
     elif not done:
