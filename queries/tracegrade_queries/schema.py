@@ -184,7 +184,9 @@ TRAJECTORIES: Final = Table(
         Column("release", TEXT, "`service.version`; NULL if not sent."),
         Column("environment", TEXT, "`deployment.environment.name`; NULL if not sent."),
         Column("conversation_id", TEXT, "Conversation that the run is part of; NULL if not sent."),
-        Column("task_id", TEXT, "Task that a span declares; NULL if none does."),
+        Column(
+            "task_id", TEXT, "Task that a span, or else its resource, declares; NULL if none does."
+        ),
         Column("task_category", TEXT, "Category that a span declares; NULL if none does."),
         Column(
             "trial", INTEGER, "Number of the trial of its task, as declared; NULL if it is not."
