@@ -11,7 +11,7 @@ import time
 from datetime import datetime
 from pathlib import Path
 
-from demo import scores, stages
+from demo import kills, scores, stages
 from demo.children import CHECKOUT, Children
 from demo.errors import StageError
 
@@ -68,9 +68,15 @@ def run_stages(children: Children, folder: Path, files: Path) -> None:
         f"landed: {landed.spans} spans of {landed.traces} traces in {landed.files} Parquet files; "
         "the collector has stopped",
     )
+    kills.run_releases(children, lake, folder)
+    lake_with_runbook = folder / "lake-with-runbook"
+    kills.run_with_runbook(children, lake_with_runbook, folder)
     scores.score(children, lake)
     scores.write_report(children, lake, folder / "report.html")
     scores.show(children, lake)
+    kills.show(children, lake)
+    kills.show_with_runbook(children, lake_with_runbook)
+    scores.answer(children, lake)
 
 
 def _new_folder() -> Path:
