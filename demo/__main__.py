@@ -1,7 +1,7 @@
 """The whole main job on this machine: `make demo`, or `python -m demo [--folder DIR]`.
 
 Real agents run, their spans arrive over OTLP, land as Parquet, become steps, and come out as
-scores and a report. Exits with 0, or 1 if a stage failed, or 130 after Ctrl-C.
+scores and a report; one task the harness runs, verifies and kills on purpose. Exits with 0, or 1 if a stage failed, or 130 after Ctrl-C.
 """
 
 import argparse

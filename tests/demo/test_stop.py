@@ -94,7 +94,7 @@ def test_second_interrupt_leaves_nothing_running(tmp_path: Path) -> None:
     """An impatient second signal, however soon it comes, does not cut the clean-up short."""
     mark = uuid.uuid4().hex
     with start_demo(tmp_path, mark) as demo:
-        wait_for(demo, "[1/7]")
+        wait_for(demo, "[1/9]")
         demo.send_signal(signal.SIGINT)
         demo.send_signal(signal.SIGTERM)
         demo.communicate(timeout=PATIENCE_SECS)
