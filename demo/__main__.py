@@ -1,7 +1,8 @@
 """The whole main job on this machine: `make demo`, or `python -m demo [--folder DIR]`.
 
 Real agents run, their spans arrive over OTLP, land as Parquet, become steps, and come out as
-scores and a report; one task the harness runs, verifies and kills on purpose. Exits with 0, or 1 if a stage failed, or 130 after Ctrl-C.
+scores and a report; one task is run, verified and killed on purpose by the harness. Exits with 0,
+or 1 if a stage failed, or 130 after Ctrl-C.
 """
 
 import argparse
