@@ -173,6 +173,16 @@ def test_runbook_and_human_are_shown_beside(demo: Run) -> None:
     assert "7.33" in after
 
 
+def test_worked_example_has_its_t_score(demo: Run) -> None:
+    """7.5, 3.75 and 22/3 give 5.600: with the runbook, a human's 5 and strict planning quality."""
+    lake = demo.folder / "lake-with-runbook"
+    command = [TRACEGRADE, "report", "--lake", lake, "--format", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
+
+    (release,) = json.loads(done.stdout)["releases"]
+    assert release["t_score"]["strict"]["value"] == pytest.approx(5.600, abs=0.0005)
+
+
 def test_release_is_one_group_of_runs_in_one_mode(ask: Ask) -> None:
     """Runs of the harness and the others stand in one column of the report."""
     rows = ask(
