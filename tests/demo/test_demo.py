@@ -175,8 +175,8 @@ def test_runbook_and_human_are_shown_beside(demo: Run) -> None:
 
 def test_worked_example_has_its_t_score(demo: Run) -> None:
     """7.5, 3.75 and 22/3 give 5.600: with the runbook, a human's 5 and strict planning quality."""
-    lake = demo.folder / "lake-with-runbook"
-    command = [TRACEGRADE, "report", "--lake", lake, "--format", "json"]
+    lake = str(demo.folder / "lake-with-runbook")
+    command = [str(TRACEGRADE), "report", "--lake", lake, "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
 
     (release,) = json.loads(done.stdout)["releases"]
