@@ -1,7 +1,8 @@
 """The whole main job on this machine: `make demo`, or `python -m demo [--folder DIR]`.
 
 Real agents run, their spans arrive over OTLP, land as Parquet, become steps, and come out as
-scores and a report. Exits with 0, or 1 if a stage failed, or 130 after Ctrl-C.
+scores and a report; one task is run, verified and killed on purpose by the harness. Exits with 0,
+or 1 if a stage failed, or 130 after Ctrl-C.
 """
 
 import argparse
@@ -11,7 +12,7 @@ import time
 from datetime import datetime
 from pathlib import Path
 
-from demo import scores, stages
+from demo import kills, scores, stages
 from demo.children import CHECKOUT, Children
 from demo.errors import StageError
 
@@ -68,9 +69,15 @@ def run_stages(children: Children, folder: Path, files: Path) -> None:
         f"landed: {landed.spans} spans of {landed.traces} traces in {landed.files} Parquet files; "
         "the collector has stopped",
     )
+    kills.run_releases(children, lake, folder)
+    lake_with_runbook = folder / "lake-with-runbook"
+    kills.run_with_runbook(children, lake_with_runbook, folder)
     scores.score(children, lake)
     scores.write_report(children, lake, folder / "report.html")
     scores.show(children, lake)
+    kills.show(children, lake)
+    kills.show_with_runbook(children, lake_with_runbook)
+    scores.answer(children, lake)
 
 
 def _new_folder() -> Path:

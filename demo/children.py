@@ -162,7 +162,9 @@ class Children:
     def _stop_all(self) -> None:
         running = [child for child in self._children if child.process.returncode is None]
         for child in running:
-            child.process.terminate()
+            child.process.send_signal(
+                signal.SIGINT
+            )  # the harness then clears up, as in a terminal
         deadline = time.monotonic() + STOP_WITHIN_SECS
         for child in running:
             with contextlib.suppress(subprocess.TimeoutExpired):

@@ -26,19 +26,23 @@ def score(children: Children, lake: Path) -> None:
     children.run("tasks check", [TRACEGRADE, "tasks", "check", TASKS])
     children.run("score", [TRACEGRADE, "score", "--lake", lake, "--tasks", TASKS])
     (counts,) = select(children, lake, "scored")
-    say(6, f"scored: {counts['trajectories']} trajectories of {counts['steps']} steps")
+    say(
+        8,
+        f"scored: {counts['trajectories']} trajectories of {counts['steps']} steps; the "
+        f"{counts['killed']} that were killed are no attempts",
+    )
 
 
 def write_report(children: Children, lake: Path, out: Path) -> None:
     """Write the HTML report, and show the terminal one."""
     report: Command = [TRACEGRADE, "report", "--lake", lake]
     children.run("report", [*report, "--format", "html", "--out", out])
-    say(7, "report written as one HTML file; the same for a terminal:\n")
+    say(9, "report written as one HTML file; the same for a terminal:\n")
     print_output(children, "terminal report", [*report, "--format", "terminal"])
 
 
 def show(children: Children, lake: Path) -> None:
-    """Print what came out: each release, the worked example with its evidence, two queries."""
+    """Print what came out: each release, the worked example with its evidence."""
     title("Each release, over all its tasks")
     print_table(select(children, lake, "releases"))
     title(f"The worked example: task {WORKED_TASK}, one run of each release")
@@ -48,6 +52,10 @@ def show(children: Children, lake: Path) -> None:
             f"  {wrong['release']} picked {wrong['picked_tool']} at '{wrong['decision']}' "
             f"(step {wrong['step_index']}): {wrong['reason']}"
         )
+
+
+def answer(children: Children, lake: Path) -> None:
+    """Print what an analyst asks, how, and the answers."""
     title("An analyst asks: What do agents do right after a failed call?")
     saved: Command = [TRACEGRADE, "sql", "--lake", lake, "--saved", SAVED_QUERY]
     print(f"$ tracegrade sql --lake {lake} --saved {SAVED_QUERY}")

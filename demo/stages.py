@@ -20,6 +20,9 @@ from tracegrade_lake import Lake
 TRACEGRADE = Path(sys.executable).with_name("tracegrade")
 TASKS = Path(__file__).with_name("tasks.yaml")
 RELEASES = ("1.0", "1.1")
+STAGES = 9
+REAL_TOOLS = "tracegrade.run.mode=live"
+"""What the harness says of its runs too: reports never pool runs of different modes."""
 SUPPORT_RELEASE = "2026.11"
 LAND_WITHIN_SECS = 120.0
 LOOK_EVERY_SECS = 0.1
@@ -35,7 +38,7 @@ class Landed(NamedTuple):
 
 def say(stage: int, text: str) -> None:
     """Tell the reader what just happened."""
-    print(f"[{stage}/7] {text}", flush=True)
+    print(f"[{stage}/{STAGES}] {text}", flush=True)
 
 
 def start_collector(children: Children, lake: Path) -> tuple[Child, str]:
@@ -52,7 +55,8 @@ def run_file_agent(children: Children, release: str, endpoint: str, folder: Path
     """Run one release of the file agent on files below `folder`; return how many runs it made."""
     command = [sys.executable, "-m", "demo.file_agent", "--release", release]
     command += ["--folder", str(folder / release)]
-    child = children.run(f"file agent {release}", command, **_environment(endpoint))
+    resource = {"OTEL_RESOURCE_ATTRIBUTES": REAL_TOOLS}
+    child = children.run(f"file agent {release}", command, **_environment(endpoint), **resource)
     runs = [line for line in child.lines() if " trial " in line]
     stopped = sum("Stopped" in run for run in runs)
     say(

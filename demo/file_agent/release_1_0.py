@@ -1,7 +1,8 @@
 """Release 1.0, with the mistakes of the article's worked example.
 
 It lists the whole folder where a cheap emptiness check would do, writes before it looks at the
-disk, archives uploads without being asked, and has no branch for a malformed header.
+disk, archives uploads without being asked, has no branch for a malformed header, and of its two
+requested writes its plan marks one.
 """
 
 from collections.abc import Callable
@@ -36,7 +37,6 @@ class Release10(FileAgent):
                     "clean",
                     "Write the passing rows",
                     "write_clean_file",
-                    effect="write",
                     inputs=["valid_rows"],
                     outputs=["clean_file"],
                 ),

@@ -1,4 +1,4 @@
--- The scores of each run of one task, in the order in which they are read.
+-- The scores of each run of one task, in the order in which they are read; killed runs apart.
 --
 -- Reads:
 --   trajectory_scores
@@ -25,5 +25,7 @@ SELECT  -- noqa: ST06
   trajectory_scores.sub_goal_coverage.value AS coverage,
   trajectory_scores.critical_path_completion.value AS critical_path
 FROM trajectory_scores
-WHERE trajectory_scores.task_id = $task_id
+WHERE
+  trajectory_scores.task_id = $task_id
+  AND trajectory_scores.tsa.reason IS DISTINCT FROM 'killed_run'
 ORDER BY trajectory_scores.release, trajectory_scores.trajectory_id;

@@ -83,10 +83,10 @@ def test_demo_keeps_lake_and_report_and_says_where(demo: Run) -> None:
 
 
 def test_each_stage_is_one_line(demo: Run) -> None:
-    """A newcomer reads seven lines, in order, that say what happened."""
+    """A newcomer reads nine lines, in order, that say what happened."""
     stages = [line[:5] for line in demo.output.splitlines() if line.startswith("[")]
 
-    assert stages == [f"[{number}/7]" for number in range(1, 8)]
+    assert stages == [f"[{number}/9]" for number in range(1, 10)]
 
 
 def test_worked_task_has_nine_of_twelve_decisions_right(ask: Ask) -> None:
@@ -116,7 +116,8 @@ def test_worked_task_scores(ask: Ask) -> None:
     rows = ask(
         "SELECT 10 * tsa.value AS tsa, tsa.numerator AS correct, step_efficiency.value AS steps, "
         "sub_goal_coverage.value AS coverage, critical_path_completion.value AS critical "
-        "FROM trajectory_scores WHERE task_id = 'clean-uploads' ORDER BY release"
+        "FROM trajectory_scores JOIN trajectories USING (trajectory_id, task_id, release) "
+        "WHERE task_id = 'clean-uploads' AND injection IS NULL ORDER BY release"
     )
 
     assert rows[0] == {
@@ -126,7 +127,74 @@ def test_worked_task_scores(ask: Ask) -> None:
         "coverage": 0.8,
         "critical": 0.75,
     }
-    assert rows[1] == {"tsa": 10, "correct": 11, "steps": 1, "coverage": 1, "critical": 1}
+    assert rows[1:] == [{"tsa": 10, "correct": 11, "steps": 1, "coverage": 1, "critical": 1}]
+
+
+def test_worked_task_is_verified_and_killed(ask: Ask) -> None:
+    """1.0 leaves what nothing names; 1.1 wrote down how to undo it, and recovery does."""
+    rows = ask(
+        "SELECT release, injection, boundary, immediate, after_recovery, success "
+        "FROM harness_trials ORDER BY release, boundary NULLS FIRST"
+    )
+
+    assert [tuple(row.values()) for row in rows] == [
+        ("1.0", None, None, None, None, True),
+        ("1.0", "early", 1, 10, 10, None),
+        ("1.0", "mid", 9, 0, 0, None),
+        ("1.0", "late", 12, 0, 0, None),
+        ("1.1", None, None, None, None, True),
+        ("1.1", "early", 1, 10, 10, None),
+        ("1.1", "mid", 10, 7, 10, None),
+        ("1.1", "late", 11, 7, 10, None),
+    ]
+
+
+def test_worked_task_has_all_axes(ask: Ask) -> None:
+    """The T-Score of a release needs all three; only the worked task was killed."""
+    rows = ask(
+        "SELECT release, pq_strict.value AS planning, ra_after_recovery.value AS rollback "
+        "FROM trajectory_scores WHERE ra_after_recovery.value IS NOT NULL ORDER BY release"
+    )
+
+    assert [tuple(row.values()) for row in rows] == [
+        ("1.0", 3.75, pytest.approx(10 / 3)),
+        ("1.1", 7.5, 10),
+    ]
+
+
+def test_runbook_and_human_are_shown_beside(demo: Run) -> None:
+    """RA of 1.0: 3.33 by rule, 6.67 with the runbook, 7.33 once a human gave its late kill a 5."""
+    _, shown = demo.output.split("Killed on purpose")
+    by_rule, with_runbook = shown.split("RUNBOOK.yaml")
+    before, after = with_runbook.split("tracegrade harness review")
+
+    assert "3.33" in by_rule
+    assert "by rule: 6.67" in before
+    assert "7.33" in after
+
+
+def test_worked_example_has_its_t_score(demo: Run) -> None:
+    """7.5, 3.75 and 22/3 give 5.600: with the runbook, a human's 5 and strict planning quality."""
+    lake = str(demo.folder / "lake-with-runbook")
+    command = [str(TRACEGRADE), "report", "--lake", lake, "--format", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
+
+    (release,) = json.loads(done.stdout)["releases"]
+    assert release["t_score"]["strict"]["value"] == pytest.approx(5.600, abs=0.0005)
+
+
+def test_release_is_one_group_of_runs_in_one_mode(ask: Ask) -> None:
+    """Runs of the harness and the others stand in one column of the report."""
+    rows = ask(
+        "SELECT release, run_mode, count(*) FILTER (WHERE injection IS NULL) AS runs, "
+        "count(injection) AS killed FROM trajectories WHERE agent_name = 'file-agent' "
+        "GROUP BY ALL ORDER BY ALL"
+    )
+
+    assert [tuple(row.values()) for row in rows] == [
+        ("1.0", "live", 13, 3),
+        ("1.1", "live", 13, 3),
+    ]
 
 
 def test_second_release_is_better_overall(ask: Ask) -> None:

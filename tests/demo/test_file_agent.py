@@ -8,8 +8,9 @@ import pytest
 
 from demo.file_agent.__main__ import RELEASES, try_task
 from demo.file_agent.tools import COLUMNS
-from demo.file_agent.uploads import TASKS, Task
+from demo.file_agent.uploads import TASKS, Task, lay_out
 
+ENVIRONMENTS = Path(__file__).parents[2] / "demo" / "environments"
 TASK_BY_ID = {task.id: task for task in TASKS}
 
 
@@ -102,3 +103,24 @@ def test_without_uploads_the_second_release_writes_nothing_but_a_report(tmp_path
     assert (first / "clean" / "orders.csv").exists()
     assert not (second / "clean" / "orders.csv").exists()
     assert report(second)["uploads"] == 0
+
+
+def contents(folder: Path) -> dict[str, bytes | None]:
+    """Return what stands below a folder; None for folders. Git keeps none without a `.keep`."""
+    return {
+        str(path.relative_to(folder)): None if path.is_dir() else path.read_bytes()
+        for path in folder.rglob("*")
+        if path.name != ".keep"
+    }
+
+
+def test_environment_of_the_harness_is_what_the_task_starts_from(tmp_path: Path) -> None:
+    """The folder that the suite restores is the one that the agent's own trials lay out."""
+    lay_out(tmp_path, TASK_BY_ID["clean-uploads"], trial=1)
+
+    assert contents(ENVIRONMENTS / "clean-uploads") == contents(tmp_path)
+
+
+def test_task_that_the_harness_runs_is_not_run_twice() -> None:
+    """Of two runs of one trial only the later would count."""
+    assert [task.id for task in TASKS if not task.trials] == ["clean-uploads"]

@@ -20,9 +20,12 @@ pytestmark = pytest.mark.skipif(
 
 
 def start_demo(folder: Path, mark: str, **environment: str) -> "subprocess.Popen[str]":
-    """Start the demo; `mark` stands in the environment of all its processes."""
+    """Start the demo; `mark` stands in the environment of all its processes.
+
+    Agents that the harness runs are given few variables, but their home is below the folder.
+    """
     return subprocess.Popen(
-        [sys.executable, "-m", "demo", "--folder", folder],
+        [sys.executable, "-m", "demo", "--folder", folder / mark],
         cwd=CHECKOUT,
         env={**os.environ, MARK: mark, **environment},
         stdout=subprocess.PIPE,
@@ -50,7 +53,7 @@ def processes_with(mark: str) -> list[str]:
             command = (process / "cmdline").read_bytes()
         except OSError:  # it ended while we looked, or it is not ours
             continue
-        if command and f"{MARK}={mark}".encode() in environment.split(b"\0"):
+        if command and mark.encode() in environment:
             found.append(command.replace(b"\0", b" ").decode())
     return found
 
@@ -61,36 +64,37 @@ def wait_until_none_lives(mark: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stage", "number"),
+    ("stage", "number", "running"),
     [
-        ("[1/7]", signal.SIGINT),  # the collector and an agent run
-        ("[1/7]", signal.SIGTERM),
-        ("[3/7]", signal.SIGINT),  # the model server starts, the agent runs under another command
-        ("[5/7]", signal.SIGINT),  # the collector has stopped, scoring runs
+        ("[1/9]", signal.SIGINT, "demo.file_agent"),  # and the collector
+        ("[1/9]", signal.SIGTERM, "demo.file_agent"),
+        ("[3/9]", signal.SIGINT, "demo.model_server"),
+        ("[5/9]", signal.SIGINT, "demo.file_agent"),  # the harness runs it
+        ("[7/9]", signal.SIGINT, "tracegrade score"),
     ],
 )
 def test_interrupted_demo_leaves_nothing_running(
-    stage: str, number: signal.Signals, tmp_path: Path
+    stage: str, number: signal.Signals, running: str, tmp_path: Path
 ) -> None:
     """After Ctrl-C at any stage it exits with 130; every child and temporary file is gone."""
     mark = uuid.uuid4().hex
-    with start_demo(tmp_path / "run", mark, TMPDIR=str(tmp_path)) as demo:
+    with start_demo(tmp_path, mark, TMPDIR=str(tmp_path)) as demo:
         wait_for(demo, stage)
-        wait_until(lambda: len(processes_with(mark)) > 1)
+        wait_until(lambda: any(running in command for command in processes_with(mark)))
         demo.send_signal(number)
         _, errors = demo.communicate(timeout=PATIENCE_SECS)
 
     assert demo.returncode == 130
     assert "nothing is left running" in errors
     wait_until_none_lives(mark)
-    assert not list(tmp_path.glob("tracegrade-demo-*"))
+    assert not list(tmp_path.glob("tracegrade-*"))
 
 
 def test_second_interrupt_leaves_nothing_running(tmp_path: Path) -> None:
     """An impatient second signal, however soon it comes, does not cut the clean-up short."""
     mark = uuid.uuid4().hex
-    with start_demo(tmp_path / "run", mark) as demo:
-        wait_for(demo, "[1/7]")
+    with start_demo(tmp_path, mark) as demo:
+        wait_for(demo, "[1/9]")
         demo.send_signal(signal.SIGINT)
         demo.send_signal(signal.SIGTERM)
         demo.communicate(timeout=PATIENCE_SECS)
@@ -103,7 +107,7 @@ def test_failed_stage_is_one_line_and_the_logs(tmp_path: Path) -> None:
     """A model server that is not there: the demo says which stage failed and shows why."""
     mark = uuid.uuid4().hex
     nowhere = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "OPENAI_MODEL": "none"}
-    with start_demo(tmp_path / "run", mark, **nowhere) as demo:
+    with start_demo(tmp_path, mark, **nowhere) as demo:
         _, errors = demo.communicate(timeout=PATIENCE_SECS)
 
     assert demo.returncode == 1

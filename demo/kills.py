@@ -1,0 +1,100 @@
+"""The worked task, run by the harness: in restored environments, verified, killed on purpose.
+
+Release 1.0 is run once more with a runbook, into a lake of its own: of two runs of one trial in
+one lake only the later would count.
+"""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from demo import scores
+from demo.children import CHECKOUT, Children, Command
+from demo.stages import RELEASES, TASKS, TRACEGRADE, say
+
+SUITE = Path(__file__).with_name("suite.yaml")
+RUNBOOK_SUITE = Path(__file__).with_name("suite-with-runbook.yaml")
+RUNBOOK_RELEASE = "1.0"
+HUMAN_VALUE = 5
+HUMAN_REASON = "nothing is lost: the uploads stand in archive/"
+HUMAN = "the demo, in place of a human"
+
+
+def run_releases(children: Children, lake: Path, folder: Path) -> None:
+    """Run the worked task with each release, and kill it early, mid and late.
+
+    Raises:
+        StageError: A verifier failed, or the harness did.
+    """
+    killed = sum(_run(children, SUITE, release, lake, folder) for release in RELEASES)
+    say(
+        6,
+        f"harness: file agent {' and '.join(RELEASES)} passed {scores.WORKED_TASK} in a restored "
+        f"environment; {killed} more runs of it were killed on purpose",
+    )
+
+
+def run_with_runbook(children: Children, lake: Path, folder: Path) -> None:
+    """Run the first release again where a runbook is, and let a human judge its late kill.
+
+    Raises:
+        StageError: The harness or the review failed.
+    """
+    killed = _run(children, RUNBOOK_SUITE, RUNBOOK_RELEASE, lake, folder)
+    say(
+        7,
+        f"harness: the same of file agent {RUNBOOK_RELEASE} with a runbook, into a lake of its "
+        f"own; {killed} runs were killed",
+    )
+
+
+def show(children: Children, lake: Path) -> None:
+    """Print what each kill left and scores, and the axes of the T-Score that come of it."""
+    scores.title(f"Killed on purpose: task {scores.WORKED_TASK}, and what it left")
+    _print_kills(scores.select(children, lake, "kills"))
+    print()
+    _print_axes(children, lake)
+
+
+def show_with_runbook(children: Children, lake: Path) -> None:
+    """Print the same with the runbook, by rule and then with a human's word on the late kill."""
+    kills = scores.select(children, lake, "kills")
+    scores.title(f"The same of {RUNBOOK_RELEASE}, where demo/RUNBOOK.yaml says how to undo mid")
+    _print_kills(kills)
+    by_rule = sum(kill["after_recovery"] for kill in kills) / len(kills)
+    print(f"  rollback-ability by rule: {by_rule:.2f}; a human may see the late kill otherwise:\n")
+    _review(children, lake, kills[-1])
+    command: Command = [TRACEGRADE, "score", "--lake", lake, "--tasks", TASKS]
+    children.run("score with runbook", command)
+    _print_axes(children, lake)
+
+
+def _review(children: Children, lake: Path, kill: scores.Row) -> None:
+    """Give a kill the value that a human would, and print how."""
+    where = ["--lake", str(lake), kill["trajectory_id"], kill["killed"]]
+    said = ["--value", str(HUMAN_VALUE), "--reason", HUMAN_REASON, "--by", HUMAN]
+    children.run("review", [TRACEGRADE, "harness", "review", *where, *said])
+    print(f"$ tracegrade harness review {' '.join(where)} \\")
+    print(f"    --value {HUMAN_VALUE} --reason '{HUMAN_REASON}' --by '{HUMAN}'\n", flush=True)
+
+
+def _print_kills(kills: Sequence[scores.Row]) -> None:
+    scores.print_table(
+        [{key: kill[key] for key in kill if key != "trajectory_id"} for kill in kills]
+    )
+
+
+def _print_axes(children: Children, lake: Path) -> None:
+    rows = scores.select(children, lake, "axes", task_id=scores.WORKED_TASK)
+    scores.print_table(rows)
+
+
+def _run(children: Children, suite: Path, release: str, lake: Path, folder: Path) -> int:
+    """Run a suite, and return how often it killed the agent."""
+    command: Command = [TRACEGRADE, "harness", "run", suite, "--lake", lake]
+    options: Command = ["--release", release, "--folder", folder / "harness"]
+    path = os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH")]))
+    child = children.run(
+        f"harness {suite.stem} {release}", [*command, *options], PYTHONPATH=path
+    )  # agents start in an empty folder, and find the demo by this path
+    return sum(", killed " in line for line in child.lines())

@@ -1,0 +1,25 @@
+-- What each kill on purpose left behind, and what it scores.
+--
+-- Reads:
+--   harness_trials
+-- Columns:
+--   release         VARCHAR  One row for each kill.
+--   killed          VARCHAR  early | mid | late.
+--   after_call      BIGINT   Tool calls that had returned.
+--   at_once         DOUBLE   The state that was left, in [0, 10].
+--   after_recovery  DOUBLE   The same after the agent's recovery command, if it has one.
+--   objects_left    BIGINT   Files that still are not as they were before.
+--   trajectory_id   VARCHAR  Of the run that was not killed; reviews name it.
+-- Order:
+--   release, boundary
+SELECT
+  release,
+  injection AS killed,
+  boundary AS after_call,
+  immediate AS at_once,
+  after_recovery,
+  json_array_length(leftovers)::BIGINT AS objects_left,
+  baseline_trajectory_id AS trajectory_id
+FROM harness_trials
+WHERE injection IS NOT NULL
+ORDER BY release, boundary;
