@@ -19,6 +19,11 @@ from tracegrade_harness.trial.undisturbed import Baseline
 NAME: Final = "run.jsonl"
 
 
+def is_begun(folder: Path) -> bool:
+    """Return whether a run's folder has such a file."""
+    return (folder / NAME).is_file()
+
+
 class RunFile:
     """What is known of a run; threads may add to it."""
 

@@ -76,7 +76,8 @@ def many_calls(run):
 def fickle(run):
     look(str(time.time_ns()))
     write("a")
-    look(str(time.time_ns()))
+    write("b")
+    look()
 
 
 def shrinking(run):

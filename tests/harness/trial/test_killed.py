@@ -134,8 +134,10 @@ def test_an_agent_that_repeats_itself_otherwise_is_killed_by_rule(tried: Tried) 
     """The evidence says that it diverged."""
     notes = [json.loads(str(each["evidence"]))["notes"] for each in rollback(tried, "fickle")]
 
-    assert kills(tried, "fickle") == {"early": (1, 10, 10), "mid": (2, 0, 0), "late": (3, 0, 0)}
-    assert notes == [["diverged: it did not do what the undisturbed run did"]] * 3
+    assert kills(tried, "fickle") == {"early": (1, 10, 10), "mid": (2, 0, 0), "late": (4, 0, 0)}
+    assert [each[-1] for each in notes] == [
+        "diverged: it did not do what the undisturbed run did"
+    ] * 3
 
 
 def test_a_run_that_ends_before_its_point_is_an_error(tried: Tried) -> None:
