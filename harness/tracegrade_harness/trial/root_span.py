@@ -1,8 +1,8 @@
 """What the harness itself sends of runs that are killed on purpose, which are no attempts.
 
-A span below the root says so as soon as the run starts (docs/metrics.md, section 6.1). The root
-span is sent in the agent's place, which could not end it: without it, the run would have no name
-and no task, and would be waited for.
+A span below the root says so as soon as the run starts (docs/metrics.md, section 6.1): the same
+agent once more, which adds no step. The root span is sent in the agent's place, which could not
+end it: without it, the run would have no name and no task, and would be waited for.
 """
 
 import secrets
@@ -56,19 +56,8 @@ def send_mark(address: str, root: RootSpan, injection: str, resource: Mapping[st
     Raises:
         EnvironmentFailed: The collector did not take it.
     """
-    now = time.time_ns()
-    mark = ReadableSpan(
-        name="marked by the harness",
-        context=_context(root.trace_id, secrets.token_hex(8)),
-        parent=_context(root.trace_id, root.span_id),
-        resource=Resource(dict(resource)),
-        attributes={names.INJECTION: injection},
-        kind=SpanKind.INTERNAL,
-        instrumentation_scope=InstrumentationScope(SCOPE, VERSION),
-        start_time=now,
-        end_time=now,
-    )
-    _send(address, mark, f"mark of {root.trajectory_id}")
+    inside = root._replace(span_id=secrets.token_hex(8), parent_id=root.span_id)
+    _send(address, _ended(inside, injection, resource), f"mark of {root.trajectory_id}")
 
 
 def send_root(address: str, root: RootSpan, injection: str, resource: Mapping[str, str]) -> None:
