@@ -24,9 +24,7 @@ from tracegrade_scoring.schema import SCORE_TABLES
 
 from .traces import capture, captures, land
 
-TABLES = {
-    table.name: table for table in (*BUILT.tables, *SCORE_TABLES, HARNESS_TRIALS)
-}
+TABLES = {table.name: table for table in (*BUILT.tables, *SCORE_TABLES, HARNESS_TRIALS)}
 CASES = sorted(path.parent for path in (Path(__file__).parent / "cases").rglob("expect.csv"))
 SAVED = list(saved())
 IN_STEPS = [name for name, path in QUERIES.paths.items() if "steps" in path.parts]

@@ -134,7 +134,7 @@ class Killing:
         return None
 
     def _mark(self, root: RootSpan) -> None:
-        """Say that a run is no attempt, before it can be one: it may end where it is not killed."""
+        """Say that a run is no attempt: it may end without having come to its point."""
         described = resource(self.setting, self.tried)
         send_mark(self.setting.collector, root, self.injection, described)
 

@@ -144,7 +144,9 @@ class Tried(NamedTuple):
         """What the harness wrote of its trials, by task, trial and kill."""
         dataset = Lake.open(self.lake).dataset("harness_trials")
         found = dataset.to_table().to_pylist() if dataset else []
-        return sorted(found, key=lambda row: (row["task_id"], row["trial"], row["injection"] or ""))
+        return sorted(
+            found, key=lambda row: (row["task_id"], row["trial"], row["injection"] or "")
+        )
 
     def row(self, task_id: str, injection: str | None = None, trial: int = 1) -> dict[str, Any]:
         """Return the only row of a trial, or of a kill of it."""

@@ -87,7 +87,11 @@ def test_nothing_outlives_a_killed_harness_and_a_resumed_run_ends(killed: Tried)
     assert killed.ended is not None
     assert killed.ended.returncode == 0, killed.ended.stderr
     rows = [(row["task_id"], row["injection"], row["status"]) for row in killed.rows]
-    assert rows == [("careless", None, "done"), ("careless", "late", "done"), ("stuck", None, "done")]
+    assert rows == [
+        ("careless", None, "done"),
+        ("careless", "late", "done"),
+        ("stuck", None, "done"),
+    ]
     assert {row["run"] for row in killed.rows} == {begun(killed)}
 
 
@@ -102,11 +106,10 @@ def test_what_was_done_is_not_done_again(killed: Tried) -> None:
 
 
 def test_each_task_has_succeeded_once(killed: Tried) -> None:
-    """What the harness's end interrupted is superseded by what came later."""
-    attempts = killed.query("FROM attempt_successes_of_tasks") if False else killed.query(
-        "SELECT task_id, success.value AS success FROM trajectory_scores "
-        "WHERE trajectory_id IN (SELECT trajectory_id FROM verdicts WHERE subject = 'success') "
-        "ORDER BY task_id"
+    """What the harness's end interrupted has no verdict."""
+    attempts = killed.query(
+        "SELECT task_id, success.value AS success FROM trajectory_scores WHERE trajectory_id IN "
+        "(SELECT trajectory_id FROM verdicts WHERE subject = 'success') ORDER BY task_id"
     )
 
     assert attempts == [{"task_id": "careless", "success": 1}, {"task_id": "stuck", "success": 1}]

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-
 from tests.harness.trial.agents import WROTE, Tried, made
 
 KILLS = {"kill": {"points": ["early", "mid", "late"]}, "verify": [WROTE]}

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import psutil
 import pytest
-
 from tests.harness.trial.agents import WROTE, Tried, exits, made
 
 CASES = {
