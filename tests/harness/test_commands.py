@@ -1,13 +1,14 @@
 """The commands `harness run` and `harness check`: their options, and what they refuse."""
 
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from tests.commands import tracegrade
 from tests.harness.trial.agents import WROTE, Tried, made
 
-CASES = {
+CASES: dict[str, dict[str, Any]] = {
     "careless": {"kill": {"points": ["late"]}, "verify": [WROTE]},
     "reader": {"verify": [WROTE]},
 }

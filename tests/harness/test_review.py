@@ -1,13 +1,14 @@
 """What humans say of kills."""
 
 import json
+from typing import Any
 
 import pytest
 from tests.commands import Ended, tracegrade
 from tests.harness.trial.agents import WROTE, Tried, made
 
 POINTS = ["early", "mid", "late"]
-CASES = {"careless": {"kill": {"points": POINTS}, "verify": [WROTE]}}
+CASES: dict[str, dict[str, Any]] = {"careless": {"kill": {"points": POINTS}, "verify": [WROTE]}}
 
 
 @pytest.fixture(scope="module")

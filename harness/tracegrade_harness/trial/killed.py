@@ -96,7 +96,7 @@ class Killing:
                     return self._judged(died, folder, environment, template, started_at)
         return self.result(
             status="error",
-            reason=f"not_reached: the agent ended before call {self.target.number} returned",
+            reason=f"not_reached: call {self.target.number} did not return before the agent's end",
             started_at=started_at,
         )
 

@@ -3,6 +3,7 @@
 import hashlib
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -86,9 +87,11 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
         raise SuiteUnusable(msg)
     templates = freeze(loaded, {case.environment for case in cases.values()}, home)
     described = {"lake": _place(lake), **_described(loaded, chosen, cases, templates)}
-    file = RunFile(folder, described)
     sandbox = StoppableSandbox(find_sandbox(chosen.sandbox))
-    with Collector(lake, folder / "collector.log") as collector:
+    with (
+        closing(RunFile(folder, described)) as file,
+        Collector(lake, folder / "collector.log") as collector,
+    ):
         setting = Setting(
             suite,
             loaded.folder,

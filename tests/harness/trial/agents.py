@@ -55,10 +55,6 @@ def careless(run):
     write("b")
 
 
-def secret(run):
-    write("sk-proj-Zx91kQ7vT3bN8mW2pL5dR6yH0cJ4fG1sA9eU")
-
-
 def first_writes(run):
     write("a")
     look()
@@ -80,13 +76,25 @@ def fickle(run):
     look()
 
 
+def which_time():
+    """Return how often the task was begun, by what is beside the suite."""
+    begun = Path(sys.argv[2], f"{TASK}-begun")
+    with begun.open("a") as file:
+        file.write("x")
+    return len(begun.read_text())
+
+
 def shrinking(run):
-    """Repeats of the run find one thing less to do, by what is beside the suite."""
-    runs = Path(sys.argv[2], "runs")
-    runs.write_text(runs.read_text() + "x" if runs.exists() else "x")
-    if len(runs.read_text()) == 1:
+    if which_time() == 1:
         look()
         write("a")
+
+
+def balky(run):
+    look()
+    if which_time() == 2:
+        hang()
+    write("a")
 
 
 def daemon(run):

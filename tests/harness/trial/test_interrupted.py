@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -16,7 +17,7 @@ from tests.commands import tracegrade
 from tests.harness.trial.agents import WROTE, Tried, made
 from tests.waiting import wait_until
 
-CASES = {
+CASES: dict[str, dict[str, Any]] = {
     "careless": {"kill": {"points": ["late"]}, "verify": [WROTE]},
     "stuck": {"verify": [WROTE], "limits": {"wall_secs": 3600}},
 }
@@ -35,7 +36,7 @@ def hanging(suite: Tried) -> Iterator[subprocess.Popen[bytes]]:
         start_new_session=True,
     ) as harness:
         try:
-            wait_until(lambda: list(suite.home.glob("runs/*/trials/stuck-*/work/data/hanging")))
+            wait_until(lambda: list(suite.home.glob("runs/*/trials/*/work/data/hanging")))
             yield harness
         finally:
             harness.kill()
@@ -179,3 +180,32 @@ def test_ctrl_c_ends_agents_and_lands_what_was_sent(tmp_path: Path) -> None:
     assert len(results(suite)) == 1
     spans = suite.query("SELECT count(DISTINCT trace_id) AS runs FROM spans")
     assert spans[0]["runs"] >= 1
+
+
+def test_a_repeat_that_its_harness_never_killed_is_no_attempt(tmp_path: Path) -> None:
+    """It was to be killed; its harness was. A harness that goes on at once repeats it anew."""
+    suite = made(tmp_path, {"balky": CASES["careless"]})
+    with hanging(suite) as harness:
+        os.kill(harness.pid, signal.SIGKILL)
+
+    resumed = suite.run("--sandbox", "none", "--resume", begun(suite)).score()
+
+    assert resumed.ended is not None
+    assert resumed.ended.returncode == 0, resumed.ended.stderr
+    assert resumed.row("balky", "late")["boundary"] == 2
+    runs = resumed.query(
+        "SELECT trajectory_id, injection FROM trajectories WHERE task_id = 'balky' "
+        "AND injection IS NULL"
+    )
+    assert runs == [{"trajectory_id": resumed.row("balky")["trajectory_id"], "injection": None}]
+
+
+def test_a_run_that_goes_on_cannot_be_resumed(tmp_path: Path) -> None:
+    """Two harnesses would do everything twice."""
+    suite = made(tmp_path, {"stuck": CASES["stuck"]})
+    with hanging(suite):
+        ended = suite.run("--resume", begun(suite)).ended
+
+    assert ended is not None
+    assert ended.returncode == 2
+    assert f"run '{begun(suite)}' is still going on; wait for its end" in ended.stderr

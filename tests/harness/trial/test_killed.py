@@ -1,12 +1,13 @@
 """Kills, and the scores that come of them: one suite, run once by the command."""
 
 import json
+from typing import Any
 
 import pytest
 from tests.harness.trial.agents import WROTE, Tried, made
 
-KILLS = {"kill": {"points": ["early", "mid", "late"]}, "verify": [WROTE]}
-CASES = {
+KILLS: dict[str, Any] = {"kill": {"points": ["early", "mid", "late"]}, "verify": [WROTE]}
+CASES: dict[str, dict[str, Any]] = {
     "tidy": KILLS,
     "careless": KILLS,
     "first_writes": KILLS,
@@ -144,7 +145,7 @@ def test_a_run_that_ends_before_its_point_is_an_error(tried: Tried) -> None:
     row = tried.row("shrinking", "mid")
 
     assert (row["status"], row["after_recovery"]) == ("error", None)
-    assert row["reason"] == "not_reached: the agent ended before call 2 returned"
+    assert row["reason"] == "not_reached: call 2 did not return before the agent's end"
     assert scores(tried, "shrinking")["status"] != "scored"
 
 

@@ -1,13 +1,13 @@
 """Trials that nobody disturbs: one suite, run once by the command."""
 
 import json
-from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 from tests.harness.trial.agents import WROTE, Tried, exits, made
 
-CASES = {
+CASES: dict[str, dict[str, Any]] = {
     "careless": {"trials": 2, "verify": [WROTE]},
     "careless-fails": {"verify": [exits(1)]},
     "careless-unsure": {"verify": [exits(3)]},
@@ -125,7 +125,7 @@ def test_a_daemon_is_named_and_does_not_outlive_its_trial(tried: Tried) -> None:
 
 def _is_left(process: psutil.Process) -> bool:
     try:
-        return process.cmdline()[-1:] == ["left-behind"]
+        return bool(process.cmdline()[-1:] == ["left-behind"])
     except psutil.Error:
         return False
 
@@ -147,7 +147,7 @@ def test_the_command_ends_with_3_where_something_could_not_be_judged(tried: Trie
     assert tried.ended.stdout.startswith("run: ")
 
 
-def test_jobs_do_not_mix_trials(tried: Tried, tmp_path: Path) -> None:
+def test_jobs_do_not_mix_trials(tried: Tried) -> None:
     """Each trial has a trajectory of its own."""
     ids = [row["trajectory_id"] for row in tried.rows if row["trajectory_id"]]
 
