@@ -24,14 +24,20 @@ _JSON: Final = ("verifiers", "leftovers", "changed")
 
 
 def write(lake: Lake, run: str, suite: str, results: Sequence[TrialResult]) -> None:
-    """Add the results of a run, and the verdicts that they are, to a lake, without secrets."""
+    """Add the results of a run, and the verdicts that they are, to a lake, without secrets.
+
+    A run is added once, however often its harness was interrupted and resumed.
+    """
     redactor = Redactor.from_options(CollectorConfig(), lake.state)
     rows = [_row(run, suite, result) for result in results]
     for key in (*_JSON, "reason"):
         clean = redactor.redact_texts([row[key] or "" for row in rows])
         for row, text in zip(rows, clean, strict=True):
             row[key] = text or None
-    lake.append(HARNESS_TRIALS, pa.Table.from_pylist(rows, schema=HARNESS_TRIALS.arrow()))
+    writer = f"harness/{run}"
+    if lake.transaction_version(HARNESS_TRIALS.name, writer) is None:
+        table = pa.Table.from_pylist(rows, schema=HARNESS_TRIALS.arrow())
+        lake.append(HARNESS_TRIALS, table, {writer: 1})
     add_verdicts(lake, [*verdicts(results)], redactor)
 
 

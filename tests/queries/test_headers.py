@@ -14,6 +14,7 @@ import duckdb
 import pytest
 from tests.headers import bare, columns_of, header, parameters_used, relations_read
 
+from tracegrade_harness.schema import HARNESS_TRIALS
 from tracegrade_lake import Lake
 from tracegrade_queries.build.passes import split_into_steps
 from tracegrade_queries.engine.connection import DEDUPLICATED, connect, duckdb_type
@@ -23,7 +24,7 @@ from tracegrade_scoring.schema import SCORE_TABLES
 
 from .traces import capture, captures, land
 
-TABLES = {table.name: table for table in (*BUILT.tables, *SCORE_TABLES)}
+TABLES = {table.name: table for table in (*BUILT.tables, *SCORE_TABLES, HARNESS_TRIALS)}
 CASES = sorted(path.parent for path in (Path(__file__).parent / "cases").rglob("expect.csv"))
 SAVED = list(saved())
 IN_STEPS = [name for name, path in QUERIES.paths.items() if "steps" in path.parts]

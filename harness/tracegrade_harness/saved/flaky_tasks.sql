@@ -18,7 +18,7 @@ SELECT
   agent_name,
   release,
   count(success) AS trials,
-  count_if(success) AS successes,
+  count_if(success)::BIGINT AS successes,
   count_if(success) / count(success) AS pass_rate
 FROM harness_trials
 WHERE injection IS NULL

@@ -30,7 +30,7 @@ from tracegrade_harness.trial.program import (
     resource,
 )
 from tracegrade_harness.trial.result import TrialResult
-from tracegrade_harness.trial.root_span import RootSpan, send_root
+from tracegrade_harness.trial.root_span import RootSpan, send_mark, send_root
 from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.undisturbed import Baseline, changes
 from tracegrade_harness.trial.watch import AgentWatch, Moment
@@ -96,7 +96,7 @@ class Killing:
                     return self._judged(died, folder, environment, template, started_at)
         return self.result(
             status="error",
-            reason=f"not_reached: the agent ended before call {self.target.number} returned",
+            reason=f"not_reached: call {self.target.number} did not return before the agent's end",
             started_at=started_at,
         )
 
@@ -110,7 +110,14 @@ class Killing:
                 self.setting, self.tried, place, gate.variables, [folder.meeting]
             )
             with self.setting.sandbox.start(program) as running:
-                watch = AgentWatch(gate, running, ends, self.setting.effect_of, environment.state)
+                watch = AgentWatch(
+                    gate,
+                    running,
+                    ends,
+                    self.setting.effect_of,
+                    environment.state,
+                    self._mark,
+                )
                 for moment in watch.moments():
                     if not self._is_reached(watch, moment):
                         continue
@@ -125,6 +132,11 @@ class Killing:
                         time.monotonic() - started,
                     )
         return None
+
+    def _mark(self, root: RootSpan) -> None:
+        """Say that a run is no attempt: it may end without having come to its point."""
+        described = resource(self.setting, self.tried)
+        send_mark(self.setting.collector, root, self.injection, described)
 
     def _is_reached(self, watch: AgentWatch, moment: Moment) -> bool:
         """Return whether to kill now: after the same call, or if the run differs by the rule."""

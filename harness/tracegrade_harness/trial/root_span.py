@@ -1,9 +1,11 @@
-"""The root span of a killed run, which its agent could not end: sent in its place.
+"""What the harness itself sends of runs that are killed on purpose, which are no attempts.
 
-Without it the run would have no name and no task, and would be waited for. It says that the run
-was killed on purpose, so that it is no attempt (docs/metrics.md, section 6.1).
+A span below the root says so as soon as the run starts (docs/metrics.md, section 6.1): the same
+agent once more, which adds no step. The root span is sent in the agent's place, which could not
+end it: without it, the run would have no name and no task, and would be waited for.
 """
 
+import secrets
 import time
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
@@ -42,6 +44,22 @@ class RootSpan(NamedTuple):
         return f"{self.trace_id}-{self.span_id}"
 
 
+def send_mark(address: str, root: RootSpan, injection: str, resource: Mapping[str, str]) -> None:
+    """Send a span that says of a run that started just now that it is to be killed.
+
+    Args:
+        address: Of the collector.
+        root: The run's root span.
+        injection: early | mid | late.
+        resource: What the agent's spans say of where they come from.
+
+    Raises:
+        EnvironmentFailed: The collector did not take it.
+    """
+    inside = root._replace(span_id=secrets.token_hex(8), parent_id=root.span_id)
+    _send(address, _ended(inside, injection, resource), f"mark of {root.trajectory_id}")
+
+
 def send_root(address: str, root: RootSpan, injection: str, resource: Mapping[str, str]) -> None:
     """Send the root span of a run that was killed just now.
 
@@ -54,13 +72,17 @@ def send_root(address: str, root: RootSpan, injection: str, resource: Mapping[st
     Raises:
         EnvironmentFailed: The collector did not take it.
     """
+    _send(address, _ended(root, injection, resource), f"root span of {root.trajectory_id}")
+
+
+def _send(address: str, span: ReadableSpan, what: str) -> None:
     exporter = HttpExporter(endpoint=f"{address}/v1/traces")
     try:
-        sent = exporter.export([_ended(root, injection, resource)])
+        sent = exporter.export([span])
     finally:
         exporter.shutdown()  # type: ignore[no-untyped-call]
     if sent is not SpanExportResult.SUCCESS:
-        msg = f"the collector at {address} did not take the root span of {root.trajectory_id}"
+        msg = f"the collector at {address} did not take the {what}; see the collector's log"
         raise EnvironmentFailed(msg)
 
 

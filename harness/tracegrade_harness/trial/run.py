@@ -3,6 +3,7 @@
 import hashlib
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -13,11 +14,12 @@ from tracegrade.state import VERSION
 from tracegrade_harness.environment.environment import EnvironmentTemplate
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.sandbox.choice import SANDBOXES, Sandbox
+from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite.load import LoadedSuite
 from tracegrade_harness.suite.model import Case, Point, Suite
 from tracegrade_harness.trial.collector import Collector
 from tracegrade_harness.trial.result import TrialResult
-from tracegrade_harness.trial.run_file import RunFile
+from tracegrade_harness.trial.run_file import RunFile, is_begun
 from tracegrade_harness.trial.schedule import Schedule, in_order
 from tracegrade_harness.trial.setting import Setting
 
@@ -80,11 +82,16 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
     suite = usable(loaded)
     cases = _cases(suite, chosen)
     folder = home.resolve() / RUNS / run
+    if chosen.resume is not None and not is_begun(folder):
+        msg = f"no run '{run}' in {folder.parent}; leave out --resume for a new one"
+        raise SuiteUnusable(msg)
     templates = freeze(loaded, {case.environment for case in cases.values()}, home)
-    described = _described(loaded, chosen, cases, templates)
-    file = RunFile(folder, described)
-    sandbox = find_sandbox(chosen.sandbox)
-    with Collector(lake, folder / "collector.log") as collector:
+    described = {"lake": _place(lake), **_described(loaded, chosen, cases, templates)}
+    sandbox = StoppableSandbox(find_sandbox(chosen.sandbox))
+    with (
+        closing(RunFile(folder, described)) as file,
+        Collector(lake, folder / "collector.log") as collector,
+    ):
         setting = Setting(
             suite,
             loaded.folder,
@@ -165,6 +172,10 @@ def _kills(cases: dict[str, Case], chosen: ChosenTrials) -> dict[str, tuple[Poin
         name: tuple(points if chosen.kills is None else chosen.kills)
         for name, points in declared.items()
     }
+
+
+def _place(lake: str) -> str:
+    return lake if "://" in lake else str(Path(lake).resolve())
 
 
 def _described(

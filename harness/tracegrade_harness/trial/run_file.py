@@ -4,6 +4,7 @@ JSON Lines, each synced before the next trial starts. A torn last line is of a h
 killed while it wrote; what it would have said is done again.
 """
 
+import fcntl
 import json
 import os
 import threading
@@ -19,6 +20,23 @@ from tracegrade_harness.trial.undisturbed import Baseline
 NAME: Final = "run.jsonl"
 
 
+def is_begun(folder: Path) -> bool:
+    """Return whether a run's folder has such a file."""
+    return (folder / NAME).is_file()
+
+
+def _hold(folder: Path) -> int:
+    """Return a file descriptor that keeps a run from other processes until it is closed."""
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(held)
+        msg = f"run '{folder.name}' is still going on; wait for its end"
+        raise SuiteUnusable(msg) from error
+    return held
+
+
 class RunFile:
     """What is known of a run; threads may add to it."""
 
@@ -30,14 +48,23 @@ class RunFile:
             described: What is run; the same as when the file was begun.
 
         Raises:
-            SuiteUnusable: It was begun for something else.
+            SuiteUnusable: It was begun for something else, or another process goes on with it.
         """
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / NAME
+        self._held = _hold(folder)
         self._lock = threading.Lock()
         self._results: dict[tuple[str, int, str], TrialResult] = {}
         self._baselines: dict[Tried, Baseline] = {}
-        self._begin(described)
+        try:
+            self._begin(described)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let others go on with the run."""
+        os.close(self._held)
 
     def result(self, tried: Tried, injection: str | None) -> TrialResult | None:
         """Return a result that is known."""

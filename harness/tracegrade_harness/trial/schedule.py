@@ -1,7 +1,7 @@
 """Which trials are run, in which order, and what is done where one cannot be."""
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Final
 
@@ -67,17 +67,17 @@ class Schedule:
             try:
                 for future in waiting:
                     future.result()
-            except BaseException:  # Ctrl-C too: what runs ends, what waits is not begun
+            except BaseException:  # Ctrl-C too: what runs is ended, what waits is not begun
+                self._setting.sandbox.stop()
                 pool.shutdown(cancel_futures=True)
                 raise
 
     def _run(self, tried: Tried) -> None:
         injections = self._kills.get(tried.task_id, ()) if tried.trial == KILLED_TRIAL else ()
         result, baseline = self._undisturbed(tried, observe=bool(injections))
-        known = {injection: self._file.result(tried, injection) for injection in injections}
-        missing = [injection for injection, found in known.items() if found is None]
-        for killed in self._killed(tried, missing, result, baseline):
-            self._keep(killed)
+        for killed in self._killed(tried, injections, result, baseline):
+            if self._file.result(tried, killed.injection) is None:
+                self._keep(killed)
 
     def _undisturbed(self, tried: Tried, *, observe: bool) -> tuple[TrialResult, Baseline | None]:
         known = self._file.result(tried, None)
@@ -98,13 +98,11 @@ class Schedule:
     def _killed(
         self,
         tried: Tried,
-        injections: list[Point],
+        injections: Sequence[Point],
         result: TrialResult,
         baseline: Baseline | None,
     ) -> Iterator[TrialResult]:
-        """Yield the result of each kill; mid and late at one moment are one."""
-        if not injections:
-            return
+        """Yield the result of each kill, known or new; mid and late at one moment are one."""
         if baseline is None or result.status != "done" or baseline.trajectory_id is None:
             reason = _why_no_kill(result, baseline)
             yield from (self._not_run(tried, each, "error", reason) for each in injections)
@@ -121,7 +119,8 @@ class Schedule:
                 yield done[target.number].model_copy(update={"injection": "mid"})
                 continue
             killing = Killing(self._setting, tried, injection, target, baseline)
-            killed = self._tried(tried, injection, killing.run)
+            known = self._file.result(tried, injection)
+            killed = known or self._tried(tried, injection, killing.run)
             done[target.number] = killed
             yield killed
 
@@ -135,6 +134,8 @@ class Schedule:
                 return once()
             except (EnvironmentFailed, SandboxFailed) as failed:
                 error = failed
+            if self._setting.sandbox.is_stopped:
+                break
         return self._not_run(tried, injection, "invalid", str(error))
 
     def _not_run(
@@ -154,6 +155,8 @@ class Schedule:
         )
 
     def _keep(self, result: TrialResult, baseline: Baseline | None = None) -> None:
+        if self._setting.sandbox.is_stopped:
+            raise CancelledError  # its agent was ended by us: it is done again
         self._file.add(result, baseline)
         self._say(result)
 

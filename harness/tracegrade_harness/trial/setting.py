@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tracegrade_harness.environment.environment import EnvironmentTemplate
-from tracegrade_harness.sandbox.choice import Sandbox
+from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite.model import Agent, Case, Suite
 from tracegrade_scoring.tasks.load import Specification
 
@@ -24,7 +24,7 @@ class Setting:
     """What the task file says; None if the suite names none."""
     templates: dict[str, EnvironmentTemplate]
     """The frozen environments by name."""
-    sandbox: Sandbox
+    sandbox: StoppableSandbox
     collector: str
     """Where spans are sent: OTLP over HTTP."""
     folder: Path

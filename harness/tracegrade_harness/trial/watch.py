@@ -43,6 +43,8 @@ class AgentWatch:
     effect_of: Callable[[str, str | None], str | None]
     state: Callable[[], State] | None = None
     """Reads the environment, where it is looked at after each call."""
+    on_run: Callable[[RootSpan], None] = lambda _: None
+    """Told each run as it starts."""
 
     root: RootSpan | None = None
     planned_steps: int | None = None
@@ -93,9 +95,11 @@ class AgentWatch:
                 self.faults.append(f"turned away at the gate: {reason}")
 
     def _start(self, run: RunStarted) -> None:
-        if self.root is not None:
-            self.faults.append("several_runs: a case is one run of one agent")
-            return
-        self.root = RootSpan(
+        root = RootSpan(
             run.trace_id, run.span_id, run.name, run.attributes, run.start_ns, run.parent_id
         )
+        self.on_run(root)
+        if self.root is None:
+            self.root = root
+        else:
+            self.faults.append("several_runs: a case is one run of one agent")

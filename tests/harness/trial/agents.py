@@ -1,0 +1,218 @@
+"""Suites that are run in earnest, each with one small agent that behaves as its task asks."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+from tests.commands import Ended, tracegrade
+
+from tracegrade_lake import Lake
+
+AGENT = '''
+"""An agent: what it does is its task, which is its only argument."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import tracegrade
+
+TASK = sys.argv[1]
+
+
+@tracegrade.tool(effect="read")
+def look(what="notes"):
+    return Path("data", what).read_text() if what == "notes" else what
+
+
+@tracegrade.tool
+def write(name, text="x"):
+    with open(f"data/{name}", "x") as file:
+        file.write(text)
+
+
+@tracegrade.tool
+def hang():
+    Path("data", "hanging").touch()
+    while True:
+        time.sleep(1)
+
+
+def tidy(run):
+    look()
+    for name in ("a", "b"):
+        run.rollback(f"files:data/{name}", undo={"delete": f"data/{name}"})
+        write(name)
+        look()
+
+
+def careless(run):
+    look()
+    write("a")
+    write("b")
+
+
+def first_writes(run):
+    write("a")
+    look()
+
+
+def reader(run):
+    look()
+
+
+def many_calls(run):
+    for _ in range(5):
+        look()
+
+
+def fickle(run):
+    look(str(time.time_ns()))
+    write("a")
+    write("b")
+    look()
+
+
+def which_time():
+    """Return how often the task was begun, by what is beside the suite."""
+    begun = Path(sys.argv[2], f"{TASK}-begun")
+    with begun.open("a") as file:
+        file.write("x")
+    return len(begun.read_text())
+
+
+def shrinking(run):
+    if which_time() == 1:
+        look()
+        write("a")
+
+
+def balky(run):
+    look()
+    if which_time() == 2:
+        hang()
+    write("a")
+
+
+def daemon(run):
+    command = [sys.executable, "-c", "import time; time.sleep(3600)", "left-behind"]
+    subprocess.Popen(command, start_new_session=True)
+    write("a")
+
+
+def stuck(run):
+    look()
+    hang()
+
+
+def foreign():
+    """Is instrumented by OpenTelemetry alone, by the conventions for GenAI."""
+    from opentelemetry import trace
+
+    tracegrade.init(service="other")
+    start = trace.get_tracer("some.framework").start_as_current_span
+    call = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "note"}
+    with start("invoke_agent x", attributes={"gen_ai.operation.name": "invoke_agent"}):
+        with start("execute_tool note", attributes=call):
+            Path("data", "a").touch()
+
+
+if TASK == "silent":
+    Path("data", "a").touch()
+elif TASK == "foreign":
+    foreign()
+else:
+    tracegrade.init(service="ignored")
+    with tracegrade.agent_run("worker", task=TASK, user_input="Work.") as run:
+        globals()[TASK.partition("-")[0]](run)
+        run.answer("Done.")
+'''
+
+WROTE = {"files": "data", "path": "a"}
+
+
+def exits(code: int) -> Mapping[str, Any]:
+    """Return a verifier that ends with this code."""
+    return {"command": ["{python}", "-c", f"raise SystemExit({code})"]}
+
+
+class Tried(NamedTuple):
+    """A suite that was run, and the lake that knows of it."""
+
+    suite: Path
+    lake: Path
+    home: Path
+    ended: Ended | None = None
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """What the harness wrote of its trials, by task, trial and kill."""
+        dataset = Lake.open(self.lake).dataset("harness_trials")
+        found = dataset.to_table().to_pylist() if dataset else []
+        return sorted(
+            found, key=lambda row: (row["task_id"], row["trial"], row["injection"] or "")
+        )
+
+    def row(self, task_id: str, injection: str | None = None, trial: int = 1) -> dict[str, Any]:
+        """Return the only row of a trial, or of a kill of it."""
+        wanted = task_id, injection, trial
+        keys = ("task_id", "injection", "trial")
+        (found,) = [row for row in self.rows if tuple(row[key] for key in keys) == wanted]
+        return found
+
+    def query(self, sql: str) -> list[dict[str, Any]]:
+        """Return what a query of the lake gives."""
+        ended = tracegrade("sql", "--lake", self.lake, "--format", "json", sql)
+        assert ended.returncode == 0, ended.stderr
+        found: list[dict[str, Any]] = json.loads(ended.stdout)
+        return found
+
+    def verdicts(self, trajectory_id: str) -> list[dict[str, Any]]:
+        """Return the verdicts on a trajectory."""
+        rows = self.query(f"SELECT * FROM verdicts WHERE trajectory_id = '{trajectory_id}'")
+        return sorted(rows, key=lambda row: (row["subject"], row["injection"] or ""))
+
+    def command(self, *options: object) -> list[str]:
+        """Return the words of the command that runs the suite."""
+        words = ("harness", "run", self.suite, "--lake", self.lake, "--folder", self.home)
+        return [*map(str, words), *map(str, options)]
+
+    def run(self, *options: object) -> "Tried":
+        """Run the suite to its end."""
+        return self._replace(ended=tracegrade(*self.command(*options)))
+
+    def score(self) -> "Tried":
+        """Score what was run."""
+        ended = tracegrade("score", "--lake", self.lake)
+        assert ended.returncode == 0, ended.stderr
+        return self
+
+
+def made(
+    folder: Path, cases: Mapping[str, Mapping[str, Any]], recover: Sequence[str] | None = None
+) -> Tried:
+    """Write a suite whose cases are tasks of the agent."""
+    (folder / "fixtures").mkdir(parents=True)
+    (folder / "fixtures/notes").write_text("Buy milk.")
+    (folder / "agent.py").write_text(AGENT)
+    agent = {
+        "command": ["{python}", "{suite}/agent.py", "{task}", "{suite}"],
+        "release": "1",
+        "records": [{"journal": ".tracegrade/rollback.jsonl"}],
+        "environment": {"pass": ["PYTHONPATH"]},
+    }
+    suite = {
+        "version": 1,
+        "suite": "small",
+        "agents": {"worker": agent if recover is None else {**agent, "recover": [*recover]}},
+        "environments": {"notes": {"files": {"data": {"from": "fixtures", "at": "data"}}}},
+        "cases": {
+            task_id: {"environment": "notes", "agent": "worker", **case}
+            for task_id, case in cases.items()
+        },
+    }
+    (folder / "suite.yaml").write_text(yaml.safe_dump(suite, sort_keys=False))
+    return Tried(folder / "suite.yaml", folder / "lake", folder / "home")

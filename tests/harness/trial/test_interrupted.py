@@ -1,0 +1,211 @@
+"""Harnesses that are killed or interrupted in the middle, and go on: real processes."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import yaml
+from tests.commands import tracegrade
+from tests.harness.trial.agents import WROTE, Tried, made
+from tests.waiting import wait_until
+
+CASES: dict[str, dict[str, Any]] = {
+    "careless": {"kill": {"points": ["late"]}, "verify": [WROTE]},
+    "stuck": {"verify": [WROTE], "limits": {"wall_secs": 3600}},
+}
+KEPT = 2
+"""Results that a harness keeps before it comes to the agent that hangs."""
+
+
+@contextmanager
+def hanging(suite: Tried) -> Iterator[subprocess.Popen[bytes]]:
+    """Start the suite, and give its process once one agent has ended and the next one hangs."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "tracegrade", *suite.command("--sandbox", "none")],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=suite.suite.parent,
+        start_new_session=True,
+    ) as harness:
+        try:
+            wait_until(lambda: list(suite.home.glob("runs/*/trials/*/work/data/hanging")))
+            yield harness
+        finally:
+            harness.kill()
+
+
+def begun(suite: Tried) -> str:
+    """Return the id of the only run."""
+    (run,) = (suite.home / "runs").iterdir()
+    return run.name
+
+
+def results(suite: Tried) -> list[str]:
+    """Return what the file of the run holds of results."""
+    return (suite.home / "runs" / begun(suite) / "run.jsonl").read_text().splitlines()[1:]
+
+
+def living(suite: Tried) -> list[str]:
+    """Return the commands of processes that have to do with the suite."""
+    return [line for each in psutil.process_iter() if str(suite.home.parent) in (line := of(each))]
+
+
+def of(process: psutil.Process) -> str:
+    """Return a process's command; an empty text if it has ended."""
+    with suppress(psutil.Error):
+        return " ".join(process.cmdline())
+    return ""
+
+
+def answer_instead(suite: Tried) -> None:
+    """Let the agent that hangs answer from now on."""
+    agent = suite.suite.parent / "agent.py"
+    agent.write_text(agent.read_text().replace("    hang()\n", '    write("a")\n'))
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+    """A suite whose harness was killed while an agent hung, and then resumed, and scored."""
+    suite = made(tmp_path_factory.mktemp("interrupted"), CASES)
+    with hanging(suite) as harness:
+        os.kill(harness.pid, signal.SIGKILL)
+    wait_until(lambda: not living(suite))
+    assert len(results(suite)) == KEPT
+    answer_instead(suite)
+    return suite.run("--sandbox", "none", "--resume", begun(suite)).score()
+
+
+def test_nothing_outlives_a_killed_harness_and_a_resumed_run_ends(killed: Tried) -> None:
+    """Agents and collector have ended, which the fixture waited for; the run is whole."""
+    assert killed.ended is not None
+    assert killed.ended.returncode == 0, killed.ended.stderr
+    rows = [(row["task_id"], row["injection"], row["status"]) for row in killed.rows]
+    assert rows == [
+        ("careless", None, "done"),
+        ("careless", "late", "done"),
+        ("stuck", None, "done"),
+    ]
+    assert {row["run"] for row in killed.rows} == {begun(killed)}
+
+
+def test_what_was_done_is_not_done_again(killed: Tried) -> None:
+    """The trials that were kept are those of the harness that was killed."""
+    runs = killed.query(
+        "SELECT task_id, injection, count(*) AS runs FROM trajectories "
+        "WHERE task_id = 'careless' GROUP BY ALL ORDER BY injection NULLS FIRST"
+    )
+
+    assert [(row["injection"], row["runs"]) for row in runs] == [(None, 1), ("late", 1)]
+
+
+def test_each_task_has_succeeded_once(killed: Tried) -> None:
+    """What the harness's end interrupted has no verdict."""
+    attempts = killed.query(
+        "SELECT task_id, success.value AS success FROM trajectory_scores WHERE trajectory_id IN "
+        "(SELECT trajectory_id FROM verdicts WHERE subject = 'success') ORDER BY task_id"
+    )
+
+    assert attempts == [{"task_id": "careless", "success": 1}, {"task_id": "stuck", "success": 1}]
+
+
+def test_resuming_a_run_that_has_ended_changes_nothing(killed: Tried) -> None:
+    """Rows and verdicts are those that were there."""
+    verdicts = killed.query("FROM verdicts ORDER BY ALL")
+
+    again = killed.run("--sandbox", "none", "--resume", begun(killed))
+
+    assert again.rows == killed.rows
+    assert again.query("FROM verdicts ORDER BY ALL") == verdicts
+
+
+def test_rows_that_a_harness_wrote_last_get_their_verdicts_later(
+    killed: Tried, tmp_path: Path
+) -> None:
+    """It was killed between the two tables."""
+    lake = tmp_path / "lake"
+    shutil.copytree(killed.lake, lake)
+    whole = killed._replace(lake=lake)
+    verdicts = whole.query("SELECT * EXCLUDE (date) FROM verdicts ORDER BY ALL")
+    shutil.rmtree(lake / "verdicts")
+    run = killed.home / "runs" / begun(killed) / "run.jsonl"
+    folder = tmp_path / "home" / "runs" / begun(killed)
+    folder.mkdir(parents=True)
+    (folder / run.name).write_text(run.read_text().replace(str(killed.lake), str(lake), 1))
+
+    again = whole._replace(home=tmp_path / "home").run("--resume", begun(killed))
+
+    assert again.rows == killed.rows
+    assert again.query("SELECT * EXCLUDE (date) FROM verdicts ORDER BY ALL") == verdicts
+
+
+def test_a_run_of_another_suite_is_not_resumed(killed: Tried, tmp_path: Path) -> None:
+    """It is said what differs."""
+    other = yaml.safe_load(killed.suite.read_text())
+    del other["cases"]["stuck"]
+    changed = killed.suite.with_name("other.yaml")
+    changed.write_text(yaml.safe_dump(other))
+
+    ended = killed._replace(suite=changed).run("--resume", begun(killed)).ended
+
+    assert ended is not None
+    assert ended.returncode == 2
+    assert f"run '{begun(killed)}' was begun with another content, cases" in ended.stderr
+
+
+def test_a_run_that_never_began_is_not_resumed(killed: Tried) -> None:
+    """A new one would have another id."""
+    ended = tracegrade(*killed.command("--resume", "r0"))
+
+    assert ended.returncode == 2
+    assert "no run 'r0' in " in ended.stderr
+
+
+def test_ctrl_c_ends_agents_and_lands_what_was_sent(tmp_path: Path) -> None:
+    """The trial that it interrupts is not kept; what came before is."""
+    suite = made(tmp_path, {**CASES, "careless": {"verify": [WROTE]}})
+    with hanging(suite) as harness:
+        os.kill(harness.pid, signal.SIGINT)
+        harness.wait()
+
+    assert harness.returncode == 130
+    assert living(suite) == []
+    assert len(results(suite)) == 1
+    spans = suite.query("SELECT count(DISTINCT trace_id) AS runs FROM spans")
+    assert spans[0]["runs"] >= 1
+
+
+def test_a_repeat_that_its_harness_never_killed_is_no_attempt(tmp_path: Path) -> None:
+    """It was to be killed; its harness was. A harness that goes on at once repeats it anew."""
+    suite = made(tmp_path, {"balky": CASES["careless"]})
+    with hanging(suite) as harness:
+        os.kill(harness.pid, signal.SIGKILL)
+
+    resumed = suite.run("--sandbox", "none", "--resume", begun(suite)).score()
+
+    assert resumed.ended is not None
+    assert resumed.ended.returncode == 0, resumed.ended.stderr
+    assert resumed.row("balky", "late")["boundary"] == 2
+    runs = resumed.query(
+        "SELECT trajectory_id, injection FROM trajectories WHERE task_id = 'balky' "
+        "AND injection IS NULL"
+    )
+    assert runs == [{"trajectory_id": resumed.row("balky")["trajectory_id"], "injection": None}]
+
+
+def test_a_run_that_goes_on_cannot_be_resumed(tmp_path: Path) -> None:
+    """Two harnesses would do everything twice."""
+    suite = made(tmp_path, {"stuck": CASES["stuck"]})
+    with hanging(suite):
+        ended = suite.run("--resume", begun(suite)).ended
+
+    assert ended is not None
+    assert ended.returncode == 2
+    assert f"run '{begun(suite)}' is still going on; wait for its end" in ended.stderr

@@ -1,0 +1,181 @@
+"""Kills, and the scores that come of them: one suite, run once by the command."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.harness.trial.agents import WROTE, Tried, made
+
+KILLS: dict[str, Any] = {"kill": {"points": ["early", "mid", "late"]}, "verify": [WROTE]}
+CASES: dict[str, dict[str, Any]] = {
+    "tidy": KILLS,
+    "careless": KILLS,
+    "first_writes": KILLS,
+    "reader": {"kill": {"points": ["early", "mid", "late"]}},
+    "silent": KILLS,
+    "fickle": KILLS,
+    "shrinking": {**KILLS, "kill": {"points": ["mid"]}},
+}
+RECOVER = ["{python}", "-m", "tracegrade", "rollback", ".tracegrade/rollback.jsonl"]
+
+
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+    """The suite, run with two trials at a time and scored."""
+    suite = made(tmp_path_factory.mktemp("killed"), CASES, RECOVER)
+    return suite.run("--jobs", 2, "--sandbox", "none").score()
+
+
+def kills(tried: Tried, task_id: str) -> dict[str, tuple[object, ...]]:
+    """Return boundary, immediate score and score after recovery of each kill of a task."""
+    keys = ("boundary", "immediate", "after_recovery")
+    return {
+        row["injection"]: tuple(row[key] for key in keys)
+        for row in tried.rows
+        if row["task_id"] == task_id and row["injection"]
+    }
+
+
+def left(tried: Tried, task_id: str, injection: str) -> dict[str, object]:
+    """Return what a kill left, by name: the record that names it."""
+    found = json.loads(tried.row(task_id, injection)["leftovers"])
+    return {each["object"]: each["named_by"] for each in found}
+
+
+def rollback(tried: Tried, task_id: str) -> list[dict[str, object]]:
+    """Return the verdicts on kills of a task, which are on its undisturbed trajectory."""
+    found = tried.verdicts(tried.row(task_id)["trajectory_id"])
+    return [verdict for verdict in found if verdict["subject"] == "rollback"]
+
+
+def scores(tried: Tried, task_id: str) -> dict[str, object]:
+    """Return scores of a task's undisturbed trajectory."""
+    (found,) = tried.query(
+        "SELECT ra_after_recovery.value AS after, ra_immediate.value AS at_once, "
+        "late_ra.value AS late, ra_after_recovery.status AS status, "
+        "ra_after_recovery.label AS label, ra_after_recovery.source AS source "
+        f"FROM trajectory_scores WHERE trajectory_id = '{tried.row(task_id)['trajectory_id']}'"
+    )
+    return found
+
+
+def test_what_no_record_names_scores_0(tried: Tried) -> None:
+    """Early is before the first write: nothing is left. The rest stays."""
+    assert kills(tried, "careless") == {"early": (1, 10, 10), "mid": (2, 0, 0), "late": (3, 0, 0)}
+    assert left(tried, "careless", "late") == {"files:data/a": None, "files:data/b": None}
+
+
+def test_what_a_journal_names_scores_7_and_10_once_it_is_undone(tried: Tried) -> None:
+    """The recovery command undoes what the journal says."""
+    assert kills(tried, "tidy") == {"early": (1, 10, 10), "mid": (2, 7, 10), "late": (4, 7, 10)}
+    assert left(tried, "tidy", "late") == {}
+
+
+def test_kills_are_scored_on_the_undisturbed_trajectory(tried: Tried) -> None:
+    """The mean over kills, after recovery and at once."""
+    assert scores(tried, "careless") == {
+        "after": pytest.approx(10 / 3),
+        "at_once": pytest.approx(10 / 3),
+        "late": 0,
+        "status": "scored",
+        "label": "early, mid, late",
+        "source": "harness",
+    }
+    assert scores(tried, "tidy")["after"] == 10
+    assert scores(tried, "tidy")["at_once"] == 8
+
+
+def test_evidence_says_what_a_kill_was(tried: Tried) -> None:
+    """It names the trajectory that was killed."""
+    late = rollback(tried, "careless")[1]
+    evidence = json.loads(str(late["evidence"]))
+
+    assert late["injection"] == "late"
+    assert evidence["boundary"] == 3
+    assert evidence["killed"] == tried.row("careless", "late")["trajectory_id"]
+    assert [each["object"] for each in evidence["leftovers"]] == ["files:data/a", "files:data/b"]
+
+
+def test_a_run_whose_first_call_writes_has_no_early_kill(tried: Tried) -> None:
+    """It is said why; the other kills count."""
+    row = tried.row("first_writes", "early")
+
+    assert (row["status"], row["reason"]) == ("not_applicable", "first_call_writes")
+    assert rollback(tried, "first_writes")[0]["label"] == "not_applicable"
+    assert scores(tried, "first_writes")["status"] == "scored"
+
+
+def test_mid_and_late_at_one_call_are_one_kill(tried: Tried) -> None:
+    """It is stored twice, and counts once."""
+    mid, late = (tried.row("first_writes", each) for each in ("mid", "late"))
+
+    assert mid["boundary"] == late["boundary"] == 1
+    assert mid["trajectory_id"] == late["trajectory_id"]
+    assert scores(tried, "first_writes")["label"] == "late"
+
+
+def test_a_run_that_only_reads_is_killed_early_alone(tried: Tried) -> None:
+    """Mid and late are said to be missing."""
+    assert kills(tried, "reader")["early"] == (1, 10, 10)
+    assert [tried.row("reader", each)["reason"] for each in ("mid", "late")] == ["no_writes"] * 2
+    assert scores(tried, "reader")["label"] == "no_writes"
+
+
+def test_a_silent_agent_cannot_be_killed_between_calls(tried: Tried) -> None:
+    """That is said of each kill; the trial itself is verified."""
+    rows = [tried.row("silent", each) for each in ("early", "mid", "late")]
+
+    assert [row["status"] for row in rows] == ["error"] * 3
+    assert all(row["reason"].startswith("silent: no agent span came") for row in rows)
+    assert tried.row("silent")["success"] is True
+
+
+def test_an_agent_that_repeats_itself_otherwise_is_killed_by_rule(tried: Tried) -> None:
+    """The evidence says that it diverged."""
+    notes = [json.loads(str(each["evidence"]))["notes"] for each in rollback(tried, "fickle")]
+
+    assert kills(tried, "fickle") == {"early": (1, 10, 10), "mid": (2, 0, 0), "late": (4, 0, 0)}
+    assert [each[-1] for each in notes] == [
+        "diverged: it did not do what the undisturbed run did"
+    ] * 3
+
+
+def test_a_run_that_ends_before_its_point_is_an_error(tried: Tried) -> None:
+    """No score comes of it, and no attempt: the undisturbed run still counts."""
+    row = tried.row("shrinking", "mid")
+
+    assert (row["status"], row["after_recovery"]) == ("error", None)
+    assert row["reason"] == "not_reached: call 2 did not return before the agent's end"
+    assert scores(tried, "shrinking")["status"] != "scored"
+
+
+@pytest.mark.parametrize("task_id", ["tidy", "careless", "first_writes", "fickle", "shrinking"])
+def test_killed_runs_are_no_attempts(tried: Tried, task_id: str) -> None:
+    """Each task has its one attempt, the undisturbed one, which succeeded."""
+    attempts = tried.query(
+        "SELECT count(*) AS attempts, any_value(trajectory_id) AS id, "
+        "any_value(success.value) AS success FROM trajectory_scores "
+        f"JOIN trajectories USING (trajectory_id) WHERE trajectories.task_id = '{task_id}' "
+        "AND injection IS NULL"
+    )
+
+    undisturbed = tried.row(task_id)["trajectory_id"]
+    assert attempts == [{"attempts": 1, "id": undisturbed, "success": 1}]
+
+
+def test_killed_trajectories_say_where_they_were_killed(tried: Tried) -> None:
+    """They have a name, a task and their user input, though they never ended."""
+    rows = tried.query(
+        "SELECT trajectory_id, injection, agent_name, user_input FROM trajectories "
+        "WHERE task_id = 'careless' AND injection IS NOT NULL ORDER BY injection"
+    )
+
+    assert rows == [
+        {
+            "trajectory_id": tried.row("careless", injection)["trajectory_id"],
+            "injection": injection,
+            "agent_name": "worker",
+            "user_input": "Work.",
+        }
+        for injection in ("early", "late", "mid")
+    ]

@@ -1,0 +1,154 @@
+"""Trials that nobody disturbs: one suite, run once by the command."""
+
+import json
+from typing import Any
+
+import psutil
+import pytest
+from tests.harness.trial.agents import WROTE, Tried, exits, made
+
+CASES: dict[str, dict[str, Any]] = {
+    "careless": {"trials": 2, "verify": [WROTE]},
+    "careless-fails": {"verify": [exits(1)]},
+    "careless-unsure": {"verify": [exits(3)]},
+    "careless-unseen": {},
+    "foreign": {"verify": [WROTE]},
+    "silent": {"verify": [WROTE]},
+    "stuck": {"verify": [WROTE], "limits": {"wall_secs": 4}},
+    "many_calls": {"verify": [exits(0)], "limits": {"calls": 3}},
+    "daemon": {"verify": [WROTE]},
+}
+
+
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+    """The suite, run with two trials at a time."""
+    return made(tmp_path_factory.mktemp("undisturbed"), CASES).run("--jobs", 2).score()
+
+
+def success(tried: Tried, task_id: str) -> dict[str, object]:
+    """Return the only verdict on the trajectory of a task's first trial."""
+    (verdict,) = tried.verdicts(tried.row(task_id)["trajectory_id"])
+    return {key: verdict[key] for key in ("subject", "source", "value", "label")}
+
+
+def test_a_trial_whose_verifiers_hold_has_passed(tried: Tried) -> None:
+    """In its row, and by a verdict on its trajectory."""
+    row = tried.row("careless")
+
+    assert (row["status"], row["success"], row["exit_code"]) == ("done", True, 0)
+    assert success(tried, "careless") == {
+        "subject": "success",
+        "source": "harness",
+        "value": 1,
+        "label": None,
+    }
+
+
+def test_a_verifier_that_ends_with_1_fails_the_trial(tried: Tried) -> None:
+    """The verdict says 0."""
+    row = tried.row("careless-fails")
+
+    assert (row["status"], row["success"]) == ("done", False)
+    assert success(tried, "careless-fails")["value"] == 0
+
+
+def test_a_verifier_that_ends_otherwise_could_not_tell(tried: Tried) -> None:
+    """The trial neither passed nor failed; the verdict has no value."""
+    row = tried.row("careless-unsure")
+
+    assert (row["status"], row["success"]) == ("error", None)
+    assert row["reason"].startswith("verifier: ")
+    verdict = success(tried, "careless-unsure")
+    assert (verdict["value"], verdict["label"]) == (None, "error")
+
+
+def test_a_trial_that_nothing_verifies_gets_no_verdict(tried: Tried) -> None:
+    """What scores it is left to others."""
+    row = tried.row("careless-unseen")
+
+    assert (row["status"], row["success"], row["verifiers"]) == ("done", None, None)
+    assert tried.verdicts(row["trajectory_id"]) == []
+
+
+@pytest.mark.parametrize("task_id", ["careless", "foreign"])
+def test_a_trajectory_says_which_trial_it_is(tried: Tried, task_id: str) -> None:
+    """Also where the agent knows of nothing but OpenTelemetry."""
+    rows = tried.query(
+        "SELECT task_id, trial, run_mode, release FROM trajectories "
+        f"WHERE trajectory_id = '{tried.row(task_id)['trajectory_id']}'"
+    )
+
+    assert rows == [{"task_id": task_id, "trial": 1, "run_mode": "live", "release": "1"}]
+
+
+def test_each_trial_starts_from_the_same_environment(tried: Tried) -> None:
+    """The agent creates its files anew, which fails where they are."""
+    second = tried.row("careless", trial=2)
+
+    assert (second["success"], second["exit_code"]) == (True, 0)
+    assert json.loads(second["changed"]) == {"added": ["files:data/a", "files:data/b"]}
+
+
+def test_a_silent_agent_is_verified(tried: Tried) -> None:
+    """It just has no trajectory that a verdict could be on."""
+    row = tried.row("silent")
+
+    assert (row["status"], row["success"], row["trajectory_id"]) == ("done", True, None)
+
+
+def test_an_agent_without_end_is_ended_by_its_time(tried: Tried) -> None:
+    """It has failed."""
+    row = tried.row("stuck")
+
+    assert (row["status"], row["success"], row["exit_code"]) == ("budget", False, None)
+    assert row["reason"] == "wall_secs: more than 4 s"
+
+
+def test_an_agent_with_too_many_calls_is_ended(tried: Tried) -> None:
+    """Although its verifier would hold."""
+    row = tried.row("many_calls")
+
+    assert (row["status"], row["success"]) == ("budget", False)
+    assert row["reason"] == "calls: more than 3"
+    assert success(tried, "many_calls")["value"] == 0
+
+
+def test_a_daemon_is_named_and_does_not_outlive_its_trial(tried: Tried) -> None:
+    """Its command says which one it is."""
+    (left,) = json.loads(tried.row("daemon")["changed"])["lives_on"]
+
+    assert left.startswith("process:python")
+    assert left.endswith("left-behind")
+    assert not [each for each in psutil.process_iter() if _is_left(each)]
+
+
+def _is_left(process: psutil.Process) -> bool:
+    try:
+        return bool(process.cmdline()[-1:] == ["left-behind"])
+    except psutil.Error:
+        return False
+
+
+def test_of_a_trial_only_its_logs_stay(tried: Tried) -> None:
+    """Environments are removed, with whatever agents put there."""
+    (run,) = (tried.home / "runs").iterdir()
+
+    assert list((run / "trials").iterdir()) == []
+    assert len(list((run / "logs").glob("*-agent.log"))) == len(tried.rows)
+
+
+def test_the_command_ends_with_3_where_something_could_not_be_judged(tried: Tried) -> None:
+    """That comes before what failed; each trial was said as it ended."""
+    assert tried.ended is not None
+    assert tried.ended.returncode == 3
+    assert "careless trial 2: passed\n" in tried.ended.stderr
+    assert "1 of 10 could not be run or judged, first: verifier: " in tried.ended.stderr
+    assert tried.ended.stdout.startswith("run: ")
+
+
+def test_jobs_do_not_mix_trials(tried: Tried) -> None:
+    """Each trial has a trajectory of its own."""
+    ids = [row["trajectory_id"] for row in tried.rows if row["trajectory_id"]]
+
+    assert len(set(ids)) == len(ids) == 9
