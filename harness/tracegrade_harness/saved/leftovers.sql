@@ -14,6 +14,14 @@
 --   named_by    VARCHAR  The record that names it with a way to undo it; NULL if none does.
 -- Order:
 --   run, task_id, agent_name, release, trial, injection, object
+WITH objects AS (
+  SELECT
+    *,
+    unnest(leftovers::JSON[]) AS leftover
+  FROM harness_trials
+  WHERE leftovers IS NOT NULL
+)
+
 SELECT
   run,
   task_id,
@@ -24,11 +32,5 @@ SELECT
   leftover ->> '$.object' AS object,
   leftover ->> '$.change' AS change,
   leftover ->> '$.named_by' AS named_by
-FROM (
-  SELECT
-    *,
-    unnest(leftovers::JSON[]) AS leftover
-  FROM harness_trials
-  WHERE leftovers IS NOT NULL
-)
+FROM objects
 ORDER BY run, task_id, agent_name, release, trial, injection, object;

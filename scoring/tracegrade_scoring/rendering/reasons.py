@@ -102,7 +102,7 @@ REASONS: Final[Mapping[str, Reason]] = {
     "not_judged": Reason(
         "a judge has to decide, and none has yet", "import verdicts on sub-goals"
     ),
-    "not_killed": Reason("no kill test was run", "import verdicts on `rollback`"),
+    "not_killed": Reason("no kill test was run", "`tracegrade harness kill`, or verdicts"),
     "not_measured": Reason("the run could not be read as an attempt"),
     "no_such_score": Reason(
         "the verdict on a kill test is not one of 10, 7, 3 and 0", "import it with one of these"

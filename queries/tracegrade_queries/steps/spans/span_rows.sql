@@ -24,8 +24,8 @@
 --   service_name     VARCHAR
 --   release          VARCHAR
 --   environment      VARCHAR
---   declared         STRUCT(task_id VARCHAR, task_category VARCHAR, trial INTEGER, run_mode VARCHAR)
---                    What its resource says of the run; NULL if nothing.
+--   declared         STRUCT(task_id VARCHAR, task_category VARCHAR, trial INTEGER,
+--                    run_mode VARCHAR)  What its resource says of the run; NULL if nothing.
 --   finish_reasons   VARCHAR  Why a model stopped, as sent: a JSON list.
 --   shape            UBIGINT  Digest of its scope and of the names of its attributes.
 -- Order:
@@ -106,7 +106,10 @@ SELECT
       list_has_any(
         map_keys(resource_attributes),
         [
-          'tracegrade.task.id', 'tracegrade.task.category', 'tracegrade.trial', 'tracegrade.run.mode'
+          'tracegrade.task.id',
+          'tracegrade.task.category',
+          'tracegrade.trial',
+          'tracegrade.run.mode'
         ]
       )
       THEN {
