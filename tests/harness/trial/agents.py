@@ -108,22 +108,34 @@ def stuck(run):
     hang()
 
 
-def foreign():
-    """Is instrumented by OpenTelemetry alone, by the conventions for GenAI."""
+GENAI = (
+    {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "x"},
+    {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "note"},
+)
+OPENINFERENCE = (
+    {"openinference.span.kind": "AGENT", "agent.name": "x"},
+    {"openinference.span.kind": "TOOL", "tool.name": "note"},
+)
+
+
+def foreign(agent, call):
+    """Is instrumented by OpenTelemetry alone, by some conventions."""
     from opentelemetry import trace
 
     tracegrade.init(service="other")
     start = trace.get_tracer("some.framework").start_as_current_span
-    call = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "note"}
-    with start("invoke_agent x", attributes={"gen_ai.operation.name": "invoke_agent"}):
-        with start("execute_tool note", attributes=call):
-            Path("data", "a").touch()
+    with start("x", attributes=agent):
+        for name in ("notes", "a", "b"):
+            with start("note", attributes=call):
+                Path("data", name).touch()
 
 
 if TASK == "silent":
     Path("data", "a").touch()
-elif TASK == "foreign":
-    foreign()
+elif TASK == "genai":
+    foreign(*GENAI)
+elif TASK == "openinference":
+    foreign(*OPENINFERENCE)
 else:
     tracegrade.init(service="ignored")
     with tracegrade.agent_run("worker", task=TASK, user_input="Work.") as run:

@@ -13,6 +13,8 @@ CASES: dict[str, dict[str, Any]] = {
     "first_writes": KILLS,
     "reader": {"kill": {"points": ["early", "mid", "late"]}},
     "silent": KILLS,
+    "genai": {**KILLS, "kill": {"points": ["late"]}},
+    "openinference": {**KILLS, "kill": {"points": ["late"]}},
     "fickle": KILLS,
     "shrinking": {**KILLS, "kill": {"points": ["mid"]}},
 }
@@ -140,6 +142,21 @@ def test_an_agent_that_repeats_itself_otherwise_is_killed_by_rule(tried: Tried) 
     ] * 3
 
 
+@pytest.mark.parametrize("task_id", ["genai", "openinference"])
+def test_an_agent_of_other_instrumentation_is_killed_between_calls(
+    tried: Tried, task_id: str
+) -> None:
+    """Its trajectory says so, although its root never ended."""
+    killed = tried.row(task_id, "late")
+    rows = tried.query(
+        "SELECT injection, tool_call_count FROM trajectories "
+        f"WHERE trajectory_id = '{killed['trajectory_id']}'"
+    )
+
+    assert kills(tried, task_id) == {"late": (3, 0, 0)}
+    assert rows == [{"injection": "late", "tool_call_count": 3}]
+
+
 def test_a_run_that_ends_before_its_point_is_an_error(tried: Tried) -> None:
     """No score comes of it, and no attempt: the undisturbed run still counts."""
     row = tried.row("shrinking", "mid")
@@ -149,7 +166,18 @@ def test_a_run_that_ends_before_its_point_is_an_error(tried: Tried) -> None:
     assert scores(tried, "shrinking")["status"] != "scored"
 
 
-@pytest.mark.parametrize("task_id", ["tidy", "careless", "first_writes", "fickle", "shrinking"])
+@pytest.mark.parametrize(
+    "task_id",
+    [
+        "tidy",
+        "careless",
+        "first_writes",
+        "fickle",
+        "shrinking",
+        "genai",
+        "openinference",
+    ],
+)
 def test_killed_runs_are_no_attempts(tried: Tried, task_id: str) -> None:
     """Each task has its one attempt, the undisturbed one, which succeeded."""
     attempts = tried.query(

@@ -12,7 +12,7 @@ CASES: dict[str, dict[str, Any]] = {
     "careless-fails": {"verify": [exits(1)]},
     "careless-unsure": {"verify": [exits(3)]},
     "careless-unseen": {},
-    "foreign": {"verify": [WROTE]},
+    "genai": {"verify": [WROTE]},
     "silent": {"verify": [WROTE]},
     "stuck": {"verify": [WROTE], "limits": {"wall_secs": 4}},
     "many_calls": {"verify": [exits(0)], "limits": {"calls": 3}},
@@ -71,7 +71,7 @@ def test_a_trial_that_nothing_verifies_gets_no_verdict(tried: Tried) -> None:
     assert tried.verdicts(row["trajectory_id"]) == []
 
 
-@pytest.mark.parametrize("task_id", ["careless", "foreign"])
+@pytest.mark.parametrize("task_id", ["careless", "genai"])
 def test_a_trajectory_says_which_trial_it_is(tried: Tried, task_id: str) -> None:
     """Also where the agent knows of nothing but OpenTelemetry."""
     rows = tried.query(
