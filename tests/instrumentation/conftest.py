@@ -27,6 +27,7 @@ def fresh_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     if state.provider is not None:
         state.provider.shutdown()
+    trace._TRACER_PROVIDER = None  # a new state's tracer would be this provider's
     vars(state).update(vars(State(settings=Settings())))
 
 
