@@ -6,4 +6,8 @@ from tracegrade_harness.schema import HARNESS_TRIALS
 from tracegrade_harness.sql import QUERIES
 from tracegrade_queries.engine.layers import Layer
 
-TRIALS: Final = Layer((HARNESS_TRIALS,), QUERIES)
+TRIALS: Final = Layer(
+    (HARNESS_TRIALS,),
+    QUERIES,
+    why_absent="no suite ran into it; run `tracegrade harness run SUITE --lake LAKE` first",
+)

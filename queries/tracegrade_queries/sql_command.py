@@ -174,11 +174,9 @@ def way_out(error: str, how_to_give: Callable[[Sequence[str]], str] = _options) 
     if "Expected 0, got" in error:
         return "the query takes no values; leave them out"
     table = re.search(r"Table with name (\w+) does not exist", error)
-    if table and any(table[1] in layer.names() for layer in layers.higher_layers()):
-        return (
-            f"there is no table '{table[1]}' in this lake, since it has never been scored; "
-            "run `tracegrade score --lake LAKE` first"
-        )
+    for layer in layers.higher_layers() if table else ():
+        if table[1] in layer.names():
+            return f"there is no table '{table[1]}' in this lake, since {layer.why_absent}"
     return error
 
 

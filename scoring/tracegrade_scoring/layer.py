@@ -9,4 +9,10 @@ from tracegrade_scoring.sql import QUERIES
 RUN_ORDER: Final = RunOrder(application="score", last_table=TRAJECTORY_SCORES.name)
 """All score tables are read as one scoring run left them."""
 
-SCORES: Final = Layer(SCORE_TABLES, QUERIES, views=("scores",), run_order=RUN_ORDER)
+SCORES: Final = Layer(
+    SCORE_TABLES,
+    QUERIES,
+    views=("scores",),
+    run_order=RUN_ORDER,
+    why_absent="it has never been scored; run `tracegrade score --lake LAKE` first",
+)

@@ -12,6 +12,7 @@ from tests.lake.s3_server import BUCKET, put_environment, s3_server
 from tests.scoring.build import specification
 
 import tracegrade_queries as tg
+from tracegrade_harness.lake import write
 from tracegrade_lake import Lake
 from tracegrade_lake.errors import LakeMissing
 from tracegrade_queries.build.build import build
@@ -62,10 +63,11 @@ def place(
 
 @pytest.fixture(scope="module")
 def scored(tmp_path_factory: pytest.TempPathFactory) -> Lake:
-    """A lake of some real traces that was scored without tasks: it has no sub-goal."""
+    """A lake of some real traces that was scored without tasks, and into which a suite ran."""
     lake = Lake.create(tmp_path_factory.mktemp("scored") / "lake")
     land(lake, *(capture(name) for name in captures() if name.startswith("langgraph_")))
     score(lake, specification("tasks: {}"))
+    write(lake, "run", "suite", [])
     return lake
 
 

@@ -35,6 +35,8 @@ class Layer(NamedTuple):
     """Queries that are views over the tables, for analysts; there once the tables are."""
     run_order: RunOrder | None = None
     """None: each table is read at its newest version."""
+    why_absent: str = ""
+    """Why a lake may lack the tables, and what makes them: ends a sentence."""
 
     def names(self) -> set[str]:
         """Return the names of the tables and views."""

@@ -25,8 +25,7 @@
 --   service_name     VARCHAR
 --   release          VARCHAR
 --   environment      VARCHAR
---   declared         STRUCT(task_id VARCHAR, task_category VARCHAR, trial INTEGER,
---                    run_mode VARCHAR)  What its resource says of the run; NULL if nothing.
+--   declared         STRUCT(task VARCHAR, category VARCHAR, trial INTEGER, run_mode VARCHAR)
 --   finish_reasons   VARCHAR  Why a model stopped, as sent: a JSON list.
 --   shape            UBIGINT  Digest of its scope and of the names of its attributes.
 -- Order:

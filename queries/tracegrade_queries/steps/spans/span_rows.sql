@@ -24,8 +24,7 @@
 --   service_name     VARCHAR
 --   release          VARCHAR
 --   environment      VARCHAR
---   declared         STRUCT(task_id VARCHAR, task_category VARCHAR, trial INTEGER,
---                    run_mode VARCHAR)  What its resource says of the run; NULL if nothing.
+--   declared         STRUCT(task VARCHAR, category VARCHAR, trial INTEGER, run_mode VARCHAR)
 --   finish_reasons   VARCHAR  Why a model stopped, as sent: a JSON list.
 --   shape            UBIGINT  Digest of its scope and of the names of its attributes.
 -- Order:
@@ -101,6 +100,7 @@ SELECT
     ),
     ''
   ) AS environment,
+  -- What the resource says of the run.
   CASE
     WHEN
       list_has_any(
@@ -113,8 +113,8 @@ SELECT
         ]
       )
       THEN {
-        'task_id': nullif(resource_attributes['tracegrade.task.id'], ''),
-        'task_category': nullif(resource_attributes['tracegrade.task.category'], ''),
+        'task': nullif(resource_attributes['tracegrade.task.id'], ''),
+        'category': nullif(resource_attributes['tracegrade.task.category'], ''),
         'trial': try_cast(resource_attributes['tracegrade.trial'] AS INTEGER),
         'run_mode': nullif(resource_attributes['tracegrade.run.mode'], '')
       }
