@@ -174,9 +174,10 @@ def way_out(error: str, how_to_give: Callable[[Sequence[str]], str] = _options) 
     if "Expected 0, got" in error:
         return "the query takes no values; leave them out"
     table = re.search(r"Table with name (\w+) does not exist", error)
-    for layer in layers.higher_layers() if table else ():
-        if table[1] in layer.names():
-            return f"there is no table '{table[1]}' in this lake, since {layer.why_absent}"
+    name = table[1] if table else None
+    for layer in layers.higher_layers():
+        if name in layer.names():
+            return f"there is no table '{name}' in this lake, since {layer.why_absent}"
     return error
 
 
