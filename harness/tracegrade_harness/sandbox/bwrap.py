@@ -13,6 +13,8 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
+from pathlib import Path
 from typing import Final
 
 from tracegrade_harness.errors import SandboxFailed
@@ -25,11 +27,14 @@ from tracegrade_harness.sandbox.processes import (
 )
 from tracegrade_harness.sandbox.program import Program
 
+HIDDEN: Final = (Path("/tmp"), Path("/run"))  # noqa: S108
+"""Of which an agent has its own: others' files, and sockets of services, Docker's for one."""
+
 NAMESPACES: Final = (
     *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
     *("--die-with-parent", "--new-session", "--cap-drop", "ALL"),
-    *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"),  # noqa: S108
-    *("--tmpfs", "/run"),  # sockets of the machine's services, Docker's for one
+    *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
+    *(argument for folder in HIDDEN for argument in ("--tmpfs", str(folder))),
 )
 KERNEL: Final = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus")
 """Switches of the kernel, which the superuser turns even without capabilities."""
@@ -81,8 +86,9 @@ def _command(program: Program) -> list[str]:
     binds: list[str] = []
     for path in (*KERNEL, os.path.realpath(RESOLVER)):
         binds += ["--ro-bind-try", path, path]
-    for path in (str(SUPERVISOR), *(str(path.resolve()) for path in program.visible)):
-        binds += ["--ro-bind", path, path]
+    interpreter = (Path(sys.prefix), Path(sys.base_prefix))
+    for shown in filter(_is_hidden, (SUPERVISOR, *interpreter, *program.visible)):
+        binds += ["--ro-bind", str(shown), str(shown)]
     root = str(program.root.resolve())
     return [
         shutil.which("bwrap") or "bwrap",
@@ -91,6 +97,11 @@ def _command(program: Program) -> list[str]:
         *binds,
         *("--bind", root, root, "--chdir", "/"),
     ]
+
+
+def _is_hidden(path: Path) -> bool:
+    """Return whether a path stands in a folder of which the agent has its own."""
+    return any(folder in path.resolve().parents for folder in HIDDEN)
 
 
 class _Namespace:

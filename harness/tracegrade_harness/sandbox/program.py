@@ -34,4 +34,4 @@ class Program:
     stderr: Path
     limits: ProcessLimits = ProcessLimits()
     visible: Sequence[Path] = field(default=())
-    """What it must be able to read, or connect to, though it stands in `/tmp`."""
+    """What it must be able to read, or connect to, even in a `/tmp` that is hidden."""

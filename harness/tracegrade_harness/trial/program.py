@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import quote
@@ -58,7 +59,9 @@ def plain_program(
 ) -> Program:
     """Return how a command that an agent left is started, with few variables."""
     limits = ProcessLimits(memory_bytes=_memory(setting, tried))
-    return Program(command, root, root, _basic(root), log, log, limits)
+    environment = _basic(root)
+    seen = _searched(environment)
+    return Program(command, root, root, environment, log, log, limits, seen)
 
 
 def resource(setting: Setting, tried: Tried) -> dict[str, str]:
@@ -91,9 +94,16 @@ def _program(
         **variables,
     }
     limits = ProcessLimits(memory_bytes=_memory(setting, tried))
-    seen = [*visible, setting.suite_folder.resolve()]
+    seen = [*visible, setting.suite_folder.resolve(), *_searched(environment)]
     argv = filled(command, _values(setting, tried))
     return Program(argv, place.root, place.root, environment, place.log, place.log, limits, seen)
+
+
+def _searched(environment: Mapping[str, str]) -> list[Path]:
+    """Return the folders in which programs and Python's modules are looked for."""
+    variables = [environment.get(name, "").split(os.pathsep) for name in ("PATH", "PYTHONPATH")]
+    paths = dict.fromkeys([*chain.from_iterable(variables), *sys.path])
+    return [Path(path) for path in paths if os.path.isabs(path) and Path(path).exists()]
 
 
 def _values(setting: Setting, tried: Tried) -> dict[str, str]:

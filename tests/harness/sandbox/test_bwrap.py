@@ -1,6 +1,9 @@
 """What bubblewrap keeps an agent from."""
 
 import os
+import subprocess
+import sys
+import venv
 from pathlib import Path
 
 from tests.harness.doors.agents import OURS, soon
@@ -77,6 +80,28 @@ def test_what_is_to_be_visible_can_be_read_and_not_written(
 
     assert printed.startswith("shown\n")
     assert "Read-only file system" in printed
+
+
+def test_an_interpreter_in_tmp_is_there(bwrap: Bubblewrap, tmp_path: Path) -> None:
+    """A checkout with its environment may stand anywhere."""
+    venv.create(tmp_path / "venv", symlinks=True)
+    root = tmp_path / "root"
+    root.mkdir()
+    code = f"""
+from pathlib import Path
+from tests.harness.sandbox.programs import program
+from tracegrade_harness.sandbox.bwrap import Bubblewrap
+told = program(Path({str(root)!r}), "import sys; print(sys.prefix)")
+with Bubblewrap().start(told) as running:
+    assert running.wait({PATIENCE_SECS}) == 0
+"""
+    subprocess.run(
+        [tmp_path / "venv" / "bin" / "python", "-c", code],
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join([os.getcwd(), *sys.path])},
+        check=True,
+    )
+
+    assert (root / "stdout").read_text() == f"{tmp_path}/venv\n"
 
 
 def test_an_agent_in_the_sandbox_is_killed_at_its_gate(bwrap: Bubblewrap, tmp_path: Path) -> None:
