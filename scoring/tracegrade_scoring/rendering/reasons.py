@@ -63,7 +63,10 @@ REASONS: Final[Mapping[str, Reason]] = {
         "the plan does not say what its steps need and produce",
         "declare the `inputs` and `outputs` of planned steps",
     ),
-    "no_kill": Reason("no such kill test was run", "import verdicts on `rollback`"),
+    "no_kill": Reason(
+        "no such kill test was run",
+        "run `tracegrade harness kill`, or import verdicts on `rollback`",
+    ),
     "no_needed_call": Reason(
         "the last call that the run had to make is not known",
         "declare which tools write (`tools.NAME.effect`), or which calls tasks expect",
@@ -102,7 +105,9 @@ REASONS: Final[Mapping[str, Reason]] = {
     "not_judged": Reason(
         "a judge has to decide, and none has yet", "import verdicts on sub-goals"
     ),
-    "not_killed": Reason("no kill test was run", "`tracegrade harness kill`, or verdicts"),
+    "not_killed": Reason(
+        "no kill test was run", "run `tracegrade harness kill`, or import verdicts on `rollback`"
+    ),
     "not_measured": Reason("the run could not be read as an attempt"),
     "no_such_score": Reason(
         "the verdict on a kill test is not one of 10, 7, 3 and 0", "import it with one of these"

@@ -38,6 +38,7 @@ def render_html(report: Report) -> str:
     return template.render(
         agents=[_agent(agent) for agent in agent_views(report)],
         contents=report.contents,
+        killed=sum(release.runs.killed for release in report.releases),
         lake=report.lake,
         missing=missing(report),
         period=_period(report),

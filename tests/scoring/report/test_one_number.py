@@ -225,6 +225,9 @@ def test_killed_run_is_counted_apart(tables: Tables) -> None:
     assert release.reliability is not None
     assert (release.reliability.attempts, release.reliability.superseded) == (1, 0)
     assert "1 killed run apart" in as_text(report)
+    assert "2 runs, 1 of them killed on purpose, from lake" in " ".join(
+        render_html(report).split()
+    )
 
 
 def _releases(report: Report) -> list[dict[str, Any]]:
