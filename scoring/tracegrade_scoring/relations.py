@@ -11,6 +11,7 @@ from tracegrade_queries.engine.relations import (
     start,
     table,
 )
+from tracegrade_queries.engine.statements import run
 from tracegrade_scoring.sql import query, unordered
 
 __all__ = ["append", "create_macro", "define", "materialise", "only", "put", "start", "table"]
@@ -23,7 +24,7 @@ def materialise(con: duckdb.DuckDBPyConnection, name: str, source: str | None = 
 
 def create_macro(con: duckdb.DuckDBPyConnection, name: str) -> None:
     """Create the macro that the file of this name defines."""
-    con.execute(query(name))
+    run(con, query(name))
 
 
 def define(con: duckdb.DuckDBPyConnection, name: str) -> None:

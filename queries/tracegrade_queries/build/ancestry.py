@@ -15,9 +15,16 @@ import duckdb
 from tracegrade_queries.engine.relations import count, make_table
 
 _DOUBLED: Final = """
-SELECT hops.key, coalesce(onward.next, hops.next) AS next, onward.next IS NOT NULL AS moved
-FROM _hops AS hops
-LEFT JOIN _hops AS onward ON hops.next = onward.key
+SELECT hops.key, coalesce(onward.last, hops.last) AS last
+FROM {ends} AS hops
+LEFT JOIN {ends} AS onward ON hops.last = onward.key
+"""
+
+_MOVING: Final = """
+SELECT 1
+FROM {ends} AS hops
+SEMI JOIN {ends} AS onward ON hops.last = onward.key
+LIMIT 1
 """
 
 _JUMPED: Final = """
@@ -55,10 +62,6 @@ def follow(con: duckdb.DuckDBPyConnection, edges: str, ends: str) -> None:
         edges: Name of the relation to follow. What has no row there is an end.
         ends: Name of the table to make: one row for each row of `edges`.
     """
-    make_table(con, "_hops", f"SELECT key, next FROM {edges}")
-    while True:
-        make_table(con, "_doubled", _DOUBLED)
-        make_table(con, "_hops", "SELECT key, next FROM _doubled")
-        if not con.sql("SELECT bool_or(moved) FROM _doubled").fetchall()[0][0]:
-            break
-    make_table(con, ends, "SELECT key, next AS last FROM _hops")
+    make_table(con, ends, f"SELECT key, next AS last FROM {edges}")
+    while con.sql(_MOVING.format(ends=ends)).fetchall():
+        make_table(con, ends, _DOUBLED.format(ends=ends))

@@ -40,6 +40,7 @@ from tracegrade_queries.build.salvage import whole_prefixes
 from tracegrade_queries.engine.connection import duckdb_type
 from tracegrade_queries.engine.relations import given, make_table, make_view, put
 from tracegrade_queries.engine.sql import query
+from tracegrade_queries.engine.statements import run
 
 _MACROS: Final = (  # each may use those before it
     "position_gap",
@@ -124,12 +125,12 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
             the traces to build.
     """
     for macro in _MACROS:
-        con.execute(query(macro))
+        run(con, query(macro))
     _make(con, "repeated_spans", "span_rows")
     make_view(con, "all_spans", query("bucket_spans"))
     make_view(con, "bucket_spans", "FROM all_spans")
     _make(con, "surplus_spans")
-    con.execute("DELETE FROM span_rows WHERE rowid IN (FROM surplus_spans)")
+    run(con, "DELETE FROM span_rows WHERE rowid IN (FROM surplus_spans)")
     _make(con, "shapes", "cut_texts")
     _salvage(con, "cut_texts", "salvaged_texts", _IN_SPANS)
     _make(con, "bucket_events", "cut_events")
@@ -174,7 +175,7 @@ def _place_in_runs(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, "judge_edges")
     follow(con, "judge_edges", "judge_ends")
     _make(con, "judging_spans")
-    con.execute("DELETE FROM operations WHERE key IN (FROM judging_spans)")
+    run(con, "DELETE FROM operations WHERE key IN (FROM judging_spans)")
     _make(con, "unknown_edges")
     follow(con, "unknown_edges", "unknown_ends")
     _make(con, "known_parents", "anchor_edges")
@@ -219,8 +220,8 @@ def _read_dialects(con: duckdb.DuckDBPyConnection) -> None:
             continue
         told.append(dialect)
         for part in (*dialect.parts, dialect.name):
-            con.execute(query(part))
-        con.execute(f"INSERT INTO dialect_operations BY NAME {_said(dialect, OPERATIONS)}")
+            run(con, query(part))
+        run(con, f"INSERT INTO dialect_operations BY NAME {_said(dialect, OPERATIONS)}")
     _show_spans(con, "true")
     messages = [_no_rows(MESSAGES), *(_said(dialect, MESSAGES) for dialect in told)]
     make_view(con, "dialect_messages", " UNION ALL BY NAME ".join(messages))

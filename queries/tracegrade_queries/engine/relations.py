@@ -6,6 +6,8 @@ from contextlib import contextmanager
 import duckdb
 import pyarrow as pa
 
+from tracegrade_queries.engine.statements import run
+
 
 def make_table(
     con: duckdb.DuckDBPyConnection,
@@ -14,12 +16,12 @@ def make_table(
     parameters: Mapping[str, object] | None = None,
 ) -> None:
     """Keep the rows of a query as the temporary table of that name; replaces one that is there."""
-    con.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {rows}", parameters)
+    run(con, f"CREATE OR REPLACE TEMP TABLE {name} AS {rows}", parameters)
 
 
 def make_view(con: duckdb.DuckDBPyConnection, name: str, rows: str) -> None:
     """Let a query be read under a name; it runs each time it is read, so once is cheapest."""
-    con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {rows}")
+    run(con, f"CREATE OR REPLACE TEMP VIEW {name} AS {rows}")
 
 
 def start(con: duckdb.DuckDBPyConnection, name: str, rows: str) -> None:

@@ -16,8 +16,9 @@ class Queries:
     """The SQL files below one folder."""
 
     def __init__(self, root: Path) -> None:
-        """Take all files of the folder and of those in it."""
+        """Take all files of the folder and of those in it; each is read once."""
         self.root = root
+        self._texts: dict[str, str] = {}
 
     @cached_property
     def paths(self) -> dict[str, Path]:
@@ -31,11 +32,13 @@ class Queries:
         Raises:
             UnknownQuery: No file `<name>.sql` exists below the folder.
         """
-        path = self.paths.get(name)
-        if path is None:
-            msg = f"no query is named '{name}'; known: {', '.join(self.paths)}"
-            raise UnknownQuery(msg)
-        return path.read_text(encoding="utf-8")
+        if name not in self._texts:
+            path = self.paths.get(name)
+            if path is None:
+                msg = f"no query is named '{name}'; known: {', '.join(self.paths)}"
+                raise UnknownQuery(msg)
+            self._texts[name] = path.read_text(encoding="utf-8")
+        return self._texts[name]
 
     def unordered(self, name: str) -> str:
         """Return a query without the order of its rows.

@@ -1,0 +1,35 @@
+"""Runs statements that are parsed once a process: a job has the same few hundred a bucket."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import duckdb
+
+_MOST_KEPT: Final = 2048
+
+_parsed: Final[dict[str, Sequence[duckdb.Statement]]] = {}
+
+
+def run(
+    con: duckdb.DuckDBPyConnection, text: str, parameters: Mapping[str, object] | None = None
+) -> None:
+    """Run the statements of a text, as `con.execute` does.
+
+    Args:
+        con: The connection.
+        text: One statement, or several without parameters. One that differs with each call is for
+            `con.execute`: here it would only take the place of others.
+        parameters: Of the statement.
+    """
+    for statement in _statements(con, text):
+        con.execute(statement, parameters)
+
+
+def _statements(con: duckdb.DuckDBPyConnection, text: str) -> Sequence[duckdb.Statement]:
+    found = _parsed.get(text)
+    if found is None:
+        found = con.extract_statements(text)
+        if len(_parsed) >= _MOST_KEPT:
+            _parsed.clear()
+        _parsed[text] = found
+    return found
