@@ -34,6 +34,9 @@ FolderOption = Annotated[
 JunitOption = Annotated[
     Path | None, typer.Option(help="Write the results as JUnit XML.", metavar="FILE")
 ]
+TrustOption = Annotated[
+    bool, typer.Option("--trust", help="Run apps of the suite's services outside of the sandbox.")
+]
 HOME = Path(".tracegrade/harness")
 
 
@@ -49,6 +52,7 @@ def check(
     idle_secs: Annotated[
         float, typer.Option(min=0, help="How long each environment has to stay as it is.")
     ] = 2.0,
+    trust: TrustOption = False,
 ) -> None:
     """Check a suite: every error with its line, then whether its environments can be restored.
 
@@ -56,7 +60,7 @@ def check(
     """
     from tracegrade_harness.commands import check_suite
 
-    check_suite(suite, folder, idle_secs)
+    check_suite(suite, folder, idle_secs, trust=trust)
 
 
 @harness.command()
@@ -78,6 +82,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     ] = None,
     folder: FolderOption = HOME,
     junit: JunitOption = None,
+    trust: TrustOption = False,
 ) -> None:
     """Run the cases of a suite in restored environments, and verify what they left.
 
@@ -96,6 +101,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
         jobs=jobs,
         sandbox=sandbox,
         resume=resume,
+        trust=trust,
     )
     run_chosen(suite, lake, folder, chosen, junit)
 
@@ -112,6 +118,7 @@ def kill(  # noqa: PLR0913, PLR0917 - one parameter per option
     sandbox: SandboxOption = None,
     folder: FolderOption = HOME,
     junit: JunitOption = None,
+    trust: TrustOption = False,
 ) -> None:
     """Run each case once, and again with the agent killed early, mid and late.
 
@@ -121,16 +128,20 @@ def kill(  # noqa: PLR0913, PLR0917 - one parameter per option
     from tracegrade_harness.trial.run import ChosenTrials
 
     points = kill_points("early,mid,late")
-    chosen = ChosenTrials(case, agent, release, trials, points, jobs, sandbox)
+    chosen = ChosenTrials(case, agent, release, trials, points, jobs, sandbox, trust=trust)
     run_chosen(suite, lake, folder, chosen, junit)
 
 
 @harness.command()
-def shell(suite: SuiteFile, case: Annotated[str, typer.Argument(help="Its task id.")]) -> None:
+def shell(
+    suite: SuiteFile,
+    case: Annotated[str, typer.Argument(help="Its task id.")],
+    trust: TrustOption = False,
+) -> None:
     """Open a shell in a case's environment, in the agent's place."""
     from tracegrade_harness.commands import open_shell
 
-    open_shell(suite, case)
+    open_shell(suite, case, trust=trust)
 
 
 @harness.command()

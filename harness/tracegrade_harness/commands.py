@@ -35,7 +35,7 @@ from tracegrade_harness.trial.run import (
 from tracegrade_lake import Lake
 
 
-def check_suite(path: Path, home: Path, idle_secs: float) -> None:
+def check_suite(path: Path, home: Path, idle_secs: float, *, trust: bool) -> None:
     """Print what is wrong with a suite, what this machine lacks, and what does not stay still.
 
     Raises:
@@ -48,7 +48,7 @@ def check_suite(path: Path, home: Path, idle_secs: float) -> None:
     for name, reason in available().items():
         typer.echo(f"sandbox {name}: {reason or 'can be used'}")
     restless = []
-    for name, template in freeze(loaded, {*suite.environments}, home).items():
+    for name, template in freeze(loaded, {*suite.environments}, home, trust=trust).items():
         restless += [f"{name}: {each}" for each in _moved(template, idle_secs)]
         typer.echo(f"environment {name}: {len(template.before)} objects, restored")
     if restless:
@@ -100,7 +100,7 @@ def run_chosen(
     _end(done.results)
 
 
-def open_shell(path: Path, task_id: str) -> None:
+def open_shell(path: Path, task_id: str, *, trust: bool) -> None:
     """Open a shell in a new environment of a case, which is removed afterwards.
 
     Raises:
@@ -114,7 +114,7 @@ def open_shell(path: Path, task_id: str) -> None:
     name = suite.cases[task_id].environment
     home, root = (Path(tempfile.mkdtemp(prefix="tracegrade-")) for _ in range(2))
     try:
-        template = freeze(loaded, {name}, home)[name]
+        template = freeze(loaded, {name}, home, trust=trust)[name]
         with closing(template.open(root)) as environment:
             typer.echo(f"environment {name} is in {root}; leave the shell to remove it", err=True)
             shell = os.environ.get("SHELL", "/bin/sh")

@@ -9,24 +9,23 @@ with closing(template.open(trial_folder)) as environment:
 
 import shutil
 import tempfile
-from collections.abc import Mapping
-from pathlib import Path, PurePosixPath
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TypeVar
 
 from xxhash import xxh3_128_hexdigest
 
+from tracegrade_harness.environment.declared import declared_parts
 from tracegrade_harness.environment.diff import StateDifference, diff, held_by_rule
-from tracegrade_harness.environment.files import FilesPart, FilesPlace
 from tracegrade_harness.environment.globs import Globs
 from tracegrade_harness.environment.held import locks_are_visible
-from tracegrade_harness.environment.part import Opened, Part, State
-from tracegrade_harness.environment.places import Places, database_files, places
+from tracegrade_harness.environment.part import Opened, Part, ServiceAddress, State
 from tracegrade_harness.environment.reading import Readable, Reading, fingerprint, hidden_changes
-from tracegrade_harness.environment.sqlite import SqlitePart, SqlitePlace
 from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.suite.model import Environment
 
-_TEMPLATE_VERSION = 1
-"""Raised when templates are built, or states read, in another way."""
+Source = TypeVar("Source")
 
 
 class EnvironmentTemplate:
@@ -38,7 +37,7 @@ class EnvironmentTemplate:
         Raises:
             SuiteUnusable: The places of parts lead out of the trial's folder, or overlap.
         """
-        self._parts = _parts(declared, suite_folder)
+        self._parts = [*declared_parts(declared, suite_folder)]
         self._locks = Globs(declared.locks)
         self._before = Reading()
 
@@ -59,7 +58,7 @@ class EnvironmentTemplate:
         """
         folder.mkdir(parents=True, exist_ok=True)
         self._before = Reading()
-        for key, part in self._parts.items():
+        for _, key, part in self._parts:
             self._before.update(_frozen(part, key, folder))
 
     def open(self, root: Path) -> "OpenedEnvironment":
@@ -69,31 +68,40 @@ class EnvironmentTemplate:
             EnvironmentFailed: It could not be restored, or is not what was frozen.
         """
         root.mkdir(parents=True, exist_ok=True)
-        opened = [part.open(root) for part in self._parts.values()]
+        parts = {each.title: each.part for each in self._parts}
+        opened = _all_opened(parts, lambda part: part.open(root))
         environment = OpenedEnvironment(opened, self._locks, self._before)
-        changed = environment.difference().names
-        if changed:
-            environment.close()
-            message = (
-                f"restored environment differs from the frozen one in {len(changed)} objects, "
-                f"first '{changed[0]}'; see that nothing else writes to '{root}'"
-            )
-            raise EnvironmentFailed(message)
+        with ExitStack() as stack:
+            stack.callback(environment.close)
+            if changed := environment.difference().names:
+                message = (
+                    f"restored environment differs from the frozen one in {len(changed)} objects, "
+                    f"first '{changed[0]}'; see that nothing else writes to '{root}'"
+                )
+                raise EnvironmentFailed(message)
+            stack.pop_all()
         return environment
 
 
 class OpenedEnvironment(Readable):
     """An environment as one trial has it."""
 
-    def __init__(self, parts: list[Opened], locks: Globs, before: Reading) -> None:
-        self._parts = parts
+    def __init__(self, parts: Mapping[str, Opened], locks: Globs, before: Reading) -> None:
+        self.parts = parts
+        """By kind and name, such as `files:data`."""
         self._locks = locks
         self._before = before
 
     @property
     def variables(self) -> Mapping[str, str]:
         """Environment variables by which an agent finds the parts."""
-        return {name: value for part in self._parts for name, value in part.variables.items()}
+        parts = self.parts.values()
+        return {name: value for part in parts for name, value in part.variables.items()}
+
+    @property
+    def addresses(self) -> list[ServiceAddress]:
+        """Where an agent has to reach the parts over the network."""
+        return [address for part in self.parts.values() for address in part.addresses]
 
     def read(self) -> Reading:
         """Return all parts as they are now.
@@ -102,7 +110,7 @@ class OpenedEnvironment(Readable):
             EnvironmentFailed: One cannot be read.
         """
         reading = Reading()
-        for part in self._parts:
+        for part in self.parts.values():
             reading.update(part.read())
         if not locks_are_visible():
             reading.notes["locks"] = "not_visible"
@@ -137,54 +145,33 @@ class OpenedEnvironment(Readable):
         Args:
             now: A state that was read before; without one it is read.
         """
-        by_processes = {name for part in self._parts for name in part.held()}
+        by_processes = {name for part in self.parts.values() for name in part.held()}
         by_rules = held_by_rule(self.difference(now), self._locks).names
         return sorted(by_processes.union(by_rules))
 
     def clone(self, root: Path) -> "OpenedEnvironment":
         """Return a copy as it is now in another folder, which is made where it is missing."""
         root.mkdir(parents=True, exist_ok=True)
-        copies = [part.clone(root) for part in self._parts]
+        copies = _all_opened(self.parts, lambda part: part.clone(root))
         return OpenedEnvironment(copies, self._locks, self._before)
 
     def close(self) -> None:
         """End what serves the parts; their files stay where they are. Idempotent."""
-        for part in self._parts:
+        for part in self.parts.values():
             part.close()
 
 
-def _parts(declared: Environment, suite_folder: Path) -> dict[str, Part]:
-    """Return the parts by keys that tell apart their templates; folders come before databases."""
-    files, databases = places(declared)
-    parts: dict[str, Part] = {}
-    for name, of_files in declared.files.items():
-        place = FilesPlace(
-            name,
-            files[name],
-            of_files.path_as,
-            tuple(of_files.ignore),
-            _databases_below(files[name], databases),
-        )
-        source = (suite_folder / of_files.from_).resolve()
-        parts[_key("files", place, *sorted(place.leave_out))] = FilesPart(place, source)
-    for name, database in declared.sqlite.items():
-        where = SqlitePlace(name, databases[name], database.path_as, tuple(database.ignore))
-        source = (suite_folder / database.from_).resolve()
-        parts[_key("sqlite", where)] = SqlitePart(where, source)
-    return parts
-
-
-def _key(kind: str, place: FilesPlace | SqlitePlace, *leave_out: str) -> str:
-    return ascii((_TEMPLATE_VERSION, kind, place.name, str(place.at), place.ignore, leave_out))
-
-
-def _databases_below(folder: PurePosixPath, databases: Places) -> frozenset[str]:
-    return frozenset(
-        str(path.relative_to(folder))
-        for at in databases.values()
-        for path in database_files(at)
-        if path.is_relative_to(folder)
-    )
+def _all_opened(
+    parts: Mapping[str, Source], opening: Callable[[Source], Opened]
+) -> dict[str, Opened]:
+    """Return all parts opened; if one cannot be, those before it are closed again."""
+    opened: dict[str, Opened] = {}
+    with ExitStack() as stack:
+        for title, part in parts.items():
+            opened[title] = opening(part)
+            stack.callback(opened[title].close)
+        stack.pop_all()
+    return opened
 
 
 def _frozen(part: Part, key: str, folder: Path) -> Reading:

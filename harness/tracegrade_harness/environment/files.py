@@ -7,7 +7,7 @@ an object; a new one only while it is empty, else what stands in it tells of it.
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -16,6 +16,7 @@ from tracegrade_harness.environment.copying import copy_entries, copy_folder
 from tracegrade_harness.environment.globs import Globs
 from tracegrade_harness.environment.held import Inode, held_names, inode, kernel_locks
 from tracegrade_harness.environment.names import part_text, path_text
+from tracegrade_harness.environment.part import ServiceAddress
 from tracegrade_harness.environment.reading import Readable, Reading, fingerprint
 from tracegrade_harness.environment.walk import WalkedFile, folder_at, walk
 from tracegrade_harness.errors import EnvironmentFailed
@@ -99,6 +100,11 @@ class OpenedFiles(Readable):
         """Environment variables by which an agent finds the folder."""
         path = str((self._root / self._place.at).absolute())
         return {self._place.variable: path} if self._place.variable else {}
+
+    @property
+    def addresses(self) -> Sequence[ServiceAddress]:
+        """None: it is a matter of files."""
+        return ()
 
     def read(self) -> Reading:
         """Return all files, folders, links, fifos and sockets as they are now.

@@ -5,9 +5,9 @@ its own. A state is a map of object names to digests, so one comparison, one rul
 ignore and one for leftovers serve all kinds of parts.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from tracegrade_harness.environment.reading import Reading
@@ -20,12 +20,23 @@ Names start with the kind and the name of the part: `files:data/clean/orders.csv
 """
 
 
+class ServiceAddress(NamedTuple):
+    """Where a service of a part listens, on this machine."""
+
+    host: str
+    port: int
+
+
 class Opened(Protocol):
     """A part as one trial has it."""
 
     @property
     def variables(self) -> Mapping[str, str]:
         """Environment variables by which an agent finds the part."""
+
+    @property
+    def addresses(self) -> Sequence[ServiceAddress]:
+        """Where an agent has to reach it over the network; none if it is a matter of files."""
 
     def read(self) -> "Reading":
         """Return all that `state`, `ignored` and notes tell, read at one time.

@@ -6,7 +6,7 @@ read, that object says why, and is the only one; if nothing stands there, there 
 
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -17,6 +17,7 @@ from tracegrade_harness.environment.copying import copy_entry
 from tracegrade_harness.environment.globs import Globs
 from tracegrade_harness.environment.held import Inode, inode, kernel_locks
 from tracegrade_harness.environment.names import part_text
+from tracegrade_harness.environment.part import ServiceAddress
 from tracegrade_harness.environment.reading import Readable, Reading
 from tracegrade_harness.environment.sqlite_copy import (
     COMPANIONS,
@@ -112,6 +113,11 @@ class OpenedSqlite(Readable):
         """Environment variables by which an agent finds the database."""
         path = str((self._root / self._place.at).absolute())
         return {self._place.variable: path} if self._place.variable else {}
+
+    @property
+    def addresses(self) -> Sequence[ServiceAddress]:
+        """None: it is a matter of files."""
+        return ()
 
     def read(self) -> Reading:
         """Return all rows and schema objects as the next reader would find them.

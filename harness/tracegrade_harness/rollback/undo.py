@@ -11,7 +11,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
@@ -40,6 +40,17 @@ class Copied(Protocol):
 
     def held(self) -> list[str]:
         """Return what is held."""
+
+
+def services(trial: Mapping[str, str], copy: Mapping[str, str]) -> dict[str, str]:
+    """Return the services of a copy by how the trial knew them.
+
+    Args:
+        trial: The environment variables by which agents find the parts in the trial.
+        copy: The same in the copy.
+    """
+    urls = {name: url for name, url in trial.items() if "://" in url}
+    return {known: copy[name] for name, url in urls.items() for known in (name, url)}
 
 
 class Proof(NamedTuple):
@@ -102,6 +113,8 @@ class Clone:
     """The trial's folder itself: copies that stand in no part are read from there."""
     places: Places
     run: Run = run_command
+    services: Mapping[str, str] = field(default_factory=dict)
+    """URL of a service in the trial, or the variable that holds it → the URL of its copy."""
 
     def state(self) -> State:
         """Return all objects of all parts."""
@@ -113,7 +126,15 @@ class Clone:
 
     def ground(self) -> Ground:
         """Return where undos are carried out."""
-        return Ground(self._place, self._copy, lambda command: self.run(command, self.root))
+        run = lambda command: self.run(command, self.root)  # noqa: E731
+        return Ground(self._place, self._copy, run, self._url)
+
+    def _url(self, at: str) -> str:
+        """Return where the copy of a service is: what an agent wrote leads nowhere else."""
+        if at.rstrip("/") not in self.services:
+            msg = f"'{at}' is no service of the environment, nor a variable that holds its URL"
+            raise UndoFailed(msg)
+        return self.services[at.rstrip("/")]
 
     def _place(self, path: str) -> Path:
         return _confined(self.root, self._relative(path))

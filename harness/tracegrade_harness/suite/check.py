@@ -11,7 +11,14 @@ from typing import Final
 from tracegrade.suggestions import did_you_mean
 from tracegrade_harness.suite import model, paths
 from tracegrade_harness.suite.command import OF_AGENTS, OF_VERIFIERS, substitutions
-from tracegrade_harness.suite.readable import EnvironmentPart, ReadableEnvironment, ReadableSuite
+from tracegrade_harness.suite.readable import (
+    EnvironmentPart,
+    PlacedPart,
+    ReadableEnvironment,
+    ReadableSuite,
+)
+from tracegrade_harness.suite.services import check_service
+from tracegrade_harness.suite.sources import check_source
 from tracegrade_harness.suite.verifiers import check_verifier
 from tracegrade_scoring.tasks.engine import json_path_fault
 from tracegrade_scoring.tasks.load import Specification
@@ -85,27 +92,12 @@ def _check_record(
                 fact = f"'{record.items}' is not a JSON path to one list: {fault}"
                 yield source.problem((*path, "items"), fact, "write it like $.files")
         case model.Runbook():
-            yield from _check_source(source, folder, (*path, "runbook"), record.runbook, "file")
+            yield from check_source(source, folder, (*path, "runbook"), record.runbook, "file")
 
 
 def _inside(source: SourceFile, path: Keys, name: str) -> Iterator[Problem]:
     if fault := paths.inside_fault(name):
         yield source.problem(path, f"{dotted(path)} '{name}' {fault[0]}", fault[1])
-
-
-def _check_source(
-    source: SourceFile, folder: Path, path: Keys, name: str, kind: str
-) -> Iterator[Problem]:
-    """Yield what is wrong with a source, which has to be a file or a folder."""
-    shown = f"{dotted(path)} '{name}'"
-    if fault := paths.source_fault(name):
-        yield source.problem(path, f"{shown} {fault[0]}", fault[1])
-        return
-    place = paths.source(folder, name)
-    if not place.exists():
-        yield source.problem(path, f"{shown} does not exist", f"expected the {kind} '{place}'")
-    elif not (place.is_dir() if kind == "folder" else place.is_file()):
-        yield source.problem(path, f"{shown} is not a {kind}", f"give a {kind}")
 
 
 def _check_environment(
@@ -120,23 +112,34 @@ def _check_environment(
             yield source.problem(at, fact, "write it without")
         if part is None:
             continue
-        yield from _check_part(source, folder, at, part)
-        if not paths.inside_fault(part.at):
+        if isinstance(part, PlacedPart):
+            yield from _check_part(source, folder, at, part)
+        else:
+            yield from check_service(source, folder, at, part)
+        if isinstance(part, PlacedPart) and not paths.inside_fault(part.at):
             yield from _overlaps(source, at, kind, paths.parts(part.at), places)
             places[at] = (kind, paths.parts(part.at))
-        if part.path_as is not None and part.path_as in variables:
-            fact = f"{dotted(at)} and {variables[part.path_as]} have the same path_as"
-            yield source.problem((*at, "path_as"), fact, "give each a variable of its own")
-        elif part.path_as is not None:
-            variables[part.path_as] = dotted(at)
+        key, variable = _variable(part)
+        if variable is not None and variable in variables:
+            fact = f"{dotted(at)} and {variables[variable]} have the same {key}"
+            yield source.problem((*at, key), fact, "give each a variable of its own")
+        elif variable is not None:
+            variables[variable] = dotted(at)
     yield from _check_locks(source, (*path, "locks"), environment.locks)
 
 
+def _variable(part: EnvironmentPart) -> tuple[str, str | None]:
+    """Return the environment variable by which an agent finds a part, after its key."""
+    if isinstance(part, PlacedPart):
+        return "path_as", part.path_as
+    return "url_as", part.url_as
+
+
 def _check_part(
-    source: SourceFile, folder: Path, path: Keys, part: EnvironmentPart
+    source: SourceFile, folder: Path, path: Keys, part: PlacedPart
 ) -> Iterator[Problem]:
     kind = "folder" if isinstance(part, model.Files) else "file"
-    yield from _check_source(source, folder, (*path, "from"), part.from_, kind)
+    yield from check_source(source, folder, (*path, "from"), part.from_, kind)
     yield from _inside(source, (*path, "at"), part.at)
     if kind == "file" and not paths.inside_fault(part.at) and not paths.parts(part.at):
         fact = f"{dotted((*path, 'at'))} is the environment's own folder"
@@ -208,7 +211,7 @@ def _check_verifiers(
         if verifier is not None:
             yield from check_verifier(source, at, verifier, environment)
         if isinstance(verifier, model.FilesVerifier) and verifier.expect is not None:
-            yield from _check_source(source, folder, (*at, "expect"), verifier.expect, "folder")
+            yield from check_source(source, folder, (*at, "expect"), verifier.expect, "folder")
         if isinstance(verifier, model.CommandVerifier):
             yield from _check_command(source, (*at, "command"), verifier.command, OF_VERIFIERS)
             yield from _beside(source, folder, (*at, "command"), verifier.command)

@@ -26,11 +26,15 @@ KEYS: Final[dict[str, type[BaseModel]]] = {
     "environments": model.Environment,
     "files": model.Files,
     "sqlite": model.Sqlite,
+    "http": model.Http,
+    "faults": model.HttpFault,
+    "calls": model.HttpCalls,
     "cases": model.Case,
     "kill": model.Kill,
     "limits": model.TrialLimits,
     "[files]": model.FilesVerifier,
     "[sqlite]": model.SqliteVerifier,
+    "[http]": model.HttpVerifier,
     "[command]": model.CommandVerifier,
 }
 """The class of the mappings that stand under each key, and under each tag of a union."""

@@ -135,11 +135,50 @@ class Sqlite(_Strict):
     """`TABLE` or `TABLE.COLUMN` whose changes are of no interest."""
 
 
+class HttpFault(_Strict):
+    """A request that an HTTP service fails to answer as it should."""
+
+    at: Annotated[int, Field(ge=1)]
+    """Which request of the service, from 1."""
+    status: Annotated[int, Field(ge=400, le=599)]
+    carried_out: bool = False
+    """The request changes the state all the same, and only its answer is lost."""
+
+
+class Http(_Strict):
+    """An HTTP service with a state, on a port of this machine; of `routes` and `app` one."""
+
+    state: Name | None = None
+    """The state that each trial starts from, a JSON document beside the suite; without it `{}`."""
+    routes: Name | None = None
+    """A YAML file beside the suite: what each request reads and changes."""
+    app: Name | None = None
+    """`MODULE:NAME` of a function beside the suite that takes the state, a dict, and returns an
+    ASGI app that changes it in place. It runs outside of the sandbox, and only with `--trust`."""
+    url_as: Name | None = None
+    """Environment variable that gets the service's URL."""
+    faults: list[HttpFault] = Field(default_factory=list)
+    locks: list[Name] = Field(default_factory=list)
+    """JSON paths, such as `$.holds.*`: what is new or changed there is held."""
+    quota: list[Name] = Field(default_factory=list)
+    """JSON paths of numbers, which are held while they are less than before."""
+    ignore: list[Name] = Field(default_factory=list)
+    """JSON paths, such as `$.orders.*.updated_at`, whose changes are of no interest."""
+
+    @model_validator(mode="after")
+    def _is_one_service(self) -> Self:
+        if (self.routes is None) == (self.app is None):
+            msg = "it has both routes and an app, or neither; give one of them"
+            raise ValueError(msg)
+        return self
+
+
 class Environment(_Strict):
     """What an agent can change; its parts by kind and name."""
 
     files: dict[Name, Files] = Field(default_factory=dict)
     sqlite: dict[Name, Sqlite] = Field(default_factory=dict)
+    http: dict[Name, Http] = Field(default_factory=dict)
     locks: list[Glob] = Field(default_factory=list)
     """Objects that are held as long as they are there, such as `files:data/**/*.lock`."""
 
@@ -200,6 +239,38 @@ class SqliteVerifier(_Strict):
     """A value or rule for the only value of the only row; a list of lists for several."""
 
 
+class HttpCalls(_Strict):
+    """Requests that a service got; what is not given may be anything."""
+
+    method: Wanted = None
+    """Value or rule, in capitals: `POST`."""
+    path: Wanted = None
+    """Value or rule for the path, without the query."""
+    body: dict[Name, Wanted] | None = None
+    """JSON path → value or rule that the request's JSON must fit."""
+    status: Wanted = None
+    """Value or rule for the answer's status."""
+    times: Wanted = None
+    """Value or rule for how many there are; without it at least one."""
+
+
+class HttpVerifier(_Strict):
+    """Something of an HTTP service holds; exactly one of `state` and `calls`."""
+
+    http: Name
+    """The part."""
+    state: dict[Name, Wanted] | None = None
+    """JSON path → value or rule that the state must fit."""
+    calls: HttpCalls | None = None
+
+    @model_validator(mode="after")
+    def _asks_one_thing(self) -> Self:
+        if (self.state is None) == (self.calls is None):
+            msg = "it asks for both state and calls, or for neither; give one of them"
+            raise ValueError(msg)
+        return self
+
+
 class CommandVerifier(_Strict):
     """A command ends with 0 (it holds) or 1 (it does not); anything else is an error."""
 
@@ -212,8 +283,9 @@ class CommandVerifier(_Strict):
 Verifier = Annotated[
     Annotated[FilesVerifier, Tag("[files]")]
     | Annotated[SqliteVerifier, Tag("[sqlite]")]
+    | Annotated[HttpVerifier, Tag("[http]")]
     | Annotated[CommandVerifier, Tag("[command]")],
-    _by_key("files", "sqlite", "command"),
+    _by_key("files", "sqlite", "http", "command"),
 ]
 
 

@@ -5,14 +5,24 @@ missing that is only wrong. What is wrong itself is None here, and checked no fu
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from tracegrade_harness.suite import model
 
 Kind = TypeVar("Kind", bound=BaseModel)
-EnvironmentPart = model.Files | model.Sqlite
+PlacedPart = model.Files | model.Sqlite
+"""A part that stands in the folder in which the agent is run."""
+EnvironmentPart = PlacedPart | model.Http
+
+
+KINDS: Final[dict[str, type[EnvironmentPart]]] = {
+    "files": model.Files,
+    "sqlite": model.Sqlite,
+    "http": model.Http,
+}
+"""The class of the parts that stand under each key of an environment."""
 
 
 class ReadableEnvironment(NamedTuple):
@@ -52,10 +62,9 @@ def readable(values: Any) -> ReadableSuite:
 
 
 def _environment(values: Any) -> ReadableEnvironment:
-    kinds: dict[str, type[EnvironmentPart]] = {"files": model.Files, "sqlite": model.Sqlite}
     parts = {
         (kind, name): _one(shape, value)
-        for kind, shape in kinds.items()
+        for kind, shape in KINDS.items()
         for name, value in _mapping(values, kind).items()
     }
     locks = values.get("locks") if isinstance(values, dict) else None

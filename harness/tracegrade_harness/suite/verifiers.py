@@ -1,6 +1,6 @@
 """What can be wrong with the verifiers of a case: the parts, paths and values that they name."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -34,6 +34,9 @@ def check_verifier(
         case model.SqliteVerifier():
             yield from _part(source, (*path, "sqlite"), verifier.sqlite, environment)
             yield from _check_equals(source, (*path, "equals"), verifier.equals)
+        case model.HttpVerifier():
+            yield from _part(source, (*path, "http"), verifier.http, environment)
+            yield from _check_http(source, path, verifier)
         case model.CommandVerifier():
             yield from _check_program(source, (*path, "command", 0), verifier.command[0])
 
@@ -65,13 +68,28 @@ def _check_files(
     if fault:
         fact = f"{dotted((*path, 'path'))} '{verifier.path}' {fault[0]}"
         yield source.problem((*path, "path"), fact, "give it relative to the part, without '..'")
-    for json_path, value in (verifier.json_ or {}).items():
-        at = (*path, "json", json_path)
+    yield from _check_values_at(source, (*path, "json"), verifier.json_)
+    yield from _check_value(source, (*path, "text"), verifier.text)
+
+
+def _check_http(source: SourceFile, path: Path, verifier: model.HttpVerifier) -> Iterator[Problem]:
+    yield from _check_values_at(source, (*path, "state"), verifier.state)
+    if verifier.calls is not None:
+        yield from _check_values_at(source, (*path, "calls", "body"), verifier.calls.body)
+        for key in ("method", "path", "status", "times"):
+            yield from _check_value(source, (*path, "calls", key), getattr(verifier.calls, key))
+
+
+def _check_values_at(
+    source: SourceFile, path: Path, values: Mapping[str, Any] | None
+) -> Iterator[Problem]:
+    """Yield what is wrong with values by their JSON paths."""
+    for json_path, value in (values or {}).items():
+        at = (*path, json_path)
         if fault_of_path := json_path_fault(json_path):
             fact = f"'{json_path}' is not a JSON path to one value: {fault_of_path}"
             yield source.problem(at, fact, "write it like $.order.state or $.orders[0].state")
         yield from _check_value(source, at, value)
-    yield from _check_value(source, (*path, "text"), verifier.text)
 
 
 def _check_equals(source: SourceFile, path: Path, equals: Any) -> Iterator[Problem]:

@@ -1,10 +1,11 @@
 """A trial that is killed at its point; then what it leaves is judged, and again after recovery."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -18,12 +19,13 @@ from tracegrade_harness.errors import SandboxFailed
 from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.records import Records, read_records
 from tracegrade_harness.rollback.rubric import KillJudgement, Seen, judge
-from tracegrade_harness.rollback.undo import MAX_COMMAND_SECS, Clone, prove
+from tracegrade_harness.rollback.undo import MAX_COMMAND_SECS, Clone, prove, services
 from tracegrade_harness.suite.model import Point
 from tracegrade_harness.trial.folder import TrialFolder, remove
 from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.program import (
     Place,
+    UndoPlace,
     agent_program,
     plain_program,
     recovery_program,
@@ -243,18 +245,21 @@ class _Look:
             stack.callback(remove, pristine)
             copy = stack.enter_context(closing(self._environment.clone(root)))
             stack.enter_context(closing(self._template.open(pristine)))
-            clone = Clone(root, [copy], pristine, self._folder.root, self._places, self._run)
+            known = services(self._environment.variables, copy.variables)
+            run = partial(self._run, copy.variables)
+            clone = Clone(root, [copy], pristine, self._folder.root, self._places, run, known)
             return [*prove(seen, clone).disproved]
 
-    def _run(self, command: Sequence[str], root: Path) -> None:
-        """Run an undo of the agent's where agents are run.
+    def _run(self, variables: Mapping[str, str], command: Sequence[str], root: Path) -> None:
+        """Run an undo of the agent's where agents are run, with the parts that the copy has.
 
         Raises:
             UndoFailed: It failed, or took too long.
         """
         killing = self._killing
         log = self._folder.log("undo")
-        program = plain_program(killing.setting, killing.tried, command, root, log)
+        place = UndoPlace(root, variables, log)
+        program = plain_program(killing.setting, killing.tried, command, place)
         try:
             with killing.setting.sandbox.start(program) as running:
                 code = running.wait(MAX_COMMAND_SECS)

@@ -30,6 +30,16 @@ class Place(NamedTuple):
     """Gets stdout and stderr."""
 
 
+class UndoPlace(NamedTuple):
+    """Where a command that an agent left is tried."""
+
+    root: Path
+    """The folder of a copy."""
+    variables: Mapping[str, str]
+    """By which the parts of the copy are found."""
+    log: Path
+
+
 def agent_program(
     setting: Setting, tried: Tried, place: Place, gate: Mapping[str, str], visible: Sequence[Path]
 ) -> Program:
@@ -55,11 +65,12 @@ def recovery_program(setting: Setting, tried: Tried, place: Place) -> Program | 
 
 
 def plain_program(
-    setting: Setting, tried: Tried, command: Sequence[str], root: Path, log: Path
+    setting: Setting, tried: Tried, command: Sequence[str], place: UndoPlace
 ) -> Program:
     """Return how a command that an agent left is started, with few variables."""
     limits = ProcessLimits(memory_bytes=_memory(setting, tried))
-    environment = _basic(root)
+    environment = {**_basic(place.root), **place.variables}
+    root, log = place.root, place.log
     seen = _searched(environment)
     return Program(command, root, root, environment, log, log, limits, seen)
 

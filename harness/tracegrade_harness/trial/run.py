@@ -47,6 +47,8 @@ class ChosenTrials:
     """Name; None for the safest that there is."""
     resume: str | None = None
     """The run to go on with."""
+    trust: bool = False
+    """Code of the suite may run outside of the sandbox."""
     say: Callable[[TrialResult], None] = field(default=lambda _: None)
     """Told each result as it comes."""
 
@@ -85,7 +87,8 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
     if chosen.resume is not None and not is_begun(folder):
         msg = f"no run '{run}' in {folder.parent}; leave out --resume for a new one"
         raise SuiteUnusable(msg)
-    templates = freeze(loaded, {case.environment for case in cases.values()}, home)
+    used = {case.environment for case in cases.values()}
+    templates = freeze(loaded, used, home, trust=chosen.trust)
     described = {"lake": _place(lake), **_described(loaded, chosen, cases, templates)}
     sandbox = StoppableSandbox(find_sandbox(chosen.sandbox))
     with (
@@ -119,13 +122,26 @@ def usable(loaded: LoadedSuite) -> Suite:
     return loaded.suite
 
 
-def freeze(loaded: LoadedSuite, names: set[str], home: Path) -> dict[str, EnvironmentTemplate]:
+def freeze(
+    loaded: LoadedSuite, names: set[str], home: Path, *, trust: bool
+) -> dict[str, EnvironmentTemplate]:
     """Return environments by name, frozen.
+
+    Args:
+        loaded: The suite.
+        names: Which of its environments.
+        home: Folder for frozen environments.
+        trust: Code of the suite may run outside of the sandbox.
 
     Raises:
         EnvironmentFailed: One could not be.
+        SuiteUnusable: One has code of the suite in it, which is not trusted.
     """
     suite = usable(loaded)
+    apps = [part.app for name in sorted(names) for part in suite.environments[name].http.values()]
+    for app in filter(None, () if trust else apps):
+        msg = f"app '{app}' is code of the suite that runs outside of the sandbox"
+        raise SuiteUnusable(f"{msg}; read it, then give --trust")  # noqa: EM102 - has a name
     templates = {
         name: EnvironmentTemplate(suite.environments[name], loaded.folder)
         for name in sorted(names)

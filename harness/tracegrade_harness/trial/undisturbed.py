@@ -171,6 +171,7 @@ def _verified(
         added=frozenset(difference.added),
         changed=frozenset(difference.changed),
         removed=frozenset(difference.removed),
+        opened=environment.parts,
     )
     results = verify(case.verify, context)
     found = outcome(results)

@@ -1,9 +1,11 @@
 """What verifiers are given, and what they say."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
+
+from tracegrade_harness.environment.part import Opened
 
 Outcome = Literal["pass", "fail", "error"]
 
@@ -28,6 +30,8 @@ class Context:
     """Names of objects that were there before, but not as they are now."""
     removed: frozenset[str] = frozenset()
     """Names of objects that are no longer there."""
+    opened: Mapping[str, Opened] = field(default_factory=dict)
+    """The parts themselves, by kind and name: `http:bank`."""
 
 
 class Finding(NamedTuple):

@@ -4,10 +4,16 @@ import json
 import sqlite3
 from collections.abc import Iterable
 
-from tracegrade_harness.errors import VerifierFailed
-from tracegrade_harness.suite.model import FilesVerifier, SqliteVerifier, Verifier
+from tracegrade_harness.errors import EnvironmentFailed, VerifierFailed
+from tracegrade_harness.suite.model import (
+    FilesVerifier,
+    HttpVerifier,
+    SqliteVerifier,
+    Verifier,
+)
 from tracegrade_harness.verify.command import verify_command
 from tracegrade_harness.verify.files import verify_files
+from tracegrade_harness.verify.http import verify_http
 from tracegrade_harness.verify.result import (
     Context,
     Finding,
@@ -43,7 +49,7 @@ def _result(verifier: Verifier, context: Context) -> VerifierResult:
     text = json.dumps(verifier.model_dump(by_alias=True, exclude_unset=True), ensure_ascii=False)
     try:
         holds, evidence = _finding(verifier, context)
-    except (VerifierFailed, OSError, sqlite3.Error, RecursionError) as error:
+    except (VerifierFailed, EnvironmentFailed, OSError, sqlite3.Error, RecursionError) as error:
         return VerifierResult(text, "error", shortened(shown(str(error))))
     return VerifierResult(text, "pass" if holds else "fail", shortened(evidence))
 
@@ -53,4 +59,6 @@ def _finding(verifier: Verifier, context: Context) -> Finding:
         return verify_files(verifier, context)
     if isinstance(verifier, SqliteVerifier):
         return verify_sqlite(verifier, context)
+    if isinstance(verifier, HttpVerifier):
+        return verify_http(verifier, context)
     return verify_command(verifier, context)

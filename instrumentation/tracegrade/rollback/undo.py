@@ -4,21 +4,27 @@
     {"restore": PATH, "from": COPY}     as the copy is
     {"restore": PATH}                   as it was before the run, for whoever still has that
     {"sql": STATEMENT, "at": DATABASE}  one statement on an SQLite database
+    {"http": "DELETE /x", "at": URL}    one request, with a "body" of JSON if given
     {"command": [PROGRAM, ...]}         without a shell
     {"manual": TEXT}                    by a human
+
+For a URL, the name of the environment variable that holds it may stand, since it may be another
+when the undo is carried out.
 
 Whoever is killed half-way carries it out again, so statements and commands should bear that.
 """
 
 import contextlib
+import json
 import os
+import re
 import shutil
 import stat
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from tracegrade.errors import TracegradeError
 from tracegrade.suggestions import did_you_mean
@@ -30,6 +36,7 @@ KEYS: Final[Mapping[str, frozenset[str]]] = {
     "delete": frozenset(),
     "restore": frozenset({"from"}),
     "sql": frozenset({"at"}),
+    "http": frozenset({"at", "body"}),
     "command": frozenset(),
     "manual": frozenset(),
 }
@@ -48,8 +55,28 @@ SUFFIX: Final = ".tracegrade-undo"
 """A restored file is written beside its place, then put there in one step."""
 
 
+MAX_HTTP_SECS: Final = 30.0
+"""An answer that takes longer is none."""
+
+_REQUEST: Final = re.compile(r"(GET|POST|PUT|PATCH|DELETE) (/\S*)")
+
+
 class UndoFailed(TracegradeError):
     """Something could not be undone."""
+
+
+def service_url(at: str) -> str:
+    """Return the URL that an undo names, or that the variable holds which it names.
+
+    Raises:
+        UndoFailed: There is no such variable.
+    """
+    if "://" in at:
+        return at
+    if at not in os.environ:
+        msg = f"variable '{at}' is not set; set it to the service's URL"
+        raise UndoFailed(msg)
+    return os.environ[at]
 
 
 @dataclass(frozen=True)
@@ -62,6 +89,8 @@ class Ground:
     """Returns what a `restore` is made from; raises `UndoFailed` if there is no such thing."""
     run: Callable[[Sequence[str]], None]
     """Runs a command; raises `UndoFailed` unless it ends with 0."""
+    url: Callable[[str], str] = field(default=service_url)
+    """Returns the URL for the `at` of an undo; raises `UndoFailed` if that may not be asked."""
 
 
 def kind_of(undo: Mapping[str, Any]) -> str:
@@ -80,20 +109,39 @@ def undo_fault(undo: object) -> str | None:
     unknown = [key for key in undo if key != kinds[0] and key not in KEYS[kinds[0]]]
     if unknown:
         return f"'{str(unknown[0])[:100]}' means nothing beside '{kinds[0]}'"
-    if kinds[0] == "sql" and "at" not in undo:
-        return "'sql' needs the database: 'at'"
+    if "at" in KEYS[kinds[0]] and "at" not in undo:
+        needed = {"sql": "the database", "http": "the service's URL"}[kinds[0]]
+        return f"'{kinds[0]}' needs {needed}: 'at'"
     return _value_fault(kinds[0], undo)
 
 
 def _value_fault(kind: str, undo: Mapping[str, Any]) -> str | None:
     if kind == "command":
         return _command_fault(undo[kind])
-    for key, value in undo.items():
-        if not _is_text(value):
-            return f"'{key}' has to be a text of 1 to {MAX_CHARS:,} characters"
-        if key not in ("sql", "manual") and PurePath(os.path.normpath(value)).name in ("", ".."):
-            return f"'{key}' names no file or folder: '{value}'"
+    faults = (
+        _body_fault(value) if key == "body" else _text_fault(kind, key, value)
+        for key, value in undo.items()
+    )
+    return next(filter(None, faults), None)
+
+
+def _text_fault(kind: str, key: str, value: object) -> str | None:
+    if not _is_text(value):
+        return f"'{key}' has to be a text of 1 to {MAX_CHARS:,} characters"
+    if key == "http" and not _REQUEST.fullmatch(value):
+        return f"'http' has to be a method and a path, like 'DELETE /holds/7': '{value}'"
+    is_path = kind in ("delete", "restore") or (kind, key) == ("sql", "at")
+    if is_path and PurePath(os.path.normpath(value)).name in ("", ".."):
+        return f"'{key}' names no file or folder: '{value}'"
     return None
+
+
+def _body_fault(body: object) -> str | None:
+    try:
+        size = len(json.dumps(body, ensure_ascii=False, allow_nan=False).encode())
+    except (TypeError, ValueError, RecursionError):
+        return "'body' has to be JSON"
+    return None if size <= MAX_CHARS else f"'body' has more than {MAX_CHARS:,} bytes"
 
 
 def _command_fault(command: object) -> str | None:
@@ -106,7 +154,7 @@ def _command_fault(command: object) -> str | None:
     return f"'command' has to be a list of 1 to {MAX_WORDS} texts: a program and its arguments"
 
 
-def _is_text(value: object) -> bool:
+def _is_text(value: object) -> TypeGuard[str]:
     """Return whether a value is a text that paths, programs and JSON in UTF-8 can hold."""
     if not isinstance(value, str) or not 0 < len(value) <= MAX_CHARS or "\0" in value:
         return False
@@ -123,10 +171,14 @@ def perform(undo: Mapping[str, Any], ground: Ground) -> None:
     Raises:
         UndoFailed: It could not be done, or is `manual`.
     """
-    import sqlite3  # noqa: PLC0415 - agents that undo nothing do without it
+    import sqlite3  # noqa: PLC0415 - agents that undo nothing do without them
+    from http.client import HTTPException  # noqa: PLC0415
 
     # A folder may be deeper than Python deletes; before 3.12 two statements are a warning.
-    failures = (OSError, ValueError, RecursionError, sqlite3.Error, sqlite3.Warning)
+    failures = (
+        *(OSError, ValueError, RecursionError),
+        *(sqlite3.Error, sqlite3.Warning, HTTPException),
+    )
     try:
         _perform(undo, ground)
     except failures as error:
@@ -142,6 +194,8 @@ def _perform(undo: Mapping[str, Any], ground: Ground) -> None:
         restore(ground.place(undo["restore"]), ground.copy(undo))
     elif kind == "sql":
         run_sql(ground.place(undo["at"]), undo["sql"])
+    elif kind == "http":
+        request(ground.url(undo["at"]), undo["http"], undo.get("body"))
     elif kind == "command":
         ground.run(undo["command"])
     else:
@@ -210,6 +264,37 @@ def sync_folder(folder: Path) -> None:
         os.fsync(number)
     finally:
         os.close(number)
+
+
+def request(url: str, line: str, body: object = None) -> None:
+    """Send one request to a service; no redirect is followed.
+
+    What is to be deleted and is gone already is fine.
+
+    Raises:
+        UndoFailed: The answer says that it was not done.
+    """
+    from http import client  # noqa: PLC0415 - agents that undo nothing do without them
+    from urllib.parse import quote, urlsplit  # noqa: PLC0415
+
+    method, path = line.split(" ", 1)
+    service = urlsplit(url)
+    kinds = {"http": client.HTTPConnection, "https": client.HTTPSConnection}
+    if service.scheme not in kinds or not service.hostname:
+        msg = f"'{url}' is no URL of HTTP"
+        raise UndoFailed(msg)
+    connection = kinds[service.scheme](service.hostname, service.port, timeout=MAX_HTTP_SECS)
+    content = None if body is None else json.dumps(body).encode()
+    try:
+        whole = quote(service.path.rstrip("/") + path, safe="%/:?#[]@!$&'()*+,;=~")
+        headers = {} if content is None else {"Content-Type": "application/json"}
+        connection.request(method, whole, content, headers)
+        status = connection.getresponse().status
+    finally:
+        connection.close()
+    if status >= 300 and not (method == "DELETE" and status in (404, 410)):
+        msg = f"{line} was answered with {status}"
+        raise UndoFailed(msg)
 
 
 def run_sql(database: Path, statement: str) -> None:

@@ -228,3 +228,83 @@ def test_a_file_beside_the_suite_that_a_command_does_not_mean_is_noted(folder: P
     assert [problem.line for problem in suite.problems] == [16]
     assert "write {suite}/checks/verify.py" in str(suite.problems[0])
     assert suite.errors == []
+
+
+BANK = "http:\n  bank:\n    state: bank.json\n    routes: bank.yaml\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            BANK.replace("bank.json", "missing.json"),
+            "8: environments.e.http.bank.state 'missing.json' does not exist",
+        ),
+        (
+            BANK + "    app: mocks:app\n",
+            "7: environments.e.http.bank: it has both routes and an app, or neither; "
+            "give one of them",
+        ),
+        (
+            "http:\n  bank:\n    app: mocks/bank.py\n",
+            "8: environments.e.http.bank.app 'mocks/bank.py' is no name of a function; "
+            "write it as MODULE:NAME, like mocks.bank:app",
+        ),
+        (
+            BANK + "    locks: [$.holds.*, holds]\n",
+            "10: environments.e.http.bank.locks[1]: 'holds' is no path into a document; "
+            "write it like $.holds.h1 or $.sent[0]",
+        ),
+        (
+            BANK + "    url_as: A\nfiles:\n  data: {from: fixtures/uploads, at: x, path_as: A}\n",
+            "10: environments.e.http.bank and environments.e.files.data have the same url_as; "
+            "give each a variable of its own",
+        ),
+        (
+            BANK + "    fault: []\n",
+            "10: unknown key 'fault' in environments.e.http.bank; did you mean 'faults'?",
+        ),
+    ],
+)
+def test_a_wrong_service_is_named(folder: Path, text: str, problem: str) -> None:
+    """Its sources, its variable and its paths into the state are judged."""
+    (folder / "bank.json").write_text("{}")
+    (folder / "bank.yaml").write_text("- {method: GET, path: /, read: $}\n")
+
+    assert [each for each in found(folder, with_environment(text)) if each.startswith(problem)]
+
+
+@pytest.mark.parametrize(
+    ("routes", "problem"),
+    [
+        ("{method: GET}", "bank.yaml:1: routes are a list; write: - {method: GET, path: /holds"),
+        ("- {method: get, path: /}", "bank.yaml:1: route [0].method: String should match"),
+        ("- {method: GET, path: /, reads: $.x}", "bank.yaml:1: route [0].reads: Extra inputs"),
+        ("\n- {method: GET, path: /, read: x}", "bank.yaml:2: route [0]: 'x' is no path into"),
+        (
+            "- {method: GET, path: '/{id}', read: '$.x.{ident}'}",
+            "bank.yaml:1: route [0]: '{ident}' stands for nothing; known: body, found, id,",
+        ),
+    ],
+)
+def test_wrong_routes_are_named_with_their_lines(folder: Path, routes: str, problem: str) -> None:
+    """Beside what is wrong with the suite."""
+    (folder / "bank.json").write_text("{}")
+    (folder / "bank.yaml").write_text(routes)
+    problems = loaded(folder, with_environment(BANK)).problems
+
+    assert [each for each in map(str, problems) if problem in each]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("http: bank\nstate: {$.a: 1}", "16: cases.c.verify[0].http: the environment has no http"),
+        ("http: bank", "16: cases.c.verify[0]: it asks for both state and calls, or for neither"),
+        ("http: bank\nstate: {a: 1}", "17: 'a' is not a JSON path to one value"),
+        ("http: bank\ncalls: {path: {matches: '('}}", "17: cases.c.verify[0].calls.path: "),
+    ],
+)
+def test_a_wrong_verifier_of_a_service_is_named(folder: Path, text: str, problem: str) -> None:
+    """The part, the paths and the rules."""
+    assert [each for each in found(folder, with_verifier(text)) if each.startswith(problem)]

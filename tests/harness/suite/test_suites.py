@@ -87,8 +87,8 @@ def test_the_example_is_well_formed(folder: Path) -> None:
             "8: unknown key 'from_' in environments.e.files.data; did you mean 'from'?",
         ),
         (
-            with_environment("postgres: {}"),
-            "6: unknown key 'postgres' in environments.e; known keys: files, sqlite, locks",
+            with_environment("ftp: {}"),
+            "6: unknown key 'ftp' in environments.e; known keys: files, sqlite, http, locks",
         ),
         (
             with_verifier("files: data\nexpct: x\npath: y"),
@@ -106,7 +106,7 @@ def test_the_example_is_well_formed(folder: Path) -> None:
         (
             with_verifier("dom: shop"),
             "16: cases.c.verify[0] is {'dom': 'shop'}; "
-            "it should be a mapping with the key 'files', 'sqlite' or 'command'",
+            "it should be a mapping with the key 'files', 'sqlite', 'http' or 'command'",
         ),
         (
             with_verifier("files: data"),

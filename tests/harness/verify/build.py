@@ -16,8 +16,10 @@ def context(folder: Path, **changes: set[str]) -> Context:
     """Return an empty environment beside an empty suite."""
     for name in ("root/data", "suite"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    names = {key: frozenset(value) for key, value in changes.items()}
-    return Context(folder / "root", PARTS, folder / "suite", **names)
+    added, changed, removed = (
+        frozenset(changes.get(key, ())) for key in ("added", "changed", "removed")
+    )
+    return Context(folder / "root", PARTS, folder / "suite", added, changed, removed)
 
 
 def write(folder: Path, files: dict[str, str | bytes]) -> None:

@@ -1,0 +1,90 @@
+"""The parts of an environment, made from what its suite declares."""
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from tracegrade_harness.environment.files import FilesPart, FilesPlace
+from tracegrade_harness.environment.http import HttpPart, HttpPlace, HttpSource
+from tracegrade_harness.environment.part import Part
+from tracegrade_harness.environment.places import Places, database_files, places
+from tracegrade_harness.environment.sqlite import SqlitePart, SqlitePlace
+from tracegrade_harness.suite.model import Environment
+
+_TEMPLATE_VERSION = 1
+"""Raised when templates are built, or states read, in another way."""
+
+
+class DeclaredPart(NamedTuple):
+    """A part, and what tells it from others."""
+
+    title: str
+    """Kind and name, such as `files:data`."""
+    key: str
+    """Tells its template from others of the same source."""
+    part: Part
+
+
+def declared_parts(declared: Environment, suite_folder: Path) -> Iterator[DeclaredPart]:
+    """Yield the parts of an environment; folders come before the databases in them.
+
+    Raises:
+        SuiteUnusable: The places of parts lead out of the trial's folder, or overlap.
+    """
+    files, databases = places(declared)
+    yield from _files(declared, suite_folder, files, databases)
+    for name, database in declared.sqlite.items():
+        where = SqlitePlace(name, databases[name], database.path_as, tuple(database.ignore))
+        source = (suite_folder / database.from_).resolve()
+        key = _key("sqlite", name, str(where.at), where.ignore, ())
+        yield DeclaredPart(f"sqlite:{name}", key, SqlitePart(where, source))
+    yield from _http_services(declared, suite_folder.resolve())
+
+
+def _files(
+    declared: Environment, suite_folder: Path, files: Places, databases: Places
+) -> Iterator[DeclaredPart]:
+    for name, folder in declared.files.items():
+        place = FilesPlace(
+            name,
+            files[name],
+            folder.path_as,
+            tuple(folder.ignore),
+            _databases_below(files[name], databases),
+        )
+        source = (suite_folder / folder.from_).resolve()
+        key = _key("files", name, str(place.at), place.ignore, tuple(sorted(place.leave_out)))
+        yield DeclaredPart(f"files:{name}", key, FilesPart(place, source))
+
+
+def _http_services(declared: Environment, suite_folder: Path) -> Iterator[DeclaredPart]:
+    for name, service in declared.http.items():
+        place = HttpPlace(
+            name,
+            service.url_as,
+            tuple(service.locks),
+            tuple(service.quota),
+            tuple(service.ignore),
+        )
+        source = HttpSource(
+            None if service.state is None else suite_folder / service.state,
+            None if service.routes is None else suite_folder / service.routes,
+            None if service.app is None else (service.app, suite_folder),
+            tuple(service.faults),
+        )
+        yield DeclaredPart(
+            f"http:{name}", _key("http", name, place.ignore), HttpPart(place, source)
+        )
+
+
+def _key(*values: object) -> str:
+    return ascii((_TEMPLATE_VERSION, *values))
+
+
+def _databases_below(folder: PurePosixPath, databases: Places) -> frozenset[str]:
+    return frozenset(
+        str(path.relative_to(folder))
+        for at in databases.values()
+        for path in database_files(at)
+        if path.is_relative_to(folder)
+    )

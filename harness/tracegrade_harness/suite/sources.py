@@ -1,0 +1,24 @@
+"""What can be wrong with the files and folders beside a suite that it names."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tracegrade_harness.suite import paths
+from tracegrade_scoring.tasks.shape import dotted
+from tracegrade_scoring.tasks.source import Path as Keys
+from tracegrade_scoring.tasks.source import Problem, SourceFile
+
+
+def check_source(
+    source: SourceFile, folder: Path, path: Keys, name: str, kind: str
+) -> Iterator[Problem]:
+    """Yield what is wrong with a source, which has to be a file or a folder."""
+    shown = f"{dotted(path)} '{name}'"
+    if fault := paths.source_fault(name):
+        yield source.problem(path, f"{shown} {fault[0]}", fault[1])
+        return
+    place = paths.source(folder, name)
+    if not place.exists():
+        yield source.problem(path, f"{shown} does not exist", f"expected the {kind} '{place}'")
+    elif not (place.is_dir() if kind == "folder" else place.is_file()):
+        yield source.problem(path, f"{shown} is not a {kind}", f"give a {kind}")

@@ -1,0 +1,105 @@
+"""A suite whose agent books through services: what it does is its task."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from tests.harness.environment.bank import ROUTES, STATE
+from tests.harness.trial.agents import Tried
+
+AGENT = """
+import http.client
+import json
+import os
+import sys
+
+import tracegrade
+
+TASK = sys.argv[1]
+
+
+def ask(line, body=None):
+    connection = http.client.HTTPConnection(os.environ["BANK_URL"].removeprefix("http://"))
+    method, path = line.split(" ")
+    connection.request(method, path, None if body is None else json.dumps(body))
+    answer = connection.getresponse()
+    text = answer.read()
+    connection.close()
+    if answer.status >= 300:
+        raise RuntimeError(f"{line} was answered with {answer.status}")
+    return json.loads(text)
+
+
+@tracegrade.tool(effect="read")
+def credits():
+    return ask("GET /credits")
+
+
+@tracegrade.tool
+def hold(name, price):
+    return ask("POST /holds?by=me", {"id": name, "price": price})
+
+
+def careless(run):
+    credits()
+    hold("h2", 3)
+    hold("h3", 4)
+
+
+def tidy(run):
+    credits()
+    for name, price in (("h2", 3), ("h3", 4)):
+        undo = {"http": f"DELETE /holds/{name}", "at": "BANK_URL"}
+        run.rollback(f"http:bank/$.holds.{name}", undo=undo)
+        run.rollback("http:bank/$.credits", undo=undo)
+        hold(name, price)
+
+
+tracegrade.init(service="ignored")
+with tracegrade.agent_run("worker", task=TASK, user_input="Work.") as run:
+    globals()[TASK.partition("-")[0]](run)
+    run.answer("Done.")
+"""
+
+BOOKED: list[dict[str, Any]] = [
+    {"http": "bank", "state": {"$.credits": 3, "$.holds.h3.price": 4}},
+    {"http": "bank", "calls": {"method": "POST", "path": "/holds", "times": 2}},
+]
+KILLS: dict[str, Any] = {"kill": {"points": ["early", "mid", "late"]}, "verify": BOOKED}
+RECOVER = ["{python}", "-m", "tracegrade", "rollback", ".tracegrade/rollback.jsonl"]
+
+
+def made(folder: Path, cases: Mapping[str, Mapping[str, Any]], **services: Any) -> Tried:
+    """Write a suite whose cases are tasks of the agent."""
+    (folder / "agent.py").write_text(AGENT)
+    (folder / "bank.json").write_text(json.dumps(STATE))
+    (folder / "bank.yaml").write_text(ROUTES)
+    bank = {
+        "state": "bank.json",
+        "routes": "bank.yaml",
+        "url_as": "BANK_URL",
+        "locks": ["$.holds.*"],
+        "quota": ["$.credits"],
+        "ignore": ["$.log"],
+    }
+    agent = {
+        "command": ["{python}", "{suite}/agent.py", "{task}"],
+        "recover": RECOVER,
+        "release": "1",
+        "records": [{"journal": ".tracegrade/rollback.jsonl"}],
+        "environment": {"pass": ["PYTHONPATH"]},
+    }
+    suite = {
+        "version": 1,
+        "suite": "booking",
+        "agents": {"worker": agent},
+        "environments": {"town": {"http": {"bank": bank}, **services}},
+        "cases": {
+            task_id: {"environment": "town", "agent": "worker", **case}
+            for task_id, case in cases.items()
+        },
+    }
+    (folder / "suite.yaml").write_text(yaml.safe_dump(suite, sort_keys=False))
+    return Tried(folder / "suite.yaml", folder / "lake", folder / "home")

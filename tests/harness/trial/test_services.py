@@ -1,0 +1,61 @@
+"""An agent that books through services is verified by what they hold, killed and judged by it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.harness.trial.agents import Tried
+from tests.harness.trial.booking import KILLS, made
+
+
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+    """The suite, run once."""
+    folder = tmp_path_factory.mktemp("booking")
+    return made(folder, {"careless": KILLS, "tidy": KILLS}).run("--sandbox", "none")
+
+
+def kills(tried: Tried, task_id: str) -> dict[str, tuple[object, ...]]:
+    """Return boundary, immediate score and score after recovery of each kill of a task."""
+    keys = ("boundary", "immediate", "after_recovery")
+    return {
+        each: tuple(tried.row(task_id, each)[key] for key in keys)
+        for each in ("early", "mid", "late")
+    }
+
+
+def left(tried: Tried, task_id: str, injection: str) -> list[str]:
+    """Return what a kill left."""
+    return [each["object"] for each in json.loads(tried.row(task_id, injection)["leftovers"])]
+
+
+def test_bookings_are_verified(tried: Tried) -> None:
+    """By the state of the service and by the requests that it got."""
+    assert tried.ended is not None
+    assert tried.ended.returncode == 0, tried.ended.stderr
+    assert [tried.row(task_id)["success"] for task_id in ("careless", "tidy")] == [True, True]
+
+
+def test_holds_that_nobody_names_score_0(tried: Tried) -> None:
+    """The credits that they took are held, too."""
+    holds = [f"http:bank/$.holds.{name}" for name in ("h2", "h3")]
+
+    assert kills(tried, "careless") == {"early": (1, 10, 10), "mid": (2, 0, 0), "late": (3, 0, 0)}
+    assert left(tried, "careless", "mid") == ["http:bank/$.credits", *holds[:1]]
+    assert left(tried, "careless", "late") == ["http:bank/$.credits", *holds]
+
+
+def test_holds_that_a_journal_takes_back_score_7_and_10_after_recovery(tried: Tried) -> None:
+    """The undos are proven on a copy of the service, then carried out by the recovery."""
+    assert kills(tried, "tidy") == {"early": (1, 10, 10), "mid": (2, 7, 10), "late": (3, 7, 10)}
+
+
+def test_an_app_runs_only_if_it_is_trusted(tmp_path: Path) -> None:
+    """It is code of the suite, outside of the sandbox."""
+    suite = made(tmp_path, {"careless": {}}, http={"bank": {"app": "bank_app:app"}})
+    ended = suite.run("--sandbox", "none").ended
+
+    assert ended is not None
+    assert ended.returncode == 2
+    assert "app 'bank_app:app' is code of the suite" in ended.stderr
+    assert "--trust" in ended.stderr
