@@ -1,4 +1,8 @@
-"""The collector that the agents of a run send their spans to: a child on a free loopback port."""
+"""The collector of a run: a child on a free loopback port, which only the harness may send to.
+
+Agents send to the relay (`doors/otlp_relay.py`). With an open network they could find
+the port, but not the token.
+"""
 
 import subprocess
 import sys
@@ -7,6 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from tracegrade_collector.receive.tokens import add_token
+from tracegrade_harness.doors.otlp_relay import Endpoint
 from tracegrade_harness.errors import EnvironmentFailed
 
 READY_WITHIN_SECS: Final = 120.0
@@ -20,11 +26,18 @@ class Collector:
         """Prepare to write into a lake; the collector's own messages go to a file."""
         self._lake = lake
         self._log = log
-        self.address = ""
+        self._tokens = log.with_name("collector-tokens.toml")
+
+    @property
+    def endpoint(self) -> Endpoint:
         """Where OTLP over HTTP is taken, inside the block."""
+        return Endpoint(self._address, {"Authorization": f"Bearer {self._token}"})
 
     def __enter__(self) -> Self:
-        command = [sys.executable, "-m", "tracegrade_harness.trial.collector_child", self._lake]
+        self._tokens.unlink(missing_ok=True)  # of a harness that was killed
+        self._token = add_token(self._tokens, tenant="", expires=None)
+        program = [sys.executable, "-m", "tracegrade_harness.trial.collector_child"]
+        command = [*program, self._lake, str(self._tokens)]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own command
                 command,
@@ -36,7 +49,7 @@ class Collector:
         timer = threading.Timer(READY_WITHIN_SECS, self._process.kill)
         timer.start()
         try:
-            self.address = self._said_address()
+            self._address = self._said_address()
         finally:
             timer.cancel()
         return self
@@ -52,6 +65,8 @@ class Collector:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.communicate()
+        finally:
+            self._tokens.unlink(missing_ok=True)
         code = self._process.returncode
         if code and error is None:
             msg = f"the collector ended with exit code {code}, see {self._log}; spans that it "

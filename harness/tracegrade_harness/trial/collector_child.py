@@ -1,4 +1,4 @@
-"""The process of a run's collector: `python -m tracegrade_harness.trial.collector_child LAKE`.
+"""A run's collector: `python -m tracegrade_harness.trial.collector_child LAKE TOKENS`.
 
 It stops, having landed all, once its standard input ends: with the harness, however that ended.
 """
@@ -16,8 +16,9 @@ from tracegrade_collector.receive.receiver import receive
 def main() -> int:
     """Collect until standard input ends, and return the exit code."""
     threading.Thread(target=_stop_with_input, daemon=True).start()
+    config = CollectorConfig(http="127.0.0.1:0", grpc=OFF, token_file=sys.argv[2])
     try:
-        receive(sys.argv[1], CollectorConfig(http="127.0.0.1:0", grpc=OFF))
+        receive(sys.argv[1], config)
     except TracegradeError as error:
         print(error, file=sys.stderr)  # noqa: T201 - the log that the harness names
         return error.exit_code

@@ -26,6 +26,7 @@ from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.program import (
     Place,
     UndoPlace,
+    agent_doors,
     agent_program,
     plain_program,
     recovery_program,
@@ -107,13 +108,11 @@ class Killing:
         place = Place(folder.root, environment, folder.log("agent"))
         started = time.monotonic()
         ends = started + self.tried.case(self.setting).limits.wall_secs
-        with Gate(folder.meeting) as gate:
-            program = agent_program(
-                self.setting, self.tried, place, gate.variables, [folder.meeting]
-            )
+        with agent_doors(self.setting, self.tried, folder.meeting) as doors:
+            program = agent_program(self.setting, self.tried, place, doors)
             with self.setting.sandbox.start(program) as running:
                 watch = AgentWatch(
-                    gate,
+                    doors.gate,
                     running,
                     ends,
                     self.setting.effect_of,
@@ -123,14 +122,14 @@ class Killing:
                 for moment in watch.moments():
                     if not self._is_reached(watch, moment):
                         continue
-                    lost = _flush(gate, moment)
+                    lost = _flush(doors.gate, moment)
                     running.kill()
                     return Died(
                         watch.root,
                         len(watch.boundaries),
                         self._has_diverged(watch),
                         moment.in_flight,
-                        [*watch.faults, *lost],
+                        [*watch.faults, *lost, *doors.telemetry.notes()],
                         time.monotonic() - started,
                     )
         return None

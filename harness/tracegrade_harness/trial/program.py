@@ -2,13 +2,16 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import quote
 
 from tracegrade import names
+from tracegrade_harness.doors.gate import Gate
+from tracegrade_harness.doors.otlp_relay import Door
 from tracegrade_harness.environment.environment import OpenedEnvironment
 from tracegrade_harness.sandbox.program import ProcessLimits, Program
 from tracegrade_harness.suite.command import filled
@@ -40,17 +43,50 @@ class UndoPlace(NamedTuple):
     log: Path
 
 
-def agent_program(
-    setting: Setting, tried: Tried, place: Place, gate: Mapping[str, str], visible: Sequence[Path]
-) -> Program:
-    """Return how the agent is started so that it stops at a gate and its spans arrive."""
+class AgentDoors(NamedTuple):
+    """What a trial's agent comes to while it runs."""
+
+    gate: Gate
+    telemetry: Door
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """What an agent's environment needs to find them."""
+        described = self.telemetry.resource.items()
+        attributes = ",".join(f"{key}={quote(value, safe='')}" for key, value in described)
+        return {
+            **self.gate.variables,
+            "OTEL_EXPORTER_OTLP_ENDPOINT": self.telemetry.address,
+            "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+            "OTEL_RESOURCE_ATTRIBUTES": attributes,
+            "NO_PROXY": "127.0.0.1,localhost",
+            "no_proxy": "127.0.0.1,localhost",
+        }
+
+
+@contextmanager
+def agent_doors(setting: Setting, tried: Tried, meeting: Path) -> Iterator[AgentDoors]:
+    """Open the doors of a trial's agent, for as long as the block lasts.
+
+    Args:
+        setting: What is run.
+        tried: Which trial.
+        meeting: Folder for the gate's socket.
+    """
+    described = resource(setting, tried)
+    with Gate(meeting) as gate, setting.relay.admitted(described) as telemetry:
+        yield AgentDoors(gate, telemetry)
+
+
+def agent_program(setting: Setting, tried: Tried, place: Place, doors: AgentDoors) -> Program:
+    """Return how the agent is started so that it stops at its gate and its spans arrive."""
     return _program(
         setting,
         tried,
         place,
         tried.agent(setting).command,
-        {**_telemetry(setting, tried), **gate},
-        visible,
+        doors.variables,
+        [Path(doors.gate.address).parent],
     )
 
 
@@ -142,16 +178,4 @@ def _basic(root: Path) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "TZ": "UTC",
         "PYTHONHASHSEED": "0",
-    }
-
-
-def _telemetry(setting: Setting, tried: Tried) -> dict[str, str]:
-    described = resource(setting, tried)
-    attributes = ",".join(f"{key}={quote(value, safe='')}" for key, value in described.items())
-    return {
-        "OTEL_EXPORTER_OTLP_ENDPOINT": setting.collector,
-        "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
-        "OTEL_RESOURCE_ATTRIBUTES": attributes,
-        "NO_PROXY": "127.0.0.1,localhost",
-        "no_proxy": "127.0.0.1,localhost",
     }

@@ -19,6 +19,7 @@ from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, Trace
 from tracegrade import names
 from tracegrade.otlp import HttpExporter
 from tracegrade.state import VERSION
+from tracegrade_harness.doors.otlp_relay import Endpoint
 from tracegrade_harness.errors import EnvironmentFailed
 
 SCOPE: Final = "tracegrade.harness"
@@ -44,11 +45,13 @@ class RootSpan(NamedTuple):
         return f"{self.trace_id}-{self.span_id}"
 
 
-def send_mark(address: str, root: RootSpan, injection: str, resource: Mapping[str, str]) -> None:
+def send_mark(
+    collector: Endpoint, root: RootSpan, injection: str, resource: Mapping[str, str]
+) -> None:
     """Send a span that says of a run that started just now that it is to be killed.
 
     Args:
-        address: Of the collector.
+        collector: Where it is sent.
         root: The run's root span.
         injection: early | mid | late.
         resource: What the agent's spans say of where they come from.
@@ -57,14 +60,16 @@ def send_mark(address: str, root: RootSpan, injection: str, resource: Mapping[st
         EnvironmentFailed: The collector did not take it.
     """
     inside = root._replace(span_id=secrets.token_hex(8), parent_id=root.span_id)
-    _send(address, _ended(inside, injection, resource), f"mark of {root.trajectory_id}")
+    _send(collector, _ended(inside, injection, resource), f"mark of {root.trajectory_id}")
 
 
-def send_root(address: str, root: RootSpan, injection: str, resource: Mapping[str, str]) -> None:
+def send_root(
+    collector: Endpoint, root: RootSpan, injection: str, resource: Mapping[str, str]
+) -> None:
     """Send the root span of a run that was killed just now.
 
     Args:
-        address: Of the collector.
+        collector: Where it is sent.
         root: The span.
         injection: early | mid | late, or recovery for the run of a recovery command.
         resource: What the agent's spans say of where they come from.
@@ -72,11 +77,12 @@ def send_root(address: str, root: RootSpan, injection: str, resource: Mapping[st
     Raises:
         EnvironmentFailed: The collector did not take it.
     """
-    _send(address, _ended(root, injection, resource), f"root span of {root.trajectory_id}")
+    _send(collector, _ended(root, injection, resource), f"root span of {root.trajectory_id}")
 
 
-def _send(address: str, span: ReadableSpan, what: str) -> None:
-    exporter = HttpExporter(endpoint=f"{address}/v1/traces")
+def _send(collector: Endpoint, span: ReadableSpan, what: str) -> None:
+    address, headers = collector
+    exporter = HttpExporter(endpoint=f"{address}/v1/traces", headers=dict(headers))
     try:
         sent = exporter.export([span])
     finally:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tracegrade.state import VERSION
+from tracegrade_harness.doors.otlp_relay import OtlpRelay
 from tracegrade_harness.environment.environment import EnvironmentTemplate
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.sandbox.choice import SANDBOXES, Sandbox
@@ -94,6 +95,7 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
     with (
         closing(RunFile(folder, described)) as file,
         Collector(lake, folder / "collector.log") as collector,
+        OtlpRelay(collector.endpoint) as relay,
     ):
         setting = Setting(
             suite,
@@ -101,7 +103,8 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
             loaded.specification,
             templates,
             sandbox,
-            collector.address,
+            collector.endpoint,
+            relay,
             folder,
             chosen.release,
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from tracegrade_harness.doors.otlp_relay import Endpoint, OtlpRelay
 from tracegrade_harness.environment.environment import EnvironmentTemplate
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite.model import Agent, Case, Suite
@@ -25,8 +26,10 @@ class Setting:
     templates: dict[str, EnvironmentTemplate]
     """The frozen environments by name."""
     sandbox: StoppableSandbox
-    collector: str
-    """Where spans are sent: OTLP over HTTP."""
+    collector: Endpoint
+    """Where the harness itself sends spans."""
+    relay: OtlpRelay
+    """Where agents send theirs."""
     folder: Path
     """Of the run: logs, and the trials' folders while they run."""
     release: str | None = None

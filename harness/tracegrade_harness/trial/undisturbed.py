@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from tracegrade_harness.doors.gate import Gate
 from tracegrade_harness.environment.environment import OpenedEnvironment
 from tracegrade_harness.environment.part import State
 from tracegrade_harness.environment.still import Still, wait_until_still
@@ -14,7 +13,7 @@ from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.model import TrialLimits
 from tracegrade_harness.trial.folder import TrialFolder
 from tracegrade_harness.trial.points import Boundary
-from tracegrade_harness.trial.program import Place, agent_program
+from tracegrade_harness.trial.program import Place, agent_doors, agent_program
 from tracegrade_harness.trial.result import Status, TrialResult
 from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.watch import AgentWatch
@@ -44,6 +43,7 @@ class Ran(NamedTuple):
     exit_code: int | None
     lives_on: list[str]
     """Processes and ports of it that were there after its end."""
+    notes: list[str]
     seconds: float
 
 
@@ -85,7 +85,7 @@ def run_undisturbed(
         success=judged["success"] if ran.status == "done" else False,
         verifiers=judged["verifiers"],
         changed=changed,
-        notes=ran.watch.faults,
+        notes=ran.notes,
         seconds=ran.seconds,
         started_at=started_at,
     )
@@ -119,20 +119,21 @@ def _run(
     limits = tried.case(setting).limits
     place = Place(folder.root, environment, folder.log("agent"))
     started = time.monotonic()
-    with Gate(folder.meeting) as gate:
-        program = agent_program(setting, tried, place, gate.variables, [folder.meeting])
+    with agent_doors(setting, tried, folder.meeting) as doors:
+        program = agent_program(setting, tried, place, doors)
         with setting.sandbox.start(program) as running:
             state = environment.state if observe else None
             ends = started + limits.wall_secs
-            watch = AgentWatch(gate, running, ends, setting.effect_of, state)
+            watch = AgentWatch(doors.gate, running, ends, setting.effect_of, state)
             stopped = _follow(watch, limits, running)
             exit_code = running.wait(0)
             lives_on = running.leftovers()
             running.kill()
     seconds = time.monotonic() - started
+    notes = [*watch.faults, *doors.telemetry.notes()]
     if stopped:
-        return Ran(watch, "budget", stopped, None, lives_on, seconds)
-    return Ran(watch, "done", None, exit_code, lives_on, seconds)
+        return Ran(watch, "budget", stopped, None, lives_on, notes, seconds)
+    return Ran(watch, "done", None, exit_code, lives_on, notes, seconds)
 
 
 def _follow(watch: AgentWatch, limits: TrialLimits, running: Running) -> str | None:
