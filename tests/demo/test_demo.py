@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -25,8 +24,6 @@ class Run(NamedTuple):
     exit_code: int
     output: str
     errors: str
-    processor_secs: float
-    """What it and its children used; unlike the time on the clock, the same on a busy machine."""
     folder: Path
 
 
@@ -35,7 +32,6 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """The demo, run against its own model server."""
     folder = tmp_path_factory.mktemp("demo") / "run"
     environment = {k: v for k, v in os.environ.items() if k not in MODEL_VARIABLES}
-    before = _processor_secs()
     done = subprocess.run(
         [sys.executable, "-m", "demo", "--folder", folder],
         cwd=CHECKOUT,
@@ -45,13 +41,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Run:
         timeout=600,
         check=False,
     )
-    used = _processor_secs() - before
-    return Run(done.returncode, done.stdout, done.stderr, used, folder)
-
-
-def _processor_secs() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    return Run(done.returncode, done.stdout, done.stderr, folder)
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +58,9 @@ def ask(demo: Run) -> Ask:
     return rows
 
 
-def test_demo_ends_well_in_under_a_minute(demo: Run) -> None:
-    """It exits with 0, has nothing to complain about, and one core is enough for it."""
+def test_demo_ends_well(demo: Run) -> None:
+    """It exits with 0 and has nothing to complain about."""
     assert (demo.exit_code, demo.errors) == (0, "")
-    assert demo.processor_secs < 60
 
 
 def test_demo_keeps_lake_and_report_and_says_where(demo: Run) -> None:
