@@ -15,6 +15,7 @@
 --   after_recovery  DOUBLE   After the recovery command, 0 to 10; NULL if not judged.
 --   leftovers       BIGINT   Objects that still differ after recovery; NULL if not judged.
 --   reason          VARCHAR  Why it is not done; NULL if it is.
+--   trajectory_id   VARCHAR  Of the undisturbed run, as `harness review` takes it; NULL if none.
 -- Order:
 --   run, task_id, agent_name, release, trial, injection: early, mid, late
 SELECT
@@ -29,7 +30,8 @@ SELECT
   immediate,
   after_recovery,
   json_array_length(leftovers)::BIGINT AS leftovers,
-  reason
+  reason,
+  baseline_trajectory_id AS trajectory_id
 FROM harness_trials
 WHERE injection IS NOT NULL
 ORDER BY
