@@ -35,9 +35,9 @@ class Recorder:
         """Return what the connection itself has."""
         return getattr(self._con, name)
 
-    def execute(self, sql: str, *args: Any) -> duckdb.DuckDBPyConnection:
-        """Run statements."""
-        self._note(sql)
+    def execute(self, sql: str | duckdb.Statement, *args: Any) -> duckdb.DuckDBPyConnection:
+        """Run statements, given as a text or already parsed."""
+        self._note(sql if isinstance(sql, str) else sql.query)
         return self._con.execute(sql, *args)
 
     def sql(self, sql: str, **kwargs: Any) -> duckdb.DuckDBPyRelation:
