@@ -11,6 +11,8 @@ from typing import Final
 from tracegrade.suggestions import did_you_mean
 from tracegrade_harness.suite import model, paths
 from tracegrade_harness.suite.command import OF_AGENTS, OF_VERIFIERS, substitutions
+from tracegrade_harness.suite.commands import check_command, check_variables
+from tracegrade_harness.suite.doors import check_doors, check_reachable, check_servers
 from tracegrade_harness.suite.readable import (
     EnvironmentPart,
     PlacedPart,
@@ -58,26 +60,12 @@ def _check_agent(source: SourceFile, path: Keys, agent: model.Agent) -> Iterator
     for key in ("command", "recover"):
         value = getattr(agent, key)
         if isinstance(value, list):
-            yield from _check_command(source, (*path, key), value, OF_AGENTS)
+            yield from check_command(source, (*path, key), value, OF_AGENTS)
             if not has_release and any("release" in substitutions(each) for each in value):
                 fact = f"{dotted((*path, key))} names {{release}}, but the agent has none"
                 yield source.problem((*path, key), fact, "give it a release")
-    both = sorted(set(agent.environment.pass_) & agent.environment.set.keys())
-    for name in both:
-        fact = f"variable '{name}' is passed and set in {dotted((*path, 'environment'))}"
-        yield source.problem((*path, "environment", "set", name), fact, "remove one")
-
-
-def _check_command(
-    source: SourceFile, path: Keys, command: Sequence[str], known: Sequence[str]
-) -> Iterator[Problem]:
-    for i, argument in enumerate(command):
-        for name in substitutions(argument):
-            if name not in known:
-                fact = f"{dotted((*path, i))} names {{{name}}}, which stands for nothing"
-                names = ", ".join(f"{{{each}}}" for each in known)
-                way_out = did_you_mean(name, known) or f"known: {names}"
-                yield source.problem((*path, i), fact, way_out)
+    yield from check_variables(source, (*path, "environment"), agent.environment)
+    yield from check_doors(source, (*path, "doors"), agent.doors)
 
 
 def _check_record(
@@ -125,6 +113,7 @@ def _check_environment(
             yield source.problem((*at, key), fact, "give each a variable of its own")
         elif variable is not None:
             variables[variable] = dotted(at)
+    yield from check_servers(source, (*path, "mcp"), environment.servers, variables)
     yield from _check_locks(source, (*path, "locks"), environment.locks)
 
 
@@ -182,6 +171,7 @@ def _check_case(
     if case is not None:
         for key in ("agent", "environment"):
             yield from _known(source, (*path, key), getattr(case, key), getattr(suite, f"{key}s"))
+        yield from check_reachable(source, path, case, suite)
         if case.kill is not None and suite.tasks is None:
             fact = f"{dotted((*path, 'kill'))}: without 'tasks' nothing says which tools write"
             way_out = "name a task file, or only writes that spans or the state show will count"
@@ -213,7 +203,7 @@ def _check_verifiers(
         if isinstance(verifier, model.FilesVerifier) and verifier.expect is not None:
             yield from check_source(source, folder, (*at, "expect"), verifier.expect, "folder")
         if isinstance(verifier, model.CommandVerifier):
-            yield from _check_command(source, (*at, "command"), verifier.command, OF_VERIFIERS)
+            yield from check_command(source, (*at, "command"), verifier.command, OF_VERIFIERS)
             yield from _beside(source, folder, (*at, "command"), verifier.command)
 
 

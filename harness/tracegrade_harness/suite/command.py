@@ -9,8 +9,11 @@ from typing import Final
 
 from tracegrade_harness.errors import SuiteUnusable
 
-OF_AGENTS: Final = ("release", "task", "trial", "seed", "python", "suite")
+OF_AGENTS: Final = ("release", "task", "trial", "seed", "python", "suite", "mcp")
 """What commands of agents may name."""
+
+OF_SERVERS: Final = ("task", "trial", "seed", "python", "suite")
+"""What commands of MCP servers may name."""
 
 OF_VERIFIERS: Final = ("suite", "python")
 """What commands of verifiers may name."""

@@ -28,6 +28,7 @@ KEYS: Final[dict[str, type[BaseModel]]] = {
     "sqlite": model.Sqlite,
     "http": model.Http,
     "faults": model.HttpFault,
+    "mcp": model.McpServer,
     "calls": model.HttpCalls,
     "cases": model.Case,
     "kill": model.Kill,

@@ -11,6 +11,7 @@ Glob = Name
 """`*` stands for anything within a name, `**` for any number of names, `?` for one character."""
 Point = Literal["early", "mid", "late"]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
+Door = Literal["sdk", "mcp"]
 
 
 class _Strict(BaseModel):
@@ -92,7 +93,8 @@ class Agent(_Strict):
 
     command: Command
     """Run in the environment's folder. `{release}`, `{task}`, `{trial}`, `{seed}`, `{suite}` (the
-    suite's folder) and `{python}` (the harness's own interpreter) are replaced."""
+    suite's folder), `{python}` (the harness's own interpreter) and `{mcp}` (a file that lists the
+    MCP servers) are replaced."""
     release: Name | None = None
     """Its version; `--release` says another."""
     recover: (
@@ -107,6 +109,22 @@ class Agent(_Strict):
     records: list[Record] = Field(default_factory=list)
     """What says how to undo that which a killed run leaves."""
     environment: Variables = Variables()
+    doors: Annotated[list[Door], Field(min_length=1)] = ["sdk"]
+    """Where it is stopped. `sdk`: where its spans say that a call has returned; it sends them
+    itself. `mcp`: where an MCP server has answered; the harness writes its spans."""
+
+
+class McpServer(_Strict):
+    """An MCP server over standard input and output, which the harness starts for its agent."""
+
+    command: Command
+    """Run in the environment's folder, in a sandbox of its own. `{task}`, `{trial}`, `{seed}`,
+    `{suite}` (the suite's folder) and `{python}` (the harness's own interpreter) are replaced."""
+    command_as: Name | None = None
+    """Environment variable that gets the command, as shells read it, that an agent starts instead.
+    `{mcp}` in an agent's command is a file that lists them all, as `mcpServers`."""
+    environment: Variables = Variables()
+    """Its variables, beside those by which the parts are found; its agent sees none of them."""
 
 
 class Files(_Strict):
@@ -179,6 +197,7 @@ class Environment(_Strict):
     files: dict[Name, Files] = Field(default_factory=dict)
     sqlite: dict[Name, Sqlite] = Field(default_factory=dict)
     http: dict[Name, Http] = Field(default_factory=dict)
+    mcp: dict[Name, McpServer] = Field(default_factory=dict)
     locks: list[Glob] = Field(default_factory=list)
     """Objects that are held as long as they are there, such as `files:data/**/*.lock`."""
 

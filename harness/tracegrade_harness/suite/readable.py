@@ -30,6 +30,8 @@ class ReadableEnvironment(NamedTuple):
 
     parts: Mapping[tuple[str, str], EnvironmentPart | None]
     locks: list[str]
+    servers: Mapping[str, model.McpServer | None]
+    """By name."""
 
 
 class ReadableSuite(NamedTuple):
@@ -68,7 +70,8 @@ def _environment(values: Any) -> ReadableEnvironment:
         for name, value in _mapping(values, kind).items()
     }
     locks = values.get("locks") if isinstance(values, dict) else None
-    return ReadableEnvironment(parts, list(_texts(locks)))
+    servers = _each(model.McpServer, _mapping(values, "mcp"))
+    return ReadableEnvironment(parts, list(_texts(locks)), servers)
 
 
 def _texts(values: Any) -> Iterator[str]:

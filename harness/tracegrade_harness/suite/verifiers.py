@@ -38,7 +38,7 @@ def check_verifier(
             yield from _part(source, (*path, "http"), verifier.http, environment)
             yield from _check_http(source, path, verifier)
         case model.CommandVerifier():
-            yield from _check_program(source, (*path, "command", 0), verifier.command[0])
+            yield from check_program(source, (*path, "command", 0), verifier.command[0])
 
 
 def rows(equals: Any) -> list[list[Any]] | None:
@@ -113,7 +113,8 @@ def _check_value(source: SourceFile, path: Path, value: Any) -> Iterator[Problem
         yield source.problem(path, f"{dotted(path)}: {fact}", way_out)
 
 
-def _check_program(source: SourceFile, path: Path, program: str) -> Iterator[Problem]:
+def check_program(source: SourceFile, path: Path, program: str) -> Iterator[Problem]:
+    """Yield a problem if a program is one that an agent could have written."""
     if "/" in program and not PurePosixPath(program).is_absolute() and program[0] != "{":
         fact = f"{dotted(path)} '{program}' is a program of the environment, which agents write"
         yield source.problem(path, fact, f"write {{suite}}/{PurePosixPath(program)}")

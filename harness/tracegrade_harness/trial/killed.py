@@ -21,12 +21,12 @@ from tracegrade_harness.rollback.records import Records, read_records
 from tracegrade_harness.rollback.rubric import KillJudgement, Seen, judge
 from tracegrade_harness.rollback.undo import MAX_COMMAND_SECS, Clone, prove, services
 from tracegrade_harness.suite.model import Point
+from tracegrade_harness.trial.doors import agent_doors, mcp_servers, tool_entrances
 from tracegrade_harness.trial.folder import TrialFolder, remove
 from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.program import (
     Place,
     UndoPlace,
-    agent_doors,
     agent_program,
     plain_program,
     recovery_program,
@@ -108,8 +108,8 @@ class Killing:
         place = Place(folder.root, environment, folder.log("agent"))
         started = time.monotonic()
         ends = started + self.tried.case(self.setting).limits.wall_secs
-        with agent_doors(self.setting, self.tried, folder.meeting) as doors:
-            program = agent_program(self.setting, self.tried, place, doors)
+        with agent_doors(self.setting, self.tried, folder, environment) as doors:
+            program = agent_program(self.setting, self.tried, place, doors.entrances)
             with self.setting.sandbox.start(program) as running:
                 watch = AgentWatch(
                     doors.gate,
@@ -122,6 +122,8 @@ class Killing:
                 for moment in watch.moments():
                     if not self._is_reached(watch, moment):
                         continue
+                    if moment.boundary is None and running.wait(0) is not None:
+                        break  # it has answered already, and nobody there could wait
                     lost = _flush(doors.gate, moment)
                     running.kill()
                     return Died(
@@ -129,9 +131,11 @@ class Killing:
                         len(watch.boundaries),
                         self._has_diverged(watch),
                         moment.in_flight,
-                        [*watch.faults, *lost, *doors.telemetry.notes()],
+                        [*watch.faults, *lost, *doors.notes()],
                         time.monotonic() - started,
                     )
+                exit_code = running.wait(0)
+            doors.finish(exit_code)
         return None
 
     def _mark(self, root: RootSpan) -> None:
@@ -190,11 +194,13 @@ class Killing:
     def _recover(self, folder: TrialFolder, environment: OpenedEnvironment) -> list[str]:
         """Run the recovery command, if there is one; return what is to be known of it."""
         place = Place(folder.root, environment, folder.log("recovery"))
-        program = recovery_program(self.setting, self.tried, place)
-        if program is None:
-            return []
-        with self.setting.sandbox.start(program) as running:
-            code = running.wait(RECOVERY_SECS)
+        with mcp_servers(self.setting, self.tried, folder, environment) as servers:
+            entrances = tool_entrances(self.setting, self.tried, folder, servers)
+            program = recovery_program(self.setting, self.tried, place, entrances)
+            if program is None:
+                return []
+            with self.setting.sandbox.start(program) as running:
+                code = running.wait(RECOVERY_SECS)
         if code is None:
             return [f"recovery: took more than {RECOVERY_SECS:g} s, and was ended"]
         return [f"recovery: ended with {code}"] if code else []

@@ -2,24 +2,24 @@
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple
-from urllib.parse import quote
 
 from tracegrade import names
-from tracegrade_harness.doors.gate import Gate
-from tracegrade_harness.doors.otlp_relay import Door
+from tracegrade_harness.doors import mcp_start
 from tracegrade_harness.environment.environment import OpenedEnvironment
 from tracegrade_harness.sandbox.program import ProcessLimits, Program
 from tracegrade_harness.suite.command import filled
+from tracegrade_harness.suite.model import McpServer, Variables
 from tracegrade_harness.trial.setting import Setting, Tried
 
 MIB: Final = 1024**2
 RUN_MODE: Final = "live"
 """Nothing is replayed: tools and models are asked as they are."""
+START: Final = Path(mcp_start.__file__).resolve()
 NO_SPANS: Final = {"OTEL_SDK_DISABLED": "true", "OTEL_TRACES_EXPORTER": "none"}
 
 
@@ -43,61 +43,48 @@ class UndoPlace(NamedTuple):
     log: Path
 
 
-class AgentDoors(NamedTuple):
-    """What a trial's agent comes to while it runs."""
+class Entrances(NamedTuple):
+    """What an agent needs to find the harness's doors."""
 
-    gate: Gate
-    telemetry: Door
-
-    @property
-    def variables(self) -> Mapping[str, str]:
-        """What an agent's environment needs to find them."""
-        described = self.telemetry.resource.items()
-        attributes = ",".join(f"{key}={quote(value, safe='')}" for key, value in described)
-        return {
-            **self.gate.variables,
-            "OTEL_EXPORTER_OTLP_ENDPOINT": self.telemetry.address,
-            "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
-            "OTEL_RESOURCE_ATTRIBUTES": attributes,
-            "NO_PROXY": "127.0.0.1,localhost",
-            "no_proxy": "127.0.0.1,localhost",
-        }
+    variables: Mapping[str, str] = MappingProxyType({})
+    visible: Sequence[Path] = ()
+    """Folders that it has to see."""
+    values: Mapping[str, str] = MappingProxyType({})
+    """What more its command may name."""
 
 
-@contextmanager
-def agent_doors(setting: Setting, tried: Tried, meeting: Path) -> Iterator[AgentDoors]:
-    """Open the doors of a trial's agent, for as long as the block lasts.
-
-    Args:
-        setting: What is run.
-        tried: Which trial.
-        meeting: Folder for the gate's socket.
-    """
-    described = resource(setting, tried)
-    with Gate(meeting) as gate, setting.relay.admitted(described) as telemetry:
-        yield AgentDoors(gate, telemetry)
+def agent_program(setting: Setting, tried: Tried, place: Place, entrances: Entrances) -> Program:
+    """Return how the agent is started so that it comes to its doors."""
+    return _program(setting, tried, place, tried.agent(setting).command, entrances)
 
 
-def agent_program(setting: Setting, tried: Tried, place: Place, doors: AgentDoors) -> Program:
-    """Return how the agent is started so that it stops at its gate and its spans arrive."""
-    return _program(
-        setting,
-        tried,
-        place,
-        tried.agent(setting).command,
-        doors.variables,
-        [Path(doors.gate.address).parent],
-    )
-
-
-def recovery_program(setting: Setting, tried: Tried, place: Place) -> Program | None:
+def recovery_program(
+    setting: Setting, tried: Tried, place: Place, entrances: Entrances
+) -> Program | None:
     """Return how the recovery command is started; None if the agent has none.
 
     It sends no spans, since its run is no attempt at the task.
     """
     agent = tried.agent(setting)
     command = agent.command if agent.recover == "rerun" else agent.recover
-    return None if command is None else _program(setting, tried, place, command, NO_SPANS)
+    silent = entrances._replace(variables={**entrances.variables, **NO_SPANS})
+    return None if command is None else _program(setting, tried, place, command, silent)
+
+
+def server_program(
+    setting: Setting, tried: Tried, place: Place, server: McpServer, address: Path
+) -> Program:
+    """Return how an MCP server is started that comes to the socket at an address."""
+    environment = {
+        **_basic(place.root),
+        **_declared(server.environment),
+        **place.environment.variables,
+    }
+    command = filled(server.command, _values(setting, tried))
+    argv = [sys.executable, "-I", "-S", str(START), str(address), *command]
+    seen = [address.parent, setting.suite_folder.resolve(), *_searched(environment)]
+    root, log = place.root, place.log
+    return Program(argv, root, root, environment, log, log, ProcessLimits(), seen)
 
 
 def plain_program(
@@ -128,22 +115,23 @@ def _program(
     tried: Tried,
     place: Place,
     command: Sequence[str],
-    variables: Mapping[str, str],
-    visible: Sequence[Path] = (),
+    entrances: Entrances,
 ) -> Program:
-    declared = tried.agent(setting).environment
-    passed = {name: os.environ[name] for name in declared.pass_ if name in os.environ}
     environment = {
         **_basic(place.root),
-        **passed,
-        **declared.set,
+        **_declared(tried.agent(setting).environment),
         **place.environment.variables,
-        **variables,
+        **entrances.variables,
     }
     limits = ProcessLimits(memory_bytes=_memory(setting, tried))
-    seen = [*visible, setting.suite_folder.resolve(), *_searched(environment)]
-    argv = filled(command, _values(setting, tried))
+    seen = [*entrances.visible, setting.suite_folder.resolve(), *_searched(environment)]
+    argv = filled(command, {**_values(setting, tried), **entrances.values})
     return Program(argv, place.root, place.root, environment, place.log, place.log, limits, seen)
+
+
+def _declared(variables: Variables) -> dict[str, str]:
+    passed = {name: os.environ[name] for name in variables.pass_ if name in os.environ}
+    return {**passed, **variables.set}
 
 
 def _searched(environment: Mapping[str, str]) -> list[Path]:

@@ -8,22 +8,13 @@ end it: without it, the run would have no name and no task, and would be waited 
 import secrets
 import time
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import ReadableSpan
-from opentelemetry.sdk.trace.export import SpanExportResult
-from opentelemetry.sdk.util.instrumentation import InstrumentationScope
-from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
+from opentelemetry.trace import Status, StatusCode
 
 from tracegrade import names
-from tracegrade.otlp import HttpExporter
-from tracegrade.state import VERSION
 from tracegrade_harness.doors.otlp_relay import Endpoint
-from tracegrade_harness.errors import EnvironmentFailed
-
-SCOPE: Final = "tracegrade.harness"
-"""Of spans that the harness itself sends; injections are believed from no other."""
+from tracegrade_harness.doors.own_spans import OwnSpan, send_spans
 
 
 class RootSpan(NamedTuple):
@@ -60,7 +51,8 @@ def send_mark(
         EnvironmentFailed: The collector did not take it.
     """
     inside = root._replace(span_id=secrets.token_hex(8), parent_id=root.span_id)
-    _send(collector, _ended(inside, injection, resource), f"mark of {root.trajectory_id}")
+    mark = _ended(inside, injection)
+    send_spans(collector, [mark], resource, f"mark of {root.trajectory_id}")
 
 
 def send_root(
@@ -77,36 +69,18 @@ def send_root(
     Raises:
         EnvironmentFailed: The collector did not take it.
     """
-    _send(collector, _ended(root, injection, resource), f"root span of {root.trajectory_id}")
+    ended = _ended(root, injection)
+    send_spans(collector, [ended], resource, f"root span of {root.trajectory_id}")
 
 
-def _send(collector: Endpoint, span: ReadableSpan, what: str) -> None:
-    address, headers = collector
-    exporter = HttpExporter(endpoint=f"{address}/v1/traces", headers=dict(headers))
-    try:
-        sent = exporter.export([span])
-    finally:
-        exporter.shutdown()  # type: ignore[no-untyped-call]
-    if sent is not SpanExportResult.SUCCESS:
-        msg = f"the collector at {address} did not take the {what}; see the collector's log"
-        raise EnvironmentFailed(msg)
-
-
-def _ended(root: RootSpan, injection: str, resource: Mapping[str, str]) -> ReadableSpan:
-    return ReadableSpan(
-        name=root.name,
-        context=_context(root.trace_id, root.span_id),
-        parent=_context(root.trace_id, root.parent_id) if root.parent_id else None,
-        resource=Resource(dict(resource)),
-        attributes={**root.attributes, names.INJECTION: injection},
-        kind=SpanKind.INTERNAL,
-        instrumentation_scope=InstrumentationScope(SCOPE, VERSION),
-        status=Status(StatusCode.ERROR, "killed by the harness"),
-        start_time=root.start_ns,
-        end_time=time.time_ns(),
+def _ended(root: RootSpan, injection: str) -> OwnSpan:
+    return OwnSpan(
+        root.trace_id,
+        root.span_id,
+        root.parent_id,
+        root.name,
+        {**root.attributes, names.INJECTION: injection},
+        root.start_ns,
+        time.time_ns(),
+        Status(StatusCode.ERROR, "killed by the harness"),
     )
-
-
-def _context(trace_id: str, span_id: str) -> SpanContext:
-    sampled = TraceFlags(TraceFlags.SAMPLED)
-    return SpanContext(int(trace_id, 16), int(span_id, 16), is_remote=False, trace_flags=sampled)

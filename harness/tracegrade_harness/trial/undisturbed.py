@@ -11,9 +11,10 @@ from tracegrade_harness.environment.part import State
 from tracegrade_harness.environment.still import Still, wait_until_still
 from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.model import TrialLimits
+from tracegrade_harness.trial.doors import agent_doors
 from tracegrade_harness.trial.folder import TrialFolder
 from tracegrade_harness.trial.points import Boundary
-from tracegrade_harness.trial.program import Place, agent_doors, agent_program
+from tracegrade_harness.trial.program import Place, agent_program
 from tracegrade_harness.trial.result import Status, TrialResult
 from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.watch import AgentWatch
@@ -119,8 +120,8 @@ def _run(
     limits = tried.case(setting).limits
     place = Place(folder.root, environment, folder.log("agent"))
     started = time.monotonic()
-    with agent_doors(setting, tried, folder.meeting) as doors:
-        program = agent_program(setting, tried, place, doors)
+    with agent_doors(setting, tried, folder, environment) as doors:
+        program = agent_program(setting, tried, place, doors.entrances)
         with setting.sandbox.start(program) as running:
             state = environment.state if observe else None
             ends = started + limits.wall_secs
@@ -129,8 +130,9 @@ def _run(
             exit_code = running.wait(0)
             lives_on = running.leftovers()
             running.kill()
+        doors.finish(None if stopped else exit_code)
     seconds = time.monotonic() - started
-    notes = [*watch.faults, *doors.telemetry.notes()]
+    notes = [*watch.faults, *doors.notes()]
     if stopped:
         return Ran(watch, "budget", stopped, None, lives_on, notes, seconds)
     return Ran(watch, "done", None, exit_code, lives_on, notes, seconds)

@@ -103,7 +103,7 @@ def call_of(span: ReadableSpan) -> dict[str, object]:
         "span_id": _span_id(span),
         "name": tool_name(span),
         "ok": span.status.status_code is not StatusCode.ERROR,
-        "arguments": None if arguments is None else _bounded(_canonical(str(arguments))),
+        "arguments": None if arguments is None else bounded(_canonical(str(arguments))),
         "effect": _text((span.attributes or {}).get(names.TOOL_EFFECT)),
     }
 
@@ -129,7 +129,7 @@ def plan_of(span: ReadableSpan) -> dict[str, object]:
     text = (span.attributes or {}).get(names.PLAN_STEPS)
     if not isinstance(text, str):
         return {"steps": None, "plan": None}
-    return {"steps": _length(text), "plan": _bounded(text)}
+    return {"steps": _length(text), "plan": bounded(text)}
 
 
 def end_of(span: ReadableSpan) -> dict[str, object]:
@@ -172,7 +172,7 @@ def _canonical(text: str) -> str:
         return text
 
 
-def _bounded(text: str) -> str:
+def bounded(text: str) -> str:
     """Return a text, or the beginning of a long one with the digest of all of it."""
     if len(text) <= MAX_TEXT_CHARS:
         return text

@@ -4,7 +4,14 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from tests.harness.suite.build import found, loaded, with_agent, with_environment, with_verifier
+from tests.harness.suite.build import (
+    START,
+    found,
+    loaded,
+    with_agent,
+    with_environment,
+    with_verifier,
+)
 
 
 @pytest.mark.parametrize(
@@ -18,7 +25,7 @@ from tests.harness.suite.build import found, loaded, with_agent, with_environmen
         (
             with_agent("command:\n- run\nrecover:\n- run\n- '{nobody}'"),
             "9: agents.a.recover[1] names {nobody}, which stands for nothing; "
-            "known: {release}, {task}, {trial}, {seed}, {python}, {suite}",
+            "known: {release}, {task}, {trial}, {seed}, {python}, {suite}, {mcp}",
         ),
         (
             with_agent("command: [run, '{release}']"),
@@ -27,6 +34,15 @@ from tests.harness.suite.build import found, loaded, with_agent, with_environmen
         (
             with_agent("command: [run]\nenvironment:\n  pass: [TZ]\n  set:\n    TZ: UTC"),
             "9: variable 'TZ' is passed and set in agents.a.environment; remove one",
+        ),
+        (
+            with_agent("command: [run]\ndoors: [sdk, mcp]"),
+            "6: agents.a.doors has 'sdk' beside others: each call would count twice; "
+            "give 'sdk' alone, or leave it out",
+        ),
+        (
+            with_agent("command: [run]\ndoors: [mcp, mcp]"),
+            "6: agents.a.doors[1]: the door 'mcp' is there already; remove it",
         ),
         (
             with_agent("command: [run]\nrecords:\n- journal: /data/x"),
@@ -118,6 +134,53 @@ def test_a_wrong_agent_is_named(folder: Path, text: str, problem: str) -> None:
 def test_a_wrong_part_is_named(folder: Path, text: str, problem: str) -> None:
     """Sources exist beside the suite; places are inside the environment and apart."""
     assert found(folder, with_environment(text)) == [problem]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            "mcp:\n  shop: {command: [serve, '{release}']}",
+            "7: environments.e.mcp.shop.command[1] names {release}, which stands for nothing; "
+            "known: {task}, {trial}, {seed}, {python}, {suite}",
+        ),
+        (
+            "mcp:\n  shop: {command: [./serve]}",
+            "7: environments.e.mcp.shop.command[0] './serve' is a program of the environment, "
+            "which agents write; write {suite}/serve",
+        ),
+        (
+            "mcp:\n  shop:\n    command: [serve]\n    environment: {pass: [A], set: {A: x}}",
+            "9: variable 'A' is passed and set in environments.e.mcp.shop.environment; remove one",
+        ),
+        (
+            "files:\n  data: {from: fixtures/uploads, at: x, path_as: A}\n"
+            "mcp:\n  shop: {command: [serve], command_as: A}",
+            "9: environments.e.mcp.shop.command_as is the variable of environments.e.files.data, "
+            "too; give each a variable of its own",
+        ),
+    ],
+)
+def test_a_wrong_server_is_named(folder: Path, text: str, problem: str) -> None:
+    """Its command and its variables are judged."""
+    assert found(folder, with_environment(text)) == [problem]
+
+
+@pytest.mark.parametrize(
+    ("agent", "what"),
+    [
+        ("{command: [run], doors: [mcp]}", "has the door 'mcp'"),
+        ("{command: [run, '{mcp}']}", "names {mcp}"),
+    ],
+)
+def test_a_door_leads_to_a_server(folder: Path, agent: str, what: str) -> None:
+    """Nobody could ever come to it otherwise."""
+    text = START.replace("{command: [run]}", agent) + "cases:\n  c: {agent: a, environment: e}\n"
+
+    assert found(folder, text) == [
+        f"12: cases.c: agent 'a' {what}, but environment 'e' has no MCP server; "
+        "declare one under 'mcp' there"
+    ]
 
 
 def test_a_source_that_is_missing_is_named_with_its_place(folder: Path) -> None:

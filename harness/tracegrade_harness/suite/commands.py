@@ -1,0 +1,31 @@
+"""What can be wrong with a command of a suite, and with the variables that it gets."""
+
+from collections.abc import Iterator, Sequence
+
+from tracegrade.suggestions import did_you_mean
+from tracegrade_harness.suite import model
+from tracegrade_harness.suite.command import substitutions
+from tracegrade_scoring.tasks.shape import dotted
+from tracegrade_scoring.tasks.source import Path, Problem, SourceFile
+
+
+def check_command(
+    source: SourceFile, path: Path, command: Sequence[str], known: Sequence[str]
+) -> Iterator[Problem]:
+    """Yield a problem for each substitution that a command names and that is not known."""
+    for i, argument in enumerate(command):
+        for name in substitutions(argument):
+            if name not in known:
+                fact = f"{dotted((*path, i))} names {{{name}}}, which stands for nothing"
+                names = ", ".join(f"{{{each}}}" for each in known)
+                way_out = did_you_mean(name, known) or f"known: {names}"
+                yield source.problem((*path, i), fact, way_out)
+
+
+def check_variables(
+    source: SourceFile, path: Path, variables: model.Variables
+) -> Iterator[Problem]:
+    """Yield a problem for each variable that is given twice."""
+    for name in sorted(set(variables.pass_) & variables.set.keys()):
+        fact = f"variable '{name}' is passed and set in {dotted(path)}"
+        yield source.problem((*path, "set", name), fact, "remove one")

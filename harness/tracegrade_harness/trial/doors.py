@@ -1,0 +1,139 @@
+"""The doors of a trial: where its agent is stopped, where its spans and its tools are."""
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+from tracegrade_harness.doors.gate import Gate
+from tracegrade_harness.doors.mcp_servers import McpServers
+from tracegrade_harness.doors.observed_run import ObservedRun, Origin
+from tracegrade_harness.doors.otlp_relay import Door
+from tracegrade_harness.environment.environment import OpenedEnvironment
+from tracegrade_harness.sandbox.processes import Running
+from tracegrade_harness.suite.model import McpServer
+from tracegrade_harness.trial.folder import TrialFolder
+from tracegrade_harness.trial.program import NO_SPANS, Entrances, Place, resource, server_program
+from tracegrade_harness.trial.setting import Setting, Tried
+
+NO_PROXY = {"NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost"}
+
+
+class AgentDoors(NamedTuple):
+    """What a trial's agent comes to while it runs; either it sends spans, or its run is seen."""
+
+    gate: Gate
+    telemetry: Door | None
+    run: ObservedRun | None
+    servers: McpServers
+    entrances: Entrances
+
+    def finish(self, exit_code: int | None) -> None:
+        """Take it that the agent has ended, by a limit if it has no exit code.
+
+        Raises:
+            EnvironmentFailed: The collector did not take the spans of its run.
+        """
+        if self.run is not None:
+            self.run.close()
+            self.servers.close()
+            self.run.finish(exit_code)
+
+    def notes(self) -> list[str]:
+        """Return what a reader of the trial should know of them."""
+        notes = [self.telemetry and self.telemetry.notes(), self.run and self.run.notes()]
+        return [note for some in (*notes, self.servers.notes()) for note in some or ()]
+
+
+@contextmanager
+def agent_doors(
+    setting: Setting, tried: Tried, folder: TrialFolder, environment: OpenedEnvironment
+) -> Iterator[AgentDoors]:
+    """Open the doors of a trial's agent, for as long as the block lasts.
+
+    Args:
+        setting: What is run.
+        tried: Which trial.
+        folder: Its folder.
+        environment: What the agent works in.
+
+    Raises:
+        EnvironmentFailed: An MCP server did not start.
+    """
+    with ExitStack() as stack:
+        gate = stack.enter_context(Gate(folder.meeting))
+        telemetry, run = None, None
+        if "sdk" in tried.agent(setting).doors:
+            described = resource(setting, tried)
+            telemetry = stack.enter_context(setting.relay.admitted(described))
+            variables = {**gate.variables, **_sending(telemetry)}
+        else:
+            run = ObservedRun(gate.address, _origin(setting, tried))
+            variables = NO_SPANS
+        servers = stack.enter_context(mcp_servers(setting, tried, folder, environment, run))
+        if run is not None:
+            stack.callback(run.close)
+        entrances = tool_entrances(setting, tried, folder, servers)
+        entrances = entrances._replace(variables={**entrances.variables, **variables})
+        yield AgentDoors(gate, telemetry, run, servers, entrances)
+
+
+def mcp_servers(
+    setting: Setting,
+    tried: Tried,
+    folder: TrialFolder,
+    environment: OpenedEnvironment,
+    run: ObservedRun | None = None,
+) -> McpServers:
+    """Return the servers of a trial; `run` is theirs if it is to be stopped after their calls."""
+
+    def start(name: str, server: McpServer, address: Path) -> Running:
+        place = Place(folder.root, environment, folder.log(f"mcp-{name}"))
+        return setting.sandbox.start(server_program(setting, tried, place, server, address))
+
+    declared = _declared(setting, tried)
+    starts = {name: partial(start, name, server) for name, server in declared.items()}
+    return McpServers(folder.meeting, starts, run)
+
+
+def tool_entrances(
+    setting: Setting, tried: Tried, folder: TrialFolder, servers: McpServers
+) -> Entrances:
+    """Return how the servers of a trial are found."""
+    declared = _declared(setting, tried)
+    listed = {
+        name: {"command": command[0], "args": command[1:]}
+        for name, command in servers.commands.items()
+    }
+    file = folder.meeting / "mcp.json"
+    file.write_text(json.dumps({"mcpServers": listed}), encoding="utf-8")
+    variables = {
+        server.command_as: servers.shell_commands[name]
+        for name, server in declared.items()
+        if server.command_as is not None
+    }
+    values = {"mcp": str(file)} if declared else {}
+    return Entrances({**variables, **NO_PROXY}, [folder.meeting], values)
+
+
+def _declared(setting: Setting, tried: Tried) -> dict[str, McpServer]:
+    return setting.suite.environments[tried.case(setting).environment].mcp
+
+
+def _origin(setting: Setting, tried: Tried) -> Origin:
+    described = resource(setting, tried)
+    return Origin(setting.collector, described, tried.case(setting).agent)
+
+
+def _sending(telemetry: Door) -> dict[str, str]:
+    """Return the variables by which an agent finds where its spans go."""
+    described = telemetry.resource.items()
+    attributes = ",".join(f"{key}={quote(value, safe='')}" for key, value in described)
+    return {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": telemetry.address,
+        "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+        "OTEL_RESOURCE_ATTRIBUTES": attributes,
+    }
