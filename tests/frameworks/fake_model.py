@@ -27,6 +27,8 @@ from .model_turn import Turn, words
 THOUGHTS = ("I should look this up.", "I have the answer now.")
 ARGUMENTS = json.dumps({"city": "Paris"})
 ANSWER = "It is 22C in Paris."
+# What smolagents tells a model of a call that failed.
+RETRY = "Now let's retry: take care not to repeat previous errors!"
 # What smolagents calls its answer tool: its agents end in no other way.
 ANSWER_TOOL = "final_answer"
 
@@ -45,7 +47,7 @@ def turn_of_weather(request: Json, tool: str) -> Turn:
     """Return what the model of the one weather agent says."""
     # smolagents forgets a call that failed, not its error
     history = json.dumps(request.get("messages", request.get("input")))
-    marks = ('"role": "assistant"', '"function_call_output"', "let's retry")
+    marks = ('"role": "assistant"', '"function_call_output"', RETRY)
     if not any(mark in history for mark in marks):
         return Turn("1", THOUGHTS[0], None, [(tool, ARGUMENTS)])
     return _answer("2", THOUGHTS[1], ANSWER, request)

@@ -218,38 +218,78 @@ def test_field_is_found_where_it_is_written(found: dict[str, Row], name: str) ->
     assert {key: found[name].get(key) for key in expected} == expected
 
 
+AGNO_OPENINFERENCE: dict[str, Any] = {
+    "scope": "openinference.instrumentation.agno",
+    "openinference__span__kind": "AGENT",
+    "name": "helper.run",
+}
+AGNO_TRACELOOP: dict[str, Any] = {
+    "scope": "opentelemetry.instrumentation.agno",
+    "traceloop__span__kind": "agent",
+}
+DSPY = "opentelemetry.instrumentation.genai.dspy"
+AGNO_BLOCKS = "[{'type': 'text', 'text': 'Is it warm?'}, {'type': 'text', 'text': 'Say \"no\".'}]"
+AGNO_MESSAGE = f"id='1' role='user' content={AGNO_BLOCKS} compressed_content=None name=None"
+AGNO_TEXT = "id='1' role='user' content=\"Isn't it warm?\" compressed_content=None"
+DSPY_FIELDS = "{'question': 'Is it warm?', 'history': History(messages=[])}"
+
+
+def heard_by_agent(asked: str, scope: str = "test") -> Row:
+    """Return an agent's span that tells what a user asked as the conventions have it."""
+    heard = json.dumps([message("user", asked)])
+    return agent(1, scope=scope, gen_ai__input__messages=heard)
+
+
 @pytest.mark.parametrize(
-    ("asked", "text"),
+    ("asking", "text"),
     [
-        ('[{"type":"text","text":"Is it warm?"},{"type":"text","text":"Say \\"no\\"."}]', LINES),
         (
-            "[{'type': 'text', 'text': 'Is it warm?'}, {'type': 'text', 'text': 'Say \"no\".'}]",
+            heard_by_agent(
+                '[{"type":"text","text":"Is it warm?"},{"type":"text","text":"Say \\"no\\"."}]'
+            ),
             LINES,
         ),
+        (span(1, input__value=AGNO_BLOCKS, **AGNO_OPENINFERENCE), LINES),
         (
-            "id='1' role='user' content=[{'type': 'text', 'text': 'Is it warm?'}, "
-            "{'type': 'text', 'text': 'Say \"no\".'}] compressed_content=None name=None",
-            LINES,
+            span(
+                1,
+                input__value="[{'type': 'text', 'text': \"It's\\nwarm.\"}]",
+                **AGNO_OPENINFERENCE,
+            ),
+            "It's\nwarm.",
         ),
-        (
-            "id='1' role='user' content=\"Isn't it warm?\" compressed_content=None",
-            "Isn't it warm?",
-        ),
-        ("[{'type': 'text', 'text': \"It's\\nwarm.\"}]", "It's\nwarm."),
-        ("{'question': 'Is it warm?', 'history': History(messages=[])}", "Is it warm?"),
-        ("{'question': \"Isn't it?\\nSay so.\"}", "Isn't it?\nSay so."),
-        ("{'question': 7}", "{'question': 7}"),
-        ('"Is it warm?"', '"Is it warm?"'),
-        ("['Is it warm?']", "['Is it warm?']"),
+        (span(1, traceloop__entity__input=AGNO_MESSAGE, **AGNO_TRACELOOP), LINES),
+        (span(1, traceloop__entity__input=AGNO_TEXT, **AGNO_TRACELOOP), "Isn't it warm?"),
+        (heard_by_agent(DSPY_FIELDS, DSPY), "Is it warm?"),
+        (heard_by_agent("{'question': \"Isn't it?\\nSay so.\"}", DSPY), "Isn't it?\nSay so."),
+        (heard_by_agent("{'question': 7}", DSPY), "{'question': 7}"),
     ],
 )
-def test_blocks_that_a_user_asked_in_are_lines(lake: Lake, asked: str, text: str) -> None:
-    """A framework may write the content blocks of a message in the place of its text."""
-    heard = json.dumps([message("user", asked)])
-    land(lake, request_of([agent(1, gen_ai__input__messages=heard)]))
+def test_blocks_that_a_user_asked_in_are_lines(lake: Lake, asking: Row, text: str) -> None:
+    """A framework may write or print the content blocks of a message in place of its text."""
+    land(lake, request_of([asking, model(2, 1, said=[message("assistant", "No.")])]))
     build(lake)
 
     assert rows(lake, "SELECT user_input FROM trajectories") == [{"user_input": text}]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        AGNO_BLOCKS,
+        AGNO_MESSAGE,
+        AGNO_TEXT,
+        DSPY_FIELDS,
+        '"Is it warm?"',
+        "['Is it warm?']",
+    ],
+)
+def test_user_of_another_framework_may_ask_of_what_python_prints(lake: Lake, asked: str) -> None:
+    """Only Agno and DSPy print what they are asked: elsewhere a user wrote it so."""
+    land(lake, request_of([heard_by_agent(asked)]))
+    build(lake)
+
+    assert rows(lake, "SELECT user_input FROM trajectories") == [{"user_input": asked}]
 
 
 RESOURCE = {

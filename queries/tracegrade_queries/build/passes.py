@@ -59,6 +59,8 @@ _MACROS: Final = (  # each may use those before it
     "crew_task",
     "llama_index_content",
     "python_text",
+    "printed_inputs",
+    "framework_phrases",
 )
 _CALLS: Final = (
     "requests",

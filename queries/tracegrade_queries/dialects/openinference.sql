@@ -50,6 +50,7 @@ asking_for_plans AS (
     AND role IN ('user', 'system')
     AND part_type = 'text'
     AND contains(text, '<end_plan>')
+    AND regexp_matches(text, 'write the \x27\s*<end_plan>\x27 tag and stop there')
 ),
 
 -- What its users hide of what a model said is written so, or left out.
@@ -180,7 +181,10 @@ SELECT
       AND coalesce(attributes['gen_ai.input.messages'], attributes['pydantic_ai.all_messages'])
       IS NOT NULL
       THEN NULL
-    WHEN operation = 'agent' AND input IS NULL THEN input_value
+    WHEN operation = 'agent' AND input IS NULL
+      THEN if(
+        scope_name = 'openinference.instrumentation.agno', agno_input(input_value), input_value
+      )
     WHEN operation = 'agent'
       THEN
         coalesce(

@@ -184,6 +184,7 @@ SELECT
   END AS plan,
   -- A crew of CrewAI's that was given no inputs got `null`.
   CASE
+    WHEN scope_name = 'opentelemetry.instrumentation.genai.dspy' THEN dspy_input(user_input)
     WHEN coalesce(attributes['crewai.crew.inputs'], '') <> 'null' THEN user_input
   END AS user_input,
   CASE WHEN NOT coalesce(is_overwritten, FALSE) THEN answer END AS answer,

@@ -430,7 +430,7 @@ SELECT
       WHEN marked.kind <> 'tool' AND json_type(marked.input, '$.args[0]') = 'VARCHAR'
         THEN marked.input ->> '$.args[0]'
       WHEN marked.kind = 'agent' AND marked.is_plain
-        THEN marked.attributes['traceloop.entity.input']
+        THEN agno_input(marked.attributes['traceloop.entity.input'])
     END
   ) AS user_input,
   CASE

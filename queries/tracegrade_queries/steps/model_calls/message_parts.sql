@@ -100,11 +100,52 @@ requesting AS (
   WHERE direction = 'out' AND part_type = 'tool_call'
 ),
 
--- smolagents asks for more in the user's name: only what follows `New task:` is the user's.
-tasked AS (
+-- Inputs in which a framework may speak in the user's name.
+suspected AS (
   SELECT DISTINCT key
   FROM chosen
-  WHERE direction = 'in' AND starts_with(text, 'New task:')
+  WHERE
+    direction = 'in'
+    AND role = 'user'
+    AND part_type = 'text'
+    AND (starts_with(text, task_heading()) OR starts_with(text, 'Observation:'))
+),
+
+openings AS (
+  SELECT
+    chosen.key,
+    min(chosen.message_position) AS message_position,
+    arg_min(chosen.text, (chosen.message_position, chosen.part_position)) AS text
+  FROM chosen
+  SEMI JOIN suspected USING (key)
+  WHERE chosen.direction = 'in' AND chosen.role = 'user' AND chosen.part_type = 'text'
+  GROUP BY chosen.key
+),
+
+task_runs AS (
+  SELECT DISTINCT runs_of_operations.run
+  FROM openings
+  INNER JOIN runs_of_operations USING (key)
+  WHERE starts_with(openings.text, task_heading())
+),
+
+-- A run without an agent's span may be of any framework: the process may have died.
+smolagents_runs AS (
+  SELECT runs_of_operations.run
+  FROM runs_of_operations
+  SEMI JOIN task_runs USING (run)
+  INNER JOIN operations USING (key)
+  GROUP BY runs_of_operations.run
+  HAVING
+    bool_or(contains(operations.scope_name, 'smolagents'))
+    OR NOT bool_or(operations.operation = 'agent')
+),
+
+-- smolagents puts a task to its models below `New task:`, and asks for more in the user's name.
+tasked AS (
+  SELECT runs_of_operations.key
+  FROM runs_of_operations
+  SEMI JOIN smolagents_runs USING (run)
 ),
 
 -- Google ADK tells an agent in the user's name what other agents of the run said and did, AutoGen
@@ -140,9 +181,13 @@ forms AS (
         AND chosen.role = 'user'
         AND chosen.part_type = 'text'
         AND (
-          starts_with(chosen.text, 'Observation:')
+          -- A conversation opens with words of the user's own.
+          (
+            starts_with(chosen.text, 'Observation:')
+            AND chosen.message_position > openings.message_position
+          )
           OR (
-            contains(chosen.text, 'let''s retry')
+            contains(chosen.text, retry_notice())
             AND regexp_matches(chosen.text, '^(Call id: \S*\s+)?Error:')
           )
         )
@@ -152,7 +197,7 @@ forms AS (
         AND chosen.direction = 'in'
         AND chosen.role = 'user'
         AND chosen.part_type = 'text'
-        THEN if(starts_with(chosen.text, 'New task:'), 'task', 'prompt')
+        THEN if(starts_with(chosen.text, task_heading()), 'task', 'prompt')
       WHEN
         quoted.key IS NOT NULL
         AND chosen.direction = 'in'
@@ -180,8 +225,10 @@ forms AS (
     END AS form
   FROM chosen
   LEFT JOIN requesting USING (key)
+  LEFT JOIN openings USING (key)
   LEFT JOIN tasked USING (key)
-  LEFT JOIN quoted USING (key, message_position)
+  LEFT JOIN quoted
+    ON chosen.key = quoted.key AND chosen.message_position = quoted.message_position
   LEFT JOIN code_texts ON chosen.is_output_text AND chosen.text = code_texts.text
 ),
 
@@ -208,6 +255,20 @@ answers AS (
     ) AS fields
   FROM forms
   WHERE form = 'answer'
+),
+
+-- Some clients join messages of one role: the error of the first call follows the task.
+tasks AS (
+  SELECT
+    *,
+    regexp_extract(
+      text,
+      '(?s)^' || task_heading() || '\s*(.*?)\s*'
+      '(?:\n(Error:\n.*' || regexp_escape(retry_notice()) || '.*?)\s*)?$',
+      ['task', 'error']
+    ) AS fields
+  FROM forms
+  WHERE form = 'task'
 ),
 
 coded AS (
@@ -340,14 +401,22 @@ split_parts AS (
     direction,
     message_position,
     part_position,
-    if(form = 'task', role, 'system') AS role,
+    role,
     part_type,
-    if(form = 'task', regexp_extract(text, '(?s)^New task:\s*(.*?)\s*(?:\nError:\n.*)?$', 1), text)
-      AS text
-  FROM forms
-  WHERE form IN ('task', 'prompt')
+    fields.task AS text
+  FROM tasks
   UNION ALL BY NAME
-  -- Some clients join messages of one role: the error of the first call follows the task.
+  SELECT
+    key,
+    direction,
+    message_position,
+    part_position,
+    'system' AS role,
+    part_type,
+    text
+  FROM forms
+  WHERE form = 'prompt'
+  UNION ALL BY NAME
   SELECT
     key,
     direction,
@@ -355,9 +424,9 @@ split_parts AS (
     part_position + 1 AS part_position,
     role,
     'tool_call_response' AS part_type,
-    regexp_extract(text, '(?s)\n(Error:\n.*?)\s*$', 1) AS result
-  FROM forms
-  WHERE form = 'task' AND contains(text, E'\nError:\n')
+    fields.error AS result
+  FROM tasks
+  WHERE fields.error <> ''
   UNION ALL BY NAME
   SELECT
     key,
