@@ -150,7 +150,10 @@ WAYS = [
     *_by_hand("anthropic_client", "native", alone=OF_ITS_OWN, inside=OF_ITS_OWN),
     *_ways("vercel_ai_agent", "otel legacy openinference", ON_NODE, "vercel_ai"),
     *_ways("vercel_ai_agent", "v6 v6_openinference", ON_NODE, "vercel_ai_6"),
-    Way("claude_agent", "claude_agent", "own", PLAIN | NO_HAND_OFF, server="mcp__travel__"),
+    *(
+        way._replace(server="mcp__travel__")
+        for way in _ways("claude_agent", "own openinference", PLAIN | NO_HAND_OFF)
+    ),
     *_ways("haystack_agent", "own openinference", IN_HAYSTACK, "haystack", HAYSTACK),
     # OpenLLMetry's instrumentation of Haystack fails with version 3: that of the client is left.
     Way("haystack", "haystack_agent", "traceloop", IN_HAYSTACK, HAYSTACK, calls_alone=True),
@@ -164,7 +167,7 @@ WAYS = [
     ),
     *_ways(
         "llama_index_agent",
-        "openinference otel traceloop",
+        "openinference otel traceloop own",
         NO_CODE | NO_PLANNING,
         "llama_index",
     ),

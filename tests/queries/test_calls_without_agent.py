@@ -8,6 +8,7 @@ from tracegrade_queries.build.build import build
 from .traces import (
     Row,
     agent,
+    capture,
     land,
     message,
     model,
@@ -45,6 +46,15 @@ def test_calls_without_a_parent_are_a_run_each_and_are_counted(lake: Lake) -> No
     assert story(lake) == ["tool_call find_tram {} unknown", "answer Yes."]
     assert summary.apart == {"alone": 2}
     assert summary.unread == {}
+
+
+def test_what_a_server_did_for_an_unknown_client_is_no_run(lake: Lake) -> None:
+    """A server of MCP that is told of no trace begins one for each call; it is counted."""
+    land(lake, capture("mcp_server"))
+    summary = build(lake)
+
+    assert summary.trajectories == 0
+    assert summary.unread == {"mcp-python-sdk": 3}
 
 
 def test_calls_of_one_trace_are_one_run(lake: Lake) -> None:

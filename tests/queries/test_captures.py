@@ -60,7 +60,6 @@ STORIES = {
     "mastra_1.71": stories.MASTRA,
     "mcp_fastmcp": stories.MCP_SERVER,
     "mcp_openai-agents": stories.MCP_OPENAI_AGENTS,
-    "mcp_server": stories.MCP_SERVER,
     "mcp_traceloop": stories.MCP_TRACELOOP,
     "openai-agents_openinference_responses": stories.OPENAI_AGENTS,
     "openai-agents_otel_responses": stories.OPENAI_AGENTS_OTEL,

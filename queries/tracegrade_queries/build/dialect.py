@@ -107,6 +107,11 @@ OPERATIONS: Final = Table(
         Column("conversation_id", TEXT, "Groups runs."),
         Column("effect", TEXT, "read | write | destructive, declared."),
         Column("cost", DOUBLE, "Declared."),
+        Column(
+            "tells_calls",
+            BOOLEAN,
+            "An agent's span tells what all its model calls said; none has a span.",
+        ),
         Column("linked_span_id", TEXT, "Of an observation: the tool span it observes."),
         Column("process_order", BIGINT, "Order of spans that start at one time in one process."),
         Column("sub_goal", TEXT, "Sub-goal that the span serves."),

@@ -35,6 +35,7 @@ CREATE OR REPLACE TEMP VIEW openinference_operations AS
 WITH spans AS (
   SELECT
     *,
+    span_kind = 'LLM' OR tells_calls AS tells_models,
     CASE WHEN operation IN ('agent', 'tool') THEN try_cast(input_value AS JSON) END AS input,
     CASE WHEN operation IN ('agent', 'tool') THEN try_cast(output_value AS JSON) END AS output,
     CASE WHEN operation = 'tool' THEN try_cast(attributes['tool.parameters'] AS JSON) END
@@ -119,6 +120,7 @@ SELECT
   ) AS agent_name,
   CASE
     WHEN called_as IS NOT NULL THEN called_as
+    WHEN tells_calls THEN 'Claude Code'
     WHEN attributes['crew_key'] IS NOT NULL AND span_kind = 'CHAIN' THEN NULL
     WHEN
       operation = 'agent' AND starts_with(scope_name, 'openinference.instrumentation.crewai')
@@ -167,6 +169,9 @@ SELECT
   END AS arguments,
   CASE
     WHEN operation <> 'tool' THEN NULL
+    -- Of Claude's Agent SDK the status tells what the model was told.
+    WHEN failed AND scope_name = 'openinference.instrumentation.claude_agent_sdk'
+      THEN coalesce(output_value, status_message)
     WHEN json_type(output, '$.data.content') IS NOT NULL THEN output ->> '$.data.content'
     WHEN json_type(output, '$.blocks') = 'ARRAY'
       THEN array_to_string(output ->> '$.blocks[*].text', chr(10))
@@ -231,7 +236,7 @@ SELECT
   scope_name IN ('ai', 'gen_ai') AND failed AND NOT excepted AND status_message IS NOT NULL
     AS inherits_status,
   CASE
-    WHEN span_kind = 'LLM'
+    WHEN tells_models
       THEN
         coalesce(
           attributes['llm.response.model_name'],
@@ -239,23 +244,23 @@ SELECT
           attributes['llm.request.model_name']
         )
   END AS model,
-  CASE WHEN span_kind = 'LLM' THEN try_cast(attributes['llm.token_count.prompt'] AS BIGINT) END
+  CASE WHEN tells_models THEN try_cast(attributes['llm.token_count.prompt'] AS BIGINT) END
     AS input_tokens,
-  CASE WHEN span_kind = 'LLM' THEN try_cast(attributes['llm.token_count.completion'] AS BIGINT) END
+  CASE WHEN tells_models THEN try_cast(attributes['llm.token_count.completion'] AS BIGINT) END
     AS output_tokens,
   CASE
-    WHEN span_kind = 'LLM'
+    WHEN tells_models
       THEN try_cast(attributes['llm.token_count.prompt_details.cache_read'] AS BIGINT)
   END AS cache_read_tokens,
   CASE
-    WHEN span_kind = 'LLM'
+    WHEN tells_models
       THEN try_cast(attributes['llm.token_count.completion_details.reasoning'] AS BIGINT)
   END AS reasoning_tokens,
   CASE
-    WHEN span_kind = 'LLM'
+    WHEN tells_models
       THEN try_cast(attributes['llm.token_count.prompt_details.cache_write'] AS BIGINT)
   END AS cache_write_tokens,
-  CASE WHEN span_kind = 'LLM' THEN try_cast(attributes['llm.cost.total'] AS DOUBLE) END
+  CASE WHEN tells_models THEN try_cast(attributes['llm.cost.total'] AS DOUBLE) END
     AS stated_usd,
   coalesce(
     offered_tools,
@@ -267,6 +272,7 @@ SELECT
     END
   ) AS offered_tools,
   plan,
+  tells_calls,
   coalesce(attributes['session.id'], thread_id) AS conversation_id,
   CASE WHEN input_value = '__REDACTED__' THEN ['redacted'] ELSE [] END
   || CASE WHEN output_value = '__REDACTED__' THEN ['result_redacted'] ELSE [] END

@@ -97,6 +97,9 @@ SELECT
     WHEN is_overwritten THEN 'agent'
     -- Microsoft's Agent Framework: its agents at work together, an `invoke_workflow` but in name.
     WHEN name = 'workflow.run' THEN 'agent'
+    -- What a server of MCP did for a client that told it of no trace: its agent is not known, and
+    -- has told of the call itself if it tells of any.
+    WHEN attributes['mcp.method.name'] = 'tools/call' AND parent_span_id IS NULL THEN 'other'
     -- Google ADK repeats the results of parallel calls as those of one more.
     WHEN attributes['gen_ai.tool.name'] = '(merged tools)' THEN 'other'
     -- A task of CrewAI's, by OpenLLMetry.

@@ -1,6 +1,7 @@
 """The scenarios on Claude's Agent SDK, which runs Claude Code; its tools are a server's.
 
-Only Claude Code exports. The SDK's server would write a trace for each call of a tool.
+With `own`, Claude Code alone exports: the SDK's server would write a trace for each call of a
+tool. With `openinference` it is the program that does.
 """
 
 import asyncio
@@ -23,10 +24,12 @@ from scenario import (
     HELPER,
     HELPER_KNOWS,
     INSTRUMENTATION,
-    PROGRAM,
     PROMPT,
     TOOLS,
+    begin,
+    described,
     fork,
+    instrument,
     leave_earth,
     model_url,
     question,
@@ -80,18 +83,24 @@ def options(scenario: dict[str, Any], name: str) -> ClaudeAgentOptions:
 
 
 def environment(scenario: dict[str, Any], name: str) -> dict[str, str]:
-    """Return the variables of Claude Code, which exports what it does."""
-    run = {"service.name": f"{PROGRAM}_{INSTRUMENTATION}", "scenario": scenario["name"]}
+    """Return the variables of Claude Code."""
     return {
         "ANTHROPIC_BASE_URL": model_url(scenario, name).removesuffix("/v1"),
         "ANTHROPIC_API_KEY": API_KEY,
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        **(exports(scenario) if INSTRUMENTATION == "own" else {}),
+    }
+
+
+def exports(scenario: dict[str, Any]) -> dict[str, str]:
+    """Return the variables with which Claude Code exports what it does."""
+    return {
         "CLAUDE_CODE_ENABLE_TELEMETRY": "1",
         "CLAUDE_CODE_ENHANCED_TELEMETRY_BETA": "1",
         "OTEL_TRACES_EXPORTER": "otlp",
         "OTEL_LOGS_EXPORTER": "otlp",
         "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
-        "OTEL_RESOURCE_ATTRIBUTES": ",".join(map("=".join, run.items())),
+        "OTEL_RESOURCE_ATTRIBUTES": ",".join(map("=".join, described(scenario).items())),
         "OTEL_LOG_USER_PROMPTS": "1",
         "OTEL_LOG_TOOL_DETAILS": "1",
         "OTEL_LOG_TOOL_CONTENT": "1",
@@ -116,7 +125,11 @@ async def main() -> None:
             print(await answer(asked, question(ask)))
 
 
-scenario = fork()
+if INSTRUMENTATION == "openinference":
+    scenario = begin()
+    instrument("openinference.instrumentation.claude_agent_sdk", "ClaudeAgentSDKInstrumentor")
+else:
+    scenario = fork()
 os.setpgrp()
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 asyncio.run(main())

@@ -7,6 +7,9 @@ from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage, TextBlock
 from llama_index.core.tools import FunctionTool
 from llama_index.llms.openai_like import OpenAILike
+from llama_index.observability.otel import LlamaIndexOpenTelemetry
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import Resource
 from scenario import (
     AGENT,
     API_KEY,
@@ -16,6 +19,8 @@ from scenario import (
     PROMPT,
     TOOLS,
     begin,
+    described,
+    fork,
     instrument,
     model_url,
 )
@@ -63,6 +68,15 @@ def message(asked: str | list[str]) -> ChatMessage:
     return ChatMessage(role="user", blocks=[TextBlock(text=part) for part in asked])
 
 
+def observe(scenario: dict[str, Any]) -> None:
+    """Let the framework write spans itself."""
+    LlamaIndexOpenTelemetry(
+        span_exporter=OTLPSpanExporter(),
+        span_processor="simple",
+        service_name_or_resource=Resource.create(described(scenario)),
+    ).start_registering()
+
+
 async def main() -> None:
     """Ask all that the user asks."""
     asked, history = with_helper(scenario), []
@@ -74,8 +88,10 @@ async def main() -> None:
         history += [message(ask), answered.response]
 
 
-scenario = begin()
-if INSTRUMENTATION == "openinference":
+scenario = fork() if INSTRUMENTATION == "own" else begin()
+if INSTRUMENTATION == "own":
+    observe(scenario)
+elif INSTRUMENTATION == "openinference":
     instrument("openinference.instrumentation.llama_index", "LlamaIndexInstrumentor")
 elif INSTRUMENTATION == "otel":
     instrument("opentelemetry.instrumentation.genai.llama_index", "LlamaIndexInstrumentor")

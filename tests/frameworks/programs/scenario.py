@@ -97,9 +97,7 @@ def begin(*processors: SpanProcessor) -> dict[str, Any]:
         processors: What spans go through before they are exported.
     """
     scenario = fork()
-    resource = Resource.create(
-        {"service.name": f"{PROGRAM}_{INSTRUMENTATION}", "scenario": scenario["name"]}
-    )
+    resource = Resource.create(described(scenario))
     tracers, loggers = TracerProvider(resource=resource), LoggerProvider(resource=resource)
     for each in (*processors, SimpleSpanProcessor(OTLPSpanExporter())):
         tracers.add_span_processor(each)
@@ -107,6 +105,11 @@ def begin(*processors: SpanProcessor) -> dict[str, Any]:
     trace.set_tracer_provider(tracers)
     set_logger_provider(loggers)
     return scenario
+
+
+def described(scenario: dict[str, Any]) -> dict[str, str]:
+    """Return the attributes of the resource, by which a run is found again."""
+    return {"service.name": f"{PROGRAM}_{INSTRUMENTATION}", "scenario": scenario["name"]}
 
 
 def model_url(scenario: dict[str, Any], agent: str = AGENT, form: str = "calls") -> str:

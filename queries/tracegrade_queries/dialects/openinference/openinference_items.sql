@@ -14,12 +14,12 @@ WITH item_places AS (
     field,
     item,
     min(place) FILTER (WHERE leaf = 'type') AS type,
-    min(place) FILTER (WHERE leaf = 'text') AS text,
+    min(place) FILTER (WHERE leaf = 'text' OR field = 'content') AS text,
     min(place) FILTER (WHERE leaf = 'id') AS call_id,
     min(place) FILTER (WHERE leaf = 'name') AS tool_name,
     min(place) FILTER (WHERE leaf = 'arguments') AS arguments
   FROM openinference_keys
-  WHERE field IN ('contents', 'tool_calls') AND item IS NOT NULL
+  WHERE field IN ('content', 'contents', 'tool_calls') AND item IS NOT NULL
   GROUP BY shape, direction, message_position, field, item
 ),
 
@@ -29,7 +29,9 @@ spans AS NOT MATERIALIZED (
     shape,
     map_values(attributes) AS told
   FROM bucket_spans
-  WHERE attributes['openinference.span.kind'] = 'LLM'
+  WHERE
+    attributes['openinference.span.kind'] = 'LLM'
+    OR scope_name = 'openinference.instrumentation.claude_agent_sdk'
 )
 
 SELECT
@@ -38,7 +40,8 @@ SELECT
   places.message_position,
   places.field,
   places.item,
-  spans.told[places.type] AS type,
+  -- With Claude's Agent SDK a message may be a list of texts.
+  if(places.field = 'content', 'text', spans.told[places.type]) AS type,
   spans.told[places.text] AS text,
   spans.told[places.call_id] AS call_id,
   spans.told[places.tool_name] AS tool_name,

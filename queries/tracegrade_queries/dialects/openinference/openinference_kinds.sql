@@ -40,6 +40,9 @@ SELECT
   graph_node,
   in_graph,
   thread_id,
+  -- Claude's Agent SDK runs Claude Code, of whose model calls it hears what they said.
+  span_kind = 'AGENT' AND scope_name = 'openinference.instrumentation.claude_agent_sdk'
+    AS tells_calls,
   CASE
     -- LlamaIndex: no model is called there.
     WHEN span_kind = 'LLM' AND name LIKE '%.\_prepare\_chat\_with\_tools' ESCAPE '\'

@@ -118,7 +118,7 @@ INNER JOIN openinference_turns AS messages USING (key, direction, message_positi
 LEFT JOIN smolagents USING (key)
 LEFT JOIN requesting USING (key, direction, message_position)
 WHERE
-  items.field = 'contents'
+  items.field IN ('content', 'contents')
   AND coalesce(messages.role, '') NOT IN ('tool', 'tool-call')
   AND (items.type IS DISTINCT FROM 'tool_use' OR requesting.key IS NULL)
 UNION ALL BY NAME

@@ -26,7 +26,9 @@ spans AS NOT MATERIALIZED (
     scope_name,
     map_values(attributes) AS told
   FROM bucket_spans
-  WHERE attributes['openinference.span.kind'] = 'LLM'
+  WHERE
+    attributes['openinference.span.kind'] = 'LLM'
+    OR scope_name = 'openinference.instrumentation.claude_agent_sdk'
 )
 
 SELECT

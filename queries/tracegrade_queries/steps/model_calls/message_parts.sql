@@ -33,7 +33,7 @@ WITH parts AS (
   INNER JOIN operations USING (key)
   SEMI JOIN runs_of_operations USING (key)
   WHERE
-    operations.operation = 'model'
+    (operations.operation = 'model' OR operations.tells_calls)
     AND dialect_messages.part_type IN ('text', 'reasoning', 'tool_call', 'tool_call_response')
 ),
 

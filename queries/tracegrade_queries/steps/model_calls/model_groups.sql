@@ -1,5 +1,7 @@
 -- Nested model spans as one row: what may be a model call of its own.
 --
+-- The span of an agent that tells all its calls is one of them here.
+--
 -- Reads:
 --   operations
 --   runs_of_operations
@@ -29,7 +31,7 @@ members AS (
     coalesce(model_ends.last, operations.key) AS outermost
   FROM operations
   LEFT JOIN model_ends USING (key)
-  WHERE operations.operation = 'model'
+  WHERE operations.operation = 'model' OR operations.tells_calls
 ),
 
 calls AS (

@@ -1,11 +1,13 @@
 -- Texts that models said to the user: messages, and the answer of each turn.
 --
 -- The last text of a turn's last model call is its answer if that call requests no tool and was
--- not done beside the agent's span.
+-- not done beside the agent's span. Where an agent's span tells all its calls, it is the text that
+-- they end with.
 --
 -- Reads:
 --   model_calls
 --   model_parts
+--   operations
 --   turns
 -- Columns:
 --   model_call        BIGINT
@@ -15,10 +17,23 @@
 --   kind              VARCHAR  plan (of a plan span) | answer | message.
 -- Order:
 --   none
-WITH requesting AS (
-  SELECT DISTINCT model_call
+WITH told_to_the_end AS (
+  SELECT model_parts.model_call
   FROM model_parts
-  WHERE direction = 'out' AND part_type = 'tool_call'
+  INNER JOIN operations ON model_parts.model_call = operations.key
+  WHERE operations.tells_calls AND model_parts.direction = 'out'
+  GROUP BY model_parts.model_call
+  HAVING
+    arg_max(
+      model_parts.part_type, (model_parts.message_position, model_parts.part_position)
+    ) = 'text'
+),
+
+requesting AS (
+  SELECT DISTINCT model_parts.model_call
+  FROM model_parts
+  ANTI JOIN told_to_the_end USING (model_call)
+  WHERE model_parts.direction = 'out' AND model_parts.part_type = 'tool_call'
 ),
 
 ends AS (

@@ -44,6 +44,7 @@
 --   conversation_id     VARCHAR
 --   effect              VARCHAR
 --   cost                DOUBLE
+--   tells_calls         BOOLEAN  An agent's span stands for all its model calls.
 --   linked_span_id      VARCHAR
 --   process_order       BIGINT   0 if not sent.
 --   sub_goal            VARCHAR
@@ -105,6 +106,7 @@ hybrid AS (
     arg_min(conversation_id, precedence) AS conversation_id,
     arg_min(effect, precedence) AS effect,
     arg_min(cost, precedence) AS cost,
+    bool_or(tells_calls) AS tells_calls,
     arg_min(linked_span_id, precedence) AS linked_span_id,
     arg_min(process_order, precedence) AS process_order,
     arg_min(sub_goal, precedence) AS sub_goal,
@@ -181,6 +183,7 @@ SELECT
   nullif(coalesced.conversation_id, '') AS conversation_id,
   coalesced.effect,
   coalesced.cost,
+  coalesce(coalesced.tells_calls, false) AS tells_calls,
   coalesced.linked_span_id,
   coalesce(coalesced.process_order, 0) AS process_order,
   coalesced.sub_goal,

@@ -63,7 +63,12 @@ SELECT
     WHEN len(events) > 0
       THEN list_transform(
         list_filter(
-          events, LAMBDA event: starts_with(event.name, 'gen_ai.') OR event.name = 'tool.output'
+          events,
+          LAMBDA event:
+          starts_with(event.name, 'gen_ai.')
+          OR event.name = 'tool.output'
+          -- LlamaIndex's.
+          OR regexp_matches(event.name, '^LLM(Chat|Completion)(Start|End)Event$')
         ),
         LAMBDA event: {
           'time_ns': event.time_ns, 'name': event.name, 'attributes': event.attributes

@@ -20,7 +20,7 @@ INNER JOIN tool_spans AS around ON known_parents.parent = around.key
 WHERE
   inside.call_id = around.call_id
   OR (
-    inside.tool_name = around.tool_name
+    inside.plain_name = around.plain_name
     AND coalesce(inside.call_id = around.call_id, true)
     AND coalesce(inside.match_arguments = around.match_arguments, true)
   );

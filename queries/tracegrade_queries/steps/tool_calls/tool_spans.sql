@@ -13,6 +13,7 @@
 --   run              BIGINT
 --   scope_name       VARCHAR
 --   tool_name        VARCHAR  '' if not sent.
+--   plain_name       VARCHAR  Without the name of an MCP server before it.
 --   call_id          VARCHAR
 --   arguments        VARCHAR  Canonical JSON, else the text as sent.
 --   match_arguments  VARCHAR  Canonical JSON object; NULL if the span has none to compare.
@@ -26,6 +27,7 @@ SELECT
   runs_of_operations.run,
   operations.scope_name,
   coalesce(operations.tool_name, '') AS tool_name,
+  regexp_replace(coalesce(operations.tool_name, ''), '^mcp__.+?__', '') AS plain_name,
   operations.call_id,
   coalesce(canonical.canonical, operations.arguments) AS arguments,
   CASE WHEN canonical.canonical[1] = '{' THEN canonical.canonical END AS match_arguments,
@@ -42,6 +44,7 @@ SELECT
   runs_of_operations.run,
   operations.scope_name,
   called_agents.tool_name,
+  called_agents.tool_name AS plain_name,
   operations.start_ns,
   operations.end_ns,
   operations.span_id

@@ -48,7 +48,7 @@ pairs AS (
         later.run,
         earlier.scope_name,
         later.scope_name,
-        later.tool_name,
+        later.plain_name,
         later.match_arguments
       ORDER BY later.start_ns, later.key
     ) AS later_place,
@@ -57,7 +57,7 @@ pairs AS (
         later.run,
         earlier.scope_name,
         later.scope_name,
-        later.tool_name,
+        later.plain_name,
         later.match_arguments
       ORDER BY earlier.start_ns, earlier.key
     ) AS earlier_place
@@ -67,7 +67,7 @@ pairs AS (
       later.run = earlier.run
       AND later.scope_rank > earlier.scope_rank
       AND coalesce(later.call_id = earlier.call_id, true)
-      AND (later.tool_name = earlier.tool_name OR later.call_id = earlier.call_id)
+      AND (later.plain_name = earlier.plain_name OR later.call_id = earlier.call_id)
       AND coalesce(later.match_arguments = earlier.match_arguments, true)
       AND later.end_ns >= earlier.start_ns
       AND later.start_ns <= earlier.end_ns
