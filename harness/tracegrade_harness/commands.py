@@ -92,6 +92,9 @@ def run_chosen(
     suite = usable(loaded)
     run = chosen.resume or new_id()
     typer.echo(f"run: {run}")
+    for environment in suite.environments.values():
+        for name, upstream in environment.upstreams.items():
+            typer.echo(f"live: {name}, {upstream.url}")
     done = run_suite(loaded, lake, home, run, replace(chosen, say=_say))
     write(Lake.create(lake), run, suite.suite, done.results)
     if junit is not None:

@@ -12,7 +12,7 @@ from tracegrade.suggestions import did_you_mean
 from tracegrade_harness.suite import model, paths
 from tracegrade_harness.suite.command import OF_AGENTS, OF_VERIFIERS, substitutions
 from tracegrade_harness.suite.commands import check_command, check_variables
-from tracegrade_harness.suite.doors import check_doors, check_reachable, check_servers
+from tracegrade_harness.suite.doors import check_behind_doors, check_doors, check_reachable
 from tracegrade_harness.suite.readable import (
     EnvironmentPart,
     PlacedPart,
@@ -113,7 +113,7 @@ def _check_environment(
             yield source.problem((*at, key), fact, "give each a variable of its own")
         elif variable is not None:
             variables[variable] = dotted(at)
-    yield from check_servers(source, (*path, "mcp"), environment.servers, variables)
+    yield from check_behind_doors(source, path, environment, variables)
     yield from _check_locks(source, (*path, "locks"), environment.locks)
 
 

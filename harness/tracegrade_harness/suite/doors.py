@@ -1,14 +1,18 @@
 """What can be wrong with the doors of agents, and with the servers behind them."""
 
+import re
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from typing import Final
 
 from tracegrade_harness.suite import model
 from tracegrade_harness.suite.command import OF_SERVERS, substitutions
 from tracegrade_harness.suite.commands import check_command, check_variables
-from tracegrade_harness.suite.readable import ReadableSuite
+from tracegrade_harness.suite.readable import ReadableEnvironment, ReadableSuite
 from tracegrade_harness.suite.verifiers import check_program
 from tracegrade_scoring.tasks.shape import dotted
 from tracegrade_scoring.tasks.source import Path, Problem, SourceFile
+
+_CALL: Final = re.compile(r"[A-Z]+ /\S*")
 
 
 def check_doors(source: SourceFile, path: Path, doors: Sequence[str]) -> Iterator[Problem]:
@@ -22,39 +26,56 @@ def check_doors(source: SourceFile, path: Path, doors: Sequence[str]) -> Iterato
         yield source.problem(path, fact, "give 'sdk' alone, or leave it out")
 
 
-def check_servers(
+def check_behind_doors(
     source: SourceFile,
     path: Path,
-    servers: Mapping[str, model.McpServer | None],
+    environment: ReadableEnvironment,
     variables: Mapping[str, str],
 ) -> Iterator[Problem]:
-    """Yield the problems of MCP servers.
+    """Yield the problems of an environment's MCP servers and upstreams.
 
     Args:
-        source: Where their values stand.
-        path: Where they stand themselves.
-        servers: The same as objects, by name.
+        source: Where its values stand.
+        path: Where it stands itself.
+        environment: The same as an object.
         variables: Variable → the part that an agent finds by it.
     """
     taken = {**variables}
-    for name, server in servers.items():
+    for name, server in environment.servers.items():
         if server is not None:
-            yield from _check_server(source, (*path, name), server, taken)
+            at = (*path, "mcp", name)
+            yield from _check_server(source, at, server)
+            yield from _check_variable(source, (*at, "command_as"), server.command_as, taken)
+    for name, upstream in environment.upstreams.items():
+        if upstream is not None:
+            at = (*path, "upstreams", name)
+            yield from check_calls(source, (*at, "calls"), upstream.calls)
+            yield from _check_variable(source, (*at, "url_as"), upstream.url_as, taken)
 
 
-def _check_server(
-    source: SourceFile, path: Path, server: model.McpServer, variables: MutableMapping[str, str]
-) -> Iterator[Problem]:
-    """Yield the problems of one, and add its variable to those that are taken."""
+def check_calls(source: SourceFile, path: Path, calls: Sequence[str]) -> Iterator[Problem]:
+    """Yield a problem for each name of a call that fits no request."""
+    for i, name in enumerate(calls):
+        if not _CALL.fullmatch(name):
+            fact = f"{dotted((*path, i))} '{name}' fits no request"
+            yield source.problem((*path, i), fact, "write it like GET /orders/{id}")
+
+
+def _check_server(source: SourceFile, path: Path, server: model.McpServer) -> Iterator[Problem]:
     yield from check_command(source, (*path, "command"), server.command, OF_SERVERS)
     yield from check_program(source, (*path, "command", 0), server.command[0])
     yield from check_variables(source, (*path, "environment"), server.environment)
-    name = server.command_as
-    if name is not None and name in variables:
-        fact = f"{dotted((*path, 'command_as'))} is the variable of {variables[name]}, too"
-        yield source.problem((*path, "command_as"), fact, "give each a variable of its own")
+
+
+def _check_variable(
+    source: SourceFile, path: Path, name: str | None, taken: MutableMapping[str, str]
+) -> Iterator[Problem]:
+    """Yield a problem if a variable is taken; it is, from then on."""
+    if name is not None and name in taken:
+        fact = f"{dotted(path)} is the variable of {taken[name]}, too"
+        yield source.problem(path, fact, "give each a variable of its own")
     elif name is not None:
-        variables[name] = dotted(path)
+        taken[name] = dotted(path[:-1])
 
 
 def check_reachable(
@@ -71,3 +92,14 @@ def check_reachable(
         fact += f"'{case.environment}' has no MCP server"
         way_out = "declare one under 'mcp' there"
         yield source.problem((*path, "environment"), fact, way_out)
+    if "http" in agent.doors and not _has_url(environment):
+        fact = f"{dotted(path)}: agent '{case.agent}' has the door 'http', but environment "
+        fact += f"'{case.environment}' has no service with a url_as"
+        way_out = "declare one under 'http' or 'upstreams' there"
+        yield source.problem((*path, "environment"), fact, way_out)
+
+
+def _has_url(environment: ReadableEnvironment) -> bool:
+    parts = environment.parts.values()
+    served = any(isinstance(part, model.Http) and part.url_as is not None for part in parts)
+    return served or bool(environment.upstreams)

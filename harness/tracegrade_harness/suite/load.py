@@ -29,6 +29,7 @@ KEYS: Final[dict[str, type[BaseModel]]] = {
     "http": model.Http,
     "faults": model.HttpFault,
     "mcp": model.McpServer,
+    "upstreams": model.Upstream,
     "calls": model.HttpCalls,
     "cases": model.Case,
     "kill": model.Kill,

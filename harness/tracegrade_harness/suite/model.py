@@ -11,7 +11,7 @@ Glob = Name
 """`*` stands for anything within a name, `**` for any number of names, `?` for one character."""
 Point = Literal["early", "mid", "late"]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
-Door = Literal["sdk", "mcp"]
+Door = Literal["sdk", "mcp", "http"]
 
 
 class _Strict(BaseModel):
@@ -111,7 +111,8 @@ class Agent(_Strict):
     environment: Variables = Variables()
     doors: Annotated[list[Door], Field(min_length=1)] = ["sdk"]
     """Where it is stopped. `sdk`: where its spans say that a call has returned; it sends them
-    itself. `mcp`: where an MCP server has answered; the harness writes its spans."""
+    itself. `mcp`: where an MCP server has answered, `http`: where a service or an upstream has;
+    then the harness writes its spans."""
 
 
 class McpServer(_Strict):
@@ -153,6 +154,21 @@ class Sqlite(_Strict):
     """`TABLE` or `TABLE.COLUMN` whose changes are of no interest."""
 
 
+class Upstream(_Strict):
+    """A service outside of the environment; an agent comes to it through the harness alone."""
+
+    url: Annotated[str, Field(pattern="^https?://")]
+    """Where it is; the paths of requests are added to it."""
+    url_as: Name
+    """Environment variable that gets the URL at which the agent reaches it."""
+    headers: dict[Name, str] = Field(default_factory=dict)
+    """Sent instead of the agent's own. `$NAME` stands for a variable of the harness, such as a
+    key, which the agent does not see."""
+    calls: list[Name] = Field(default_factory=list)
+    """What requests are called as calls of tools: `GET /orders/{id}`. The first that fits counts;
+    others are called by their method and path."""
+
+
 class HttpFault(_Strict):
     """A request that an HTTP service fails to answer as it should."""
 
@@ -175,6 +191,8 @@ class Http(_Strict):
     ASGI app that changes it in place. It runs outside of the sandbox, and only with `--trust`."""
     url_as: Name | None = None
     """Environment variable that gets the service's URL."""
+    calls: list[Name] = Field(default_factory=list)
+    """What requests are called as calls of tools, as of an upstream; after these, the routes."""
     faults: list[HttpFault] = Field(default_factory=list)
     locks: list[Name] = Field(default_factory=list)
     """JSON paths, such as `$.holds.*`: what is new or changed there is held."""
@@ -198,6 +216,7 @@ class Environment(_Strict):
     sqlite: dict[Name, Sqlite] = Field(default_factory=dict)
     http: dict[Name, Http] = Field(default_factory=dict)
     mcp: dict[Name, McpServer] = Field(default_factory=dict)
+    upstreams: dict[Name, Upstream] = Field(default_factory=dict)
     locks: list[Glob] = Field(default_factory=list)
     """Objects that are held as long as they are there, such as `files:data/**/*.lock`."""
 

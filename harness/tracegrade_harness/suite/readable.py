@@ -32,6 +32,8 @@ class ReadableEnvironment(NamedTuple):
     locks: list[str]
     servers: Mapping[str, model.McpServer | None]
     """By name."""
+    upstreams: Mapping[str, model.Upstream | None]
+    """By name."""
 
 
 class ReadableSuite(NamedTuple):
@@ -71,7 +73,8 @@ def _environment(values: Any) -> ReadableEnvironment:
     }
     locks = values.get("locks") if isinstance(values, dict) else None
     servers = _each(model.McpServer, _mapping(values, "mcp"))
-    return ReadableEnvironment(parts, list(_texts(locks)), servers)
+    upstreams = _each(model.Upstream, _mapping(values, "upstreams"))
+    return ReadableEnvironment(parts, list(_texts(locks)), servers, upstreams)
 
 
 def _texts(values: Any) -> Iterator[str]:

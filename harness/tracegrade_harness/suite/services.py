@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from tracegrade_harness.suite import json_paths, model, paths
+from tracegrade_harness.suite.doors import check_calls
 from tracegrade_harness.suite.routes import check_routes
 from tracegrade_harness.suite.sources import check_source
 from tracegrade_scoring.tasks.shape import dotted
@@ -27,6 +28,7 @@ def check_service(
         yield source.problem((*path, "app"), fact, "write it as MODULE:NAME, like mocks.bank:app")
     if service.routes is not None and _is_there(folder, service.routes):
         yield from check_routes(paths.source(folder, service.routes))
+    yield from check_calls(source, (*path, "calls"), service.calls)
     for key in ("locks", "quota", "ignore"):
         for i, text in enumerate(getattr(service, key)):
             if fault := json_paths.fault(text, wildcards=True):

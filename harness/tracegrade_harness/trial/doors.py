@@ -16,6 +16,7 @@ from tracegrade_harness.environment.environment import OpenedEnvironment
 from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.model import McpServer
 from tracegrade_harness.trial.folder import TrialFolder
+from tracegrade_harness.trial.http_doors import HttpProxies
 from tracegrade_harness.trial.program import NO_SPANS, Entrances, Place, resource, server_program
 from tracegrade_harness.trial.setting import Setting, Tried
 
@@ -29,6 +30,7 @@ class AgentDoors(NamedTuple):
     telemetry: Door | None
     run: ObservedRun | None
     servers: McpServers
+    proxies: HttpProxies
     entrances: Entrances
 
     def finish(self, exit_code: int | None) -> None:
@@ -40,12 +42,14 @@ class AgentDoors(NamedTuple):
         if self.run is not None:
             self.run.close()
             self.servers.close()
+            self.proxies.close()
             self.run.finish(exit_code)
 
     def notes(self) -> list[str]:
         """Return what a reader of the trial should know of them."""
         notes = [self.telemetry and self.telemetry.notes(), self.run and self.run.notes()]
-        return [note for some in (*notes, self.servers.notes()) for note in some or ()]
+        some = (*notes, self.servers.notes(), self.proxies.notes())
+        return [note for each in some for note in each or ()]
 
 
 @contextmanager
@@ -73,12 +77,16 @@ def agent_doors(
         else:
             run = ObservedRun(gate.address, _origin(setting, tried))
             variables = NO_SPANS
-        servers = stack.enter_context(mcp_servers(setting, tried, folder, environment, run))
+        at_mcp, at_http = (
+            run if door in tried.agent(setting).doors else None for door in ("mcp", "http")
+        )
+        servers = stack.enter_context(mcp_servers(setting, tried, folder, environment, at_mcp))
+        proxies = stack.enter_context(HttpProxies(setting, tried, environment, at_http))
         if run is not None:
             stack.callback(run.close)
-        entrances = tool_entrances(setting, tried, folder, servers)
+        entrances = tool_entrances(setting, tried, folder, servers, proxies)
         entrances = entrances._replace(variables={**entrances.variables, **variables})
-        yield AgentDoors(gate, telemetry, run, servers, entrances)
+        yield AgentDoors(gate, telemetry, run, servers, proxies, entrances)
 
 
 def mcp_servers(
@@ -100,9 +108,13 @@ def mcp_servers(
 
 
 def tool_entrances(
-    setting: Setting, tried: Tried, folder: TrialFolder, servers: McpServers
+    setting: Setting,
+    tried: Tried,
+    folder: TrialFolder,
+    servers: McpServers,
+    proxies: HttpProxies,
 ) -> Entrances:
-    """Return how the servers of a trial are found."""
+    """Return how the servers of a trial, and what is behind its proxies, are found."""
     declared = _declared(setting, tried)
     listed = {
         name: {"command": command[0], "args": command[1:]}
@@ -116,7 +128,7 @@ def tool_entrances(
         if server.command_as is not None
     }
     values = {"mcp": str(file)} if declared else {}
-    return Entrances({**variables, **NO_PROXY}, [folder.meeting], values)
+    return Entrances({**variables, **proxies.variables, **NO_PROXY}, [folder.meeting], values)
 
 
 def _declared(setting: Setting, tried: Tried) -> dict[str, McpServer]:

@@ -23,6 +23,7 @@ from tracegrade_harness.rollback.undo import MAX_COMMAND_SECS, Clone, prove, ser
 from tracegrade_harness.suite.model import Point
 from tracegrade_harness.trial.doors import agent_doors, mcp_servers, tool_entrances
 from tracegrade_harness.trial.folder import TrialFolder, remove
+from tracegrade_harness.trial.http_doors import HttpProxies
 from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.program import (
     Place,
@@ -194,8 +195,11 @@ class Killing:
     def _recover(self, folder: TrialFolder, environment: OpenedEnvironment) -> list[str]:
         """Run the recovery command, if there is one; return what is to be known of it."""
         place = Place(folder.root, environment, folder.log("recovery"))
-        with mcp_servers(self.setting, self.tried, folder, environment) as servers:
-            entrances = tool_entrances(self.setting, self.tried, folder, servers)
+        with (
+            mcp_servers(self.setting, self.tried, folder, environment) as servers,
+            HttpProxies(self.setting, self.tried, environment) as proxies,
+        ):
+            entrances = tool_entrances(self.setting, self.tried, folder, servers, proxies)
             program = recovery_program(self.setting, self.tried, place, entrances)
             if program is None:
                 return []

@@ -159,9 +159,14 @@ def test_a_wrong_part_is_named(folder: Path, text: str, problem: str) -> None:
             "9: environments.e.mcp.shop.command_as is the variable of environments.e.files.data, "
             "too; give each a variable of its own",
         ),
+        (
+            "upstreams:\n  search: {url: 'https://a.b', url_as: S, calls: [get /x, GET /y]}",
+            "7: environments.e.upstreams.search.calls[0] 'get /x' fits no request; "
+            "write it like GET /orders/{id}",
+        ),
     ],
 )
-def test_a_wrong_server_is_named(folder: Path, text: str, problem: str) -> None:
+def test_a_wrong_server_or_upstream_is_named(folder: Path, text: str, problem: str) -> None:
     """Its command and its variables are judged."""
     assert found(folder, with_environment(text)) == [problem]
 
@@ -169,18 +174,27 @@ def test_a_wrong_server_is_named(folder: Path, text: str, problem: str) -> None:
 @pytest.mark.parametrize(
     ("agent", "what"),
     [
-        ("{command: [run], doors: [mcp]}", "has the door 'mcp'"),
-        ("{command: [run, '{mcp}']}", "names {mcp}"),
+        (
+            "{command: [run], doors: [mcp]}",
+            "has the door 'mcp', but environment 'e' has no MCP server; "
+            "declare one under 'mcp' there",
+        ),
+        (
+            "{command: [run, '{mcp}']}",
+            "names {mcp}, but environment 'e' has no MCP server; declare one under 'mcp' there",
+        ),
+        (
+            "{command: [run], doors: [http]}",
+            "has the door 'http', but environment 'e' has no service with a url_as; "
+            "declare one under 'http' or 'upstreams' there",
+        ),
     ],
 )
-def test_a_door_leads_to_a_server(folder: Path, agent: str, what: str) -> None:
+def test_a_door_leads_somewhere(folder: Path, agent: str, what: str) -> None:
     """Nobody could ever come to it otherwise."""
     text = START.replace("{command: [run]}", agent) + "cases:\n  c: {agent: a, environment: e}\n"
 
-    assert found(folder, text) == [
-        f"12: cases.c: agent 'a' {what}, but environment 'e' has no MCP server; "
-        "declare one under 'mcp' there"
-    ]
+    assert found(folder, text) == [f"12: cases.c: agent 'a' {what}"]
 
 
 def test_a_source_that_is_missing_is_named_with_its_place(folder: Path) -> None:

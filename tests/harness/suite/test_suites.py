@@ -88,7 +88,8 @@ def test_the_example_is_well_formed(folder: Path) -> None:
         ),
         (
             with_environment("ftp: {}"),
-            "6: unknown key 'ftp' in environments.e; known keys: files, sqlite, http, mcp, locks",
+            "6: unknown key 'ftp' in environments.e; "
+            "known keys: files, sqlite, http, mcp, upstreams, locks",
         ),
         (
             with_verifier("files: data\nexpct: x\npath: y"),

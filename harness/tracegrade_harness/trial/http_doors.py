@@ -1,0 +1,99 @@
+"""The proxies of a trial, between its agent and services that speak HTTP."""
+
+import os
+import string
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Self
+
+from tracegrade_harness.doors.http_messages import CallNames
+from tracegrade_harness.doors.http_proxy import HttpProxy
+from tracegrade_harness.doors.http_upstream import LiveUpstream
+from tracegrade_harness.doors.observed_run import ObservedRun
+from tracegrade_harness.environment.environment import OpenedEnvironment
+from tracegrade_harness.errors import EnvironmentFailed
+from tracegrade_harness.suite import model, paths
+from tracegrade_harness.suite.routes import read_routes
+from tracegrade_harness.trial.setting import Setting, Tried
+
+
+class HttpProxies:
+    """A `with` block with a proxy for each service that is not reached directly."""
+
+    def __init__(
+        self,
+        setting: Setting,
+        tried: Tried,
+        environment: OpenedEnvironment,
+        run: ObservedRun | None = None,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            setting: What is run.
+            tried: Which trial.
+            environment: What has the services.
+            run: The agent's run, if it comes through the door `http`; otherwise services of the
+                environment are reached directly.
+        """
+        self._setting = setting
+        self._declared = setting.suite.environments[tried.case(setting).environment]
+        self._environment = environment
+        self._run = run
+        self._proxies: dict[str, HttpProxy] = {}
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        with self._stack:
+            for upstream in self._declared.upstreams.values():
+                names = CallNames(upstream.calls)
+                live = LiveUpstream(upstream.url, _headers(upstream))
+                self._open(upstream.url_as, HttpProxy(live, names, self._run))
+            for service in self._declared.http.values() if self._run is not None else ():
+                if service.url_as is not None:
+                    live = LiveUpstream(self._environment.variables[service.url_as], {})
+                    names = CallNames(_call_names(service, self._setting.suite_folder))
+                    self._open(service.url_as, HttpProxy(live, names, self._run))
+            self._stack = self._stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Environment variables by which an agent finds the services."""
+        return {name: proxy.url for name, proxy in self._proxies.items()}
+
+    def notes(self) -> list[str]:
+        """Return what a reader of the trial should know of them."""
+        return [note for proxy in self._proxies.values() for note in proxy.notes()]
+
+    def close(self) -> None:
+        """Take no more requests, once those that are under way have come back. Idempotent."""
+        self._stack.close()
+
+    def _open(self, variable: str, proxy: HttpProxy) -> None:
+        self._proxies[variable] = self._stack.enter_context(proxy)
+
+
+def _call_names(service: model.Http, folder: Path) -> list[str]:
+    """Return what the suite calls the requests of a service, then what its routes do."""
+    routes = [] if service.routes is None else read_routes(paths.source(folder, service.routes))
+    return [*service.calls, *(f"{route.method} {route.path}" for route in routes)]
+
+
+def _headers(upstream: model.Upstream) -> dict[str, str]:
+    """Return an upstream's own headers, filled in.
+
+    Raises:
+        EnvironmentFailed: A variable that they name is not set.
+    """
+    try:
+        return {
+            name: string.Template(value).substitute(os.environ)
+            for name, value in upstream.headers.items()
+        }
+    except (KeyError, ValueError) as error:
+        msg = f"headers of {upstream.url} name the variable {error}, which is not set; set it"
+        raise EnvironmentFailed(msg) from error
