@@ -18,12 +18,19 @@ from tracegrade_queries.engine.sql import query
         ("1. Look.\n2. Plan the trip.\n3. Tell.", ["Look.", "Plan the trip.", "Tell."]),
         ("1. Look.\n2. Tell.\nThat is the plan.", ["Look.", "Tell."]),
         ('My plan: [{"step": "look"}]', [{"step": "look"}]),
+        ('```json\n[{"step": "look"}]\n```', [{"step": "look"}]),
+        ("My plan:\n1. Look.\n2. Tell.\nIs this plan good?\nSay so.", ["Look.", "Tell."]),
+        ("The plan, in short:\n\nFirst:\n- look\n- tell", ["look", "tell"]),
+        ("In Paris it is 22C, since:\n1. It is summer.\n2. The sky is clear.", None),
+        ("Facts:\n- It is summer.\nSo it is warm.", None),
+        ("There are 3 plants:\n1. A rose.", None),
+        ("The temperatures are [22, 23].", None),
         ("I will look it up and tell it.", None),
         ("", None),
     ],
 )
 def test_list_in_a_plan_is_its_steps(text: str, steps: list[object] | None) -> None:
-    """A list in JSON, else the numbered items or the bullets, below the line that speaks of it."""
+    """JSON, else numbered items or bullets, below the line that speaks of it or first."""
     with duckdb.connect() as con:
         con.execute(query("plan_in"))
         ((plan,),) = con.execute("SELECT plan_in_text($1)", [text]).fetchall()

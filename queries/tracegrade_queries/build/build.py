@@ -94,7 +94,7 @@ class BuildSummary(NamedTuple):
     none was sent)."""
     apart: Mapping[str, int] = MappingProxyType({})
     """Model calls of those traces that belong to no agent's run, by reason; see
-    `apart_model_calls`."""
+    `model_calls_apart`."""
 
 
 def build(
@@ -128,7 +128,7 @@ def build(
             add_clean_verdicts(lake, evaluations)  # they were redacted on arrival
         _commit(lake, con, TRAJECTORIES, built, _transactions(lake, received), full=full)
         unread = _summed(_found(built, "unread_scopes"), "scope_name", "traces")
-        apart = _summed(_found(built, "apart_model_calls"), "reason", "calls")
+        apart = _summed(_found(built, "model_calls_apart"), "reason", "calls")
         rows = built.rows(TRAJECTORIES), built.rows(STEPS)
         return BuildSummary(new_spans, traces, *rows, unread, apart)
 

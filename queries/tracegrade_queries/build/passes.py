@@ -70,7 +70,7 @@ _CALLS: Final = (
     "tool_lists",
     "offered_in_runs",
     "control_tools",
-    "cut_runs",
+    "interrupted_runs",
     "calls",
 )
 """Calls that models requested, and what came of them."""
@@ -120,7 +120,7 @@ WHERE bucket_events.key = salvaged_events.key
 def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     """Make `built_steps`, `built_trajectories`, and what else is told of the bucket.
 
-    That is `unread_scopes`, `apart_model_calls` and `evaluations`.
+    That is `unread_scopes`, `model_calls_apart` and `evaluations`.
 
     Args:
         con: Holds `spans` and `bucket_traces` (trace_id, date, records, received_ns, imported):
@@ -148,7 +148,7 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _group_tool_spans(con)
     _make(con, *_CALLS, *_TEXTS, *_STEPS)
     _make(con, "usage_of_runs", "built_trajectories")
-    _make(con, "unread_scopes", "apart_model_calls", "evaluations")
+    _make(con, "unread_scopes", "model_calls_apart", "evaluations")
 
 
 def _group_model_spans(con: duckdb.DuckDBPyConnection) -> None:
@@ -188,7 +188,7 @@ def _place_in_runs(con: duckdb.DuckDBPyConnection) -> None:
         "run_agents",
         "twin_edges",
         "lost_run_edges",
-        "hand_over_edges",
+        "handoff_edges",
         "run_edges",
     )
     follow(con, "run_edges", "run_ends")

@@ -1,9 +1,10 @@
 -- Plans and answers inside of texts; NULL where there is none.
 --
 -- `plan_in` reads the arguments of a plan tool, `json_list_in` the JSON list in a text, and
--- `plan_in_text` that or else a list in words, numbered or with bullets: the one below the last
--- line that speaks of a plan, if a line does. `answer_in` reads the answer from the arguments of
--- an answer tool, else its result. (noqa: a parameter is taken for a type.)
+-- `plan_in_text` the list that a text declares as its plan (docs/metrics.md, section 4.5): that
+-- or else one in words, numbered or with bullets. It stands below a line that speaks of a plan, or
+-- opens the text; a list below other words may be an answer. `answer_in` reads the answer from the
+-- arguments of an answer tool, else its result. (noqa: a parameter is taken for a type.)
 CREATE OR REPLACE TEMP MACRO plan_in(arguments) AS -- noqa: CP05
 coalesce(
   try_cast(arguments AS JSON) -> '$.todos',
@@ -27,15 +28,23 @@ coalesce(
 
 CREATE OR REPLACE TEMP MACRO plan_in_text(text) AS -- noqa: CP05
 coalesce(
-  json_list_in(text),
+  CASE
+    WHEN regexp_matches(text, '(?i)^\s*(```\w*\s*)?[\[{]|\bplan\b') THEN json_list_in(text)
+  END,
   to_json(
     coalesce(
       listed_in(
         regexp_extract(
-          text, '(?is)^(?:.*\n)?[ \t]*(?:[^\s\d*•-][^\n]*)?\bplan\b[^\n]*\n(.*)$', 1
+          text,
+          '(?is)^(?:.*\n)?[ \t]*(?:[^\s\d*•-][^\n]*)?\bplan\b[^\n]*\n'
+          '((?:.*\n)?[ \t]*(?:(?:step[ \t]+)?\d+[.):]|[-*•])[ \t]+\S.*)$',
+          1
         )
       ),
-      listed_in(text)
+      CASE
+        WHEN regexp_matches(text, '(?i)^\s*((step[ \t]+)?\d+[.):]|[-*•])[ \t]+\S')
+          THEN listed_in(text)
+      END
     )
   )::VARCHAR
 );

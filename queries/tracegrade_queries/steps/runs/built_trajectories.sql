@@ -159,7 +159,7 @@ calling_steps AS (
   LEFT JOIN tool_ends ON run_agents.caller = tool_ends.key
   INNER JOIN calls
     ON
-      if(run_agents.is_tool, run_agents.key, coalesce(tool_ends.last, run_agents.caller))
+      if(run_agents.is_own_execution, run_agents.key, coalesce(tool_ends.last, run_agents.caller))
       = calls.execution
   INNER JOIN step_rows ON calls.call = step_rows.call AND calling.run = step_rows.run
   GROUP BY run_agents.key

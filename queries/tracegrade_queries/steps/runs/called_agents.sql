@@ -14,11 +14,11 @@
 --   known_parents
 --   operations
 -- Columns:
---   key        BIGINT   Agent span; one row each.
---   caller     BIGINT   Key of that tool span, else of the last model span before it that
---                       requested it.
---   is_tool    BOOLEAN  There is no such tool span.
---   tool_name  VARCHAR  The agent's name.
+--   key               BIGINT   Agent span; one row each.
+--   caller            BIGINT   Key of that tool span, else of the last model span before it that
+--                              requested it.
+--   is_own_execution  BOOLEAN  There is no such tool span.
+--   tool_name         VARCHAR  The agent's name.
 -- Order:
 --   none
 WITH candidates AS (
@@ -80,7 +80,7 @@ called_by_tools AS (
   SELECT
     candidates.key,
     arg_max(tools.key, (tools.start_ns, tools.span_id)) AS caller,
-    FALSE AS is_tool,
+    FALSE AS is_own_execution,
     any_value(candidates.tool_name) AS tool_name,
     -- The tool called an agent that this one is part of: the two are one run.
     bool_or(
@@ -126,7 +126,7 @@ UNION ALL BY NAME
 SELECT
   key,
   min(caller) AS caller,
-  TRUE AS is_tool,
+  TRUE AS is_own_execution,
   min(tool_name) AS tool_name
 FROM requested_agents
 GROUP BY key;

@@ -9,16 +9,16 @@
 --   known_parents
 --   anchor_ends
 -- Columns:
---   key         BIGINT   One row each.
---   trace_id    VARCHAR
---   span_id     VARCHAR
---   scope_name  VARCHAR
---   agent_name  VARCHAR  NULL if the span names none.
---   start_ns    BIGINT
---   end_ns      BIGINT
---   caller      BIGINT   Key of the tool span that called it, else of the model span that
---                        requested it; NULL for an outermost agent.
---   is_tool     BOOLEAN  No tool span called it: it is the execution itself.
+--   key               BIGINT   One row each.
+--   trace_id          VARCHAR
+--   span_id           VARCHAR
+--   scope_name        VARCHAR
+--   agent_name        VARCHAR  NULL if the span names none.
+--   start_ns          BIGINT
+--   end_ns            BIGINT
+--   caller            BIGINT   Key of the tool span that called it, else of the model span that
+--                              requested it; NULL for an outermost agent.
+--   is_own_execution  BOOLEAN  No tool span called it: it is the execution itself.
 -- Order:
 --   none
 WITH anchors AS (
@@ -39,7 +39,7 @@ SELECT
   agents.start_ns,
   agents.end_ns,
   CASE WHEN above.operation = 'tool' THEN above.key ELSE called_agents.caller END AS caller,
-  coalesce(called_agents.is_tool, FALSE) AS is_tool
+  coalesce(called_agents.is_own_execution, FALSE) AS is_own_execution
 FROM anchors
 INNER JOIN operations AS agents ON anchors.key = agents.key
 LEFT JOIN operations AS above ON anchors.anchor = above.key

@@ -1,7 +1,7 @@
 -- Way up from each known operation to the agent that starts its run.
 --
 -- Reads:
---   hand_over_edges
+--   handoff_edges
 --   known_parents
 --   lost_run_edges
 --   run_agents
@@ -29,8 +29,8 @@ SELECT
 FROM lost_run_edges
 UNION ALL
 SELECT
-  hand_over_edges.key,
-  hand_over_edges.next
-FROM hand_over_edges
-ANTI JOIN twin_edges ON hand_over_edges.key = twin_edges.key
-ANTI JOIN lost_run_edges ON hand_over_edges.key = lost_run_edges.key;
+  handoff_edges.key,
+  handoff_edges.next
+FROM handoff_edges
+ANTI JOIN twin_edges ON handoff_edges.key = twin_edges.key
+ANTI JOIN lost_run_edges ON handoff_edges.key = lost_run_edges.key;

@@ -2,7 +2,7 @@
 --
 -- Reads:
 --   called_agents
---   cut_runs
+--   interrupted_runs
 --   requests
 --   matches
 --   executions
@@ -160,14 +160,14 @@ known AS (
       AND list_contains(offered_in_runs.names, requested.tool_name)
     ) AS executions_recorded,
     coalesce(requested.observed, requested.result) AS seen,
-    cut_runs.run IS NOT NULL AS is_cut,
+    interrupted_runs.run IS NOT NULL AS is_interrupted,
     called_agents.key IS NOT NULL
     OR list_contains(
       coalesce(tool_lists.names, offered_in_runs.names), requested.tool_name
     ) AS offered
   FROM requested
   LEFT JOIN called_agents ON requested.execution = called_agents.key
-  LEFT JOIN cut_runs ON requested.model_call = cut_runs.last_model_call
+  LEFT JOIN interrupted_runs ON requested.model_call = interrupted_runs.last_model_call
   LEFT JOIN executed_tools
     ON requested.run = executed_tools.run AND requested.tool_name = executed_tools.tool_name
   LEFT JOIN recording_runs ON requested.run = recording_runs.run
@@ -197,7 +197,7 @@ judged AS (
         THEN { 'status': 'error', 'source': 'text' }
       WHEN execution IS NOT NULL THEN { 'status': 'ok', 'source': 'span' }
       -- It may have been under way when the process died.
-      WHEN is_cut AND NOT answered AND coalesce(offered, TRUE)
+      WHEN is_interrupted AND NOT answered AND coalesce(offered, TRUE)
         THEN { 'status': 'unknown', 'source': 'request' }
       WHEN executions_recorded OR NOT coalesce(offered, TRUE)
         THEN { 'status': 'not_executed', 'source': 'request' }

@@ -51,4 +51,4 @@ SELECT
 FROM called_agents
 INNER JOIN operations USING (key)
 INNER JOIN runs_of_operations ON called_agents.caller = runs_of_operations.key
-WHERE called_agents.is_tool;
+WHERE called_agents.is_own_execution;
