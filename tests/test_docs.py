@@ -78,6 +78,67 @@ def test_links_in_documents_lead_somewhere(document: Path) -> None:
     assert broken == []
 
 
+FILE = re.compile(r"(?:`|\]\()([\w./-]+\.(?:py|sql|md))(?:::[\w:]+)?[`)]")
+SHOWN = r"(?:`{0}`:\n\n```|This is `{0}`, whole)"
+"""How a document introduces a file that it shows, for a reader to add."""
+FILES = [
+    path.relative_to(ROOT).as_posix()
+    for path in ROOT.rglob("*.*")
+    if not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
+]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_that_documents_name_exist(document: Path) -> None:
+    """Each is in the document's own folder, in the tests, or named from the root."""
+    text = document.read_text()
+    home = document.parent.relative_to(ROOT).as_posix()
+    places = ("",) if home in (".", "docs") else (f"{home}/", "tests/")
+    near = [f"/{file}" for file in FILES if file.startswith(places)]
+    gone = [
+        name
+        for name in sorted(set(FILE.findall(text)))
+        if not (ROOT / name).exists()
+        and not (document.parent / name).exists()
+        and not any(file.endswith(f"/{name}") for file in near)
+        and not re.search(SHOWN.format(re.escape(name)), text)
+    ]
+
+    assert gone == []
+
+
+def test_saved_queries_are_more_than_forty() -> None:
+    """The changelog says so."""
+    assert "answers more than forty questions" in (ROOT / "CHANGELOG.md").read_text()
+    assert len(list(ROOT.glob("*/tracegrade_*/saved/*.sql"))) > 40
+
+
+def test_extra_all_brings_what_the_notebook_imports() -> None:
+    """What the README's notebook imports is the project's own, or a requirement of its extras."""
+    notebook = next(
+        block
+        for block in re.findall(
+            r"```python\n(.*?)```", (ROOT / "queries" / "README.md").read_text(), re.DOTALL
+        )
+        if "tg.connect(" in block
+    )
+    tree = ast.parse(notebook)
+    imported = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    (everything,) = extras["all"]
+    chosen = re.findall(r"\w+", everything.partition("[")[2])
+    required = {re.split(r"[^\w-]", each)[0] for name in chosen for each in extras[name]}
+
+    assert imported - set(PACKAGES) <= required
+
+
 def test_wheel_brings_the_documents() -> None:
     """What messages and docstrings refer to is there for who has installed the package."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())

@@ -1,7 +1,8 @@
 """Relations are read where they may be, and made before they are read."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -183,3 +184,32 @@ def _not_made(
 
 def _is_sql(relation: Relation) -> bool:
     return relation.path.suffix == ".sql"
+
+
+def test_picture_of_the_readme_is_true() -> None:
+    """Each relation that an arrow leads to is made from those it comes from, straight or not."""
+    readme = (ROOT / "queries" / "README.md").read_text("utf-8")
+    picture = readme.split("## How one span becomes a step")[1].split("```")[1]
+    reads: dict[str, set[str]] = {}
+    for relation in PACKAGES["queries"].relations:
+        reads.setdefault(relation.name, set()).update(relation.reads)
+    lines = [re.split(r" {2,}", line)[0].split(" ─▶ ") for line in picture.splitlines() if line]
+    arrows = [
+        (source, made)
+        for names in lines
+        for sources, targets in pairwise(names)
+        for source in sources.split(", ")
+        for made in targets.split(", ")
+    ]
+
+    assert len(arrows) > 30
+    assert [arrow for arrow in arrows if arrow[0] not in _sources(arrow[1], reads)] == []
+
+
+def _sources(name: str, reads: Mapping[str, set[str]]) -> set[str]:
+    """Return all that a relation is made from, to the first."""
+    found: set[str] = set()
+    new = {name}
+    while new := set().union(*(reads.get(each, set()) for each in new)) - found:
+        found |= new
+    return found
