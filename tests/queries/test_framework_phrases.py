@@ -118,3 +118,23 @@ def test_answer_to_a_user_who_names_the_end_of_plans_is_no_plan(lake: Lake) -> N
     build(lake)
 
     assert story(lake) == [f"answer {ANSWER}"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "asked"),
+    [
+        (
+            ["For context:", "The shop is shut.", "When does it open?"],
+            "For context:\nThe shop is shut.\nWhen does it open?",
+        ),
+        (["For context:", "[guide] said: The shop is shut."], "Where to?"),
+        (["For context: below is a transcript of what another agent did."], "Where to?"),
+        (["Transferred to guide, adopting the role of guide immediately."], "Where to?"),
+    ],
+)
+def test_what_other_agents_did_is_no_question(lake: Lake, parts: list[str], asked: str) -> None:
+    """A user who gives a context asks with it; what a framework tells of agents does not."""
+    heard = [message("user", "Where to?"), message("user", *parts)]
+    said = [message("assistant", ANSWER)]
+
+    assert told(lake, agent(1), model(2, 1, at=1, heard=heard, said=said)) == [asked]

@@ -61,6 +61,7 @@ _MACROS: Final = (  # each may use those before it
     "python_text",
     "printed_inputs",
     "framework_phrases",
+    "unknown_tool_texts",
 )
 _CALLS: Final = (
     "requests",

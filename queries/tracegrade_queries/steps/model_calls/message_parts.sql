@@ -148,21 +148,24 @@ tasked AS (
   SEMI JOIN smolagents_runs USING (run)
 ),
 
--- Google ADK tells an agent in the user's name what other agents of the run said and did, AutoGen
--- that one handed over.
-quoted AS (
+-- Earlier versions of Google ADK: what other agents did stands in parts of its own.
+headed AS (
   SELECT DISTINCT
     key,
     message_position
   FROM chosen
+  WHERE direction = 'in' AND text = 'For context:'
+),
+
+quoted AS (
+  SELECT DISTINCT
+    chosen.key,
+    chosen.message_position
+  FROM chosen
+  LEFT JOIN headed USING (key, message_position)
   WHERE
-    direction = 'in'
-    AND (starts_with(text, 'For context:') OR starts_with(text, 'Transferred to '))
-    AND regexp_matches(
-      text,
-      '^For context:(\s*$| below is a transcript of what another agent did)'
-      '|^Transferred to .+, adopting the role of .+ immediately\.$'
-    )
+    chosen.direction = 'in'
+    AND (quotes_agent(chosen.text) OR (headed.key IS NOT NULL AND tells_of_agent(chosen.text)))
 ),
 
 forms AS (
@@ -204,14 +207,7 @@ forms AS (
         AND chosen.role = 'user'
         AND chosen.part_type = 'text'
         THEN 'prompt'
-      -- CrewAI, in the user's name.
-      WHEN
-        chosen.direction = 'in'
-        AND chosen.role = 'user'
-        AND (
-          starts_with(chosen.text, 'Now it''s time you MUST give your absolute best final answer.')
-          OR starts_with(chosen.text, 'Analyze the tool result. If requirements are met, ')
-        )
+      WHEN chosen.direction = 'in' AND chosen.role = 'user' AND is_crew_prompt(chosen.text)
         THEN 'prompt'
       WHEN NOT chosen.is_output_text OR requesting.key IS NOT NULL THEN 'plain'
       WHEN code_texts.text IS NOT NULL THEN 'code'

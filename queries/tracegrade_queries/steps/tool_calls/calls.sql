@@ -136,10 +136,7 @@ refusals AS (
   WHERE
     operations.failed
     AND operations.operation IN ('agent', 'other')
-    AND regexp_matches(
-      operations.error_message,
-      '(?i)tool.* not found|unknown tool|no such tool|not among the explicitly allowed tools'
-    )
+    AND refuses_tool(operations.error_message)
   GROUP BY runs.run
 ),
 
@@ -147,11 +144,7 @@ known AS (
   SELECT
     requested.*,
     contains(coalesce(requested.observed, requested.result), requested.tool_name)
-    AND regexp_matches(
-      coalesce(requested.observed, requested.result),
-      '(?i)^\W*([\w.]*error\W+)?((tool|function)\b.{0,100} (not found|does not exist)\b'
-      '|(there is )?no (such )?(tool|function)\b|unknown (tool|function)\b)'
-    ) AS says_unknown,
+    AND says_tool_unknown(coalesce(requested.observed, requested.result)) AS says_unknown,
     regexp_matches(refusals.refusal, '\b' || regexp_escape(requested.tool_name) || '\b')
       AS refused,
     executed_tools.run IS NOT NULL
@@ -182,15 +175,12 @@ judged AS (
     *,
     CASE
       WHEN execution IS NOT NULL AND failed THEN { 'status': 'error', 'source': 'span' }
-      -- LangChain's answer in place of a tool; a chat log records it like any result.
-      WHEN contains(seen, tool_name || ' is not a valid tool, try one of [')
+      -- A chat log records it like any result.
+      WHEN contains(seen, langchain_refusal(tool_name))
         THEN { 'status': 'not_executed', 'source': 'text' }
       -- Some look for it as for any other, and say so.
       WHEN
-        (
-          NOT coalesce(offered, TRUE)
-          AND regexp_matches(seen, '(?i)^\W*(error\W+)?(tool|function)\b.{0,100} not found\b')
-        )
+        (NOT coalesce(offered, TRUE) AND says_tool_not_found(seen))
         OR (execution IS NOT NULL AND says_unknown AND NOT coalesce(offered, FALSE))
         THEN { 'status': 'not_executed', 'source': 'text' }
       WHEN execution IS NOT NULL AND (result_is_error(result) OR result_is_error(observed))
@@ -202,8 +192,7 @@ judged AS (
       WHEN executions_recorded OR NOT coalesce(offered, TRUE)
         THEN { 'status': 'not_executed', 'source': 'request' }
       WHEN answered AND says_unknown THEN { 'status': 'not_executed', 'source': 'text' }
-      -- Haystack's, in place of a result.
-      WHEN answered AND starts_with(observed, 'Failed to invoke Tool `' || tool_name || '`')
+      WHEN answered AND starts_with(observed, haystack_failure(tool_name))
         THEN { 'status': 'error', 'source': 'text' }
       WHEN answered AND result_is_error(observed) THEN { 'status': 'error', 'source': 'text' }
       WHEN answered THEN { 'status': 'ok', 'source': 'response' }
