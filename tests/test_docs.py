@@ -16,6 +16,8 @@ from tracegrade_scoring.rendering.reasons import REASONS
 from tracegrade_scoring.schema import SCORER_VERSION
 
 from .citations import BIBLIOGRAPHY, COMMENT_MARKS, ROOT, faults, keys_cited, sources
+from .frameworks.fake_model import SCENARIOS
+from .frameworks.ways import WAYS
 
 PACKAGES = {
     "tracegrade": "instrumentation",
@@ -107,10 +109,15 @@ def test_files_that_documents_name_exist(document: Path) -> None:
     assert gone == []
 
 
-def test_saved_queries_are_more_than_forty() -> None:
-    """The changelog says so."""
-    assert "answers more than forty questions" in (ROOT / "CHANGELOG.md").read_text()
+def test_changelog_counts_right() -> None:
+    """It says how many saved queries there are, and in how many ways frameworks were run."""
+    changelog = (ROOT / "CHANGELOG.md").read_text()
+
+    assert "answers more than forty questions" in changelog
     assert len(list(ROOT.glob("*/tracegrade_*/saved/*.sql"))) > 40
+    assert "The same seventeen scenarios were run" in changelog
+    assert len(SCENARIOS) == 17
+    assert f"{len(WAYS)} ways in all" in changelog
 
 
 def test_extra_all_brings_what_the_notebook_imports() -> None:
