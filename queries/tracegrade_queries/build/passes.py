@@ -158,7 +158,7 @@ def _group_model_spans(con: duckdb.DuckDBPyConnection) -> None:
     follow(con, "model_edges", "model_ends")
     _make(con, "model_groups", "model_twin_candidates", "model_twin_edges")
     follow(con, "model_twin_edges", "model_twin_ends")
-    _make(con, "model_members", "model_calls", "message_sources")
+    _make(con, "model_members", "model_calls", "next_calls", "message_sources")
     _show(con, "recorded_parts")
     _make(con, "recovered_parts")
     _show(con, "model_parts")

@@ -7,8 +7,8 @@
 --
 -- Reads:
 --   requests
---   model_calls
 --   model_parts
+--   next_calls
 --   shared_responses
 -- Columns:
 --   request   BIGINT   One row each.
@@ -49,14 +49,6 @@ by_id AS (
       AND requests.call_id = responses_seen.call_id
       AND requests.start_ns < responses_seen.start_ns
   GROUP BY requests.request
-),
-
-next_calls AS (
-  SELECT
-    model_call,
-    lead(model_call) OVER (PARTITION BY run ORDER BY start_ns, model_call) AS next_call
-  FROM model_calls
-  WHERE NOT below_plan
 ),
 
 unnamed_requests AS (

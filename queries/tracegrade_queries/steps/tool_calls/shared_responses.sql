@@ -2,8 +2,8 @@
 -- several, and of several requests that one response without a call id answers.
 --
 -- Reads:
---   model_calls
 --   model_parts
+--   next_calls
 --   requests
 -- Columns:
 --   model_call  BIGINT   One row each.
@@ -41,23 +41,9 @@ candidates AS (
 ),
 
 candidate_runs AS (
-  SELECT DISTINCT model_calls.run
-  FROM model_calls
+  SELECT DISTINCT next_calls.run
+  FROM next_calls
   SEMI JOIN candidates USING (model_call)
-),
-
-followed AS (
-  SELECT
-    model_calls.model_call,
-    model_calls.run,
-    lead(model_calls.model_call) OVER in_order AS next_call,
-    lead(model_calls.start_ns) OVER in_order AS next_ns
-  FROM model_calls
-  SEMI JOIN candidate_runs USING (run)
-  WHERE NOT model_calls.below_plan
-  WINDOW in_order AS (
-    PARTITION BY model_calls.run ORDER BY model_calls.start_ns, model_calls.model_call
-  )
 ),
 
 unnamed AS (
@@ -77,14 +63,14 @@ unnamed AS (
 
 SELECT
   candidates.model_call,
-  followed.run,
+  next_calls.run,
   candidates.is_code,
   candidates.requests,
-  followed.next_ns,
+  next_calls.next_ns,
   later.last_response AS observed
 FROM candidates
-INNER JOIN followed USING (model_call)
-INNER JOIN unnamed AS later ON followed.next_call = later.model_call
+INNER JOIN next_calls USING (model_call)
+INNER JOIN unnamed AS later ON next_calls.next_call = later.model_call
 LEFT JOIN unnamed AS earlier ON candidates.model_call = earlier.model_call
 -- Of several requests each may have a response of its own; an input repeats all before it.
 WHERE
