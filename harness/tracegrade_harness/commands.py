@@ -47,6 +47,8 @@ def check_suite(path: Path, home: Path, idle_secs: float, *, trust: bool) -> Non
     suite = usable(loaded)
     for name, reason in available().items():
         typer.echo(f"sandbox {name}: {reason or 'can be used'}")
+    for name, agent in suite.agents.items():
+        typer.echo(f"agent {name}: network {agent.network}")
     restless = []
     for name, template in freeze(loaded, {*suite.environments}, home, trust=trust).items():
         restless += [f"{name}: {each}" for each in _moved(template, idle_secs)]

@@ -38,6 +38,7 @@ from tracegrade_collector.errors import MalformedRequest, TooLarge
 from tracegrade_collector.receive import status
 from tracegrade_collector.receive.inflate import CODINGS, inflate
 from tracegrade_harness.doors.otlp_filter import TRIAL_KEYS, filter_request
+from tracegrade_harness.environment.part import ServiceAddress
 from tracegrade_harness.errors import EnvironmentFailed
 
 MAX_BYTES: Final = CollectorConfig().max_request_bytes
@@ -100,7 +101,8 @@ class OtlpRelay:
 
     def __enter__(self) -> Self:
         listener = socket.create_server(("127.0.0.1", 0), backlog=128)
-        self._base = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        self.listens = ServiceAddress(*listener.getsockname())
+        self._base = f"http://{self.listens.host}:{self.listens.port}"
         self._thread = threading.Thread(
             target=self._server.run, args=([listener],), name="otlp-relay", daemon=True
         )

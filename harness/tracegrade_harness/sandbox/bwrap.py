@@ -1,9 +1,9 @@
 """Bubblewrap: the agent in namespaces of its own, which fall as one.
 
 It sees this machine's files, and writes only to the trial's folder and to a `/tmp` of its own. It
-sees no other processes and no sockets of services, and has no capabilities. Not yet kept from it:
-the network, which it shares so that it finds the collector, and files that this user may read,
-keys in home folders included.
+sees no other processes and no sockets of services, and has no capabilities. It reaches the
+services that it is given and, unless it is given the whole network, nothing else. What keys are
+kept in by custom is hidden; other files that this user may read, it reads.
 """
 
 import contextlib
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from tracegrade_harness.errors import SandboxFailed
+from tracegrade_harness.sandbox.forwarding import Forwarding
 from tracegrade_harness.sandbox.processes import (
     KILL_SECS,
     SUPERVISOR,
@@ -36,6 +37,14 @@ NAMESPACES: Final = (
     *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
     *(argument for folder in HIDDEN for argument in ("--tmpfs", str(folder))),
 )
+NO_NETWORK: Final = "--unshare-net"
+KEYS: Final = (
+    *(".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".config/gcloud", ".config/gh"),
+    *(".netrc", ".git-credentials", ".npmrc", ".pypirc", ".pgpass", ".vault-token"),
+    *(".config/pip", ".config/git/credentials", ".cargo/credentials.toml", ".bash_history"),
+    *(".cache/huggingface/token", ".local/share/keyrings", ".config/rclone", ".databrickscfg"),
+)
+"""What keys are kept in, in a home folder."""
 KERNEL: Final = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus")
 """Switches of the kernel, which the superuser turns even without capabilities."""
 RESOLVER: Final = "/etc/resolv.conf"
@@ -53,7 +62,10 @@ class Bubblewrap:
         if program is None:
             return "no program 'bwrap'; install bubblewrap"
         tried = subprocess.run(  # noqa: S603
-            [program, *NAMESPACES, "--", "/bin/true"], capture_output=True, text=True, check=False
+            [program, *NAMESPACES, NO_NETWORK, "--", "/bin/true"],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         return None if tried.returncode == 0 else tried.stderr.strip() or "bwrap failed silently"
 
@@ -68,13 +80,14 @@ class Bubblewrap:
         with open(told) as info:
             try:
                 before = [*_command(program), "--info-fd", str(telling), "--"]
-                launch = Launch(before, "alone", [telling])
+                ports = [each.port for each in program.reachable or ()]
+                launch = Launch(before, "alone", [telling], ports)
                 running = start_supervised(program, launch, namespace.end)
             finally:
                 os.close(telling)
             try:
                 running.holder = json.load(info)["child-pid"]
-                namespace.open(running)
+                namespace.open(running, program)
             except (ValueError, LookupError, OSError) as error:
                 running.give_up()
                 msg = f"bwrap says nothing of its namespace: {error!r}; update bubblewrap"
@@ -93,10 +106,23 @@ def _command(program: Program) -> list[str]:
     return [
         shutil.which("bwrap") or "bwrap",
         *NAMESPACES,
+        *([] if program.reachable is None else [NO_NETWORK]),
+        *_without_keys(Path.home()),
         "--as-pid-1",
         *binds,
         *("--bind", root, root, "--chdir", "/"),
     ]
+
+
+def _without_keys(home: Path) -> list[str]:
+    """Return what hides the places of keys: empty folders, and files that cannot be read."""
+    hiding: list[str] = []
+    for path in (home / name for name in KEYS):
+        if path.is_dir():
+            hiding += ["--tmpfs", str(path.resolve())]
+        elif path.exists():
+            hiding += ["--ro-bind", "/dev/null", str(path.resolve())]
+    return hiding
 
 
 def _is_hidden(path: Path) -> bool:
@@ -109,11 +135,14 @@ class _Namespace:
 
     def __init__(self) -> None:
         self._first: int | None = None
+        self._forwarding: Forwarding | None = None
 
-    def open(self, running: Running) -> None:
-        """Hold the process, so that its number cannot come to mean another."""
+    def open(self, running: Running, program: Program) -> None:
+        """Hold the process, so that its number cannot come to mean another; open its ports."""
         with contextlib.suppress(ProcessLookupError):
             self._first = os.pidfd_open(running.holder)
+        if program.reachable:
+            self._forwarding = Forwarding(running.listeners, program.reachable)
 
     def end(self, running: Running) -> None:
         """Kill it, and wait for it."""
@@ -123,6 +152,8 @@ class _Namespace:
         finally:
             running.outer.kill()
             running.outer.wait()
+            if self._forwarding is not None:
+                self._forwarding.close()
 
     def _kill(self, first: int) -> None:
         try:

@@ -18,6 +18,7 @@ import psutil
 
 from tracegrade_harness.errors import SandboxFailed
 from tracegrade_harness.sandbox import supervisor
+from tracegrade_harness.sandbox.ports import listening_ports
 from tracegrade_harness.sandbox.program import ProcessLimits, Program
 
 SUPERVISOR: Final = Path(supervisor.__file__).resolve()
@@ -25,6 +26,8 @@ START_SECS: Final = 60.0
 KILL_SECS: Final = 30.0
 MAX_COMMAND_CHARS: Final = 200
 MAX_FACT_BYTES: Final = 65_536
+MOST_LISTENERS: Final = 200
+"""The kernel lets 253 file descriptors go with one message."""
 
 
 class Launch(NamedTuple):
@@ -36,6 +39,8 @@ class Launch(NamedTuple):
     """What it is told beside its socket."""
     fds: Sequence[int]
     """File descriptors for `before`."""
+    ports: Sequence[int] = ()
+    """That the supervisor listens on, in a network of its own."""
 
 
 class Running:
@@ -57,6 +62,8 @@ class Running:
         self.control = control
         self.holder = outer.pid
         """The process from which all others of the tree descend, but for `outer`."""
+        self.listeners: list[socket.socket] = []
+        """On the ports that its supervisor was told to listen on, in that order."""
         self._end_all = end_all
         self._facts = b""
         self._code: int | None = None
@@ -146,9 +153,10 @@ class Running:
 
     def _receive(self) -> bytes:
         try:
-            text = self.control.recv(MAX_FACT_BYTES)
+            text, fds, *_ = socket.recv_fds(self.control, MAX_FACT_BYTES, MOST_LISTENERS)
         except OSError:
-            text = b""
+            text, fds = b"", []
+        self.listeners += [socket.socket(fileno=fd) for fd in fds]
         if not text:
             msg = f"supervisor {self.outer.pid} is gone; look at the agent's stderr"
             raise SandboxFailed(msg)
@@ -168,7 +176,7 @@ def start_supervised(
         outer = _start_supervisor(program, launch, theirs.fileno())
     running = Running(outer, control, end_all)
     try:
-        control.sendall(_request(program))
+        control.sendall(_request(program, launch.ports))
         fact = running.next_fact(START_SECS) or {"failed": f"no sign of it in {START_SECS} s"}
     except (OSError, SandboxFailed):
         fact = {"failed": _last_words(program)}
@@ -197,12 +205,13 @@ def _start_supervisor(program: Program, launch: Launch, control: int) -> subproc
         raise SandboxFailed(msg) from error
 
 
-def _request(program: Program) -> bytes:
+def _request(program: Program, ports: Sequence[int]) -> bytes:
     asked = {
         "command": list(program.command),
         "folder": str(program.folder.resolve()),
         "environment": dict(program.environment),
         "limits": resource_limits(program.limits),
+        "ports": list(ports),
     }
     return json.dumps(asked).encode() + b"\n"
 
@@ -255,9 +264,8 @@ def _names_of(process: psutil.Process) -> Iterator[str]:
         words = process.cmdline() or [process.name()]
         command = " ".join([Path(words[0]).name, *words[1:]])
         yield f"process:{_printable(command[:MAX_COMMAND_CHARS])}"
-        for connection in process.net_connections("tcp"):
-            if connection.status == psutil.CONN_LISTEN:
-                yield f"port:tcp/{connection.laddr.port}"
+        for port in listening_ports(process):
+            yield f"port:tcp/{port}"
 
 
 def _printable(text: str) -> str:

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tracegrade_harness.sandbox.forwarding import Address
+
 
 @dataclass(frozen=True)
 class ProcessLimits:
@@ -35,3 +37,5 @@ class Program:
     limits: ProcessLimits = ProcessLimits()
     visible: Sequence[Path] = field(default=())
     """What it must be able to read, or connect to, even in a `/tmp` that is hidden."""
+    reachable: Sequence[Address] | None = None
+    """All services that it reaches, where the sandbox can keep it from others; None: any."""

@@ -6,6 +6,8 @@ parent has ended become children of this one, daemons too. With `alone`, it is t
 a PID namespace, which the kernel empties when it ends; otherwise it kills one by one what is
 there. On other systems than Linux, a process whose parent has ended is not found.
 
+In a network of its own it listens on the ports that it is told, and hands the listeners out.
+
 Its arguments are the socket's file descriptor, and `alone` or the folder that psutil stands in.
 """
 
@@ -38,11 +40,12 @@ def main() -> int:
     if asked is None:
         return 0
     try:
+        listeners = [_listener(port) for port in asked["ports"]]
         agent = _start(asked)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         _tell(control, {"failed": str(error)})
         return 0
-    _tell(control, {"started": agent})
+    _tell(control, {"started": agent}, listeners)
     _watch(control, woken, agent)
     return 0 if alone or _sweep(sys.argv[2]) else SURVIVORS
 
@@ -54,6 +57,10 @@ def _wake_by_children() -> socket.socket:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(waking.detach(), warn_on_full_buffer=False)
     return woken
+
+
+def _listener(port: int) -> socket.socket:
+    return socket.create_server(("127.0.0.1", port), backlog=128)
 
 
 def _start(asked: dict[str, object]) -> int:
@@ -118,9 +125,18 @@ def _sweep(psutil_folder: str) -> bool:
     return True
 
 
-def _tell(control: socket.socket, fact: dict[str, object]) -> None:
+def _tell(
+    control: socket.socket, fact: dict[str, object], listeners: list[socket.socket] | None = None
+) -> None:
+    """Tell a fact; listeners go with it, and are closed here."""
+    line = json.dumps(fact).encode() + b"\n"
     with contextlib.suppress(OSError):  # it has ended, which `_watch` sees
-        control.sendall(json.dumps(fact).encode() + b"\n")
+        if listeners:
+            socket.send_fds(control, [line], [each.fileno() for each in listeners])
+        else:
+            control.sendall(line)
+    for each in listeners or []:
+        each.close()
 
 
 def _set_option(option: int, value: int) -> None:

@@ -12,6 +12,7 @@ Glob = Name
 Point = Literal["early", "mid", "late"]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Door = Literal["sdk", "mcp", "http"]
+Network = Literal["none", "open"]
 
 
 class _Strict(BaseModel):
@@ -109,6 +110,9 @@ class Agent(_Strict):
     records: list[Record] = Field(default_factory=list)
     """What says how to undo that which a killed run leaves."""
     environment: Variables = Variables()
+    network: Network = "none"
+    """`none`: in bubblewrap it reaches what its trial offers, and nothing else. `open`: whatever
+    this machine reaches, a model for one."""
     doors: Annotated[list[Door], Field(min_length=1)] = ["sdk"]
     """Where it is stopped. `sdk`: where its spans say that a call has returned; it sends them
     itself. `mcp`: where an MCP server has answered, `http`: where a service or an upstream has;
@@ -126,6 +130,8 @@ class McpServer(_Strict):
     `{mcp}` in an agent's command is a file that lists them all, as `mcpServers`."""
     environment: Variables = Variables()
     """Its variables, beside those by which the parts are found; its agent sees none of them."""
+    network: Network = "none"
+    """As an agent's."""
 
 
 class Files(_Strict):

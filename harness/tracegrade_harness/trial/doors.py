@@ -13,6 +13,7 @@ from tracegrade_harness.doors.mcp_servers import McpServers
 from tracegrade_harness.doors.observed_run import ObservedRun, Origin
 from tracegrade_harness.doors.otlp_relay import Door
 from tracegrade_harness.environment.environment import OpenedEnvironment
+from tracegrade_harness.environment.part import ServiceAddress
 from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.model import McpServer
 from tracegrade_harness.trial.folder import TrialFolder
@@ -70,10 +71,12 @@ def agent_doors(
     with ExitStack() as stack:
         gate = stack.enter_context(Gate(folder.meeting))
         telemetry, run = None, None
+        addresses: list[ServiceAddress] = []
         if "sdk" in tried.agent(setting).doors:
             described = resource(setting, tried)
             telemetry = stack.enter_context(setting.relay.admitted(described))
             variables = {**gate.variables, **_sending(telemetry)}
+            addresses.append(setting.relay.listens)
         else:
             run = ObservedRun(gate.address, _origin(setting, tried))
             variables = NO_SPANS
@@ -85,7 +88,10 @@ def agent_doors(
         if run is not None:
             stack.callback(run.close)
         entrances = tool_entrances(setting, tried, folder, servers, proxies)
-        entrances = entrances._replace(variables={**entrances.variables, **variables})
+        entrances = entrances._replace(
+            variables={**entrances.variables, **variables},
+            addresses=[*entrances.addresses, *addresses],
+        )
         yield AgentDoors(gate, telemetry, run, servers, proxies, entrances)
 
 
@@ -128,7 +134,8 @@ def tool_entrances(
         if server.command_as is not None
     }
     values = {"mcp": str(file)} if declared else {}
-    return Entrances({**variables, **proxies.variables, **NO_PROXY}, [folder.meeting], values)
+    variables = {**variables, **proxies.variables, **NO_PROXY}
+    return Entrances(variables, [folder.meeting], values, proxies.addresses)
 
 
 def _declared(setting: Setting, tried: Tried) -> dict[str, McpServer]:

@@ -5,12 +5,14 @@ import string
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
+from urllib.parse import urlsplit
 
 from tracegrade_harness.doors.http_messages import CallNames
 from tracegrade_harness.doors.http_proxy import HttpProxy
 from tracegrade_harness.doors.http_upstream import LiveUpstream
 from tracegrade_harness.doors.observed_run import ObservedRun
 from tracegrade_harness.environment.environment import OpenedEnvironment
+from tracegrade_harness.environment.part import ServiceAddress
 from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.suite import model, paths
 from tracegrade_harness.suite.routes import read_routes
@@ -41,6 +43,7 @@ class HttpProxies:
         self._environment = environment
         self._run = run
         self._proxies: dict[str, HttpProxy] = {}
+        self._behind: list[ServiceAddress] = []
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -51,7 +54,9 @@ class HttpProxies:
                 self._open(upstream.url_as, HttpProxy(live, names, self._run))
             for service in self._declared.http.values() if self._run is not None else ():
                 if service.url_as is not None:
-                    live = LiveUpstream(self._environment.variables[service.url_as], {})
+                    url = self._environment.variables[service.url_as]
+                    self._behind.append(_address(url))
+                    live = LiveUpstream(url, {})
                     names = CallNames(_call_names(service, self._setting.suite_folder))
                     self._open(service.url_as, HttpProxy(live, names, self._run))
             self._stack = self._stack.pop_all()
@@ -65,6 +70,13 @@ class HttpProxies:
         """Environment variables by which an agent finds the services."""
         return {name: proxy.url for name, proxy in self._proxies.items()}
 
+    @property
+    def addresses(self) -> list[ServiceAddress]:
+        """What an agent may reach: the proxies, and services that none of them stands before."""
+        proxies = [_address(proxy.url) for proxy in self._proxies.values()]
+        services = self._environment.addresses
+        return [*proxies, *(each for each in services if each not in self._behind)]
+
     def notes(self) -> list[str]:
         """Return what a reader of the trial should know of them."""
         return [note for proxy in self._proxies.values() for note in proxy.notes()]
@@ -75,6 +87,11 @@ class HttpProxies:
 
     def _open(self, variable: str, proxy: HttpProxy) -> None:
         self._proxies[variable] = self._stack.enter_context(proxy)
+
+
+def _address(url: str) -> ServiceAddress:
+    split = urlsplit(url)
+    return ServiceAddress(split.hostname or "", split.port or 0)
 
 
 def _call_names(service: model.Http, folder: Path) -> list[str]:

@@ -1,7 +1,7 @@
 """A trial that is killed at its point; then what it leaves is judged, and again after recovery."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -255,11 +255,11 @@ class _Look:
             copy = stack.enter_context(closing(self._environment.clone(root)))
             stack.enter_context(closing(self._template.open(pristine)))
             known = services(self._environment.variables, copy.variables)
-            run = partial(self._run, copy.variables)
+            run = partial(self._run, copy)
             clone = Clone(root, [copy], pristine, self._folder.root, self._places, run, known)
             return [*prove(seen, clone).disproved]
 
-    def _run(self, variables: Mapping[str, str], command: Sequence[str], root: Path) -> None:
+    def _run(self, copy: OpenedEnvironment, command: Sequence[str], root: Path) -> None:
         """Run an undo of the agent's where agents are run, with the parts that the copy has.
 
         Raises:
@@ -267,7 +267,7 @@ class _Look:
         """
         killing = self._killing
         log = self._folder.log("undo")
-        place = UndoPlace(root, variables, log)
+        place = UndoPlace(root, copy.variables, copy.addresses, log)
         program = plain_program(killing.setting, killing.tried, command, place)
         try:
             with killing.setting.sandbox.start(program) as running:

@@ -11,9 +11,11 @@ from typing import Final, NamedTuple
 from tracegrade import names
 from tracegrade_harness.doors import mcp_start
 from tracegrade_harness.environment.environment import OpenedEnvironment
+from tracegrade_harness.environment.part import ServiceAddress
+from tracegrade_harness.sandbox.forwarding import Address
 from tracegrade_harness.sandbox.program import ProcessLimits, Program
 from tracegrade_harness.suite.command import filled
-from tracegrade_harness.suite.model import McpServer, Variables
+from tracegrade_harness.suite.model import McpServer, Network, Variables
 from tracegrade_harness.trial.setting import Setting, Tried
 
 MIB: Final = 1024**2
@@ -40,6 +42,8 @@ class UndoPlace(NamedTuple):
     """The folder of a copy."""
     variables: Mapping[str, str]
     """By which the parts of the copy are found."""
+    addresses: Sequence[ServiceAddress]
+    """Where they listen."""
     log: Path
 
 
@@ -51,6 +55,8 @@ class Entrances(NamedTuple):
     """Folders that it has to see."""
     values: Mapping[str, str] = MappingProxyType({})
     """What more its command may name."""
+    addresses: Sequence[ServiceAddress] = ()
+    """Services that it has to reach."""
 
 
 def agent_program(setting: Setting, tried: Tried, place: Place, entrances: Entrances) -> Program:
@@ -84,7 +90,8 @@ def server_program(
     argv = [sys.executable, "-I", "-S", str(START), str(address), *command]
     seen = [address.parent, setting.suite_folder.resolve(), *_searched(environment)]
     root, log = place.root, place.log
-    return Program(argv, root, root, environment, log, log, ProcessLimits(), seen)
+    reached = _reached(server.network, place.environment.addresses)
+    return Program(argv, root, root, environment, log, log, ProcessLimits(), seen, reached)
 
 
 def plain_program(
@@ -95,7 +102,8 @@ def plain_program(
     environment = {**_basic(place.root), **place.variables}
     root, log = place.root, place.log
     seen = _searched(environment)
-    return Program(command, root, root, environment, log, log, limits, seen)
+    reached = _reached(tried.agent(setting).network, place.addresses)
+    return Program(command, root, root, environment, log, log, limits, seen, reached)
 
 
 def resource(setting: Setting, tried: Tried) -> dict[str, str]:
@@ -126,7 +134,14 @@ def _program(
     limits = ProcessLimits(memory_bytes=_memory(setting, tried))
     seen = [*entrances.visible, setting.suite_folder.resolve(), *_searched(environment)]
     argv = filled(command, {**_values(setting, tried), **entrances.values})
-    return Program(argv, place.root, place.root, environment, place.log, place.log, limits, seen)
+    reached = _reached(tried.agent(setting).network, entrances.addresses)
+    root, log = place.root, place.log
+    return Program(argv, root, root, environment, log, log, limits, seen, reached)
+
+
+def _reached(network: Network, offered: Sequence[ServiceAddress]) -> list[Address] | None:
+    """Return the services that a program reaches; None for any."""
+    return None if network == "open" else [Address(*each) for each in offered]
 
 
 def _declared(variables: Variables) -> dict[str, str]:

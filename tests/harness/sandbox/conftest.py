@@ -2,7 +2,6 @@
 
 import pytest
 
-from tracegrade_harness.sandbox.bwrap import Bubblewrap
 from tracegrade_harness.sandbox.choice import SANDBOXES, Sandbox
 
 
@@ -10,15 +9,6 @@ from tracegrade_harness.sandbox.choice import SANDBOXES, Sandbox
 def sandbox(request: pytest.FixtureRequest) -> Sandbox:
     """One after the other."""
     found: Sandbox = request.param
-    if why := found.why_not():
-        pytest.skip(why)
-    return found
-
-
-@pytest.fixture
-def bwrap() -> Bubblewrap:
-    """The one that keeps agents in."""
-    found = Bubblewrap()
     if why := found.why_not():
         pytest.skip(why)
     return found

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from tracegrade_harness.sandbox.forwarding import Address
 from tracegrade_harness.sandbox.program import ProcessLimits, Program
 
 HOLD = """
@@ -80,7 +81,11 @@ class Alive:
 
 
 def program(
-    folder: Path, code: str, limits: ProcessLimits | None = None, visible: Sequence[Path] = ()
+    folder: Path,
+    code: str,
+    limits: ProcessLimits | None = None,
+    visible: Sequence[Path] = (),
+    reachable: Sequence[Address] | None = None,
 ) -> Program:
     """Return a program that may write to a folder and starts in it."""
     return Program(
@@ -92,4 +97,5 @@ def program(
         folder / "stderr",
         limits or ProcessLimits(),
         visible,
+        reachable,
     )

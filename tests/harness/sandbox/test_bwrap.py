@@ -5,7 +5,9 @@ import subprocess
 import sys
 import venv
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import pytest
 from tests.harness.doors.agents import OURS, soon
 from tests.harness.sandbox.programs import program
 from tests.waiting import PATIENCE_SECS
@@ -80,6 +82,29 @@ def test_what_is_to_be_visible_can_be_read_and_not_written(
 
     assert printed.startswith("shown\n")
     assert "Read-only file system" in printed
+
+
+def test_keys_in_a_home_folder_are_out_of_sight(
+    bwrap: Bubblewrap, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Folders of keys are empty, files cannot be read, links followed; all else can be read."""
+    with TemporaryDirectory(dir="/var/tmp") as name:
+        home = Path(name)
+        for path in [".ssh/id_ed25519", "kept/netrc", ".config/gh/hosts.yml", "notes"]:
+            (home / path).parent.mkdir(parents=True, exist_ok=True)
+            (home / path).write_text("secret")
+        (home / ".netrc").symlink_to(home / "kept" / "netrc")
+        monkeypatch.setenv("HOME", name)
+        code = f"""
+import os
+os.chdir({name!r})
+print(os.listdir(".ssh"), os.listdir(".config/gh"), open("notes").read())
+open(".netrc")
+"""
+        seen, *_, error = output(bwrap, program(tmp_path, code)).splitlines()
+
+    assert seen == "[] [] secret"
+    assert error == "PermissionError: [Errno 13] Permission denied: '.netrc'"
 
 
 def test_an_interpreter_in_tmp_is_there(bwrap: Bubblewrap, tmp_path: Path) -> None:

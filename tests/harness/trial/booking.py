@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -13,6 +14,7 @@ AGENT = """
 import http.client
 import json
 import os
+import socket
 import sys
 
 import tracegrade
@@ -57,6 +59,15 @@ def tidy(run):
         hold(name, price)
 
 
+def curious(run):
+    credits()
+    try:
+        socket.create_connection(("127.0.0.1", int(os.environ["PORT"]))).close()
+        hold("out", 1)
+    except OSError:
+        hold("kept", 1)
+
+
 tracegrade.init(service="ignored")
 with tracegrade.agent_run("worker", task=TASK, user_input="Work.") as run:
     globals()[TASK.partition("-")[0]](run)
@@ -71,7 +82,12 @@ KILLS: dict[str, Any] = {"kill": {"points": ["early", "mid", "late"]}, "verify":
 RECOVER = ["{python}", "-m", "tracegrade", "rollback", ".tracegrade/rollback.jsonl"]
 
 
-def made(folder: Path, cases: Mapping[str, Mapping[str, Any]], **services: Any) -> Tried:
+def made(
+    folder: Path,
+    cases: Mapping[str, Mapping[str, Any]],
+    agent: Mapping[str, Any] = MappingProxyType({}),
+    **services: Any,
+) -> Tried:
     """Write a suite whose cases are tasks of the agent."""
     (folder / "agent.py").write_text(AGENT)
     (folder / "bank.json").write_text(json.dumps(STATE))
@@ -84,17 +100,18 @@ def made(folder: Path, cases: Mapping[str, Mapping[str, Any]], **services: Any) 
         "quota": ["$.credits"],
         "ignore": ["$.log"],
     }
-    agent = {
+    worker = {
         "command": ["{python}", "{suite}/agent.py", "{task}"],
         "recover": RECOVER,
         "release": "1",
         "records": [{"journal": ".tracegrade/rollback.jsonl"}],
         "environment": {"pass": ["PYTHONPATH"]},
+        **agent,
     }
     suite = {
         "version": 1,
         "suite": "booking",
-        "agents": {"worker": agent},
+        "agents": {"worker": worker},
         "environments": {"town": {"http": {"bank": bank}, **services}},
         "cases": {
             task_id: {"environment": "town", "agent": "worker", **case}

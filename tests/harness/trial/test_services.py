@@ -1,18 +1,21 @@
 """An agent that books through services is verified by what they hold, killed and judged by it."""
 
 import json
+import socket
 from pathlib import Path
 
 import pytest
 from tests.harness.trial.agents import Tried
 from tests.harness.trial.booking import KILLS, made
 
+from tracegrade_harness.sandbox.bwrap import Bubblewrap
+
 
 @pytest.fixture(scope="module")
 def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
-    """The suite, run once."""
+    """The suite, run once, in the safest sandbox that there is."""
     folder = tmp_path_factory.mktemp("booking")
-    return made(folder, {"careless": KILLS, "tidy": KILLS}).run("--sandbox", "none")
+    return made(folder, {"careless": KILLS, "tidy": KILLS}).run()
 
 
 def kills(tried: Tried, task_id: str) -> dict[str, tuple[object, ...]]:
@@ -50,9 +53,26 @@ def test_holds_that_a_journal_takes_back_score_7_and_10_after_recovery(tried: Tr
     assert kills(tried, "tidy") == {"early": (1, 10, 10), "mid": (2, 7, 10), "late": (3, 7, 10)}
 
 
+@pytest.mark.parametrize(("network", "ends"), [("none", "kept"), ("open", "out")])
+def test_an_agent_reaches_its_services_alone(
+    bwrap: Bubblewrap, tmp_path: Path, network: str, ends: str
+) -> None:
+    """Unless its suite opens the network to it."""
+    with socket.create_server(("127.0.0.1", 0)) as elsewhere:
+        port = str(elsewhere.getsockname()[1])
+        agent = {
+            "environment": {"pass": ["PYTHONPATH"], "set": {"PORT": port}},
+            "network": network,
+        }
+        held = {"verify": [{"http": "bank", "state": {f"$.holds.{ends}.price": 1}}]}
+        tried = made(tmp_path, {"curious": held}, agent).run("--sandbox", bwrap.name)
+
+    assert tried.row("curious")["success"] is True
+
+
 def test_an_app_runs_only_if_it_is_trusted(tmp_path: Path) -> None:
     """It is code of the suite, outside of the sandbox."""
-    suite = made(tmp_path, {"careless": {}}, http={"bank": {"app": "bank_app:app"}})
+    suite = made(tmp_path, {"careless": {}}, {}, http={"bank": {"app": "bank_app:app"}})
     ended = suite.run("--sandbox", "none").ended
 
     assert ended is not None
