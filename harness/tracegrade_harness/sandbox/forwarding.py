@@ -9,7 +9,9 @@ import contextlib
 import socket
 import threading
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
+
+from tracegrade_harness.environment.part import ServiceAddress
 
 MOST_CONNECTIONS: Final = 256
 """At a time, of one sandbox; one more is refused, lest an agent use up what the harness has."""
@@ -21,17 +23,12 @@ Carry: TypeAlias = Callable[
 ]
 
 
-class Address(NamedTuple):
-    """Where a service listens on this machine."""
-
-    host: str
-    port: int
-
-
 class Forwarding:
     """Carries connections until it is closed."""
 
-    def __init__(self, listeners: Sequence[socket.socket], services: Sequence[Address]) -> None:
+    def __init__(
+        self, listeners: Sequence[socket.socket], services: Sequence[ServiceAddress]
+    ) -> None:
         """Accept from now on: of each listener for the service at the same place."""
         self._loop = asyncio.new_event_loop()
         self._carried: set[asyncio.Task[None]] = set()
@@ -50,7 +47,7 @@ class Forwarding:
         self._thread.join()
         self._loop.close()
 
-    async def _start(self, pairs: Sequence[tuple[socket.socket, Address]]) -> None:
+    async def _start(self, pairs: Sequence[tuple[socket.socket, ServiceAddress]]) -> None:
         self._servers = [
             await asyncio.start_server(self._carrying(service), sock=listener)
             for listener, service in pairs
@@ -63,7 +60,7 @@ class Forwarding:
             task.cancel()
         await asyncio.gather(*self._carried, return_exceptions=True)
 
-    def _carrying(self, service: Address) -> Carry:
+    def _carrying(self, service: ServiceAddress) -> Carry:
         async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             task = asyncio.current_task()
             if task is None or len(self._carried) >= MOST_CONNECTIONS:
@@ -79,7 +76,7 @@ class Forwarding:
 
 
 async def _carry(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, service: Address
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, service: ServiceAddress
 ) -> None:
     """Carry one connection to its service, both ways, until both have ended."""
     try:

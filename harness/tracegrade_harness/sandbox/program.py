@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tracegrade_harness.sandbox.forwarding import Address
+from tracegrade_harness.environment.part import ServiceAddress
 
 
 @dataclass(frozen=True)
@@ -37,5 +37,5 @@ class Program:
     limits: ProcessLimits = ProcessLimits()
     visible: Sequence[Path] = field(default=())
     """What it must be able to read, or connect to, even in a `/tmp` that is hidden."""
-    reachable: Sequence[Address] | None = None
+    reachable: Sequence[ServiceAddress] | None = None
     """All services that it reaches, where the sandbox can keep it from others; None: any."""

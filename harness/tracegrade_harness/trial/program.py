@@ -12,7 +12,6 @@ from tracegrade import names
 from tracegrade_harness.doors import mcp_start
 from tracegrade_harness.environment.environment import OpenedEnvironment
 from tracegrade_harness.environment.part import ServiceAddress
-from tracegrade_harness.sandbox.forwarding import Address
 from tracegrade_harness.sandbox.program import ProcessLimits, Program
 from tracegrade_harness.suite.command import filled
 from tracegrade_harness.suite.model import McpServer, Network, Variables
@@ -139,9 +138,11 @@ def _program(
     return Program(argv, root, root, environment, log, log, limits, seen, reached)
 
 
-def _reached(network: Network, offered: Sequence[ServiceAddress]) -> list[Address] | None:
+def _reached(
+    network: Network, offered: Sequence[ServiceAddress]
+) -> Sequence[ServiceAddress] | None:
     """Return the services that a program reaches; None for any."""
-    return None if network == "open" else [Address(*each) for each in offered]
+    return None if network == "open" else offered
 
 
 def _declared(variables: Variables) -> dict[str, str]:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tracegrade_harness.sandbox.forwarding import Address
+from tracegrade_harness.environment.part import ServiceAddress
 from tracegrade_harness.sandbox.program import ProcessLimits, Program
 
 HOLD = """
@@ -85,7 +85,7 @@ def program(
     code: str,
     limits: ProcessLimits | None = None,
     visible: Sequence[Path] = (),
-    reachable: Sequence[Address] | None = None,
+    reachable: Sequence[ServiceAddress] | None = None,
 ) -> Program:
     """Return a program that may write to a folder and starts in it."""
     return Program(

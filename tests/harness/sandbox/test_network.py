@@ -9,8 +9,9 @@ from pathlib import Path
 from tests.harness.sandbox.programs import DAEMON, HOLD, Alive, program
 from tests.waiting import PATIENCE_SECS, wait_until
 
+from tracegrade_harness.environment.part import ServiceAddress
 from tracegrade_harness.sandbox.bwrap import Bubblewrap
-from tracegrade_harness.sandbox.forwarding import MOST_CONNECTIONS, Address
+from tracegrade_harness.sandbox.forwarding import MOST_CONNECTIONS
 
 ASK = """
 import socket
@@ -27,7 +28,7 @@ def ask(host, port):
 
 
 @contextmanager
-def echo() -> Iterator[Address]:
+def echo() -> Iterator[ServiceAddress]:
     """Serve what returns all that it is sent, once it was sent."""
 
     def answer(asked: socket.socket) -> None:
@@ -47,12 +48,12 @@ def echo() -> Iterator[Address]:
 
     with socket.create_server(("127.0.0.1", 0), backlog=512) as server:
         threading.Thread(target=serve, daemon=True).start()
-        yield Address(*server.getsockname())
+        yield ServiceAddress(*server.getsockname())
         server.shutdown(socket.SHUT_RDWR)
 
 
 def printed(
-    bwrap: Bubblewrap, folder: Path, code: str, reachable: list[Address] | None
+    bwrap: Bubblewrap, folder: Path, code: str, reachable: list[ServiceAddress] | None
 ) -> list[str]:
     """Return the lines that a program prints in a folder of its own."""
     folder.mkdir()

@@ -11,11 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.commands import Ended, tracegrade
+from tests.queries.traces import agent, land, request_of, tool
 
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
-
-from .traces import agent, land, request_of, tool
 
 QUERY = "SELECT kind, tool_name, span_id FROM steps ORDER BY step_index"
 ROW = {"kind": "tool_call", "tool_name": "t", "span_id": "0000000000000002"}
