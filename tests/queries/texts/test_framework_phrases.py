@@ -3,11 +3,10 @@
 from typing import Any
 
 import pytest
+from tests.queries.traces import Row, agent, land, message, model, request_of, rows, span, story
 
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
-
-from .traces import Row, agent, land, message, model, request_of, rows, span, story
 
 ANSWER = "It is 22C."
 NOTICE = (
