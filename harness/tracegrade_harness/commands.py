@@ -12,14 +12,16 @@ from pathlib import Path
 
 import typer
 
+from tracegrade_harness.environment.declared import missing
 from tracegrade_harness.environment.environment import EnvironmentTemplate
-from tracegrade_harness.errors import HarnessFailed, NotPassed, SuiteUnusable
+from tracegrade_harness.environment.kept_server import remove_dead
+from tracegrade_harness.errors import EnvironmentFailed, HarnessFailed, NotPassed, SuiteUnusable
 from tracegrade_harness.junit import junit_xml
 from tracegrade_harness.lake import write
 from tracegrade_harness.review import MAX_LISTED, Review, store, wanting_review
 from tracegrade_harness.sandbox.choice import available
 from tracegrade_harness.suite.load import LoadedSuite, load
-from tracegrade_harness.suite.model import Point
+from tracegrade_harness.suite.model import Point, Suite
 from tracegrade_harness.trial.folder import remove
 from tracegrade_harness.trial.points import POINTS
 from tracegrade_harness.trial.result import TrialResult
@@ -27,7 +29,7 @@ from tracegrade_harness.trial.run import (
     FROZEN,
     RUNS,
     ChosenTrials,
-    freeze,
+    frozen,
     new_id,
     run_suite,
     usable,
@@ -49,10 +51,12 @@ def check_suite(path: Path, home: Path, idle_secs: float, *, trust: bool) -> Non
         typer.echo(f"sandbox {name}: {reason or 'can be used'}")
     for name, agent in suite.agents.items():
         typer.echo(f"agent {name}: network {agent.network}")
+    _refuse_missing(suite)
     restless = []
-    for name, template in freeze(loaded, {*suite.environments}, home, trust=trust).items():
-        restless += [f"{name}: {each}" for each in _moved(template, idle_secs)]
-        typer.echo(f"environment {name}: {len(template.before)} objects, restored")
+    with frozen(loaded, {*suite.environments}, home, trust=trust) as templates:
+        for name, template in templates.items():
+            restless += [f"{name}: {each}" for each in _moved(template, idle_secs)]
+            typer.echo(f"environment {name}: {len(template.before)} objects, restored")
     if restless:
         listed = ", ".join(restless[:10])
         msg = (
@@ -119,8 +123,10 @@ def open_shell(path: Path, task_id: str, *, trust: bool) -> None:
     name = suite.cases[task_id].environment
     home, root = (Path(tempfile.mkdtemp(prefix="tracegrade-")) for _ in range(2))
     try:
-        template = freeze(loaded, {name}, home, trust=trust)[name]
-        with closing(template.open(root)) as environment:
+        with (
+            frozen(loaded, {name}, home, trust=trust) as templates,
+            closing(templates[name].open(root)) as environment,
+        ):
             typer.echo(f"environment {name} is in {root}; leave the shell to remove it", err=True)
             shell = os.environ.get("SHELL", "/bin/sh")
             variables = {**os.environ, **environment.variables}
@@ -170,11 +176,30 @@ def clean_folder(home: Path) -> None:
         if folder.exists():
             remove(folder)
             removed += 1
+    servers = remove_dead()
     meetings = Path(tempfile.gettempdir()).glob("tracegrade-*/gate")
     for gate in meetings:
         if not gate.exists():
             shutil.rmtree(gate.parent, ignore_errors=True)
-    typer.echo(f"removed {removed} folders below {home}")
+    typer.echo(f"removed {removed} folders below {home}, and {servers} of dead servers")
+
+
+def _refuse_missing(suite: Suite) -> None:
+    """Refuse a suite for which this machine lacks something, naming the cases that need it.
+
+    Raises:
+        EnvironmentFailed: It lacks something.
+    """
+    lacking = {
+        case.environment: reason
+        for case in suite.cases.values()
+        if (reason := missing(suite.environments[case.environment])) is not None
+    }
+    if lacking:
+        cases = [name for name, case in suite.cases.items() if case.environment in lacking]
+        reasons = " ".join(dict.fromkeys(lacking.values()))
+        msg = f"{len(cases)} cases cannot be run here ({', '.join(cases)}): {reasons}"
+        raise EnvironmentFailed(msg)
 
 
 def _moved(template: EnvironmentTemplate, idle_secs: float) -> list[str]:

@@ -8,7 +8,9 @@ from tracegrade_harness.environment.files import FilesPart, FilesPlace
 from tracegrade_harness.environment.http import HttpPart, HttpPlace, HttpSource
 from tracegrade_harness.environment.part import Part
 from tracegrade_harness.environment.places import Places, database_files, places
+from tracegrade_harness.environment.postgres.programs import why_not as postgres_missing
 from tracegrade_harness.environment.sqlite import SqlitePart, SqlitePlace
+from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.suite.model import Environment
 
 _TEMPLATE_VERSION = 1
@@ -29,6 +31,7 @@ def declared_parts(declared: Environment, suite_folder: Path) -> Iterator[Declar
     """Yield the parts of an environment; folders come before the databases in them.
 
     Raises:
+        EnvironmentFailed: This machine lacks what serves one of them.
         SuiteUnusable: The places of parts lead out of the trial's folder, or overlap.
     """
     files, databases = places(declared)
@@ -38,7 +41,13 @@ def declared_parts(declared: Environment, suite_folder: Path) -> Iterator[Declar
         source = (suite_folder / database.from_).resolve()
         key = _key("sqlite", name, str(where.at), where.ignore, ())
         yield DeclaredPart(f"sqlite:{name}", key, SqlitePart(where, source))
+    yield from _postgres_databases(declared, suite_folder.resolve())
     yield from _http_services(declared, suite_folder.resolve())
+
+
+def missing(declared: Environment) -> str | None:
+    """Return what this machine lacks for an environment, and how to get it; None if nothing."""
+    return postgres_missing() if declared.postgres else None
 
 
 def _files(
@@ -55,6 +64,25 @@ def _files(
         source = (suite_folder / folder.from_).resolve()
         key = _key("files", name, str(place.at), place.ignore, tuple(sorted(place.leave_out)))
         yield DeclaredPart(f"files:{name}", key, FilesPart(place, source))
+
+
+def _postgres_databases(declared: Environment, suite_folder: Path) -> Iterator[DeclaredPart]:
+    if not declared.postgres:
+        return
+    if reason := missing(declared):
+        raise EnvironmentFailed(reason)
+    # The client library is an extra's, and not there for those who have no such part.
+    from tracegrade_harness.environment.postgres.part import (  # noqa: PLC0415
+        PostgresPart,
+        PostgresPlace,
+    )
+
+    for name, database in declared.postgres.items():
+        place = PostgresPlace(name, database.url_as, tuple(database.ignore))
+        key = _key("postgres", name, place.ignore)
+        yield DeclaredPart(
+            f"postgres:{name}", key, PostgresPart(place, suite_folder / database.from_)
+        )
 
 
 def _http_services(declared: Environment, suite_folder: Path) -> Iterator[DeclaredPart]:

@@ -1,10 +1,10 @@
 """A whole environment: frozen once, and opened for each trial with its restoring proved.
 
-template = EnvironmentTemplate(suite.environments["uploads"], suite_folder)
-template.freeze(cache)
-with closing(template.open(trial_folder)) as environment:
-    ...  # run the agent in trial_folder
-    environment.difference()
+with closing(EnvironmentTemplate(suite.environments["uploads"], suite_folder)) as template:
+    template.freeze(cache)
+    with closing(template.open(trial_folder)) as environment:
+        ...  # run the agent in trial_folder
+        environment.difference()
 """
 
 import shutil
@@ -81,6 +81,11 @@ class EnvironmentTemplate:
                 raise EnvironmentFailed(message)
             stack.pop_all()
         return environment
+
+    def close(self) -> None:
+        """End what serves the parts of all trials. Idempotent."""
+        for each in self._parts:
+            each.part.close()
 
 
 class OpenedEnvironment(Readable):

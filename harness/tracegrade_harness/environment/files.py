@@ -86,6 +86,9 @@ class FilesPart:
             raise EnvironmentFailed(_unread(str(root / self._place.at), error)) from error
         return OpenedFiles(self._place, root, self._folders)
 
+    def close(self) -> None:
+        """Do nothing: no process serves the part."""
+
 
 class OpenedFiles(Readable):
     """A folder of files as one trial has it."""

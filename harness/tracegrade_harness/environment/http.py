@@ -122,6 +122,9 @@ class HttpPart:
         """Return a service with a fresh copy of the state; the folder is not used."""
         return self._opened(copy.deepcopy(self._before), self._source.faults)
 
+    def close(self) -> None:
+        """Do nothing: each trial has a service of its own."""
+
     def _opened(self, document: Any, faults: Sequence[HttpFault]) -> "OpenedHttp":
         if self._serve is not None:
             app, read = self._serve(document), lambda: document

@@ -97,3 +97,6 @@ class Part(Protocol):
         Raises:
             EnvironmentFailed: It could not be restored.
         """
+
+    def close(self) -> None:
+        """End what serves all trials of the part. Idempotent."""

@@ -100,6 +100,9 @@ class SqlitePart:
         _copy(template, self._template, root / self._place.at.parent)
         return OpenedSqlite(self._place, root)
 
+    def close(self) -> None:
+        """Do nothing: no process serves the part."""
+
 
 class OpenedSqlite(Readable):
     """A database as one trial has it."""

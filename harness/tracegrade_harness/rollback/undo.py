@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
-from tracegrade.rollback.undo import Ground, UndoFailed, perform
+from tracegrade.rollback.undo import Ground, UndoFailed, is_database_url, perform
 from tracegrade_harness.environment.part import State
 from tracegrade_harness.rollback.inside import Outside, inside
 from tracegrade_harness.rollback.places import Places
@@ -127,7 +127,12 @@ class Clone:
     def ground(self) -> Ground:
         """Return where undos are carried out."""
         run = lambda command: self.run(command, self.root)  # noqa: E731
-        return Ground(self._place, self._copy, run, self._url)
+        return Ground(self._place, self._copy, run, self._url, self._database)
+
+    def _database(self, at: str) -> str | None:
+        """Return where the copy of a database is; None for the path of one."""
+        is_ours = is_database_url(self.services.get(at, ""))
+        return self._url(at) if is_ours or is_database_url(at) else None
 
     def _url(self, at: str) -> str:
         """Return where the copy of a service is: what an agent wrote leads nowhere else."""

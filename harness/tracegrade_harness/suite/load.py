@@ -26,6 +26,7 @@ KEYS: Final[dict[str, type[BaseModel]]] = {
     "environments": model.Environment,
     "files": model.Files,
     "sqlite": model.Sqlite,
+    "postgres": model.Postgres,
     "http": model.Http,
     "faults": model.HttpFault,
     "mcp": model.McpServer,
@@ -36,6 +37,7 @@ KEYS: Final[dict[str, type[BaseModel]]] = {
     "limits": model.TrialLimits,
     "[files]": model.FilesVerifier,
     "[sqlite]": model.SqliteVerifier,
+    "[postgres]": model.PostgresVerifier,
     "[http]": model.HttpVerifier,
     "[command]": model.CommandVerifier,
 }

@@ -160,6 +160,19 @@ class Sqlite(_Strict):
     """`TABLE` or `TABLE.COLUMN` whose changes are of no interest."""
 
 
+class Postgres(_Strict):
+    """A PostgreSQL database, on a server that the harness starts."""
+
+    from_: Name = Field(alias="from")
+    """An SQL script beside the suite that makes it, as `pg_dump --no-owner --no-privileges`
+    writes it, too. It is run by a role without special rights."""
+    url_as: Name | None = None
+    """Environment variable that gets the database's URL."""
+    ignore: list[Glob] = Field(default_factory=list)
+    """`SCHEMA.TABLE`, `SCHEMA.TABLE.COLUMN`, or objects such as `function:public.*`, whose changes
+    are of no interest."""
+
+
 class Upstream(_Strict):
     """A service outside of the environment; an agent comes to it through the harness alone."""
 
@@ -220,6 +233,7 @@ class Environment(_Strict):
 
     files: dict[Name, Files] = Field(default_factory=dict)
     sqlite: dict[Name, Sqlite] = Field(default_factory=dict)
+    postgres: dict[Name, Postgres] = Field(default_factory=dict)
     http: dict[Name, Http] = Field(default_factory=dict)
     mcp: dict[Name, McpServer] = Field(default_factory=dict)
     upstreams: dict[Name, Upstream] = Field(default_factory=dict)
@@ -283,6 +297,16 @@ class SqliteVerifier(_Strict):
     """A value or rule for the only value of the only row; a list of lists for several."""
 
 
+class PostgresVerifier(_Strict):
+    """A query of a PostgreSQL database gives a value."""
+
+    postgres: Name
+    """The part."""
+    query: Name
+    equals: Wanted
+    """A value or rule for the only value of the only row; a list of lists for several."""
+
+
 class HttpCalls(_Strict):
     """Requests that a service got; what is not given may be anything."""
 
@@ -327,9 +351,10 @@ class CommandVerifier(_Strict):
 Verifier = Annotated[
     Annotated[FilesVerifier, Tag("[files]")]
     | Annotated[SqliteVerifier, Tag("[sqlite]")]
+    | Annotated[PostgresVerifier, Tag("[postgres]")]
     | Annotated[HttpVerifier, Tag("[http]")]
     | Annotated[CommandVerifier, Tag("[command]")],
-    _by_key("files", "sqlite", "http", "command"),
+    _by_key("files", "sqlite", "postgres", "http", "command"),
 ]
 
 

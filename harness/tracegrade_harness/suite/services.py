@@ -17,9 +17,18 @@ _APP: Final = re.compile(r"[\w.]+:\w+", re.ASCII)
 
 
 def check_service(
-    source: SourceFile, folder: Path, path: Keys, service: model.Http
+    source: SourceFile, folder: Path, path: Keys, service: model.Postgres | model.Http
 ) -> Iterator[Problem]:
     """Yield the problems of a service."""
+    if isinstance(service, model.Postgres):
+        yield from check_source(source, folder, (*path, "from"), service.from_, "file")
+    else:
+        yield from _check_http(source, folder, path, service)
+
+
+def _check_http(
+    source: SourceFile, folder: Path, path: Keys, service: model.Http
+) -> Iterator[Problem]:
     for key, name in (("state", service.state), ("routes", service.routes)):
         if name is not None:
             yield from check_source(source, folder, (*path, key), name, "file")

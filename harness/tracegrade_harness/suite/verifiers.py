@@ -34,6 +34,9 @@ def check_verifier(
         case model.SqliteVerifier():
             yield from _part(source, (*path, "sqlite"), verifier.sqlite, environment)
             yield from _check_equals(source, (*path, "equals"), verifier.equals)
+        case model.PostgresVerifier():
+            yield from _part(source, (*path, "postgres"), verifier.postgres, environment)
+            yield from _check_equals(source, (*path, "equals"), verifier.equals)
         case model.HttpVerifier():
             yield from _part(source, (*path, "http"), verifier.http, environment)
             yield from _check_http(source, path, verifier)

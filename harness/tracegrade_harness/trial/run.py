@@ -2,8 +2,8 @@
 
 import hashlib
 import uuid
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -89,11 +89,15 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
         msg = f"no run '{run}' in {folder.parent}; leave out --resume for a new one"
         raise SuiteUnusable(msg)
     used = {case.environment for case in cases.values()}
-    templates = freeze(loaded, used, home, trust=chosen.trust)
-    described = {"lake": _place(lake), **_described(loaded, chosen, cases, templates)}
     sandbox = StoppableSandbox(find_sandbox(chosen.sandbox))
     with (
-        closing(RunFile(folder, described)) as file,
+        frozen(loaded, used, home, trust=chosen.trust) as templates,
+        closing(
+            RunFile(
+                folder,
+                {"lake": _place(lake), **_described(loaded, chosen, cases, templates)},
+            )
+        ) as file,
         Collector(lake, folder / "collector.log") as collector,
         OtlpRelay(collector.endpoint) as relay,
     ):
@@ -125,10 +129,11 @@ def usable(loaded: LoadedSuite) -> Suite:
     return loaded.suite
 
 
-def freeze(
+@contextmanager
+def frozen(
     loaded: LoadedSuite, names: set[str], home: Path, *, trust: bool
-) -> dict[str, EnvironmentTemplate]:
-    """Return environments by name, frozen.
+) -> Iterator[dict[str, EnvironmentTemplate]]:
+    """Provide environments by name, frozen, and what serves them for as long as the block lasts.
 
     Args:
         loaded: The suite.
@@ -149,9 +154,11 @@ def freeze(
         name: EnvironmentTemplate(suite.environments[name], loaded.folder)
         for name in sorted(names)
     }
-    for template in templates.values():
-        template.freeze(home.resolve() / FROZEN)
-    return templates
+    with ExitStack() as stack:
+        for template in templates.values():
+            stack.enter_context(closing(template))
+            template.freeze(home.resolve() / FROZEN)
+        yield templates
 
 
 def find_sandbox(name: str | None) -> Sandbox:

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from tracegrade_harness.errors import VerifierFailed
 from tracegrade_harness.suite.model import SqliteVerifier
-from tracegrade_harness.suite.verifiers import rows
 from tracegrade_harness.verify import copies, tree, value
 from tracegrade_harness.verify.part import place
-from tracegrade_harness.verify.result import Context, Finding, listed
+from tracegrade_harness.verify.result import Context, Finding
+from tracegrade_harness.verify.rows import compared, rows_read
 
 MAX_SECS: Final = 30.0
 """Of one query."""
@@ -51,11 +51,9 @@ def verify_sqlite(verifier: SqliteVerifier, context: Context) -> Finding:
             cannot be compared.
     """
     at = place("sqlite", verifier.sqlite, context)
-    expected = rows(verifier.equals)
-    limit = 1 if expected is None else len(expected)
     try:
         with _copy(context.root, at) as file, closing(_connected(file)) as con:
-            found = _rows(con, verifier.query, limit + 1)
+            found = _rows(con, verifier.query, rows_read(verifier.equals))
     except tree.NotReadable as error:
         return Finding(False, str(error))
     except UnicodeDecodeError:
@@ -65,7 +63,7 @@ def verify_sqlite(verifier: SqliteVerifier, context: Context) -> Finding:
             return Finding(False, f"'{at}' is not a whole database: {error}")
         msg = f"the query cannot be run: {_reason(error)}; correct it"
         raise VerifierFailed(msg) from error
-    return _one(found, verifier.equals) if expected is None else _several(found, expected)
+    return compared([[_json(each) for each in row] for row in found], verifier.equals)
 
 
 def _rows(con: sqlite3.Connection, query: str, limit: int) -> list[Row]:
@@ -74,35 +72,6 @@ def _rows(con: sqlite3.Connection, query: str, limit: int) -> list[Row]:
         msg = "the query gives no rows; write a SELECT"
         raise VerifierFailed(msg)
     return cursor.fetchmany(limit)
-
-
-def _one(found: list[Row], expected: Any) -> Finding:
-    if len(found) > 1 or (found and len(found[0]) != 1):
-        msg = "the query gives more than one value; expect a list of rows, or ask for one value"
-        raise VerifierFailed(msg)
-    json_text = _json(found[0][0]) if found else None
-    if value.fits(json_text, expected):
-        return Finding(True, "no row" if json_text is None else f"is {value.short(json_text)}")
-    return Finding(False, f"the value {value.difference(json_text, expected)}")
-
-
-def _several(found: list[Row], expected: list[list[Any]]) -> Finding:
-    differing = list(_differences(found, expected))
-    return Finding(not differing, listed(differing) if differing else f"{len(found)} rows fit")
-
-
-def _differences(found: list[Row], expected: list[list[Any]]) -> Iterator[str]:
-    if len(found) != len(expected):
-        number = f"{len(found)}" if len(found) < len(expected) else "more"
-        yield f"{number} rows, expected {len(expected)}"
-    for i, (row, wanted) in enumerate(zip(found, expected, strict=False), 1):
-        if len(row) != len(wanted):
-            yield f"row {i} has {len(row)} values, expected {len(wanted)}"
-            continue
-        for j, (each, expected_value) in enumerate(zip(row, wanted, strict=True), 1):
-            json_text = _json(each)
-            if not value.fits(json_text, expected_value):
-                yield f"row {i}, value {j} {value.difference(json_text, expected_value)}"
 
 
 def _json(found: Any) -> str | None:

@@ -8,6 +8,7 @@ from tracegrade_harness.errors import EnvironmentFailed, VerifierFailed
 from tracegrade_harness.suite.model import (
     FilesVerifier,
     HttpVerifier,
+    PostgresVerifier,
     SqliteVerifier,
     Verifier,
 )
@@ -59,6 +60,11 @@ def _finding(verifier: Verifier, context: Context) -> Finding:
         return verify_files(verifier, context)
     if isinstance(verifier, SqliteVerifier):
         return verify_sqlite(verifier, context)
+    if isinstance(verifier, PostgresVerifier):
+        # The client library is an extra's, and not there for those who have no such part.
+        from tracegrade_harness.verify.postgres import verify_postgres  # noqa: PLC0415
+
+        return verify_postgres(verifier, context)
     if isinstance(verifier, HttpVerifier):
         return verify_http(verifier, context)
     return verify_command(verifier, context)

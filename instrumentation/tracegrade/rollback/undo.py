@@ -3,7 +3,7 @@
     {"delete": PATH}                    a file, or a folder with all in it; gone already is fine
     {"restore": PATH, "from": COPY}     as the copy is
     {"restore": PATH}                   as it was before the run, for whoever still has that
-    {"sql": STATEMENT, "at": DATABASE}  one statement on an SQLite database
+    {"sql": STATEMENT, "at": DATABASE}  one statement on an SQLite database, or a PostgreSQL URL
     {"http": "DELETE /x", "at": URL}    one request, with a "body" of JSON if given
     {"command": [PROGRAM, ...]}         without a shell
     {"manual": TEXT}                    by a human
@@ -31,6 +31,8 @@ from tracegrade.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from psycopg.pq.abc import PGconn
 
 KEYS: Final[Mapping[str, frozenset[str]]] = {
     "delete": frozenset(),
@@ -79,6 +81,17 @@ def service_url(at: str) -> str:
     return os.environ[at]
 
 
+def is_database_url(text: str) -> bool:
+    """Return whether a text is the URL of a PostgreSQL database."""
+    return text.startswith(("postgresql://", "postgres://"))
+
+
+def database_url(at: str) -> str | None:
+    """Return the URL of a PostgreSQL database that an undo, or the variable it names, holds."""
+    url = os.environ.get(at, at)
+    return url if is_database_url(url) else None
+
+
 @dataclass(frozen=True)
 class Ground:
     """Where undos are carried out."""
@@ -91,6 +104,8 @@ class Ground:
     """Runs a command; raises `UndoFailed` unless it ends with 0."""
     url: Callable[[str], str] = field(default=service_url)
     """Returns the URL for the `at` of an undo; raises `UndoFailed` if that may not be asked."""
+    database: Callable[[str], str | None] = field(default=database_url)
+    """Returns the URL for the `at` of a statement, None if that is a path; raises likewise."""
 
 
 def kind_of(undo: Mapping[str, Any]) -> str:
@@ -192,6 +207,8 @@ def _perform(undo: Mapping[str, Any], ground: Ground) -> None:
         delete(ground.place(undo["delete"]))
     elif kind == "restore":
         restore(ground.place(undo["restore"]), ground.copy(undo))
+    elif kind == "sql" and (url := ground.database(undo["at"])) is not None:
+        run_on_server(url, undo["sql"])
     elif kind == "sql":
         run_sql(ground.place(undo["at"]), undo["sql"])
     elif kind == "http":
@@ -295,6 +312,40 @@ def request(url: str, line: str, body: object = None) -> None:
     if status >= 300 and not (method == "DELETE" and status in (404, 410)):
         msg = f"{line} was answered with {status}"
         raise UndoFailed(msg)
+
+
+def run_on_server(url: str, statement: str) -> None:
+    """Run one statement on a PostgreSQL database; all of it counts, or nothing.
+
+    Raises:
+        UndoFailed: It was refused, or psycopg is not installed.
+    """
+    try:
+        import psycopg  # noqa: PLC0415 - agents without such a database do without it
+    except ImportError as error:
+        msg = "sql: psycopg is not installed; `pip install 'tracegrade[harness-postgres]'`"
+        raise UndoFailed(msg) from error
+    options = f"-c statement_timeout={MAX_SQL_SECS:g}s -c lock_timeout={MAX_SQL_SECS:g}s"
+    try:
+        with psycopg.connect(url, autocommit=True, connect_timeout=10, options=options) as con:
+            _execute_on_server(con.pgconn, statement)
+    except psycopg.Error as error:
+        msg = f"sql: {' '.join(str(error).split())}"
+        raise UndoFailed(msg) from error
+
+
+def _execute_on_server(connection: "PGconn", statement: str) -> None:
+    """Run one statement, letting go the rows that it gives, however many and long they are."""
+    from psycopg.pq import ExecStatus  # noqa: PLC0415 - as above
+
+    connection.send_query_params(statement.encode(), None)  # which takes one alone
+    connection.set_single_row_mode()
+    good = (ExecStatus.SINGLE_TUPLE, ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK)
+    while (result := connection.get_result()) is not None:
+        if result.status not in good:
+            said = result.error_message.decode(errors="replace") or "it wants to copy rows"
+            msg = f"sql: {' '.join(said.split())}"
+            raise UndoFailed(msg)
 
 
 def run_sql(database: Path, statement: str) -> None:

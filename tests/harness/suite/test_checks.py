@@ -351,6 +351,15 @@ def test_a_wrong_service_is_named(folder: Path, text: str, problem: str) -> None
     assert [each for each in found(folder, with_environment(text)) if each.startswith(problem)]
 
 
+def test_a_wrong_database_is_named(folder: Path) -> None:
+    """Its script has to be there."""
+    text = with_environment("postgres:\n  shop: {from: shop.sql, url_as: DATABASE_URL}\n")
+
+    assert found(folder, text)[0].startswith(
+        "7: environments.e.postgres.shop.from 'shop.sql' does not exist"
+    )
+
+
 @pytest.mark.parametrize(
     ("routes", "problem"),
     [

@@ -1,0 +1,82 @@
+"""The programs of PostgreSQL on this machine, and the client library: are they there?"""
+
+import importlib.util
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tracegrade_harness.errors import EnvironmentFailed
+
+MIN_VERSION: Final = 15
+"""The first that copies a database's files (`STRATEGY FILE_COPY`), and keeps `public` from all."""
+
+_PLACES: Final = (
+    "usr/lib/postgresql/*/bin",
+    "usr/pgsql-*/bin",
+    "opt/homebrew/opt/postgresql*/bin",
+)
+"""Where Debian, Red Hat's and Homebrew's packages put what is not on the path."""
+_NEEDED: Final = ("initdb", "postgres")
+
+
+class PostgresPrograms(NamedTuple):
+    """A PostgreSQL that is installed here."""
+
+    folder: Path
+    version: str
+    """As it says it: `postgres (PostgreSQL) 15.18`."""
+    major: int
+
+    def path(self, name: str) -> str:
+        """Return the path of one of its programs."""
+        return str(self.folder / name)
+
+
+def why_not() -> str | None:
+    """Return what this machine lacks, and how to get it; None if it lacks nothing."""
+    if _newest() is None:
+        return f"no PostgreSQL {MIN_VERSION} or newer was found; `apt-get install postgresql`"
+    if importlib.util.find_spec("psycopg") is None:
+        return "no psycopg; `pip install 'tracegrade[harness-postgres]'`"
+    return None
+
+
+def programs() -> PostgresPrograms:
+    """Return the newest PostgreSQL that is installed.
+
+    Raises:
+        EnvironmentFailed: There is none that can be used.
+    """
+    found = _newest()
+    if found is None or (reason := why_not()):
+        msg = str(why_not() if found is None else reason)
+        raise EnvironmentFailed(msg)
+    return found
+
+
+@cache
+def _newest() -> PostgresPrograms | None:
+    found = [each for folder in _folders() if (each := _programs(folder)) is not None]
+    return max(found, key=lambda each: each.major, default=None)
+
+
+def _folders() -> Iterator[Path]:
+    if on_path := shutil.which("postgres"):
+        yield Path(on_path).resolve().parent
+    for place in _PLACES:
+        yield from Path("/").glob(place)
+
+
+def _programs(folder: Path) -> PostgresPrograms | None:
+    if not all((folder / name).is_file() for name in _NEEDED):
+        return None
+    command = [str(folder / "postgres"), "--version"]
+    said = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()  # noqa: S603
+    version = re.search(r"\) (\d+)", said)
+    if version is None or int(version[1]) < MIN_VERSION:
+        return None
+    return PostgresPrograms(folder, said, int(version[1]))

@@ -1,0 +1,88 @@
+"""Runs beside a server that the harness started, as its parent: no server outlives its harness.
+
+It is told on stdin, in a line of JSON, what to run and in which folder; it tells on stdout that
+the server has started, and that it has ended. `stop` on stdin lets the server end in good order.
+When stdin is closed, by whatever end of the harness, the server is ended and its folder removed.
+On Linux a server whose keeper was killed ends, too; its folder then waits for `harness clean`.
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from typing import Any
+
+END_SECS = 5.0
+_PR_SET_PDEATHSIG = 1
+
+
+def main() -> int:
+    """Keep one server until stdin is closed."""
+    asked = json.loads(sys.stdin.readline() or "null")
+    if asked is None:
+        return 0
+    try:
+        server = _start(asked)
+    except (OSError, subprocess.SubprocessError) as error:
+        _tell({"failed": str(error)})
+    else:
+        _tell({"started": server.pid})
+        threading.Thread(target=_bury, args=[server], daemon=True).start()
+        for line in sys.stdin:
+            if line.strip() == "stop":
+                server.send_signal(asked["stop_signal"])
+        _end(server)
+    shutil.rmtree(asked["folder"], ignore_errors=True)
+    return 0
+
+
+def _start(asked: dict[str, Any]) -> "subprocess.Popen[bytes]":
+    def prepare() -> None:
+        # After the change of user, which would take it back.
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGQUIT, 0, 0, 0)
+
+    user, group = asked["user"], asked["group"]
+    with open(asked["log"], "ab") as log:
+        return subprocess.Popen(  # noqa: S603 - the harness's own command
+            asked["command"],
+            cwd=asked["folder"],
+            env=asked["environment"],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            user=user,
+            group=group,
+            extra_groups=None if user is None else [],
+            preexec_fn=prepare,  # noqa: PLW1509 - there are no other threads yet
+        )
+
+
+def _bury(server: "subprocess.Popen[bytes]") -> None:
+    _tell({"ended": server.wait()})
+
+
+def _end(server: "subprocess.Popen[bytes]") -> None:
+    """End the server at once; its data are thrown away."""
+    for number in (signal.SIGQUIT, signal.SIGKILL):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.send_signal(number)
+            server.wait(END_SECS)
+            return
+
+
+def _tell(fact: dict[str, object]) -> None:
+    with contextlib.suppress(OSError):  # nobody listens any more
+        os.write(1, json.dumps(fact).encode() + b"\n")
+
+
+if __name__ == "__main__":
+    # Whoever has ended the harness by Ctrl-C or a signal has not ended this.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_IGN)
+    sys.exit(main())

@@ -1,0 +1,93 @@
+"""An agent that works on PostgreSQL is verified by what it holds, killed and judged by it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.commands import tracegrade
+from tests.harness.environment.shop import needs_postgres
+from tests.harness.trial.agents import Tried
+from tests.harness.trial.selling import KILLS, made
+
+from tracegrade_harness.environment.postgres import programs
+
+
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+    """The suite, run once, two trials at a time."""
+    tasks = ("careless", "tidy", "atomic", "halfway")
+    folder = tmp_path_factory.mktemp("selling")
+    return made(folder, dict.fromkeys(tasks, KILLS)).run("--jobs", 2)
+
+
+def kills(tried: Tried, task_id: str) -> list[tuple[object, ...]]:
+    """Return boundary, immediate score and score after recovery, early, mid and late."""
+    keys = ("boundary", "immediate", "after_recovery")
+    rows = (tried.row(task_id, each) for each in ("early", "mid", "late"))
+    return [tuple(row[key] for key in keys) for row in rows]
+
+
+def left(tried: Tried, task_id: str, injection: str) -> list[str]:
+    """Return what a kill left."""
+    return [each["object"] for each in json.loads(tried.row(task_id, injection)["leftovers"])]
+
+
+@needs_postgres
+def test_what_agents_sold_is_verified(tried: Tried) -> None:
+    """By a query; one whose transaction was never committed sold nothing."""
+    assert tried.ended is not None
+    assert tried.ended.returncode == 1, tried.ended.stderr
+    assert {task: tried.row(task)["success"] for task in ("careless", "tidy", "atomic")} == {
+        "careless": True,
+        "tidy": True,
+        "atomic": True,
+    }
+    assert tried.row("halfway")["success"] is False
+
+
+@needs_postgres
+def test_rows_that_nobody_names_score_0(tried: Tried) -> None:
+    """Each of them is left."""
+    assert kills(tried, "careless") == [(1, 10, 10), (2, 0, 0), (3, 0, 0)]
+    assert left(tried, "careless", "late") == [
+        "postgres:shop/public.orders/1",
+        "postgres:shop/public.orders/2",
+    ]
+
+
+@needs_postgres
+def test_rows_that_a_journal_takes_back_score_7_and_10_after_recovery(tried: Tried) -> None:
+    """The statements are proven on a copy, then carried out by the recovery."""
+    assert kills(tried, "tidy") == [(1, 10, 10), (2, 7, 10), (3, 7, 10)]
+
+
+@needs_postgres
+def test_a_transaction_of_a_killed_agent_leaves_nothing(tried: Tried) -> None:
+    """Killed between two of its statements; only after its end is something left."""
+    assert kills(tried, "atomic") == [(1, 10, 10), (2, 10, 10), (4, 0, 0)]
+
+
+@needs_postgres
+def test_a_prepared_transaction_of_a_killed_agent_is_left(tried: Tried) -> None:
+    """It holds its locks for ever."""
+    assert kills(tried, "halfway")[2] == (3, 0, 0)
+    assert left(tried, "halfway", "late") == [
+        "postgres:shop (prepared transaction refunds)",
+        "postgres:shop/public.orders (RowExclusiveLock)",
+    ]
+
+
+def test_check_says_what_is_missing_and_which_cases_need_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a machine without PostgreSQL; the way out is told."""
+    suite = made(tmp_path, {"careless": KILLS, "tidy": KILLS})
+    monkeypatch.setattr(programs, "_PLACES", ())
+    monkeypatch.setenv("PATH", "/nowhere")
+    programs._newest.cache_clear()
+    ended = tracegrade("harness", "check", suite.suite, "--folder", suite.home)
+    programs._newest.cache_clear()
+
+    assert ended.returncode == 3
+    assert "2 cases cannot be run here (careless, tidy): no PostgreSQL 15" in ended.stderr
+    assert "`apt-get install postgresql`" in ended.stderr
