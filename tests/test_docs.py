@@ -140,7 +140,7 @@ def test_extra_all_brings_what_the_notebook_imports() -> None:
         "optional-dependencies"
     ]
     (everything,) = extras["all"]
-    chosen = re.findall(r"\w+", everything.partition("[")[2])
+    chosen = re.findall(r"[\w-]+", everything.partition("[")[2])
     required = {re.split(r"[^\w-]", each)[0] for name in chosen for each in extras[name]}
 
     assert imported - set(PACKAGES) <= required
