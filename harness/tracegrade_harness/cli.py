@@ -37,6 +37,10 @@ JunitOption = Annotated[
 TrustOption = Annotated[
     bool, typer.Option("--trust", help="Run apps of the suite's services outside of the sandbox.")
 ]
+ModeOption = Annotated[
+    str | None,
+    typer.Option(help="live or mocked: whether upstreams are asked, or their tapes."),
+]
 HOME = Path(".tracegrade/harness")
 
 
@@ -82,6 +86,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     ] = None,
     folder: FolderOption = HOME,
     junit: JunitOption = None,
+    mode: ModeOption = None,
     trust: TrustOption = False,
 ) -> None:
     """Run the cases of a suite in restored environments, and verify what they left.
@@ -89,7 +94,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     Spans and verdicts go into the lake; `tracegrade score` makes scores of them. Exit 1 if a
     verifier failed or a limit ended a trial, 3 if the harness failed.
     """
-    from tracegrade_harness.commands import kill_points, run_chosen
+    from tracegrade_harness.commands import kill_points, run_chosen, run_mode
     from tracegrade_harness.trial.run import ChosenTrials
 
     chosen = ChosenTrials(
@@ -102,6 +107,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
         sandbox=sandbox,
         resume=resume,
         trust=trust,
+        mode=run_mode(mode),
     )
     run_chosen(suite, lake, folder, chosen, junit)
 
@@ -118,18 +124,46 @@ def kill(  # noqa: PLR0913, PLR0917 - one parameter per option
     sandbox: SandboxOption = None,
     folder: FolderOption = HOME,
     junit: JunitOption = None,
+    mode: ModeOption = None,
     trust: TrustOption = False,
 ) -> None:
     """Run each case once, and again with the agent killed early, mid and late.
 
     The same as `run --kill early,mid,late --trials 1`.
     """
-    from tracegrade_harness.commands import kill_points, run_chosen
+    from dataclasses import replace
+
+    from tracegrade_harness.commands import kill_points, run_chosen, run_mode
     from tracegrade_harness.trial.run import ChosenTrials
 
     points = kill_points("early,mid,late")
     chosen = ChosenTrials(case, agent, release, trials, points, jobs, sandbox, trust=trust)
-    run_chosen(suite, lake, folder, chosen, junit)
+    run_chosen(suite, lake, folder, replace(chosen, mode=run_mode(mode)), junit)
+
+
+@harness.command()
+def record(  # noqa: PLR0913, PLR0917 - one parameter per option
+    suite: SuiteFile,
+    case: CaseOption = "*",
+    agent: AgentOption = None,
+    release: ReleaseOption = None,
+    jobs: JobsOption = 1,
+    sandbox: SandboxOption = None,
+    folder: FolderOption = HOME,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Record tapes again that are there.")
+    ] = False,
+    trust: TrustOption = False,
+) -> None:
+    """Run cases once, live, and write what services outside of them answer onto tapes.
+
+    The mode `mocked` plays them. Tapes hold no secrets that the collector would take out.
+    """
+    from tracegrade_harness.commands import record_tapes
+    from tracegrade_harness.trial.run import ChosenTrials
+
+    chosen = ChosenTrials(case, agent, release, jobs=jobs, sandbox=sandbox, trust=trust)
+    record_tapes(suite, folder, chosen, replace_old=replace)
 
 
 @harness.command()

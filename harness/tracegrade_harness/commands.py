@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import cast, get_args
 
 import typer
 
@@ -21,7 +22,9 @@ from tracegrade_harness.lake import write
 from tracegrade_harness.review import MAX_LISTED, Review, store, wanting_review
 from tracegrade_harness.sandbox.choice import available
 from tracegrade_harness.suite.load import LoadedSuite, load
-from tracegrade_harness.suite.model import Point, Suite
+from tracegrade_harness.suite.model import Mode, Point, Suite
+from tracegrade_harness.tape.entries import write_tape
+from tracegrade_harness.tape.player import TapeRecorder
 from tracegrade_harness.trial.folder import remove
 from tracegrade_harness.trial.points import POINTS
 from tracegrade_harness.trial.result import TrialResult
@@ -29,11 +32,14 @@ from tracegrade_harness.trial.run import (
     FROZEN,
     RUNS,
     ChosenTrials,
+    chosen_cases,
     frozen,
     new_id,
     run_suite,
     usable,
 )
+from tracegrade_harness.trial.setting import Setting, Tried
+from tracegrade_harness.trial.taping import new_tape, read_tapes, tape_file, taped_cases
 from tracegrade_lake import Lake
 
 
@@ -64,6 +70,7 @@ def check_suite(path: Path, home: Path, idle_secs: float, *, trust: bool) -> Non
             f"({listed}); ignore them in the suite"
         )
         raise NotPassed(msg)
+    _check_tapes(loaded, suite)
     typer.echo(f"suite {suite.suite}: {len(suite.cases)} cases, no errors")
 
 
@@ -83,6 +90,21 @@ def kill_points(text: str | None) -> tuple[Point, ...] | None:
     return tuple(point for point in POINTS if point in named)
 
 
+def run_mode(text: str | None) -> Mode | None:
+    """Return the mode that an option names; None if it is not given.
+
+    Raises:
+        SuiteUnusable: It names another.
+    """
+    if text is None:
+        return None
+    found = next((mode for mode in get_args(Mode) if mode == text), None)
+    if found is None:
+        msg = f"no mode '{text}'; give live or mocked"
+        raise SuiteUnusable(msg)
+    return cast("Mode", found)
+
+
 def run_chosen(
     path: Path, lake: str, home: Path, chosen: ChosenTrials, junit: Path | None
 ) -> None:
@@ -98,15 +120,41 @@ def run_chosen(
     suite = usable(loaded)
     run = chosen.resume or new_id()
     typer.echo(f"run: {run}")
-    for environment in suite.environments.values():
-        for name, upstream in environment.upstreams.items():
-            typer.echo(f"live: {name}, {upstream.url}")
+    if (chosen.mode or suite.mode) == "live":
+        _say_live(suite)
     done = run_suite(loaded, lake, home, run, replace(chosen, say=_say))
     write(Lake.create(lake), run, suite.suite, done.results)
     if junit is not None:
         junit.write_text(junit_xml(suite.suite, done.results), encoding="utf-8")
     typer.echo(f"results: {done.folder}")
     _end(done.results)
+
+
+def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: bool) -> None:
+    """Run cases once, and write down what services outside of the environment answer.
+
+    Raises:
+        EnvironmentFailed: Not one trial could be run.
+        HarnessFailed: Some trials could not be run or judged, by no fault of their agents.
+        NotPassed: A verifier failed, or a limit ended a trial.
+        SuiteUnusable: The suite has errors, or a tape is there already.
+    """
+    loaded = _loaded(path)
+    suite = usable(loaded)
+    files = _new_files(loaded, suite, chosen, replace_old=replace_old)
+    run = new_id()
+    typer.echo(f"run: {run}")
+    _say_live(suite)
+
+    def keep(setting: Setting, tried: Tried, recorder: TapeRecorder) -> None:
+        if tried.task_id in files:
+            tape = new_tape(setting, tried, recorder)
+            write_tape(files[tried.task_id], tape)
+            typer.echo(f"tape: {files[tried.task_id]}, {len(tape.entries)} calls")
+
+    once = replace(chosen, trials=1, kills=(), mode="live", keep_tape=keep, say=_say)
+    lake = home.resolve() / RUNS / run / "lake"
+    _end(run_suite(loaded, str(lake), home, run, once).results)
 
 
 def open_shell(path: Path, task_id: str, *, trust: bool) -> None:
@@ -200,6 +248,51 @@ def _refuse_missing(suite: Suite) -> None:
         reasons = " ".join(dict.fromkeys(lacking.values()))
         msg = f"{len(cases)} cases cannot be run here ({', '.join(cases)}): {reasons}"
         raise EnvironmentFailed(msg)
+
+
+def _check_tapes(loaded: LoadedSuite, suite: Suite) -> None:
+    """Print which cases have tapes.
+
+    Raises:
+        SuiteUnusable: One is wrong.
+    """
+    for task_id, case in taped_cases(suite, suite.cases):
+        file = tape_file(loaded.folder, task_id, case)
+        if file.exists():
+            tape = read_tapes(loaded, suite, {task_id: case})[task_id]
+            typer.echo(f"tape {file}: {len(tape.entries)} calls")
+        else:
+            typer.echo(f"tape {file}: not recorded")
+
+
+def _new_files(
+    loaded: LoadedSuite, suite: Suite, chosen: ChosenTrials, *, replace_old: bool
+) -> dict[str, Path]:
+    """Return where the tapes of the chosen cases go, of those that have any.
+
+    Raises:
+        SuiteUnusable: None has, or one is there already.
+    """
+    cases = chosen_cases(suite, chosen)
+    files = {
+        task_id: tape_file(loaded.folder, task_id, case)
+        for task_id, case in taped_cases(suite, cases)
+    }
+    if not files:
+        msg = "nothing to record; declare upstreams or taped servers in the cases' environments"
+        raise SuiteUnusable(msg)
+    old = [file for file in files.values() if file.exists()]
+    if old and not replace_old:
+        msg = f"tape '{old[0]}' is there already; give --replace to record it again"
+        raise SuiteUnusable(msg)
+    return files
+
+
+def _say_live(suite: Suite) -> None:
+    """Print what outside of the environments is asked."""
+    for environment in suite.environments.values():
+        for name, upstream in environment.upstreams.items():
+            typer.echo(f"live: {name}, {upstream.url}")
 
 
 def _moved(template: EnvironmentTemplate, idle_secs: float) -> list[str]:

@@ -61,7 +61,11 @@ def _of_trial(result: TrialResult) -> Mapping[str, Any]:
         "success",
         value=float(result.success) if result.success is not None else None,
         label=None if judged else "error",
-        evidence={"status": result.status, "verifiers": result.verifiers},
+        evidence={
+            "status": result.status,
+            "verifiers": result.verifiers,
+            "tape_misses": result.tape_misses,
+        },
     )
 
 
@@ -84,6 +88,7 @@ def _of_kill(result: TrialResult) -> Iterable[Mapping[str, Any]]:
             "leftovers": leftovers[:MAX_NAMED],
             "left": len(leftovers),
             "notes": result.notes,
+            "tape_misses": result.tape_misses,
         },
     )
 
@@ -109,7 +114,7 @@ def _verdict(
 
 
 def _row(run: str, suite: str, result: TrialResult) -> dict[str, Any]:
-    fields = result.model_dump(exclude={"label", "notes"})
+    fields = result.model_dump(exclude={"label", "notes", "tape_misses"})
     texts = {key: _json(fields[key]) for key in _JSON}
     started_at = result.started_at.replace(tzinfo=None)
     return {

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 from urllib.parse import parse_qs, unquote
 
 from tracegrade_harness.doors.observed_run import ObservedAnswer, ObservedCall
@@ -52,8 +52,18 @@ class ProxiedReply(NamedTuple):
         return types[0].partition(";")[0].strip().lower() if types else ""
 
 
+class CallsOfRequests(Protocol):
+    """What requests are as calls of tools."""
+
+    def calls(self, request: ProxiedRequest) -> Sequence[ObservedCall]:
+        """Return the calls that a request asks for; none if it goes on unasked."""
+
+    def answers(self, request: ProxiedRequest, reply: ProxiedReply) -> Sequence[ObservedAnswer]:
+        """Return the answer of each call of a request."""
+
+
 class CallNames:
-    """What the requests of a service are called as calls of tools."""
+    """Requests that are a call each, and what they are called."""
 
     def __init__(self, templates: Sequence[str]) -> None:
         """Take names.
@@ -64,9 +74,18 @@ class CallNames:
         """
         self._templates = [(each, _compiled(each)) for each in templates]
 
+    def calls(self, request: ProxiedRequest) -> Sequence[ObservedCall]:
+        """Return the call that a request is, alone."""
+        return [self.call(request)]
+
+    def answers(self, request: ProxiedRequest, reply: ProxiedReply) -> Sequence[ObservedAnswer]:
+        """Return the answer that a reply is, alone."""
+        del request
+        return [answer_of(reply)]
+
     def call(self, request: ProxiedRequest) -> ObservedCall:
         """Return the call that a request is."""
-        name, found = self._named(f"{request.method} {request.path}")
+        name, found = self.named(f"{request.method} {request.path}")
         query = parse_qs(request.query, keep_blank_values=True)
         asked = {key: values if values[1:] else values[0] for key, values in query.items()}
         given: dict[str, Any] = {"path": found} if found else {}
@@ -74,7 +93,8 @@ class CallNames:
         given |= {"body": content_of(request.body)} if request.body else {}
         return ObservedCall(_clean(name), _clean(json.dumps(given, ensure_ascii=False)))
 
-    def _named(self, line: str) -> tuple[str, Mapping[str, str]]:
+    def named(self, line: str) -> tuple[str, Mapping[str, str]]:
+        """Return the name of a method and path, and what it leaves open."""
         for name, pattern in self._templates:
             if match := pattern.fullmatch(line):
                 return name, {key: unquote(value) for key, value in match.groupdict().items()}

@@ -3,8 +3,8 @@
     with HttpProxy(LiveUpstream(url, {}), CallNames(["GET /orders/{id}"]), run) as proxy:
         proxy.url
 
-Each request is a call of a tool: a reply is read whole, then the gate is asked, then it goes to
-the agent, in the chunks in which it came.
+A request is a call of a tool, or what `CallsOfRequests` says: a reply is read whole, then the
+gate is asked, then it goes to the agent, in the chunks in which it came.
 """
 
 import asyncio
@@ -20,10 +20,9 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from tracegrade_harness.doors.http_messages import (
-    CallNames,
+    CallsOfRequests,
     ProxiedReply,
     ProxiedRequest,
-    answer_of,
 )
 from tracegrade_harness.doors.http_upstream import Upstream, UpstreamFailed
 from tracegrade_harness.doors.observed_run import ObservedRun, RunOver
@@ -39,16 +38,16 @@ SETTLE_SECS: Final = 10.0
 class HttpProxy:
     """A `with` block in which a service is reached."""
 
-    def __init__(self, upstream: Upstream, names: CallNames, run: ObservedRun | None) -> None:
+    def __init__(self, upstream: Upstream, kind: CallsOfRequests, run: ObservedRun | None) -> None:
         """Prepare.
 
         Args:
             upstream: What gives the replies.
-            names: What requests are called.
+            kind: What requests are as calls of tools.
             run: The agent's run, if the gate is to be asked after each request.
         """
         self._upstream = upstream
-        self._names = names
+        self._kind = kind
         self._run = run
         self._pool = ThreadPoolExecutor(MAX_AT_ONCE, thread_name_prefix="http-proxy")
         self._changed = threading.Condition()
@@ -113,10 +112,12 @@ class HttpProxy:
     def _let_through(self, request: ProxiedRequest) -> ProxiedReply:
         if self._run is None:
             return self._asked(request)
-        self._run.begin()
-        call = self._names.call(request)
+        calls = self._kind.calls(request)
+        for _ in calls:
+            self._run.begin()
         reply = self._asked(request)
-        self._run.returned(call, answer_of(reply))
+        for call, answer in zip(calls, self._kind.answers(request, reply), strict=True):
+            self._run.returned(call, answer)
         return reply
 
     def _asked(self, request: ProxiedRequest) -> ProxiedReply:

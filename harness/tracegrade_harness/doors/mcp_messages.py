@@ -40,7 +40,7 @@ def calls_of(text: bytes) -> list[CallSent]:
     """
     return [
         CallSent(json.dumps(message["id"]), _call(message.get("params")))
-        for message in _messages(text)
+        for message in messages_of(text)
         if message.get("method") == CALL and "id" in message
     ]
 
@@ -53,12 +53,17 @@ def answers_of(text: bytes) -> list[CallAnswered]:
     """
     return [
         CallAnswered(json.dumps(message["id"]), _answer(message))
-        for message in _messages(text)
+        for message in messages_of(text)
         if "id" in message and "method" not in message
     ]
 
 
-def _messages(text: bytes) -> Iterator[dict[str, Any]]:
+def messages_of(text: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the messages of a line, several if it is a batch; none if it is not JSON.
+
+    Raises:
+        McpUnreadable: It is nested too deeply.
+    """
     try:
         found = json.loads(text.decode(errors="replace"))
     except RecursionError as error:

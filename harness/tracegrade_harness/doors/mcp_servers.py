@@ -1,6 +1,6 @@
 """MCP servers over standard input and output, which the harness runs in its agent's place.
 
-    with McpServers(folder, {"shop": start}, run) as servers:
+    with McpServers(folder, {"shop": Served(start)}, run) as servers:
         servers.commands["shop"]  # what an agent starts instead of the server
 
 An agent starts `mcp_pipe.py`. For each such connection the harness starts a server, outside of the
@@ -19,7 +19,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import IO, Final, Protocol, Self
+from typing import IO, Final, NamedTuple, Protocol, Self
 
 from tracegrade_harness.doors import mcp_pipe
 from tracegrade_harness.doors.mcp_calls import McpCalls
@@ -50,17 +50,35 @@ StartServer = Callable[[Path], AbstractContextManager[Started]]
 """Starts a server that comes to the socket at a path; it is ended with the block."""
 
 
+class Listener(Protocol):
+    """Hears what goes between one client and its server."""
+
+    def sent(self, line: bytes) -> None:
+        """Take a message of the client."""
+
+    def answered(self, line: bytes) -> None:
+        """Take a message of the server."""
+
+
+class Served(NamedTuple):
+    """How a server's connections are served."""
+
+    start: StartServer
+    listener: Callable[[], Listener] | None = None
+    """Gives each connection one, if all is to be heard."""
+
+
 class McpServers:
     """A `with` block in which an agent finds its servers."""
 
     def __init__(
-        self, folder: Path, servers: Mapping[str, StartServer], run: ObservedRun | None
+        self, folder: Path, servers: Mapping[str, Served], run: ObservedRun | None
     ) -> None:
         """Prepare.
 
         Args:
             folder: For the sockets at which the agent comes.
-            servers: Name → how to start it.
+            servers: Name → how it is served.
             run: The agent's run, if the gate is to be asked after each call.
         """
         self._places = {name: folder / f"mcp-{i}" for i, name in enumerate(servers)}
@@ -166,7 +184,7 @@ class _Connection:
     """One agent's connection to a server of its own."""
 
     def __init__(
-        self, name: str, agent: socket.socket, start: StartServer, run: ObservedRun | None
+        self, name: str, agent: socket.socket, served: Served, run: ObservedRun | None
     ) -> None:
         self.has_ended = False
         self.fault: str | None = None
@@ -174,7 +192,8 @@ class _Connection:
         self.notes: list[str] = []
         self._name = name
         self._agent = agent
-        self._start = start
+        self._start = served.start
+        self._listener = served.listener() if served.listener else None
         self._calls = McpCalls(run)
         self._server_ended = threading.Event()
 
@@ -218,6 +237,8 @@ class _Connection:
             with self._agent.makefile("rb") as agent:
                 for line in self._lines(agent):
                     self._calls.sent(line)
+                    if self._listener is not None:
+                        self._listener.sent(line)
                     server.sendall(line)
         except McpUnreadable as error:
             self.notes.append(f"mcp: {error}")
@@ -249,6 +270,8 @@ class _Connection:
             pass  # it has ended
 
     def _pass_back(self, line: bytes) -> None:
+        if self._listener is not None:
+            self._listener.answered(line)
         with contextlib.suppress(OSError, RunOver):  # the agent is gone, the server is not yet
             self._calls.answered(line)
             self._agent.sendall(line)

@@ -172,6 +172,7 @@ def _check_case(
         for key in ("agent", "environment"):
             yield from _known(source, (*path, key), getattr(case, key), getattr(suite, f"{key}s"))
         yield from check_reachable(source, path, case, suite)
+        yield from _check_tape(source, (*path, "tape"), case.tape)
         if case.kill is not None and suite.tasks is None:
             fact = f"{dotted((*path, 'kill'))}: without 'tasks' nothing says which tools write"
             way_out = "name a task file, or only writes that spans or the state show will count"
@@ -181,6 +182,11 @@ def _check_case(
         near = did_you_mean(name, list(specification.tasks))
         fact = f"case '{name}' is no task of '{suite.tasks}'"
         yield source.problem(path, fact, near or "declare it there, or rename the case")
+
+
+def _check_tape(source: SourceFile, path: Keys, tape: str | None) -> Iterator[Problem]:
+    if fault := None if tape is None else paths.source_fault(tape):
+        yield source.problem(path, f"{dotted(path)} '{tape}' {fault[0]}", fault[1])
 
 
 def _known(

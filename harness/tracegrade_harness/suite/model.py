@@ -11,6 +11,7 @@ Glob = Name
 """`*` stands for anything within a name, `**` for any number of names, `?` for one character."""
 Point = Literal["early", "mid", "late"]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
+Mode = Literal["live", "mocked"]
 Door = Literal["sdk", "mcp", "http"]
 Network = Literal["none", "open"]
 
@@ -125,6 +126,9 @@ class McpServer(_Strict):
     command: Command
     """Run in the environment's folder, in a sandbox of its own. `{task}`, `{trial}`, `{seed}`,
     `{suite}` (the suite's folder) and `{python}` (the harness's own interpreter) are replaced."""
+    taped: bool = False
+    """It acts outside of the environment, which it does not see: it is recorded, and answered for
+    in the mode `mocked`."""
     command_as: Name | None = None
     """Environment variable that gets the command, as shells read it, that an agent starts instead.
     `{mcp}` in an agent's command is a file that lists them all, as `mcpServers`."""
@@ -180,12 +184,15 @@ class Upstream(_Strict):
     """Where it is; the paths of requests are added to it."""
     url_as: Name
     """Environment variable that gets the URL at which the agent reaches it."""
+    is_a: Literal["service", "model", "mcp"] = "service"
+    """`service`: each request is a call of a tool; `model`: none is; `mcp`: it is an MCP server
+    over streamable HTTP, and its calls of tools are."""
     headers: dict[Name, str] = Field(default_factory=dict)
     """Sent instead of the agent's own. `$NAME` stands for a variable of the harness, such as a
     key, which the agent does not see."""
     calls: list[Name] = Field(default_factory=list)
-    """What requests are called as calls of tools: `GET /orders/{id}`. The first that fits counts;
-    others are called by their method and path."""
+    """What requests of a `service` are called as calls of tools: `GET /orders/{id}`. The first
+    that fits counts; others are called by their method and path."""
 
 
 class HttpFault(_Strict):
@@ -378,6 +385,9 @@ class Case(_Strict):
     verify: list[Verifier] = Field(default_factory=list)
     """All have to hold."""
     limits: TrialLimits = TrialLimits()
+    tape: Name | None = None
+    """File beside the suite with what upstreams and taped servers answered; without it
+    `tapes/TASK.jsonl`."""
 
 
 class Suite(_Strict):
@@ -386,6 +396,8 @@ class Suite(_Strict):
     version: Literal[1]
     suite: Name
     """Its name."""
+    mode: Mode = "live"
+    """`mocked`: upstreams and taped servers are not asked; their tapes answer."""
     tasks: Name | None = None
     """Task file, or a folder of them, beside the suite: which tools write, what is expected."""
     agents: dict[Name, Agent]

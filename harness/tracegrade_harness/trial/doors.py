@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
 from tracegrade_harness.doors.gate import Gate
-from tracegrade_harness.doors.mcp_servers import McpServers
+from tracegrade_harness.doors.mcp_servers import McpServers, Served
 from tracegrade_harness.doors.observed_run import ObservedRun, Origin
 from tracegrade_harness.doors.otlp_relay import Door
 from tracegrade_harness.environment.environment import OpenedEnvironment
@@ -20,6 +20,7 @@ from tracegrade_harness.trial.folder import TrialFolder
 from tracegrade_harness.trial.http_doors import HttpProxies
 from tracegrade_harness.trial.program import NO_SPANS, Entrances, Place, resource, server_program
 from tracegrade_harness.trial.setting import Setting, Tried
+from tracegrade_harness.trial.taping import Taping
 
 NO_PROXY = {"NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost"}
 
@@ -32,6 +33,7 @@ class AgentDoors(NamedTuple):
     run: ObservedRun | None
     servers: McpServers
     proxies: HttpProxies
+    taping: Taping
     entrances: Entrances
 
     def finish(self, exit_code: int | None) -> None:
@@ -42,8 +44,9 @@ class AgentDoors(NamedTuple):
         """
         if self.run is not None:
             self.run.close()
-            self.servers.close()
-            self.proxies.close()
+        self.servers.close()
+        self.proxies.close()
+        if self.run is not None:
             self.run.finish(exit_code)
 
     def notes(self) -> list[str]:
@@ -78,21 +81,24 @@ def agent_doors(
             variables = {**gate.variables, **_sending(telemetry)}
             addresses.append(setting.relay.listens)
         else:
-            run = ObservedRun(gate.address, _origin(setting, tried))
+            run = stack.enter_context(closing(ObservedRun(gate.address, _origin(setting, tried))))
             variables = NO_SPANS
         at_mcp, at_http = (
             run if door in tried.agent(setting).doors else None for door in ("mcp", "http")
         )
-        servers = stack.enter_context(mcp_servers(setting, tried, folder, environment, at_mcp))
-        proxies = stack.enter_context(HttpProxies(setting, tried, environment, at_http))
+        taping = Taping.of(setting, tried)
+        found = mcp_servers(setting, tried, folder, environment, taping, at_mcp)
+        servers = stack.enter_context(found)
+        proxies = HttpProxies(setting, tried, environment, taping, at_http)
+        stack.enter_context(proxies)
         if run is not None:
-            stack.callback(run.close)
+            stack.callback(run.close)  # before its servers: none of them waits for the gate then
         entrances = tool_entrances(setting, tried, folder, servers, proxies)
         entrances = entrances._replace(
             variables={**entrances.variables, **variables},
             addresses=[*entrances.addresses, *addresses],
         )
-        yield AgentDoors(gate, telemetry, run, servers, proxies, entrances)
+        yield AgentDoors(gate, telemetry, run, servers, proxies, taping, entrances)
 
 
 def mcp_servers(
@@ -100,17 +106,24 @@ def mcp_servers(
     tried: Tried,
     folder: TrialFolder,
     environment: OpenedEnvironment,
+    taping: Taping,
     run: ObservedRun | None = None,
 ) -> McpServers:
     """Return the servers of a trial; `run` is theirs if it is to be stopped after their calls."""
 
     def start(name: str, server: McpServer, address: Path) -> Running:
-        place = Place(folder.root, environment, folder.log(f"mcp-{name}"))
+        root = folder.beside("taped") if server.taped else folder.root
+        root.mkdir(exist_ok=True)
+        place = Place(root, environment, folder.log(f"mcp-{name}"))
         return setting.sandbox.start(server_program(setting, tried, place, server, address))
 
     declared = _declared(setting, tried)
     starts = {name: partial(start, name, server) for name, server in declared.items()}
-    return McpServers(folder.meeting, starts, run)
+    served = {
+        name: taping.server(name, starts[name]) if server.taped else Served(starts[name])
+        for name, server in declared.items()
+    }
+    return McpServers(folder.meeting, served, run)
 
 
 def tool_entrances(

@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 from tracegrade_harness.doors.http_messages import CallNames
 from tracegrade_harness.doors.http_proxy import HttpProxy
-from tracegrade_harness.doors.http_upstream import LiveUpstream
+from tracegrade_harness.doors.http_upstream import LiveUpstream, Upstream
+from tracegrade_harness.doors.mcp_http import McpRequests, without_stream
 from tracegrade_harness.doors.observed_run import ObservedRun
 from tracegrade_harness.environment.environment import OpenedEnvironment
 from tracegrade_harness.environment.part import ServiceAddress
@@ -17,6 +18,7 @@ from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.suite import model, paths
 from tracegrade_harness.suite.routes import read_routes
 from tracegrade_harness.trial.setting import Setting, Tried
+from tracegrade_harness.trial.taping import Taping
 
 
 class HttpProxies:
@@ -27,6 +29,7 @@ class HttpProxies:
         setting: Setting,
         tried: Tried,
         environment: OpenedEnvironment,
+        taping: Taping,
         run: ObservedRun | None = None,
     ) -> None:
         """Prepare.
@@ -35,12 +38,14 @@ class HttpProxies:
             setting: What is run.
             tried: Which trial.
             environment: What has the services.
+            taping: What answers for upstreams.
             run: The agent's run, if it comes through the door `http`; otherwise services of the
                 environment are reached directly.
         """
         self._setting = setting
         self._declared = setting.suite.environments[tried.case(setting).environment]
         self._environment = environment
+        self._taping = taping
         self._run = run
         self._proxies: dict[str, HttpProxy] = {}
         self._behind: list[ServiceAddress] = []
@@ -48,10 +53,10 @@ class HttpProxies:
 
     def __enter__(self) -> Self:
         with self._stack:
-            for upstream in self._declared.upstreams.values():
-                names = CallNames(upstream.calls)
-                live = LiveUpstream(upstream.url, _headers(upstream))
-                self._open(upstream.url_as, HttpProxy(live, names, self._run))
+            for name, upstream in self._declared.upstreams.items():
+                run = None if upstream.is_a == "model" else self._run
+                kind = McpRequests() if upstream.is_a == "mcp" else CallNames(upstream.calls)
+                self._open(upstream.url_as, HttpProxy(self._asked(name, upstream), kind, run))
             for service in self._declared.http.values() if self._run is not None else ():
                 if service.url_as is not None:
                     url = self._environment.variables[service.url_as]
@@ -84,6 +89,13 @@ class HttpProxies:
     def close(self) -> None:
         """Take no more requests, once those that are under way have come back. Idempotent."""
         self._stack.close()
+
+    def _asked(self, name: str, upstream: model.Upstream) -> Upstream:
+        is_mocked = self._setting.mode == "mocked"
+        live = None if is_mocked else LiveUpstream(upstream.url, _headers(upstream))
+        if upstream.is_a == "mcp":
+            return without_stream(self._taping.mcp_upstream(name, live))
+        return self._taping.upstream(name, live)
 
     def _open(self, variable: str, proxy: HttpProxy) -> None:
         self._proxies[variable] = self._stack.enter_context(proxy)

@@ -36,7 +36,8 @@ from tracegrade_harness.trial.program import (
 from tracegrade_harness.trial.result import TrialResult
 from tracegrade_harness.trial.root_span import RootSpan, send_mark, send_root
 from tracegrade_harness.trial.setting import Setting, Tried
-from tracegrade_harness.trial.undisturbed import Baseline, changes
+from tracegrade_harness.trial.taping import Taping
+from tracegrade_harness.trial.undisturbed import Baseline, changes, tape_reason
 from tracegrade_harness.trial.watch import AgentWatch, Moment
 
 FLUSH_SECS: Final = 5.0
@@ -53,6 +54,8 @@ class Died(NamedTuple):
     """Up to there it did not do what the undisturbed run did."""
     in_flight: int
     notes: list[str]
+    misses: list[str]
+    """What it asked that is not on its tape."""
     seconds: float
 
 
@@ -133,6 +136,7 @@ class Killing:
                         self._has_diverged(watch),
                         moment.in_flight,
                         [*watch.faults, *lost, *doors.notes()],
+                        doors.taping.misses,
                         time.monotonic() - started,
                     )
                 exit_code = running.wait(0)
@@ -180,7 +184,9 @@ class Killing:
             notes.append(f"in_flight: {died.in_flight} calls were under way")
         return self.result(
             trajectory_id=died.root and died.root.trajectory_id,
-            status="done",
+            status="error" if died.misses else "done",
+            reason=tape_reason(died.misses) if died.misses else None,
+            tape_misses=died.misses,
             boundary=died.boundary,
             immediate=immediate.score,
             after_recovery=after.score,
@@ -195,9 +201,10 @@ class Killing:
     def _recover(self, folder: TrialFolder, environment: OpenedEnvironment) -> list[str]:
         """Run the recovery command, if there is one; return what is to be known of it."""
         place = Place(folder.root, environment, folder.log("recovery"))
+        taping = Taping.of(self.setting, self.tried)
         with (
-            mcp_servers(self.setting, self.tried, folder, environment) as servers,
-            HttpProxies(self.setting, self.tried, environment) as proxies,
+            mcp_servers(self.setting, self.tried, folder, environment, taping) as servers,
+            HttpProxies(self.setting, self.tried, environment, taping) as proxies,
         ):
             entrances = tool_entrances(self.setting, self.tried, folder, servers, proxies)
             program = recovery_program(self.setting, self.tried, place, entrances)
@@ -205,9 +212,10 @@ class Killing:
                 return []
             with self.setting.sandbox.start(program) as running:
                 code = running.wait(RECOVERY_SECS)
+        missed = [f"recovery: {miss}" for miss in taping.misses]
         if code is None:
-            return [f"recovery: took more than {RECOVERY_SECS:g} s, and was ended"]
-        return [f"recovery: ended with {code}"] if code else []
+            return [f"recovery: took more than {RECOVERY_SECS:g} s, and was ended", *missed]
+        return [*missed, *([f"recovery: ended with {code}"] if code else [])]
 
 
 class _Look:

@@ -18,8 +18,6 @@ from tracegrade_harness.suite.model import McpServer, Network, Variables
 from tracegrade_harness.trial.setting import Setting, Tried
 
 MIB: Final = 1024**2
-RUN_MODE: Final = "live"
-"""Nothing is replayed: tools and models are asked as they are."""
 START: Final = Path(mcp_start.__file__).resolve()
 NO_SPANS: Final = {"OTEL_SDK_DISABLED": "true", "OTEL_TRACES_EXPORTER": "none"}
 
@@ -83,13 +81,13 @@ def server_program(
     environment = {
         **_basic(place.root),
         **_declared(server.environment),
-        **place.environment.variables,
+        **({} if server.taped else place.environment.variables),
     }
     command = filled(server.command, _values(setting, tried))
     argv = [sys.executable, "-I", "-S", str(START), str(address), *command]
     seen = [address.parent, setting.suite_folder.resolve(), *_searched(environment)]
     root, log = place.root, place.log
-    reached = _reached(server.network, place.environment.addresses)
+    reached = _reached(server.network, () if server.taped else place.environment.addresses)
     return Program(argv, root, root, environment, log, log, ProcessLimits(), seen, reached)
 
 
@@ -110,7 +108,7 @@ def resource(setting: Setting, tried: Tried) -> dict[str, str]:
     described = {
         names.TASK_ID: tried.task_id,
         names.TRIAL: str(tried.trial),
-        names.RUN_MODE: RUN_MODE,
+        names.RUN_MODE: setting.mode,
         names.SERVICE_NAME: tried.case(setting).agent,
     }
     release = tried.release(setting)

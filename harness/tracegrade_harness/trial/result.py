@@ -36,6 +36,8 @@ class TrialResult(BaseModel):
     changed: dict[str, Any] | None = None
     notes: list[str] = []
     """What else happened that a reader of the numbers should know."""
+    tape_misses: list[str] = []
+    """What its agent asked that its tape does not have."""
     seconds: float | None = None
     started_at: datetime
 

@@ -4,9 +4,10 @@ import hashlib
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,12 +18,15 @@ from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.sandbox.choice import SANDBOXES, Sandbox
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite.load import LoadedSuite
-from tracegrade_harness.suite.model import Case, Point, Suite
+from tracegrade_harness.suite.model import Case, Kill, Mode, Point, Suite
+from tracegrade_harness.tape.entries import digest
+from tracegrade_harness.tape.player import TapeRecorder
 from tracegrade_harness.trial.collector import Collector
 from tracegrade_harness.trial.result import TrialResult
 from tracegrade_harness.trial.run_file import RunFile, is_begun
 from tracegrade_harness.trial.schedule import Schedule, in_order
-from tracegrade_harness.trial.setting import Setting
+from tracegrade_harness.trial.setting import Setting, Tried
+from tracegrade_harness.trial.taping import read_tapes
 
 FROZEN: Final = "frozen"
 RUNS: Final = "runs"
@@ -50,6 +54,10 @@ class ChosenTrials:
     """The run to go on with."""
     trust: bool = False
     """Code of the suite may run outside of the sandbox."""
+    mode: Mode | None = None
+    """Instead of the mode that the suite says."""
+    keep_tape: Callable[[Setting, Tried, TapeRecorder], None] | None = None
+    """Told what each trial was answered, where that is recorded."""
     say: Callable[[TrialResult], None] = field(default=lambda _: None)
     """Told each result as it comes."""
 
@@ -83,19 +91,22 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
         SuiteUnusable: Nothing is chosen, or the run to go on with was another.
     """
     suite = usable(loaded)
-    cases = _cases(suite, chosen)
+    cases = chosen_cases(suite, chosen)
     folder = home.resolve() / RUNS / run
     if chosen.resume is not None and not is_begun(folder):
         msg = f"no run '{run}' in {folder.parent}; leave out --resume for a new one"
         raise SuiteUnusable(msg)
     used = {case.environment for case in cases.values()}
+    mode = chosen.mode or suite.mode
+    tapes = read_tapes(loaded, suite, _as_killed(cases, chosen)) if mode == "mocked" else {}
+    taped = {"mode": mode, "tapes": {task_id: digest(tapes[task_id]) for task_id in tapes}}
     sandbox = StoppableSandbox(find_sandbox(chosen.sandbox))
     with (
         frozen(loaded, used, home, trust=chosen.trust) as templates,
         closing(
             RunFile(
                 folder,
-                {"lake": _place(lake), **_described(loaded, chosen, cases, templates)},
+                {"lake": _place(lake), **_described(loaded, chosen, cases, templates), **taped},
             )
         ) as file,
         Collector(lake, folder / "collector.log") as collector,
@@ -110,8 +121,13 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
             collector.endpoint,
             relay,
             folder,
+            mode,
+            tapes,
             chosen.release,
         )
+        if chosen.keep_tape is not None:
+            keep = partial(chosen.keep_tape, setting)
+            setting = replace(setting, keep_tape=keep)
         schedule = Schedule(setting, _kills(cases, chosen), file, chosen.say)
         counts = [(name, chosen.trials or case.trials) for name, case in cases.items()]
         schedule.run(in_order(counts), chosen.jobs)
@@ -180,7 +196,12 @@ def find_sandbox(name: str | None) -> Sandbox:
     return found
 
 
-def _cases(suite: Suite, chosen: ChosenTrials) -> dict[str, Case]:
+def chosen_cases(suite: Suite, chosen: ChosenTrials) -> dict[str, Case]:
+    """Return the cases that are run.
+
+    Raises:
+        SuiteUnusable: None is.
+    """
     cases = {
         name: case
         for name, case in suite.cases.items()
@@ -190,6 +211,15 @@ def _cases(suite: Suite, chosen: ChosenTrials) -> dict[str, Case]:
         msg = f"no case is chosen; the suite has {', '.join(suite.cases)}"
         raise SuiteUnusable(msg)
     return cases
+
+
+def _as_killed(cases: dict[str, Case], chosen: ChosenTrials) -> dict[str, Case]:
+    """Return the cases with the kills that are chosen for them."""
+    kills = _kills(cases, chosen)
+    return {
+        name: case.model_copy(update={"kill": case.kill or Kill() if kills[name] else None})
+        for name, case in cases.items()
+    }
 
 
 def _kills(cases: dict[str, Case], chosen: ChosenTrials) -> dict[str, tuple[Point, ...]]:

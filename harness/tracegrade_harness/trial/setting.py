@@ -2,14 +2,17 @@
 
 import hashlib
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from tracegrade_harness.doors.otlp_relay import Endpoint, OtlpRelay
 from tracegrade_harness.environment.environment import EnvironmentTemplate
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
-from tracegrade_harness.suite.model import Agent, Case, Suite
+from tracegrade_harness.suite.model import Agent, Case, Mode, Suite
+from tracegrade_harness.tape.entries import Tape
+from tracegrade_harness.tape.player import TapeRecorder
 from tracegrade_scoring.tasks.load import Specification
 
 _STRANGE: Final = re.compile(r"[^\w.-]+", re.ASCII)
@@ -32,8 +35,13 @@ class Setting:
     """Where agents send theirs."""
     folder: Path
     """Of the run: logs, and the trials' folders while they run."""
+    mode: Mode = "live"
+    tapes: Mapping[str, Tape] = field(default_factory=dict)
+    """Of each case, where they answer."""
     release: str | None = None
     """What all agents are run at, instead of what the suite says."""
+    keep_tape: Callable[["Tried", TapeRecorder], None] | None = None
+    """Told what a trial was answered, where that is recorded."""
 
     def effect_of(self, tool: str, declared: str | None) -> str | None:
         """Return what a tool does: as the task file says, else as its agent declares."""

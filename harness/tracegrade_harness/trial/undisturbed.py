@@ -1,6 +1,7 @@
 """A trial that nobody disturbs: the agent runs to its end, and verifiers look at what it left."""
 
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,6 +46,8 @@ class Ran(NamedTuple):
     lives_on: list[str]
     """Processes and ports of it that were there after its end."""
     notes: list[str]
+    misses: list[str]
+    """What it asked that is not on its tape."""
     seconds: float
 
 
@@ -83,10 +86,11 @@ def run_undisturbed(
         status=_status(ran, judged),
         reason=_reason(ran, judged),
         exit_code=ran.exit_code,
-        success=judged["success"] if ran.status == "done" else False,
+        success=_success(ran, judged),
         verifiers=judged["verifiers"],
         changed=changed,
         notes=ran.notes,
+        tape_misses=ran.misses,
         seconds=ran.seconds,
         started_at=started_at,
     )
@@ -107,6 +111,11 @@ def changes(environment: OpenedEnvironment, still: Still, lives_on: list[str]) -
         "notes": environment.notes(),
     }
     return {key: value for key, value in found.items() if value}
+
+
+def tape_reason(misses: Sequence[str]) -> str:
+    """Return why a run with calls that are not on its tape says nothing of its agent."""
+    return f"tape_miss: {len(misses)} calls, first {misses[0]}"
 
 
 def _run(
@@ -133,9 +142,13 @@ def _run(
         doors.finish(None if stopped else exit_code)
     seconds = time.monotonic() - started
     notes = [*watch.faults, *doors.notes()]
+    misses = doors.taping.misses
     if stopped:
-        return Ran(watch, "budget", stopped, None, lives_on, notes, seconds)
-    return Ran(watch, "done", None, exit_code, lives_on, notes, seconds)
+        return Ran(watch, "budget", stopped, None, lives_on, notes, misses, seconds)
+    if doors.taping.recorder is not None and setting.keep_tape is not None:
+        setting.keep_tape(tried, doors.taping.recorder)
+    notes += doors.taping.unused()
+    return Ran(watch, "done", None, exit_code, lives_on, notes, misses, seconds)
 
 
 def _follow(watch: AgentWatch, limits: TrialLimits, running: Running) -> str | None:
@@ -189,12 +202,22 @@ def _verified(
 def _status(ran: Ran, judged: dict[str, Any]) -> Status:
     if ran.status == "budget":
         return "budget"
-    return "error" if judged["error"] else "done"
+    return "error" if judged["error"] or ran.misses else "done"
+
+
+def _success(ran: Ran, judged: dict[str, Any]) -> bool | None:
+    """Return whether all held; None if nobody can tell, for one as the tape lacked an answer."""
+    if ran.status != "done":
+        return False
+    judged_success: bool | None = judged["success"]
+    return None if ran.misses else judged_success
 
 
 def _reason(ran: Ran, judged: dict[str, Any]) -> str | None:
     if ran.status == "budget":
         return ran.reason
+    if ran.misses:
+        return tape_reason(ran.misses)
     if judged["error"]:
         return f"verifier: {judged['error']}"
     return None

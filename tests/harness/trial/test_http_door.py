@@ -1,7 +1,9 @@
 """Agents that write no spans are stopped, recorded and killed at the door `http`."""
 
+import json
 import shutil
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -81,6 +83,25 @@ def test_an_upstreams_key_stays_with_the_proxy(
     ]
 
 
+def test_of_an_mcp_upstream_calls_of_tools_are_calls(tmp_path: Path) -> None:
+    """Its other messages are none."""
+    needing("curl")
+    messages = [
+        {"id": 1, "method": "initialize"},
+        {"id": 2, "method": "tools/call", "params": {"name": "now", "arguments": {"zone": "UTC"}}},
+    ]
+    script = "; ".join(f"curl -sf $CLOCK_URL -d '{json.dumps(each)}'" for each in messages)
+    with closing(HttpServer(_Clock())) as server:
+        url = f"http://127.0.0.1:{server.address.port}"
+        clock = {"url": url, "url_as": "CLOCK_URL", "is_a": "mcp"}
+        suite = made(tmp_path, {"task": {}}, ["sh", "-c", script], upstreams={"clock": clock})
+        tried = suite.run().score()
+
+    assert [step[1:] for step in steps(tried, "task") if step[0] == "tool_call"] == [
+        ("now", {"zone": "UTC"}, "ok")
+    ]
+
+
 VERIFIED = [
     {"files": "out", "path": "found", "text": {"matches": "/v1/search/tea pot with the key"}},
     {"command": ["sh", "-c", "! grep -q open-sesame found"]},
@@ -96,3 +117,13 @@ class _Search:
             knows = request.headers["authorization"] == "Bearer open-sesame"
             text = f"{request.url.path} {'with' if knows else 'without'} the key"
             await JSONResponse(text)(scope, receive, send)
+
+
+class _Clock:
+    """An MCP server."""
+
+    async def __call__(self, scope, receive, send) -> None:  # type: ignore[no-untyped-def]
+        if scope["type"] == "http":
+            asked = json.loads(await Request(scope, receive).body())
+            result = {"content": [{"type": "text", "text": "noon"}]}
+            await JSONResponse({"id": asked["id"], "result": result})(scope, receive, send)

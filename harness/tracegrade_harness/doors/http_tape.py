@@ -1,0 +1,87 @@
+"""Upstreams on tape: recorded while they are asked, or answered for."""
+
+import base64
+import json
+from http import HTTPStatus
+from typing import Any, Final
+
+from tracegrade_harness.doors.http_messages import CallNames, ProxiedReply, ProxiedRequest
+from tracegrade_harness.doors.http_upstream import Upstream
+from tracegrade_harness.tape.entries import TapeKey, key_of, redacted
+from tracegrade_harness.tape.player import TapeMiss, TapePlayer, TapeRecorder
+
+KEPT_HEADERS: Final = frozenset(
+    {
+        "cache-control",
+        "content-encoding",
+        "content-type",
+        "etag",
+        "link",
+        "location",
+        "retry-after",
+    }
+)
+"""Of replies; others are about one connection, or may be secrets."""
+_PLAIN: Final = CallNames([])
+
+
+def recorded(upstream: Upstream, channel: str, recorder: TapeRecorder) -> Upstream:
+    """Return an upstream whose replies are taken down."""
+
+    def ask(request: ProxiedRequest) -> ProxiedReply:
+        reply = upstream(request)
+        recorder.add(_key(channel, request), _as_json(reply))
+        return reply
+
+    return ask
+
+
+def taped(channel: str, player: TapePlayer) -> Upstream:
+    """Return an upstream that gives the replies of a tape; a call that it lacks is an error."""
+
+    def ask(request: ProxiedRequest) -> ProxiedReply:
+        try:
+            return _from_json(player.take(_key(channel, request)))
+        except TapeMiss as miss:
+            body = json.dumps({"error": str(miss)}).encode()
+            headers = (("content-type", "application/json"),)
+            return ProxiedReply(HTTPStatus.NOT_IMPLEMENTED, headers, (body,))
+
+    return ask
+
+
+def _key(channel: str, request: ProxiedRequest) -> TapeKey:
+    call = _PLAIN.call(request)
+    return key_of(channel, call.tool, json.loads(call.arguments or "{}"))
+
+
+def _as_json(reply: ProxiedReply) -> dict[str, Any]:
+    headers = {
+        name.lower(): value for name, value in reply.headers if name.lower() in KEPT_HEADERS
+    }
+    return {"status": reply.status, "headers": headers, "chunks": _chunks_as_json(reply)}
+
+
+def _chunks_as_json(reply: ProxiedReply) -> list[Any]:
+    """Return the chunks; one, if a secret that may stand in several had to be taken out."""
+    try:
+        text = reply.body.decode()
+    except UnicodeDecodeError:
+        return [_chunk_as_json(chunk) for chunk in reply.chunks]
+    clean = redacted(text)
+    return [clean] if clean != text else [_chunk_as_json(chunk) for chunk in reply.chunks]
+
+
+def _chunk_as_json(chunk: bytes) -> Any:
+    try:
+        return chunk.decode()
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(chunk).decode()}
+
+
+def _from_json(reply: dict[str, Any]) -> ProxiedReply:
+    chunks = tuple(
+        each.encode() if isinstance(each, str) else base64.b64decode(each["base64"])
+        for each in reply["chunks"]
+    )
+    return ProxiedReply(reply["status"], tuple(reply["headers"].items()), chunks)

@@ -1,0 +1,1 @@
+"""Tapes: what services outside of an environment answered, to be answered again."""

@@ -1,0 +1,163 @@
+"""A tape: JSON Lines, a header and then a line for each call and its reply, free of secrets.
+
+Calls are equal as scores see it (`canonical_json`), once both are redacted as the collector does:
+a tape holds no secret, and a call that has another one is the same call.
+"""
+
+import hashlib
+import json
+import threading
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from tracegrade_collector.redact.pseudonyms import Pseudonyms
+from tracegrade_collector.redact.redaction import Redactor
+from tracegrade_collector.redact.redaction_rules import BLOB
+from tracegrade_harness.errors import SuiteUnusable
+from tracegrade_queries.build.canonical import canonical_json
+
+_ANY_SIZE: Final = 1 << 40
+_redactor: Final = Redactor(
+    Pseudonyms(b""), rules_off=[BLOB], max_value_bytes=_ANY_SIZE, max_blob_bytes=_ANY_SIZE
+)
+_redacting: Final = threading.Lock()
+
+
+class TapeKey(NamedTuple):
+    """What tells calls apart."""
+
+    channel: str
+    """Who was asked: `http:search`, `mcp:shop`."""
+    name: str
+    arguments: str
+    """Canonical JSON without secrets."""
+
+
+class TapeEntry(NamedTuple):
+    """A call and its reply."""
+
+    key: TapeKey
+    reply: Any
+    """JSON, without secrets."""
+
+
+class TapeHeader(BaseModel):
+    """The first line of a tape."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    tape: Literal[1] = 1
+    suite: str
+    case: str
+    agent: str
+    release: str | None
+    recorded: str
+    """Time, UTC, as ISO 8601."""
+    version: str
+    """Of tracegrade."""
+
+
+class Tape(NamedTuple):
+    """What was recorded of one case."""
+
+    header: TapeHeader
+    entries: tuple[TapeEntry, ...]
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    channel: str
+    name: str
+    arguments: Any
+    occurrence: int = Field(ge=1)
+    reply: Any
+
+
+def key_of(channel: str, name: str, arguments: Any) -> TapeKey:
+    """Return the key of a call whose arguments are JSON."""
+    with _redacting:
+        name, text = _redactor.redact_texts([name, _json(arguments)])
+    return TapeKey(channel, name, _canonical(text))
+
+
+def digest(tape: Tape) -> str:
+    """Return what tells a tape from one with other replies, whenever it was recorded."""
+    return hashlib.sha256(_json([tape.entries]).encode()).hexdigest()
+
+
+def redacted(text: str) -> str:
+    """Return a text without the secrets that the collector would take out of it."""
+    with _redacting:
+        return _redactor.redact_text(text)
+
+
+def redacted_json(value: Any) -> Any:
+    """Return a JSON value without the secrets that the collector would take out of it."""
+    return json.loads(redacted(_json(value)))
+
+
+def write_tape(file: Path, tape: Tape) -> None:
+    """Write a tape, all of it or nothing."""
+    counts: Counter[TapeKey] = Counter()
+    lines = [tape.header.model_dump_json()]
+    for key, reply in tape.entries:
+        counts[key] += 1
+        line = {
+            "channel": key.channel,
+            "name": key.name,
+            "arguments": json.loads(key.arguments),
+            "occurrence": counts[key],
+            "reply": reply,
+        }
+        lines.append(_json(line))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    beside = file.with_name(f".{file.name}.new")
+    beside.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    beside.rename(file)
+
+
+def read_tape(file: Path) -> Tape:
+    """Return a tape.
+
+    Raises:
+        SuiteUnusable: It is missing, or a line of it is wrong.
+    """
+    try:
+        text = file.read_text(encoding="utf-8").removesuffix("\n")
+    except (OSError, ValueError) as error:
+        msg = f"no tape '{file}': {error}; record it with `tracegrade harness record`"
+        raise SuiteUnusable(msg) from error
+    first, *rest = text.split("\n")  # `splitlines` ends lines where JSON goes on
+    header = _parsed(TapeHeader, file, 1, first)
+    lines = [_parsed(_Line, file, number, text) for number, text in enumerate(rest, 2)]
+    return Tape(header, tuple(_entries(lines)))
+
+
+def _entries(lines: Iterable[_Line]) -> Iterable[TapeEntry]:
+    for line in sorted(lines, key=lambda line: line.occurrence):
+        key = TapeKey(line.channel, line.name, _canonical(_json(line.arguments)))
+        yield TapeEntry(key, line.reply)
+
+
+def _parsed(kind: Any, file: Path, number: int, text: str) -> Any:
+    try:
+        return kind.model_validate_json(text)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        place = ".".join(map(str, fault["loc"])) or "line"
+        msg = f"{file}:{number}: {place}: {fault['msg']}; correct it, or record it again"
+        raise SuiteUnusable(msg) from error
+
+
+def _canonical(text: str) -> str:
+    return canonical_json(text) or json.dumps(text)  # nested too deeply: the text itself
+
+
+def _json(value: Any) -> str:
+    """Return a value as JSON, without lone surrogates, which UTF-8 has not."""
+    return json.dumps(value, ensure_ascii=False).encode(errors="replace").decode()

@@ -1,0 +1,66 @@
+"""Which recorded call is most like one that was not recorded, and where the two differ."""
+
+import json
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from itertools import zip_longest
+from typing import Any, Final
+
+from tracegrade_harness.tape.entries import TapeKey
+
+MAX_COMPARED: Final = 200
+"""Calls."""
+MAX_CHARS: Final = 2000
+"""Of each call's arguments."""
+MAX_SHOWN: Final = 80
+_ABSENT: Final = object()
+
+
+def nearest(key: TapeKey, others: Sequence[TapeKey]) -> str:
+    """Return how a call differs from the nearest of others, as the end of a sentence."""
+    same = [other for other in others if other.channel == key.channel]
+    if not same:
+        return f"nothing of {key.channel} is on it"
+    named = [other for other in same if other.name == key.name]
+    if not named:
+        names = sorted({other.name for other in same})
+        return f"it has {', '.join(names[:5])}{', …' if names[5:] else ''}"
+    matcher = SequenceMatcher(b=key.arguments[:MAX_CHARS], autojunk=False)
+
+    def likeness(other: TapeKey) -> float:
+        matcher.set_seq1(other.arguments[:MAX_CHARS])
+        return matcher.quick_ratio()
+
+    best = max(named[:MAX_COMPARED], key=likeness)
+    path, now, then = difference(json.loads(key.arguments), json.loads(best.arguments))
+    return f"the nearest has {_shown(then)} at {path} instead of {_shown(now)}"
+
+
+def difference(one: Any, other: Any, path: str = "$") -> tuple[str, Any, Any]:
+    """Return the first place in which two different JSON values differ, and what is there."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        pairs = [
+            (f"{path}.{key}", one.get(key, _ABSENT), other.get(key, _ABSENT))
+            for key in sorted({*one, *other})
+        ]
+    elif isinstance(one, list) and isinstance(other, list):
+        both = enumerate(zip_longest(one, other, fillvalue=_ABSENT))
+        pairs = [(f"{path}[{i}]", *values) for i, values in both]
+    else:
+        return path, one, other
+    for place, left, right in pairs:
+        if _text(left) != _text(right):
+            return difference(left, right, place)
+    return path, one, other
+
+
+def _text(value: Any) -> str | None:
+    """Return what tells a value from others, `true` from 1 also; None for no value."""
+    return None if value is _ABSENT else json.dumps(value, sort_keys=True)
+
+
+def _shown(value: Any) -> str:
+    if value is _ABSENT:
+        return "nothing"
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"

@@ -1,0 +1,77 @@
+"""Gives the replies of a tape, and records those of a new one; both from any thread."""
+
+import threading
+from collections import defaultdict
+from typing import Any
+
+from tracegrade_harness.tape.entries import Tape, TapeEntry, TapeKey, redacted_json
+from tracegrade_harness.tape.nearest import nearest
+
+
+class TapeMiss(Exception):
+    """A call is not on the tape, or not so often; the text says so to the agent."""
+
+
+class TapePlayer:
+    """A tape as one run of an agent hears it: equal calls get their replies in order."""
+
+    def __init__(self, tape: Tape) -> None:
+        self._lock = threading.Lock()
+        self._replies: dict[TapeKey, list[Any]] = defaultdict(list)
+        for key, reply in tape.entries:
+            self._replies[key].append(reply)
+        self._taken: dict[TapeKey, int] = defaultdict(int)
+        self.misses: list[str] = []
+
+    def take(self, key: TapeKey, *, again: bool = False) -> Any:
+        """Return the reply to a call.
+
+        Args:
+            key: The call.
+            again: Whether the last reply stands for all that come after it.
+
+        Raises:
+            TapeMiss: There is none.
+        """
+        with self._lock:
+            replies = self._replies.get(key, [])
+            number = self._taken[key]
+            if again and replies:
+                number = min(number, len(replies) - 1)
+            if number < len(replies):
+                self._taken[key] += 1
+                return replies[number]
+            miss = f"{key.channel} {key.name}: {self._why(key, len(replies))}"
+            self.misses.append(miss)
+        msg = f"tracegrade replay miss: {miss}"
+        raise TapeMiss(msg)
+
+    def unused(self) -> list[str]:
+        """Return calls of the tape that were not made, each with how often it was not."""
+        with self._lock:
+            left = {key: len(replies) - self._taken[key] for key, replies in self._replies.items()}
+        return [f"{key.channel} {key.name} x {n}" for key, n in left.items() if n > 0]
+
+    def _why(self, key: TapeKey, recorded: int) -> str:
+        if recorded:
+            return f"called again after {recorded} times, which is what the tape has"
+        return f"not on the tape; {nearest(key, [*self._replies])}"
+
+
+class TapeRecorder:
+    """Takes down calls and their replies."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._entries: list[TapeEntry] = []
+
+    def add(self, key: TapeKey, reply: Any) -> None:
+        """Take down a call, without the secrets of its reply."""
+        entry = TapeEntry(key, redacted_json(reply))
+        with self._lock:
+            self._entries.append(entry)
+
+    def entries(self) -> tuple[TapeEntry, ...]:
+        """Return what was taken down so far."""
+        with self._lock:
+            return (*self._entries,)

@@ -1,0 +1,138 @@
+"""What of a trial is on tape: its upstreams and taped servers, recorded or answered for."""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Final, NamedTuple, Self
+
+from tracegrade.state import VERSION
+from tracegrade_harness.doors.http_messages import CallNames
+from tracegrade_harness.doors.http_tape import recorded, taped
+from tracegrade_harness.doors.http_upstream import Upstream as Asked
+from tracegrade_harness.doors.mcp_http import recorded_mcp, taped_mcp
+from tracegrade_harness.doors.mcp_servers import Served, StartServer
+from tracegrade_harness.doors.mcp_tape import McpTaping, played
+from tracegrade_harness.errors import SuiteUnusable
+from tracegrade_harness.suite import paths
+from tracegrade_harness.suite.load import LoadedSuite
+from tracegrade_harness.suite.model import Case, Environment, Suite, Upstream
+from tracegrade_harness.tape.entries import Tape, TapeHeader, read_tape
+from tracegrade_harness.tape.player import TapePlayer, TapeRecorder
+from tracegrade_harness.trial.setting import Setting, Tried
+from tracegrade_harness.trial.watch import WRITES
+
+FOLDER: Final = "tapes"
+
+
+class Taping(NamedTuple):
+    """How one run of an agent is taped; neither, where its services are asked as they are."""
+
+    player: TapePlayer | None
+    recorder: TapeRecorder | None
+
+    @classmethod
+    def of(cls, setting: Setting, tried: Tried) -> Self:
+        """Return it, at the beginning of the run."""
+        tape = setting.tapes.get(tried.task_id)
+        recording = setting.keep_tape is not None
+        return cls(TapePlayer(tape) if tape else None, TapeRecorder() if recording else None)
+
+    def upstream(self, name: str, live: Asked | None) -> Asked:
+        """Return what answers for an upstream; `live` may be None where a tape does."""
+        channel = f"http:{name}"
+        if self.player is not None:
+            return taped(channel, self.player)
+        assert live is not None  # noqa: S101 - there is no tape
+        return live if self.recorder is None else recorded(live, channel, self.recorder)
+
+    def mcp_upstream(self, name: str, live: Asked | None) -> Asked:
+        """Return the same of one that is an MCP server."""
+        channel = f"mcp:{name}"
+        if self.player is not None:
+            return taped_mcp(channel, self.player)
+        assert live is not None  # noqa: S101 - there is no tape
+        return live if self.recorder is None else recorded_mcp(live, channel, self.recorder)
+
+    def server(self, name: str, start: StartServer) -> Served:
+        """Return what serves for a taped server."""
+        channel = f"mcp:{name}"
+        if self.player is not None:
+            return Served(partial(played, channel, self.player))
+        if self.recorder is not None:
+            return Served(start, partial(McpTaping, channel, self.recorder))
+        return Served(start)
+
+    @property
+    def misses(self) -> list[str]:
+        """What was asked that the tape has no reply to."""
+        return [] if self.player is None else [*self.player.misses]
+
+    def unused(self) -> list[str]:
+        """Return a note on what of the tape was not asked."""
+        left = [] if self.player is None else self.player.unused()
+        return [f"tape: {len(left)} recorded calls were not made, first {left[0]}"] if left else []
+
+
+def is_taped(environment: Environment) -> bool:
+    """Return whether something of an environment is answered for in the mode `mocked`."""
+    return bool(environment.upstreams) or any(each.taped for each in environment.mcp.values())
+
+
+def taped_cases(suite: Suite, cases: Mapping[str, Case]) -> Iterator[tuple[str, Case]]:
+    """Yield the cases that have tapes."""
+    for task_id, case in cases.items():
+        if is_taped(suite.environments[case.environment]):
+            yield task_id, case
+
+
+def tape_file(folder: Path, task_id: str, case: Case) -> Path:
+    """Return where the tape of a case stands."""
+    if case.tape is not None:
+        return paths.source(folder, case.tape)
+    plain = task_id if Path(task_id).name == task_id else Tried(task_id, 1).label()
+    return folder / FOLDER / f"{plain}.jsonl"
+
+
+def read_tapes(loaded: LoadedSuite, suite: Suite, cases: Mapping[str, Case]) -> dict[str, Tape]:
+    """Return the tapes of cases that have them.
+
+    Raises:
+        SuiteUnusable: One is missing or wrong, or has writes in a case that is killed.
+    """
+    tapes = {}
+    for task_id, case in taped_cases(suite, cases):
+        file = tape_file(loaded.folder, task_id, case)
+        tapes[task_id] = read_tape(file)
+        if case.kill is not None:
+            upstreams = suite.environments[case.environment].upstreams
+            _refuse_writes(loaded, file, tapes[task_id], upstreams)
+    return tapes
+
+
+def new_tape(setting: Setting, tried: Tried, recorder: TapeRecorder) -> Tape:
+    """Return what was recorded of a trial."""
+    header = TapeHeader(
+        suite=setting.suite.suite,
+        case=tried.task_id,
+        agent=tried.case(setting).agent,
+        release=tried.release(setting),
+        recorded=datetime.now(UTC).isoformat(timespec="seconds"),
+        version=VERSION,
+    )
+    return Tape(header, recorder.entries())
+
+
+def _refuse_writes(
+    loaded: LoadedSuite, file: Path, tape: Tape, upstreams: Mapping[str, Upstream]
+) -> None:
+    """Refuse replayed writes where kills are judged: they leave no state that could be judged."""
+    known = loaded.specification.tools if loaded.specification else {}
+    for key, _ in tape.entries:
+        asked = upstreams.get(key.channel.removeprefix("http:"))
+        name = key.name.removeprefix("tools/call ")
+        name, _ = CallNames(asked.calls).named(name) if asked else (name, {})
+        if name in known and known[name].effect in WRITES:
+            msg = f"tape '{file}' has calls of '{name}', which writes, and its case is killed"
+            msg += "; leave 'kill' out, or put the service into the environment"
+            raise SuiteUnusable(msg)
