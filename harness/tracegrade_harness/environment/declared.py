@@ -9,6 +9,7 @@ from tracegrade_harness.environment.http import HttpPart, HttpPlace, HttpSource
 from tracegrade_harness.environment.part import Part
 from tracegrade_harness.environment.places import Places, database_files, places
 from tracegrade_harness.environment.postgres.programs import why_not as postgres_missing
+from tracegrade_harness.environment.redis.programs import why_not as redis_missing
 from tracegrade_harness.environment.sqlite import SqlitePart, SqlitePlace
 from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.suite.model import Environment
@@ -42,12 +43,17 @@ def declared_parts(declared: Environment, suite_folder: Path) -> Iterator[Declar
         key = _key("sqlite", name, str(where.at), where.ignore, ())
         yield DeclaredPart(f"sqlite:{name}", key, SqlitePart(where, source))
     yield from _postgres_databases(declared, suite_folder.resolve())
+    yield from _redis_databases(declared, suite_folder.resolve())
     yield from _http_services(declared, suite_folder.resolve())
 
 
 def missing(declared: Environment) -> str | None:
     """Return what this machine lacks for an environment, and how to get it; None if nothing."""
-    return postgres_missing() if declared.postgres else None
+    reasons = [
+        postgres_missing() if declared.postgres else None,
+        redis_missing() if declared.redis else None,
+    ]
+    return ", ".join(filter(None, reasons)) or None
 
 
 def _files(
@@ -83,6 +89,22 @@ def _postgres_databases(declared: Environment, suite_folder: Path) -> Iterator[D
         yield DeclaredPart(
             f"postgres:{name}", key, PostgresPart(place, suite_folder / database.from_)
         )
+
+
+def _redis_databases(declared: Environment, suite_folder: Path) -> Iterator[DeclaredPart]:
+    if not declared.redis:
+        return
+    if reason := missing(declared):
+        raise EnvironmentFailed(reason)
+    from tracegrade_harness.environment.redis.part import (  # noqa: PLC0415 - as above
+        RedisPart,
+        RedisPlace,
+    )
+
+    for name, database in declared.redis.items():
+        place = RedisPlace(name, database.url_as, tuple(database.ignore))
+        key = _key("redis", name, place.ignore)
+        yield DeclaredPart(f"redis:{name}", key, RedisPart(place, suite_folder / database.from_))
 
 
 def _http_services(declared: Environment, suite_folder: Path) -> Iterator[DeclaredPart]:

@@ -27,6 +27,7 @@ KEYS: Final[dict[str, type[BaseModel]]] = {
     "files": model.Files,
     "sqlite": model.Sqlite,
     "postgres": model.Postgres,
+    "redis": model.Redis,
     "http": model.Http,
     "faults": model.HttpFault,
     "mcp": model.McpServer,
@@ -38,6 +39,7 @@ KEYS: Final[dict[str, type[BaseModel]]] = {
     "[files]": model.FilesVerifier,
     "[sqlite]": model.SqliteVerifier,
     "[postgres]": model.PostgresVerifier,
+    "[redis]": model.RedisVerifier,
     "[http]": model.HttpVerifier,
     "[command]": model.CommandVerifier,
 }

@@ -177,6 +177,18 @@ class Postgres(_Strict):
     are of no interest."""
 
 
+class Redis(_Strict):
+    """A Redis database, on a server that the harness starts."""
+
+    from_: Name = Field(alias="from")
+    """A file beside the suite with the commands that fill it, one a line, as `redis-cli` has
+    them: `SET greeting "hello world"`."""
+    url_as: Name | None = None
+    """Environment variable that gets the database's URL."""
+    ignore: list[Glob] = Field(default_factory=list)
+    """Keys whose changes are of no interest."""
+
+
 class Upstream(_Strict):
     """A service outside of the environment; an agent comes to it through the harness alone."""
 
@@ -241,6 +253,7 @@ class Environment(_Strict):
     files: dict[Name, Files] = Field(default_factory=dict)
     sqlite: dict[Name, Sqlite] = Field(default_factory=dict)
     postgres: dict[Name, Postgres] = Field(default_factory=dict)
+    redis: dict[Name, Redis] = Field(default_factory=dict)
     http: dict[Name, Http] = Field(default_factory=dict)
     mcp: dict[Name, McpServer] = Field(default_factory=dict)
     upstreams: dict[Name, Upstream] = Field(default_factory=dict)
@@ -314,6 +327,17 @@ class PostgresVerifier(_Strict):
     """A value or rule for the only value of the only row; a list of lists for several."""
 
 
+class RedisVerifier(_Strict):
+    """A key of a Redis database has a value."""
+
+    redis: Name
+    """The part."""
+    key: Name
+    equals: Wanted
+    """Value or rule: a text, a list, a sorted list for a set, a mapping for a hash, one of numbers
+    for a sorted set."""
+
+
 class HttpCalls(_Strict):
     """Requests that a service got; what is not given may be anything."""
 
@@ -359,9 +383,10 @@ Verifier = Annotated[
     Annotated[FilesVerifier, Tag("[files]")]
     | Annotated[SqliteVerifier, Tag("[sqlite]")]
     | Annotated[PostgresVerifier, Tag("[postgres]")]
+    | Annotated[RedisVerifier, Tag("[redis]")]
     | Annotated[HttpVerifier, Tag("[http]")]
     | Annotated[CommandVerifier, Tag("[command]")],
-    _by_key("files", "sqlite", "postgres", "http", "command"),
+    _by_key("files", "sqlite", "postgres", "redis", "http", "command"),
 ]
 
 

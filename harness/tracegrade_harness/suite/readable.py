@@ -14,13 +14,14 @@ from tracegrade_harness.suite import model
 Kind = TypeVar("Kind", bound=BaseModel)
 PlacedPart = model.Files | model.Sqlite
 """A part that stands in the folder in which the agent is run."""
-EnvironmentPart = PlacedPart | model.Postgres | model.Http
+EnvironmentPart = PlacedPart | model.Postgres | model.Redis | model.Http
 
 
 KINDS: Final[dict[str, type[EnvironmentPart]]] = {
     "files": model.Files,
     "sqlite": model.Sqlite,
     "postgres": model.Postgres,
+    "redis": model.Redis,
     "http": model.Http,
 }
 """The class of the parts that stand under each key of an environment."""

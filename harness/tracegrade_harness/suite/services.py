@@ -17,10 +17,13 @@ _APP: Final = re.compile(r"[\w.]+:\w+", re.ASCII)
 
 
 def check_service(
-    source: SourceFile, folder: Path, path: Keys, service: model.Postgres | model.Http
+    source: SourceFile,
+    folder: Path,
+    path: Keys,
+    service: model.Postgres | model.Redis | model.Http,
 ) -> Iterator[Problem]:
     """Yield the problems of a service."""
-    if isinstance(service, model.Postgres):
+    if isinstance(service, model.Postgres | model.Redis):
         yield from check_source(source, folder, (*path, "from"), service.from_, "file")
     else:
         yield from _check_http(source, folder, path, service)

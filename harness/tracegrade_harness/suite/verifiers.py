@@ -37,6 +37,9 @@ def check_verifier(
         case model.PostgresVerifier():
             yield from _part(source, (*path, "postgres"), verifier.postgres, environment)
             yield from _check_equals(source, (*path, "equals"), verifier.equals)
+        case model.RedisVerifier():
+            yield from _part(source, (*path, "redis"), verifier.redis, environment)
+            yield from _check_value(source, (*path, "equals"), verifier.equals)
         case model.HttpVerifier():
             yield from _part(source, (*path, "http"), verifier.http, environment)
             yield from _check_http(source, path, verifier)

@@ -9,6 +9,7 @@ from tracegrade_harness.suite.model import (
     FilesVerifier,
     HttpVerifier,
     PostgresVerifier,
+    RedisVerifier,
     SqliteVerifier,
     Verifier,
 )
@@ -65,6 +66,10 @@ def _finding(verifier: Verifier, context: Context) -> Finding:
         from tracegrade_harness.verify.postgres import verify_postgres  # noqa: PLC0415
 
         return verify_postgres(verifier, context)
+    if isinstance(verifier, RedisVerifier):
+        from tracegrade_harness.verify.redis import verify_redis  # noqa: PLC0415 - as above
+
+        return verify_redis(verifier, context)
     if isinstance(verifier, HttpVerifier):
         return verify_http(verifier, context)
     return verify_command(verifier, context)

@@ -351,12 +351,13 @@ def test_a_wrong_service_is_named(folder: Path, text: str, problem: str) -> None
     assert [each for each in found(folder, with_environment(text)) if each.startswith(problem)]
 
 
-def test_a_wrong_database_is_named(folder: Path) -> None:
-    """Its script has to be there."""
-    text = with_environment("postgres:\n  shop: {from: shop.sql, url_as: DATABASE_URL}\n")
+@pytest.mark.parametrize("kind", ["postgres", "redis"])
+def test_a_wrong_database_is_named(folder: Path, kind: str) -> None:
+    """Its source has to be there."""
+    text = with_environment(f"{kind}:\n  shop: {{from: shop.x, url_as: DATABASE_URL}}\n")
 
     assert found(folder, text)[0].startswith(
-        "7: environments.e.postgres.shop.from 'shop.sql' does not exist"
+        f"7: environments.e.{kind}.shop.from 'shop.x' does not exist"
     )
 
 

@@ -89,7 +89,7 @@ def test_the_example_is_well_formed(folder: Path) -> None:
         (
             with_environment("ftp: {}"),
             "6: unknown key 'ftp' in environments.e; "
-            "known keys: files, sqlite, postgres, http, mcp, upstreams, locks",
+            "known keys: files, sqlite, postgres, redis, http, mcp, upstreams, locks",
         ),
         (
             with_verifier("files: data\nexpct: x\npath: y"),
@@ -108,7 +108,7 @@ def test_the_example_is_well_formed(folder: Path) -> None:
             with_verifier("dom: shop"),
             "16: cases.c.verify[0] is {'dom': 'shop'}; "
             "it should be a mapping with the key "
-            "'files', 'sqlite', 'postgres', 'http' or 'command'",
+            "'files', 'sqlite', 'postgres', 'redis', 'http' or 'command'",
         ),
         (
             with_verifier("files: data"),

@@ -1,0 +1,156 @@
+"""Redis databases are restored for each trial; what differs or is held there is named."""
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from tests.harness.environment.cache import CACHE, cache_template, needs_redis, opened_cache
+from tests.harness.environment.test_kept_server import wait_for
+
+from tracegrade_harness.environment.environment import OpenedEnvironment
+from tracegrade_harness.errors import EnvironmentFailed
+
+pytestmark = needs_redis
+
+PART = "redis:cache"
+
+
+def changes(environment: OpenedEnvironment) -> dict[str, list[str]]:
+    """Return what differs from before, without the part's name; empty lists are left out."""
+    difference = environment.difference()._asdict()
+    short = {
+        key: [name.removeprefix(f"{PART}/") for name in names] for key, names in difference.items()
+    }
+    return {key: names for key, names in short.items() if names}
+
+
+@pytest.mark.parametrize(
+    ("change", "changed"),
+    [
+        (lambda c: c.set("a", 1), {"added": ["a"]}),
+        (lambda c: c.set("a/b: c\n", 1), {"added": [r"a/b: c\x0a"]}),
+        (lambda c: c.set("greeting", "bye"), {"changed": ["greeting"]}),
+        (lambda c: c.delete("queue"), {"removed": ["queue"]}),
+        (lambda c: c.rpush("queue", "d"), {"changed": ["queue"]}),
+        (lambda c: c.hset("user:1", "age", 31), {"changed": ["user:1"]}),
+        (lambda c: c.zincrby("scores", 1, "ann"), {"changed": ["scores"]}),
+        (lambda c: c.xadd("events", {"kind": "end"}), {"changed": ["events"]}),
+        (lambda c: c.persist("session:1"), {"changed": ["session:1"]}),
+        (lambda c: c.expire("session:1", 60), {}),
+        (lambda c: (c.sadd("tags", "blue"), c.srem("tags", "blue")), {}),
+        (lambda c: (c.hset("user:1", "x", "y" * 99), c.hdel("user:1", "x")), {}),
+        (
+            lambda c: c.function_load(
+                "#!lua name=mine\nredis.register_function('f', function() return 1 end)"
+            ),
+            {"changed": [PART]},
+        ),
+    ],
+)
+def test_a_change_is_named(
+    tmp_path: Path, change: Callable[[Any], object], changed: dict[str, list[str]]
+) -> None:
+    """By its key; how Redis keeps it, and how long it still lives, is no change."""
+    with opened_cache(tmp_path) as (environment, client):
+        change(client)
+
+        assert changes(environment) == changed
+        with closing(environment.clone(tmp_path / "copy")) as copy:
+            assert copy.state() == environment.state()
+    with opened_cache(tmp_path) as (environment, _):
+        assert changes(environment) == {}
+
+
+def test_keys_can_be_ignored_and_locks_are_held(tmp_path: Path) -> None:
+    """By globs."""
+    with opened_cache(tmp_path, ignore=["session:*"]) as (environment, client):
+        client.delete("session:1")
+        client.set("lock:orders", "me", ex=60)
+
+        assert changes(environment) == {"added": ["lock:orders"]}
+        assert environment.held() == [f"{PART}/lock:orders"]
+        assert environment.ignored_changes() == {"session:*": 1}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("CONFIG", "SET", "dir", "/"),
+        ("CONFIG", "GET", "*"),
+        ("MODULE", "LOAD", "/x.so"),
+        ("SAVE",),
+        ("REPLICAOF", "127.0.0.1", "1"),
+        ("MIGRATE", "127.0.0.1", "1", "greeting", "0", "1"),
+        ("DEBUG", "SLEEP", "1"),
+        ("ACL", "SETUSER", "agent", "+@all"),
+        ("SHUTDOWN",),
+        ("EVAL", "return redis.call('CONFIG', 'SET', 'dir', '/tmp')", "0"),
+        ("EVAL", "return io.open('/etc/passwd')", "0"),
+    ],
+)
+def test_the_agent_has_no_rights_beyond_its_keys(tmp_path: Path, command: tuple[str, ...]) -> None:
+    """Neither over the server nor over the files of its machine."""
+    import redis  # noqa: PLC0415 - there where the cache is
+
+    with opened_cache(tmp_path) as (_, client), pytest.raises(redis.ResponseError):
+        client.execute_command(*command)
+
+
+def test_nobody_comes_in_without_the_password(tmp_path: Path) -> None:
+    """Other processes of the machine have no business there."""
+    import redis  # noqa: PLC0415 - there where the cache is
+
+    with opened_cache(tmp_path) as (environment, _):
+        url = environment.variables["REDIS_URL"]
+        address = url.rpartition("@")[2]
+        for wrong in (f"redis://{address}", f"redis://agent:x@{address}"):
+            with (
+                pytest.raises((redis.AuthenticationError, redis.ResponseError)),
+                closing(redis.Redis.from_url(wrong)) as client,
+            ):
+                client.get("greeting")
+
+
+def test_a_script_that_does_not_end_is_held(tmp_path: Path) -> None:
+    """The state says so; the server can still be closed."""
+    import redis  # noqa: PLC0415 - there where the cache is
+
+    def run_for_ever(url: str) -> None:
+        with (
+            closing(redis.Redis.from_url(url, retry=None, socket_timeout=60)) as client,
+            pytest.raises(redis.RedisError),
+        ):
+            client.eval("redis.call('SET', 'a', 1) while true do end", 0)
+
+    with opened_cache(tmp_path) as (environment, _):
+        running = Thread(target=run_for_ever, args=[environment.variables["REDIS_URL"]])
+        running.start()
+        wait_for(lambda: environment.held() == [f"{PART} (script)"])
+
+        assert environment.state() == {PART: "unreadable: a script does not end"}
+    running.join()
+
+
+@pytest.mark.parametrize(
+    ("commands", "fault"),
+    [
+        ("SET a 1\nSETT b 2\n", "line 2: unknown command"),
+        ('SET a "1\n', "line 1: No closing quotation"),
+        ("CONFIG SET dir /tmp", "line 1: .*no permissions"),
+    ],
+)
+def test_a_command_that_does_not_run_is_an_error(
+    tmp_path: Path, commands: str, fault: str
+) -> None:
+    """It has no more rights than an agent, and the line is told."""
+    with pytest.raises(EnvironmentFailed, match=fault):
+        cache_template(tmp_path, commands)
+
+
+def test_what_is_frozen_lives_as_long_as_it_had_to(tmp_path: Path) -> None:
+    """However old the template is, and for each trial anew."""
+    with opened_cache(tmp_path, commands=CACHE) as (_, client):
+        assert 3500 < client.ttl("session:1") <= 3600
