@@ -170,12 +170,13 @@ def record(  # noqa: PLR0913, PLR0917 - one parameter per option
 def shell(
     suite: SuiteFile,
     case: Annotated[str, typer.Argument(help="Its task id.")],
+    sandbox: SandboxOption = None,
     trust: TrustOption = False,
 ) -> None:
-    """Open a shell in a case's environment, in the agent's place."""
+    """Open a shell in the place of a case's agent: its folder, variables, services and sandbox."""
     from tracegrade_harness.commands import open_shell
 
-    open_shell(suite, case, trust=trust)
+    open_shell(suite, case, sandbox, trust=trust)
 
 
 @harness.command()

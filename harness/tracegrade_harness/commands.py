@@ -1,44 +1,45 @@
 """What the commands of the harness do: they print, and end with the exit code."""
 
-import os
-import shutil
-import subprocess
-import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import cast, get_args
 
 import typer
 
+from tracegrade_harness.doors.otlp_relay import Endpoint, OtlpRelay
 from tracegrade_harness.environment.declared import missing
 from tracegrade_harness.environment.environment import EnvironmentTemplate
+from tracegrade_harness.environment.folders import temporary_folder
 from tracegrade_harness.environment.kept_server import remove_dead
 from tracegrade_harness.errors import EnvironmentFailed, HarnessFailed, NotPassed, SuiteUnusable
 from tracegrade_harness.junit import junit_xml
 from tracegrade_harness.lake import write
 from tracegrade_harness.review import MAX_LISTED, Review, store, wanting_review
 from tracegrade_harness.sandbox.choice import available
+from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite.load import LoadedSuite, load
 from tracegrade_harness.suite.model import Mode, Point, Suite
 from tracegrade_harness.tape.entries import write_tape
 from tracegrade_harness.tape.player import TapeRecorder
-from tracegrade_harness.trial.folder import remove
+from tracegrade_harness.trial.clean import clean
 from tracegrade_harness.trial.points import POINTS
 from tracegrade_harness.trial.result import TrialResult
 from tracegrade_harness.trial.run import (
-    FROZEN,
     RUNS,
     ChosenTrials,
     chosen_cases,
+    find_sandbox,
     frozen,
     new_id,
     run_suite,
     usable,
 )
 from tracegrade_harness.trial.setting import Setting, Tried
+from tracegrade_harness.trial.shell import run_shell
 from tracegrade_harness.trial.taping import new_tape, read_tapes, tape_file, taped_cases
 from tracegrade_lake import Lake
 
@@ -127,7 +128,7 @@ def run_chosen(
     if junit is not None:
         junit.write_text(junit_xml(suite.suite, done.results), encoding="utf-8")
     typer.echo(f"results: {done.folder}")
-    _end(done.results)
+    _end(run, done.results)
 
 
 def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: bool) -> None:
@@ -154,14 +155,14 @@ def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: b
 
     once = replace(chosen, trials=1, kills=(), mode="live", keep_tape=keep, say=_say)
     lake = home.resolve() / RUNS / run / "lake"
-    _end(run_suite(loaded, str(lake), home, run, once).results)
+    _end(run, run_suite(loaded, str(lake), home, run, once).results)
 
 
-def open_shell(path: Path, task_id: str, *, trust: bool) -> None:
-    """Open a shell in a new environment of a case, which is removed afterwards.
+def open_shell(path: Path, task_id: str, sandbox: str | None, *, trust: bool) -> None:
+    """Open a shell in the place of a case's agent, in a new environment that is then removed.
 
     Raises:
-        SuiteUnusable: The suite has errors, or no such case.
+        SuiteUnusable: The suite has errors, or no such case, or there is no such sandbox.
     """
     loaded = _loaded(path)
     suite = usable(loaded)
@@ -169,20 +170,22 @@ def open_shell(path: Path, task_id: str, *, trust: bool) -> None:
         msg = f"no case '{task_id}'; the suite has {', '.join(suite.cases)}"
         raise SuiteUnusable(msg)
     name = suite.cases[task_id].environment
-    home, root = (Path(tempfile.mkdtemp(prefix="tracegrade-")) for _ in range(2))
-    try:
-        with (
-            frozen(loaded, {name}, home, trust=trust) as templates,
-            closing(templates[name].open(root)) as environment,
-        ):
-            typer.echo(f"environment {name} is in {root}; leave the shell to remove it", err=True)
-            shell = os.environ.get("SHELL", "/bin/sh")
-            variables = {**os.environ, **environment.variables}
-            subprocess.run([shell], cwd=root, env=variables, check=False)  # noqa: S603 - asked for
-            difference = environment.difference()
-    finally:
-        remove(home)
-        remove(root)
+    held = StoppableSandbox(find_sandbox(sandbox))
+    typer.echo(f"sandbox: {held.name}", err=True)
+    with temporary_folder() as home, frozen(loaded, {name}, home, trust=trust) as templates:
+        nowhere = Endpoint("", {})
+        setting = Setting(
+            suite,
+            loaded.folder,
+            loaded.specification,
+            templates,
+            held,
+            nowhere,
+            OtlpRelay(nowhere),
+            home,
+        )
+        say = partial(typer.echo, err=True)
+        difference = run_shell(setting, Tried(task_id, 1), say)
     for change, names in difference._asdict().items():
         for each in names:
             typer.echo(f"{change}: {each}")
@@ -218,18 +221,21 @@ def store_review(
 
 
 def clean_folder(home: Path) -> None:
-    """Remove frozen environments, and folders of trials that no harness works in any more."""
-    removed = 0
-    for folder in [home / FROZEN, *home.glob(f"{RUNS}/*/trials")]:
-        if folder.exists():
-            remove(folder)
-            removed += 1
+    """Remove what no harness works in any more, and say what is kept and why.
+
+    Raises:
+        EnvironmentFailed: Something could not be removed.
+    """
+    cleaned = clean(home)
+    for folder in cleaned.removed:
+        typer.echo(f"removed: {folder}")
+    for folder in cleaned.kept:
+        typer.echo(f"kept: {folder}, since a harness works in it; clean again after its end")
     servers = remove_dead()
-    meetings = Path(tempfile.gettempdir()).glob("tracegrade-*/gate")
-    for gate in meetings:
-        if not gate.exists():
-            shutil.rmtree(gate.parent, ignore_errors=True)
-    typer.echo(f"removed {removed} folders below {home}, and {servers} of dead servers")
+    typer.echo(
+        f"removed {len(cleaned.removed)} folders and {servers} of dead servers, "
+        f"kept {len(cleaned.kept)}"
+    )
 
 
 def _refuse_missing(suite: Suite) -> None:
@@ -297,13 +303,9 @@ def _say_live(suite: Suite) -> None:
 
 def _moved(template: EnvironmentTemplate, idle_secs: float) -> list[str]:
     """Return the objects of an environment that change while nothing is done."""
-    root = Path(tempfile.mkdtemp(prefix="tracegrade-"))
-    try:
-        with closing(template.open(root)) as environment:
-            time.sleep(idle_secs)
-            return environment.difference().names
-    finally:
-        remove(root)
+    with temporary_folder() as root, closing(template.open(root)) as environment:
+        time.sleep(idle_secs)
+        return environment.difference().names
 
 
 def _loaded(path: Path) -> LoadedSuite:
@@ -335,7 +337,7 @@ def _outcome(result: TrialResult) -> str:
     return "passed" if result.success else "failed"
 
 
-def _end(results: Sequence[TrialResult]) -> None:
+def _end(run: str, results: Sequence[TrialResult]) -> None:
     """Say what came of a run as a whole.
 
     Raises:
@@ -345,6 +347,8 @@ def _end(results: Sequence[TrialResult]) -> None:
     ours = [result for result in results if result.status in {"invalid", "error"}]
     if ours:
         msg = f"{len(ours)} of {len(results)} could not be run or judged, first: {ours[0].reason}"
+        if again := sum(result.status == "invalid" for result in ours):
+            msg += f"; {again} were invalid, `--resume {run}` tries them again"
         raise HarnessFailed(msg)
     failed = [result for result in results if result.success is False]
     if failed:

@@ -1,10 +1,12 @@
 """Results → the lake: rows of `harness_trials`, and verdicts that scores come from."""
 
 import json
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tracegrade.state import VERSION
 from tracegrade_collector.config import CollectorConfig
@@ -13,6 +15,7 @@ from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_harness.schema import HARNESS_TRIALS
 from tracegrade_harness.trial.result import TrialResult
 from tracegrade_lake import Lake
+from tracegrade_lake.commit import LiveFile
 
 SOURCE: Final = "harness"
 """Who judged, as the verdicts say."""
@@ -20,13 +23,14 @@ SOURCE: Final = "harness"
 MAX_NAMED: Final = 50
 """Leftovers that a verdict's evidence names; `harness_trials` has them all."""
 
-_JSON: Final = ("verifiers", "leftovers", "changed")
+_JSON: Final = ("verifiers", "leftovers", "changed", "notes")
 
 
 def write(lake: Lake, run: str, suite: str, results: Sequence[TrialResult]) -> None:
     """Add the results of a run, and the verdicts that they are, to a lake, without secrets.
 
-    A run is added once, however often its harness was interrupted and resumed.
+    A run is added once, however often its harness was interrupted and resumed; trials that a
+    later harness ran again, which were invalid, take the place of what was there.
     """
     redactor = Redactor.from_options(CollectorConfig(), lake.state)
     rows = [_row(run, suite, result) for result in results]
@@ -34,11 +38,39 @@ def write(lake: Lake, run: str, suite: str, results: Sequence[TrialResult]) -> N
         clean = redactor.redact_texts([row[key] or "" for row in rows])
         for row, text in zip(rows, clean, strict=True):
             row[key] = text or None
-    writer = f"harness/{run}"
-    if lake.transaction_version(HARNESS_TRIALS.name, writer) is None:
-        table = pa.Table.from_pylist(rows, schema=HARNESS_TRIALS.arrow())
-        lake.append(HARNESS_TRIALS, table, {writer: 1})
+    _write_rows(lake, run, rows)
     add_verdicts(lake, [*verdicts(results)], redactor)
+
+
+def _write_rows(lake: Lake, run: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    table = pa.Table.from_pylist(list(rows), schema=HARNESS_TRIALS.arrow())
+    writer = f"harness/{run}"
+    noted = lake.transaction_version(HARNESS_TRIALS.name, writer)
+    if noted is None:
+        lake.append(HARNESS_TRIALS, table, {writer: 1})
+        return
+    holding = [
+        (file.path, held)
+        for file in lake.live_files(HARNESS_TRIALS.name)
+        if run in (held := _rows_of(lake, file))["run"].to_pylist()
+    ]
+    there = [row for _, held in holding for row in held.to_pylist() if row["run"] == run]
+    if _by_trial(there) == _by_trial(table.to_pylist()):
+        return
+    others = [held.filter(pc.field("run") != run) for _, held in holding]
+    staged = lake.stage(HARNESS_TRIALS, pa.concat_tables([*others, table]), uuid.uuid4().hex)
+    lake.replace_files(HARNESS_TRIALS, [path for path, _ in holding], staged, {writer: noted + 1})
+
+
+def _rows_of(lake: Lake, file: LiveFile) -> pa.Table:
+    """Return the rows of a file, with all columns that the table has by now."""
+    dataset = lake.dataset(HARNESS_TRIALS.name, files=[file])
+    rows = dataset.to_table().to_pylist() if dataset else []
+    return pa.Table.from_pylist(rows, schema=HARNESS_TRIALS.arrow())
+
+
+def _by_trial(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return sorted(rows, key=lambda row: (row["task_id"], row["trial"], row["injection"] or ""))
 
 
 def verdicts(results: Iterable[TrialResult]) -> Iterable[Mapping[str, Any]]:
@@ -65,12 +97,13 @@ def _of_trial(result: TrialResult) -> Mapping[str, Any]:
             "status": result.status,
             "verifiers": result.verifiers,
             "tape_misses": result.tape_misses,
+            "notes": result.notes,
         },
     )
 
 
 def _of_kill(result: TrialResult) -> Iterable[Mapping[str, Any]]:
-    if result.baseline_trajectory_id is None:
+    if result.baseline_trajectory_id is None or result.status == "invalid":
         return
     judged = result.status == "done"
     leftovers = result.leftovers or []
@@ -114,8 +147,8 @@ def _verdict(
 
 
 def _row(run: str, suite: str, result: TrialResult) -> dict[str, Any]:
-    fields = result.model_dump(exclude={"label", "notes", "tape_misses"})
-    texts = {key: _json(fields[key]) for key in _JSON}
+    fields = result.model_dump(exclude={"label", "tape_misses"})
+    texts = {key: _json(fields[key] or None if key == "notes" else fields[key]) for key in _JSON}
     started_at = result.started_at.replace(tzinfo=None)
     return {
         **fields,

@@ -61,14 +61,20 @@ HARNESS_TRIALS: Final = Table(
         Column(
             "leftovers",
             TEXT,
-            "JSON list of the objects that differ after recovery, each with how it is named. NULL "
-            "for undisturbed runs.",
+            "JSON list of the objects that differ after recovery, each with how it is named, and "
+            "`disproved`: why an undo of it did not help. NULL for undisturbed runs.",
         ),
         Column(
             "changed",
             TEXT,
             "JSON object of what the run did to its environment: added, changed, removed and held "
             "objects, and how many each rule hid.",
+        ),
+        Column(
+            "notes",
+            TEXT,
+            "JSON list of what else a reader of the numbers should know, such as `diverged: ...`, "
+            "`recovery: ended with 1`, faults of records; NULL if there is nothing.",
         ),
         Column(
             "seconds", DOUBLE, "From the start of the agent to its end, recovery not included."

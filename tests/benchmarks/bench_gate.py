@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 import tracegrade
+from tracegrade_harness.doors.deadline import Deadline
 from tracegrade_harness.doors.gate import Gate
 from tracegrade_harness.doors.messages import Answering, ToolReturned
 
@@ -69,7 +70,7 @@ def time_round(process: subprocess.Popen[str]) -> tuple[float, float]:
 def let_all_go(gate: Gate, stop: threading.Event) -> None:
     """Answer at once, until asked to stop."""
     while not stop.is_set():
-        for event in gate.events(time.monotonic() + 0.2):
+        for event in gate.events(Deadline(0.2)):
             if isinstance(event.message, ToolReturned | Answering):
                 gate.go(event)
 

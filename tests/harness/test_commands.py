@@ -1,17 +1,37 @@
 """The commands `harness run` and `harness check`: their options, and what they refuse."""
 
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import psutil
 import pytest
+import yaml
 from tests.commands import tracegrade
-from tests.harness.trial.agents import WROTE, Tried, made
+from tests.harness.trial import booking
+from tests.harness.trial.agents import AGENT, WROTE, Tried, hanging, living, made
+from tests.waiting import wait_until
+
+from tracegrade_harness.environment.folders import abandoned
 
 CASES: dict[str, dict[str, Any]] = {
     "careless": {"kill": {"points": ["late"]}, "verify": [WROTE]},
     "reader": {"verify": [WROTE]},
 }
+FILES = {"from": "fixtures", "at": "data", "path_as": "DATA"}
+HANGS: dict[str, Any] = {"stuck": {"limits": {"wall_secs": 3600}}}
+SPOILS = """
+import shutil
+from pathlib import Path
+
+trials = Path.cwd().parents[1]  # where it cannot come to in a sandbox
+shutil.rmtree(trials)
+trials.touch()
+"""
 
 
 @pytest.fixture(scope="module")
@@ -102,3 +122,88 @@ def test_a_trial_that_does_not_pass_ends_the_command_with_1(suite: Tried) -> Non
     assert tried.ended is not None
     assert tried.ended.returncode == 1
     assert "1 of 1 trials did not pass, first: failed" in tried.ended.stderr
+
+
+def test_clean_removes_what_killed_harnesses_left_and_nothing_of_a_living_one(
+    tmp_path: Path,
+) -> None:
+    """A living one holds its run, the frozen environments, and the folder of its gate."""
+    suite = made(tmp_path, HANGS)
+    with hanging(suite) as harness:
+        (trial,) = suite.home.glob("runs/*/trials/*")
+        sockets = psutil.Process(harness.pid).net_connections("unix")
+        (gate,) = {Path(each.laddr).parent for each in sockets if each.laddr.endswith("/gate")}
+        there = [trial, gate, suite.home / "frozen"]
+
+        while_alive = tracegrade("harness", "clean", "--folder", suite.home)
+        assert [each.exists() for each in there] == [True, True, True]
+        os.kill(harness.pid, signal.SIGKILL)
+        harness.wait()
+    wait_until(lambda: not living(suite))
+
+    after_death = tracegrade("harness", "clean", "--folder", suite.home)
+
+    kept = f"kept: {trial.parent}, since a harness works in it; clean again after its end\n"
+    assert kept in while_alive.stdout
+    assert (while_alive.returncode, after_death.returncode) == (0, 0)
+    assert f"removed: {trial.parent}\n" in after_death.stdout
+    assert [each.exists() for each in there] == [False, False, False]
+
+
+def test_what_a_trial_cannot_start_with_is_an_error_of_the_harness(suite: Tried) -> None:
+    """The run goes on, says why, and leaves nothing behind; a resumed one tries it again."""
+    (suite.home / "runs").mkdir(parents=True)
+    before = set(abandoned())
+    suite.suite.parent.joinpath("agent.py").write_text(SPOILS)
+
+    options = ("--trials", 2, "--case", "reader", "--sandbox", "none")
+    tried = suite.run(*options)
+
+    assert tried.ended is not None
+    assert tried.ended.returncode == 3
+    assert [row["status"] for row in tried.rows] == ["invalid", "invalid"]
+    assert tried.row("reader", trial=2)["reason"].startswith("folder '")
+    assert set(abandoned()) == before
+
+    (run,) = (suite.home / "runs").iterdir()
+    (run / "trials").unlink()
+    suite.suite.parent.joinpath("agent.py").write_text(AGENT)
+    resumed = suite.run(*options, "--resume", run.name)
+
+    assert [row["status"] for row in resumed.rows] == ["done", "done"]
+    assert f"`--resume {run.name}` tries them again" in tried.ended.stderr
+
+
+def test_a_shell_has_what_the_agent_would_have(tmp_path: Path) -> None:
+    """Folder, variables and services, and nothing that the suite does not pass."""
+    suite = booking.made(tmp_path, {"tidy": {}}, files={"data": FILES})
+    shell = tmp_path / "shell"
+    shell.write_text(
+        "#!/bin/sh\npwd\nenv\ntouch data/new\n"
+        '"$PY" -c "import os, urllib.request as u; '
+        "print(u.urlopen(os.environ['BANK_URL'] + '/credits').read())\"\n"
+    )
+    shell.chmod(0o755)
+    (tmp_path / "fixtures").mkdir()
+    content = yaml.safe_load(suite.suite.read_text())
+    content["agents"]["worker"]["environment"] = {"set": {"PY": sys.executable}}
+    suite.suite.write_text(yaml.safe_dump(content))
+
+    ended = subprocess.run(
+        [sys.executable, "-m", "tracegrade", "harness", "shell", suite.suite, "tidy"],
+        env={**os.environ, "SHELL": str(shell), "API_KEY": "of-the-user"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    lines = ended.stdout.splitlines()
+    folder = Path(lines[0])
+    assert folder.name == "work"
+    assert f"HOME={folder}" in lines
+    assert f"DATA={folder}/data" in lines
+    assert "of-the-user" not in ended.stdout
+    assert "b'10'" in lines
+    assert lines[-1] == "added: files:data/new"
+    assert f"agent: {sys.executable} {tmp_path}/agent.py tidy" in ended.stderr.splitlines()
+    assert not folder.exists()

@@ -129,3 +129,35 @@ def test_what_says_nothing_of_a_trajectory_is_no_verdict(
 
     assert len(rows(lake, "harness_trials")) == 1
     assert rows(lake, "verdicts") == []
+
+
+def test_trials_that_a_later_harness_ran_again_replace_what_was_there(lake: Lake) -> None:
+    """Of a run that is resumed; other runs of the day stay, and so does what was done."""
+    write(lake, "other", "s", [result()])
+    broken = result(trial=2, status="invalid", success=None, verifiers=None, trajectory_id=None)
+    write(lake, "r", "s", [result(), broken])
+
+    write(lake, "r", "s", [result(), result(trial=2, trajectory_id="t-9")])
+
+    found = sorted(
+        (row["run"], row["trial"], row["status"]) for row in rows(lake, "harness_trials")
+    )
+    assert found == [("other", 1, "done"), ("r", 1, "done"), ("r", 2, "done")]
+    assert {row["trajectory_id"] for row in rows(lake, "verdicts")} == {"t-1", "t-9"}
+
+
+def test_notes_are_told(lake: Lake) -> None:
+    """In the row, and in the verdict's evidence."""
+    evidence = verdict(lake, result(notes=["several_runs: two", f"otlp: {SECRET}"]))["evidence"]
+    (row,) = rows(lake, "harness_trials")
+
+    assert json.loads(evidence)["notes"] == json.loads(row["notes"])
+    assert json.loads(row["notes"])[0] == "several_runs: two"
+    assert SECRET not in row["notes"]
+
+
+def test_a_kill_that_is_the_harness_s_own_fault_gets_no_verdict(lake: Lake) -> None:
+    """It is tried again when the run goes on."""
+    write(lake, "r", "s", [kill(status="invalid", after_recovery=None)])
+
+    assert rows(lake, "verdicts") == []

@@ -18,12 +18,12 @@ import contextlib
 import json
 import selectors
 import socket
-import time
 from collections import deque
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol, Self
 
+from tracegrade_harness.doors.deadline import Deadline
 from tracegrade_harness.doors.messages import (
     PROTOCOL,
     Answering,
@@ -88,13 +88,13 @@ class Gate:
         """What an agent's environment needs to find the gate."""
         return {VARIABLE: self.address}
 
-    def events(self, deadline: float, until: HasFileno | None = None) -> Iterator[Event]:
-        """Yield what happens, until a time of the monotonic clock.
+    def events(self, deadline: Deadline, until: HasFileno | None = None) -> Iterator[Event]:
+        """Yield what happens, until there is no time left.
 
         Each `ToolReturned` and `Answering` wants a `go` or a `kill`: until then its process waits.
 
         Args:
-            deadline: When to stop waiting, by `time.monotonic()`.
+            deadline: When to stop waiting; whoever takes the events may put it off.
             until: The agent; when it has ended and all it said is read, there is no more to wait
                 for.
         """
@@ -102,7 +102,7 @@ class Gate:
         if agent is not None:
             self._selector.register(agent, selectors.EVENT_READ)
         try:
-            while time.monotonic() < deadline:
+            while deadline.left_secs():
                 if self._later:
                     yield self._later.popleft()
                 elif not self._wait(deadline):
@@ -123,7 +123,7 @@ class Gate:
         Returns:
             What it says about it; None if it said nothing in time, or has left.
         """
-        deadline = time.monotonic() + timeout_secs
+        deadline = Deadline(timeout_secs)
         asked = self._answer(event, "flush")
         for _ in range(MAX_BEFORE_FLUSHED):
             if event.peer not in self._peers or not self._is_readable(event.peer, deadline):
@@ -146,9 +146,9 @@ class Gate:
         self._listener.close()
         Path(self.address).unlink(missing_ok=True)
 
-    def _wait(self, deadline: float) -> bool:
+    def _wait(self, deadline: Deadline) -> bool:
         """Queue what can be read now; return False if nothing can, the agent having ended."""
-        ready = [key for key, _ in self._selector.select(max(0.0, deadline - time.monotonic()))]
+        ready = [key for key, _ in self._selector.select(deadline.left_secs())]
         ours = [key for key in ready if key.fileobj is self._listener or key.data is not None]
         for key in ours:
             if key.data is None:
@@ -213,10 +213,10 @@ class Gate:
             _send_or_cut(connection, text)
         return event.message.ask
 
-    def _is_readable(self, peer: int, deadline: float) -> bool:
+    def _is_readable(self, peer: int, deadline: Deadline) -> bool:
         with selectors.DefaultSelector() as selector:
             selector.register(self._peers[peer], selectors.EVENT_READ)
-            return bool(selector.select(max(0.0, deadline - time.monotonic())))
+            return bool(selector.select(deadline.left_secs()))
 
     def _dismiss(self, peer: int, reason: str | None) -> Left:
         self._close_peer(peer)

@@ -14,7 +14,6 @@ import select
 import shlex
 import socket
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -25,6 +24,7 @@ from tracegrade_harness.doors import mcp_pipe
 from tracegrade_harness.doors.mcp_calls import McpCalls
 from tracegrade_harness.doors.mcp_messages import McpUnreadable
 from tracegrade_harness.doors.observed_run import ObservedRun, RunOver
+from tracegrade_harness.environment.folders import temporary_folder
 from tracegrade_harness.errors import EnvironmentFailed, SandboxFailed
 
 MAX_LINE_BYTES: Final = 64 << 20
@@ -200,9 +200,9 @@ class _Connection:
     def serve(self) -> None:
         """Start the server and pass messages on, until one of both sides ends."""
         try:
-            with tempfile.TemporaryDirectory(prefix="tracegrade-") as folder:
-                self._serve_in(Path(folder))
-        except (SandboxFailed, OSError) as error:
+            with temporary_folder() as folder:
+                self._serve_in(folder)
+        except (EnvironmentFailed, SandboxFailed, OSError) as error:
             self.fault = f"mcp server '{self._name}': {error}"
 
     def leave(self) -> None:

@@ -117,7 +117,6 @@ class Left(NamedTuple):
 Told: TypeAlias = (
     Hello | RunStarted | Planned | TokensUsed | ToolReturned | Answering | RunEnded | Flushed
 )
-Asked: TypeAlias = ToolReturned | Answering
 
 _TOLD: Final[TypeAdapter[Told]] = TypeAdapter(Annotated[Told, Field(discriminator="type")])
 

@@ -1,7 +1,5 @@
-"""What changed between two states, and which of it rules hide or call held."""
+"""What changed between two states, and which of it rules call held."""
 
-from collections import Counter
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from tracegrade_harness.environment.globs import Globs
@@ -21,23 +19,6 @@ class StateDifference(NamedTuple):
         return sorted([*self.added, *self.changed, *self.removed])
 
 
-class VisibleChanges(NamedTuple):
-    """What ignore rules leave of a difference."""
-
-    difference: StateDifference
-    ignored: dict[str, int]
-    """Rule → how many objects it hid; rules that hid nothing are left out."""
-
-
-class HeldByRule(NamedTuple):
-    """Objects that are held because a lock rule says so."""
-
-    names: list[str]
-    """Sorted."""
-    rules: dict[str, int]
-    """Rule → how many objects it calls held; rules that matched nothing are left out."""
-
-
 def diff(before: State, after: State) -> StateDifference:
     """Return what is new, other and gone in `after`."""
     return StateDifference(
@@ -49,21 +30,7 @@ def diff(before: State, after: State) -> StateDifference:
     )
 
 
-def hide(difference: StateDifference, ignore: Globs) -> VisibleChanges:
-    """Return a difference without the objects that rules ignore, and how many each rule hid."""
-    rules = {name: rule for name in difference.names if (rule := ignore.rule(name)) is not None}
-    shown = StateDifference(
-        *([name for name in names if name not in rules] for names in difference)
-    )
-    return VisibleChanges(shown, _counts(rules))
-
-
-def held_by_rule(difference: StateDifference, locks: Globs) -> HeldByRule:
-    """Return the objects that are new or changed and that a lock rule matches."""
+def held_by_rule(difference: StateDifference, locks: Globs) -> list[str]:
+    """Return the objects, sorted, that are new or changed and that a lock rule matches."""
     there = sorted([*difference.added, *difference.changed])
-    rules = {name: rule for name in there if (rule := locks.rule(name)) is not None}
-    return HeldByRule(list(rules), _counts(rules))
-
-
-def _counts(rules: Mapping[str, str]) -> dict[str, int]:
-    return dict(sorted(Counter(rules.values()).items()))
+    return [name for name in there if locks.rule(name) is not None]

@@ -7,7 +7,6 @@ with closing(EnvironmentTemplate(suite.environments["uploads"], suite_folder)) a
         environment.difference()
 """
 
-import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -18,6 +17,7 @@ from xxhash import xxh3_128_hexdigest
 
 from tracegrade_harness.environment.declared import declared_parts
 from tracegrade_harness.environment.diff import StateDifference, diff, held_by_rule
+from tracegrade_harness.environment.folders import explained, removed
 from tracegrade_harness.environment.globs import Globs
 from tracegrade_harness.environment.held import locks_are_visible
 from tracegrade_harness.environment.part import Opened, Part, ServiceAddress, State
@@ -56,7 +56,8 @@ class EnvironmentTemplate:
         Raises:
             EnvironmentFailed: A source is missing or cannot be read, or a template was changed.
         """
-        folder.mkdir(parents=True, exist_ok=True)
+        with explained(folder):
+            folder.mkdir(parents=True, exist_ok=True)
         self._before = Reading()
         for _, key, part in self._parts:
             self._before.update(_frozen(part, key, folder))
@@ -67,7 +68,8 @@ class EnvironmentTemplate:
         Raises:
             EnvironmentFailed: It could not be restored, or is not what was frozen.
         """
-        root.mkdir(parents=True, exist_ok=True)
+        with explained(root):
+            root.mkdir(parents=True, exist_ok=True)
         parts = {each.title: each.part for each in self._parts}
         opened = _all_opened(parts, lambda part: part.open(root))
         environment = OpenedEnvironment(opened, self._locks, self._before)
@@ -151,12 +153,13 @@ class OpenedEnvironment(Readable):
             now: A state that was read before; without one it is read.
         """
         by_processes = {name for part in self.parts.values() for name in part.held()}
-        by_rules = held_by_rule(self.difference(now), self._locks).names
+        by_rules = held_by_rule(self.difference(now), self._locks)
         return sorted(by_processes.union(by_rules))
 
     def clone(self, root: Path) -> "OpenedEnvironment":
         """Return a copy as it is now in another folder, which is made where it is missing."""
-        root.mkdir(parents=True, exist_ok=True)
+        with explained(root):
+            root.mkdir(parents=True, exist_ok=True)
         copies = _all_opened(self.parts, lambda part: part.clone(root))
         return OpenedEnvironment(copies, self._locks, self._before)
 
@@ -186,7 +189,9 @@ def _frozen(part: Part, key: str, folder: Path) -> Reading:
         _build(part, home)
     part.use(home)
     reading = part.frozen()
-    if fingerprint(reading.state) != (home / "fingerprint").read_text():
+    with explained(home):
+        built = (home / "fingerprint").read_text()
+    if fingerprint(reading.state) != built:
         message = f"template '{home}' was changed; remove it"
         raise EnvironmentFailed(message)
     return reading
@@ -194,12 +199,13 @@ def _frozen(part: Part, key: str, folder: Path) -> Reading:
 
 def _build(part: Part, home: Path) -> None:
     """Build a template beside its place first: a harness that dies leaves no half of one."""
-    building = Path(tempfile.mkdtemp(prefix="building-", dir=home.parent))
+    with explained(home):
+        building = Path(tempfile.mkdtemp(prefix="building-", dir=home.parent))
     try:
         part.freeze(building)
-        (building / "fingerprint").write_text(fingerprint(part.frozen().state))
-        building.rename(home)
-    except BaseException as error:
-        shutil.rmtree(building, ignore_errors=True)
-        if not (isinstance(error, OSError) and home.exists()):  # else another harness was quicker
-            raise
+        with explained(home):
+            (building / "fingerprint").write_text(fingerprint(part.frozen().state))
+            if not home.exists():  # else another harness was quicker
+                building.rename(home)
+    finally:
+        removed(building)

@@ -7,6 +7,10 @@ from typing import Any, Final
 
 import re2
 
+from tracegrade_harness.environment.names import plain_text
+
+_SLASH: Final = "\ue02f"
+"""Of no meaning to anybody; stands for a slash in a table's name or in a key."""
 _SEVERAL: Final = re.compile(r"(?<![^/:])(?:\*\*/)+(?=\*\*(?:/|$))")
 _TOKENS: Final = re.compile(
     r"(?P<folders>(?<![^/:])\*\*/)"
@@ -28,12 +32,13 @@ _PATTERNS: Final = {
 
 @cache
 def matcher(glob: str) -> Callable[[str], bool]:
-    """Return what says whether a name is one of those that a glob stands for.
+    r"""Return what says whether a name is one of those that a glob stands for.
 
     `**` between slashes (or after the colon of an object's name) stands for any number of names,
     including none; `*` for anything within a name, `?` for one character of it, all else for
-    itself. The slash at the end of a folder's name need not be in the glob. Bytes that are not
-    UTF-8 are one character, all the same. Takes time in proportion to the length of the name,
+    itself. What would not print may stand in a glob as itself or as names have it (`\x0a`); it is
+    one character, and bytes that are not UTF-8 are all the same. The slash at the end of a
+    folder's name need not be in the glob. Takes time in proportion to the length of the name,
     whatever glob and name are.
     """
     pattern = re2.compile(_pattern(_whole(glob)), _options())
@@ -59,7 +64,11 @@ class Globs:
 
 
 def _whole(text: str) -> str:
-    """Return a text with U+FFFD in the place of each half character (a lone surrogate)."""
+    """Return a text without escapes, with U+FFFD in the place of each half character.
+
+    An escaped slash is part of a name, and so stays apart from those between names.
+    """
+    text = plain_text(text.replace(r"\x2f", _SLASH))
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

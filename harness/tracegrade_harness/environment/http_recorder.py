@@ -117,7 +117,8 @@ class RoutedApp:
             return
         query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
         number = scope["tracegrade.number"]
-        answer = self._service.answer(Request(number, request.method, scope["path"], query, body))
+        path = scope["raw_path"].decode("latin-1")
+        answer = self._service.answer(Request(number, request.method, path, query, body))
         if answer.content is NOTHING:
             await Response(status_code=answer.status)(scope, receive, send)
         else:

@@ -8,6 +8,7 @@ import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
+from urllib.parse import unquote
 
 from tracegrade_harness.environment.json_objects import remove
 from tracegrade_harness.suite.json_paths import (
@@ -30,6 +31,7 @@ class Request(NamedTuple):
     """Which of the service, from 1."""
     method: str
     path: str
+    """As it was sent, with percent escapes: an escaped slash is part of a segment."""
     query: Mapping[str, str]
     body: Any
     """What its JSON says; `NOTHING` if it has none."""
@@ -182,7 +184,7 @@ class _Handling:
 
 def _names(pattern: str, path: str) -> dict[str, str] | None:
     """Return what the placeholders of a route's path stand for; None if it is another path."""
-    ours, theirs = pattern.split("/"), path.split("/")
+    ours, theirs = pattern.split("/"), [unquote(segment) for segment in path.split("/")]
     if len(ours) != len(theirs):
         return None
     names: dict[str, str] = {}

@@ -17,6 +17,8 @@ _UNPRINTABLE = (
     r"\ud800-\udfff"  # bytes that are not UTF-8, as Python reads them
 )
 _IN_PATHS = re.compile(rf"[\\{_UNPRINTABLE}]")
+_ESCAPE = re.compile(r"\\(?:\\|x[0-9a-f]{2}|u[0-9a-f]{4})")
+_AS_WRITTEN = re.compile(rf"({_ESCAPE.pattern})|[\\{_UNPRINTABLE}]")
 _IN_PARTS = re.compile(rf"[\\/:,{_UNPRINTABLE}]")
 
 
@@ -28,6 +30,20 @@ def path_text(path: str) -> str:
 def part_text(text: str) -> str:
     """Return what stands between two slashes of a name: a part, a table, a value of a key."""
     return _IN_PARTS.sub(_escaped, text)
+
+
+def name_text(text: str) -> str:
+    r"""Return a name as states have it, of one that somebody wrote by hand.
+
+    What would not print may stand as its escape or as itself: a backslash that begins no escape
+    means itself, `data/a\b` the same as `data/a\\b`.
+    """
+    return _AS_WRITTEN.sub(lambda found: found.group(1) or _escaped(found), text)
+
+
+def plain_text(name: str) -> str:
+    """Return what escapes in a name stand for; bytes that are not UTF-8 as Python has them."""
+    return _ESCAPE.sub(_unescaped, name)
 
 
 def key_text(values: tuple[object, ...]) -> str:
@@ -62,3 +78,12 @@ def _escaped(found: re.Match[str]) -> str:
     if 0xDC80 <= code <= 0xDCFF:
         return rf"\x{code - 0xDC00:02x}"
     return rf"\x{code:02x}" if code < 0x80 else rf"\u{code:04x}"
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    escape = found.group()
+    if escape == r"\\":
+        return "\\"
+    code = int(escape[2:], 16)
+    is_byte = escape[1] == "x" and code >= 0x80
+    return chr(code + 0xDC00 if is_byte else code)

@@ -6,17 +6,20 @@ begun. That is done in the copy: the trial's own files stay as the agent left th
 
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from tracegrade_harness.environment.copying import copy_content
+from tracegrade_harness.environment.folders import temporary_folder
 from tracegrade_harness.environment.walk import regular_file
 
-COMPANIONS = ("-wal", "-journal", "-shm")
-_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")  # sqlite.org/fileformat2.html#rollbackjournal
+UNMERGED = ("-wal", "-journal")
+"""What a killed writer leaves beside a database, and without which it is not whole."""
+COMPANIONS = (*UNMERGED, "-shm")
+JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")  # sqlite.org/fileformat2.html#rollbackjournal
+"""Begins a journal, and ends one of a transaction over several databases."""
 _TRIES = 5
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 
@@ -43,8 +46,8 @@ def copied_database(folder: int, name: str) -> Iterator[CopiedDatabase]:
         Unusable: What has the name cannot be opened as a database.
         OSError: It cannot be read or copied.
     """
-    with tempfile.TemporaryDirectory(prefix="tracegrade-") as place:
-        path = Path(place, "database")
+    with temporary_folder() as place:
+        path = place / "database"
         for _ in range(_TRIES):
             before = _seen(folder, name)
             _copy(folder, name, path)
@@ -66,7 +69,7 @@ _GONE = _Seen(stat.S_IFREG, 0, 0, 0)
 def _seen(folder: int, name: str) -> tuple[_Seen, ...]:
     """Return what the database and its companions look like from outside."""
     main = os.lstat(name, dir_fd=folder)
-    companions = (_look(folder, name + suffix) for suffix in COMPANIONS[:2])
+    companions = (_look(folder, name + suffix) for suffix in UNMERGED)
     seen = (_Seen(main.st_mode, main.st_ino, main.st_size, main.st_mtime_ns), *companions)
     if not all(stat.S_ISREG(file.mode) for file in seen):
         message = "it, or a file beside it, is no regular file"
@@ -83,7 +86,7 @@ def _look(folder: int, name: str) -> _Seen:
 
 
 def _copy(folder: int, name: str, path: Path) -> None:
-    for suffix in ("", *COMPANIONS[:2]):
+    for suffix in ("", *UNMERGED):
         target = path.with_name(path.name + suffix)
         target.unlink(missing_ok=True)
         try:
@@ -112,9 +115,9 @@ def _check_journal(journal: Path) -> None:
     if not journal.exists():
         return
     with journal.open("rb") as file:
-        is_hot = file.read(8) == _JOURNAL_MAGIC
+        is_hot = file.read(8) == JOURNAL_MAGIC
         file.seek(-min(8, os.fstat(file.fileno()).st_size), os.SEEK_END)
-        names_another = is_hot and file.read(8) == _JOURNAL_MAGIC
+        names_another = is_hot and file.read(8) == JOURNAL_MAGIC
     if names_another:
         message = "its journal belongs to a transaction over several databases"
         raise Unusable(message)

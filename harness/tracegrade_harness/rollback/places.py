@@ -5,18 +5,19 @@ Agents know paths, states know objects: `data/clean/a.csv` is `files:data/clean/
 """
 
 import posixpath
-import re
 from pathlib import Path
 from typing import Final
 
+from tracegrade_harness.environment.names import path_text, plain_text
 from tracegrade_harness.suite.model import Environment
 
-_OBJECT: Final = re.compile(r"[a-z][a-z0-9_]*:")
+_KINDS: Final = frozenset({*Environment.model_fields, "record", "process", "port"} - {"locks"})
 
 
 def is_object_name(text: str) -> bool:
     """Return whether a text is an object's name: it starts with a kind, as `files:` is one."""
-    return _OBJECT.match(text) is not None
+    kind, mark, _ = text.partition(":")
+    return bool(mark) and kind in _KINDS
 
 
 class Places:
@@ -51,7 +52,7 @@ class Places:
             return None
         at, part = max(holders, key=lambda holder: (holder[0] != ".", len(holder[0])))
         rest = found if at == "." else found[len(at) + 1 :]
-        return f"{part}/{rest}" if rest else part
+        return f"{part}/{path_text(rest)}" if rest else part
 
     def path_of(self, name: str) -> str | None:
         """Return the path of an object, relative to the trial's folder; of a row, its database's.
@@ -62,7 +63,7 @@ class Places:
         at = self._parts.get(part)
         if at is None or part.startswith("sqlite:"):
             return at
-        return posixpath.normpath(posixpath.join(at, rest))
+        return posixpath.normpath(posixpath.join(at, plain_text(rest)))
 
     def _inside(self, path: str) -> str | None:
         """Return a path relative to the trial's folder; None if it leads out of it."""

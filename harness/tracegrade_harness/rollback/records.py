@@ -2,7 +2,7 @@
 
 Journals and manifests are files of the agent's, so they are hostile: bounded, never followed out
 of the environment, and whatever cannot be read names nothing, and is a fault in the evidence. A
-runbook is the suite's own; an error in it is an error of the suite.
+runbook is the suite's own, and was read before the run.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,11 +11,13 @@ from typing import Any, Final, NamedTuple
 
 from tracegrade.rollback import journal as journals
 from tracegrade.rollback.undo import kind_of, undo_fault
-from tracegrade_harness.rollback import manifest, runbook
+from tracegrade_harness.environment.names import name_text, path_text
+from tracegrade_harness.rollback import manifest
 from tracegrade_harness.rollback.inside import Outside, read_inside
 from tracegrade_harness.rollback.places import Places, is_object_name
-from tracegrade_harness.rollback.templates import filled
 from tracegrade_harness.suite.model import Journal, Record, Runbook
+from tracegrade_harness.suite.runbook import Instruction
+from tracegrade_harness.suite.templates import filled
 
 MAX_FAULTS: Final = 50
 """Of one record that are told."""
@@ -42,13 +44,19 @@ class Claim(NamedTuple):
 
     def undo_of(self, name: str, places: Places) -> Mapping[str, Any] | None:
         """Return how to undo an object that it names; None if that needs a path that is not."""
+        if not self.is_pattern:
+            return self.undo
         path = places.path_of(name)
         values = {"object": name, **({} if path is None else {"path": path})}
+        # A path need not be UTF-8: it is one of a file that is there, not one that JSON brought.
+        shown = {key: value.encode(errors="replace").decode() for key, value in values.items()}
         try:
-            undo = filled(self.undo, values.__getitem__) if self.is_pattern else self.undo
+            if undo_fault(filled(self.undo, shown.__getitem__)) is not None:
+                return None
+            undo: Mapping[str, Any] = filled(self.undo, values.__getitem__)
         except KeyError:
             return None
-        return undo if undo_fault(undo) is None else None
+        return undo
 
 
 class RecordFile(NamedTuple):
@@ -81,20 +89,23 @@ class Records(NamedTuple):
 
 
 def read_records(
-    declared: Sequence[Record], suite_folder: Path, trial_folder: Path, places: Places
+    declared: Sequence[Record],
+    runbooks: Mapping[str, Sequence[Instruction]],
+    trial_folder: Path,
+    places: Places,
 ) -> Records:
     """Return what records say now.
 
     Args:
         declared: The agent's records, as the suite declares them.
-        suite_folder: What paths of runbooks are relative to.
+        runbooks: What each runbook says, by its path as the suite has it; read before the run.
         trial_folder: The environment's folder, as the agent left it.
         places: Turns paths that records give instead of names into objects.
 
     Raises:
-        SuiteUnusable: A runbook, or the JSON path of a manifest, is wrong.
+        SuiteUnusable: The JSON path of a manifest is wrong.
     """
-    read = [_read(record, suite_folder, trial_folder, places) for record in declared]
+    read = [_read(record, runbooks, trial_folder, places) for record in declared]
     return Records(
         tuple(claim for records in read for claim in records.claims),
         tuple(file for records in read for file in records.files),
@@ -102,9 +113,14 @@ def read_records(
     )
 
 
-def _read(record: Record, suite_folder: Path, trial_folder: Path, places: Places) -> Records:
+def _read(
+    record: Record,
+    runbooks: Mapping[str, Sequence[Instruction]],
+    trial_folder: Path,
+    places: Places,
+) -> Records:
     if isinstance(record, Runbook):
-        entries = runbook.read(suite_folder / record.runbook)
+        entries = runbooks[record.runbook]
         name = f"runbook:{record.runbook}"
         return Records(tuple(Claim(e.pattern, e.undo, False, name, True) for e in entries))
     if isinstance(record, Journal):
@@ -142,7 +158,7 @@ def _read_file(
     path: str, folder: Path, places: Places, parse: Callable[[bytes], _Content]
 ) -> Records:
     inside = path.lstrip("/")
-    name = places.object_at(inside) or f"record:{inside}"
+    name = places.object_at(inside) or f"record:{path_text(inside)}"
     try:
         content = read_inside(folder, inside)
     except Outside as error:
@@ -160,7 +176,9 @@ def _read_file(
 
 def _object(text: str, places: Places) -> str:
     """Return the object that a record means: it gives its name, or a path."""
-    return text if is_object_name(text) else places.object_at(text) or text
+    if is_object_name(text):
+        return name_text(text)
+    return places.object_at(text) or path_text(text)
 
 
 def _told(name: str, read: _Content) -> Iterable[BadEntry]:

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
+from tracegrade_harness.environment.diff import diff
 from tracegrade_harness.environment.globs import matcher
 from tracegrade_harness.environment.part import State
 from tracegrade_harness.rollback.records import Claim, Records
@@ -51,7 +52,7 @@ class KillJudgement(NamedTuple):
 
 def changed(before: State, now: State) -> set[str]:
     """Return the names of objects that one of two states has alone, or has otherwise."""
-    return {name for name in before.keys() | now.keys() if before.get(name) != now.get(name)}
+    return {*diff(before, now).names}
 
 
 def leftovers(seen: Seen) -> tuple[str, ...]:
@@ -94,7 +95,7 @@ def claims_on(seen: Seen, left: Collection[str]) -> dict[str, list[Claim]]:
 
 def _held_by(claim: Claim, before: State, left: Collection[str]) -> list[str]:
     if not claim.is_pattern:
-        return [claim.name] if claim.name in left else []
+        return [name for name in (claim.name, f"{claim.name}/") if name in left]  # or a folder
     matches = matcher(claim.name)
     return [] if any(map(matches, before)) else list(filter(matches, left))
 

@@ -1,16 +1,13 @@
 """Proves undos: carries them out on a copy of the environment, and looks at what is left then.
 
 What agents wrote down is carried out here, so paths never leave the copy, and statements nothing
-but their database. Commands are the agent's own code: where agents run in a sandbox, so should
-these (`Clone.run`).
+but their database. Commands are the agent's own code: the caller runs them where agents are run
+(`Clone.run`).
 """
 
 import os
-import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
@@ -62,43 +59,6 @@ class Proof(NamedTuple):
     """Objects that were as before the run, and no longer are: then no undo counts."""
 
 
-def run_command(command: Sequence[str], folder: Path) -> None:
-    """Run a command without a shell, with few variables and no terminal, and end all it started.
-
-    What leaves its process group outlives it: that takes a sandbox.
-    """
-    variables = {"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8"}
-    try:
-        process = subprocess.Popen(  # noqa: S603 - the caller chose to run it outside of a sandbox
-            list(command),
-            cwd=folder,
-            env={**variables, "HOME": str(folder)},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    except OSError as error:
-        msg = f"command '{command[0]}' cannot be run: {error.strerror}"
-        raise UndoFailed(msg) from error
-    _wait(process)
-
-
-def _wait(process: "subprocess.Popen[bytes]") -> None:
-    try:
-        code = process.wait(MAX_COMMAND_SECS)
-    except subprocess.TimeoutExpired as error:
-        msg = f"command took more than {MAX_COMMAND_SECS:g} s"
-        raise UndoFailed(msg) from error
-    finally:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    if code:
-        msg = f"command ended with {code}"
-        raise UndoFailed(msg)
-
-
 @dataclass(frozen=True)
 class Clone:
     """A copy of an environment as a killed run left it, on which undos are tried."""
@@ -112,7 +72,7 @@ class Clone:
     trial: Path
     """The trial's folder itself: copies that stand in no part are read from there."""
     places: Places
-    run: Run = run_command
+    run: Run
     services: Mapping[str, str] = field(default_factory=dict)
     """URL of a service in the trial, or the variable that holds it → the URL of its copy."""
 

@@ -69,6 +69,14 @@ class Bubblewrap:
         )
         return None if tried.returncode == 0 else tried.stderr.strip() or "bwrap failed silently"
 
+    def on_terminal(self, program: Program) -> list[str]:
+        """Return the command that runs a program on this terminal, in a sandbox of the same kind.
+
+        It keeps the terminal's session, without which a shell could not control jobs.
+        """
+        held = [word for word in _command(program) if word not in {"--new-session", "--as-pid-1"}]
+        return [*held, "--chdir", str(program.folder.resolve()), "--", *program.command]
+
     def start(self, program: Program) -> Running:
         """Start a program.
 

@@ -29,6 +29,10 @@ class Plain:
         """Return None: it can be used anywhere."""
         return None
 
+    def on_terminal(self, program: Program) -> list[str]:
+        """Return the program's own command."""
+        return [*program.command]
+
     def start(self, program: Program) -> Running:
         """Start a program.
 

@@ -25,6 +25,10 @@ class StoppableSandbox:
         """Return why it cannot be used on this machine; None if it can."""
         return self._sandbox.why_not()
 
+    def on_terminal(self, program: Program) -> list[str]:
+        """Return the command that runs a program on this terminal."""
+        return self._sandbox.on_terminal(program)
+
     def start(self, program: Program) -> Running:
         """Start a program.
 

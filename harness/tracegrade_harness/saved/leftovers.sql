@@ -12,6 +12,7 @@
 --   object      VARCHAR  Such as `files:data/clean/orders.csv`.
 --   change      VARCHAR  added | changed | removed | held.
 --   named_by    VARCHAR  The record that names it with a way to undo it; NULL if none does.
+--   disproved   VARCHAR  Why an undo, tried on a copy, did not help; NULL where none has failed.
 -- Order:
 --   run, task_id, agent_name, release, trial, injection, object
 WITH objects AS (
@@ -31,6 +32,7 @@ SELECT
   injection,
   leftover ->> '$.object' AS object,
   leftover ->> '$.change' AS change,
-  leftover ->> '$.named_by' AS named_by
+  leftover ->> '$.named_by' AS named_by,
+  leftover ->> '$.disproved' AS disproved
 FROM objects
 ORDER BY run, task_id, agent_name, release, trial, injection, object;

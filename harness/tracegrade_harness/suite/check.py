@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from tracegrade.rollback.undo import undo_fault
 from tracegrade.suggestions import did_you_mean
 from tracegrade_harness.suite import model, paths
 from tracegrade_harness.suite.command import OF_AGENTS, OF_VERIFIERS, substitutions
@@ -19,8 +20,10 @@ from tracegrade_harness.suite.readable import (
     ReadableEnvironment,
     ReadableSuite,
 )
+from tracegrade_harness.suite.runbook import check_runbook
 from tracegrade_harness.suite.services import check_service
 from tracegrade_harness.suite.sources import check_source
+from tracegrade_harness.suite.templates import filled
 from tracegrade_harness.suite.verifiers import check_verifier
 from tracegrade_scoring.tasks.engine import json_path_fault
 from tracegrade_scoring.tasks.load import Specification
@@ -79,8 +82,13 @@ def _check_record(
             if fault := json_path_fault(record.items):
                 fact = f"'{record.items}' is not a JSON path to one list: {fault}"
                 yield source.problem((*path, "items"), fact, "write it like $.files")
+            if fact_of_undo := undo_fault(filled(record.undo, lambda _: "x")):
+                fact = f"{dotted((*path, 'undo'))}: {fact_of_undo}"
+                yield source.problem((*path, "undo"), fact, "write it like {delete: '{name}'}")
         case model.Runbook():
-            yield from check_source(source, folder, (*path, "runbook"), record.runbook, "file")
+            place = (*path, "runbook")
+            wrong = [*check_source(source, folder, place, record.runbook, "file")]
+            yield from wrong or check_runbook(paths.source(folder, record.runbook))
 
 
 def _inside(source: SourceFile, path: Keys, name: str) -> Iterator[Problem]:

@@ -1,13 +1,10 @@
-"""What stands for something else in the commands of a suite: `{release}`, `{suite}` and others.
+"""What stands for something else in the commands of a suite: `{release}`, `{suite}` and others."""
 
-A word alone between braces is a substitution, anything else between braces stays as it is.
-"""
-
-import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tracegrade_harness.errors import SuiteUnusable
+from tracegrade_harness.suite import templates
 
 OF_AGENTS: Final = ("release", "task", "trial", "seed", "python", "suite", "mcp")
 """What commands of agents may name."""
@@ -18,12 +15,10 @@ OF_SERVERS: Final = ("task", "trial", "seed", "python", "suite")
 OF_VERIFIERS: Final = ("suite", "python")
 """What commands of verifiers may name."""
 
-_SUBSTITUTION: Final = re.compile(r"\{(\w+)\}")
-
 
 def substitutions(argument: str) -> list[str]:
     """Return the names of what an argument asks to be replaced, in order."""
-    return _SUBSTITUTION.findall(argument)
+    return [*templates.placeholders(argument)]
 
 
 def filled(command: Sequence[str], values: Mapping[str, str]) -> list[str]:
@@ -33,10 +28,11 @@ def filled(command: Sequence[str], values: Mapping[str, str]) -> list[str]:
         SuiteUnusable: It names something that has no value.
     """
 
-    def value(match: re.Match[str]) -> str:
-        if match[1] not in values:
-            msg = f"the command names '{match[0]}', which has no value; known: {', '.join(values)}"
+    def value(name: str) -> str:
+        if name not in values:
+            known = ", ".join(values)
+            msg = f"the command names '{{{name}}}', which has no value; known: {known}"
             raise SuiteUnusable(msg)
-        return values[match[1]]
+        return values[name]
 
-    return [_SUBSTITUTION.sub(value, argument) for argument in command]
+    return [templates.filled(argument, value) for argument in command]

@@ -87,13 +87,13 @@ def agent_doors(
             run if door in tried.agent(setting).doors else None for door in ("mcp", "http")
         )
         taping = Taping.of(setting, tried)
-        found = mcp_servers(setting, tried, folder, environment, taping, at_mcp)
+        found = _mcp_servers(setting, tried, folder, environment, taping, at_mcp)
         servers = stack.enter_context(found)
         proxies = HttpProxies(setting, tried, environment, taping, at_http)
         stack.enter_context(proxies)
         if run is not None:
             stack.callback(run.close)  # before its servers: none of them waits for the gate then
-        entrances = tool_entrances(setting, tried, folder, servers, proxies)
+        entrances = _tool_entrances(setting, tried, folder, servers, proxies)
         entrances = entrances._replace(
             variables={**entrances.variables, **variables},
             addresses=[*entrances.addresses, *addresses],
@@ -101,7 +101,27 @@ def agent_doors(
         yield AgentDoors(gate, telemetry, run, servers, proxies, taping, entrances)
 
 
-def mcp_servers(
+@contextmanager
+def tool_doors(
+    setting: Setting,
+    tried: Tried,
+    folder: TrialFolder,
+    environment: OpenedEnvironment,
+    taping: Taping,
+) -> Iterator[Entrances]:
+    """Give what leads to an agent's tools, at which nobody is stopped, while the block lasts.
+
+    Raises:
+        EnvironmentFailed: An MCP server did not start.
+    """
+    with (
+        _mcp_servers(setting, tried, folder, environment, taping) as servers,
+        HttpProxies(setting, tried, environment, taping) as proxies,
+    ):
+        yield _tool_entrances(setting, tried, folder, servers, proxies)
+
+
+def _mcp_servers(
     setting: Setting,
     tried: Tried,
     folder: TrialFolder,
@@ -126,7 +146,7 @@ def mcp_servers(
     return McpServers(folder.meeting, served, run)
 
 
-def tool_entrances(
+def _tool_entrances(
     setting: Setting,
     tried: Tried,
     folder: TrialFolder,

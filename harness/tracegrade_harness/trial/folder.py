@@ -1,11 +1,14 @@
 """The folder of one trial: what the agent works in, beside what it does not see."""
 
-import shutil
-import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from tracegrade_harness.environment.folders import explained, removed, temporary_folder
+
+TRIALS: Final = "trials"
+"""Folder of a run's folder in which the trials' stand."""
 WORK: Final = "work"
 
 
@@ -21,13 +24,22 @@ class TrialFolder:
         """
         self._logs = run / "logs"
         self._label = label
-        self._home = run / "trials" / label
+        self._home = run / TRIALS / label
 
     def __enter__(self) -> Self:
-        shutil.rmtree(self._home, ignore_errors=True)  # of a harness that was killed
-        self.root.mkdir(parents=True)
-        self._logs.mkdir(exist_ok=True)
-        self.meeting = Path(tempfile.mkdtemp(prefix="tracegrade-"))
+        """Make the folder; one that cannot be made leaves nothing behind.
+
+        Raises:
+            EnvironmentFailed: It cannot be made.
+        """
+        with ExitStack() as stack:
+            removed(self._home)  # of a harness that was killed
+            stack.callback(removed, self._home)
+            with explained(self._home):
+                self.root.mkdir(parents=True)
+                self._logs.mkdir(exist_ok=True)
+            self.meeting = stack.enter_context(temporary_folder())
+            self._made = stack.pop_all()
         return self
 
     def __exit__(
@@ -36,8 +48,7 @@ class TrialFolder:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        remove(self._home)
-        remove(self.meeting)
+        self._made.close()
 
     @property
     def root(self) -> Path:
@@ -51,18 +62,3 @@ class TrialFolder:
     def log(self, name: str) -> Path:
         """Return the file that gets what a program of the trial prints."""
         return self._logs / f"{self._label}-{name}.log"
-
-
-def remove(folder: Path) -> None:
-    """Remove a folder, whatever rights an agent took from parts of it."""
-
-    def allow(_: object, path: str, __: object) -> None:
-        Path(path).parent.chmod(0o700)
-        if Path(path).is_dir() and not Path(path).is_symlink():
-            Path(path).chmod(0o700)
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            Path(path).unlink(missing_ok=True)
-
-    if folder.exists():
-        shutil.rmtree(folder, onerror=allow)

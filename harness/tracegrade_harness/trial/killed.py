@@ -1,7 +1,6 @@
 """A trial that is killed at its point; then what it leaves is judged, and again after recovery."""
 
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,20 +9,20 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tracegrade.rollback.undo import UndoFailed
-from tracegrade_harness.doors.gate import Gate
+from tracegrade_harness.doors.deadline import Deadline
 from tracegrade_harness.environment.diff import diff
 from tracegrade_harness.environment.environment import EnvironmentTemplate, OpenedEnvironment
+from tracegrade_harness.environment.folders import removed
 from tracegrade_harness.environment.part import State
-from tracegrade_harness.environment.still import wait_until_still
+from tracegrade_harness.environment.still import Still, wait_until_still
 from tracegrade_harness.errors import SandboxFailed
 from tracegrade_harness.rollback.places import Places
-from tracegrade_harness.rollback.records import Records, read_records
+from tracegrade_harness.rollback.records import BadEntry, Records, read_records
 from tracegrade_harness.rollback.rubric import KillJudgement, Seen, judge
 from tracegrade_harness.rollback.undo import MAX_COMMAND_SECS, Clone, prove, services
 from tracegrade_harness.suite.model import Point
-from tracegrade_harness.trial.doors import agent_doors, mcp_servers, tool_entrances
-from tracegrade_harness.trial.folder import TrialFolder, remove
-from tracegrade_harness.trial.http_doors import HttpProxies
+from tracegrade_harness.trial.doors import agent_doors, tool_doors
+from tracegrade_harness.trial.folder import TrialFolder
 from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.program import (
     Place,
@@ -38,9 +37,8 @@ from tracegrade_harness.trial.root_span import RootSpan, send_mark, send_root
 from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.taping import Taping
 from tracegrade_harness.trial.undisturbed import Baseline, changes, tape_reason
-from tracegrade_harness.trial.watch import AgentWatch, Moment
+from tracegrade_harness.trial.watch import AgentWatch, Moment, flush
 
-FLUSH_SECS: Final = 5.0
 RECOVERY_SECS: Final = 60.0
 
 
@@ -57,6 +55,16 @@ class Died(NamedTuple):
     misses: list[str]
     """What it asked that is not on its tape."""
     seconds: float
+
+
+class Missed(NamedTuple):
+    """An agent that ended, or whose time was over, before it came to the point."""
+
+    notes: list[str]
+
+
+class _NotStill(Exception):
+    """What was left still changes, so that no state of it is one moment's; the text says what."""
 
 
 @dataclass(frozen=True)
@@ -93,33 +101,39 @@ class Killing:
         started_at = datetime.now(UTC)
         template = self.setting.templates[self.tried.case(self.setting).environment]
         label = f"{self.tried.label()}-{self.injection}"
+        missed: list[str] = []
         for last in (False, True):
             with (
                 TrialFolder(self.setting.folder, label) as folder,
                 closing(template.open(folder.root)) as environment,
             ):
-                died = self._kill(folder, environment)
-                if died is not None and (last or not died.in_flight):
+                died = self._kill(folder, environment, template.before)
+                if isinstance(died, Missed):
+                    missed += died.notes
+                elif last or not died.in_flight:
                     return self._judged(died, folder, environment, template, started_at)
         return self.result(
             status="error",
             reason=f"not_reached: call {self.target.number} did not return before the agent's end",
+            notes=[*dict.fromkeys(missed)],
             started_at=started_at,
         )
 
-    def _kill(self, folder: TrialFolder, environment: OpenedEnvironment) -> Died | None:
-        """Run the agent up to the point and kill it; None if it never came there."""
+    def _kill(
+        self, folder: TrialFolder, environment: OpenedEnvironment, before: State
+    ) -> Died | Missed:
+        """Run the agent up to the point and kill it."""
         place = Place(folder.root, environment, folder.log("agent"))
-        started = time.monotonic()
-        ends = started + self.tried.case(self.setting).limits.wall_secs
+        deadline = Deadline(self.tried.case(self.setting).limits.wall_secs)
         with agent_doors(self.setting, self.tried, folder, environment) as doors:
             program = agent_program(self.setting, self.tried, place, doors.entrances)
             with self.setting.sandbox.start(program) as running:
                 watch = AgentWatch(
                     doors.gate,
                     running,
-                    ends,
+                    deadline,
                     self.setting.effect_of,
+                    before,
                     environment.state,
                     self._mark,
                 )
@@ -128,20 +142,24 @@ class Killing:
                         continue
                     if moment.boundary is None and running.wait(0) is not None:
                         break  # it has answered already, and nobody there could wait
-                    lost = _flush(doors.gate, moment)
+                    lost = flush(doors.gate, moment)
                     running.kill()
                     return Died(
-                        watch.root,
+                        watch.open_root,
                         len(watch.boundaries),
                         self._has_diverged(watch),
                         moment.in_flight,
                         [*watch.faults, *lost, *doors.notes()],
                         doors.taping.misses,
-                        time.monotonic() - started,
+                        deadline.spent_secs(),
                     )
-                exit_code = running.wait(0)
-            doors.finish(exit_code)
-        return None
+                code = running.wait(0)
+            doors.finish(code)
+            if code is None and doors.run is None:
+                self._name(watch.open_root)
+            how = "its time was over" if code is None else f"it ended with {code}"
+            notes = [f"not_reached: {how} after call {len(watch.boundaries)}"]
+            return Missed([*notes, *watch.faults, *doors.notes()])
 
     def _mark(self, root: RootSpan) -> None:
         """Say that a run is no attempt: it may end without having come to its point."""
@@ -170,43 +188,47 @@ class Killing:
         template: EnvironmentTemplate,
         started_at: datetime,
     ) -> TrialResult:
-        if died.root is not None:
-            described = resource(self.setting, self.tried)
-            send_root(self.setting.collector, died.root, self.injection, described)
+        self._name(died.root)
         look = _Look(self, folder, environment, template)
-        immediate, _ = look.judgement("immediate")
-        notes = [*died.notes, *self._recover(folder, environment)]
-        after, seen = look.judgement("after")
-        notes += [f"{fault.record}: {fault.fact}" for fault in seen.records.faults]
-        if died.diverged:
-            notes.append("diverged: it did not do what the undisturbed run did")
-        if died.in_flight:
-            notes.append(f"in_flight: {died.in_flight} calls were under way")
+        fields: dict[str, Any] = {
+            "trajectory_id": died.root and died.root.trajectory_id,
+            "boundary": died.boundary,
+            "seconds": died.seconds,
+            "started_at": started_at,
+            "tape_misses": died.misses,
+        }
+        notes = [*died.notes]
+        try:
+            immediate = look.judged("immediate").judgement
+            notes += self._recover(folder, environment)
+            after = look.judged("after")
+        except _NotStill as moving:
+            notes += _unlike(died)
+            return self.result(**fields, status="error", reason=str(moving), notes=notes)
+        notes += [*map(_fault_text, after.seen.records.faults), *_unlike(died)]
         return self.result(
-            trajectory_id=died.root and died.root.trajectory_id,
+            **fields,
             status="error" if died.misses else "done",
             reason=tape_reason(died.misses) if died.misses else None,
-            tape_misses=died.misses,
-            boundary=died.boundary,
             immediate=immediate.score,
-            after_recovery=after.score,
-            label=after.label,
-            leftovers=_told(after, seen),
-            changed=changes(environment, wait_until_still(environment.state), []),
+            after_recovery=after.judgement.score,
+            label=after.judgement.label,
+            leftovers=_told(after),
+            changed=changes(environment, Still(after.seen.now, []), []),
             notes=notes,
-            seconds=died.seconds,
-            started_at=started_at,
         )
+
+    def _name(self, root: RootSpan | None) -> None:
+        """Send the root span that a killed agent can no longer end, if there is one."""
+        if root is not None:
+            described = resource(self.setting, self.tried)
+            send_root(self.setting.collector, root, self.injection, described)
 
     def _recover(self, folder: TrialFolder, environment: OpenedEnvironment) -> list[str]:
         """Run the recovery command, if there is one; return what is to be known of it."""
         place = Place(folder.root, environment, folder.log("recovery"))
         taping = Taping.of(self.setting, self.tried)
-        with (
-            mcp_servers(self.setting, self.tried, folder, environment, taping) as servers,
-            HttpProxies(self.setting, self.tried, environment, taping) as proxies,
-        ):
-            entrances = tool_entrances(self.setting, self.tried, folder, servers, proxies)
+        with tool_doors(self.setting, self.tried, folder, environment, taping) as entrances:
             program = recovery_program(self.setting, self.tried, place, entrances)
             if program is None:
                 return []
@@ -216,6 +238,15 @@ class Killing:
         if code is None:
             return [f"recovery: took more than {RECOVERY_SECS:g} s, and was ended", *missed]
         return [*missed, *([f"recovery: ended with {code}"] if code else [])]
+
+
+class _Judged(NamedTuple):
+    """What a killed run left, at one moment."""
+
+    judgement: KillJudgement
+    seen: Seen
+    disproved: Mapping[str, str]
+    """Leftovers that undos did not set right, each with the reason."""
 
 
 class _Look:
@@ -236,9 +267,17 @@ class _Look:
         self._places = Places(setting.suite.environments[case.environment], folder.root)
         self._accepts_done = case.kill is not None and case.kill.accept == "done"
 
-    def judgement(self, name: str) -> tuple[KillJudgement, Seen]:
-        """Return what the environment scores as it is now, and what that was judged from."""
-        now = wait_until_still(self._environment.state).state
+    def judged(self, name: str) -> _Judged:
+        """Return what the environment scores as it is now, and what that was judged from.
+
+        Raises:
+            _NotStill: Something in it still changes.
+        """
+        now, moving = wait_until_still(self._environment.state)
+        if moving:
+            msg = f"not_still: {len(moving)} objects still change after the kill, first "
+            msg += f"'{moving[0]}'; see what writes to it, or ignore it in the suite"
+            raise _NotStill(msg)
         seen = Seen(
             before=self._template.before,
             now=now,
@@ -247,25 +286,28 @@ class _Look:
             final=self._killing.baseline.final if self._accepts_done else None,
         )
         first = judge(seen)
-        return (judge(seen, self._disproved(seen, name)) if first.named else first), seen
+        if not first.named:
+            return _Judged(first, seen, {})
+        disproved = self._disproved(seen, name)
+        return _Judged(judge(seen, disproved), seen, disproved)
 
     def _records(self) -> Records:
         setting = self._killing.setting
         agent = self._killing.tried.agent(setting)
-        return read_records(agent.records, setting.suite_folder, self._folder.root, self._places)
+        return read_records(agent.records, setting.runbooks, self._folder.root, self._places)
 
-    def _disproved(self, seen: Seen, name: str) -> list[str]:
-        """Try undos on a copy, and return the objects that they did not set right."""
+    def _disproved(self, seen: Seen, name: str) -> dict[str, str]:
+        """Try undos on a copy, and return the objects that they did not set right, and why."""
         root, pristine = (self._folder.beside(f"{name}-{kind}") for kind in ("copy", "before"))
         with ExitStack() as stack:
-            stack.callback(remove, root)
-            stack.callback(remove, pristine)
+            stack.callback(removed, root)
+            stack.callback(removed, pristine)
             copy = stack.enter_context(closing(self._environment.clone(root)))
             stack.enter_context(closing(self._template.open(pristine)))
             known = services(self._environment.variables, copy.variables)
             run = partial(self._run, copy)
             clone = Clone(root, [copy], pristine, self._folder.root, self._places, run, known)
-            return [*prove(seen, clone).disproved]
+            return prove(seen, clone).disproved
 
     def _run(self, copy: OpenedEnvironment, command: Sequence[str], root: Path) -> None:
         """Run an undo of the agent's where agents are run, with the parts that the copy has.
@@ -288,24 +330,30 @@ class _Look:
             raise UndoFailed(msg)
 
 
-def _flush(gate: Gate, moment: Moment) -> list[str]:
-    """Let the agent send the spans that ended; return what is to be known of it."""
-    flushed = gate.flush(moment.event, FLUSH_SECS)
-    if flushed is None or not flushed.complete:
-        return ["flush: not all spans before the kill may have arrived"]
-    return [f"flush: {flushed.lost} spans were lost"] if flushed.lost else []
+def _unlike(died: Died) -> list[str]:
+    """Return in what a kill is not what it should be."""
+    diverged = ["diverged: it did not do what the undisturbed run did"] if died.diverged else []
+    if died.in_flight:
+        return [*diverged, f"in_flight: {died.in_flight} calls were under way"]
+    return diverged
 
 
-def _told(judgement: KillJudgement, seen: Seen) -> list[dict[str, Any]]:
+def _fault_text(fault: BadEntry) -> str:
+    where = fault.record if fault.line is None else f"{fault.record}:{fault.line}"
+    return f"{where}: {fault.fact}"
+
+
+def _told(found: _Judged) -> list[dict[str, Any]]:
     """Return what is left, as `harness_trials` has it."""
-    changed = _changes_of(seen.before, seen.now)
+    judgement = found.judgement
+    changed = _changes_of(found.seen.before, found.seen.now)
     return [
         {
             "object": name,
             "change": changed.get(name, "held"),
             "named_by": ", ".join(judgement.named.get(name, ())) or None,
             "manual": name in judgement.manual,
-            "disproved": name in judgement.disproved,
+            "disproved": found.disproved.get(name),
         }
         for name in judgement.leftovers
     ]

@@ -70,8 +70,17 @@ def recovery_program(
     """
     agent = tried.agent(setting)
     command = agent.command if agent.recover == "rerun" else agent.recover
+    if command is None:
+        return None
+    return silent_program(setting, tried, place, entrances, command)
+
+
+def silent_program(
+    setting: Setting, tried: Tried, place: Place, entrances: Entrances, command: Sequence[str]
+) -> Program:
+    """Return how another command is started in the agent's place; it sends no spans."""
     silent = entrances._replace(variables={**entrances.variables, **NO_SPANS})
-    return None if command is None else _program(setting, tried, place, command, silent)
+    return _program(setting, tried, place, command, silent)
 
 
 def server_program(
@@ -83,7 +92,7 @@ def server_program(
         **_declared(server.environment),
         **({} if server.taped else place.environment.variables),
     }
-    command = filled(server.command, _values(setting, tried))
+    command = filled(server.command, command_values(setting, tried))
     argv = [sys.executable, "-I", "-S", str(START), str(address), *command]
     seen = [address.parent, setting.suite_folder.resolve(), *_searched(environment)]
     root, log = place.root, place.log
@@ -130,7 +139,7 @@ def _program(
     }
     limits = ProcessLimits(memory_bytes=_memory(setting, tried))
     seen = [*entrances.visible, setting.suite_folder.resolve(), *_searched(environment)]
-    argv = filled(command, {**_values(setting, tried), **entrances.values})
+    argv = filled(command, {**command_values(setting, tried), **entrances.values})
     reached = _reached(tried.agent(setting).network, entrances.addresses)
     root, log = place.root, place.log
     return Program(argv, root, root, environment, log, log, limits, seen, reached)
@@ -155,7 +164,8 @@ def _searched(environment: Mapping[str, str]) -> list[Path]:
     return [Path(path) for path in paths if os.path.isabs(path) and Path(path).exists()]
 
 
-def _values(setting: Setting, tried: Tried) -> dict[str, str]:
+def command_values(setting: Setting, tried: Tried) -> dict[str, str]:
+    """Return what the placeholders in the commands of a suite stand for, but those of doors."""
     release = tried.release(setting)
     return {
         "task": tried.task_id,

@@ -1,20 +1,29 @@
-"""What the harness itself sends of runs that are killed on purpose, which are no attempts.
+"""What the harness itself sends of runs that it ends: killed on purpose, or by a limit.
 
-A span below the root says so as soon as the run starts (docs/metrics.md, section 6.1): the same
-agent once more, which adds no step. The root span is sent in the agent's place, which could not
-end it: without it, the run would have no name and no task, and would be waited for.
+Those that are killed on purpose are no attempts. A span below the root says so as soon as the run
+starts (docs/metrics.md, section 6.1): the same agent once more, which adds no step. The root span
+is sent in the agent's place, which could not end it: without it, the run would have no name and no
+task, and would be waited for.
 """
 
 import secrets
 import time
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from opentelemetry.trace import Status, StatusCode
 
 from tracegrade import names
 from tracegrade_harness.doors.otlp_relay import Endpoint
 from tracegrade_harness.doors.own_spans import OwnSpan, send_spans
+
+KILLED: Final = "killed by the harness"
+AGENT_KINDS: Final = {
+    "openinference.span.kind": "AGENT",
+    "traceloop.span.kind": "agent",
+    names.OPERATION_NAME: names.INVOKE_AGENT,
+}
+"""By which each convention says that a span is an agent's run."""
 
 
 class RootSpan(NamedTuple):
@@ -51,36 +60,44 @@ def send_mark(
         EnvironmentFailed: The collector did not take it.
     """
     inside = root._replace(span_id=secrets.token_hex(8), parent_id=root.span_id)
-    mark = _ended(inside, injection)
+    mark = _ended(inside, injection, KILLED)
     send_spans(collector, [mark], resource, f"mark of {root.trajectory_id}")
 
 
 def send_root(
-    collector: Endpoint, root: RootSpan, injection: str, resource: Mapping[str, str]
+    collector: Endpoint,
+    root: RootSpan,
+    injection: str | None,
+    resource: Mapping[str, str],
+    why: str = KILLED,
 ) -> None:
-    """Send the root span of a run that was killed just now.
+    """Send the root span of a run that was ended just now.
 
     Args:
         collector: Where it is sent.
         root: The span.
-        injection: early | mid | late, or recovery for the run of a recovery command.
+        injection: early | mid | late; None for an attempt.
         resource: What the agent's spans say of where they come from.
+        why: What ended it.
 
     Raises:
         EnvironmentFailed: The collector did not take it.
     """
-    ended = _ended(root, injection)
+    ended = _ended(root, injection, why)
     send_spans(collector, [ended], resource, f"root span of {root.trajectory_id}")
 
 
-def _ended(root: RootSpan, injection: str) -> OwnSpan:
+def _ended(root: RootSpan, injection: str | None, why: str) -> OwnSpan:
+    marks = {} if injection is None else {names.INJECTION: injection}
+    # The outermost span may be a chain's, or say as late as at its end what it is.
+    key = next((key for key in AGENT_KINDS if key in root.attributes), names.OPERATION_NAME)
     return OwnSpan(
         root.trace_id,
         root.span_id,
         root.parent_id,
         root.name,
-        {**root.attributes, names.INJECTION: injection},
+        {**root.attributes, key: AGENT_KINDS[key], **marks},
         root.start_ns,
         time.time_ns(),
-        Status(StatusCode.ERROR, "killed by the harness"),
+        Status(StatusCode.ERROR, why),
     )

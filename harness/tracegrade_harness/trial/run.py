@@ -1,6 +1,7 @@
 """One run of a suite: environments frozen, a collector up, trials run, results in the lake."""
 
 import hashlib
+import json
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -14,11 +15,14 @@ from typing import Any, Final
 from tracegrade.state import VERSION
 from tracegrade_harness.doors.otlp_relay import OtlpRelay
 from tracegrade_harness.environment.environment import EnvironmentTemplate
+from tracegrade_harness.environment.folders import shared_folder
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.sandbox.choice import SANDBOXES, Sandbox
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
+from tracegrade_harness.suite import paths
 from tracegrade_harness.suite.load import LoadedSuite
-from tracegrade_harness.suite.model import Case, Kill, Mode, Point, Suite
+from tracegrade_harness.suite.model import Case, Kill, Mode, Point, Runbook, Suite
+from tracegrade_harness.suite.runbook import Instruction, read
 from tracegrade_harness.tape.entries import digest
 from tracegrade_harness.tape.player import TapeRecorder
 from tracegrade_harness.trial.collector import Collector
@@ -66,7 +70,6 @@ class ChosenTrials:
 class Run:
     """A suite that was run."""
 
-    id: str
     folder: Path
     results: list[TrialResult]
 
@@ -101,14 +104,11 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
     tapes = read_tapes(loaded, suite, _as_killed(cases, chosen)) if mode == "mocked" else {}
     taped = {"mode": mode, "tapes": {task_id: digest(tapes[task_id]) for task_id in tapes}}
     sandbox = StoppableSandbox(find_sandbox(chosen.sandbox))
+    runbooks = _runbooks(loaded, cases)
+    described = {"lake": _place(lake), **_described(loaded, chosen, cases, runbooks)}
     with (
         frozen(loaded, used, home, trust=chosen.trust) as templates,
-        closing(
-            RunFile(
-                folder,
-                {"lake": _place(lake), **_described(loaded, chosen, cases, templates), **taped},
-            )
-        ) as file,
+        closing(RunFile(folder, {**described, **_fingerprints(templates), **taped})) as file,
         Collector(lake, folder / "collector.log") as collector,
         OtlpRelay(collector.endpoint) as relay,
     ):
@@ -121,6 +121,7 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
             collector.endpoint,
             relay,
             folder,
+            runbooks,
             mode,
             tapes,
             chosen.release,
@@ -131,7 +132,7 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
         schedule = Schedule(setting, _kills(cases, chosen), file, chosen.say)
         counts = [(name, chosen.trials or case.trials) for name, case in cases.items()]
         schedule.run(in_order(counts), chosen.jobs)
-    return Run(run, folder, file.results())
+    return Run(folder, file.results())
 
 
 def usable(loaded: LoadedSuite) -> Suite:
@@ -150,6 +151,8 @@ def frozen(
     loaded: LoadedSuite, names: set[str], home: Path, *, trust: bool
 ) -> Iterator[dict[str, EnvironmentTemplate]]:
     """Provide environments by name, frozen, and what serves them for as long as the block lasts.
+
+    Until then, nobody removes them.
 
     Args:
         loaded: The suite.
@@ -170,10 +173,10 @@ def frozen(
         name: EnvironmentTemplate(suite.environments[name], loaded.folder)
         for name in sorted(names)
     }
-    with ExitStack() as stack:
+    with shared_folder(home.resolve() / FROZEN) as folder, ExitStack() as stack:
         for template in templates.values():
             stack.enter_context(closing(template))
-            template.freeze(home.resolve() / FROZEN)
+            template.freeze(folder)
         yield templates
 
 
@@ -230,6 +233,18 @@ def _kills(cases: dict[str, Case], chosen: ChosenTrials) -> dict[str, tuple[Poin
     }
 
 
+def _runbooks(loaded: LoadedSuite, cases: dict[str, Case]) -> dict[str, list[Instruction]]:
+    """Return what the runbooks of the chosen cases' agents say, by their paths.
+
+    Raises:
+        SuiteUnusable: One is wrong.
+    """
+    agents = [usable(loaded).agents[case.agent] for case in cases.values()]
+    records = [record for agent in agents for record in agent.records]
+    named = {record.runbook for record in records if isinstance(record, Runbook)}
+    return {name: read(paths.source(loaded.folder, name)) for name in sorted(named)}
+
+
 def _place(lake: str) -> str:
     return lake if "://" in lake else str(Path(lake).resolve())
 
@@ -238,7 +253,7 @@ def _described(
     loaded: LoadedSuite,
     chosen: ChosenTrials,
     cases: dict[str, Case],
-    templates: dict[str, EnvironmentTemplate],
+    runbooks: dict[str, list[Instruction]],
 ) -> dict[str, Any]:
     """Return what a run consists of: one that is gone on with has to be the same."""
     suite = usable(loaded)
@@ -247,10 +262,14 @@ def _described(
         "suite": suite.suite,
         "content": hashlib.sha256(text.encode()).hexdigest(),
         "tasks": loaded.specification and loaded.specification.hash,
-        "environments": {name: each.fingerprint() for name, each in templates.items()},
+        "runbooks": hashlib.sha256(json.dumps(runbooks).encode()).hexdigest(),
         "cases": sorted(cases),
         "release": chosen.release,
         "trials": chosen.trials,
         "kills": None if chosen.kills is None else list(chosen.kills),
         "version": VERSION,
     }
+
+
+def _fingerprints(templates: dict[str, EnvironmentTemplate]) -> dict[str, Any]:
+    return {"environments": {name: each.fingerprint() for name, each in templates.items()}}

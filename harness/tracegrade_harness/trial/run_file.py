@@ -4,13 +4,13 @@ JSON Lines, each synced before the next trial starts. A torn last line is of a h
 killed while it wrote; what it would have said is done again.
 """
 
-import fcntl
 import json
 import os
 import threading
 from pathlib import Path
 from typing import Any, Final
 
+from tracegrade_harness.environment.folders import hold
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.result import TrialResult
@@ -18,6 +18,19 @@ from tracegrade_harness.trial.setting import Tried
 from tracegrade_harness.trial.undisturbed import Baseline
 
 NAME: Final = "run.jsonl"
+WORDS: Final = {
+    "content": "content of the suite",
+    "tasks": "content of the task file",
+    "runbooks": "content of the runbooks",
+    "environments": "content of the environments",
+    "cases": "choice of cases",
+    "trials": "--trials",
+    "kills": "--kill",
+    "version": "version of tracegrade",
+}
+"""What the keys of a run's first line are called in messages."""
+DIGESTS: Final = frozenset({"content", "tasks", "runbooks", "environments"})
+"""Keys whose values say nothing to a reader."""
 
 
 def is_begun(folder: Path) -> bool:
@@ -27,14 +40,21 @@ def is_begun(folder: Path) -> bool:
 
 def _hold(folder: Path) -> int:
     """Return a file descriptor that keeps a run from other processes until it is closed."""
-    held = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(held)
+    held = hold(folder)
+    if held is None:
         msg = f"run '{folder.name}' is still going on; wait for its end"
-        raise SuiteUnusable(msg) from error
+        raise SuiteUnusable(msg)
     return held
+
+
+def _difference(key: str, begun: object, now: object) -> str:
+    """Return in what two runs differ, with the values where they are short."""
+    word = WORDS.get(key, key)
+    return word if key in DIGESTS else f"{word} ({_shown(begun)}, now {_shown(now)})"
+
+
+def _shown(value: object) -> str:
+    return "none" if value is None else json.dumps(value)
 
 
 class RunFile:
@@ -94,14 +114,30 @@ class RunFile:
             self.path.write_bytes(b"")
             self._write(described)
             return
-        begun = json.loads(whole[0])
-        if begun != described:
-            other = ", ".join(key for key in described if begun.get(key) != described[key])
-            msg = f"run '{self.path.parent.name}' was begun with another {other}; start a new run"
-            raise SuiteUnusable(msg)
+        self._check(whole[0], described)
         os.truncate(self.path, sum(map(len, whole)))
-        for line in whole[1:]:
-            self._take(json.loads(line))
+        for number, line in enumerate(whole[1:], 2):
+            try:
+                self._take(json.loads(line))
+            except (ValueError, LookupError, TypeError) as error:
+                raise self._unreadable(number) from error
+
+    def _check(self, line: bytes, described: dict[str, Any]) -> None:
+        """Check that the run was begun for the same."""
+        try:
+            begun = dict(json.loads(line))
+        except (ValueError, TypeError) as error:
+            raise self._unreadable(1) from error
+        differ = [key for key in described if begun.get(key) != described[key]]
+        if differ:
+            other = ", ".join(_difference(key, begun.get(key), described[key]) for key in differ)
+            name = self.path.parent.name
+            msg = f"run '{name}' was begun with another {other}; give what it was begun with, or "
+            raise SuiteUnusable(msg + "leave out --resume for a new run")
+
+    def _unreadable(self, line: int) -> SuiteUnusable:
+        msg = f"'{self.path}:{line}' is no line of a run; leave out --resume for a new run"
+        return SuiteUnusable(msg)
 
     def _take(self, line: dict[str, Any]) -> None:
         result = TrialResult.model_validate(line["result"])

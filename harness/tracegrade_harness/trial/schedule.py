@@ -5,11 +5,11 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Final
 
-from tracegrade_harness.errors import EnvironmentFailed, SandboxFailed
+from tracegrade.errors import TracegradeError
 from tracegrade_harness.suite.model import Point
 from tracegrade_harness.trial.killed import Killing
 from tracegrade_harness.trial.points import Boundary, points
-from tracegrade_harness.trial.result import TrialResult
+from tracegrade_harness.trial.result import Status, TrialResult
 from tracegrade_harness.trial.run_file import RunFile
 from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.undisturbed import Baseline, run_undisturbed
@@ -76,11 +76,16 @@ class Schedule:
         injections = self._kills.get(tried.task_id, ()) if tried.trial == KILLED_TRIAL else ()
         result, baseline = self._undisturbed(tried, observe=bool(injections))
         for killed in self._killed(tried, injections, result, baseline):
-            if self._file.result(tried, killed.injection) is None:
+            if self._known(tried, killed.injection) is None:
                 self._keep(killed)
 
+    def _known(self, tried: Tried, injection: Point | None) -> TrialResult | None:
+        """Return a result that is not to be tried again; one of the harness's own fault is."""
+        known = self._file.result(tried, injection)
+        return None if known is None or known.status == "invalid" else known
+
     def _undisturbed(self, tried: Tried, *, observe: bool) -> tuple[TrialResult, Baseline | None]:
-        known = self._file.result(tried, None)
+        known = self._known(tried, None)
         if known is not None:
             return known, self._file.baseline(tried)
         found: list[Baseline] = []
@@ -104,8 +109,9 @@ class Schedule:
     ) -> Iterator[TrialResult]:
         """Yield the result of each kill, known or new; mid and late at one moment are one."""
         if baseline is None or result.status != "done" or baseline.trajectory_id is None:
-            reason = _why_no_kill(result, baseline)
-            yield from (self._not_run(tried, each, "error", reason) for each in injections)
+            none = self._not_run(tried, None, *_why_no_kill(result, baseline))
+            of = {"baseline_trajectory_id": result.trajectory_id}
+            yield from (none.model_copy(update={**of, "injection": each}) for each in injections)
             return
         found = points(baseline.boundaries, baseline.planned_steps)
         done: dict[int, TrialResult] = {}
@@ -119,7 +125,7 @@ class Schedule:
                 yield done[target.number].model_copy(update={"injection": "mid"})
                 continue
             killing = Killing(self._setting, tried, injection, target, baseline)
-            known = self._file.result(tried, injection)
+            known = self._known(tried, injection)
             killed = known or self._tried(tried, injection, killing.run)
             done[target.number] = killed
             yield killed
@@ -127,19 +133,22 @@ class Schedule:
     def _tried(
         self, tried: Tried, injection: Point | None, once: Callable[[], TrialResult]
     ) -> TrialResult:
-        """Return what came of a trial; `invalid` if the harness failed every time."""
+        """Return what came of a trial; `invalid` if the harness failed every time.
+
+        What fails in one trial, whatever it is, is no reason to give up the others.
+        """
         error: Exception | None = None
         for _ in range(TRIES):
             try:
                 return once()
-            except (EnvironmentFailed, SandboxFailed) as failed:
+            except (TracegradeError, OSError) as failed:
                 error = failed
             if self._setting.sandbox.is_stopped:
                 break
         return self._not_run(tried, injection, "invalid", str(error))
 
     def _not_run(
-        self, tried: Tried, injection: Point | None, status: str, reason: str
+        self, tried: Tried, injection: Point | None, status: Status, reason: str
     ) -> TrialResult:
         return TrialResult.model_validate(
             {
@@ -161,10 +170,16 @@ class Schedule:
         self._say(result)
 
 
-def _why_no_kill(result: TrialResult, baseline: Baseline | None) -> str:
+def _why_no_kill(result: TrialResult, baseline: Baseline | None) -> tuple[Status, str]:
+    """Return status and reason of kills that have no undisturbed trial to repeat.
+
+    One that a limit ended has failed, so that there is nothing to kill; what the harness could
+    not run is tried again with its kills.
+    """
     if result.status != "done" or baseline is None:
-        return f"no_baseline: the undisturbed trial is '{result.status}'"
-    return (
-        "silent: no agent span came to the gate; instrument the agent, or start it with "
-        "`tracegrade run --`"
-    )
+        statuses: dict[Status, Status] = {"budget": "not_applicable", "invalid": "invalid"}
+        reason = f"no_baseline: the undisturbed trial is '{result.status}'"
+        told = f"{reason} ({result.reason})" if result.reason else reason
+        return statuses.get(result.status, "error"), told
+    silent = "silent: no agent span came to the gate; instrument the agent, or start it with "
+    return "error", f"{silent}`tracegrade run --`"

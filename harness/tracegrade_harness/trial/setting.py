@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -11,6 +11,7 @@ from tracegrade_harness.doors.otlp_relay import Endpoint, OtlpRelay
 from tracegrade_harness.environment.environment import EnvironmentTemplate
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite.model import Agent, Case, Mode, Suite
+from tracegrade_harness.suite.runbook import Instruction
 from tracegrade_harness.tape.entries import Tape
 from tracegrade_harness.tape.player import TapeRecorder
 from tracegrade_scoring.tasks.load import Specification
@@ -35,6 +36,8 @@ class Setting:
     """Where agents send theirs."""
     folder: Path
     """Of the run: logs, and the trials' folders while they run."""
+    runbooks: Mapping[str, Sequence[Instruction]] = field(default_factory=dict)
+    """What each says, by its path as the suite has it; as it was before the run."""
     mode: Mode = "live"
     tapes: Mapping[str, Tape] = field(default_factory=dict)
     """Of each case, where they answer."""

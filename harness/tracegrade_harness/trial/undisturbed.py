@@ -1,12 +1,12 @@
 """A trial that nobody disturbs: the agent runs to its end, and verifiers look at what it left."""
 
-import time
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
+from tracegrade_harness.doors.deadline import Deadline
 from tracegrade_harness.environment.environment import OpenedEnvironment
 from tracegrade_harness.environment.part import State
 from tracegrade_harness.environment.still import Still, wait_until_still
@@ -15,15 +15,13 @@ from tracegrade_harness.suite.model import TrialLimits
 from tracegrade_harness.trial.doors import agent_doors
 from tracegrade_harness.trial.folder import TrialFolder
 from tracegrade_harness.trial.points import Boundary
-from tracegrade_harness.trial.program import Place, agent_program
+from tracegrade_harness.trial.program import Place, agent_program, resource
 from tracegrade_harness.trial.result import Status, TrialResult
+from tracegrade_harness.trial.root_span import send_root
 from tracegrade_harness.trial.setting import Setting, Tried
-from tracegrade_harness.trial.watch import AgentWatch
+from tracegrade_harness.trial.watch import UNFLUSHED, AgentWatch, flush
 from tracegrade_harness.verify.result import Context
 from tracegrade_harness.verify.verify import outcome, verify
-
-END_SECS: Final = 10.0
-"""How long an agent may take to end after its time is over at the gate."""
 
 
 class Baseline(NamedTuple):
@@ -71,7 +69,7 @@ def run_undisturbed(
         TrialFolder(setting.folder, tried.label()) as folder,
         closing(template.open(folder.root)) as environment,
     ):
-        ran = _run(setting, tried, folder, environment, observe=observe)
+        ran = _run(setting, tried, folder, environment, template.before if observe else None)
         still = wait_until_still(environment.state)
         changed = changes(environment, still, ran.lives_on)
         judged = _verified(setting, tried, folder.root, environment, still)
@@ -123,24 +121,28 @@ def _run(
     tried: Tried,
     folder: TrialFolder,
     environment: OpenedEnvironment,
-    *,
-    observe: bool,
+    before: State | None,
 ) -> Ran:
+    """Run the agent to its end; with a state of before, look at what each call changes."""
     limits = tried.case(setting).limits
     place = Place(folder.root, environment, folder.log("agent"))
-    started = time.monotonic()
+    deadline = Deadline(limits.wall_secs)
     with agent_doors(setting, tried, folder, environment) as doors:
         program = agent_program(setting, tried, place, doors.entrances)
         with setting.sandbox.start(program) as running:
-            state = environment.state if observe else None
-            ends = started + limits.wall_secs
-            watch = AgentWatch(doors.gate, running, ends, setting.effect_of, state)
+            state = None if before is None else environment.state
+            watch = AgentWatch(
+                doors.gate, running, deadline, setting.effect_of, before or {}, state
+            )
             stopped = _follow(watch, limits, running)
             exit_code = running.wait(0)
             lives_on = running.leftovers()
             running.kill()
         doors.finish(None if stopped else exit_code)
-    seconds = time.monotonic() - started
+    seconds = deadline.spent_secs()
+    if doors.run is None and watch.open_root is not None:
+        why = stopped or f"the agent ended with {exit_code} before its run did"
+        send_root(setting.collector, watch.open_root, None, resource(setting, tried), why)
     notes = [*watch.faults, *doors.notes()]
     misses = doors.taping.misses
     if stopped:
@@ -153,13 +155,14 @@ def _run(
 
 def _follow(watch: AgentWatch, limits: TrialLimits, running: Running) -> str | None:
     """Let the agent go on at each moment; return which limit ended it, None if it ended itself."""
-    for _ in watch.moments():
+    for moment in watch.moments():
         if limits.calls is not None and len(watch.boundaries) > limits.calls:
+            watch.faults += flush(watch.gate, moment)
             running.kill()
             return f"calls: more than {limits.calls}"
-    left = watch.ends - time.monotonic()
-    if running.wait(max(0.0, left)) is None:
+    if running.wait(watch.deadline.left_secs()) is None:
         running.kill()
+        watch.faults.append(UNFLUSHED)
         return f"wall_secs: more than {limits.wall_secs:g} s"
     return None
 

@@ -1,10 +1,10 @@
 """What a running agent does, as it says at the gate: its calls, its plan, its answer."""
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from tracegrade_harness.doors.deadline import Deadline
 from tracegrade_harness.doors.gate import Event, Gate
 from tracegrade_harness.doors.messages import (
     Answering,
@@ -19,6 +19,8 @@ from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.root_span import RootSpan
 
+FLUSH_SECS: Final = 5.0
+UNFLUSHED: Final = "flush: not all spans before the kill may have arrived"
 WRITES: Final = frozenset({"write", "destructive"})
 
 
@@ -38,15 +40,19 @@ class AgentWatch:
 
     gate: Gate
     running: Running
-    ends: float
-    """When its time is over, by the monotonic clock."""
+    deadline: Deadline
     effect_of: Callable[[str, str | None], str | None]
+    before: State
+    """The environment as it was before the agent started."""
     state: Callable[[], State] | None = None
-    """Reads the environment, where it is looked at after each call."""
+    """Reads the environment, where it is looked at after each call; the agent's time stands still
+    meanwhile."""
     on_run: Callable[[RootSpan], None] = lambda _: None
     """Told each run as it starts."""
 
     root: RootSpan | None = None
+    root_ended: bool = False
+    """The agent itself sends its root span."""
     planned_steps: int | None = None
     """Of the last plan before the first call."""
     boundaries: list[Boundary] = field(default_factory=list)
@@ -58,11 +64,11 @@ class AgentWatch:
 
         The caller may kill it instead. Ends with the agent, or with its time.
         """
-        last = self.state() if self.state else None
-        for event in self.gate.events(self.ends, self.running):
+        last = self.before
+        for event in self.gate.events(self.deadline, self.running):
             match event.message:
                 case ToolReturned() as call:
-                    now = self.state() if self.state else None
+                    now = self._read() if self.state else last
                     boundary = self._boundary(call, changed=now != last)
                     last = now
                     self.boundaries.append(boundary)
@@ -75,9 +81,14 @@ class AgentWatch:
                     self._note(event)
 
     @property
-    def is_out_of_time(self) -> bool:
-        """Whether its time is over."""
-        return time.monotonic() >= self.ends
+    def open_root(self) -> RootSpan | None:
+        """The root span that the agent can no longer end, once it is killed."""
+        return None if self.root_ended else self.root
+
+    def _read(self) -> State:
+        assert self.state  # noqa: S101 - the caller has looked
+        with self.deadline.paused():
+            return self.state()
 
     def _boundary(self, call: ToolReturned, *, changed: bool) -> Boundary:
         wrote = changed or self.effect_of(call.name, call.effect) in WRITES
@@ -89,8 +100,8 @@ class AgentWatch:
                 self._start(run)
             case Planned(steps=steps) if not self.boundaries:
                 self.planned_steps = steps
-            case RunEnded() | Planned():
-                pass
+            case RunEnded(span_id=span_id) if self.root and span_id == self.root.span_id:
+                self.root_ended = True
             case Left(reason=reason) if reason is not None:
                 self.faults.append(f"turned away at the gate: {reason}")
 
@@ -103,3 +114,11 @@ class AgentWatch:
             self.root = root
         else:
             self.faults.append("several_runs: a case is one run of one agent")
+
+
+def flush(gate: Gate, moment: Moment) -> list[str]:
+    """Let an agent that waits send the spans that ended; return what is to be known of it."""
+    flushed = gate.flush(moment.event, FLUSH_SECS)
+    if flushed is None or not flushed.complete:
+        return [UNFLUSHED]
+    return [f"flush: {flushed.lost} spans were lost"] if flushed.lost else []

@@ -6,9 +6,9 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import IO, Final, NamedTuple
 
+from tracegrade_harness.environment.folders import temporary_folder
 from tracegrade_harness.errors import VerifierFailed
 from tracegrade_harness.suite.command import filled
 from tracegrade_harness.suite.model import CommandVerifier
@@ -36,8 +36,7 @@ def verify_command(verifier: CommandVerifier, context: Context) -> Finding:
     """
     names = {"suite": str(context.suite.absolute()), "python": sys.executable}
     command = filled(verifier.command, names)
-    with TemporaryDirectory(prefix="tracegrade-verify-", ignore_cleanup_errors=True) as name:
-        folder = Path(name).resolve()
+    with temporary_folder() as folder:
         changed = copy_tree(context.root.resolve(), folder / "environment")
         ended = _run(command, folder, context.suite, verifier.timeout_secs)
     evidence = _evidence(ended)

@@ -5,6 +5,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from tracegrade_harness.environment.globs import matcher
+from tracegrade_harness.environment.names import path_text
 from tracegrade_harness.errors import VerifierFailed
 from tracegrade_harness.suite import paths
 from tracegrade_harness.suite.model import FilesVerifier
@@ -86,7 +87,7 @@ def _content(
         path: each
         for path, each in tree.walk(folder)
         if each.kind == "unreadable path"
-        or (each.kind != "folder" and path not in others and is_asked(path))
+        or (each.kind != "folder" and path not in others and is_asked(path_text(path)))
     }
 
 

@@ -6,9 +6,10 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from tracegrade_harness.environment.folders import temporary_folder
+from tracegrade_harness.environment.sqlite_copy import JOURNAL_MAGIC, UNMERGED
 from tracegrade_harness.errors import VerifierFailed
 from tracegrade_harness.suite.model import SqliteVerifier
 from tracegrade_harness.verify import copies, tree, value
@@ -24,12 +25,6 @@ MAX_VALUE_BYTES: Final = 16 * 2**20
 
 _STEPS: Final = 10_000
 """Instructions of SQLite between two looks at the clock: far less than a millisecond's work."""
-
-_WITH_IT: Final = ("-journal", "-wal")
-"""What a killed writer leaves beside a database, and without which it is not whole."""
-
-_MAGIC: Final = bytes.fromhex("d9d505f920a163d7")
-"""Ends a journal that names a super-journal, that of a transaction over several databases."""
 
 _ALLOWED: Final = (
     sqlite3.SQLITE_SELECT,
@@ -88,9 +83,9 @@ def _json(found: Any) -> str | None:
 @contextmanager
 def _copy(root: Path, at: str) -> Iterator[Path]:
     """Copy a database and what belongs to it, from where no link leads."""
-    with TemporaryDirectory(prefix="tracegrade-verify-", ignore_cleanup_errors=True) as folder:
-        file = Path(folder, "database")
-        for suffix in ("", *_WITH_IT):
+    with temporary_folder() as folder:
+        file = folder / "database"
+        for suffix in ("", *UNMERGED):
             if not suffix or tree.found(f"{root / at}{suffix}").kind == "file":
                 copy = file.with_name(file.name + suffix)
                 copies.copy_file(root, at + suffix, copy)
@@ -101,7 +96,7 @@ def _copy(root: Path, at: str) -> Iterator[Path]:
 
 def _refuse_super_journal(journal: Path) -> None:
     """Refuse a journal that names another: SQLite may delete the file of that name."""
-    if journal.is_file() and journal.read_bytes()[-len(_MAGIC) :] == _MAGIC:
+    if journal.is_file() and journal.read_bytes()[-len(JOURNAL_MAGIC) :] == JOURNAL_MAGIC:
         msg = "the journal of the database names another one; commit to one database at a time"
         raise VerifierFailed(msg)
 

@@ -2,11 +2,11 @@
 
 import os
 import sys
-import time
 from pathlib import Path
 
 from tests.waiting import PATIENCE_SECS
 
+from tracegrade_harness.doors.deadline import Deadline
 from tracegrade_harness.doors.gate import Event, Gate
 from tracegrade_harness.doors.messages import Answering, ToolReturned
 from tracegrade_harness.sandbox.plain import Plain
@@ -80,9 +80,9 @@ def start(gate: Gate, folder: Path, agent: str, *command: str, **environment: st
     return Plain().start(Program(words, folder, folder, variables, *output))
 
 
-def soon() -> float:
+def soon() -> Deadline:
     """Return a deadline that only a failed test reaches."""
-    return time.monotonic() + PATIENCE_SECS
+    return Deadline(PATIENCE_SECS)
 
 
 def let_all_go(gate: Gate, running: Running) -> list[Event]:

@@ -168,7 +168,7 @@ def test_an_agent_whose_gate_is_lost_ends(tmp_path: Path, asked: str) -> None:
             if isinstance(event.message, ToolReturned):
                 gate.go(event)
         gate.close()
-        code = running.wait(soon())
+        code = running.wait(soon().left_secs())
         begun = (tmp_path / "calls").read_text()
 
     assert code == 75

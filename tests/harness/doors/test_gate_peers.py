@@ -2,7 +2,6 @@
 
 import json
 import socket
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from tests.harness.doors.agents import soon
 from tests.waiting import PATIENCE_SECS
 
+from tracegrade_harness.doors.deadline import Deadline
 from tracegrade_harness.doors.gate import (
     MAX_BEFORE_FLUSHED,
     MAX_MESSAGE_BYTES,
@@ -163,7 +163,7 @@ def test_a_message_that_asks_nothing_cannot_be_answered(gate: Gate) -> None:
 
 def test_events_end_at_the_deadline(gate: Gate) -> None:
     """Also where nobody comes."""
-    assert list(gate.events(time.monotonic() + 0.01)) == []
+    assert list(gate.events(Deadline(0.01))) == []
 
 
 def test_a_folder_with_a_long_path_is_said(tmp_path: Path) -> None:

@@ -20,6 +20,14 @@ STANDS_FOR = [
     ("a/*", ["a/", "a/b", "a/b/"], ["a", "a/b/c"]),
     ("a/", ["a/"], ["a"]),
     ("[a].{b}", ["[a].{b}"], ["a.b", "[a]x{b}"]),
+    (r"a?b", [r"a\\b", r"a\x0ab", r"a\xffb", r"a\u202eb", r"a\x2fb"], ["a/b", r"a\\\\b"]),
+    (r"a\b", [r"a\\b"], ["ab"]),
+    (r"a\\b", [r"a\\b"], ["ab"]),
+    ("a\nb", [r"a\x0ab"], ["ab"]),
+    (r"a\x0ab", [r"a\x0ab"], [r"a\\x0ab"]),
+    ("runs/a:b", [r"runs/a\x3ab"], ["runs/ab"]),
+    ("runs/a/b", ["runs/a/b"], [r"runs/a\x2fb"]),
+    ("data/two words %20*", ["data/two words %20", "data/two words %20*"], ["data/two words  "]),
 ]
 
 

@@ -55,6 +55,14 @@ def test_a_request_that_cannot_be_carried_out_changes_nothing(
         assert environment.difference().names == []
 
 
+def test_an_escaped_slash_is_part_of_its_segment(tmp_path: Path) -> None:
+    """So are other escapes; what they stand for is the name."""
+    with opened_bank(tmp_path) as (environment, ask):
+        assert ask("POST /holds?by=me", {"id": "a/b c", "price": 3})[0] == 201
+        assert ask("GET /holds/a%2Fb%20c") == (200, {"price": 3, "note": "request 1 of me"})
+        assert 'http:bank/$.holds."a/b c"' in environment.difference().added
+
+
 def test_the_first_route_whose_when_holds_answers(tmp_path: Path) -> None:
     """So a service can run out of something."""
     with opened_bank(tmp_path) as (_, ask):

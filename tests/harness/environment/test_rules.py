@@ -2,8 +2,9 @@
 
 import pytest
 
-from tracegrade_harness.environment.diff import StateDifference, diff, held_by_rule, hide
+from tracegrade_harness.environment.diff import StateDifference, diff, held_by_rule
 from tracegrade_harness.environment.globs import Globs
+from tracegrade_harness.environment.names import name_text, part_text, path_text, plain_text
 
 
 def _matches(rule: str, name: str) -> bool:
@@ -75,17 +76,35 @@ def test_states_differ_by_what_is_new_other_and_gone() -> None:
     assert diff(before, after).names == ["b", "gone", "new"]
 
 
-def test_what_rules_hide_is_counted() -> None:
-    """A rule that hid nothing is not told."""
-    shown = hide(StateDifference(["a.log", "a.csv"], ["b.log"], ["c"]), Globs(["*.log", "c", "d"]))
-
-    assert shown.difference == StateDifference(["a.csv"], [], [])
-    assert shown.ignored == {"*.log": 2, "c": 1}
-
-
 def test_new_and_changed_objects_that_a_lock_rule_matches_are_held() -> None:
     """One that is gone is held no more."""
     held = held_by_rule(StateDifference(["a.lock"], ["b.lock"], ["c.lock"]), Globs(["*.lock"]))
 
-    assert held.names == ["a.lock", "b.lock"]
-    assert held.rules == {"*.lock": 2}
+    assert held == ["a.lock", "b.lock"]
+
+
+HOSTILE = [
+    r"a\b",
+    "a\nb",
+    r"a\x0ab",
+    "\udcff",
+    "\x7f\x80",
+    "x\u202ey",
+    "ü %20*[?]",
+    r"\\",
+    r"\xff",
+    "a:b,c",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_a_name_stands_for_can_be_told(text: str) -> None:
+    """Of a path and of a key alike; a name that was written once is not escaped again."""
+    assert plain_text(path_text(text)) == text
+    assert plain_text(part_text(text)) == text
+    assert name_text(path_text(text)) == path_text(text)
+
+
+def test_a_name_that_is_written_by_hand_is_the_one_that_states_have() -> None:
+    """A backslash that begins no escape is one."""
+    assert name_text("a\\b\n\udcff") == r"a\\b\x0a\xff"

@@ -3,15 +3,18 @@
 import hashlib
 import os
 import shutil
-from collections.abc import Mapping
+import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tracegrade.rollback.undo import UndoFailed
 from tracegrade_harness.environment.part import State
 from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.records import Records, read_records
 from tracegrade_harness.rollback.rubric import Seen
-from tracegrade_harness.rollback.undo import Clone, Run, run_command
+from tracegrade_harness.rollback.undo import Clone, Run
 from tracegrade_harness.suite.model import Environment, Journal, Manifest, Record, Runbook
+from tracegrade_harness.suite.runbook import Instruction, read
 
 Tree = Mapping[str, str | None]
 """Path → text of a file; None for a folder."""
@@ -62,6 +65,18 @@ class Folder:
         """Do nothing."""
 
 
+def run_here(command: Sequence[str], folder: Path) -> None:
+    """Run a command in a folder; in earnest that is done by a sandbox.
+
+    Raises:
+        UndoFailed: It failed.
+    """
+    code = subprocess.run(command, cwd=folder, check=False).returncode
+    if code:
+        msg = f"command ended with {code}"
+        raise UndoFailed(msg)
+
+
 def _digest(path: Path) -> str:
     mode = oct(path.lstat().st_mode)
     if path.is_symlink():
@@ -107,12 +122,14 @@ class Trial:
     def records(self, runbook: str | None = None) -> Records:
         """Return what its records say."""
         declared = RECORDS
+        runbooks: dict[str, list[Instruction]] = {}
         if runbook is not None:
             (self._base / "RUNBOOK.yaml").write_text(runbook)
             declared = [*RECORDS, Runbook(runbook="RUNBOOK.yaml")]
-        return read_records(declared, self._base, self.folder, self.places)
+            runbooks["RUNBOOK.yaml"] = read(self._base / "RUNBOOK.yaml")
+        return read_records(declared, runbooks, self.folder, self.places)
 
-    def clone(self, run: Run = run_command) -> Clone:
+    def clone(self, run: Run = run_here) -> Clone:
         """Return a clone to try undos on."""
         self._clones += 1
         root = self._base / f"clone-{self._clones}"

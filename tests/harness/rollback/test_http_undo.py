@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.harness.environment.bank import Client, opened_bank
+from tests.harness.rollback.folders import run_here
 
 from tracegrade_harness.environment.environment import OpenedEnvironment
 from tracegrade_harness.rollback.places import Places
@@ -30,7 +31,7 @@ def judged(
     with closing(environment.clone(folder / "copy")) as copy:
         known = services(environment.variables, copy.variables)
         places = Places(Environment(), folder)
-        clone = Clone(folder / "copy", [copy], folder, folder, places, services=known)
+        clone = Clone(folder / "copy", [copy], folder, folder, places, run_here, known)
         return judge(seen, [*prove(seen, clone).disproved])
 
 

@@ -13,6 +13,7 @@ from tests.harness.environment.shop import (
     opened_shop,
     shop_template,
 )
+from tests.harness.rollback.folders import run_here
 
 from tracegrade.rollback.undo import UndoFailed, run_on_server
 from tracegrade_harness.environment.environment import EnvironmentTemplate, OpenedEnvironment
@@ -56,7 +57,7 @@ def judged(
     with closing(environment.clone(folder / "copy")) as copy:
         known = services(environment.variables, copy.variables)
         places = Places(Environment(), folder)
-        clone = Clone(folder / "copy", [copy], folder, folder, places, services=known)
+        clone = Clone(folder / "copy", [copy], folder, folder, places, run_here, known)
         return judge(seen, [*prove(seen, clone).disproved])
 
 

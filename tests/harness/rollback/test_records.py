@@ -15,7 +15,8 @@ from tracegrade_harness.rollback import manifest
 from tracegrade_harness.rollback.inside import MAX_BYTES
 from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.records import MAX_FAULTS, read_records
-from tracegrade_harness.suite.model import Environment, Journal, Manifest, Runbook
+from tracegrade_harness.suite.model import Environment, Journal, Manifest
+from tracegrade_harness.suite.runbook import read
 
 JOURNAL = ".rollback.jsonl"
 LINE = json.dumps({"object": "files:data/a", "undo": {"delete": "data/a"}}) + "\n"
@@ -32,7 +33,7 @@ def test_records_that_are_missing_say_nothing(tmp_path: Path) -> None:
     (tmp_path / "trial" / "data").mkdir(parents=True)
     places = Places(ENVIRONMENT, tmp_path / "trial")
 
-    assert read_records(RECORDS, tmp_path, tmp_path / "trial", places) == ((), (), ())
+    assert read_records(RECORDS, {}, tmp_path / "trial", places) == ((), (), ())
 
 
 def test_journal_is_read_the_newest_first(tmp_path: Path) -> None:
@@ -53,7 +54,7 @@ def test_journal_is_read_the_newest_first(tmp_path: Path) -> None:
         ("data/a", "files:data/a"),
         ("/data/a", "files:data/a"),
         ("./data//x/../a", "files:data/a"),
-        ("data/two\nlines", "files:data/two\nlines"),
+        ("data/two\nlines", r"files:data/two\x0alines"),
         ("elsewhere/a", "elsewhere/a"),
         ("data/../../a", "data/../../a"),
         ("process:python x.py", "process:python x.py"),
@@ -115,7 +116,7 @@ def test_link_on_the_way_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "outside" / "journal").write_text(LINE)
     (left.folder / "data" / "link").symlink_to(tmp_path / "outside")
     declared = [Journal(journal="data/link/journal")]
-    records = read_records(declared, tmp_path, left.folder, left.places)
+    records = read_records(declared, {}, left.folder, left.places)
 
     assert records.claims == ()
     assert len(records.faults) == 1
@@ -233,9 +234,8 @@ def test_runbook_that_is_wrong_is_refused(runbook: str, said: str, tmp_path: Pat
 
 def test_missing_runbook_is_refused(tmp_path: Path) -> None:
     """The suite names it."""
-    left = trial(tmp_path)
     with pytest.raises(SuiteUnusable, match="cannot be read"):
-        read_records([Runbook(runbook="nowhere")], tmp_path, left.folder, left.places)
+        read(tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize(

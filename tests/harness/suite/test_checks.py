@@ -67,6 +67,14 @@ from tests.harness.suite.build import (
             with_agent("command: [run]\nrecords:\n- runbook: fixtures"),
             "7: agents.a.records[0].runbook 'fixtures' is not a file; give a file",
         ),
+        (
+            with_agent(
+                "command: [run]\nrecords:\n- manifest: x\n  items: $.a\n  object: x\n"
+                "  undo: {delte: '{name}'}"
+            ),
+            "10: agents.a.records[0].undo: an undo has exactly one of: delete, restore, sql, "
+            "http, command, manual; did you mean 'delete'?; write it like {delete: '{name}'}",
+        ),
     ],
 )
 def test_a_wrong_agent_is_named(folder: Path, text: str, problem: str) -> None:
@@ -395,3 +403,19 @@ def test_wrong_routes_are_named_with_their_lines(folder: Path, routes: str, prob
 def test_a_wrong_verifier_of_a_service_is_named(folder: Path, text: str, problem: str) -> None:
     """The part, the paths and the rules."""
     assert [each for each in found(folder, with_verifier(text)) if each.startswith(problem)]
+
+
+def test_every_fault_of_a_runbook_is_named_with_its_line(folder: Path) -> None:
+    """In the runbook's own file, before anything is run."""
+    (folder / "RUNBOOK.yaml").write_text(
+        '- {pattern: "files:data/*", undo: delete}\n'
+        "- {pattern: x, undo: shred}\n"
+        '- {pattern: x, undo: {delete: "{name}"}}\n'
+    )
+
+    problems = loaded(folder, with_agent("command: [run]\nrecords:\n- runbook: RUNBOOK.yaml"))
+
+    assert [(Path(each.file).name, each.line) for each in problems.errors] == [
+        ("RUNBOOK.yaml", 2),
+        ("RUNBOOK.yaml", 3),
+    ]

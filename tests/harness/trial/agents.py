@@ -1,21 +1,28 @@
 """Suites that are run in earnest, each with one small agent that behaves as its task asks."""
 
 import json
-from collections.abc import Mapping, Sequence
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import psutil
 import yaml
 from tests.commands import Ended, tracegrade
+from tests.waiting import wait_until
 
 from tracegrade_lake import Lake
 
 AGENT = '''
 """An agent: what it does is its task, which is its only argument."""
 
+import os
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 import tracegrade
@@ -53,6 +60,18 @@ def careless(run):
     look()
     write("a")
     write("b")
+
+
+def liar(run):
+    look()
+    run.rollback("files:data/a", undo={"command": ["sh", "-c", "exit 7"]})
+    write("a")
+
+
+def restless(run):
+    urllib.request.urlopen(os.environ["CLOCK"]).close()
+    look()
+    write("a")
 
 
 def first_writes(run):
@@ -130,10 +149,28 @@ def foreign(agent, call):
                 Path("data", name).touch()
 
 
+def chain(**known):
+    """Is instrumented by OpenInference, which may say what a span is as late as at its end."""
+    from opentelemetry import trace
+
+    tracegrade.init(service="other")
+    tracer = trace.get_tracer("openinference.instrumentation.langchain")
+    with tracer.start_as_current_span("LangGraph", attributes=known) as graph:
+        for name in ("notes", "a", "b"):
+            with tracer.start_as_current_span("note") as call:
+                Path("data", name).touch()
+                call.set_attribute("openinference.span.kind", "TOOL")
+        graph.set_attribute("openinference.span.kind", "CHAIN")
+
+
 if TASK == "silent":
     Path("data", "a").touch()
 elif TASK == "genai":
     foreign(*GENAI)
+elif TASK == "chain":
+    chain(**{"openinference.span.kind": "CHAIN"})
+elif TASK == "chain_late":
+    chain()
 elif TASK == "openinference":
     foreign(*OPENINFERENCE)
 else:
@@ -228,3 +265,32 @@ def made(
     }
     (folder / "suite.yaml").write_text(yaml.safe_dump(suite, sort_keys=False))
     return Tried(folder / "suite.yaml", folder / "lake", folder / "home")
+
+
+@contextmanager
+def hanging(suite: Tried) -> Iterator[subprocess.Popen[bytes]]:
+    """Start the suite, and give its process once one agent has ended and the next one hangs."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "tracegrade", *suite.command("--sandbox", "none")],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=suite.suite.parent,
+        start_new_session=True,
+    ) as harness:
+        try:
+            wait_until(lambda: list(suite.home.glob("runs/*/trials/*/work/data/hanging")))
+            yield harness
+        finally:
+            harness.kill()
+
+
+def living(suite: Tried) -> list[str]:
+    """Return the commands of processes that have to do with the suite."""
+    return [line for each in psutil.process_iter() if str(suite.home.parent) in (line := of(each))]
+
+
+def of(process: psutil.Process) -> str:
+    """Return a process's command; an empty text if it has ended."""
+    with suppress(psutil.Error):
+        return " ".join(process.cmdline())
+    return ""

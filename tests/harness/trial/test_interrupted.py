@@ -3,18 +3,13 @@
 import os
 import shutil
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 import yaml
 from tests.commands import tracegrade
-from tests.harness.trial.agents import WROTE, Tried, made
+from tests.harness.trial.agents import WROTE, Tried, hanging, living, made
 from tests.waiting import wait_until
 
 CASES: dict[str, dict[str, Any]] = {
@@ -23,23 +18,6 @@ CASES: dict[str, dict[str, Any]] = {
 }
 KEPT = 2
 """Results that a harness keeps before it comes to the agent that hangs."""
-
-
-@contextmanager
-def hanging(suite: Tried) -> Iterator[subprocess.Popen[bytes]]:
-    """Start the suite, and give its process once one agent has ended and the next one hangs."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "tracegrade", *suite.command("--sandbox", "none")],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        cwd=suite.suite.parent,
-        start_new_session=True,
-    ) as harness:
-        try:
-            wait_until(lambda: list(suite.home.glob("runs/*/trials/*/work/data/hanging")))
-            yield harness
-        finally:
-            harness.kill()
 
 
 def begun(suite: Tried) -> str:
@@ -51,18 +29,6 @@ def begun(suite: Tried) -> str:
 def results(suite: Tried) -> list[str]:
     """Return what the file of the run holds of results."""
     return (suite.home / "runs" / begun(suite) / "run.jsonl").read_text().splitlines()[1:]
-
-
-def living(suite: Tried) -> list[str]:
-    """Return the commands of processes that have to do with the suite."""
-    return [line for each in psutil.process_iter() if str(suite.home.parent) in (line := of(each))]
-
-
-def of(process: psutil.Process) -> str:
-    """Return a process's command; an empty text if it has ended."""
-    with suppress(psutil.Error):
-        return " ".join(process.cmdline())
-    return ""
 
 
 def answer_instead(suite: Tried) -> None:
@@ -157,7 +123,26 @@ def test_a_run_of_another_suite_is_not_resumed(killed: Tried, tmp_path: Path) ->
 
     assert ended is not None
     assert ended.returncode == 2
-    assert f"run '{begun(killed)}' was begun with another content, cases" in ended.stderr
+    assert (
+        f"run '{begun(killed)}' was begun with another content of the suite, choice of cases "
+        '(["careless", "stuck"], now ["careless"]); give what it was begun with, or leave out '
+        "--resume for a new run"
+    ) in ended.stderr
+
+
+def test_a_run_whose_file_is_damaged_is_not_resumed(killed: Tried, tmp_path: Path) -> None:
+    """The line is named."""
+    run = killed.home / "runs" / begun(killed) / "run.jsonl"
+    folder = tmp_path / "home" / "runs" / begun(killed)
+    folder.mkdir(parents=True)
+    first, *_ = run.read_text().splitlines()
+    (folder / run.name).write_text(f"{first}\n{{}}\n")
+
+    ended = killed._replace(home=tmp_path / "home").run("--resume", begun(killed)).ended
+
+    assert ended is not None
+    assert ended.returncode == 2
+    assert f"'{folder}/run.jsonl:2' is no line of a run; leave out --resume" in ended.stderr
 
 
 def test_a_run_that_never_began_is_not_resumed(killed: Tried) -> None:

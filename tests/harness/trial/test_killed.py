@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+import yaml
 from tests.harness.trial.agents import WROTE, Tried, made
 
 KILLS: dict[str, Any] = {"kill": {"points": ["early", "mid", "late"]}, "verify": [WROTE]}
@@ -15,9 +16,32 @@ CASES: dict[str, dict[str, Any]] = {
     "silent": KILLS,
     "genai": {**KILLS, "kill": {"points": ["late"]}},
     "openinference": {**KILLS, "kill": {"points": ["late"]}},
+    "chain": {**KILLS, "kill": {"points": ["late"]}},
+    "chain_late": {**KILLS, "kill": {"points": ["late"]}},
     "fickle": KILLS,
     "shrinking": {**KILLS, "kill": {"points": ["mid"]}},
+    "liar": {**KILLS, "kill": {"points": ["late"]}},
+    "restless": {**KILLS, "environment": "clock", "kill": {"points": ["late"]}},
 }
+CLOCK = """
+import asyncio
+
+def app(state):
+    ticking = []
+
+    async def tick():
+        while True:
+            state["now"] = state.get("now", 0) + 1
+            await asyncio.sleep(0.01)
+
+    async def answer(scope, receive, send):
+        assert scope["type"] == "http"
+        ticking.append(asyncio.create_task(tick()))
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    return answer
+"""
 RECOVER = ["{python}", "-m", "tracegrade", "rollback", ".tracegrade/rollback.jsonl"]
 
 
@@ -25,7 +49,20 @@ RECOVER = ["{python}", "-m", "tracegrade", "rollback", ".tracegrade/rollback.jso
 def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
     """The suite, run with two trials at a time and scored."""
     suite = made(tmp_path_factory.mktemp("killed"), CASES, RECOVER)
-    return suite.run("--jobs", 2, "--sandbox", "none").score()
+    add_clock(suite)
+    return suite.run("--jobs", 2, "--sandbox", "none", "--trust").score()
+
+
+def add_clock(suite: Tried) -> None:
+    """Add an environment with a service that never stands still."""
+    (suite.suite.parent / "clock.py").write_text(CLOCK)
+    content = yaml.safe_load(suite.suite.read_text())
+    notes = content["environments"]["notes"]
+    content["environments"]["clock"] = {
+        **notes,
+        "http": {"clock": {"app": "clock:app", "url_as": "CLOCK"}},
+    }
+    suite.suite.write_text(yaml.safe_dump(content, sort_keys=False))
 
 
 def kills(tried: Tried, task_id: str) -> dict[str, tuple[object, ...]]:
@@ -163,6 +200,7 @@ def test_a_run_that_ends_before_its_point_is_an_error(tried: Tried) -> None:
 
     assert (row["status"], row["after_recovery"]) == ("error", None)
     assert row["reason"] == "not_reached: call 2 did not return before the agent's end"
+    assert json.loads(row["notes"]) == ["not_reached: it ended with 0 after call 0"]
     assert scores(tried, "shrinking")["status"] != "scored"
 
 
@@ -207,3 +245,36 @@ def test_killed_trajectories_say_where_they_were_killed(tried: Tried) -> None:
         }
         for injection in ("early", "late", "mid")
     ]
+
+
+def test_an_undo_that_does_not_help_is_told_with_its_reason(tried: Tried) -> None:
+    """In the row, in the verdict's evidence, and to whoever asks for leftovers."""
+    in_row = json.loads(tried.row("liar", "late")["leftovers"])
+    (verdict,) = rollback(tried, "liar")
+    reasons = {each["object"]: each["disproved"] for each in in_row}
+
+    assert reasons["files:data/a"] == "command ended with 7"
+    assert json.loads(str(verdict["evidence"]))["leftovers"] == in_row
+
+
+def test_what_does_not_stand_still_cannot_be_judged(tried: Tried) -> None:
+    """No state of it is one moment's; what moves is told."""
+    row = tried.row("restless", "late")
+
+    assert (row["status"], row["boundary"], row["after_recovery"]) == ("error", 2, None)
+    assert row["reason"].startswith("not_still: 1 objects still change after the kill, first ")
+    assert "http:clock/$.now" in row["reason"]
+
+
+@pytest.mark.parametrize("task_id", ["chain", "chain_late"])
+def test_a_killed_run_that_never_says_that_it_is_an_agent_s_is_no_attempt_either(
+    tried: Tried, task_id: str
+) -> None:
+    """The root that the harness sends says it in its place."""
+    killed = tried.row(task_id, "late")["trajectory_id"]
+    rows = tried.query(
+        "SELECT trajectory_id, tool_call_count FROM trajectories "
+        f"WHERE task_id = '{task_id}' AND NOT injection IS NULL"
+    )
+
+    assert rows == [{"trajectory_id": killed, "tool_call_count": 3}]

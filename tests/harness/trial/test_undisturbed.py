@@ -15,9 +15,17 @@ CASES: dict[str, dict[str, Any]] = {
     "genai": {"verify": [WROTE]},
     "silent": {"verify": [WROTE]},
     "stuck": {"verify": [WROTE], "limits": {"wall_secs": 4}},
-    "many_calls": {"verify": [exits(0)], "limits": {"calls": 3}},
+    "many_calls": {
+        "verify": [exits(0)],
+        "limits": {"calls": 3},
+        "kill": {"points": ["early", "late"]},
+    },
     "daemon": {"verify": [WROTE]},
 }
+
+
+NEVER_RUN = 2
+"""Kills of an agent that a limit ended."""
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +35,9 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
 
 
 def success(tried: Tried, task_id: str) -> dict[str, object]:
-    """Return the only verdict on the trajectory of a task's first trial."""
-    (verdict,) = tried.verdicts(tried.row(task_id)["trajectory_id"])
+    """Return the only verdict on the success of a task's first trial."""
+    found = tried.verdicts(tried.row(task_id)["trajectory_id"])
+    (verdict,) = (each for each in found if each["subject"] == "success")
     return {key: verdict[key] for key in ("subject", "source", "value", "label")}
 
 
@@ -114,6 +123,32 @@ def test_an_agent_with_too_many_calls_is_ended(tried: Tried) -> None:
     assert success(tried, "many_calls")["value"] == 0
 
 
+@pytest.mark.parametrize(("task_id", "calls"), [("stuck", 0), ("many_calls", 3)])
+def test_an_agent_that_a_limit_ended_is_an_attempt_that_failed(
+    tried: Tried, task_id: str, calls: int
+) -> None:
+    """Its trajectory has its task and is scored, although its root never ended."""
+    trajectory_id = tried.row(task_id)["trajectory_id"]
+    attempts = tried.query(
+        "SELECT trajectory_id, success.value AS success, tool_call_count >= "
+        f"{calls} AS has_calls FROM trajectory_scores JOIN trajectories USING (trajectory_id) "
+        f"WHERE trajectories.task_id = '{task_id}' AND injection IS NULL"
+    )
+
+    assert attempts == [{"trajectory_id": trajectory_id, "success": 0, "has_calls": True}]
+
+
+def test_an_agent_that_a_limit_ended_cannot_be_killed(tried: Tried) -> None:
+    """That is no fault of the harness: it has failed before."""
+    for injection in ("early", "late"):
+        row = tried.row("many_calls", injection)
+        assert row["status"] == "not_applicable"
+        assert row["reason"] == (
+            "no_baseline: the undisturbed trial is 'budget' (calls: more than 3)"
+        )
+        assert row["baseline_trajectory_id"] == tried.row("many_calls")["trajectory_id"]
+
+
 def test_a_daemon_is_named_and_does_not_outlive_its_trial(tried: Tried) -> None:
     """Its command says which one it is."""
     (left,) = json.loads(tried.row("daemon")["changed"])["lives_on"]
@@ -135,7 +170,7 @@ def test_of_a_trial_only_its_logs_stay(tried: Tried) -> None:
     (run,) = (tried.home / "runs").iterdir()
 
     assert list((run / "trials").iterdir()) == []
-    assert len(list((run / "logs").glob("*-agent.log"))) == len(tried.rows)
+    assert len(list((run / "logs").glob("*-agent.log"))) == len(tried.rows) - NEVER_RUN
 
 
 def test_the_command_ends_with_3_where_something_could_not_be_judged(tried: Tried) -> None:
@@ -143,7 +178,7 @@ def test_the_command_ends_with_3_where_something_could_not_be_judged(tried: Trie
     assert tried.ended is not None
     assert tried.ended.returncode == 3
     assert "careless trial 2: passed\n" in tried.ended.stderr
-    assert "1 of 10 could not be run or judged, first: verifier: " in tried.ended.stderr
+    assert "1 of 12 could not be run or judged, first: verifier: " in tried.ended.stderr
     assert tried.ended.stdout.startswith("run: ")
 
 

@@ -1,4 +1,7 @@
-"""`{name}` in texts of a suite, replaced by what it stands for."""
+"""`{name}` in texts of a suite, replaced by what it stands for.
+
+A word alone between braces is a placeholder, anything else between braces stays as it is.
+"""
 
 import re
 from collections.abc import Callable, Iterator

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from tracegrade.rollback.undo import undo_fault
 from tracegrade_harness.errors import SuiteUnusable
-from tracegrade_harness.rollback.templates import placeholders
+from tracegrade_harness.suite.templates import placeholders
 from tracegrade_scoring.tasks import source
 from tracegrade_scoring.tasks.source import SourceFile
 
@@ -36,15 +36,28 @@ def read(path: Path) -> list[Instruction]:
     Raises:
         SuiteUnusable: It is missing, or something in it is wrong; the first line that is.
     """
+    file = _read(path)
+    for problem in _problems(file):
+        raise SuiteUnusable(str(problem))
+    return [Instruction(item["pattern"], _whole(item["undo"])) for item in file.values]
+
+
+def check_runbook(path: Path) -> list[source.Problem]:
+    """Return what is wrong with a runbook that is there.
+
+    Raises:
+        SuiteUnusable: It cannot be read.
+    """
+    return list(_problems(_read(path)))
+
+
+def _read(path: Path) -> SourceFile:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         msg = f"runbook '{path}' cannot be read: {error}; write it as UTF-8 beside the suite"
         raise SuiteUnusable(msg) from error
-    file = source.read(str(path), text)
-    for problem in file.problems or _problems(file):
-        raise SuiteUnusable(str(problem))
-    return [Instruction(item["pattern"], _whole(item["undo"])) for item in file.values]
+    return source.read(str(path), text)
 
 
 def _whole(undo: Any) -> Any:
@@ -53,6 +66,9 @@ def _whole(undo: Any) -> Any:
 
 
 def _problems(file: SourceFile) -> Iterator[source.Problem]:
+    yield from file.problems
+    if file.problems:
+        return
     if not isinstance(file.values, list):
         yield file.problem((), "a runbook is a list", _WAY_OUT)
         return

@@ -1,0 +1,51 @@
+"""Removes what harnesses left behind that were killed: what no living one holds."""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from tracegrade_harness.environment.folders import abandoned, hold, removed
+from tracegrade_harness.trial.folder import TRIALS
+from tracegrade_harness.trial.run import FROZEN, RUNS
+
+
+class Cleaned(NamedTuple):
+    """What came of the folders that harnesses work in."""
+
+    removed: list[Path]
+    kept: list[Path]
+    """A harness works in them."""
+
+
+def clean(home: Path) -> Cleaned:
+    """Remove frozen environments, folders of trials, and temporary ones that nobody holds.
+
+    Args:
+        home: Folder for frozen environments and runs.
+
+    Raises:
+        EnvironmentFailed: Something could not be removed.
+    """
+    cleaned = Cleaned([], [])
+    _clean(home / FROZEN, home / FROZEN, cleaned)
+    for run in sorted(home.glob(f"{RUNS}/*")):
+        _clean(run, run / TRIALS, cleaned)
+    for folder in abandoned():
+        removed(folder)
+        cleaned.removed.append(folder)
+    return cleaned
+
+
+def _clean(holder: Path, folder: Path, cleaned: Cleaned) -> None:
+    """Remove a folder unless a harness holds it, or the one that it stands in."""
+    if not folder.is_dir():
+        return
+    held = hold(holder)
+    if held is None:
+        cleaned.kept.append(folder)
+        return
+    try:
+        removed(folder)
+    finally:
+        os.close(held)
+    cleaned.removed.append(folder)
