@@ -5,6 +5,7 @@ one lake only the later would count.
 """
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,6 +18,7 @@ RUNBOOK_SUITE = Path(__file__).with_name("suite-with-runbook.yaml")
 RUNBOOK_RELEASE = "1.0"
 HUMAN_VALUE = 5
 HUMAN_REASON = "nothing is lost: the uploads stand in archive/"
+KILLED_AFTER = re.compile(r", killed \w+: after call (\d+):")
 HUMAN = "the demo, in place of a human"
 
 
@@ -90,11 +92,12 @@ def _print_axes(children: Children, lake: Path) -> None:
 
 
 def _run(children: Children, suite: Path, release: str, lake: Path, folder: Path) -> int:
-    """Run a suite, and return how often it killed the agent."""
+    """Run a suite, and return how often it killed the agent; one moment may be two points."""
     command: Command = [TRACEGRADE, "harness", "run", suite, "--lake", lake]
     options: Command = ["--release", release, "--folder", folder / "harness"]
     path = os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH")]))
     child = children.run(
         f"harness {suite.stem} {release}", [*command, *options], PYTHONPATH=path
     )  # agents start in an empty folder, and find the demo by this path
-    return sum(", killed " in line for line in child.lines())
+    moments = [KILLED_AFTER.search(line) for line in child.lines()]
+    return len({found[1] for found in moments if found})

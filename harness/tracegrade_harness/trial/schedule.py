@@ -122,7 +122,12 @@ class Schedule:
                 yield absent.model_copy(update={"baseline_trajectory_id": baseline.trajectory_id})
                 continue
             if injection == "mid" and target.number in done:
-                yield done[target.number].model_copy(update={"injection": "mid"})
+                late = done[target.number]
+                notes = [
+                    *late.notes,
+                    f"one_kill: mid and late are both after call {target.number}",
+                ]
+                yield late.model_copy(update={"injection": "mid", "notes": notes})
                 continue
             killing = Killing(self._setting, tried, injection, target, baseline)
             known = self._known(tried, injection)

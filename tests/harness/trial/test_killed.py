@@ -150,6 +150,7 @@ def test_mid_and_late_at_one_call_are_one_kill(tried: Tried) -> None:
 
     assert mid["boundary"] == late["boundary"] == 1
     assert mid["trajectory_id"] == late["trajectory_id"]
+    assert json.loads(mid["notes"])[-1] == "one_kill: mid and late are both after call 1"
     assert scores(tried, "first_writes")["label"] == "late"
 
 
