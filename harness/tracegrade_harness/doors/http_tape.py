@@ -36,13 +36,21 @@ def recorded(upstream: Upstream, channel: str, recorder: TapeRecorder) -> Upstre
     return ask
 
 
-def taped(channel: str, player: TapePlayer) -> Upstream:
-    """Return an upstream that gives the replies of a tape; a call that it lacks is an error."""
+def taped(channel: str, player: TapePlayer, instead: Upstream | None = None) -> Upstream:
+    """Return an upstream that gives the replies of a tape.
+
+    Args:
+        channel: Whose.
+        player: The tape.
+        instead: What is asked for a reply that the tape lacks; without it, that is an error.
+    """
 
     def ask(request: ProxiedRequest) -> ProxiedReply:
         try:
             return _from_json(player.take(_key(channel, request)))
         except TapeMiss as miss:
+            if instead is not None:
+                return instead(request)
             body = json.dumps({"error": str(miss)}).encode()
             headers = (("content-type", "application/json"),)
             return ProxiedReply(HTTPStatus.NOT_IMPLEMENTED, headers, (body,))

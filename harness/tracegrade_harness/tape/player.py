@@ -2,9 +2,10 @@
 
 import threading
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
-from tracegrade_harness.tape.entries import Tape, TapeEntry, TapeKey, redacted_json
+from tracegrade_harness.tape.entries import TapeEntry, TapeKey, redacted_json
 from tracegrade_harness.tape.nearest import nearest
 
 
@@ -15,10 +16,10 @@ class TapeMiss(Exception):
 class TapePlayer:
     """A tape as one run of an agent hears it: equal calls get their replies in order."""
 
-    def __init__(self, tape: Tape) -> None:
+    def __init__(self, entries: Iterable[TapeEntry]) -> None:
         self._lock = threading.Lock()
         self._replies: dict[TapeKey, list[Any]] = defaultdict(list)
-        for key, reply in tape.entries:
+        for key, reply in entries:
             self._replies[key].append(reply)
         self._taken: dict[TapeKey, int] = defaultdict(int)
         self.misses: list[str] = []

@@ -58,7 +58,11 @@ class AgentDoors(NamedTuple):
 
 @contextmanager
 def agent_doors(
-    setting: Setting, tried: Tried, folder: TrialFolder, environment: OpenedEnvironment
+    setting: Setting,
+    tried: Tried,
+    folder: TrialFolder,
+    environment: OpenedEnvironment,
+    taping: Taping,
 ) -> Iterator[AgentDoors]:
     """Open the doors of a trial's agent, for as long as the block lasts.
 
@@ -67,6 +71,7 @@ def agent_doors(
         tried: Which trial.
         folder: Its folder.
         environment: What the agent works in.
+        taping: What of it is on tape.
 
     Raises:
         EnvironmentFailed: An MCP server did not start.
@@ -86,7 +91,6 @@ def agent_doors(
         at_mcp, at_http = (
             run if door in tried.agent(setting).doors else None for door in ("mcp", "http")
         )
-        taping = Taping.of(setting, tried)
         found = _mcp_servers(setting, tried, folder, environment, taping, at_mcp)
         servers = stack.enter_context(found)
         proxies = HttpProxies(setting, tried, environment, taping, at_http)

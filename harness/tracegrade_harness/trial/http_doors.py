@@ -95,6 +95,8 @@ class HttpProxies:
         live = None if is_mocked else LiveUpstream(upstream.url, _headers(upstream))
         if upstream.is_a == "mcp":
             return without_stream(self._taping.mcp_upstream(name, live))
+        if upstream.is_a == "model":
+            return self._taping.model(name, live)
         return self._taping.upstream(name, live)
 
     def _open(self, variable: str, proxy: HttpProxy) -> None:

@@ -125,7 +125,8 @@ class Killing:
         """Run the agent up to the point and kill it."""
         place = Place(folder.root, environment, folder.log("agent"))
         deadline = Deadline(self.tried.case(self.setting).limits.wall_secs)
-        with agent_doors(self.setting, self.tried, folder, environment) as doors:
+        taping = Taping.of(self.setting, self.tried).repeating(self.baseline.models)
+        with agent_doors(self.setting, self.tried, folder, environment, taping) as doors:
             program = agent_program(self.setting, self.tried, place, doors.entrances)
             with self.setting.sandbox.start(program) as running:
                 watch = AgentWatch(

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from tracegrade_harness.environment.folders import hold
 from tracegrade_harness.errors import SuiteUnusable
+from tracegrade_harness.tape.entries import TapeEntry, TapeKey
 from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.result import TrialResult
 from tracegrade_harness.trial.setting import Tried
@@ -144,7 +145,10 @@ class RunFile:
         self._results[result.key] = result
         if (found := line.get("baseline")) is not None:
             boundaries = tuple(Boundary(*boundary) for boundary in found.pop("boundaries"))
-            baseline = Baseline(boundaries=boundaries, **found)
+            models = tuple(
+                TapeEntry(TapeKey(*key), reply) for key, reply in found.pop("models", ())
+            )
+            baseline = Baseline(boundaries=boundaries, models=models, **found)
             self._baselines[Tried(result.task_id, result.trial)] = baseline
 
     def _write(self, line: dict[str, Any]) -> None:

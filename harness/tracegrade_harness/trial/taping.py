@@ -1,6 +1,6 @@
 """What of a trial is on tape: its upstreams and taped servers, recorded or answered for."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.suite import paths
 from tracegrade_harness.suite.load import LoadedSuite
 from tracegrade_harness.suite.model import Case, Environment, Suite, Upstream
-from tracegrade_harness.tape.entries import Tape, TapeHeader, read_tape
+from tracegrade_harness.tape.entries import Tape, TapeEntry, TapeHeader, read_tape
 from tracegrade_harness.tape.player import TapePlayer, TapeRecorder
 from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.watch import WRITES
@@ -30,13 +30,35 @@ class Taping(NamedTuple):
 
     player: TapePlayer | None
     recorder: TapeRecorder | None
+    models: TapeRecorder | None = None
+    """Takes down models alone, for runs that are to repeat this one."""
+    heard: TapePlayer | None = None
+    """What models said in the run that this one repeats; they are asked for what is not there."""
 
     @classmethod
     def of(cls, setting: Setting, tried: Tried) -> Self:
         """Return it, at the beginning of the run."""
         tape = setting.tapes.get(tried.task_id)
         recording = setting.keep_tape is not None
-        return cls(TapePlayer(tape) if tape else None, TapeRecorder() if recording else None)
+        player = TapePlayer(tape.entries) if tape else None
+        return cls(player, TapeRecorder() if recording else None)
+
+    def to_be_repeated(self) -> Self:
+        """Return the same, whose models are taken down."""
+        return self._replace(models=TapeRecorder())
+
+    def repeating(self, heard: Iterable[TapeEntry]) -> Self:
+        """Return the same, whose models say what they said before."""
+        return self._replace(heard=TapePlayer(heard))
+
+    def model(self, name: str, live: Asked | None) -> Asked:
+        """Return what answers for an upstream that is a model."""
+        if live is None or self.recorder is not None:
+            return self.upstream(name, live)
+        channel = f"http:{name}"
+        if self.heard is not None:
+            return taped(channel, self.heard, live)
+        return live if self.models is None else recorded(live, channel, self.models)
 
     def upstream(self, name: str, live: Asked | None) -> Asked:
         """Return what answers for an upstream; `live` may be None where a tape does."""

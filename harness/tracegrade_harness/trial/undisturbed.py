@@ -12,6 +12,7 @@ from tracegrade_harness.environment.part import State
 from tracegrade_harness.environment.still import Still, wait_until_still
 from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.model import TrialLimits
+from tracegrade_harness.tape.entries import TapeEntry
 from tracegrade_harness.trial.doors import agent_doors
 from tracegrade_harness.trial.folder import TrialFolder
 from tracegrade_harness.trial.points import Boundary
@@ -19,6 +20,7 @@ from tracegrade_harness.trial.program import Place, agent_program, resource
 from tracegrade_harness.trial.result import Status, TrialResult
 from tracegrade_harness.trial.root_span import send_root
 from tracegrade_harness.trial.setting import Setting, Tried
+from tracegrade_harness.trial.taping import Taping
 from tracegrade_harness.trial.watch import UNFLUSHED, AgentWatch, flush
 from tracegrade_harness.verify.result import Context
 from tracegrade_harness.verify.verify import outcome, verify
@@ -32,6 +34,8 @@ class Baseline(NamedTuple):
     planned_steps: int | None
     final: State
     """The environment as it left it."""
+    models: tuple[TapeEntry, ...] = ()
+    """What models said to it."""
 
 
 class Ran(NamedTuple):
@@ -46,6 +50,8 @@ class Ran(NamedTuple):
     notes: list[str]
     misses: list[str]
     """What it asked that is not on its tape."""
+    models: tuple[TapeEntry, ...]
+    """What models said to it, for runs that repeat it."""
     seconds: float
 
 
@@ -94,7 +100,8 @@ def run_undisturbed(
     )
     watch = ran.watch
     trajectory = root and root.trajectory_id
-    return result, Baseline(trajectory, (*watch.boundaries,), watch.planned_steps, still.state)
+    boundaries, plan = (*watch.boundaries,), watch.planned_steps
+    return result, Baseline(trajectory, boundaries, plan, still.state, ran.models)
 
 
 def changes(environment: OpenedEnvironment, still: Still, lives_on: list[str]) -> dict[str, Any]:
@@ -127,7 +134,9 @@ def _run(
     limits = tried.case(setting).limits
     place = Place(folder.root, environment, folder.log("agent"))
     deadline = Deadline(limits.wall_secs)
-    with agent_doors(setting, tried, folder, environment) as doors:
+    taping = Taping.of(setting, tried)
+    taping = taping if before is None else taping.to_be_repeated()
+    with agent_doors(setting, tried, folder, environment, taping) as doors:
         program = agent_program(setting, tried, place, doors.entrances)
         with setting.sandbox.start(program) as running:
             state = None if before is None else environment.state
@@ -144,13 +153,13 @@ def _run(
         why = stopped or f"the agent ended with {exit_code} before its run did"
         send_root(setting.collector, watch.open_root, None, resource(setting, tried), why)
     notes = [*watch.faults, *doors.notes()]
-    misses = doors.taping.misses
+    misses, models = taping.misses, taping.models.entries() if taping.models else ()
     if stopped:
-        return Ran(watch, "budget", stopped, None, lives_on, notes, misses, seconds)
-    if doors.taping.recorder is not None and setting.keep_tape is not None:
-        setting.keep_tape(tried, doors.taping.recorder)
-    notes += doors.taping.unused()
-    return Ran(watch, "done", None, exit_code, lives_on, notes, misses, seconds)
+        return Ran(watch, "budget", stopped, None, lives_on, notes, misses, models, seconds)
+    if taping.recorder is not None and setting.keep_tape is not None:
+        setting.keep_tape(tried, taping.recorder)
+    notes += taping.unused()
+    return Ran(watch, "done", None, exit_code, lives_on, notes, misses, models, seconds)
 
 
 def _follow(watch: AgentWatch, limits: TrialLimits, running: Running) -> str | None:

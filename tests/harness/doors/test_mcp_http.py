@@ -22,15 +22,11 @@ from tracegrade_harness.doors.mcp_http import (
 )
 from tracegrade_harness.doors.observed_run import ObservedAnswer
 from tracegrade_harness.environment.http_server import HttpServer
-from tracegrade_harness.tape.entries import Tape, TapeHeader
 from tracegrade_harness.tape.player import TapePlayer, TapeRecorder
 
 CALL = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "now"}}
 ANSWER = {"jsonrpc": "2.0", "id": 7, "result": {"content": [{"type": "text", "text": "noon"}]}}
 TOLD = {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progress": 1}}
-HEADER = TapeHeader(
-    suite="s", case="c", agent="a", release=None, recorded="2026-01-01", version="1"
-)
 
 
 def posted(*messages: object) -> ProxiedRequest:
@@ -122,7 +118,7 @@ def test_what_is_recorded_is_played_under_any_id() -> None:
             assert ask(connection, listing)[0] == 200
             assert ask(connection, posted(CALL).body) == (200, events(TOLD, ANSWER))
             assert ask(connection, json.dumps(TOLD).encode())[0] == 202
-    player = TapePlayer(Tape(HEADER, recorder.entries()))
+    player = TapePlayer(recorder.entries())
     with proxied(taped_mcp("mcp:x", player)) as connection:
         heard = ask(connection, posted({**CALL, "id": "new"}).body)
         missed = ask(connection, posted(CALL).body)

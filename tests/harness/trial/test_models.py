@@ -1,0 +1,124 @@
+"""A killed run hears its model say what it said before, though nothing else is on tape."""
+
+import json
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+
+import pytest
+import yaml
+from starlette.responses import JSONResponse
+from tests.commands import tracegrade
+from tests.harness.trial.agents import Tried
+
+from tracegrade_harness.environment.http_server import HttpServer
+
+AGENT = """
+import os
+import urllib.request
+from pathlib import Path
+
+import tracegrade
+
+
+def model(prompt):
+    asked = urllib.request.Request(os.environ["MODEL_URL"] + "/chat", prompt.encode())
+    with urllib.request.urlopen(asked) as answer:
+        return answer.read().decode()
+
+
+@tracegrade.tool(effect="read")
+def look(what):
+    return what
+
+
+@tracegrade.tool
+def write(name, text):
+    Path("data", name).write_text(text)
+
+
+tracegrade.init(service="ignored")
+with tracegrade.agent_run("worker", task="plan", user_input="Work.") as run:
+    look(model("What first?"))
+    write("a", model("What next?"))
+    write("b", model("What next?"))
+    run.answer("Done.")
+"""
+
+
+class Model:
+    """A model that never says the same again."""
+
+    def __init__(self) -> None:
+        self.numbers = count(1)
+
+    async def __call__(self, scope, receive, send) -> None:  # type: ignore[no-untyped-def]
+        """Answer with a number that goes up."""
+        if scope["type"] == "http":
+            await JSONResponse(f"number {next(self.numbers)}")(scope, receive, send)
+
+
+def made(folder: Path, url: str) -> Tried:
+    """Write a suite whose agent does what its model says."""
+    (folder / "fixtures").mkdir()
+    (folder / "fixtures/notes").write_text("Buy milk.")
+    (folder / "agent.py").write_text(AGENT)
+    agent = {"command": ["{python}", "{suite}/agent.py"], "environment": {"pass": ["PYTHONPATH"]}}
+    model = {"url": url, "url_as": "MODEL_URL", "is_a": "model"}
+    files = {"data": {"from": "fixtures", "at": "data"}}
+    suite = {
+        "version": 1,
+        "suite": "planning",
+        "agents": {"worker": agent},
+        "environments": {"desk": {"files": files, "upstreams": {"model": model}}},
+        "cases": {
+            "plan": {
+                "environment": "desk",
+                "agent": "worker",
+                "kill": {"points": ["early", "mid", "late"]},
+                "verify": [{"files": "data", "path": "b"}],
+            }
+        },
+    }
+    (folder / "suite.yaml").write_text(yaml.safe_dump(suite, sort_keys=False))
+    return Tried(folder / "suite.yaml", folder / "lake", folder / "home")
+
+
+def notes(tried: Tried) -> dict[str, list[str]]:
+    """Return what is noted of each kill."""
+    verdicts = tried.verdicts(tried.row("plan")["trajectory_id"])
+    found = [each for each in verdicts if each["subject"] == "rollback"]
+    return {each["injection"]: json.loads(each["evidence"]).get("notes", []) for each in found}
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+    """The suite, run live with its kills; it has a tape, too."""
+    with closing(HttpServer(Model())) as server:
+        url = f"http://127.0.0.1:{server.address.port}"
+        suite = made(tmp_path_factory.mktemp("models"), url)
+        recorded = tracegrade("harness", "record", str(suite.suite), "--folder", str(suite.home))
+        assert recorded.returncode == 0, recorded.stderr
+        return suite.run().score()
+
+
+def test_a_killed_run_does_what_the_undisturbed_one_did(live: Tried) -> None:
+    """Up to its point, whatever the model would say now."""
+    points = [live.row("plan", each)["boundary"] for each in ("early", "mid", "late")]
+
+    assert live.ended is not None
+    assert live.ended.returncode == 0, live.ended.stderr
+    assert points == [1, 2, 3]
+    assert notes(live) == {"early": [], "mid": [], "late": []}
+
+
+def test_an_agent_that_writes_its_own_spans_is_run_by_its_tape(live: Tried) -> None:
+    """The model is gone by now."""
+    tried = live._replace(lake=live.lake.with_name("mocked")).run("--mode", "mocked").score()
+
+    assert tried.ended is not None
+    assert tried.ended.returncode == 0, tried.ended.stderr
+    assert [tried.row("plan", each)["boundary"] for each in ("early", "mid", "late")] == [1, 2, 3]
+    assert notes(tried) == {"early": [], "mid": [], "late": []}
+    (row,) = tried.query("SELECT DISTINCT run_mode FROM trajectories WHERE injection IS NULL")
+    assert row["run_mode"] == "mocked"
