@@ -68,7 +68,10 @@ SELECT
           starts_with(event.name, 'gen_ai.')
           OR event.name = 'tool.output'
           -- LlamaIndex's.
-          OR regexp_matches(event.name, '^LLM(Chat|Completion)(Start|End)Event$')
+          OR event.name IN (
+            'LLMChatStartEvent', 'LLMChatEndEvent',
+            'LLMCompletionStartEvent', 'LLMCompletionEndEvent'
+          )
         ),
         LAMBDA event: {
           'time_ns': event.time_ns, 'name': event.name, 'attributes': event.attributes
