@@ -16,7 +16,7 @@ from tests.harness.trial import booking
 from tests.harness.trial.agents import AGENT, WROTE, Tried, hanging, living, made
 from tests.waiting import wait_until
 
-from tracegrade_harness.environment.folders import abandoned
+from tracegrade_harness.environment.folders import PREFIX
 
 CASES: dict[str, dict[str, Any]] = {
     "careless": {"kill": {"points": ["late"]}, "verify": [WROTE]},
@@ -150,10 +150,11 @@ def test_clean_removes_what_killed_harnesses_left_and_nothing_of_a_living_one(
     assert [each.exists() for each in there] == [False, False, False]
 
 
-def test_what_a_trial_cannot_start_with_is_an_error_of_the_harness(suite: Tried) -> None:
+def test_what_a_trial_cannot_start_with_is_an_error_of_the_harness(
+    suite: Tried, temporary_place: Path
+) -> None:
     """The run goes on, says why, and leaves nothing behind; a resumed one tries it again."""
     (suite.home / "runs").mkdir(parents=True)
-    before = set(abandoned())
     suite.suite.parent.joinpath("agent.py").write_text(SPOILS)
 
     options = ("--trials", 2, "--case", "reader", "--sandbox", "none")
@@ -163,7 +164,7 @@ def test_what_a_trial_cannot_start_with_is_an_error_of_the_harness(suite: Tried)
     assert tried.ended.returncode == 3
     assert [row["status"] for row in tried.rows] == ["invalid", "invalid"]
     assert tried.row("reader", trial=2)["reason"].startswith("folder '")
-    assert set(abandoned()) == before
+    assert [*temporary_place.glob(f"{PREFIX}*")] == []
 
     (run,) = (suite.home / "runs").iterdir()
     (run / "trials").unlink()

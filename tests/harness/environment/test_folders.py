@@ -92,6 +92,7 @@ def test_what_cannot_be_removed_is_said(tmp_path: Path) -> None:
         removed(tmp_path / "file" / "inside")
 
 
+@pytest.mark.usefixtures("temporary_place")
 def test_a_temporary_folder_is_abandoned_once_its_harness_is_dead() -> None:
     """Until then nobody else removes it."""
     program = (
