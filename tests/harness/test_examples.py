@@ -1,0 +1,80 @@
+"""The workflows of `harness/examples/` run what they say, on a small suite."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+from tests.citations import ROOT
+from tests.harness.trial.agents import made
+
+EXAMPLES = ROOT / "harness" / "examples"
+CASES: dict[str, dict[str, Any]] = {"reader": {"verify": [{"files": "data", "only_changed": []}]}}
+TASKS = "{version: 1, tools: {look: {effect: read}}, tasks: {reader: {}}}"
+
+
+def suite(folder: Path) -> None:
+    """Write a suite with a task file."""
+    made(folder, CASES)
+    content = yaml.safe_load((folder / "suite.yaml").read_text())
+    (folder / "suite.yaml").write_text(yaml.safe_dump({**content, "tasks": "tasks.yaml"}))
+    (folder / "tasks.yaml").write_text(TASKS)
+
+
+def run(name: str, folder: Path) -> None:
+    """Run the steps of a workflow that call tracegrade, in order, as GitHub runs them."""
+    workflow = yaml.safe_load((EXAMPLES / name).read_text())
+    (job,) = workflow["jobs"].values()
+    found = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": found, "GITHUB_STEP_SUMMARY": str(folder / "summary.md")}
+    for step in job["steps"]:
+        script = step.get("run", "")
+        if "tracegrade " not in script:
+            continue
+        command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
+        ended = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+        assert ended.returncode == 0, f"{step['name']}: {ended.stderr}"
+
+
+def failures(folder: Path) -> str | None:
+    """Return how many trials failed, as CI systems are told."""
+    return ElementTree.parse(folder / "results.xml").getroot().get("failures")  # noqa: S314
+
+
+def test_a_pull_request_is_compared_with_its_branch(tmp_path: Path) -> None:
+    """Both are played, and the comparison is in the summary of the job."""
+    for side in ("base", "candidate"):
+        suite(tmp_path / side)
+    run("pull-request.yaml", tmp_path)
+
+    comparison = (tmp_path / "comparison.md").read_text()
+    assert "candidate" in comparison
+    assert (tmp_path / "summary.md").read_text() == comparison
+    assert failures(tmp_path) == "0"
+
+
+def test_a_night_is_live_with_kills(tmp_path: Path) -> None:
+    """Its report, leftovers and results are there."""
+    suite(tmp_path)
+    run("nightly.yaml", tmp_path)
+
+    assert (tmp_path / "report.html").stat().st_size > 10_000
+    assert (tmp_path / "leftovers.csv").read_text().startswith('"run",')
+    assert failures(tmp_path) == "0"
+
+
+@pytest.mark.parametrize("name", ["pull-request.yaml", "nightly.yaml"])
+def test_a_workflow_has_few_rights_and_keeps_no_credentials(name: str) -> None:
+    """Code of a pull request runs in it."""
+    workflow = yaml.safe_load((EXAMPLES / name).read_text())
+    (job,) = workflow["jobs"].values()
+    checkouts = [step for step in job["steps"] if "checkout" in step.get("uses", "")]
+
+    assert workflow["permissions"]["contents"] == "read"
+    assert [each["with"]["persist-credentials"] for each in checkouts] == [False] * len(checkouts)
