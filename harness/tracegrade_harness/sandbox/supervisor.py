@@ -45,8 +45,8 @@ def main() -> int:
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         _tell(control, {"failed": str(error)})
         return 0
-    _tell(control, {"started": agent}, listeners)
-    _watch(control, woken, agent)
+    _tell(control, {"started": agent.pid}, listeners)
+    _watch(control, woken, agent.pid)
     return 0 if alone or _sweep(sys.argv[2]) else SURVIVORS
 
 
@@ -63,7 +63,8 @@ def _listener(port: int) -> socket.socket:
     return socket.create_server(("127.0.0.1", port), backlog=128)
 
 
-def _start(asked: dict[str, object]) -> int:
+def _start(asked: dict[str, object]) -> "subprocess.Popen[bytes]":
+    """Start the program; what comes back is to be kept, else it may be buried unseen."""
     command, folder, environment = asked["command"], asked["folder"], asked["environment"]
     limits = [(number, value) for number, value in asked["limits"]]  # type: ignore[attr-defined]
 
@@ -72,7 +73,7 @@ def _start(asked: dict[str, object]) -> int:
         for number, value in limits:
             resource.setrlimit(number, (value, value))
 
-    process = subprocess.Popen(  # noqa: S603 - what the suite says
+    process: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603 - what the suite says
         command,  # type: ignore[call-overload]
         cwd=folder,
         env=environment,
@@ -80,7 +81,7 @@ def _start(asked: dict[str, object]) -> int:
         preexec_fn=prepare,  # noqa: PLW1509 - there are no threads here
         start_new_session=True,
     )
-    return int(process.pid)
+    return process
 
 
 def _watch(control: socket.socket, woken: socket.socket, agent: int) -> None:

@@ -1,7 +1,9 @@
 """What any sandbox does: a program runs as told, and ends with all that it started."""
 
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +16,7 @@ from tests.waiting import PATIENCE_SECS, wait_until
 from tracegrade_harness.errors import SandboxFailed
 from tracegrade_harness.sandbox.choice import Sandbox, available
 from tracegrade_harness.sandbox.plain import Plain
+from tracegrade_harness.sandbox.processes import SUPERVISOR
 from tracegrade_harness.sandbox.program import ProcessLimits, Program
 
 
@@ -162,3 +165,35 @@ def test_an_agent_that_kills_its_supervisor_is_found_out(tmp_path: Path) -> None
         running.wait(PATIENCE_SECS)
     with pytest.raises(SandboxFailed, match="may live"), running:
         pass
+
+
+def test_a_program_that_ends_before_anyone_looks_is_told(tmp_path: Path) -> None:
+    """Its end may come before its supervisor is back from starting it."""
+    slow = (
+        "import subprocess, time\n"
+        "start = subprocess.Popen.__init__\n"
+        "def late(self, *args, **kwargs):\n"
+        "    start(self, *args, **kwargs)\n"
+        "    time.sleep(0.3)\n"
+        "subprocess.Popen.__init__ = late\n"
+    )
+    text = SUPERVISOR.read_text().replace('"""Runs beside', f'{slow}"""Runs beside', 1)
+    ours, theirs = socket.socketpair()
+    (tmp_path / "supervisor.py").write_text(text)
+    asked = {"command": ["sh", "-c", "exit 7"], "folder": str(tmp_path), "environment": {}}
+    with (
+        ours,
+        subprocess.Popen(
+            [sys.executable, tmp_path / "supervisor.py", str(theirs.fileno()), "alone"],
+            pass_fds=[theirs.fileno()],
+        ) as supervisor,
+    ):
+        theirs.close()
+        ours.sendall(json.dumps({**asked, "limits": [], "ports": []}).encode() + b"\n")
+        ours.settimeout(PATIENCE_SECS)
+        with ours.makefile() as lines:
+            facts = [json.loads(next(lines)) for _ in range(2)]
+        ours.shutdown(socket.SHUT_RDWR)
+        supervisor.wait(PATIENCE_SECS)
+
+    assert facts[1] == {"ended": 7}
