@@ -167,6 +167,28 @@ def record(  # noqa: PLR0913, PLR0917 - one parameter per option
 
 
 @harness.command()
+def diverge(
+    suite: SuiteFile,
+    case: CaseOption = "*",
+    writes: Annotated[
+        bool, typer.Option("--writes", help="Ask calls that may write, too: each is made twice.")
+    ] = False,
+    form: Annotated[
+        str, typer.Option("--format", help="text, json, or markdown for an issue.")
+    ] = "text",
+) -> None:
+    """Ask live what the tapes hold, and say where the answers differ.
+
+    Only calls that read are asked, each twice; what differs between the two tells nothing. Exit 1
+    if an answer differs from the recorded one, 2 if a tape is missing, 3 if a service gives no
+    reply.
+    """
+    from tracegrade_harness.commands import report_divergences
+
+    report_divergences(suite, case, form, writes=writes)
+
+
+@harness.command()
 def shell(
     suite: SuiteFile,
     case: Annotated[str, typer.Argument(help="Its task id.")],

@@ -10,6 +10,8 @@ from typing import cast, get_args
 
 import typer
 
+from tracegrade_harness.diverge.report import FORMATS, again, as_json, as_markdown, as_text
+from tracegrade_harness.diverge.suite import ask_again
 from tracegrade_harness.doors.otlp_relay import Endpoint, OtlpRelay
 from tracegrade_harness.environment.declared import missing
 from tracegrade_harness.environment.environment import EnvironmentTemplate
@@ -42,6 +44,7 @@ from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.shell import run_shell
 from tracegrade_harness.trial.taping import new_tape, read_tapes, tape_file, taped_cases
 from tracegrade_lake import Lake
+from tracegrade_scoring.rendering.visible import visible
 
 
 def check_suite(path: Path, home: Path, idle_secs: float, *, trust: bool) -> None:
@@ -156,6 +159,34 @@ def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: b
     once = replace(chosen, trials=1, kills=(), mode="live", keep_tape=keep, say=_say)
     lake = home.resolve() / RUNS / run / "lake"
     _end(run, run_suite(loaded, str(lake), home, run, once).results)
+
+
+def report_divergences(path: Path, cases: str, form: str, *, writes: bool) -> None:
+    """Ask what the tapes of cases hold, and print where the answers differ.
+
+    Raises:
+        EnvironmentFailed: A service gave no reply.
+        NotPassed: Something differs.
+        SuiteUnusable: The suite has errors, or a tape is missing or wrong.
+    """
+    if form not in FORMATS:
+        msg = f"no format '{form}'; give {', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
+        raise SuiteUnusable(msg)
+    loaded = _loaded(path)
+    suite = usable(loaded)
+    chosen = chosen_cases(suite, ChosenTrials(cases))
+    asked = ask_again(loaded, suite, chosen, writes=writes)
+    if form == "markdown":
+        typer.echo(as_markdown(asked, str(path)))
+    else:
+        typer.echo(as_json(asked) if form == "json" else as_text(asked))
+    for reason in asked.unreachable.values():
+        msg = f"{visible(reason)}; ask again when it is there"
+        raise EnvironmentFailed(msg)
+    if asked.diverged:
+        first = again(str(path), asked.diverged[0].case)
+        msg = f"{len(asked.diverged)} calls are answered otherwise than recorded; `{first}`"
+        raise NotPassed(msg)
 
 
 def open_shell(path: Path, task_id: str, sandbox: str | None, *, trust: bool) -> None:

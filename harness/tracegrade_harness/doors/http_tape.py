@@ -30,7 +30,7 @@ def recorded(upstream: Upstream, channel: str, recorder: TapeRecorder) -> Upstre
 
     def ask(request: ProxiedRequest) -> ProxiedReply:
         reply = upstream(request)
-        recorder.add(_key(channel, request), _as_json(reply))
+        recorder.add(request_key(channel, request), _as_json(reply))
         return reply
 
     return ask
@@ -47,7 +47,7 @@ def taped(channel: str, player: TapePlayer, instead: Upstream | None = None) -> 
 
     def ask(request: ProxiedRequest) -> ProxiedReply:
         try:
-            return _from_json(player.take(_key(channel, request)))
+            return reply_from_json(player.take(request_key(channel, request)))
         except TapeMiss as miss:
             if instead is not None:
                 return instead(request)
@@ -58,7 +58,8 @@ def taped(channel: str, player: TapePlayer, instead: Upstream | None = None) -> 
     return ask
 
 
-def _key(channel: str, request: ProxiedRequest) -> TapeKey:
+def request_key(channel: str, request: ProxiedRequest) -> TapeKey:
+    """Return what a request is on a tape."""
     call = _PLAIN.call(request)
     return key_of(channel, call.tool, json.loads(call.arguments or "{}"))
 
@@ -87,7 +88,12 @@ def _chunk_as_json(chunk: bytes) -> Any:
         return {"base64": base64.b64encode(chunk).decode()}
 
 
-def _from_json(reply: dict[str, Any]) -> ProxiedReply:
+def reply_from_json(reply: dict[str, Any]) -> ProxiedReply:
+    """Return a reply as a tape has it.
+
+    Raises:
+        ValueError: It holds what is no base64.
+    """
     chunks = tuple(
         each.encode() if isinstance(each, str) else base64.b64decode(each["base64"])
         for each in reply["chunks"]

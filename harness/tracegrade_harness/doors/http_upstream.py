@@ -53,8 +53,11 @@ class LiveUpstream:
         """Return the reply to a request, chunk by chunk as it came.
 
         Raises:
-            UpstreamFailed: There is none, or it is too large.
+            UpstreamFailed: There is none, or it is too large, or the path would lead elsewhere.
         """
+        if request.path[:1] not in {"", "/"}:  # `@host` would be sent the headers
+            msg = f"the path '{request.path}' does not begin with '/'; ask for one that does"
+            raise UpstreamFailed(msg)
         own = {name.lower() for name in self._headers} | _HOP_BY_HOP | _REPLACED
         kept = [(name, value) for name, value in request.headers if name.lower() not in own]
         try:
@@ -70,7 +73,8 @@ class LiveUpstream:
             with reply:
                 return ProxiedReply(reply.status, self._passed_back(reply), _chunks(reply))
         except urllib3.exceptions.HTTPError as error:
-            msg = f"{urlsplit(self._base).netloc} gives no reply: {error}"
+            host = urlsplit(self._base).netloc.rpartition("@")[2]
+            msg = f"{host} gives no reply: {error}"
             raise UpstreamFailed(msg) from error
 
     def _passed_back(self, reply: urllib3.BaseHTTPResponse) -> Headers:

@@ -92,7 +92,7 @@ class HttpProxies:
 
     def _asked(self, name: str, upstream: model.Upstream) -> Upstream:
         is_mocked = self._setting.mode == "mocked"
-        live = None if is_mocked else LiveUpstream(upstream.url, _headers(upstream))
+        live = None if is_mocked else LiveUpstream(upstream.url, own_headers(upstream))
         if upstream.is_a == "mcp":
             return without_stream(self._taping.mcp_upstream(name, live))
         if upstream.is_a == "model":
@@ -114,7 +114,7 @@ def _call_names(service: model.Http, folder: Path) -> list[str]:
     return [*service.calls, *(f"{route.method} {route.path}" for route in routes)]
 
 
-def _headers(upstream: model.Upstream) -> dict[str, str]:
+def own_headers(upstream: model.Upstream) -> dict[str, str]:
     """Return an upstream's own headers, filled in.
 
     Raises:

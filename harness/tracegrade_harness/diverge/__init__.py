@@ -1,0 +1,1 @@
+"""Divergence: where services answer otherwise today than their tapes have it."""

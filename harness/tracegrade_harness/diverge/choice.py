@@ -1,0 +1,77 @@
+"""Which recorded calls may be asked again, and why others may not."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from tracegrade.redact.marks import MARK_START
+from tracegrade_harness.diverge.answers import MCP
+from tracegrade_harness.doors.http_messages import CallNames
+from tracegrade_harness.doors.mcp_messages import CALL
+from tracegrade_harness.suite.model import Environment, Upstream
+from tracegrade_harness.tape.entries import TapeKey
+from tracegrade_scoring.tasks.model import Tool
+
+READING_METHODS: Final = frozenset({"GET", "HEAD"})
+READING_MESSAGES: Final = frozenset(
+    {
+        "initialize",
+        "ping",
+        "prompts/get",
+        "prompts/list",
+        "resources/list",
+        "resources/read",
+        "resources/templates/list",
+        "tools/list",
+    }
+)
+"""What MCP itself says only reads."""
+_LINE: Final = re.compile(r"[A-Z]+ /\S*", re.ASCII)
+
+
+def upstream_of(environment: Environment, channel: str) -> tuple[Upstream | None, str]:
+    """Return who is asked on a channel, or None and why nobody is."""
+    kind, _, name = channel.partition(":")
+    found = environment.upstreams.get(name)
+    if found is None:
+        if kind == "mcp" and name in environment.mcp:
+            return None, "MCP server over stdio"
+        return None, "the suite no longer has its service"
+    if found.is_a == "model":
+        return None, "model"
+    if (found.is_a == "mcp") != (kind == "mcp"):
+        return None, "its service is now of another kind"
+    return found, ""
+
+
+def why_not(
+    key: TapeKey, upstream: Upstream, tools: Mapping[str, Tool], *, writes: bool
+) -> str | None:
+    """Return why a call is not to be asked again; None if it may be.
+
+    Args:
+        key: The call.
+        upstream: Who is asked.
+        tools: What the task file says of tools, by name.
+        writes: Calls that may write may be asked, too.
+    """
+    if MARK_START in key.name or MARK_START in key.arguments:
+        return "it held a secret, which tapes do not have"
+    is_mcp = key.channel.startswith(MCP)
+    if not is_mcp and not _LINE.fullmatch(key.name):
+        return "no method and path"
+    if writes or _reads(key, upstream, tools, is_mcp=is_mcp):
+        return None
+    return "may write; --writes asks it all the same"
+
+
+def _reads(key: TapeKey, upstream: Upstream, tools: Mapping[str, Tool], *, is_mcp: bool) -> bool:
+    """Return what the task file says, else what the protocol does."""
+    name = key.name.removeprefix(f"{CALL} ") if is_mcp else key.name
+    named = name if is_mcp else CallNames(upstream.calls).named(key.name)[0]
+    declared = tools[named].effect if named in tools else None
+    if declared is not None and (not is_mcp or name != key.name):
+        return declared == "read"
+    if is_mcp:
+        return key.name in READING_MESSAGES
+    return key.name.partition(" ")[0] in READING_METHODS

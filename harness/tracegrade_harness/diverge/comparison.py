@@ -1,0 +1,120 @@
+"""Where live answers differ from recorded ones, and what is volatile, so that it tells nothing.
+
+    divergences([recorded], [live, live again])
+
+Two live answers to one call that differ from each other show what differs by itself.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, Final, Literal, NamedTuple
+
+Kind = Literal["schema", "value", "gone"]
+JsonPath = tuple[str | int, ...]
+"""Keys and places in lists, from the root."""
+
+
+class _Absent:
+    """What stands for a value that is not there."""
+
+
+ABSENT: Final = _Absent()
+
+
+class ServiceAnswer(NamedTuple):
+    """What a service said to a call."""
+
+    failed: bool
+    outcome: str
+    """Class of the answer: `HTTP 404`, `result`."""
+    content: Any
+    """JSON, or a text if it is none."""
+
+
+class Divergence(NamedTuple):
+    """A difference of a live answer from the recorded one."""
+
+    kind: Kind
+    """`schema`: a key or type that came, went or changed, or another class of answer; `value`: the
+    same shape with another value; `gone`: recorded without an error, now an error."""
+    path: JsonPath
+    recorded: Any
+    """`ABSENT` for a key that came."""
+    live: Any
+    """`ABSENT` for a key that went."""
+
+
+def divergences(
+    recorded: Sequence[ServiceAnswer], live: Sequence[ServiceAnswer]
+) -> list[Divergence]:
+    """Return how the first live answer differs from the first recorded one.
+
+    Args:
+        recorded: The answers to equal calls on the tape, at least one.
+        live: The answers to the same call now, at least one.
+
+    Returns:
+        Nothing of what is at or below a path at which live answers differ from each other, or
+        recorded ones do.
+    """
+    if any(_other_class(*pair) for each in (recorded, live) for pair in pairwise(each)):
+        return []
+    then, now = recorded[0], live[0]
+    if _other_class(then, now):
+        kind: Kind = "gone" if now.failed and not then.failed else "schema"
+        return [Divergence(kind, (), _said(then), _said(now))]
+    found = differences(then.content, now.content)
+    volatile = {
+        each.path
+        for answers in (recorded, live)
+        for one, other in pairwise(answers)
+        for each in differences(one.content, other.content)
+    }
+    return [each for each in found if not _is_under(each.path, volatile)]
+
+
+def differences(recorded: Any, live: Any) -> Iterator[Divergence]:
+    """Yield each place in which two JSON values differ, the outermost only, in order of keys.
+
+    Lists of another length are one `value`; what both have is compared for its shape alone, since
+    an item that came in front moves all others.
+    """
+    left: list[tuple[JsonPath, Any, Any, bool]] = [((), recorded, live, False)]
+    while left:  # no recursion: answers may be nested as deeply as JSON is read
+        path, then, now, shape_alone = left.pop()
+        if type_of(then) != type_of(now):
+            yield Divergence("schema", path, then, now)
+        elif isinstance(then, dict):
+            keys = sorted({*then, *now}, reverse=True)
+            pairs = ((key, then.get(key, ABSENT), now.get(key, ABSENT)) for key in keys)
+            left += [((*path, key), one, other, shape_alone) for key, one, other in pairs]
+        elif isinstance(then, list):
+            moved = len(then) != len(now)
+            if moved and not shape_alone:
+                yield Divergence("value", path, then, now)
+            both = [*enumerate(zip(then, now, strict=False))]
+            left += [((*path, i), *pair, shape_alone or moved) for i, pair in reversed(both)]
+        elif then != now and not shape_alone:
+            yield Divergence("value", path, then, now)
+
+
+def type_of(value: Any) -> str:
+    """Return the JSON type of a value, or `nothing`."""
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float):
+        return "number"
+    names: dict[type, str] = {dict: "object", list: "array", str: "string", type(None): "null"}
+    return names.get(type(value), "nothing")
+
+
+def _other_class(one: ServiceAnswer, other: ServiceAnswer) -> bool:
+    return (one.failed, one.outcome) != (other.failed, other.outcome)
+
+
+def _said(answer: ServiceAnswer) -> Any:
+    return {answer.outcome: answer.content}
+
+
+def _is_under(path: JsonPath, volatile: set[JsonPath]) -> bool:
+    return any(path[:length] in volatile for length in range(len(path) + 1))

@@ -1,0 +1,116 @@
+"""What diverged, for readers, for programs, and as the text of an issue.
+
+Answers are shown shortened, without what would act on a screen; secrets were taken out before.
+"""
+
+import json
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from tracegrade_harness.diverge.comparison import ABSENT, JsonPath
+from tracegrade_harness.diverge.suite import Asked, DivergedCall
+from tracegrade_scoring.rendering.visible import visible
+
+MAX_SHOWN: Final = 80
+"""Characters of a value."""
+MAX_ARGUMENTS: Final = 200
+"""Characters of a call's arguments."""
+MAX_LISTED: Final = 20
+"""Divergences of a call."""
+FORMATS: Final = ("text", "json", "markdown")
+
+
+def as_text(asked: Asked) -> str:
+    """Return a line for each divergence, then how much was asked and what was not."""
+    return "\n".join([*_all_lines(asked), *_counts(asked)])
+
+
+def as_json(asked: Asked) -> str:
+    """Return a JSON document with every divergence, values shortened."""
+    document = {
+        "asked": len(asked.calls),
+        "diverged": [
+            {
+                "case": call.case,
+                "channel": call.key.channel,
+                "name": call.key.name,
+                "arguments": json.loads(call.key.arguments),
+                "kind": each.kind,
+                "path": path_text(each.path),
+                "recorded": _shown(each.recorded),
+                "live": _shown(each.live),
+            }
+            for call in asked.diverged
+            for each in call.found
+        ],
+        "not_asked": asked.not_asked,
+        "unreachable": asked.unreachable,
+    }
+    return json.dumps(document, indent=2)
+
+
+def as_markdown(asked: Asked, suite: str) -> str:
+    """Return the text of an issue, with what records the tapes anew."""
+    cases = dict.fromkeys(call.case for call in asked.diverged)
+    lines = ["## Services answer otherwise than their tapes", ""]
+    if cases:  # no line can end the block: each begins with four spaces
+        lines += [*(f"    {line}" for line in _all_lines(asked)), ""]
+        lines += ["If the agents are to live with it, record the tapes anew:", ""]
+        lines += [f"    {again(suite, case)}" for case in cases] + [""]
+    return "\n".join([*lines, *(f"- {visible(each)}" for each in _counts(asked))])
+
+
+def again(suite: str, case: str) -> str:
+    """Return the command that records the tape of a case anew."""
+    words = ["tracegrade", "harness", "record", suite, "--case", case, "--replace"]
+    return visible(shlex.join(words))
+
+
+def path_text(path: JsonPath) -> str:
+    """Return a JSON path, `$` for the whole."""
+    return "$" + "".join(map(_step, path))
+
+
+def _step(step: str | int) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    return f".{step}" if step.isidentifier() else f"[{json.dumps(step, ensure_ascii=False)}]"
+
+
+def _all_lines(asked: Asked) -> Iterator[str]:
+    for call in asked.diverged:
+        yield from _lines(call)
+
+
+def _lines(call: DivergedCall) -> Iterator[str]:
+    who = f"{call.case}: {call.key.channel} {call.key.name}"
+    if call.key.arguments != "{}":
+        who += f" {_cut(call.key.arguments, MAX_ARGUMENTS)}"
+    for kind, path, recorded, live in call.found[:MAX_LISTED]:
+        where = _cut(path_text(path), MAX_ARGUMENTS)
+        values = f"recorded {_shown(recorded)}, live {_shown(live)}"
+        yield visible(f"{who}: {kind} at {where}: {values}")
+    if len(call.found) > MAX_LISTED:
+        yield visible(f"{who}: and {len(call.found) - MAX_LISTED} more")
+
+
+def _counts(asked: Asked) -> Sequence[str]:
+    found = sum(len(call.found) for call in asked.diverged)
+    asked_live = f"asked {len(asked.calls)} calls: {found} divergences"
+    lines = [f"{asked_live} in {len(asked.diverged)} calls"]
+    lines += [f"not asked: {n} calls, {reason}" for reason, n in asked.not_asked.items()]
+    return [*lines, *(f"no reply: {visible(name)}" for name in asked.unreachable)]
+
+
+def _shown(value: Any) -> str:
+    if value is ABSENT:
+        return "nothing"
+    try:
+        return _cut(json.dumps(value, ensure_ascii=False), MAX_SHOWN)
+    except RecursionError:
+        return "what is nested too deeply"
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}…"
