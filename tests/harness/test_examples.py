@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 from tests.citations import ROOT
+from tests.commands import tracegrade
 from tests.harness.trial.agents import made
 
 EXAMPLES = ROOT / "harness" / "examples"
@@ -18,11 +19,15 @@ TASKS = "{version: 1, tools: {look: {effect: read}}, tasks: {reader: {}}}"
 
 
 def suite(folder: Path) -> None:
-    """Write a suite with a task file."""
+    """Write a suite with a task file, and a tape of a service that nobody asked."""
     made(folder, CASES)
     content = yaml.safe_load((folder / "suite.yaml").read_text())
+    wiki = {"url": "http://127.0.0.1:9", "url_as": "WIKI"}
+    content["environments"]["notes"]["upstreams"] = {"wiki": wiki}
     (folder / "suite.yaml").write_text(yaml.safe_dump({**content, "tasks": "tasks.yaml"}))
     (folder / "tasks.yaml").write_text(TASKS)
+    recorded = tracegrade("harness", "record", folder / "suite.yaml", "--folder", folder / "home")
+    assert recorded.returncode == 0, recorded.stderr
 
 
 def run(name: str, folder: Path) -> None:
