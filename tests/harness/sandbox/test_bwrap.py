@@ -134,11 +134,18 @@ def test_an_agent_in_the_sandbox_is_killed_at_its_gate(bwrap: Bubblewrap, tmp_pa
     root, door = tmp_path / "root", tmp_path / "door"
     root.mkdir()
     door.mkdir()
+    searched = [Path(each) for each in sys.path if os.path.isabs(each) and Path(each).exists()]
     with Gate(door) as gate:
-        told = program(root, OURS, visible=[door])
+        told = program(root, OURS)
         variables = {**os.environ, **gate.variables, "OTEL_TRACES_EXPORTER": "none"}
         told = Program(
-            told.command, root, root, variables, told.stdout, told.stderr, visible=[door]
+            told.command,
+            root,
+            root,
+            variables,
+            told.stdout,
+            told.stderr,
+            visible=[door, *searched],
         )
         with bwrap.start(told) as running:
             for event in gate.events(soon(), running):
