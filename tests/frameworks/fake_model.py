@@ -190,39 +190,13 @@ def chunks(completion: Json) -> Iterator[Json]:
 
 def response(request: Json, turn: Turn) -> Json:
     """Return the body of an answer of the Responses API."""
-    output: list[Json] = []
-    if turn.thought:
-        summary = [{"type": "summary_text", "text": turn.thought}]
-        output.append({"type": "reasoning", "id": f"rs_{turn.name}", "summary": summary})
-    if turn.text:
-        content = [{"type": "output_text", "text": turn.text, "annotations": []}]
-        output.append(
-            {
-                "type": "message",
-                "id": f"msg_{turn.name}",
-                "role": "assistant",
-                "content": content,
-                "status": "completed",
-            }
-        )
-    output += [
-        {
-            "type": "function_call",
-            "id": f"fc_{turn.name}_{place}",
-            "call_id": turn.call_id(place),
-            "name": tool,
-            "arguments": arguments,
-            "status": "completed",
-        }
-        for place, (tool, arguments) in enumerate(turn.calls)
-    ]
     return {
         "id": f"resp_{turn.name}",
         "object": "response",
         "created_at": 1_790_000_000,
         "status": "completed",
         "model": request["model"],
-        "output": output,
+        "output": _output_items(turn),
         "parallel_tool_calls": True,
         "tool_choice": "auto",
         "tools": request.get("tools", []),
@@ -234,6 +208,29 @@ def response(request: Json, turn: Turn) -> Json:
             "total_tokens": 60,
         },
     }
+
+
+def _output_items(turn: Turn) -> list[Json]:
+    items: list[Json] = []
+    if turn.thought:
+        summary = [{"type": "summary_text", "text": turn.thought}]
+        items.append({"type": "reasoning", "id": f"rs_{turn.name}", "summary": summary})
+    if turn.text:
+        content = [{"type": "output_text", "text": turn.text, "annotations": []}]
+        said = {"type": "message", "id": f"msg_{turn.name}", "role": "assistant"}
+        items.append({**said, "content": content, "status": "completed"})
+    items += [
+        {
+            "type": "function_call",
+            "id": f"fc_{turn.name}_{place}",
+            "call_id": turn.call_id(place),
+            "name": tool,
+            "arguments": arguments,
+            "status": "completed",
+        }
+        for place, (tool, arguments) in enumerate(turn.calls)
+    ]
+    return items
 
 
 def response_events(answer: Json) -> Iterator[Json]:

@@ -52,6 +52,18 @@ def app(state):
 """
 
 
+def bank_beside(folder: Path) -> dict[str, Any]:
+    """Write the bank's state and routes, and return how a suite beside them declares it."""
+    (folder / "bank.json").write_text(json.dumps(STATE))
+    (folder / "bank.yaml").write_text(ROUTES)
+    return {
+        "state": "bank.json",
+        "routes": "bank.yaml",
+        "url_as": "BANK_URL",
+        "ignore": ["$.log"],
+    }
+
+
 def bank_template(folder: Path, **declared: Any) -> EnvironmentTemplate:
     """Return an environment with the bank alone, which agents find by `BANK_URL`."""
     if not (folder / "bank.json").exists():

@@ -1,13 +1,12 @@
 """A suite whose agent books through services: what it does is its task."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import yaml
-from tests.harness.environment.bank import ROUTES, STATE
+from tests.harness.environment.bank import bank_beside
 from tests.harness.trial.agents import Tried
 
 AGENT = """
@@ -90,16 +89,7 @@ def made(
 ) -> Tried:
     """Write a suite whose cases are tasks of the agent."""
     (folder / "agent.py").write_text(AGENT)
-    (folder / "bank.json").write_text(json.dumps(STATE))
-    (folder / "bank.yaml").write_text(ROUTES)
-    bank = {
-        "state": "bank.json",
-        "routes": "bank.yaml",
-        "url_as": "BANK_URL",
-        "locks": ["$.holds.*"],
-        "quota": ["$.credits"],
-        "ignore": ["$.log"],
-    }
+    bank = {**bank_beside(folder), "locks": ["$.holds.*"], "quota": ["$.credits"]}
     worker = {
         "command": ["{python}", "{suite}/agent.py", "{task}"],
         "recover": RECOVER,

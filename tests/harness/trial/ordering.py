@@ -1,12 +1,11 @@
 """A suite whose agents ask services over HTTP and write no spans, in several languages."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
-from tests.harness.environment.bank import ROUTES, STATE
+from tests.harness.environment.bank import bank_beside
 from tests.harness.trial.agents import Tried
 
 CURL_AGENT = """
@@ -50,19 +49,11 @@ def made(
     """Write a suite whose cases are runs of an agent behind the door `http`."""
     (folder / "agent.sh").write_text(CURL_AGENT)
     (folder / "agent.js").write_text(NODE_AGENT)
-    (folder / "bank.json").write_text(json.dumps(STATE))
-    (folder / "bank.yaml").write_text(ROUTES)
-    bank = {
-        "state": "bank.json",
-        "routes": "bank.yaml",
-        "url_as": "BANK_URL",
-        "ignore": ["$.log"],
-    }
     suite = {
         "version": 1,
         "suite": "ordering",
         "agents": {"worker": {"command": [*command], "release": "1", "doors": ["http"]}},
-        "environments": {"town": {"http": {"bank": bank}, **environment}},
+        "environments": {"town": {"http": {"bank": bank_beside(folder)}, **environment}},
         "cases": {
             task_id: {"environment": "town", "agent": "worker", **case}
             for task_id, case in cases.items()

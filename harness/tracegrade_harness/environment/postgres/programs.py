@@ -51,10 +51,9 @@ def programs() -> PostgresPrograms:
     Raises:
         EnvironmentFailed: There is none that can be used.
     """
-    found = _newest()
-    if found is None or (reason := why_not()):
-        msg = str(why_not() if found is None else reason)
-        raise EnvironmentFailed(msg)
+    reason, found = why_not(), _newest()
+    if found is None or reason is not None:
+        raise EnvironmentFailed(str(reason))
     return found
 
 

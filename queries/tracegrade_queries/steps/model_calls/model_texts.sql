@@ -17,7 +17,7 @@
 --   kind              VARCHAR  plan (of a plan span) | answer | message.
 -- Order:
 --   none
-WITH told_to_the_end AS (
+WITH ending_with_text AS (
   SELECT model_parts.model_call
   FROM model_parts
   INNER JOIN operations ON model_parts.model_call = operations.key
@@ -32,7 +32,7 @@ WITH told_to_the_end AS (
 requesting AS (
   SELECT DISTINCT model_parts.model_call
   FROM model_parts
-  ANTI JOIN told_to_the_end USING (model_call)
+  ANTI JOIN ending_with_text USING (model_call)
   WHERE model_parts.direction = 'out' AND model_parts.part_type = 'tool_call'
 ),
 
