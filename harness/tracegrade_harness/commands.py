@@ -13,6 +13,7 @@ import typer
 from tracegrade_harness.diverge.report import FORMATS, again, as_json, as_markdown, as_text
 from tracegrade_harness.diverge.suite import ask_again
 from tracegrade_harness.doors.otlp_relay import Endpoint, OtlpRelay
+from tracegrade_harness.environment.browser.server import kept_in
 from tracegrade_harness.environment.declared import missing
 from tracegrade_harness.environment.environment import EnvironmentTemplate
 from tracegrade_harness.environment.folders import temporary_folder
@@ -62,6 +63,9 @@ def check_suite(path: Path, home: Path, idle_secs: float, *, trust: bool) -> Non
     for name, agent in suite.agents.items():
         typer.echo(f"agent {name}: network {agent.network}")
     _refuse_missing(suite)
+    for environment in suite.environments.values():
+        for name, browser in environment.browser.items():
+            typer.echo(f"browser {name}: {kept_in(opened=browser.network == 'open')}")
     restless = []
     with frozen(loaded, {*suite.environments}, home, trust=trust) as templates:
         for name, template in templates.items():

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from tracegrade_harness.environment.browser.part import BrowserPart, BrowserPlace
+from tracegrade_harness.environment.browser.programs import why_not as browser_missing
 from tracegrade_harness.environment.files import FilesPart, FilesPlace
 from tracegrade_harness.environment.http import HttpPart, HttpPlace, HttpSource
 from tracegrade_harness.environment.part import Part
@@ -26,6 +28,8 @@ class DeclaredPart(NamedTuple):
     key: str
     """Tells its template from others of the same source."""
     part: Part
+    uses: tuple[str, ...] | None = None
+    """Titles of the parts without which it shows nothing; None: it needs no others."""
 
 
 def declared_parts(declared: Environment, suite_folder: Path) -> Iterator[DeclaredPart]:
@@ -45,6 +49,7 @@ def declared_parts(declared: Environment, suite_folder: Path) -> Iterator[Declar
     yield from _postgres_databases(declared, suite_folder.resolve())
     yield from _redis_databases(declared, suite_folder.resolve())
     yield from _http_services(declared, suite_folder.resolve())
+    yield from _browsers(declared)
 
 
 def missing(declared: Environment) -> str | None:
@@ -52,6 +57,7 @@ def missing(declared: Environment) -> str | None:
     reasons = [
         postgres_missing() if declared.postgres else None,
         redis_missing() if declared.redis else None,
+        browser_missing() if declared.browser else None,
     ]
     return ", ".join(filter(None, reasons)) or None
 
@@ -124,6 +130,29 @@ def _http_services(declared: Environment, suite_folder: Path) -> Iterator[Declar
         )
         yield DeclaredPart(
             f"http:{name}", _key("http", name, place.ignore), HttpPart(place, source)
+        )
+
+
+def _browsers(declared: Environment) -> Iterator[DeclaredPart]:
+    if not declared.browser:
+        return
+    if reason := browser_missing():
+        raise EnvironmentFailed(reason)
+    services = tuple(declared.http)
+    for name, browser in declared.browser.items():
+        place = BrowserPlace(
+            name,
+            browser.url_as,
+            services,
+            browser.network == "open",
+            tuple(browser.watch),
+            tuple(browser.ignore),
+        )
+        yield DeclaredPart(
+            f"browser:{name}",
+            _key("browser", name),
+            BrowserPart(place, browser),
+            tuple(f"http:{service}" for service in services),
         )
 
 

@@ -10,6 +10,7 @@ with closing(EnvironmentTemplate(suite.environments["uploads"], suite_folder)) a
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,10 +18,16 @@ from xxhash import xxh3_128_hexdigest
 
 from tracegrade_harness.environment.declared import declared_parts
 from tracegrade_harness.environment.diff import StateDifference, diff, held_by_rule
-from tracegrade_harness.environment.folders import explained, removed
+from tracegrade_harness.environment.folders import explained, removed, temporary_folder
 from tracegrade_harness.environment.globs import Globs
 from tracegrade_harness.environment.held import locks_are_visible
-from tracegrade_harness.environment.part import Opened, Part, ServiceAddress, State
+from tracegrade_harness.environment.part import (
+    Opened,
+    Part,
+    ServiceAddress,
+    State,
+    UsesServices,
+)
 from tracegrade_harness.environment.reading import Readable, Reading, fingerprint, hidden_changes
 from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.suite.model import Environment
@@ -59,8 +66,23 @@ class EnvironmentTemplate:
         with explained(folder):
             folder.mkdir(parents=True, exist_ok=True)
         self._before = Reading()
-        for _, key, part in self._parts:
-            self._before.update(_frozen(part, key, folder))
+        for each in self._parts:
+            self._before.update(_frozen(each.part, each.key, folder))
+        self._before.update(self._in_use())
+
+    def _in_use(self) -> Reading:
+        """Return the parts that use others, which show nothing without them, as trials do."""
+        users = {each.title: each.uses for each in self._parts if each.uses is not None}
+        needed = {*users, *chain.from_iterable(users.values())}
+        parts = {each.title: each.part for each in self._parts if each.title in needed}
+        reading = Reading()
+        with temporary_folder() as root, ExitStack() as stack:
+            opened = _all_opened(parts, lambda part: part.open(root))
+            for part in opened.values():
+                stack.callback(part.close)
+            for title in users:
+                reading.update(opened[title].read())
+        return reading
 
     def open(self, root: Path) -> "OpenedEnvironment":
         """Return a fresh copy in a trial's folder, which is made where it is missing.
@@ -178,6 +200,9 @@ def _all_opened(
         for title, part in parts.items():
             opened[title] = opening(part)
             stack.callback(opened[title].close)
+        for each in opened.values():
+            if isinstance(each, UsesServices):
+                each.start(opened)
         stack.pop_all()
     return opened
 

@@ -7,7 +7,7 @@ ignore and one for leftovers serve all kinds of parts.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
     from tracegrade_harness.environment.reading import Reading
@@ -63,6 +63,18 @@ class Opened(Protocol):
 
     def close(self) -> None:
         """End what serves the part; its files stay where they are. Idempotent."""
+
+
+@runtime_checkable
+class UsesServices(Protocol):
+    """An opened part that needs others, and starts when all are there."""
+
+    def start(self, others: Mapping[str, Opened]) -> None:
+        """Start among the parts that it uses, by kind and name: `http:bank`.
+
+        Raises:
+            EnvironmentFailed: It could not be restored.
+        """
 
 
 class Part(Protocol):

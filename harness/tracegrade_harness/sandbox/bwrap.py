@@ -17,8 +17,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from tracegrade_harness.environment.forwarding import Forwarding
 from tracegrade_harness.errors import SandboxFailed
-from tracegrade_harness.sandbox.forwarding import Forwarding
 from tracegrade_harness.sandbox.processes import (
     KILL_SECS,
     SUPERVISOR,

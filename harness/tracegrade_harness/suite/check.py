@@ -111,7 +111,7 @@ def _check_environment(
         if isinstance(part, PlacedPart):
             yield from _check_part(source, folder, at, part)
         else:
-            yield from check_service(source, folder, at, part)
+            yield from check_service(source, folder, at, part, environment)
         if isinstance(part, PlacedPart) and not paths.inside_fault(part.at):
             yield from _overlaps(source, at, kind, paths.parts(part.at), places)
             places[at] = (kind, paths.parts(part.at))

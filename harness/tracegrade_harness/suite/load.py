@@ -30,6 +30,9 @@ KEYS: Final[dict[str, type[BaseModel]]] = {
     "redis": model.Redis,
     "http": model.Http,
     "faults": model.HttpFault,
+    "browser": model.Browser,
+    "cookies": model.BrowserCookie,
+    "storage": model.BrowserStorage,
     "mcp": model.McpServer,
     "upstreams": model.Upstream,
     "calls": model.HttpCalls,
@@ -41,6 +44,7 @@ KEYS: Final[dict[str, type[BaseModel]]] = {
     "[postgres]": model.PostgresVerifier,
     "[redis]": model.RedisVerifier,
     "[http]": model.HttpVerifier,
+    "[dom]": model.DomVerifier,
     "[command]": model.CommandVerifier,
 }
 """The class of the mappings that stand under each key, and under each tag of a union."""

@@ -247,6 +247,48 @@ class Http(_Strict):
         return self
 
 
+class BrowserCookie(_Strict):
+    """A cookie that a browser has in the beginning."""
+
+    name: Name
+    value: str
+    url: Annotated[str, Field(pattern="^https?://")] | None = None
+    """Whose it is; without it, the page's at which the browser starts."""
+    path: Annotated[str, Field(pattern="^/")] = "/"
+    secure: bool = False
+    http_only: bool = False
+    same_site: Literal["Strict", "Lax", "None"] | None = None
+
+
+class BrowserStorage(_Strict):
+    """What is stored of an origin in the beginning."""
+
+    local: dict[Name, str] = Field(default_factory=dict)
+    session: dict[Name, str] = Field(default_factory=dict)
+    """Of the tab in which the browser starts."""
+
+
+class Browser(_Strict):
+    """A Chromium with a new profile, whose pages find HTTP services as `http://mail/inbox`."""
+
+    url: Annotated[str, Field(pattern="^(https?://|about:blank$)")]
+    """Where it starts."""
+    url_as: Name | None = None
+    """Environment variable that gets the URL at which it speaks the DevTools protocol."""
+    network: Network = "none"
+    """`none`: it reaches the environment's HTTP services, in bubblewrap nothing else. `open`:
+    whatever this machine reaches."""
+    cookies: list[BrowserCookie] = Field(default_factory=list)
+    storage: dict[Annotated[str, Field(pattern="^https?://[^/]+$")], BrowserStorage] = Field(
+        default_factory=dict
+    )
+    """By origin, such as `http://mail`."""
+    watch: list[Name] = Field(default_factory=list)
+    """Selectors of CSS: what its tabs show of each is an object."""
+    ignore: list[Glob] = Field(default_factory=list)
+    """Objects, such as `cookie:mail/csrf`, whose changes are of no interest."""
+
+
 class Environment(_Strict):
     """What an agent can change; its parts by kind and name."""
 
@@ -255,6 +297,7 @@ class Environment(_Strict):
     postgres: dict[Name, Postgres] = Field(default_factory=dict)
     redis: dict[Name, Redis] = Field(default_factory=dict)
     http: dict[Name, Http] = Field(default_factory=dict)
+    browser: dict[Name, Browser] = Field(default_factory=dict)
     mcp: dict[Name, McpServer] = Field(default_factory=dict)
     upstreams: dict[Name, Upstream] = Field(default_factory=dict)
     locks: list[Glob] = Field(default_factory=list)
@@ -370,6 +413,30 @@ class HttpVerifier(_Strict):
         return self
 
 
+class DomVerifier(_Strict):
+    """Elements of pages fit; what is not given may be anything."""
+
+    dom: Name
+    """The browser."""
+    url: Annotated[str, Field(pattern="^https?://")] | None = None
+    """A page to be looked at with the browser's cookies and storage, in a copy of it; without it,
+    those that the agent left open."""
+    selector: Name
+    """Of CSS."""
+    text: Wanted = None
+    """Value or rule for an element's text as it is shown, with one space where there is more."""
+    value: Wanted = None
+    """Value or rule for the value of a form's field."""
+    attributes: dict[Name, Wanted] | None = None
+    """Name → value or rule."""
+    visible: bool | None = None
+    """Whether an element is shown."""
+    count: Wanted = None
+    """Value or rule for how many elements fit; without it at least one."""
+    timeout_secs: Seconds = 10
+    """With `url`: how long its scripts may take until the elements fit."""
+
+
 class CommandVerifier(_Strict):
     """A command ends with 0 (it holds) or 1 (it does not); anything else is an error."""
 
@@ -385,8 +452,9 @@ Verifier = Annotated[
     | Annotated[PostgresVerifier, Tag("[postgres]")]
     | Annotated[RedisVerifier, Tag("[redis]")]
     | Annotated[HttpVerifier, Tag("[http]")]
+    | Annotated[DomVerifier, Tag("[dom]")]
     | Annotated[CommandVerifier, Tag("[command]")],
-    _by_key("files", "sqlite", "postgres", "redis", "http", "command"),
+    _by_key("files", "sqlite", "postgres", "redis", "http", "dom", "command"),
 ]
 
 

@@ -14,7 +14,7 @@ from tracegrade_harness.suite import model
 Kind = TypeVar("Kind", bound=BaseModel)
 PlacedPart = model.Files | model.Sqlite
 """A part that stands in the folder in which the agent is run."""
-EnvironmentPart = PlacedPart | model.Postgres | model.Redis | model.Http
+EnvironmentPart = PlacedPart | model.Postgres | model.Redis | model.Http | model.Browser
 
 
 KINDS: Final[dict[str, type[EnvironmentPart]]] = {
@@ -23,6 +23,7 @@ KINDS: Final[dict[str, type[EnvironmentPart]]] = {
     "postgres": model.Postgres,
     "redis": model.Redis,
     "http": model.Http,
+    "browser": model.Browser,
 }
 """The class of the parts that stand under each key of an environment."""
 

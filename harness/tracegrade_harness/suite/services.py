@@ -7,6 +7,8 @@ from typing import Final
 
 from tracegrade_harness.suite import json_paths, model, paths
 from tracegrade_harness.suite.doors import check_calls
+from tracegrade_harness.suite.hosts import check_browser
+from tracegrade_harness.suite.readable import ReadableEnvironment
 from tracegrade_harness.suite.routes import check_routes
 from tracegrade_harness.suite.sources import check_source
 from tracegrade_scoring.tasks.shape import dotted
@@ -20,11 +22,14 @@ def check_service(
     source: SourceFile,
     folder: Path,
     path: Keys,
-    service: model.Postgres | model.Redis | model.Http,
+    service: model.Postgres | model.Redis | model.Http | model.Browser,
+    environment: ReadableEnvironment,
 ) -> Iterator[Problem]:
-    """Yield the problems of a service."""
+    """Yield the problems of a service of an environment."""
     if isinstance(service, model.Postgres | model.Redis):
         yield from check_source(source, folder, (*path, "from"), service.from_, "file")
+    elif isinstance(service, model.Browser):
+        yield from check_browser(source, path, service, environment)
     else:
         yield from _check_http(source, folder, path, service)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from tracegrade.suggestions import did_you_mean
 from tracegrade_harness.suite import model, paths
+from tracegrade_harness.suite.hosts import check_address
 from tracegrade_harness.suite.readable import ReadableEnvironment
 from tracegrade_scoring.tasks.engine import json_path_fault
 from tracegrade_scoring.tasks.expected_value import bound_names, faults
@@ -43,6 +44,9 @@ def check_verifier(
         case model.HttpVerifier():
             yield from _part(source, (*path, "http"), verifier.http, environment)
             yield from _check_http(source, path, verifier)
+        case model.DomVerifier():
+            yield from _part(source, (*path, "dom"), verifier.dom, environment)
+            yield from _check_dom(source, path, verifier, environment)
         case model.CommandVerifier():
             yield from check_program(source, (*path, "command", 0), verifier.command[0])
 
@@ -57,7 +61,7 @@ def rows(equals: Any) -> list[list[Any]] | None:
 def _part(
     source: SourceFile, path: Path, name: str, environment: ReadableEnvironment | None
 ) -> Iterator[Problem]:
-    kind = str(path[-1])
+    kind = {"dom": "browser"}.get(str(path[-1]), str(path[-1]))
     if environment is None or (kind, name) in environment.parts:
         return
     known = [each for of_kind, each in environment.parts if of_kind == kind]
@@ -84,6 +88,21 @@ def _check_http(source: SourceFile, path: Path, verifier: model.HttpVerifier) ->
         yield from _check_values_at(source, (*path, "calls", "body"), verifier.calls.body)
         for key in ("method", "path", "status", "times"):
             yield from _check_value(source, (*path, "calls", key), getattr(verifier.calls, key))
+
+
+def _check_dom(
+    source: SourceFile,
+    path: Path,
+    verifier: model.DomVerifier,
+    environment: ReadableEnvironment | None,
+) -> Iterator[Problem]:
+    part = None if environment is None else environment.parts.get(("browser", verifier.dom))
+    if environment is not None and isinstance(part, model.Browser) and part.network == "none":
+        yield from check_address(source, (*path, "url"), verifier.url, environment)
+    for key in ("text", "value", "count"):
+        yield from _check_value(source, (*path, key), getattr(verifier, key))
+    for name, value in (verifier.attributes or {}).items():
+        yield from _check_value(source, (*path, "attributes", name), value)
 
 
 def _check_values_at(

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 from tracegrade_harness.errors import EnvironmentFailed, VerifierFailed
 from tracegrade_harness.suite.model import (
+    CommandVerifier,
+    DomVerifier,
     FilesVerifier,
     HttpVerifier,
     PostgresVerifier,
@@ -14,6 +16,7 @@ from tracegrade_harness.suite.model import (
     Verifier,
 )
 from tracegrade_harness.verify.command import verify_command
+from tracegrade_harness.verify.dom import verify_dom
 from tracegrade_harness.verify.files import verify_files
 from tracegrade_harness.verify.http import verify_http
 from tracegrade_harness.verify.result import (
@@ -61,6 +64,14 @@ def _finding(verifier: Verifier, context: Context) -> Finding:
         return verify_files(verifier, context)
     if isinstance(verifier, SqliteVerifier):
         return verify_sqlite(verifier, context)
+    if isinstance(verifier, CommandVerifier):
+        return verify_command(verifier, context)
+    return _of_service(verifier, context)
+
+
+def _of_service(
+    verifier: PostgresVerifier | RedisVerifier | HttpVerifier | DomVerifier, context: Context
+) -> Finding:
     if isinstance(verifier, PostgresVerifier):
         # The client library is an extra's, and not there for those who have no such part.
         from tracegrade_harness.verify.postgres import verify_postgres  # noqa: PLC0415
@@ -72,4 +83,4 @@ def _finding(verifier: Verifier, context: Context) -> Finding:
         return verify_redis(verifier, context)
     if isinstance(verifier, HttpVerifier):
         return verify_http(verifier, context)
-    return verify_command(verifier, context)
+    return verify_dom(verifier, context)

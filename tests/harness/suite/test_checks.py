@@ -7,6 +7,7 @@ import pytest
 from tests.harness.suite.build import (
     START,
     found,
+    indented,
     loaded,
     with_agent,
     with_environment,
@@ -370,6 +371,56 @@ def test_a_wrong_database_is_named(folder: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            "url: http://shoop/",
+            "10: environments.e.browser.desk.url 'http://shoop/': 'shoop' is no http service of "
+            "the environment; did you mean 'shop'?",
+        ),
+        (
+            "url: https://shop/a",
+            "10: environments.e.browser.desk.url 'https://shop/a': services are found by http, "
+            "without a port; write http://shop/a",
+        ),
+        (
+            "url: http://shop/\nstorage:\n  http://bank: {local: {a: b}}",
+            "12: environments.e.browser.desk.storage.http://bank 'http://bank': 'bank' is no http "
+            "service of the environment; declare it under 'http', or give network: open",
+        ),
+        (
+            "url: http://shop/\ncookies:\n- {name: a, value: b, url: http://x/}",
+            "12: environments.e.browser.desk.cookies[0].url 'http://x/': 'x' is no http service",
+        ),
+        (
+            "url: http://shop/\ncookies:\n- {name: a, valu: b}",
+            "12: unknown key 'valu' in environments.e.browser.desk.cookies[0]; "
+            "did you mean 'value'?",
+        ),
+        (
+            "url: ftp://shop/",
+            "10: environments.e.browser.desk.url is 'ftp://shop/'; ",
+        ),
+    ],
+)
+def test_a_wrong_browser_is_named(folder: Path, text: str, problem: str) -> None:
+    """Nobody answers at addresses that are none of a service."""
+    (folder / "shop.yaml").write_text("- {method: GET, path: /, read: $}\n")
+    services = "http:\n  shop: {routes: shop.yaml}\n"
+    browser = f"{services}browser:\n  desk:\n{indented(text, 4)}"
+    problems = found(folder, with_environment(browser))
+
+    assert [each for each in problems if each.startswith(problem)], problems
+
+
+def test_a_browser_with_the_network_goes_anywhere(folder: Path) -> None:
+    """So its addresses are not judged."""
+    browser = "browser:\n  desk: {url: 'https://example.com/', network: open}\n"
+
+    assert found(folder, with_environment(browser)) == []
+
+
+@pytest.mark.parametrize(
     ("routes", "problem"),
     [
         ("{method: GET}", "bank.yaml:1: routes are a list; write: - {method: GET, path: /holds"),
@@ -395,6 +446,8 @@ def test_wrong_routes_are_named_with_their_lines(folder: Path, routes: str, prob
     ("text", "problem"),
     [
         ("http: bank\nstate: {$.a: 1}", "16: cases.c.verify[0].http: the environment has no http"),
+        ("dom: desk\nselector: p", "16: cases.c.verify[0].dom: the environment has no browser"),
+        ("dom: desk\nselector: p\ntext: {matches: '('}", "18: cases.c.verify[0].text: "),
         ("http: bank", "16: cases.c.verify[0]: it asks for both state and calls, or for neither"),
         ("http: bank\nstate: {a: 1}", "17: 'a' is not a JSON path to one value"),
         ("http: bank\ncalls: {path: {matches: '('}}", "17: cases.c.verify[0].calls.path: "),

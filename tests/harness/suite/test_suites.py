@@ -89,7 +89,7 @@ def test_the_example_is_well_formed(folder: Path) -> None:
         (
             with_environment("ftp: {}"),
             "6: unknown key 'ftp' in environments.e; "
-            "known keys: files, sqlite, postgres, redis, http, mcp, upstreams, locks",
+            "known keys: files, sqlite, postgres, redis, http, browser, mcp, upstreams, locks",
         ),
         (
             with_verifier("files: data\nexpct: x\npath: y"),
@@ -105,10 +105,10 @@ def test_the_example_is_well_formed(folder: Path) -> None:
             "16: key 'equals' is missing in cases.c.verify[0]; add it",
         ),
         (
-            with_verifier("dom: shop"),
-            "16: cases.c.verify[0] is {'dom': 'shop'}; "
+            with_verifier("page: shop"),
+            "16: cases.c.verify[0] is {'page': 'shop'}; "
             "it should be a mapping with the key "
-            "'files', 'sqlite', 'postgres', 'redis', 'http' or 'command'",
+            "'files', 'sqlite', 'postgres', 'redis', 'http', 'dom' or 'command'",
         ),
         (
             with_verifier("files: data"),

@@ -1,7 +1,7 @@
-"""Ports of a sandbox without a network, whose connections are carried to services outside.
+"""Ports of a network without a way out, whose connections are carried to services outside.
 
-A sandbox's first process opens the listeners, in a network of its own, and hands them out; they
-belong to that network wherever they are accepted. So nothing has to run inside.
+A process in that network opens the listeners and hands them out; they belong to that network
+wherever they are accepted. So nothing has to run inside.
 """
 
 import asyncio

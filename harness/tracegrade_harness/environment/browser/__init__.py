@@ -1,0 +1,1 @@
+"""A browser as a part of environments."""

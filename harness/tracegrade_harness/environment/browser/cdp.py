@@ -1,0 +1,145 @@
+"""The DevTools protocol of a browser, spoken over one connection by any number of threads.
+
+https://chromedevtools.github.io/devtools-protocol/ describes it. Playwright and its like are for
+those who drive a page; one that only looked would answer its dialogs and set up its downloads.
+"""
+
+import itertools
+import json
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import suppress
+from typing import Any, Final, TypeAlias
+
+from websockets.exceptions import WebSocketException
+from websockets.sync.client import connect
+
+ANSWER_SECS: Final = 20.0
+"""How long the browser itself may take for an answer."""
+
+Told: TypeAlias = Callable[[dict[str, Any]], None]
+"""Takes an event; it must not ask anything itself."""
+
+
+class CdpFailed(Exception):
+    """The browser refuses what it is asked; the text says why."""
+
+
+class Silent(CdpFailed):
+    """No answer came in time: a page's scripts do not end, or a dialog is open."""
+
+
+class Gone(CdpFailed):
+    """The browser has ended, or left the connection."""
+
+
+class Cdp:
+    """A connection."""
+
+    def __init__(self, url: str, told: Told) -> None:
+        """Connect.
+
+        Args:
+            url: As the browser tells it, `ws://…`.
+            told: Is told of events, in a thread of the connection's.
+
+        Raises:
+            OSError: Nobody listens.
+            WebSocketException: It is no browser.
+        """
+        self._socket = connect(
+            url, compression=None, max_size=None, ping_interval=None, proxy=None, close_timeout=1
+        )
+        self._told = told
+        self._numbers = itertools.count(1)
+        self._waiting: dict[int, Future[dict[str, Any]]] = {}
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._listen, name="cdp", daemon=True)
+        self._thread.start()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing can be asked any more."""
+        return not self._thread.is_alive()
+
+    def ask(
+        self,
+        method: str,
+        session: str | None = None,
+        /,
+        wait_secs: float = ANSWER_SECS,
+        **given: Any,
+    ) -> dict[str, Any]:
+        """Return what the browser answers.
+
+        Args:
+            method: Domain and name, `Target.getTargets`.
+            session: With a page; None: with the browser.
+            wait_secs: How long it may take.
+            **given: The method's parameters.
+
+        Raises:
+            Gone: It has ended.
+            Silent: It takes too long.
+            CdpFailed: It refuses.
+        """
+        answer = self.tell(method, session, **given)
+        try:
+            return answer.result(wait_secs)
+        except FutureTimeout as error:
+            msg = f"no answer to {method} in {wait_secs:g} s"
+            raise Silent(msg) from error
+
+    def tell(
+        self, method: str, session: str | None = None, /, **given: Any
+    ) -> "Future[dict[str, Any]]":
+        """Send the same without waiting for the answer."""
+        number, answer = next(self._numbers), Future[dict[str, Any]]()
+        message = {"id": number, "method": method, "params": given}
+        with self._lock:
+            self._waiting[number] = answer
+        try:
+            self._socket.send(
+                json.dumps(message if session is None else {**message, "sessionId": session})
+            )
+        except (OSError, WebSocketException):
+            self._socket.close()
+        if self.has_ended:
+            self._end()
+        return answer
+
+    def close(self) -> None:
+        """End the connection. Idempotent."""
+        with suppress(OSError, WebSocketException):
+            self._socket.close()
+        self._thread.join()
+
+    def _listen(self) -> None:
+        try:
+            for text in self._socket:
+                self._take(json.loads(text))
+        except (OSError, WebSocketException):
+            pass
+        finally:
+            self._end()
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if "id" not in message:
+            self._told(message)
+            return
+        with self._lock:
+            answer = self._waiting.pop(message["id"], None)
+        if answer is None or answer.done():
+            return
+        if "error" in message:
+            answer.set_exception(CdpFailed(str(message["error"].get("message"))))
+        else:
+            answer.set_result(message["result"])
+
+    def _end(self) -> None:
+        with self._lock:
+            left, self._waiting = [*self._waiting.values()], {}
+        for answer in left:
+            answer.set_exception(Gone("the browser has ended"))
