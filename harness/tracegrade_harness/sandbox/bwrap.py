@@ -1,6 +1,7 @@
 """Bubblewrap: the agent in namespaces of its own, which fall as one.
 
-It sees this machine's files, and writes only to the trial's folder and to a `/tmp` of its own. It
+It sees this machine's files, and writes only to the trial's folder and to a `/tmp` of its own;
+what it is not to see, other trials for one, is hidden. It
 sees no other processes and no sockets of services, and has no capabilities. It reaches the
 services that it is given and, unless it is given the whole network, nothing else. What keys are
 kept in by custom is hidden; other files that this user may read, it reads.
@@ -9,13 +10,16 @@ kept in by custom is hidden; other files that this user may read, it reads.
 import contextlib
 import json
 import os
+import re
 import select
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from tracegrade_harness.environment.forwarding import Forwarding
 from tracegrade_harness.errors import SandboxFailed
@@ -30,12 +34,12 @@ from tracegrade_harness.sandbox.program import Program
 
 HIDDEN: Final = (Path("/tmp"), Path("/run"))  # noqa: S108
 """Of which an agent has its own: others' files, and sockets of services, Docker's for one."""
+MEMORY_DISK: Final = "/dev/shm"  # noqa: S108
 
 NAMESPACES: Final = (
     *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
     *("--die-with-parent", "--new-session", "--cap-drop", "ALL"),
     *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
-    *(argument for folder in HIDDEN for argument in ("--tmpfs", str(folder))),
 )
 NO_NETWORK: Final = "--unshare-net"
 KEYS: Final = (
@@ -47,6 +51,11 @@ KEYS: Final = (
 """What keys are kept in, in a home folder."""
 KERNEL: Final = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus")
 """Switches of the kernel, which the superuser turns even without capabilities."""
+PID_MAX: Final = "/proc/sys/kernel/pid_max"
+PID_MAX_OF_NAMESPACES: Final = (6, 14)
+"""Version of Linux."""
+RESERVED_PIDS: Final = 350
+"""The kernel gives the first 300 numbers out only once; and some are of what holds the agent."""
 RESOLVER: Final = "/etc/resolv.conf"
 """Often a link to a file in `/run`."""
 
@@ -85,22 +94,59 @@ class Bubblewrap:
         """
         told, telling = os.pipe()
         namespace = _Namespace()
-        with open(told) as info:
-            try:
-                before = [*_command(program), "--info-fd", str(telling), "--"]
-                ports = [each.port for each in program.reachable or ()]
-                launch = Launch(before, "alone", [telling], ports)
-                running = start_supervised(program, launch, namespace.end)
-            finally:
-                os.close(telling)
-            try:
-                running.holder = json.load(info)["child-pid"]
-                namespace.open(running, program)
-            except (ValueError, LookupError, OSError) as error:
-                running.give_up()
-                msg = f"bwrap says nothing of its namespace: {error!r}; update bubblewrap"
-                raise SandboxFailed(msg) from error
+        with open(told) as info, open(telling, "w") as end:
+
+            def prepare(running: Running) -> None:
+                end.close()  # so that a bwrap that fails is not waited for
+                running.holder = _first_process(info)
+                _limit_pids(running.holder, program.limits.processes)
+
+            before = [*_command(program), "--info-fd", str(telling), "--"]
+            ports = [each.port for each in program.reachable or ()]
+            launch = Launch(before, "alone", [telling], ports, prepare)
+            running = start_supervised(program, launch, namespace.end)
+        try:
+            namespace.open(running, program)
+        except OSError as error:
+            running.give_up()
+            msg = f"the sandbox cannot be held: {error}; see `ulimit -n`"
+            raise SandboxFailed(msg) from error
         return running
+
+
+def _first_process(info: IO[str]) -> int:
+    """Return the first process of the sandbox, as bwrap tells.
+
+    Raises:
+        SandboxFailed: It tells nothing.
+    """
+    try:
+        return int(json.load(info)["child-pid"])
+    except (ValueError, LookupError) as error:
+        msg = f"bwrap says nothing of its namespace: {error!r}; update bubblewrap"
+        raise SandboxFailed(msg) from error
+
+
+def _limit_pids(first: int, processes: int | None) -> None:
+    """Let the kernel give out few process ids in a PID namespace, where it can for each.
+
+    It binds at once and the superuser, too, but is coarse, since low numbers are given only once.
+    """
+    nsenter = shutil.which("nsenter")
+    if processes is None or nsenter is None or os.getuid() != 0 or not has_pid_max():
+        return
+    most = processes + RESERVED_PIDS
+    subprocess.run(  # noqa: S603
+        [nsenter, f"--pid=/proc/{first}/ns/pid", "sh", "-c", f"echo {most} > {PID_MAX}"],
+        capture_output=True,
+        check=False,
+    )
+
+
+def has_pid_max() -> bool:
+    """Return whether each PID namespace has a limit of its own; else it is the machine's."""
+    major, minor, *_ = (*map(int, re.findall(r"\d+", os.uname().release)), 0, 0)
+    return (major, minor) >= PID_MAX_OF_NAMESPACES
 
 
 def _command(program: Program) -> list[str]:
@@ -114,12 +160,31 @@ def _command(program: Program) -> list[str]:
     return [
         shutil.which("bwrap") or "bwrap",
         *NAMESPACES,
+        *_own_folders(program),
         *([] if program.reachable is None else [NO_NETWORK]),
         *_without_keys(Path.home()),
         "--as-pid-1",
         *binds,
+        *_empty(each.resolve() for each in program.hidden if each.is_dir()),
         *("--bind", root, root, "--chdir", "/"),
     ]
+
+
+def _own_folders(program: Program) -> list[str]:
+    """Return what gives a program folders of its own, in memory; none holds more than its disk."""
+    most = program.limits.disk_bytes
+    size = [] if most is None else ["--size", str(most)]
+    own = [*map(str, _hidden()), MEMORY_DISK]
+    return [*(word for path in own for word in (*size, "--tmpfs", path)), "--remount-ro", "/dev"]
+
+
+def _hidden() -> list[Path]:
+    """Return the folders of which an agent has its own: harnesses work in the last one."""
+    return [*dict.fromkeys([*HIDDEN, Path(tempfile.gettempdir()).resolve()])]
+
+
+def _empty(folders: Iterable[Path]) -> list[str]:
+    return [word for path in folders for word in ("--tmpfs", str(path))]
 
 
 def _without_keys(home: Path) -> list[str]:
@@ -127,7 +192,7 @@ def _without_keys(home: Path) -> list[str]:
     hiding: list[str] = []
     for path in (home / name for name in KEYS):
         if path.is_dir():
-            hiding += ["--tmpfs", str(path.resolve())]
+            hiding += _empty([path.resolve()])
         elif path.exists():
             hiding += ["--ro-bind", "/dev/null", str(path.resolve())]
     return hiding
@@ -135,7 +200,7 @@ def _without_keys(home: Path) -> list[str]:
 
 def _is_hidden(path: Path) -> bool:
     """Return whether a path stands in a folder of which the agent has its own."""
-    return any(folder in path.resolve().parents for folder in HIDDEN)
+    return any(folder in path.resolve().parents for folder in _hidden())
 
 
 class _Namespace:

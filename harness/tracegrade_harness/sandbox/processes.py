@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
@@ -41,6 +41,8 @@ class Launch(NamedTuple):
     """File descriptors for `before`."""
     ports: Sequence[int] = ()
     """That the supervisor listens on, in a network of its own."""
+    prepare: Callable[["Running"], None] = lambda _: None
+    """Done before the supervisor is told what to run."""
 
 
 class Running:
@@ -64,6 +66,8 @@ class Running:
         """The process from which all others of the tree descend, but for `outer`."""
         self.listeners: list[socket.socket] = []
         """On the ports that its supervisor was told to listen on, in that order."""
+        self.over_limit: str | None = None
+        """Which limit on all processes together ended them, such as `processes: more than 64`."""
         self._end_all = end_all
         self._facts = b""
         self._code: int | None = None
@@ -93,9 +97,11 @@ class Running:
         Raises:
             SandboxFailed: Its supervisor is gone, by other means than `kill`.
         """
-        if self._code is None and not self._killed:
+        while self._code is None and not self._killed:
             fact = self.next_fact(timeout_secs)
-            self._code = None if fact is None else int(fact["ended"])
+            if fact is None:
+                break
+            self._take(fact)
         return self._code
 
     def kill(self) -> None:
@@ -107,7 +113,8 @@ class Running:
         if self._killed:
             return
         with contextlib.suppress(SandboxFailed):
-            self.wait(0)
+            while fact := self.next_fact(0):
+                self._take(fact)
         self._killed = True
         if self._code is None:
             self._code = -signal.SIGKILL
@@ -138,6 +145,11 @@ class Running:
         except psutil.Error:
             return []
         return [process for process in found if _is_alive(process)]
+
+    def _take(self, fact: Mapping[str, Any]) -> None:
+        self.over_limit = fact.get("limit", self.over_limit)
+        if self._code is None:
+            self._code = fact.get("ended")
 
     def next_fact(self, timeout_secs: float | None) -> dict[str, Any] | None:
         """Return the next thing that the supervisor says; None if it says nothing in time."""
@@ -176,6 +188,8 @@ def start_supervised(
         outer = _start_supervisor(program, launch, theirs.fileno())
     running = Running(outer, control, end_all)
     try:
+        launch.prepare(running)
+        run_first(running.holder)
         control.sendall(_request(program, launch.ports))
         fact = running.next_fact(START_SECS) or {"failed": f"no sign of it in {START_SECS} s"}
     except (OSError, SandboxFailed):
@@ -185,6 +199,14 @@ def start_supervised(
         msg = f"program '{program.command[0]}' cannot be started: {fact['failed']}"
         raise SandboxFailed(msg)
     return running
+
+
+def run_first(supervisor: int) -> None:
+    """Let a supervisor run before all others, where that is allowed: no bomb starves it then."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            first = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
+            os.sched_setscheduler(supervisor, first, os.sched_param(1))
 
 
 def _start_supervisor(program: Program, launch: Launch, control: int) -> subprocess.Popen[bytes]:
@@ -209,20 +231,22 @@ def _request(program: Program, ports: Sequence[int]) -> bytes:
     asked = {
         "command": list(program.command),
         "folder": str(program.folder.resolve()),
+        "root": str(program.root.resolve()),
         "environment": dict(program.environment),
         "limits": resource_limits(program.limits),
         "ports": list(ports),
+        "processes": program.limits.processes,
+        "disk_bytes": program.limits.disk_bytes,
     }
     return json.dumps(asked).encode() + b"\n"
 
 
 def resource_limits(limits: ProcessLimits) -> list[tuple[int, int]]:
-    """Return (resource, limit) of each limit, none above what this process may have itself."""
+    """Return (resource, limit) of what one process may use, none above what this one may."""
     asked = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_AS: limits.memory_bytes,
-        resource.RLIMIT_FSIZE: limits.file_bytes,
-        resource.RLIMIT_NPROC: limits.processes and limits.processes + _own_threads(),
+        resource.RLIMIT_NPROC: _most_threads(limits.processes),
     }
     return [(which, _at_most(which, value)) for which, value in asked.items() if value is not None]
 
@@ -232,11 +256,17 @@ def _at_most(which: int, value: int) -> int:
     return value if hard == resource.RLIM_INFINITY else min(value, hard)
 
 
-def _own_threads() -> int:
-    """Return how many threads the user has, whom the kernel's limit counts."""
+def _most_threads(processes: int | None) -> int | None:
+    """Return how many threads the user may have with so many more; None for the superuser.
+
+    The kernel lets the superuser have any number. Of others it counts all that run, in a user
+    namespace all in there; so the supervisor, which counts too, sees one more than is allowed.
+    """
     user = os.getuid()
+    if processes is None or user == 0:
+        return None
     seen = psutil.process_iter(["uids", "num_threads"])
-    return sum(
+    return (processes + 2) + sum(
         process.info["num_threads"] or 1
         for process in seen
         if process.info["uids"] and process.info["uids"].real == user

@@ -9,15 +9,15 @@ from tracegrade_harness.environment.part import ServiceAddress
 
 @dataclass(frozen=True)
 class ProcessLimits:
-    """What each process may use; None for no limit of ours."""
+    """What a program may use with all that it starts; None for no limit of ours."""
 
     memory_bytes: int | None = None
-    """Address space."""
-    file_bytes: int | None = None
-    """The largest file that it can write."""
+    """Address space of each process."""
+    disk_bytes: int | None = None
+    """What may come to its folder: a file that would grow beyond cannot be written, and the
+    program is ended once all together have."""
     processes: int | None = None
-    """How many processes and threads its user may have more than now. The superuser of the
-    machine has no such limit, in a sandbox or out of it."""
+    """Processes and threads at a time, counted on Linux; with one more, the program is ended."""
 
 
 @dataclass(frozen=True)
@@ -39,3 +39,5 @@ class Program:
     """What it must be able to read, or connect to, even in a `/tmp` that is hidden."""
     reachable: Sequence[ServiceAddress] | None = None
     """All services that it reaches, where the sandbox can keep it from others; None: any."""
+    hidden: Sequence[Path] = field(default=())
+    """Folders of which it sees nothing, where the sandbox can hide them, but for `root`."""

@@ -8,6 +8,11 @@ there. On other systems than Linux, a process whose parent has ended is not foun
 
 In a network of its own it listens on the ports that it is told, and hands the listeners out.
 
+The kernel limits what one process uses; what all use together is counted here, again and again. A
+tree that has grown beyond is ended, which is told. On other systems than Linux, processes are not
+counted. Files that were deleted while they are open are not, nor what stands in folders that
+cannot be read.
+
 Its arguments are the socket's file descriptor, and `alone` or the folder that psutil stands in.
 """
 
@@ -16,13 +21,20 @@ import ctypes
 import json
 import os
 import resource
+import select
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
 
 SWEEP_SECS = 10.0
+COUNT_SECS = 0.05
+"""Between two counts of processes: a fork bomb makes some hundreds in that time."""
+DISK_SHARE = 20
+"""Of the time, one part in so many is spent on reading folders at most."""
+MIB = 1024**2
 SURVIVORS = 3
 """Exit code: not all could be ended."""
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
@@ -31,7 +43,6 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
 def main() -> int:
     """Run the program that the socket tells, until the socket is closed."""
     control = socket.socket(fileno=int(sys.argv[1]))
-    alone = sys.argv[2] == "alone"
     woken = _wake_by_children()
     _set_option(_PR_SET_CHILD_SUBREAPER, 1)
     _set_option(_PR_SET_DUMPABLE, 0)  # the agent must not trace it
@@ -41,13 +52,14 @@ def main() -> int:
         return 0
     try:
         listeners = [_listener(port) for port in asked["ports"]]
-        agent = _start(asked)
+        usage = _Usage(asked)
+        agent = _start(asked, usage)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         _tell(control, {"failed": str(error)})
         return 0
     _tell(control, {"started": agent.pid}, listeners)
-    _watch(control, woken, agent.pid)
-    return 0 if alone or _sweep(sys.argv[2]) else SURVIVORS
+    _watch(control, woken, agent.pid, usage)
+    return 0 if _is_alone() or _sweep() else SURVIVORS
 
 
 def _wake_by_children() -> socket.socket:
@@ -63,10 +75,11 @@ def _listener(port: int) -> socket.socket:
     return socket.create_server(("127.0.0.1", port), backlog=128)
 
 
-def _start(asked: dict[str, object]) -> "subprocess.Popen[bytes]":
+def _start(asked: dict[str, object], usage: "_Usage") -> "subprocess.Popen[bytes]":
     """Start the program; what comes back is to be kept, else it may be buried unseen."""
     command, folder, environment = asked["command"], asked["folder"], asked["environment"]
     limits = [(number, value) for number, value in asked["limits"]]  # type: ignore[attr-defined]
+    limits += usage.file_limit()
 
     def prepare() -> None:
         _set_option(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -84,19 +97,26 @@ def _start(asked: dict[str, object]) -> "subprocess.Popen[bytes]":
     return process
 
 
-def _watch(control: socket.socket, woken: socket.socket, agent: int) -> None:
+def _watch(control: socket.socket, woken: socket.socket, agent: int, usage: "_Usage") -> None:
     """Bury what ends, and tell how the agent did; return when the harness has had enough."""
-    import select  # noqa: PLC0415
-
+    wait_secs = usage.every_secs
+    lives = True
     while True:
         for pid, status in _bury():
-            if pid == agent:
+            if lives and pid == agent:
                 _tell(control, {"ended": os.waitstatus_to_exitcode(status)})
-        ready, _, _ = select.select([control, woken], [], [])
+                lives = False
+        ready, _, _ = select.select([control, woken], [], [], wait_secs)
         if woken in ready:
             woken.recv(4096)
         if control in ready:
             return
+        if wait_secs is not None and (excess := usage.excess()):
+            _tell(control, {"limit": excess})
+            _end_all()
+            if lives:
+                _tell(control, {"ended": -signal.SIGKILL})
+            wait_secs, lives = None, False
 
 
 def _bury() -> list[tuple[int, int]]:
@@ -108,17 +128,105 @@ def _bury() -> list[tuple[int, int]]:
     return buried
 
 
-def _sweep(psutil_folder: str) -> bool:
+class _Usage:
+    """What the tree may use together, and when to look."""
+
+    def __init__(self, asked: dict[str, object]) -> None:
+        self._processes: int | None = asked.get("processes")  # type: ignore[assignment]
+        self._bytes: int | None = asked.get("disk_bytes")  # type: ignore[assignment]
+        self._folder = str(asked.get("root"))
+        self._before, self._largest = (0, 0) if self._bytes is None else _disk_use(self._folder)
+        self._count_at = self._disk_at = 0.0
+        counted = (self._processes, self._bytes) != (None, None)
+        self.every_secs = COUNT_SECS if counted else None
+
+    def file_limit(self) -> list[tuple[int, int]]:
+        """Return the kernel's limit on a file: as large as there was one, and so much more."""
+        if self._bytes is None:
+            return []
+        _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        asked = self._bytes + self._largest
+        return [(resource.RLIMIT_FSIZE, asked if hard < 0 else min(asked, hard))]
+
+    def excess(self) -> str | None:
+        """Return what there is too much of; None if nothing, or if it is too early to look."""
+        if self._processes is not None and time.monotonic() >= self._count_at:
+            self._count_at = time.monotonic() + COUNT_SECS
+            if _tasks(self._processes) > self._processes:
+                return f"processes: more than {self._processes}"
+        if self._bytes is not None and time.monotonic() >= self._disk_at:
+            started = time.monotonic()
+            used, _ = _disk_use(self._folder)
+            now = time.monotonic()
+            self._disk_at = now + max(COUNT_SECS, (now - started) * DISK_SHARE)
+            if used - self._before > self._bytes:
+                return f"disk_mb: more than {self._bytes // MIB}"
+        return None
+
+
+def _tasks(most: int) -> int:
+    """Return how many processes and threads descend from this one; it may stop above `most`."""
+    count, waiting = -1, [str(os.getpid())]
+    while waiting and count <= most:
+        folder = f"/proc/{waiting.pop()}/task"
+        with contextlib.suppress(OSError):
+            threads = os.listdir(folder)
+            count += len(threads)
+            for thread in threads:
+                with open(f"{folder}/{thread}/children") as children:
+                    waiting += children.read().split()
+    return count
+
+
+def _disk_use(top: str) -> tuple[int, int]:
+    """Return how many bytes a folder takes, and how many its largest file seems to have."""
+    used, largest, waiting = 0, 0, [top]
+    seen = set()
+    while waiting:
+        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                info = entry.stat(follow_symlinks=False)
+                if stat.S_ISDIR(info.st_mode):
+                    waiting.append(entry.path)
+                elif info.st_nlink > 1:
+                    if info.st_ino in seen:
+                        continue
+                    seen.add(info.st_ino)
+                used += info.st_blocks * 512
+                largest = max(largest, info.st_size if stat.S_ISREG(info.st_mode) else 0)
+    return used, largest
+
+
+def _end_all() -> None:
+    """Kill all that this process started, and wait until none is left, or for some time."""
+    if not _is_alone():
+        _sweep()
+        return
+    deadline = time.monotonic() + SWEEP_SECS
+    with contextlib.suppress(ProcessLookupError, ChildProcessError):
+        os.kill(-1, signal.SIGKILL)  # in one stroke: all of the PID namespace but this one
+        while time.monotonic() < deadline:
+            if os.waitpid(-1, os.WNOHANG) == (0, 0):
+                time.sleep(0.002)
+
+
+def _is_alone() -> bool:
+    return sys.argv[2] == "alone"
+
+
+def _sweep() -> bool:
     """Kill all descendants; return whether none is left."""
-    sys.path.append(psutil_folder)
+    sys.path.append(sys.argv[2])
     import psutil  # noqa: PLC0415 - after the start, and only where there is no namespace
 
     deadline = time.monotonic() + SWEEP_SECS
     here = psutil.Process()
     while children := here.children(recursive=True):
         for child in children:
-            with contextlib.suppress(psutil.Error):
+            with contextlib.suppress(psutil.Error, OSError):
                 child.kill()
+                if (group := os.getpgid(child.pid)) != os.getpgrp():
+                    os.killpg(group, signal.SIGKILL)  # at once, before they fork again
         _bury()
         if time.monotonic() > deadline:
             return False

@@ -2,28 +2,19 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
+from tracegrade_harness.suite.limits import TrialLimits
+from tracegrade_harness.suite.strict import Seconds, Strict
 from tracegrade_scoring.tasks.model import Wanted
 
 Name = Annotated[str, Field(min_length=1)]
 Glob = Name
 """`*` stands for anything within a name, `**` for any number of names, `?` for one character."""
 Point = Literal["early", "mid", "late"]
-Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Mode = Literal["live", "mocked"]
 Door = Literal["sdk", "mcp", "http"]
 Network = Literal["none", "open"]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
-        frozen=True,
-        use_attribute_docstrings=True,
-        validate_by_name=True,
-    )
 
 
 def _by_key(*keys: str) -> Discriminator:
@@ -46,14 +37,14 @@ def _list_or_word(value: Any) -> str:
 Command = Annotated[list[Name], Field(min_length=1)]
 
 
-class Journal(_Strict):
+class Journal(Strict):
     """JSON Lines that an agent writes as it works: `{"object": …, "undo": {…}, "done": false}`."""
 
     journal: Name
     """Path in the environment; a torn last line names nothing."""
 
 
-class Manifest(_Strict):
+class Manifest(Strict):
     """A JSON document that lists what an agent made."""
 
     manifest: Name
@@ -66,7 +57,7 @@ class Manifest(_Strict):
     """How to undo it, see `rollback/undo.py`; `{name}` as in `object`."""
 
 
-class Runbook(_Strict):
+class Runbook(Strict):
     """A YAML file beside the suite, written before the run: pattern of objects → undo."""
 
     runbook: Name
@@ -81,7 +72,7 @@ Record = Annotated[
 ]
 
 
-class Variables(_Strict):
+class Variables(Strict):
     """Environment variables of an agent; it gets no others but what running programs needs."""
 
     pass_: list[Name] = Field(default_factory=list, alias="pass")
@@ -90,7 +81,7 @@ class Variables(_Strict):
     """Variables and their values."""
 
 
-class Agent(_Strict):
+class Agent(Strict):
     """A command that is an agent."""
 
     command: Command
@@ -120,7 +111,7 @@ class Agent(_Strict):
     then the harness writes its spans."""
 
 
-class McpServer(_Strict):
+class McpServer(Strict):
     """An MCP server over standard input and output, which the harness starts for its agent."""
 
     command: Command
@@ -138,7 +129,7 @@ class McpServer(_Strict):
     """As an agent's."""
 
 
-class Files(_Strict):
+class Files(Strict):
     """A folder of files."""
 
     from_: Name = Field(alias="from")
@@ -151,7 +142,7 @@ class Files(_Strict):
     """Paths below it whose changes are of no interest."""
 
 
-class Sqlite(_Strict):
+class Sqlite(Strict):
     """An SQLite database."""
 
     from_: Name = Field(alias="from")
@@ -164,7 +155,7 @@ class Sqlite(_Strict):
     """`TABLE` or `TABLE.COLUMN` whose changes are of no interest."""
 
 
-class Postgres(_Strict):
+class Postgres(Strict):
     """A PostgreSQL database, on a server that the harness starts."""
 
     from_: Name = Field(alias="from")
@@ -177,7 +168,7 @@ class Postgres(_Strict):
     are of no interest."""
 
 
-class Redis(_Strict):
+class Redis(Strict):
     """A Redis database, on a server that the harness starts."""
 
     from_: Name = Field(alias="from")
@@ -189,7 +180,7 @@ class Redis(_Strict):
     """Keys whose changes are of no interest."""
 
 
-class Upstream(_Strict):
+class Upstream(Strict):
     """A service outside of the environment; an agent comes to it through the harness alone."""
 
     url: Annotated[str, Field(pattern="^https?://")]
@@ -207,7 +198,7 @@ class Upstream(_Strict):
     that fits counts; others are called by their method and path."""
 
 
-class HttpFault(_Strict):
+class HttpFault(Strict):
     """A request that an HTTP service fails to answer as it should."""
 
     at: Annotated[int, Field(ge=1)]
@@ -217,7 +208,7 @@ class HttpFault(_Strict):
     """The request changes the state all the same, and only its answer is lost."""
 
 
-class Http(_Strict):
+class Http(Strict):
     """An HTTP service with a state, on a port of this machine; of `routes` and `app` one."""
 
     state: Name | None = None
@@ -247,7 +238,7 @@ class Http(_Strict):
         return self
 
 
-class BrowserCookie(_Strict):
+class BrowserCookie(Strict):
     """A cookie that a browser has in the beginning."""
 
     name: Name
@@ -260,7 +251,7 @@ class BrowserCookie(_Strict):
     same_site: Literal["Strict", "Lax", "None"] | None = None
 
 
-class BrowserStorage(_Strict):
+class BrowserStorage(Strict):
     """What is stored of an origin in the beginning."""
 
     local: dict[Name, str] = Field(default_factory=dict)
@@ -268,7 +259,7 @@ class BrowserStorage(_Strict):
     """Of the tab in which the browser starts."""
 
 
-class Browser(_Strict):
+class Browser(Strict):
     """A Chromium with a new profile, whose pages find HTTP services as `http://mail/inbox`."""
 
     url: Annotated[str, Field(pattern="^(https?://|about:blank$)")]
@@ -289,7 +280,7 @@ class Browser(_Strict):
     """Objects, such as `cookie:mail/csrf`, whose changes are of no interest."""
 
 
-class Environment(_Strict):
+class Environment(Strict):
     """What an agent can change; its parts by kind and name."""
 
     files: dict[Name, Files] = Field(default_factory=dict)
@@ -304,7 +295,7 @@ class Environment(_Strict):
     """Objects that are held as long as they are there, such as `files:data/**/*.lock`."""
 
 
-class Kill(_Strict):
+class Kill(Strict):
     """Where runs of a case are killed on purpose."""
 
     points: Annotated[list[Point], Field(min_length=1)] = ["early", "mid", "late"]
@@ -312,7 +303,7 @@ class Kill(_Strict):
     """The state that is as good as undone: the one before the run, or also the finished one."""
 
 
-class FilesVerifier(_Strict):
+class FilesVerifier(Strict):
     """Something of a folder of files holds; exactly one of `expect`, `only_changed` and `path`."""
 
     files: Name
@@ -350,7 +341,7 @@ class FilesVerifier(_Strict):
         return self
 
 
-class SqliteVerifier(_Strict):
+class SqliteVerifier(Strict):
     """A query of an SQLite database gives a value."""
 
     sqlite: Name
@@ -360,7 +351,7 @@ class SqliteVerifier(_Strict):
     """A value or rule for the only value of the only row; a list of lists for several."""
 
 
-class PostgresVerifier(_Strict):
+class PostgresVerifier(Strict):
     """A query of a PostgreSQL database gives a value."""
 
     postgres: Name
@@ -370,7 +361,7 @@ class PostgresVerifier(_Strict):
     """A value or rule for the only value of the only row; a list of lists for several."""
 
 
-class RedisVerifier(_Strict):
+class RedisVerifier(Strict):
     """A key of a Redis database has a value."""
 
     redis: Name
@@ -381,7 +372,7 @@ class RedisVerifier(_Strict):
     for a sorted set."""
 
 
-class HttpCalls(_Strict):
+class HttpCalls(Strict):
     """Requests that a service got; what is not given may be anything."""
 
     method: Wanted = None
@@ -396,7 +387,7 @@ class HttpCalls(_Strict):
     """Value or rule for how many there are; without it at least one."""
 
 
-class HttpVerifier(_Strict):
+class HttpVerifier(Strict):
     """Something of an HTTP service holds; exactly one of `state` and `calls`."""
 
     http: Name
@@ -413,7 +404,7 @@ class HttpVerifier(_Strict):
         return self
 
 
-class DomVerifier(_Strict):
+class DomVerifier(Strict):
     """Elements of pages fit; what is not given may be anything."""
 
     dom: Name
@@ -437,7 +428,7 @@ class DomVerifier(_Strict):
     """With `url`: how long its scripts may take until the elements fit."""
 
 
-class CommandVerifier(_Strict):
+class CommandVerifier(Strict):
     """A command ends with 0 (it holds) or 1 (it does not); anything else is an error."""
 
     command: Command
@@ -458,17 +449,7 @@ Verifier = Annotated[
 ]
 
 
-class TrialLimits(_Strict):
-    """What a trial may use; one that reaches a limit has failed."""
-
-    wall_secs: Seconds = 300
-    calls: Annotated[int, Field(ge=1)] | None = None
-    """Tool calls."""
-    memory_mb: Annotated[int, Field(ge=16)] | None = None
-    """Address space of each process."""
-
-
-class Case(_Strict):
+class Case(Strict):
     """What is tried; its key is the task's id."""
 
     environment: Name
@@ -483,7 +464,7 @@ class Case(_Strict):
     `tapes/TASK.jsonl`."""
 
 
-class Suite(_Strict):
+class Suite(Strict):
     """A suite file."""
 
     version: Literal[1]

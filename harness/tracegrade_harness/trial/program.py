@@ -104,12 +104,13 @@ def plain_program(
     setting: Setting, tried: Tried, command: Sequence[str], place: UndoPlace
 ) -> Program:
     """Return how a command that an agent left is started, with few variables."""
-    limits = ProcessLimits(memory_bytes=_memory(setting, tried))
+    limits = _limits(setting, tried)
     environment = {**_basic(place.root), **place.variables}
     root, log = place.root, place.log
     seen = _searched(environment)
     reached = _reached(tried.agent(setting).network, place.addresses)
-    return Program(command, root, root, environment, log, log, limits, seen, reached)
+    hidden = setting.hidden
+    return Program(command, root, root, environment, log, log, limits, seen, reached, hidden)
 
 
 def resource(setting: Setting, tried: Tried) -> dict[str, str]:
@@ -137,12 +138,13 @@ def _program(
         **place.environment.variables,
         **entrances.variables,
     }
-    limits = ProcessLimits(memory_bytes=_memory(setting, tried))
+    limits = _limits(setting, tried)
     seen = [*entrances.visible, setting.suite_folder.resolve(), *_searched(environment)]
     argv = filled(command, {**command_values(setting, tried), **entrances.values})
     reached = _reached(tried.agent(setting).network, entrances.addresses)
     root, log = place.root, place.log
-    return Program(argv, root, root, environment, log, log, limits, seen, reached)
+    hidden = setting.hidden
+    return Program(argv, root, root, environment, log, log, limits, seen, reached, hidden)
 
 
 def _reached(
@@ -177,9 +179,10 @@ def command_values(setting: Setting, tried: Tried) -> dict[str, str]:
     }
 
 
-def _memory(setting: Setting, tried: Tried) -> int | None:
-    limit = tried.case(setting).limits.memory_mb
-    return None if limit is None else limit * MIB
+def _limits(setting: Setting, tried: Tried) -> ProcessLimits:
+    limits = tried.case(setting).limits
+    memory = None if limits.memory_mb is None else limits.memory_mb * MIB
+    return ProcessLimits(memory, limits.disk_mb * MIB, limits.processes)
 
 
 def _basic(root: Path) -> dict[str, str]:

@@ -125,6 +125,7 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
             mode,
             tapes,
             chosen.release,
+            [folder.parent, home.resolve() / FROZEN],
         )
         if chosen.keep_tape is not None:
             keep = partial(chosen.keep_tape, setting)

@@ -43,6 +43,8 @@ class Setting:
     """Of each case, where they answer."""
     release: str | None = None
     """What all agents are run at, instead of what the suite says."""
+    hidden: Sequence[Path] = ()
+    """Folders that are no agent's business: other trials, what environments are made from."""
     keep_tape: Callable[["Tried", TapeRecorder], None] | None = None
     """Told what a trial was answered, where that is recorded."""
 

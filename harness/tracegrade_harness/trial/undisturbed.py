@@ -11,7 +11,7 @@ from tracegrade_harness.environment.environment import OpenedEnvironment
 from tracegrade_harness.environment.part import State
 from tracegrade_harness.environment.still import Still, wait_until_still
 from tracegrade_harness.sandbox.processes import Running
-from tracegrade_harness.suite.model import TrialLimits
+from tracegrade_harness.suite.limits import TrialLimits
 from tracegrade_harness.tape.entries import TapeEntry
 from tracegrade_harness.trial.doors import agent_doors
 from tracegrade_harness.trial.folder import TrialFolder
@@ -147,6 +147,7 @@ def _run(
             exit_code = running.wait(0)
             lives_on = running.leftovers()
             running.kill()
+            stopped = stopped or _exceeded(running, watch)
         doors.finish(None if stopped else exit_code)
     seconds = deadline.spent_secs()
     if doors.run is None and watch.open_root is not None:
@@ -174,6 +175,13 @@ def _follow(watch: AgentWatch, limits: TrialLimits, running: Running) -> str | N
         watch.faults.append(UNFLUSHED)
         return f"wall_secs: more than {limits.wall_secs:g} s"
     return None
+
+
+def _exceeded(running: Running, watch: AgentWatch) -> str | None:
+    """Return which limit on all processes of the agent was exceeded, if one was."""
+    if running.over_limit is not None:
+        watch.faults.append(UNFLUSHED)
+    return running.over_limit
 
 
 def _verified(

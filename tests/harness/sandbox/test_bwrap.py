@@ -1,6 +1,7 @@
 """What bubblewrap keeps an agent from."""
 
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -14,8 +15,8 @@ from tests.waiting import PATIENCE_SECS
 
 from tracegrade_harness.doors.gate import Gate
 from tracegrade_harness.doors.messages import ToolReturned
-from tracegrade_harness.sandbox.bwrap import Bubblewrap
-from tracegrade_harness.sandbox.program import Program
+from tracegrade_harness.sandbox.bwrap import RESERVED_PIDS, Bubblewrap, has_pid_max
+from tracegrade_harness.sandbox.program import ProcessLimits, Program
 
 
 def output(bwrap: Bubblewrap, told: Program) -> str:
@@ -67,6 +68,20 @@ for path in ["/proc/1/environ", "/proc/1/mem"]:
     printed = output(bwrap, program(tmp_path, code))
 
     assert printed == "True\nrefused\nrefused\n"
+
+
+@pytest.mark.skipif(
+    os.getuid() != 0 or not has_pid_max() or shutil.which("nsenter") is None,
+    reason="the kernel limits others by their user; it needs Linux 6.14 and nsenter",
+)
+def test_the_kernel_gives_a_sandbox_few_process_ids(bwrap: Bubblewrap, tmp_path: Path) -> None:
+    """The superuser's, too; the machine's own limit stays."""
+    path = Path("/proc/sys/kernel/pid_max")
+    before = path.read_text()
+    told = program(tmp_path, f"print(open('{path}').read())", ProcessLimits(processes=40))
+
+    assert output(bwrap, told).strip() == str(40 + RESERVED_PIDS)
+    assert path.read_text() == before
 
 
 def test_what_is_to_be_visible_can_be_read_and_not_written(

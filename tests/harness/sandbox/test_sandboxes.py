@@ -1,7 +1,6 @@
 """What any sandbox does: a program runs as told, and ends with all that it started."""
 
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -18,6 +17,8 @@ from tracegrade_harness.sandbox.choice import Sandbox, available
 from tracegrade_harness.sandbox.plain import Plain
 from tracegrade_harness.sandbox.processes import SUPERVISOR
 from tracegrade_harness.sandbox.program import ProcessLimits, Program
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are counted in /proc")
 
 
 def run(sandbox: Sandbox, told: Program) -> int | None:
@@ -116,27 +117,64 @@ def test_what_a_killed_harness_ran_ends(sandbox: Sandbox, tmp_path: Path) -> Non
 
 
 def test_limits_hold(sandbox: Sandbox, tmp_path: Path) -> None:
-    """Memory and the size of a file."""
+    """Memory of a process, and the size of a file."""
     code = (
-        "try:\n    bytearray(1 << 30)\nexcept MemoryError:\n    print('memory')\n"
+        "import errno\n"
+        "try:\n    bytearray(1 << 30)\nexcept MemoryError:\n    pass\n"
         "try:\n    open('big', 'wb').write(bytes(1 << 20))\nexcept OSError as error:\n"
-        "    print(error.strerror)\n"
+        "    raise SystemExit(7 if error.errno == errno.EFBIG else error)\n"
     )
-    limits = ProcessLimits(memory_bytes=512 << 20, file_bytes=65_536)
+    limits = ProcessLimits(memory_bytes=512 << 20, disk_bytes=65_536)
 
-    assert run(sandbox, program(tmp_path, code, limits)) == 0
-    assert (tmp_path / "stdout").read_text() == "memory\nFile too large\n"
+    assert run(sandbox, program(tmp_path, code, limits)) == 7
     assert (tmp_path / "big").stat().st_size == 65_536
 
 
-@pytest.mark.skipif(os.getuid() == 0, reason="the superuser may have as many as it likes")
-def test_processes_are_limited(sandbox: Sandbox, tmp_path: Path) -> None:
-    """A fork bomb ends by itself."""
-    code = "import os, time\nwhile True:\n    if not os.fork():\n        time.sleep(600)\n"
+@linux
+@pytest.mark.parametrize("bomb", ["os.fork() or time.sleep(600)", "thread()"])
+def test_processes_and_threads_are_limited(sandbox: Sandbox, tmp_path: Path, bomb: str) -> None:
+    """Of the superuser, too; all are ended, and it is told why."""
+    code = (
+        "import os, sys, threading, time\n"
+        "alive = os.open('alive', os.O_WRONLY)\n"
+        "threading.stack_size(65_536)\n"
+        "def thread():\n    threading.Thread(target=time.sleep, args=[600]).start()\n"
+        f"for _ in range(300):\n    {bomb}\ntime.sleep(600)\n"
+    )
     limits = ProcessLimits(processes=40)
+    told = program(tmp_path, code, limits)
+    with Alive(tmp_path) as alive, sandbox.start(told) as running:
+        assert running.wait(PATIENCE_SECS) == -signal.SIGKILL
+        assert running.over_limit == "processes: more than 40"
+        assert running.leftovers() == []
+        assert not alive.is_anyone()
 
-    assert run(sandbox, program(tmp_path, code, limits)) == 1
-    assert "BlockingIOError" in (tmp_path / "stderr").read_text()
+
+@linux
+def test_a_bomb_that_a_daemon_left_is_ended(sandbox: Sandbox, tmp_path: Path) -> None:
+    """Its agent has ended well; that stays so."""
+    bomb = "for _ in range(300):\n    os.fork() or time.sleep(600)\ntime.sleep(600)\n"
+    code = f"import os, time\nif os.fork():\n    os._exit(3)\n{bomb}"
+    with sandbox.start(program(tmp_path, code, ProcessLimits(processes=40))) as running:
+        assert running.wait(PATIENCE_SECS) == 3
+        wait_until(lambda: running.next_fact(0) == {"limit": "processes: more than 40"})
+        running.kill()
+
+        assert running.wait() == 3
+
+
+def test_what_comes_to_the_folder_is_limited(sandbox: Sandbox, tmp_path: Path) -> None:
+    """All files together; what was there does not count, nor the same file by another name."""
+    (tmp_path / "there").write_bytes(bytes(3 << 20))
+    wide = "import time\nfor n in range(9):\n    open(f'{n}', 'wb').write(bytes(1 << 19))\n"
+    named = "import os\nfor n in range(99):\n    os.link('there', f'link{n}')\n"
+    limits = ProcessLimits(disk_bytes=2 << 20)
+    wait = "time.sleep(600)\n"
+    with sandbox.start(program(tmp_path, named + wide.replace("9", "3"), limits)) as running:
+        assert (running.wait(PATIENCE_SECS), running.over_limit) == (0, None)
+    with sandbox.start(program(tmp_path, wide + wait, limits)) as running:
+        assert running.wait(PATIENCE_SECS) == -signal.SIGKILL
+        assert running.over_limit == "disk_mb: more than 2"
 
 
 def test_a_program_that_is_missing_is_said(sandbox: Sandbox, tmp_path: Path) -> None:

@@ -1,0 +1,21 @@
+"""Limits of a case, as a suite declares them."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from tracegrade_harness.suite.strict import Seconds, Strict
+
+
+class TrialLimits(Strict):
+    """What a trial may use; one that reaches a limit has failed."""
+
+    wall_secs: Seconds = 300
+    calls: Annotated[int, Field(ge=1)] | None = None
+    """Tool calls."""
+    memory_mb: Annotated[int, Field(ge=16)] | None = None
+    """Address space of each process."""
+    processes: Annotated[int, Field(ge=2, le=1_000_000)] = 1000
+    """Processes and threads at a time; on Linux."""
+    disk_mb: Annotated[int, Field(ge=1, le=1_000_000)] = 4096
+    """What a trial may add to its environment's folder, and the largest file it may write."""
