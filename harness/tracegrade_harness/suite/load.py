@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from pydantic import BaseModel
 
 from tracegrade_harness.errors import SuiteUnusable
-from tracegrade_harness.suite import model, paths
+from tracegrade_harness.suite import limits, model, paths
 from tracegrade_harness.suite.check import check_suite
 from tracegrade_harness.suite.readable import readable
 from tracegrade_scoring.errors import TaskFileUnreadable
@@ -38,7 +38,7 @@ KEYS: Final[dict[str, type[BaseModel]]] = {
     "calls": model.HttpCalls,
     "cases": model.Case,
     "kill": model.Kill,
-    "limits": model.TrialLimits,
+    "limits": limits.TrialLimits,
     "[files]": model.FilesVerifier,
     "[sqlite]": model.SqliteVerifier,
     "[postgres]": model.PostgresVerifier,

@@ -105,7 +105,7 @@ class Agent(Strict):
     network: Network = "none"
     """`none`: in bubblewrap it reaches what its trial offers, and nothing else. `open`: whatever
     this machine reaches, a model for one."""
-    doors: Annotated[list[Door], Field(min_length=1)] = ["sdk"]
+    doors: Annotated[list[Door], Field(min_length=1)] = Field(default=["sdk"])
     """Where it is stopped. `sdk`: where its spans say that a call has returned; it sends them
     itself. `mcp`: where an MCP server has answered, `http`: where a service or an upstream has;
     then the harness writes its spans."""
@@ -298,7 +298,7 @@ class Environment(Strict):
 class Kill(Strict):
     """Where runs of a case are killed on purpose."""
 
-    points: Annotated[list[Point], Field(min_length=1)] = ["early", "mid", "late"]
+    points: Annotated[list[Point], Field(min_length=1)] = Field(default=["early", "mid", "late"])
     accept: Literal["before", "done"] = "before"
     """The state that is as good as undone: the one before the run, or also the finished one."""
 
