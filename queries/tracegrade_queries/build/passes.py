@@ -13,7 +13,7 @@ Makes:
     dialect_operations (from bucket_events, bucket_spans, dialect_shapes): of spans
     judge_ends (from judge_edges): see anchor_ends
     deep_texts (from argument_texts): arguments that are nested too deeply to be read
-    marks: the marks of each dialect
+    marked_names (from names_sent): which of them bear a mark of which dialect
     model_ends (from model_edges): see anchor_ends
     model_twin_ends (from model_twin_edges): see anchor_ends
     name_ends (from name_edges): see anchor_ends
@@ -35,6 +35,7 @@ from tracegrade_queries.build.ancestry import break_cycles, follow
 from tracegrade_queries.build.canonical import canonical_texts
 from tracegrade_queries.build.code_calls import code_calls, code_names
 from tracegrade_queries.build.dialect import MESSAGES, OPERATIONS, Dialect, dialects
+from tracegrade_queries.build.marks import marked_names
 from tracegrade_queries.build.nesting import is_too_deep
 from tracegrade_queries.build.salvage import whole_prefixes
 from tracegrade_queries.engine.connection import duckdb_type
@@ -212,8 +213,10 @@ def _read_dialects(con: duckdb.DuckDBPyConnection) -> None:
     Each is shown its own spans alone, as `bucket_spans`; one that has none here is left out. One
     without marks is shown what those before it left.
     """
-    with given(con, "marks", _marks()):
-        _make(con, "dialect_shapes", "dialect_events")
+    _make(con, "names_sent")
+    names = con.table("names_sent").to_arrow_table()["name"]
+    put(con, "marked_names", marked_names(names, dialects()))
+    _make(con, "dialect_shapes", "dialect_events")
     by_event = _dialects_in(con, "dialect_events")
     told = []
     make_table(con, "dialect_operations", _no_rows(OPERATIONS))
@@ -228,12 +231,6 @@ def _read_dialects(con: duckdb.DuckDBPyConnection) -> None:
     _show_spans(con, "true")
     messages = [_no_rows(MESSAGES), *(_said(dialect, MESSAGES) for dialect in told)]
     make_view(con, "dialect_messages", " UNION ALL BY NAME ".join(messages))
-
-
-def _marks() -> pa.Table:
-    pairs = [(dialect.name, mark) for dialect in dialects() for mark in dialect.marks]
-    names, marks = zip(*pairs, strict=True)
-    return pa.table({"dialect": names, "mark": marks})
 
 
 def _dialects_in(con: duckdb.DuckDBPyConnection, relation: str) -> set[str]:

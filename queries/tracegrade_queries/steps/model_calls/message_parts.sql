@@ -27,14 +27,19 @@
 --   result            VARCHAR
 -- Order:
 --   none
-WITH parts AS (
-  SELECT dialect_messages.*
-  FROM dialect_messages
-  INNER JOIN operations USING (key)
+WITH model_spans AS (
+  SELECT operations.key
+  FROM operations
   SEMI JOIN runs_of_operations USING (key)
+  WHERE operations.operation = 'model' OR operations.tells_calls
+),
+
+parts AS (
+  SELECT *
+  FROM dialect_messages
   WHERE
-    (operations.operation = 'model' OR operations.tells_calls)
-    AND dialect_messages.part_type IN ('text', 'reasoning', 'tool_call', 'tool_call_response')
+    key IN (FROM model_spans)
+    AND part_type IN ('text', 'reasoning', 'tool_call', 'tool_call_response')
 ),
 
 contested AS (
@@ -196,20 +201,20 @@ forms AS (
         )
         THEN 'observation'
       WHEN
-        tasked.key IS NOT NULL
+        chosen.key IN (FROM tasked)
         AND chosen.direction = 'in'
         AND chosen.role = 'user'
         AND chosen.part_type = 'text'
         THEN if(starts_with(chosen.text, task_heading()), 'task', 'prompt')
       WHEN
-        quoted.key IS NOT NULL
+        (chosen.key, chosen.message_position) IN (FROM quoted)
         AND chosen.direction = 'in'
         AND chosen.role = 'user'
         AND chosen.part_type = 'text'
         THEN 'prompt'
       WHEN chosen.direction = 'in' AND chosen.role = 'user' AND is_crew_prompt(chosen.text)
         THEN 'prompt'
-      WHEN NOT chosen.is_output_text OR requesting.key IS NOT NULL THEN 'plain'
+      WHEN NOT chosen.is_output_text OR chosen.key IN (FROM requesting) THEN 'plain'
       WHEN code_texts.text IS NOT NULL THEN 'code'
       WHEN regexp_matches(chosen.text, 'Action:[^\n]*\n\s*Action Input:') THEN 'action'
       WHEN
@@ -220,11 +225,7 @@ forms AS (
       ELSE 'plain'
     END AS form
   FROM chosen
-  LEFT JOIN requesting USING (key)
   LEFT JOIN openings USING (key)
-  LEFT JOIN tasked USING (key)
-  LEFT JOIN quoted
-    ON chosen.key = quoted.key AND chosen.message_position = quoted.message_position
   LEFT JOIN code_texts ON chosen.is_output_text AND chosen.text = code_texts.text
 ),
 

@@ -2,27 +2,14 @@
 --
 -- Reads:
 --   bucket_events
---   marks
+--   marked_names
 -- Columns:
 --   dialect  VARCHAR  One row for each dialect and key.
 --   key      BIGINT   Of the span in bucket_spans.
 -- Order:
 --   none
-WITH names AS (
-  SELECT DISTINCT name
-  FROM bucket_events
-),
-
-marked AS (
-  SELECT
-    marks.dialect,
-    names.name
-  FROM names
-  INNER JOIN marks ON regexp_matches(names.name, marks.mark)
-)
-
 SELECT DISTINCT
-  marked.dialect,
+  marked_names.dialect,
   bucket_events.key
 FROM bucket_events
-INNER JOIN marked USING (name);
+INNER JOIN marked_names USING (name);

@@ -2,7 +2,7 @@
 -- an attribute.
 --
 -- Reads:
---   marks
+--   marked_names
 --   shapes
 -- Columns:
 --   dialect  VARCHAR  One row for each dialect and shape.
@@ -14,15 +14,6 @@ WITH names AS (
     shape,
     unnest(list_append(names, scope_name)) AS name
   FROM shapes
-),
-
--- Most shapes share most names, and a mark is slow to look for.
-marked_names AS (
-  SELECT
-    marks.dialect,
-    distinct_names.name
-  FROM (SELECT DISTINCT name FROM names) AS distinct_names
-  INNER JOIN marks ON regexp_matches(distinct_names.name, marks.mark)
 )
 
 SELECT DISTINCT

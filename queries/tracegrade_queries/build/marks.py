@@ -1,0 +1,32 @@
+"""Which dialects may know a span by a name that it came with.
+
+The engine would compile a mark again for each name, since its pattern is a value; here each is
+compiled once.
+"""
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracegrade_queries.build.dialect import Dialect
+
+
+def marked_names(names: pa.ChunkedArray, known: Iterable[Dialect]) -> pa.Table:
+    """Return which names bear a mark of which dialect.
+
+    Args:
+        names: Distinct ones; NULL bears no mark.
+        known: The dialects; one without marks has no rows.
+
+    Returns:
+        A row for each dialect and name of its own: dialect, name.
+    """
+    schema = pa.schema({"dialect": pa.string(), "name": pa.string()})
+    found = [
+        pa.table([pa.repeat(dialect.name, len(own)), own.combine_chunks()], schema=schema)
+        for dialect in known
+        if dialect.marks
+        for own in [names.filter(pc.match_substring_regex(names, "|".join(dialect.marks)))]
+    ]
+    return pa.concat_tables([schema.empty_table(), *found])

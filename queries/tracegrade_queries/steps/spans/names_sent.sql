@@ -1,0 +1,14 @@
+-- Names that spans came with: of their scopes, their attributes and the events beside them.
+--
+-- Reads:
+--   bucket_events
+--   shapes
+-- Columns:
+--   name  VARCHAR  One row each; '' for a scope without a name.
+-- Order:
+--   none
+SELECT unnest(list_append(names, scope_name)) AS name
+FROM shapes
+UNION
+SELECT name
+FROM bucket_events;
