@@ -17,7 +17,6 @@ import pytest
 from tests.harness.environment.pages import (
     driven,
     needs_chromium,
-    opened_shop,
     shop_template,
 )
 from tests.harness.environment.test_kept_server import wait_for
@@ -26,7 +25,6 @@ from tracegrade_harness.environment.browser import server
 from tracegrade_harness.environment.browser.command import Confinement
 from tracegrade_harness.environment.diff import diff
 from tracegrade_harness.environment.environment import EnvironmentTemplate, OpenedEnvironment
-from tracegrade_harness.environment.reading import fingerprint
 from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.sandbox.bwrap import Bubblewrap
 
@@ -118,8 +116,38 @@ def test_storage_of_a_tab_that_was_closed_is_seen(trial: OpenedEnvironment) -> N
         assert len(context.pages) == 1
 
 
-def test_random_changes_are_named_copied_and_undone_by_the_next_trial(
+ANYWHERE = (
+    *("http://shop:6667/", "http://nowhere/", "http://shop/\u202e%00/😀?a=b#c"),
+    *(
+        "data:text/html,<form>x",
+        "file:///usr/",
+        "view-source:http://shop/other",
+        "chrome://crash/",
+    ),
+)
+
+
+def test_wherever_tabs_are_the_browser_is_read_and_copied(
     template: EnvironmentTemplate, tmp_path: Path
+) -> None:
+    """What an agent does to its tabs is no error of the harness, and by itself no change."""
+    with closing(template.open(tmp_path / "one")) as environment:
+        with driven(environment) as context:
+            for url in ANYWHERE:
+                shown(context.new_page(), url)
+
+            assert environment.difference().names == []
+            assert len(environment.ignored_changes()) == 1
+        environment.clone(tmp_path / "copy").close()
+
+
+def kept(environment: OpenedEnvironment) -> dict[str, str]:
+    """Return the objects that do not depend on what scripts have made of a page."""
+    return {name: digest for name, digest in environment.state().items() if "/dom:" not in name}
+
+
+def test_random_changes_are_named_copied_and_undone_by_the_next_trial(
+    template: EnvironmentTemplate, trial: OpenedEnvironment, tmp_path: Path
 ) -> None:
     """Two hundred of them, to cookies and storage, with texts of any kind."""
     draw = random.Random(7)  # noqa: S311 - no secret
@@ -135,16 +163,15 @@ def test_random_changes_are_named_copied_and_undone_by_the_next_trial(
         else:
             steps.append(f"{kind}.setItem('{key}', {json.dumps(value)})")
             expected.add(f"{PART}/{kind.removesuffix('Storage')}:http://shop/{key}")
-    with closing(template.open(tmp_path / "one")) as environment:
-        with driven(environment) as context:
-            context.pages[0].evaluate(";".join(steps))
-        assert {*environment.difference().added} == expected
-        assert len(environment.difference().names) == len(expected)
-        with closing(environment.clone(tmp_path / "copy")) as copy:
-            assert copy.state() == environment.state()
-    with closing(template.open(tmp_path / "two")) as environment:
+    before = trial.state()
+    with driven(trial) as context:
+        context.pages[0].evaluate(";".join(steps))
+    difference = diff(before, trial.state())
+    assert {*difference.added} == {*difference.names} == expected
+    with closing(trial.clone(tmp_path / "copy")) as copy:
+        assert kept(copy) == kept(trial)
+    with closing(template.open(tmp_path / "next")) as environment:
         assert environment.fingerprint() == template.fingerprint()
-        assert fingerprint(environment.state()) == template.fingerprint()
 
 
 def test_a_page_whose_script_does_not_end_is_held(
@@ -157,9 +184,10 @@ def test_a_page_whose_script_does_not_end_is_held(
             context.pages[0].evaluate("setTimeout(() => { while (true); }, 0)")
             context.new_page().goto("http://shop/other")
 
-        assert environment.held() == [f"{PART}/page:http://shop/ (script)"]
-        assert f"{PART}/page:http://shop/" in environment.difference().added
-        assert f"{PART}/local:http://shop/theme" in environment.state()
+        now = environment.state()
+        assert environment.held(now) == [f"{PART}/page:http://shop/ (script)"]
+        assert f"{PART}/page:http://shop/" in environment.difference(now).added
+        assert f"{PART}/local:http://shop/theme" in now
 
 
 def test_a_browser_that_its_agent_has_ended_is_closed(
@@ -242,15 +270,14 @@ def test_an_agent_with_a_browser_does_not_get_out_of_it(
         downloading.value.failure()
         page.close()
     assert [path.name for path in tmp_path.iterdir()] == ["private.txt"]
-    assert trial.notes().get(PART) == "1 contexts beside the profile, not looked into"
+    assert trial.notes()[PART] == "not looked into: 1 contexts beside the profile"
 
 
 def test_a_suite_may_open_the_network_to_its_browser(tmp_path: Path, elsewhere: str) -> None:
     """Then it reaches what this machine reaches."""
-    with opened_shop(tmp_path, network="open", url=elsewhere) as (environment, browser):
-        assert [each.text for each in browser.elements("body")] == ["secret"]
-        with driven(environment) as context:
-            assert "tea" in shown(context.pages[0], "http://shop/")
+    template = shop_template(tmp_path, network="open", url=elsewhere, watch=["body"])
+
+    assert f"{PART}/dom:body" in template.before
 
 
 def test_without_bubblewrap_a_browser_runs_all_the_same(
@@ -276,21 +303,19 @@ def is_alive(process: psutil.Process) -> bool:
 
 
 HARNESS = """
-import sys
 import time
-from pathlib import Path
 
-from tests.harness.environment.pages import opened_shop
+from tracegrade_harness.environment.browser.server import BrowserServer
 
-with opened_shop(Path(sys.argv[1])):
-    print("open", flush=True)
-    time.sleep(3600)
+server = BrowserServer({}, opened=False)
+print("open", flush=True)
+time.sleep(3600)
 """
 
 
-def test_no_browser_outlives_a_killed_harness(tmp_path: Path) -> None:
+def test_no_browser_outlives_a_killed_harness() -> None:
     """Nor does what leads to it."""
-    command = [sys.executable, "-c", HARNESS, str(tmp_path)]
+    command = [sys.executable, "-c", HARNESS]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as harness:
         assert harness.stdout is not None
         assert harness.stdout.readline() == "open\n"

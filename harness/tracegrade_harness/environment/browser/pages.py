@@ -13,6 +13,8 @@ from tracegrade_harness.environment.browser.snapshot import Items, origin_of
 
 PAGE_SECS: Final = 5.0
 """How long a page may take to tell what it shows."""
+AFTER_CRASH_SECS: Final = 1.0
+"""The same, if it has crashed before."""
 LOAD_SECS: Final = 30.0
 QUIET_SECS: Final = 5.0
 """How long one waits, after a page has loaded, for its scripts to ask for nothing more."""
@@ -64,13 +66,15 @@ class Page:
 
     def frames(self) -> list[Frame]:
         """Return its documents that come from the web."""
-        found = []
-        for frame in _frames(self._ask("Page.getFrameTree")["frameTree"]):
-            if origin_of(frame.get("securityOrigin", "")) is not None:
-                with suppress(CdpFailed):  # it is gone meanwhile
-                    key = self._ask("Storage.getStorageKey", frameId=frame["id"])["storageKey"]
-                    found.append(Frame(frame["id"], key))
-        return found
+        tree = self._ask("Page.getFrameTree")["frameTree"]
+        ids = [
+            frame["id"] for frame in _frames(tree) if origin_of(frame.get("securityOrigin", ""))
+        ]
+        return [Frame(each, self._storage_key(each)) for each in ids]
+
+    def _storage_key(self, frame: str) -> str:
+        key: str = self._ask("Storage.getStorageKey", frameId=frame)["storageKey"]
+        return key
 
     def items(self, key: str, *, local: bool) -> Items:
         """Return what is stored under the key of one of its frames."""
@@ -84,17 +88,16 @@ class Page:
         for name, value in items.items():
             self._ask("DOMStorage.setDOMStorageItem", storageId=storage, key=name, value=value)
 
-    def elements(self, selectors: Sequence[str]) -> list[list[Element]]:
-        """Return what each selector finds, in all of its documents.
+    def elements(self, frames: Sequence[Frame], selectors: Sequence[str]) -> list[list[Element]]:
+        """Return what each selector finds in documents.
 
         Raises:
             WrongSelector: One is none.
         """
         found: list[list[Element]] = [[] for _ in selectors]
-        tree = self._ask("Page.getFrameTree")["frameTree"] if selectors else {"frame": None}
-        for frame in _frames(tree):
-            told = self._told(frame["id"], selectors) if frame else []
-            for place, selector, elements in zip(found, selectors, told, strict=False):
+        for frame in frames if selectors else ():
+            told = self._told(frame.id, selectors)
+            for place, selector, elements in zip(found, selectors, told, strict=True):
                 if elements is None:
                     msg = f"'{selector}' is no CSS selector"
                     raise WrongSelector(msg)
@@ -181,7 +184,8 @@ class Page:
         return False
 
     def _ask(self, method: str, /, wait_secs: float | None = None, **given: Any) -> dict[str, Any]:
-        secs = PAGE_SECS if wait_secs is None else wait_secs
+        patience = AFTER_CRASH_SECS if self.id in self._events.crashed else PAGE_SECS
+        secs = patience if wait_secs is None else wait_secs
         return self._cdp.ask(method, self._session, wait_secs=secs, **given)
 
 
@@ -191,6 +195,8 @@ class Events:
     def __init__(self) -> None:
         self.visited: set[str] = set()
         """Origins."""
+        self.crashed: set[str] = set()
+        """Targets that show nothing, and answer nothing, unless they have been loaded again."""
         self._queues: dict[str, Queue[dict[str, Any]]] = {}
         self.answer: Any = None
         """Sends a method without waiting for its answer, once there is a connection."""
@@ -209,6 +215,8 @@ class Events:
         if event["method"] in ("Target.targetCreated", "Target.targetInfoChanged"):
             origin = origin_of(given["targetInfo"]["url"])
             self.visited |= set() if origin is None else {origin}
+        elif event["method"] == "Target.targetCrashed":
+            self.crashed.add(given["targetId"])
         elif event["method"] == "Fetch.requestPaused":
             html = [{"name": "content-type", "value": "text/html"}]
             answer = {"requestId": given["requestId"], "responseCode": 200, "body": ""}

@@ -32,6 +32,9 @@ from tracegrade_harness.environment.reading import Reading
 
 WHERE_TABS_ARE: Final = "page:*"
 """The rule by which the addresses of tabs are hidden."""
+MOST_ORIGINS: Final = 100
+"""Of which no tab is open, and which are looked into all the same."""
+_TRIES: Final = 3
 
 
 @dataclass
@@ -49,6 +52,8 @@ class SeenBrowser:
     """Addresses of pages that did not answer."""
     contexts: int = 0
     """How many an agent has made beside the profile, in which nobody looks."""
+    unknown: int = 0
+    """Of how many origins nobody has looked what is stored."""
 
     def snapshot(self) -> BrowserSnapshot:
         """Return what of it can be put into another browser."""
@@ -73,10 +78,21 @@ def look(
         WrongSelector: A selector is none.
         CdpFailed: It refuses.
     """
-    seen = SeenBrowser(elements={each: [] for each in selectors}, contexts=len(server.contexts()))
+    for tries_left in reversed(range(_TRIES)):
+        seen, is_whole = _look_once(server, names, selectors, known)
+        if is_whole or not tries_left:
+            break
+    return seen
+
+
+def _look_once(
+    server: BrowserServer, names: ServiceNames, selectors: Sequence[str], known: set[str]
+) -> tuple[SeenBrowser, bool]:
+    """Look, and return whether all tabs stayed where they were meanwhile."""
+    seen = SeenBrowser(elements={each: [] for each in selectors})
+    seen.contexts = len(server.contexts())
     seen.cookies = server.ask("Storage.getCookies")["cookies"]
-    origins = {*server.events.visited, *known}
-    present: set[str] = set()
+    origins, present, is_whole = {*server.events.visited, *known}, set[str](), True
     for target in server.targets():
         url = names.named(target["url"])
         try:
@@ -86,12 +102,15 @@ def look(
         except (Gone, WrongSelector):
             raise
         except Silent:
-            seen.silent.append(url)
+            if target["targetId"] in server.events.crashed:
+                seen.tabs.append(Tab(url))
+            else:
+                seen.silent.append(url)
             present |= {origin_of(target["url"]) or ""}
         except CdpFailed:
-            continue  # it was closed meanwhile
+            is_whole = False
     _look_behind(server, sorted(origins - present), names, seen)
-    return seen
+    return seen, is_whole
 
 
 def read(seen: SeenBrowser, title: str, ignore: Globs) -> Reading:
@@ -110,8 +129,12 @@ def read(seen: SeenBrowser, title: str, ignore: Globs) -> Reading:
         reading.add(f"{title}/{name}", _digest(values), ignore.rule(name))
     for tab in seen.tabs:
         reading.add(f"{title}/page:{path_text(tab.url)}", "page", WHERE_TABS_ARE)
-    if seen.contexts:
-        reading.notes[title] = f"{seen.contexts} contexts beside the profile, not looked into"
+    notes = {
+        "contexts beside the profile": seen.contexts,
+        "origins without a tab": seen.unknown,
+    }
+    if told := [f"{number} {what}" for what, number in notes.items() if number]:
+        reading.notes[title] = f"not looked into: {', '.join(told)}"
     return reading
 
 
@@ -140,12 +163,15 @@ def _look_at(
 ) -> None:
     """Look at a tab, or at a frame that has a process of its own."""
     session: dict[str, Items] = {}
-    for key in sorted({frame.key for frame in page.frames()}):
+    frames = page.frames()
+    for key in sorted({frame.key for frame in frames}):
         origin = names.named(key).removesuffix("/")
         _add(seen.local, origin, page.items(key, local=True))
         _add(session, origin, page.items(key, local=False))
         present.add(key.removesuffix("/"))
-    for selector, elements in zip(seen.elements, page.elements([*seen.elements]), strict=True):
+    is_source = page.url.startswith("view-source:")  # a page of the browser's own
+    found = page.elements([] if is_source else frames, [*seen.elements])
+    for selector, elements in zip(seen.elements, found, strict=True):
         seen.elements[selector] += elements
     if page.is_tab:
         seen.tabs.append(Tab(url, session))
@@ -157,9 +183,16 @@ def _look_behind(
     """Look into the storage of origins of which no page is open."""
     if not origins:
         return
+    seen.unknown = len(origins[MOST_ORIGINS:])
     with server.tab(hidden=True) as page, page.blank():
-        for origin in origins:
-            _add(seen.local, names.named(origin), page.items(page.go_blank(origin), local=True))
+        for origin in origins[:MOST_ORIGINS]:
+            try:
+                items = page.items(page.go_blank(origin), local=True)
+            except Gone:
+                raise
+            except CdpFailed:  # no page can be there, and so nothing is stored
+                continue
+            _add(seen.local, names.named(origin), items)
 
 
 def _add(storage: dict[str, Items], origin: str, items: Items) -> None:
