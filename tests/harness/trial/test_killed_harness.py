@@ -1,0 +1,131 @@
+"""Harnesses are killed at random moments, again and again, and resumed until their run is whole.
+
+It ends with the rows of a run that nobody disturbed. `HARNESS_KILLS=100` kills so often (`make
+chaos`), `KILL_SEED` repeats a run's choices.
+"""
+
+import json
+import os
+import random
+import secrets
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import yaml
+from tests.commands import tracegrade
+from tests.harness.environment.cache import CACHE
+from tests.harness.trial.agents import WROTE, Tried, living, made
+from tests.waiting import PATIENCE_SECS, wait_until
+
+from tracegrade_harness.environment.redis.programs import why_not
+
+KILLS = int(os.environ.get("HARNESS_KILLS", "1"))
+POINTS: dict[str, Any] = {"kill": {"points": ["early", "late"]}, "verify": [WROTE]}
+CASES: dict[str, dict[str, Any]] = {
+    "careless": {**POINTS, "trials": 2},
+    "tidy": POINTS,
+    "daemon": {"verify": [WROTE]},
+}
+RECOVER = ["{python}", "-m", "tracegrade", "rollback", ".tracegrade/rollback.jsonl"]
+KEPT = ("task_id", "trial", "injection", "status", "reason", "success", "boundary", "immediate")
+ALSO = ("after_recovery", "exit_code", "verifiers", "leftovers", "changed")
+
+
+def suite_in(folder: Path) -> Tried:
+    """Write a suite with files, a database, and a server where there is one."""
+    suite = made(folder, CASES, RECOVER)
+    (folder / "ledger.sql").write_text("CREATE TABLE runs (id INTEGER PRIMARY KEY, name TEXT);")
+    (folder / "cache.redis").write_text(CACHE)
+    content = yaml.safe_load(suite.suite.read_text())
+    notes = content["environments"]["notes"]
+    notes["sqlite"] = {"ledger": {"from": "ledger.sql", "at": "ledger.db"}}
+    if why_not() is None:
+        notes["redis"] = {"cache": {"from": "cache.redis", "url_as": "REDIS_URL"}}
+    suite.suite.write_text(yaml.safe_dump(content, sort_keys=False))
+    return suite
+
+
+def start(suite: Tried, *options: str) -> subprocess.Popen[bytes]:
+    """Start a harness."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tracegrade", *suite.command("--jobs", 2, *options)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        cwd=suite.suite.parent,
+        start_new_session=True,
+    )
+
+
+def resumable(suite: Tried) -> list[str]:
+    """Return the options by which the only run goes on; none if it has not begun."""
+    begun = [*suite.home.glob("runs/*/run.jsonl")]
+    return ["--resume", begun[-1].parent.name] if begun and begun[-1].stat().st_size else []
+
+
+def facts(suite: Tried) -> list[dict[str, Any]]:
+    """Return the rows, without what differs from run to run."""
+    found = [{key: row[key] for key in (*KEPT, *ALSO)} for row in suite.rows]
+    for row in found:
+        row["changed"] = without_pids(row["changed"])
+    return found
+
+
+def without_pids(changed: str | None) -> Any:
+    """Return what changed, without the command of a process that lived on."""
+    said = json.loads(changed or "{}")
+    return {key: len(value) if key == "lives_on" else value for key, value in said.items()}
+
+
+def kill_until_whole(suite: Tried, draw: random.Random, longest_secs: float, most: int) -> int:
+    """Kill and resume, until the run is whole; return how often it was killed."""
+    kills = 0
+    while True:
+        with start(suite, *resumable(suite)) as harness:
+            try:
+                if kills == most:
+                    _, errors = harness.communicate(timeout=PATIENCE_SECS)
+                    assert harness.returncode == 0, errors
+                    return kills
+                harness.wait(draw.uniform(0, longest_secs))
+            except subprocess.TimeoutExpired:
+                kills += 1
+            finally:
+                harness.kill()
+        if harness.returncode == 0:
+            return kills
+        wait_until(lambda: not living(suite))
+
+
+def test_a_run_whose_harness_is_killed_ends_as_if_it_was_not(
+    tmp_path: Path, temporary_place: Path
+) -> None:
+    """All its rows are those of an undisturbed run, and `clean` finds nothing that it leaves."""
+    seed = int(os.environ.get("KILL_SEED", "0")) or secrets.randbits(32)
+    sys.stdout.write(f"KILL_SEED={seed}\n")
+    temporary_place.chmod(0o755)  # servers are not the superuser's
+    draw, kills, runs = random.Random(seed), 0, 0  # noqa: S311 - no secret
+    undisturbed = suite_in(tmp_path / "undisturbed")
+    began = time.monotonic()
+    with start(undisturbed) as harness:
+        _, errors = harness.communicate(timeout=PATIENCE_SECS)
+    assert harness.returncode == 0, errors
+    took, expected = time.monotonic() - began, facts(undisturbed)
+    while kills < KILLS:
+        suite = suite_in(tmp_path / f"run-{runs}")
+        kills += kill_until_whole(suite, draw, took, min(10, KILLS - kills))
+        runs += 1
+
+        assert facts(suite) == expected
+        assert len({row["run"] for row in suite.rows}) == 1
+        ended = tracegrade("harness", "clean", "--folder", suite.home)
+        assert ended.returncode == 0, ended.stderr
+        left = {path.name for path in suite.home.glob("runs/*/*")}
+        assert left <= {"run.jsonl", "logs", "collector.log"}, left
+        assert not (suite.home / "frozen").exists()
+        assert living(suite) == []
+    assert [*temporary_place.glob("tracegrade-*")] == []
+    assert str(tmp_path) not in Path("/proc/self/mountinfo").read_text()
+    sys.stdout.write(f"{kills} harnesses killed in {runs} runs of {took:.1f} s; rows as ever\n")
