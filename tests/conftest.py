@@ -1,7 +1,8 @@
 """What every test may use: real traces, an S3 server; and which examples hypothesis tries.
 
 A run tries the same examples as the one before, so that it fails for a change and not by chance;
-`EXAMPLES=new` tries others, `EXAMPLES=few` fewer. A slow machine is no reason to fail.
+`EXAMPLES=new` tries others, `EXAMPLES=few` fewer, `EXAMPLES=many` more. A slow machine is no
+reason to fail.
 """
 
 import os
@@ -17,6 +18,7 @@ settings.register_profile(
 )
 settings.register_profile("new", settings.get_profile("same"), derandomize=False)
 settings.register_profile("few", settings.get_profile("same"), max_examples=10)
+settings.register_profile("many", settings.get_profile("new"), max_examples=200)
 settings.load_profile(os.environ.get("EXAMPLES", "same"))
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"

@@ -45,7 +45,7 @@ def success(tried: Tried) -> list[dict[str, Any]]:
     ended = tracegrade("score", "--lake", tried.lake, "--tasks", ROOT / "demo/tasks.yaml")
     assert ended.returncode == 0, ended.stderr
     return tried.query(
-        "SELECT release, task_category, value, scored_count FROM release_scores "
+        "SELECT release, task_category, value, scored FROM release_scores "
         "WHERE metric = 'success' ORDER BY ALL"
     )
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import many
 from tests.harness.environment.environments import declare, execute, make_sources, opened, template
 
 from tracegrade_harness.environment.environment import EnvironmentTemplate
@@ -95,7 +96,7 @@ def frozen() -> Iterator[EnvironmentTemplate]:
         yield template(Path(folder))
 
 
-@settings(max_examples=25)
+@settings(max_examples=many(25))
 @given(MUTATIONS)
 def test_the_difference_names_exactly_what_was_changed(
     frozen: EnvironmentTemplate, mutations: list[tuple[str, str, int]]

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.examples import many
 from tests.harness.environment.shop import (
     connect,
     execute,
@@ -197,7 +198,9 @@ MUTATIONS = {
 
 
 @settings(
-    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=many(5),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(done=st.sets(st.sampled_from(sorted(MUTATIONS))))
 def test_random_changes_are_named_and_the_next_trial_has_none(

@@ -1,21 +1,32 @@
 """Redis databases are restored for each trial; what differs or is held there is named."""
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.examples import many
 from tests.harness.environment.cache import CACHE, cache_template, needs_redis, opened_cache
 from tests.harness.environment.test_kept_server import wait_for
 
-from tracegrade_harness.environment.environment import OpenedEnvironment
+from tracegrade_harness.environment.environment import EnvironmentTemplate, OpenedEnvironment
 from tracegrade_harness.errors import EnvironmentFailed
 
 pytestmark = needs_redis
 
 PART = "redis:cache"
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EnvironmentTemplate]:
+    """The cache, frozen."""
+    with closing(cache_template(tmp_path_factory.mktemp("cache"))) as made:
+        yield made
 
 
 def changes(environment: OpenedEnvironment) -> dict[str, list[str]]:
@@ -62,6 +73,63 @@ def test_a_change_is_named(
             assert copy.state() == environment.state()
     with opened_cache(tmp_path) as (environment, _):
         assert changes(environment) == {}
+
+
+KEYS = ("greeting", "queue", "tags", "user:1", "new", "a b")
+TEXTS = st.text("xyz", max_size=2)
+DOINGS = st.lists(
+    st.one_of(
+        st.tuples(st.just("SET"), st.sampled_from(KEYS), TEXTS),
+        st.tuples(st.just("DEL"), st.sampled_from(KEYS)),
+        st.tuples(st.just("RPUSH"), st.just("queue"), TEXTS),
+        st.tuples(st.just("SADD"), st.just("tags"), TEXTS),
+        st.tuples(st.just("HSET"), st.just("user:1"), TEXTS, TEXTS),
+        st.tuples(st.just("EXPIRE"), st.sampled_from(KEYS), st.just("3000")),
+    ),
+    max_size=8,
+)
+
+
+def plain_keys(client: Any) -> dict[str, Any]:
+    """Read all keys without the harness: each one's value, and whether it expires."""
+    reads: dict[str, Callable[[str], Any]] = {
+        "string": client.get,
+        "list": lambda key: client.lrange(key, 0, -1),
+        "set": lambda key: sorted(client.smembers(key)),
+        "hash": client.hgetall,
+        "zset": lambda key: client.zrange(key, 0, -1, withscores=True),
+        "stream": client.xrange,
+    }
+    keys = client.keys("*")
+    return {key: (reads[client.type(key)](key), client.ttl(key) >= 0) for key in keys}
+
+
+@settings(
+    max_examples=many(5),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(doings=DOINGS)
+def test_random_changes_are_named_and_the_next_trial_has_none(
+    template: EnvironmentTemplate, tmp_path: Path, doings: list[tuple[str, ...]]
+) -> None:
+    """Exactly the keys that differ; the restored fingerprint is the frozen one."""
+    import redis  # noqa: PLC0415 - there where the cache is
+
+    with closing(template.open(tmp_path / "trial")) as environment:
+        url = environment.variables["REDIS_URL"]
+        connected: Any = redis.Redis.from_url(url, decode_responses=True)
+        with closing(connected) as client:
+            before = plain_keys(client)
+            for words in doings:
+                with contextlib.suppress(redis.ResponseError):  # of another type by now
+                    client.execute_command(*words)
+            after = plain_keys(client)
+            named = {name.removeprefix(f"{PART}/") for name in environment.difference().names}
+    with closing(template.open(tmp_path / "trial")) as again:
+        assert again.fingerprint() == template.fingerprint()
+
+    assert named == {key for key in before | after if before.get(key) != after.get(key)}
 
 
 def test_keys_can_be_ignored_and_locks_are_held(tmp_path: Path) -> None:

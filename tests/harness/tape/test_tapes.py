@@ -1,10 +1,13 @@
 """Tapes give the reply of an equal call, whatever comes between, and say why there is none."""
 
+import json
 import random
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.tape.entries import (
@@ -76,6 +79,28 @@ def test_another_call_is_a_miss(name: str, asked: Any, why: str) -> None:
         player.take(key_of("x", name, asked))
 
     assert player.misses == [f"x {name}: {why}"]
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.text("ab", max_size=2),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab"), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(arguments=st.dictionaries(st.text("xyz", min_size=1), VALUES, min_size=1), data=st.data())
+def test_any_changed_argument_is_a_miss(arguments: dict[str, Any], data: st.DataObject) -> None:
+    """However little it changed, or if it came or went."""
+    name = data.draw(st.sampled_from(sorted(arguments)))
+    changed = {**arguments, name: data.draw(VALUES)}
+    fewer = {key: arguments[key] for key in arguments if key != name}
+    for asked in (changed, fewer, {**arguments, "new": None}):
+        player = TapePlayer(tape(("f", arguments, 1)))
+        if json.dumps(asked, sort_keys=True) == json.dumps(arguments, sort_keys=True):
+            assert player.take(key_of("x", "f", asked)) == 1
+        else:
+            with pytest.raises(TapeMiss):
+                player.take(key_of("x", "f", asked))
 
 
 def test_a_call_too_many_is_a_miss() -> None:
