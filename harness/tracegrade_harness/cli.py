@@ -41,6 +41,20 @@ ModeOption = Annotated[
     str | None,
     typer.Option(help="live or mocked: whether upstreams are asked, or their tapes."),
 ]
+PricesOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="YAML file with the prices of models, which the lake keeps.", metavar="FILE"
+    ),
+]
+MaxUsdOption = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        help="What the run may cost; each trial reserves its limit, and what cannot is not run.",
+        metavar="USD",
+    ),
+]
 HOME = Path(".tracegrade/harness")
 
 
@@ -88,13 +102,15 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     junit: JunitOption = None,
     mode: ModeOption = None,
     trust: TrustOption = False,
+    prices: PricesOption = None,
+    max_usd: MaxUsdOption = None,
 ) -> None:
     """Run the cases of a suite in restored environments, and verify what they left.
 
     Spans and verdicts go into the lake; `tracegrade score` makes scores of them. Exit 1 if a
-    verifier failed or a limit ended a trial, 3 if the harness failed.
+    verifier failed, a limit ended a trial, or the money did not suffice, 3 if the harness failed.
     """
-    from tracegrade_harness.commands import kill_points, run_chosen, run_mode
+    from tracegrade_harness.commands import kill_points, prices_in, run_chosen, run_mode
     from tracegrade_harness.trial.run import ChosenTrials
 
     chosen = ChosenTrials(
@@ -108,6 +124,8 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
         resume=resume,
         trust=trust,
         mode=run_mode(mode),
+        prices=prices_in(prices),
+        max_usd=max_usd,
     )
     run_chosen(suite, lake, folder, chosen, junit)
 
@@ -126,19 +144,30 @@ def kill(  # noqa: PLR0913, PLR0917 - one parameter per option
     junit: JunitOption = None,
     mode: ModeOption = None,
     trust: TrustOption = False,
+    prices: PricesOption = None,
+    max_usd: MaxUsdOption = None,
 ) -> None:
     """Run each case once, and again with the agent killed early, mid and late.
 
     The same as `run --kill early,mid,late --trials 1`.
     """
-    from dataclasses import replace
-
-    from tracegrade_harness.commands import kill_points, run_chosen, run_mode
+    from tracegrade_harness.commands import kill_points, prices_in, run_chosen, run_mode
     from tracegrade_harness.trial.run import ChosenTrials
 
-    points = kill_points("early,mid,late")
-    chosen = ChosenTrials(case, agent, release, trials, points, jobs, sandbox, trust=trust)
-    run_chosen(suite, lake, folder, replace(chosen, mode=run_mode(mode)), junit)
+    chosen = ChosenTrials(
+        cases=case,
+        agent=agent,
+        release=release,
+        trials=trials,
+        kills=kill_points("early,mid,late"),
+        jobs=jobs,
+        sandbox=sandbox,
+        trust=trust,
+        mode=run_mode(mode),
+        prices=prices_in(prices),
+        max_usd=max_usd,
+    )
+    run_chosen(suite, lake, folder, chosen, junit)
 
 
 @harness.command()
@@ -154,15 +183,26 @@ def record(  # noqa: PLR0913, PLR0917 - one parameter per option
         bool, typer.Option("--replace", help="Record tapes again that are there.")
     ] = False,
     trust: TrustOption = False,
+    prices: PricesOption = None,
+    max_usd: MaxUsdOption = None,
 ) -> None:
     """Run cases once, live, and write what services outside of them answer onto tapes.
 
     The mode `mocked` plays them. Tapes hold no secrets that the collector would take out.
     """
-    from tracegrade_harness.commands import record_tapes
+    from tracegrade_harness.commands import prices_in, record_tapes
     from tracegrade_harness.trial.run import ChosenTrials
 
-    chosen = ChosenTrials(case, agent, release, jobs=jobs, sandbox=sandbox, trust=trust)
+    chosen = ChosenTrials(
+        cases=case,
+        agent=agent,
+        release=release,
+        jobs=jobs,
+        sandbox=sandbox,
+        trust=trust,
+        prices=prices_in(prices),
+        max_usd=max_usd,
+    )
     record_tapes(suite, folder, chosen, replace_old=replace)
 
 

@@ -34,6 +34,7 @@ from tracegrade_harness.trial.result import TrialResult
 from tracegrade_harness.trial.run import (
     RUNS,
     ChosenTrials,
+    Run,
     chosen_cases,
     find_sandbox,
     frozen,
@@ -45,6 +46,8 @@ from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.shell import run_shell
 from tracegrade_harness.trial.taping import new_tape, read_tapes, tape_file, taped_cases
 from tracegrade_lake import Lake
+from tracegrade_queries.costs.pricing import Prices
+from tracegrade_scoring.prices import load_prices
 from tracegrade_scoring.rendering.visible import visible
 
 
@@ -113,6 +116,16 @@ def run_mode(text: str | None) -> Mode | None:
     return cast("Mode", found)
 
 
+def prices_in(file: Path | None) -> Prices | None:
+    """Return the prices in a file; None if none is given.
+
+    Raises:
+        PriceFileInvalid: It holds errors.
+        PriceFileUnreadable: It does not exist or is not text.
+    """
+    return None if file is None else load_prices(file)
+
+
 def run_chosen(
     path: Path, lake: str, home: Path, chosen: ChosenTrials, junit: Path | None
 ) -> None:
@@ -132,6 +145,7 @@ def run_chosen(
         _say_live(suite)
     done = run_suite(loaded, lake, home, run, replace(chosen, say=_say))
     write(Lake.create(lake), run, suite.suite, done.results)
+    _say_used(done, chosen.max_usd)
     if junit is not None:
         junit.write_text(junit_xml(suite.suite, done.results), encoding="utf-8")
     typer.echo(f"results: {done.folder}")
@@ -162,7 +176,9 @@ def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: b
 
     once = replace(chosen, trials=1, kills=(), mode="live", keep_tape=keep, say=_say)
     lake = home.resolve() / RUNS / run / "lake"
-    _end(run, run_suite(loaded, str(lake), home, run, once).results)
+    done = run_suite(loaded, str(lake), home, run, once)
+    _say_used(done, chosen.max_usd)
+    _end(run, done.results)
 
 
 def report_divergences(path: Path, cases: str, form: str, *, writes: bool) -> None:
@@ -355,7 +371,25 @@ def _loaded(path: Path) -> LoadedSuite:
 
 def _say(result: TrialResult) -> None:
     killed = f", killed {result.injection}" if result.injection else ""
-    typer.echo(f"{result.task_id} trial {result.trial}{killed}: {_outcome(result)}", err=True)
+    said = ", ".join([_outcome(result), *_used(result)])
+    typer.echo(f"{result.task_id} trial {result.trial}{killed}: {said}", err=True)
+
+
+def _used(result: TrialResult) -> list[str]:
+    """Return the words for what a run used, as far as that is known."""
+    tokens = [] if result.tokens is None else [f"{result.tokens} tokens"]
+    return tokens if result.usd is None else [*tokens, f"${result.usd:.4f}"]
+
+
+def _say_used(done: Run, max_usd: float | None) -> None:
+    """Print what a run used as a whole, if it used models."""
+    tokens = [result.tokens for result in done.results if result.tokens is not None]
+    unknown = sum(result.cost_is_unknown for result in done.results)
+    if not tokens and not done.spent_usd and not unknown:
+        return
+    of = "" if max_usd is None else f" of ${max_usd:.4f}"
+    besides = f", and {unknown} of {len(done.results)} at unknown cost" if unknown else ""
+    typer.echo(f"used: {sum(tokens)} tokens, ${done.spent_usd:.4f}{of}{besides}")
 
 
 def _outcome(result: TrialResult) -> str:
@@ -389,4 +423,9 @@ def _end(run: str, results: Sequence[TrialResult]) -> None:
     if failed:
         trials = [result for result in results if result.injection is None]
         msg = f"{len(failed)} of {len(trials)} trials did not pass, first: {_outcome(failed[0])}"
+        raise NotPassed(msg)
+    unrun = [result for result in results if result.status == "not_run"]
+    if unrun:
+        msg = f"{len(unrun)} of {len(results)} were not run, first: {unrun[0].reason} and "
+        msg += f"`--resume {run}`"
         raise NotPassed(msg)

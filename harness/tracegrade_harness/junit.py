@@ -34,6 +34,8 @@ def _add(root: Element, result: TrialResult) -> None:
     )
     if result.status in {"invalid", "error"}:
         SubElement(case, "error", message=_text(result.reason or result.status))
+    elif result.status == "not_run":
+        SubElement(case, "skipped", message=_text(result.reason or result.status))
     elif result.success is None:
         SubElement(case, "skipped", message="the case has no verifiers")
     elif not result.success:

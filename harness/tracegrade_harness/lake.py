@@ -103,7 +103,7 @@ def _of_trial(result: TrialResult) -> Mapping[str, Any]:
 
 
 def _of_kill(result: TrialResult) -> Iterable[Mapping[str, Any]]:
-    if result.baseline_trajectory_id is None or result.status == "invalid":
+    if result.baseline_trajectory_id is None or result.status in {"invalid", "not_run"}:
         return
     judged = result.status == "done"
     leftovers = result.leftovers or []

@@ -35,7 +35,8 @@ HARNESS_TRIALS: Final = Table(
             "status",
             TEXT,
             "done | budget (a limit ended it) | invalid (the harness's fault) | error (a verifier "
-            "or the judging of a kill failed) | not_applicable (the run has no such point).",
+            "or the judging of a kill failed, or nobody can tell whether it came to a limit) | "
+            "not_applicable (the run has no such point) | not_run (`--max-usd` did not suffice).",
         ),
         Column("reason", TEXT, "Why it is not done; NULL if it is."),
         Column("exit_code", BIGINT, "Of the agent; NULL if it was killed, or did not run."),
@@ -78,6 +79,18 @@ HARNESS_TRIALS: Final = Table(
         ),
         Column(
             "seconds", DOUBLE, "From the start of the agent to its end, recovery not included."
+        ),
+        Column(
+            "tokens",
+            BIGINT,
+            "Input and output of its models, asked or played from a tape; NULL if no answer was "
+            "seen, or one did not say, or for a mid kill that is the late one.",
+        ),
+        Column(
+            "usd",
+            DOUBLE,
+            "US dollars that its models cost, recovery included; answers of a tape cost nothing. "
+            "NULL as `tokens`, or where a model has no price.",
         ),
         Column("started_at", TIMESTAMP, "UTC."),
         Column("harness_version", TEXT, "Version of tracegrade."),

@@ -8,7 +8,8 @@ from tracegrade.redact.marks import MARK_START
 from tracegrade_harness.diverge.answers import MCP
 from tracegrade_harness.doors.http_messages import CallNames
 from tracegrade_harness.doors.mcp_messages import CALL
-from tracegrade_harness.suite.model import Environment, Upstream
+from tracegrade_harness.suite.model import Environment
+from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_harness.tape.entries import TapeKey
 from tracegrade_scoring.tasks.model import Tool
 

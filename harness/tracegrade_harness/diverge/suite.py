@@ -12,7 +12,8 @@ from tracegrade_harness.diverge.comparison import Divergence, ServiceAnswer, div
 from tracegrade_harness.doors.http_upstream import LiveUpstream
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.suite.load import LoadedSuite
-from tracegrade_harness.suite.model import Case, Environment, Suite, Upstream
+from tracegrade_harness.suite.model import Case, Environment, Suite
+from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_harness.tape.entries import Tape, TapeEntry, TapeKey, read_tape
 from tracegrade_harness.trial.http_doors import own_headers
 from tracegrade_harness.trial.taping import tape_file, taped_cases

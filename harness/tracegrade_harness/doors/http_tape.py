@@ -2,11 +2,13 @@
 
 import base64
 import json
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, Final
 
 from tracegrade_harness.doors.http_messages import CallNames, ProxiedReply, ProxiedRequest
 from tracegrade_harness.doors.http_upstream import Upstream
+from tracegrade_harness.doors.model_answers import ModelAnswer, answer_in
 from tracegrade_harness.tape.entries import TapeKey, key_of, redacted
 from tracegrade_harness.tape.player import TapeMiss, TapePlayer, TapeRecorder
 
@@ -36,18 +38,28 @@ def recorded(upstream: Upstream, channel: str, recorder: TapeRecorder) -> Upstre
     return ask
 
 
-def taped(channel: str, player: TapePlayer, instead: Upstream | None = None) -> Upstream:
+def taped(
+    channel: str,
+    player: TapePlayer,
+    instead: Upstream | None = None,
+    on_played: Callable[[ModelAnswer], None] | None = None,
+) -> Upstream:
     """Return an upstream that gives the replies of a tape.
 
     Args:
         channel: Whose.
         player: The tape.
         instead: What is asked for a reply that the tape lacks; without it, that is an error.
+        on_played: Told what each reply took that is a model's answer.
     """
 
     def ask(request: ProxiedRequest) -> ProxiedReply:
         try:
-            return reply_from_json(player.take(request_key(channel, request)))
+            reply = reply_from_json(player.take(request_key(channel, request)))
+            answer = None if on_played is None else answer_in(request, reply)
+            if on_played is not None and answer is not None:
+                on_played(answer)
+            return reply
         except TapeMiss as miss:
             if instead is not None:
                 return instead(request)

@@ -59,7 +59,14 @@ class TokensUsed(_Message):
     type: Literal["usage"]
     model: str | None
     input_tokens: Count | None
+    """With those that a cache has."""
     output_tokens: Count | None
+    """With reasoning."""
+    cache_read_tokens: Count | None = None
+    cache_write_tokens: Count | None = None
+    reasoning_tokens: Count | None = None
+    ok: bool = True
+    """Whether it answered; otherwise it failed."""
 
 
 class ToolReturned(_Message):

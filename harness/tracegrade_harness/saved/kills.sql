@@ -9,7 +9,7 @@
 --   release         VARCHAR  NULL if the suite names none.
 --   trial           BIGINT
 --   injection       VARCHAR  early | mid | late.
---   status          VARCHAR  done | error | invalid | not_applicable.
+--   status          VARCHAR  done | error | invalid | not_applicable | not_run.
 --   boundary        BIGINT   Tool calls that had returned; NULL if there was no kill.
 --   immediate       DOUBLE   Before recovery, 0 to 10; NULL if not judged.
 --   after_recovery  DOUBLE   After the recovery command, 0 to 10; NULL if not judged.

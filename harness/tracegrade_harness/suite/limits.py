@@ -13,6 +13,10 @@ class TrialLimits(Strict):
     wall_secs: Seconds = 300
     calls: Annotated[int, Field(ge=1)] | None = None
     """Tool calls."""
+    tokens: Annotated[int, Field(ge=1)] | None = None
+    """Input and output of all models together, whether they were asked or a tape answered."""
+    usd: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
+    """US dollars that its models cost; answers of a tape cost nothing."""
     memory_mb: Annotated[int, Field(ge=16)] | None = None
     """Address space of each process."""
     processes: Annotated[int, Field(ge=2, le=1_000_000)] = 1000

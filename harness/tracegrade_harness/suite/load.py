@@ -9,6 +9,7 @@ from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.suite import limits, model, paths
 from tracegrade_harness.suite.check import check_suite
 from tracegrade_harness.suite.readable import readable
+from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_scoring.errors import TaskFileUnreadable
 from tracegrade_scoring.tasks import load as load_tasks
 from tracegrade_scoring.tasks.load import Specification
@@ -34,7 +35,7 @@ KEYS: Final[dict[str, type[BaseModel]]] = {
     "cookies": model.BrowserCookie,
     "storage": model.BrowserStorage,
     "mcp": model.McpServer,
-    "upstreams": model.Upstream,
+    "upstreams": Upstream,
     "calls": model.HttpCalls,
     "cases": model.Case,
     "kill": model.Kill,

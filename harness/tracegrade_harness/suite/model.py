@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from tracegrade_harness.suite.limits import TrialLimits
-from tracegrade_harness.suite.strict import Seconds, Strict
+from tracegrade_harness.suite.strict import Name, Seconds, Strict
+from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_scoring.tasks.model import Wanted
 
-Name = Annotated[str, Field(min_length=1)]
 Glob = Name
 """`*` stands for anything within a name, `**` for any number of names, `?` for one character."""
 Point = Literal["early", "mid", "late"]
@@ -178,24 +178,6 @@ class Redis(Strict):
     """Environment variable that gets the database's URL."""
     ignore: list[Glob] = Field(default_factory=list)
     """Keys whose changes are of no interest."""
-
-
-class Upstream(Strict):
-    """A service outside of the environment; an agent comes to it through the harness alone."""
-
-    url: Annotated[str, Field(pattern="^https?://")]
-    """Where it is; the paths of requests are added to it."""
-    url_as: Name
-    """Environment variable that gets the URL at which the agent reaches it."""
-    is_a: Literal["service", "model", "mcp"] = "service"
-    """`service`: each request is a call of a tool; `model`: none is; `mcp`: it is an MCP server
-    over streamable HTTP, and its calls of tools are."""
-    headers: dict[Name, str] = Field(default_factory=dict)
-    """Sent instead of the agent's own. `$NAME` stands for a variable of the harness, such as a
-    key, which the agent does not see."""
-    calls: list[Name] = Field(default_factory=list)
-    """What requests of a `service` are called as calls of tools: `GET /orders/{id}`. The first
-    that fits counts; others are called by their method and path."""
 
 
 class HttpFault(Strict):

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from tracegrade_harness.suite import model
+from tracegrade_harness.suite.upstreams import Upstream
 
 Kind = TypeVar("Kind", bound=BaseModel)
 PlacedPart = model.Files | model.Sqlite
@@ -35,7 +36,7 @@ class ReadableEnvironment(NamedTuple):
     locks: list[str]
     servers: Mapping[str, model.McpServer | None]
     """By name."""
-    upstreams: Mapping[str, model.Upstream | None]
+    upstreams: Mapping[str, Upstream | None]
     """By name."""
 
 
@@ -76,7 +77,7 @@ def _environment(values: Any) -> ReadableEnvironment:
     }
     locks = values.get("locks") if isinstance(values, dict) else None
     servers = _each(model.McpServer, _mapping(values, "mcp"))
-    upstreams = _each(model.Upstream, _mapping(values, "upstreams"))
+    upstreams = _each(Upstream, _mapping(values, "upstreams"))
     return ReadableEnvironment(parts, list(_texts(locks)), servers, upstreams)
 
 

@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.suite import json_paths
-from tracegrade_harness.suite.model import Name
+from tracegrade_harness.suite.strict import Name
 from tracegrade_scoring.tasks import source
 from tracegrade_scoring.tasks.shape import dotted
 from tracegrade_scoring.tasks.source import Problem, SourceFile

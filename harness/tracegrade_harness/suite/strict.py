@@ -4,6 +4,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
+Name: TypeAlias = Annotated[str, Field(min_length=1)]
 Seconds: TypeAlias = Annotated[float, Field(gt=0, le=86_400)]
 
 

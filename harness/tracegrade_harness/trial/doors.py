@@ -95,6 +95,8 @@ def agent_doors(
         servers = stack.enter_context(found)
         proxies = HttpProxies(setting, tried, environment, taping, at_http)
         stack.enter_context(proxies)
+        if run is not None and taping.spending is not None:
+            taping.spending.when_stopped(run.close)
         if run is not None:
             stack.callback(run.close)  # before its servers: none of them waits for the gate then
         entrances = _tool_entrances(setting, tried, folder, servers, proxies)

@@ -15,7 +15,7 @@ from tracegrade_harness.doors.observed_run import ObservedRun
 from tracegrade_harness.environment.environment import OpenedEnvironment
 from tracegrade_harness.environment.part import ServiceAddress
 from tracegrade_harness.errors import EnvironmentFailed
-from tracegrade_harness.suite import model, paths
+from tracegrade_harness.suite import model, paths, upstreams
 from tracegrade_harness.suite.routes import read_routes
 from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.taping import Taping
@@ -90,7 +90,7 @@ class HttpProxies:
         """Take no more requests, once those that are under way have come back. Idempotent."""
         self._stack.close()
 
-    def _asked(self, name: str, upstream: model.Upstream) -> Upstream:
+    def _asked(self, name: str, upstream: upstreams.Upstream) -> Upstream:
         is_mocked = self._setting.mode == "mocked"
         live = None if is_mocked else LiveUpstream(upstream.url, own_headers(upstream))
         if upstream.is_a == "mcp":
@@ -114,7 +114,7 @@ def _call_names(service: model.Http, folder: Path) -> list[str]:
     return [*service.calls, *(f"{route.method} {route.path}" for route in routes)]
 
 
-def own_headers(upstream: model.Upstream) -> dict[str, str]:
+def own_headers(upstream: upstreams.Upstream) -> dict[str, str]:
     """Return an upstream's own headers, filled in.
 
     Raises:

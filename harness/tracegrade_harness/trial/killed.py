@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -35,6 +35,7 @@ from tracegrade_harness.trial.program import (
 from tracegrade_harness.trial.result import TrialResult
 from tracegrade_harness.trial.root_span import RootSpan, send_mark, send_root
 from tracegrade_harness.trial.setting import Setting, Tried
+from tracegrade_harness.trial.spending import Spending
 from tracegrade_harness.trial.taping import Taping
 from tracegrade_harness.trial.undisturbed import Baseline, changes, tape_reason
 from tracegrade_harness.trial.watch import AgentWatch, Moment, flush
@@ -76,6 +77,8 @@ class Killing:
     injection: Point
     target: Boundary
     baseline: Baseline
+    spending: Spending = field(default_factory=Spending)
+    """Told what it uses; it may keep the point from being reached."""
 
     def result(self, **fields: Any) -> TrialResult:
         """Return a result of this kill."""
@@ -86,6 +89,8 @@ class Killing:
             "trial": self.tried.trial,
             "injection": self.injection,
             "baseline_trajectory_id": self.baseline.trajectory_id,
+            "tokens": self.spending.tokens,
+            "usd": self.spending.usd,
         }
         return TrialResult(**common, **fields)
 
@@ -110,11 +115,15 @@ class Killing:
                 died = self._kill(folder, environment, template.before)
                 if isinstance(died, Missed):
                     missed += died.notes
+                    if self.spending.stop is not None:
+                        break
                 elif last or not died.in_flight:
                     return self._judged(died, folder, environment, template, started_at)
+        unreached = f"not_reached: call {self.target.number} did not return before the agent's end"
+        stop = self.spending.stop
         return self.result(
             status="error",
-            reason=f"not_reached: call {self.target.number} did not return before the agent's end",
+            reason=unreached if stop is None else stop.reason,
             notes=[*dict.fromkeys(missed)],
             started_at=started_at,
         )
@@ -125,7 +134,8 @@ class Killing:
         """Run the agent up to the point and kill it."""
         place = Place(folder.root, environment, folder.log("agent"))
         deadline = Deadline(self.tried.case(self.setting).limits.wall_secs)
-        taping = Taping.of(self.setting, self.tried).repeating(self.baseline.models)
+        repeated = Taping.of(self.setting, self.tried).repeating(self.baseline.models)
+        taping = repeated.measured(self.spending)
         with agent_doors(self.setting, self.tried, folder, environment, taping) as doors:
             program = agent_program(self.setting, self.tried, place, doors.entrances)
             with self.setting.sandbox.start(program) as running:
@@ -137,8 +147,11 @@ class Killing:
                     before,
                     environment.state,
                     self._mark,
+                    self.spending,
                 )
                 for moment in watch.moments():
+                    if self.spending.stop is not None:
+                        break
                     if not self._is_reached(watch, moment):
                         continue
                     if moment.boundary is None and running.wait(0) is not None:
@@ -150,7 +163,7 @@ class Killing:
                         len(watch.boundaries),
                         self._has_diverged(watch),
                         moment.in_flight,
-                        [*watch.faults, *lost, *doors.notes()],
+                        [*watch.faults, *lost, *doors.notes(), *self.spending.notes()],
                         doors.taping.misses,
                         deadline.spent_secs(),
                     )
@@ -159,6 +172,7 @@ class Killing:
             if code is None and doors.run is None:
                 self._name(watch.open_root)
             how = "its time was over" if code is None else f"it ended with {code}"
+            how = self.spending.stop.reason if self.spending.stop else how
             notes = [f"not_reached: {how} after call {len(watch.boundaries)}"]
             return Missed([*notes, *watch.faults, *doors.notes()])
 
@@ -228,14 +242,15 @@ class Killing:
     def _recover(self, folder: TrialFolder, environment: OpenedEnvironment) -> list[str]:
         """Run the recovery command, if there is one; return what is to be known of it."""
         place = Place(folder.root, environment, folder.log("recovery"))
-        taping = Taping.of(self.setting, self.tried)
+        taping = Taping.of(self.setting, self.tried).measured(self.spending)
         with tool_doors(self.setting, self.tried, folder, environment, taping) as entrances:
             program = recovery_program(self.setting, self.tried, place, entrances)
             if program is None:
                 return []
             with self.setting.sandbox.start(program) as running:
                 code = running.wait(RECOVERY_SECS)
-        missed = [f"recovery: {miss}" for miss in taping.misses]
+        stop = self.spending.refusal()
+        missed = [f"recovery: {why}" for why in (*taping.misses, stop) if why is not None]
         if code is None:
             return [f"recovery: took more than {RECOVERY_SECS:g} s, and was ended", *missed]
         return [*missed, *([f"recovery: ended with {code}"] if code else [])]

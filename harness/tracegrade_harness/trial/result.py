@@ -1,13 +1,16 @@
 """What came of one run of an agent: a row of `harness_trials`, a line of the run's file."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from tracegrade_harness.suite.model import Point
 
-Status = Literal["done", "budget", "invalid", "error", "not_applicable"]
+Status = Literal["done", "budget", "invalid", "error", "not_applicable", "not_run"]
+
+NO_TOKENS: Final = "no_tokens: "
+"""How the note begins of a model that did not say what it used."""
 
 
 class TrialResult(BaseModel):
@@ -39,7 +42,15 @@ class TrialResult(BaseModel):
     tape_misses: list[str] = []
     """What its agent asked that its tape does not have."""
     seconds: float | None = None
+    tokens: int | None = None
+    usd: float | None = None
     started_at: datetime
+
+    @property
+    def cost_is_unknown(self) -> bool:
+        """Whether it used models at a cost that nobody can tell."""
+        untold = any(note.startswith(NO_TOKENS) for note in self.notes)
+        return self.usd is None and (self.tokens is not None or untold)
 
     @property
     def key(self) -> tuple[str, int, str]:

@@ -25,12 +25,15 @@ from tracegrade_harness.suite.model import Case, Kill, Mode, Point, Runbook, Sui
 from tracegrade_harness.suite.runbook import Instruction, read
 from tracegrade_harness.tape.entries import digest
 from tracegrade_harness.tape.player import TapeRecorder
+from tracegrade_harness.trial.budget import Budget
 from tracegrade_harness.trial.collector import Collector
 from tracegrade_harness.trial.result import TrialResult
 from tracegrade_harness.trial.run_file import RunFile, is_begun
 from tracegrade_harness.trial.schedule import Schedule, in_order
 from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.taping import read_tapes
+from tracegrade_lake import Lake
+from tracegrade_queries.costs.pricing import Prices, known_prices
 
 FROZEN: Final = "frozen"
 RUNS: Final = "runs"
@@ -60,6 +63,10 @@ class ChosenTrials:
     """Code of the suite may run outside of the sandbox."""
     mode: Mode | None = None
     """Instead of the mode that the suite says."""
+    prices: Prices | None = None
+    """What models cost, which the lake keeps; None: those that it has."""
+    max_usd: float | None = None
+    """What the run may cost, with what was spent before it is gone on with."""
     keep_tape: Callable[[Setting, Tried, TapeRecorder], None] | None = None
     """Told what each trial was answered, where that is recorded."""
     say: Callable[[TrialResult], None] = field(default=lambda _: None)
@@ -72,6 +79,8 @@ class Run:
 
     folder: Path
     results: list[TrialResult]
+    spent_usd: float
+    """What is known of its cost, failed tries included."""
 
 
 def new_id() -> str:
@@ -99,6 +108,7 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
     if chosen.resume is not None and not is_begun(folder):
         msg = f"no run '{run}' in {folder.parent}; leave out --resume for a new one"
         raise SuiteUnusable(msg)
+    _refuse_without_limit(cases, chosen)
     used = {case.environment for case in cases.values()}
     mode = chosen.mode or suite.mode
     tapes = read_tapes(loaded, suite, _as_killed(cases, chosen)) if mode == "mocked" else {}
@@ -112,6 +122,8 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
         Collector(lake, folder / "collector.log") as collector,
         OtlpRelay(collector.endpoint) as relay,
     ):
+        if chosen.max_usd is not None:
+            _refuse_unknown_costs(run, file.results())
         setting = Setting(
             suite,
             loaded.folder,
@@ -126,14 +138,16 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
             tapes,
             chosen.release,
             [folder.parent, home.resolve() / FROZEN],
+            prices=known_prices(Lake.create(lake), chosen.prices),
         )
         if chosen.keep_tape is not None:
             keep = partial(chosen.keep_tape, setting)
             setting = replace(setting, keep_tape=keep)
-        schedule = Schedule(setting, _kills(cases, chosen), file, chosen.say)
+        budget = Budget(chosen.max_usd, file.add_spent, file.spent)
+        schedule = Schedule(setting, _kills(cases, chosen), file, budget, chosen.say)
         counts = [(name, chosen.trials or case.trials) for name, case in cases.items()]
         schedule.run(in_order(counts), chosen.jobs)
-    return Run(folder, file.results())
+    return Run(folder, file.results(), budget.spent_usd)
 
 
 def usable(loaded: LoadedSuite) -> Suite:
@@ -215,6 +229,31 @@ def chosen_cases(suite: Suite, chosen: ChosenTrials) -> dict[str, Case]:
         msg = f"no case is chosen; the suite has {', '.join(suite.cases)}"
         raise SuiteUnusable(msg)
     return cases
+
+
+def _refuse_without_limit(cases: dict[str, Case], chosen: ChosenTrials) -> None:
+    """Refuse a run with `--max-usd` of cases that do not say what a trial may cost.
+
+    Raises:
+        SuiteUnusable: There are such.
+    """
+    unlimited = [name for name, case in cases.items() if case.limits.usd is None]
+    if chosen.max_usd is not None and unlimited:
+        some = f"{', '.join(unlimited[:5])}{', …' if unlimited[5:] else ''}"
+        msg = f"no limit in US dollars: {some}; give these cases limits: {{usd: ...}}, "
+        raise SuiteUnusable(msg + "which --max-usd reserves")
+
+
+def _refuse_unknown_costs(run: str, results: Sequence[TrialResult]) -> None:
+    """Refuse to go on with a run of which nobody can say what it has cost.
+
+    Raises:
+        SuiteUnusable: It has such a trial.
+    """
+    unknown = [each for each in results if each.cost_is_unknown]
+    if unknown:
+        msg = f"run '{run}' has {len(unknown)} trials of unknown cost; leave out --max-usd, or "
+        raise SuiteUnusable(msg + "leave out --resume for a new run")
 
 
 def _as_killed(cases: dict[str, Case], chosen: ChosenTrials) -> dict[str, Case]:

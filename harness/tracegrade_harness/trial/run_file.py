@@ -75,6 +75,8 @@ class RunFile:
         self.path = folder / NAME
         self._held = _hold(folder)
         self._lock = threading.Lock()
+        self.spent = 0
+        """What the run cost so far, in millionths of a millionth of a US dollar."""
         self._results: dict[tuple[str, int, str], TrialResult] = {}
         self._baselines: dict[Tried, Baseline] = {}
         try:
@@ -107,6 +109,12 @@ class RunFile:
         with self._lock:
             self._write(line)
             self._take(line)
+
+    def add_spent(self, pico_usd: int) -> None:
+        """Keep a cost as it arises, since a harness that is killed has no result of its trial."""
+        with self._lock:
+            self._write({"spent": pico_usd})
+            self.spent += pico_usd
 
     def _begin(self, described: dict[str, Any]) -> None:
         lines = self.path.read_bytes().splitlines(keepends=True) if self.path.exists() else []
@@ -141,6 +149,9 @@ class RunFile:
         return SuiteUnusable(msg)
 
     def _take(self, line: dict[str, Any]) -> None:
+        if "spent" in line:
+            self.spent += int(line["spent"])
+            return
         result = TrialResult.model_validate(line["result"])
         self._results[result.key] = result
         if (found := line.get("baseline")) is not None:

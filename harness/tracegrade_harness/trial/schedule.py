@@ -3,19 +3,25 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
 from tracegrade.errors import TracegradeError
 from tracegrade_harness.suite.model import Point
+from tracegrade_harness.trial.budget import Budget
 from tracegrade_harness.trial.killed import Killing
 from tracegrade_harness.trial.points import Boundary, points
 from tracegrade_harness.trial.result import Status, TrialResult
 from tracegrade_harness.trial.run_file import RunFile
 from tracegrade_harness.trial.setting import Setting, Tried
+from tracegrade_harness.trial.spending import Spending
 from tracegrade_harness.trial.undisturbed import Baseline, run_undisturbed
 
 TRIES: Final = 3
 """How often a trial is tried that fails by the harness's own fault."""
+
+AGAIN: Final = frozenset({"invalid", "not_run"})
+"""Statuses of what is tried again when the run is gone on with."""
 
 KILLED_TRIAL: Final = 1
 """The trial of a case that is also killed."""
@@ -45,6 +51,7 @@ class Schedule:
         setting: Setting,
         kills: dict[str, tuple[Point, ...]],
         file: RunFile,
+        budget: Budget,
         say: Callable[[TrialResult], None],
     ) -> None:
         """Prepare.
@@ -53,11 +60,13 @@ class Schedule:
             setting: What is run.
             kills: Case → the points at which it is killed.
             file: Where results are kept; what it knows is not done again.
+            budget: What all trials together may cost.
             say: Told each result as it comes, from any thread.
         """
         self._setting = setting
         self._kills = kills
         self._file = file
+        self._budget = budget
         self._say = say
 
     def run(self, order: Iterable[Tried], jobs: int) -> None:
@@ -80,9 +89,9 @@ class Schedule:
                 self._keep(killed)
 
     def _known(self, tried: Tried, injection: Point | None) -> TrialResult | None:
-        """Return a result that is not to be tried again; one of the harness's own fault is."""
+        """Return a result that is not to be tried again; the agent's part of others is missing."""
         known = self._file.result(tried, injection)
-        return None if known is None or known.status == "invalid" else known
+        return None if known is None or known.status in AGAIN else known
 
     def _undisturbed(self, tried: Tried, *, observe: bool) -> tuple[TrialResult, Baseline | None]:
         known = self._known(tried, None)
@@ -90,13 +99,13 @@ class Schedule:
             return known, self._file.baseline(tried)
         found: list[Baseline] = []
 
-        def once() -> TrialResult:
-            result, baseline = run_undisturbed(self._setting, tried, observe=observe)
+        def once(spending: Spending) -> TrialResult:
+            result, baseline = run_undisturbed(self._setting, tried, spending, observe=observe)
             found.append(baseline)
             return result
 
         result = self._tried(tried, None, once)
-        baseline = found[-1] if found and result.status != "invalid" else None
+        baseline = found[-1] if found and result.status not in AGAIN else None
         self._keep(result, baseline if observe else None)
         return result, baseline
 
@@ -127,27 +136,45 @@ class Schedule:
                     *late.notes,
                     f"one_kill: mid and late are both after call {target.number}",
                 ]
-                yield late.model_copy(update={"injection": "mid", "notes": notes})
+                of_late = {"tokens": None, "usd": None}  # are counted there
+                yield late.model_copy(update={**of_late, "injection": "mid", "notes": notes})
                 continue
-            killing = Killing(self._setting, tried, injection, target, baseline)
+            kill = partial(self._kill, tried, injection, target, baseline)
             known = self._known(tried, injection)
-            killed = known or self._tried(tried, injection, killing.run)
+            killed = known or self._tried(tried, injection, kill)
             done[target.number] = killed
             yield killed
 
+    def _kill(
+        self,
+        tried: Tried,
+        injection: Point,
+        target: Boundary,
+        baseline: Baseline,
+        spending: Spending,
+    ) -> TrialResult:
+        return Killing(self._setting, tried, injection, target, baseline, spending).run()
+
     def _tried(
-        self, tried: Tried, injection: Point | None, once: Callable[[], TrialResult]
+        self, tried: Tried, injection: Point | None, once: Callable[[Spending], TrialResult]
     ) -> TrialResult:
         """Return what came of a trial; `invalid` if the harness failed every time.
 
         What fails in one trial, whatever it is, is no reason to give up the others.
         """
         error: Exception | None = None
+        limits = tried.case(self._setting).limits
+        if injection is not None:  # it repeats a run that kept within its tokens
+            limits = limits.model_copy(update={"tokens": None})
         for _ in range(TRIES):
-            try:
-                return once()
-            except (TracegradeError, OSError) as failed:
-                error = failed
+            with self._budget.reserve(limits.usd) as reserved:
+                if reserved is None:
+                    reason = self._budget.why_not(limits.usd)
+                    return self._not_run(tried, injection, "not_run", reason)
+                try:
+                    return once(Spending(self._setting.prices, limits, reserved.spend))
+                except (TracegradeError, OSError) as failed:
+                    error = failed
             if self._setting.sandbox.is_stopped:
                 break
         return self._not_run(tried, injection, "invalid", str(error))
@@ -182,7 +209,11 @@ def _why_no_kill(result: TrialResult, baseline: Baseline | None) -> tuple[Status
     not run is tried again with its kills.
     """
     if result.status != "done" or baseline is None:
-        statuses: dict[Status, Status] = {"budget": "not_applicable", "invalid": "invalid"}
+        statuses: dict[Status, Status] = {
+            "budget": "not_applicable",
+            "invalid": "invalid",
+            "not_run": "not_run",
+        }
         reason = f"no_baseline: the undisturbed trial is '{result.status}'"
         told = f"{reason} ({result.reason})" if result.reason else reason
         return statuses.get(result.status, "error"), told

@@ -14,6 +14,7 @@ from tracegrade_harness.suite.model import Agent, Case, Mode, Suite
 from tracegrade_harness.suite.runbook import Instruction
 from tracegrade_harness.tape.entries import Tape
 from tracegrade_harness.tape.player import TapeRecorder
+from tracegrade_queries.costs.pricing import Prices
 from tracegrade_scoring.tasks.load import Specification
 
 _STRANGE: Final = re.compile(r"[^\w.-]+", re.ASCII)
@@ -47,6 +48,8 @@ class Setting:
     """Folders that are no agent's business: other trials, what environments are made from."""
     keep_tape: Callable[["Tried", TapeRecorder], None] | None = None
     """Told what a trial was answered, where that is recorded."""
+    prices: Prices = field(default_factory=dict)
+    """What models cost."""
 
     def effect_of(self, tool: str, declared: str | None) -> str | None:
         """Return what a tool does: as the task file says, else as its agent declares."""

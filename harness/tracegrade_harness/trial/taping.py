@@ -13,13 +13,16 @@ from tracegrade_harness.doors.http_upstream import Upstream as Asked
 from tracegrade_harness.doors.mcp_http import recorded_mcp, taped_mcp
 from tracegrade_harness.doors.mcp_servers import Served, StartServer
 from tracegrade_harness.doors.mcp_tape import McpTaping, played
+from tracegrade_harness.doors.model_answers import metered
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.suite import paths
 from tracegrade_harness.suite.load import LoadedSuite
-from tracegrade_harness.suite.model import Case, Environment, Suite, Upstream
+from tracegrade_harness.suite.model import Case, Environment, Suite
+from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_harness.tape.entries import Tape, TapeEntry, TapeHeader, read_tape
 from tracegrade_harness.tape.player import TapePlayer, TapeRecorder
 from tracegrade_harness.trial.setting import Setting, Tried
+from tracegrade_harness.trial.spending import Spending
 from tracegrade_harness.trial.watch import WRITES
 
 FOLDER: Final = "tapes"
@@ -34,6 +37,8 @@ class Taping(NamedTuple):
     """Takes down models alone, for runs that are to repeat this one."""
     heard: TapePlayer | None = None
     """What models said in the run that this one repeats; they are asked for what is not there."""
+    spending: Spending | None = None
+    """Told what its models' answers took."""
 
     @classmethod
     def of(cls, setting: Setting, tried: Tried) -> Self:
@@ -51,14 +56,23 @@ class Taping(NamedTuple):
         """Return the same, whose models say what they said before."""
         return self._replace(heard=TapePlayer(heard))
 
+    def measured(self, spending: Spending) -> Self:
+        """Return the same, whose models' answers are measured."""
+        return self._replace(spending=spending)
+
     def model(self, name: str, live: Asked | None) -> Asked:
         """Return what answers for an upstream that is a model."""
-        if live is None or self.recorder is not None:
-            return self.upstream(name, live)
         channel = f"http:{name}"
-        if self.heard is not None:
-            return taped(channel, self.heard, live)
-        return live if self.models is None else recorded(live, channel, self.models)
+        spending = self.spending
+        on_played = None if spending is None else spending.played
+        asked = live if live is None or spending is None else metered(live, spending)
+        if self.player is not None:
+            return taped(channel, self.player, on_played=on_played)
+        if self.heard is not None and self.recorder is None:
+            return taped(channel, self.heard, asked, on_played)
+        assert asked is not None  # noqa: S101 - there is no tape
+        recorder = self.recorder or self.models
+        return asked if recorder is None else recorded(asked, channel, recorder)
 
     def upstream(self, name: str, live: Asked | None) -> Asked:
         """Return what answers for an upstream; `live` may be None where a tape does."""

@@ -20,6 +20,7 @@ from tracegrade_harness.trial.program import Place, agent_program, resource
 from tracegrade_harness.trial.result import Status, TrialResult
 from tracegrade_harness.trial.root_span import send_root
 from tracegrade_harness.trial.setting import Setting, Tried
+from tracegrade_harness.trial.spending import Spending, Stop
 from tracegrade_harness.trial.taping import Taping
 from tracegrade_harness.trial.watch import UNFLUSHED, AgentWatch, flush
 from tracegrade_harness.verify.result import Context
@@ -56,13 +57,14 @@ class Ran(NamedTuple):
 
 
 def run_undisturbed(
-    setting: Setting, tried: Tried, *, observe: bool
+    setting: Setting, tried: Tried, spending: Spending, *, observe: bool
 ) -> tuple[TrialResult, Baseline]:
     """Run one trial to its end.
 
     Args:
         setting: What is run.
         tried: Which trial.
+        spending: Told what it uses; it ends the trial.
         observe: Look at the environment after each call, to see which calls write.
 
     Raises:
@@ -75,7 +77,8 @@ def run_undisturbed(
         TrialFolder(setting.folder, tried.label()) as folder,
         closing(template.open(folder.root)) as environment,
     ):
-        ran = _run(setting, tried, folder, environment, template.before if observe else None)
+        before = template.before if observe else None
+        ran = _run(setting, tried, folder, environment, spending, before)
         still = wait_until_still(environment.state)
         changed = changes(environment, still, ran.lives_on)
         judged = _verified(setting, tried, folder.root, environment, still)
@@ -96,6 +99,8 @@ def run_undisturbed(
         notes=ran.notes,
         tape_misses=ran.misses,
         seconds=ran.seconds,
+        tokens=spending.tokens,
+        usd=spending.usd,
         started_at=started_at,
     )
     watch = ran.watch
@@ -128,20 +133,27 @@ def _run(
     tried: Tried,
     folder: TrialFolder,
     environment: OpenedEnvironment,
+    spending: Spending,
     before: State | None,
 ) -> Ran:
     """Run the agent to its end; with a state of before, look at what each call changes."""
     limits = tried.case(setting).limits
     place = Place(folder.root, environment, folder.log("agent"))
     deadline = Deadline(limits.wall_secs)
-    taping = Taping.of(setting, tried)
+    taping = Taping.of(setting, tried).measured(spending)
     taping = taping if before is None else taping.to_be_repeated()
     with agent_doors(setting, tried, folder, environment, taping) as doors:
         program = agent_program(setting, tried, place, doors.entrances)
         with setting.sandbox.start(program) as running:
             state = None if before is None else environment.state
             watch = AgentWatch(
-                doors.gate, running, deadline, setting.effect_of, before or {}, state
+                doors.gate,
+                running,
+                deadline,
+                setting.effect_of,
+                before or {},
+                state,
+                spending=spending,
             )
             stopped = _follow(watch, limits, running)
             exit_code = running.wait(0)
@@ -151,37 +163,42 @@ def _run(
         doors.finish(None if stopped else exit_code)
     seconds = deadline.spent_secs()
     if doors.run is None and watch.open_root is not None:
-        why = stopped or f"the agent ended with {exit_code} before its run did"
+        why = stopped.reason if stopped else f"the agent ended with {exit_code} before its run did"
         send_root(setting.collector, watch.open_root, None, resource(setting, tried), why)
-    notes = [*watch.faults, *doors.notes()]
+    notes = [*watch.faults, *doors.notes(), *spending.notes()]
     misses, models = taping.misses, taping.models.entries() if taping.models else ()
     if stopped:
-        return Ran(watch, "budget", stopped, None, lives_on, notes, misses, models, seconds)
+        return Ran(watch, *stopped, None, lives_on, notes, misses, models, seconds)
     if taping.recorder is not None and setting.keep_tape is not None:
         setting.keep_tape(tried, taping.recorder)
     notes += taping.unused()
     return Ran(watch, "done", None, exit_code, lives_on, notes, misses, models, seconds)
 
 
-def _follow(watch: AgentWatch, limits: TrialLimits, running: Running) -> str | None:
+def _follow(watch: AgentWatch, limits: TrialLimits, running: Running) -> Stop | None:
     """Let the agent go on at each moment; return which limit ended it, None if it ended itself."""
     for moment in watch.moments():
-        if limits.calls is not None and len(watch.boundaries) > limits.calls:
+        stop = watch.spending.stop
+        if stop is None and limits.calls is not None and len(watch.boundaries) > limits.calls:
+            stop = Stop("budget", f"calls: more than {limits.calls}")
+        if stop is not None:
             watch.faults += flush(watch.gate, moment)
             running.kill()
-            return f"calls: more than {limits.calls}"
-    if running.wait(watch.deadline.left_secs()) is None:
+            return stop
+    stop = watch.spending.stop
+    if running.wait(0 if stop else watch.deadline.left_secs()) is None:
         running.kill()
         watch.faults.append(UNFLUSHED)
-        return f"wall_secs: more than {limits.wall_secs:g} s"
-    return None
+        return stop or Stop("budget", f"wall_secs: more than {limits.wall_secs:g} s")
+    return stop
 
 
-def _exceeded(running: Running, watch: AgentWatch) -> str | None:
+def _exceeded(running: Running, watch: AgentWatch) -> Stop | None:
     """Return which limit on all processes of the agent was exceeded, if one was."""
-    if running.over_limit is not None:
-        watch.faults.append(UNFLUSHED)
-    return running.over_limit
+    if running.over_limit is None:
+        return None
+    watch.faults.append(UNFLUSHED)
+    return Stop("budget", running.over_limit)
 
 
 def _verified(
@@ -220,21 +237,21 @@ def _verified(
 
 
 def _status(ran: Ran, judged: dict[str, Any]) -> Status:
-    if ran.status == "budget":
-        return "budget"
+    if ran.status != "done":
+        return ran.status
     return "error" if judged["error"] or ran.misses else "done"
 
 
 def _success(ran: Ran, judged: dict[str, Any]) -> bool | None:
     """Return whether all held; None if nobody can tell, for one as the tape lacked an answer."""
     if ran.status != "done":
-        return False
+        return False if ran.status == "budget" else None
     judged_success: bool | None = judged["success"]
     return None if ran.misses else judged_success
 
 
 def _reason(ran: Ran, judged: dict[str, Any]) -> str | None:
-    if ran.status == "budget":
+    if ran.status != "done":
         return ran.reason
     if ran.misses:
         return tape_reason(ran.misses)

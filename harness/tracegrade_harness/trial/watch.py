@@ -12,12 +12,14 @@ from tracegrade_harness.doors.messages import (
     Planned,
     RunEnded,
     RunStarted,
+    TokensUsed,
     ToolReturned,
 )
 from tracegrade_harness.environment.part import State
 from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.root_span import RootSpan
+from tracegrade_harness.trial.spending import Spending
 
 FLUSH_SECS: Final = 5.0
 UNFLUSHED: Final = "flush: not all spans before the kill may have arrived"
@@ -49,6 +51,7 @@ class AgentWatch:
     meanwhile."""
     on_run: Callable[[RootSpan], None] = lambda _: None
     """Told each run as it starts."""
+    spending: Spending = field(default_factory=Spending)
 
     root: RootSpan | None = None
     root_ended: bool = False
@@ -62,7 +65,8 @@ class AgentWatch:
     def moments(self) -> Iterator[Moment]:
         """Yield each moment at which the agent waits; it goes on as the next one is asked for.
 
-        The caller may kill it instead. Ends with the agent, or with its time.
+        The caller may kill it instead. Ends with the agent, with its time, or with its money: then
+        it may still come to a moment, so that its spans can be sent, but to no answer of a model.
         """
         last = self.before
         for event in self.gate.events(self.deadline, self.running):
@@ -77,8 +81,15 @@ class AgentWatch:
                 case Answering(in_flight=in_flight):
                     yield Moment(event, None, in_flight)
                     self.gate.go(event)
+                case TokensUsed() as used:
+                    was_stopped = self.spending.stop is not None
+                    self.spending.told(used)
+                    if was_stopped:
+                        return
                 case _:
                     self._note(event)
+                    if isinstance(event.message, Left) and self.spending.stop is not None:
+                        return
 
     @property
     def open_root(self) -> RootSpan | None:

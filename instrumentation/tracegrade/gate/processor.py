@@ -90,6 +90,7 @@ class GateProcessor(OwnProcessor):
         self._roots: dict[int, int] = {}  # by trace: the run's span
         self._answered: set[int] = set()  # traces
         self._nested: set[int] = set()  # agents inside a run
+        self._counted: set[int] = set()  # spans around a model's whose usage was told
         self._tools: dict[int, str] = {}  # calls that have not returned
         self._unseen: dict[int, dict[str, object]] = {}  # our calls, not followed by what was seen
         self._calls = 0
@@ -97,7 +98,7 @@ class GateProcessor(OwnProcessor):
             SpanKind.TOOL: self._end_tool,
             SpanKind.OBSERVATION: self._end_observation,
             SpanKind.PLAN: lambda span: channel.tell({"type": "plan", **plan_of(span)}),
-            SpanKind.MODEL: lambda span: channel.tell({"type": "usage", **usage_of(span)}),
+            SpanKind.MODEL: self._end_model,
         }
 
     @_certain
@@ -132,6 +133,7 @@ class GateProcessor(OwnProcessor):
         if kind in self._ends:
             self._ends[kind](span)
         self._nested.discard(own)
+        self._counted.discard(own)
         if self._roots.get(trace) == own:
             self._end_run(span)
         if trace in self._outermost and _ids(self._outermost[trace])[1] == own:
@@ -183,6 +185,16 @@ class GateProcessor(OwnProcessor):
             self._unseen[own] = call_of(span)
         else:
             self._ask_tool(trace, call_of(span))
+
+    def _end_model(self, span: ReadableSpan) -> None:
+        """Tell what an answer took, once where a framework's span stands around a client's."""
+        _, own = _ids(span)
+        usage = usage_of(span)
+        if own not in self._counted:
+            self.channel.tell({"type": "usage", **usage})
+        parent = _parent(span)
+        if parent is not None and (own in self._counted or usage["input_tokens"] is not None):
+            self._counted.add(parent)
 
     def _end_observation(self, span: ReadableSpan) -> None:
         for link in span.links:

@@ -65,7 +65,13 @@ _KINDS: Final[Mapping[str, Mapping[object, SpanKind]]] = {
 }
 _TOOL_NAMES: Final = (names.TOOL_NAME, "tool.name", "traceloop.entity.name")
 _ARGUMENTS: Final = (names.TOOL_CALL_ARGUMENTS, "input.value", "traceloop.entity.input")
-_MODELS: Final = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
+_MODELS: Final = (
+    "gen_ai.response.model",
+    "gen_ai.request.model",
+    "llm.response.model_name",
+    "llm.model_name",
+    "llm.request.model_name",
+)
 _INPUT_TOKENS: Final = (
     "gen_ai.usage.input_tokens",
     "gen_ai.usage.prompt_tokens",
@@ -75,6 +81,25 @@ _OUTPUT_TOKENS: Final = (
     "gen_ai.usage.output_tokens",
     "gen_ai.usage.completion_tokens",
     "llm.token_count.completion",
+)
+_CACHE_READ: Final = (
+    "gen_ai.usage.cache_read.input_tokens",
+    "gen_ai.usage.cache_read_input_tokens",
+    "gen_ai.usage.details.cache_read_tokens",
+    "llm.token_count.prompt_details.cache_read",
+)
+_CACHE_WRITE: Final = (
+    "gen_ai.usage.cache_write.input_tokens",
+    "gen_ai.usage.cache_creation.input_tokens",
+    "gen_ai.usage.cache_creation_input_tokens",
+    "gen_ai.usage.cache_write_input_tokens",
+    "llm.token_count.prompt_details.cache_write",
+)
+_REASONING: Final = (
+    "gen_ai.usage.reasoning.output_tokens",
+    "gen_ai.usage.reasoning_tokens",
+    "gen_ai.usage.details.reasoning_tokens",
+    "llm.token_count.completion_details.reasoning",
 )
 
 
@@ -143,6 +168,10 @@ def usage_of(span: ReadableSpan) -> dict[str, object]:
         "model": _text(_first(span, _MODELS)),
         "input_tokens": _count(_first(span, _INPUT_TOKENS)),
         "output_tokens": _count(_first(span, _OUTPUT_TOKENS)),
+        "cache_read_tokens": _count(_first(span, _CACHE_READ)),
+        "cache_write_tokens": _count(_first(span, _CACHE_WRITE)),
+        "reasoning_tokens": _count(_first(span, _REASONING)),
+        "ok": span.status.status_code is not StatusCode.ERROR,
     }
 
 

@@ -77,7 +77,9 @@ def test_spans_of_openinference_give_the_same_boundaries(tmp_path: Path) -> None
     """An agent in an agent is no second run; the root's end is the answer."""
     events = run(tmp_path, OPENINFERENCE)
 
-    usage = ("usage", {"model": "m-1", "input_tokens": 30, "output_tokens": 4})
+    tokens = {"input_tokens": 30, "output_tokens": 4}
+    parts = dict.fromkeys(("cache_read_tokens", "cache_write_tokens", "reasoning_tokens"))
+    usage = ("usage", {"model": "m-1", **tokens, **parts, "ok": True})
     assert told(events) == [
         ("hello", {"protocol": 1}),
         root("Agent workflow"),
@@ -113,6 +115,34 @@ def test_an_agent_without_us_comes_to_the_gate_by_the_command(tmp_path: Path) ->
             events = let_all_go(gate, running)
 
     assert [kind for kind, _ in told(events)] == ["hello", "run", "tool", "answer", "run_end"]
+
+
+NESTED = """
+import tracegrade
+from opentelemetry import trace
+tracegrade.init(service="shop", release="1")
+start = trace.get_tracer("some.framework").start_as_current_span
+chat = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m-1"}
+used = {"gen_ai.usage.input_tokens": 30, "gen_ai.usage.output_tokens": 4,
+        "gen_ai.usage.cache_read.input_tokens": 20, "gen_ai.usage.reasoning_tokens": 3}
+with tracegrade.agent_run("a"):
+    with start("framework", attributes={**chat, **used}):
+        with start("client", attributes={**chat, **used}):
+            pass
+    with start("framework without tokens", attributes=chat):
+        with start("client", attributes={**chat, **used}):
+            pass
+"""
+
+
+def test_an_answer_that_two_spans_tell_of_is_told_once(tmp_path: Path) -> None:
+    """A framework's span around its client's; the inner one is told, with what a cache had."""
+    tokens = {"input_tokens": 30, "output_tokens": 4, "cache_read_tokens": 20}
+    usage = {**tokens, "cache_write_tokens": None, "reasoning_tokens": 3}
+
+    events = [each for each in told(run(tmp_path, NESTED)) if each[0] == "usage"]
+
+    assert events == [("usage", {"model": "m-1", **usage, "ok": True})] * 2
 
 
 PARALLEL = """

@@ -44,6 +44,7 @@ with tracegrade.agent_run("worker", task="plan", user_input="Work.") as run:
     write("b", model("What next?"))
     run.answer("Done.")
 """
+UNKNOWN = "no_tokens: a model without a name does not say its tokens"
 
 
 class Model:
@@ -109,7 +110,7 @@ def test_a_killed_run_does_what_the_undisturbed_one_did(live: Tried) -> None:
     assert live.ended is not None
     assert live.ended.returncode == 0, live.ended.stderr
     assert points == [1, 2, 3]
-    assert notes(live) == {"early": [], "mid": [], "late": []}
+    assert notes(live) == dict.fromkeys(("early", "mid", "late"), [UNKNOWN])
 
 
 def test_an_agent_that_writes_its_own_spans_is_run_by_its_tape(live: Tried) -> None:
@@ -119,6 +120,6 @@ def test_an_agent_that_writes_its_own_spans_is_run_by_its_tape(live: Tried) -> N
     assert tried.ended is not None
     assert tried.ended.returncode == 0, tried.ended.stderr
     assert [tried.row("plan", each)["boundary"] for each in ("early", "mid", "late")] == [1, 2, 3]
-    assert notes(tried) == {"early": [], "mid": [], "late": []}
+    assert notes(tried) == dict.fromkeys(("early", "mid", "late"), [UNKNOWN])
     (row,) = tried.query("SELECT DISTINCT run_mode FROM trajectories WHERE injection IS NULL")
     assert row["run_mode"] == "mocked"

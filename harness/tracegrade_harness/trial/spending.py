@@ -1,0 +1,210 @@
+"""What one run of an agent used: tokens and US dollars, and when that is more than it may.
+
+Answers of models are seen in two places: the agent's spans tell of them at the gate, and upstreams
+that are models give them. An answer may be seen in both, so that the places are not added up: the
+one that saw more answers is believed, and of two that saw as many, whichever knows, or the greater
+sum. What a tape answered took tokens, but costs nothing.
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+from tracegrade_harness.doors.messages import TokensUsed
+from tracegrade_harness.doors.model_answers import ModelAnswer
+from tracegrade_harness.suite.limits import TrialLimits
+from tracegrade_harness.trial.result import NO_TOKENS
+from tracegrade_queries.costs.answer_cost import TokenCounts, cost_of, price_of
+from tracegrade_queries.costs.pricing import NO_PRICES, Prices
+
+PICO: Final = 10**12
+"""Parts of a US dollar that are counted."""
+NO_LIMITS: Final = TrialLimits()
+LET_SAY: Final = "let it say its usage, or leave out the limit"
+GIVE_PRICE: Final = "give it one with --prices, or leave out the limit"
+
+
+class Stop(NamedTuple):
+    """Why a run must not go on."""
+
+    status: Literal["budget", "error"]
+    """`error`: nobody can tell whether it has come to a limit."""
+    reason: str
+
+
+@dataclass
+class _Seen:
+    """What one place saw."""
+
+    answers: int = 0
+    tokens: int = 0
+    pico_usd: int = 0
+    untold: str | None = None
+    """Why its tokens are not known, of the first answer that did not say them."""
+    unpriced: str | None = None
+    """Why its cost is not known, of the first answer without a price."""
+
+    def add(self, answer: ModelAnswer, prices: Prices) -> None:
+        """Count an answer."""
+        self.answers += 1
+        name = "a model without a name" if answer.model is None else f"model '{answer.model}'"
+        if answer.counts is None:
+            self.untold = self.untold or f"{NO_TOKENS}{name} does not say its tokens"
+            return
+        self.tokens += answer.counts.total
+        price = None if answer.model is None else price_of(prices, answer.model)
+        if price is None:
+            self.unpriced = self.unpriced or f"no_price: {name} has no price"
+        else:
+            self.pico_usd += cost_of(price, answer.counts)
+
+
+class Spending:
+    """What a run used so far; usable from any thread."""
+
+    def __init__(
+        self,
+        prices: Prices = NO_PRICES,
+        limits: TrialLimits = NO_LIMITS,
+        on_spent: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        """Begin with nothing.
+
+        Args:
+            prices: What models cost.
+            limits: Of which `tokens` and `usd` count.
+            on_spent: Told each cost as it arises, in millionths of a millionth of a US dollar.
+        """
+        self._prices = prices
+        self._limits = limits
+        self._on_spent = on_spent
+        self._on_stop: Callable[[], None] = lambda: None
+        self._lock = threading.Lock()
+        self._told, self._asked, self._played = _Seen(), _Seen(), _Seen()
+        self._reported = 0
+        self._stop: Stop | None = None
+
+    def told(self, used: TokensUsed) -> None:
+        """Take what the agent's spans tell of an answer; one that failed took nothing."""
+        if used.ok:
+            self._take(self._told, ModelAnswer(used.model, _counts(used)))
+
+    def asked(self, answer: ModelAnswer) -> None:
+        """Take an answer of an upstream."""
+        self._take(self._asked, answer)
+
+    def played(self, answer: ModelAnswer) -> None:
+        """Take an answer of a tape."""
+        self._take(self._played, answer)
+
+    def refusal(self) -> str | None:
+        """Return why no model is to be asked any more; None: it may."""
+        return None if self._stop is None else self._stop.reason
+
+    def when_stopped(self, call: Callable[[], None]) -> None:
+        """Have something called, from any thread, when the run must not go on."""
+        self._on_stop = call
+
+    @property
+    def stop(self) -> Stop | None:
+        """Why the run must not go on; None: it may."""
+        return self._stop
+
+    @property
+    def tokens(self) -> int | None:
+        """Input and output of all models, played ones too.
+
+        None: no answer was seen, or one did not say.
+        """
+        with self._lock:
+            return self._tokens()
+
+    @property
+    def usd(self) -> float | None:
+        """What it cost; None: no answer was seen, or the cost of one is not known."""
+        with self._lock:
+            found = self._pico_usd()
+            return None if found is None else found / PICO
+
+    def notes(self) -> list[str]:
+        """Return what a reader of the numbers should know of them."""
+        with self._lock:
+            untold = self._untold() if self._tokens() is None else None
+        return [untold] if untold else []
+
+    def _take(self, place: _Seen, answer: ModelAnswer) -> None:
+        with self._lock:
+            place.add(answer, self._prices)
+            more = (self._pico_usd() or 0) - self._reported
+            self._reported += max(more, 0)
+            stops = self._stop is None and (stop := self._limit()) is not None
+            if stops:
+                self._stop = stop
+        if more > 0:
+            self._on_spent(more)
+        if stops:
+            self._on_stop()
+
+    def _limit(self) -> Stop | None:
+        """Return which limit is exceeded, or cannot be held since nobody can tell."""
+        if (most := self._limits.tokens) is not None:
+            tokens = self._tokens()
+            if tokens is None:
+                return Stop("error", f"{self._untold()}; {LET_SAY}")
+            if tokens > most:
+                return Stop("budget", f"tokens: more than {most}")
+        if (dollars := self._limits.usd) is not None:
+            cost = self._pico_usd()
+            if cost is None:
+                untold = self._untold()
+                reason = f"{untold}; {LET_SAY}" if untold else f"{self._unpriced()}; {GIVE_PRICE}"
+                return Stop("error", reason)
+            if cost > dollars * PICO:
+                return Stop("budget", f"usd: more than {dollars:g}")
+        return None
+
+    def _untold(self) -> str | None:
+        return next((each.untold for each in self._believed() if each.untold), None)
+
+    def _unpriced(self) -> str | None:
+        return next((each.unpriced for each in self._believed() if each.unpriced), None)
+
+    def _believed(self) -> list[_Seen]:
+        """Return what saw most answers: the gate, the upstreams or both; nothing without any."""
+        upstreams = self._upstreams()
+        most = max(self._told.answers, upstreams.answers)
+        return [each for each in (upstreams, self._told) if each.answers == most > 0]
+
+    def _upstreams(self) -> _Seen:
+        """Return what upstreams and tapes saw, at the cost of upstreams."""
+        asked, played = self._asked, self._played
+        return _Seen(
+            asked.answers + played.answers,
+            asked.tokens + played.tokens,
+            asked.pico_usd,
+            asked.untold or played.untold,
+            asked.unpriced,
+        )
+
+    def _tokens(self) -> int | None:
+        known = [each.tokens for each in self._believed() if each.untold is None]
+        return max(known, default=None)
+
+    def _pico_usd(self) -> int | None:
+        if not self._asked.answers and not self._told.answers:
+            return 0 if self._played.answers else None
+        found: list[int] = []
+        for each in self._believed():
+            if each is self._told and not each.untold and not each.unpriced:
+                found.append(each.pico_usd - self._played.pico_usd)
+            elif each is not self._told and not self._asked.untold and not each.unpriced:
+                found.append(each.pico_usd)
+        return max([*found, self._asked.pico_usd]) if found else None
+
+
+def _counts(used: TokensUsed) -> TokenCounts | None:
+    if used.input_tokens is None or used.output_tokens is None:
+        return None
+    cached = used.cache_read_tokens or 0, used.cache_write_tokens or 0
+    return TokenCounts(used.input_tokens, used.output_tokens, *cached, used.reasoning_tokens or 0)
