@@ -110,7 +110,7 @@ def test_a_killed_run_does_what_the_undisturbed_one_did(live: Tried) -> None:
     assert live.ended is not None
     assert live.ended.returncode == 0, live.ended.stderr
     assert points == [1, 2, 3]
-    assert notes(live) == dict.fromkeys(("early", "mid", "late"), [UNKNOWN])
+    assert notes(live) == {key: [UNKNOWN] for key in ("early", "mid", "late")}
 
 
 def test_an_agent_that_writes_its_own_spans_is_run_by_its_tape(live: Tried) -> None:
@@ -120,6 +120,6 @@ def test_an_agent_that_writes_its_own_spans_is_run_by_its_tape(live: Tried) -> N
     assert tried.ended is not None
     assert tried.ended.returncode == 0, tried.ended.stderr
     assert [tried.row("plan", each)["boundary"] for each in ("early", "mid", "late")] == [1, 2, 3]
-    assert notes(tried) == dict.fromkeys(("early", "mid", "late"), [UNKNOWN])
+    assert notes(tried) == {key: [UNKNOWN] for key in ("early", "mid", "late")}
     (row,) = tried.query("SELECT DISTINCT run_mode FROM trajectories WHERE injection IS NULL")
     assert row["run_mode"] == "mocked"
