@@ -104,6 +104,14 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     trust: TrustOption = False,
     prices: PricesOption = None,
     max_usd: MaxUsdOption = None,
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What must not come of it, such as 'success<0.9' or 'rollback.lowest<7'; then "
+            "only that, and not every trial that fails, is exit 1.",
+            metavar="RULE",
+        ),
+    ] = None,
 ) -> None:
     """Run the cases of a suite in restored environments, and verify what they left.
 
@@ -127,7 +135,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
         prices=prices_in(prices),
         max_usd=max_usd,
     )
-    run_chosen(suite, lake, folder, chosen, junit)
+    run_chosen(suite, lake, folder, chosen, junit, fail_on or ())
 
 
 @harness.command()

@@ -19,6 +19,7 @@ from tracegrade_harness.environment.environment import EnvironmentTemplate
 from tracegrade_harness.environment.folders import temporary_folder
 from tracegrade_harness.environment.kept_server import remove_dead
 from tracegrade_harness.errors import EnvironmentFailed, HarnessFailed, NotPassed, SuiteUnusable
+from tracegrade_harness.fail_on import RunRule, parse_run_rules, raise_broken
 from tracegrade_harness.junit import junit_xml
 from tracegrade_harness.lake import write
 from tracegrade_harness.review import MAX_LISTED, Review, store, wanting_review
@@ -127,16 +128,25 @@ def prices_in(file: Path | None) -> Prices | None:
 
 
 def run_chosen(
-    path: Path, lake: str, home: Path, chosen: ChosenTrials, junit: Path | None
+    path: Path,
+    lake: str,
+    home: Path,
+    chosen: ChosenTrials,
+    junit: Path | None,
+    fail_on: Sequence[str] = (),
 ) -> None:
     """Run a suite, put what came of it into the lake, and say it.
 
+    With rules, they say whether trials that did not pass stop a pipeline.
+
     Raises:
         EnvironmentFailed: Not one trial could be run.
+        BadRule: A rule is not understood.
         HarnessFailed: Some trials could not be run or judged, by no fault of their agents.
-        NotPassed: A verifier failed, or a limit ended a trial.
+        NotPassed: A verifier failed, or a limit ended a trial; or a rule is broken.
         SuiteUnusable: The suite has errors.
     """
+    rules = parse_run_rules(fail_on)
     loaded = _loaded(path)
     suite = usable(loaded)
     run = chosen.resume or new_id()
@@ -149,7 +159,7 @@ def run_chosen(
     if junit is not None:
         junit.write_text(junit_xml(suite.suite, done.results), encoding="utf-8")
     typer.echo(f"results: {done.folder}")
-    _end(run, done.results)
+    _end(run, done.results, rules)
 
 
 def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: bool) -> None:
@@ -406,7 +416,7 @@ def _outcome(result: TrialResult) -> str:
     return "passed" if result.success else "failed"
 
 
-def _end(run: str, results: Sequence[TrialResult]) -> None:
+def _end(run: str, results: Sequence[TrialResult], rules: Sequence[RunRule] = ()) -> None:
     """Say what came of a run as a whole.
 
     Raises:
@@ -420,7 +430,7 @@ def _end(run: str, results: Sequence[TrialResult]) -> None:
             msg += f"; {again} were invalid, `--resume {run}` tries them again"
         raise HarnessFailed(msg)
     failed = [result for result in results if result.success is False]
-    if failed:
+    if failed and not rules:
         trials = [result for result in results if result.injection is None]
         msg = f"{len(failed)} of {len(trials)} trials did not pass, first: {_outcome(failed[0])}"
         raise NotPassed(msg)
@@ -429,3 +439,4 @@ def _end(run: str, results: Sequence[TrialResult]) -> None:
         msg = f"{len(unrun)} of {len(results)} were not run, first: {unrun[0].reason} and "
         msg += f"`--resume {run}`"
         raise NotPassed(msg)
+    raise_broken(rules, results)

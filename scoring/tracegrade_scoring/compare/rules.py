@@ -35,6 +35,27 @@ _LIMIT: Final = re.compile(
 _FIELDS: Final = ("difference", "low", "high", "base", "candidate", "ratio")
 
 
+class Bound(NamedTuple):
+    """A rule that looks at a number: `METRIC<NUMBER` or `METRIC.FIELD>NUMBER`."""
+
+    metric: str
+    field: str | None
+    sign: str
+    limit: float
+
+    def is_broken(self, value: float) -> bool:
+        """Return whether a number is on the wrong side, rounded half-even to 9 decimals."""
+        return _OPERATORS[self.sign](round(value, 9), self.limit)
+
+
+def parse_bound(text: str) -> Bound | None:
+    """Return the rule that a text is, whatever its metric; None if it has another form."""
+    match = _LIMIT.fullmatch(text.strip())
+    if match is None:
+        return None
+    return Bound(match["metric"], match["field"], match["sign"], float(match["limit"]))
+
+
 class RuleOutcome(NamedTuple):
     """What a rule says about one cohort."""
 
@@ -51,18 +72,15 @@ class Limit(NamedTuple):
     text: str
     metric: str
     field: str
-    sign: str
-    limit: float
+    bound: Bound
 
     def judge(self, comparison: Comparison) -> RuleOutcome:
         """Return whether the number is on the wrong side, rounded half-even to 9 decimals."""
         value = self._value(comparison)
         if value is None:
             return RuleOutcome(self.text, "unjudged", f"there is no {self.field} of {self.metric}")
-        rounded = round(value, 9)
-        broken = _OPERATORS[self.sign](rounded, self.limit)
-        fact = f"{self.field} of {self.metric} is {rounded:.9g}"
-        return RuleOutcome(self.text, "broken" if broken else "held", fact)
+        fact = f"{self.field} of {self.metric} is {round(value, 9):.9g}"
+        return RuleOutcome(self.text, "broken" if self.bound.is_broken(value) else "held", fact)
 
     def _value(self, comparison: Comparison) -> float | None:
         compared = comparison.metrics.get(self.metric)
@@ -123,13 +141,13 @@ def judged(rules: Sequence[Rule], comparison: Comparison) -> Iterator[RuleOutcom
 def _parse(text: str) -> Rule:
     if text in _MODE_RULES:
         return ModeRule(text, _MODE_RULES[text])
-    match = _LIMIT.fullmatch(text)
-    if match is None:
+    bound = parse_bound(text)
+    if bound is None:
         forms = f"write METRIC<NUMBER, METRIC.FIELD>NUMBER, {' or '.join(_MODE_RULES)}"
         hint = did_you_mean(text, list(_MODE_RULES)) or forms
         msg = f"the rule '{text}' is not understood; {hint}"
         raise BadRule(msg)
-    metric, field = match["metric"], match["field"] or "difference"
+    metric, field = bound.metric, bound.field or "difference"
     if metric not in METRICS and metric not in BESIDE and metric[:5] not in {"pass@", "pass^"}:
         known = (*METRICS, *BESIDE)
         hint = did_you_mean(metric, known) or f"known: {', '.join(known)}"
@@ -139,4 +157,4 @@ def _parse(text: str) -> Rule:
         hint = did_you_mean(field, _FIELDS) or f"known: {', '.join(_FIELDS)}"
         msg = f"the rule '{text}' names an unknown field '{field}'; {hint}"
         raise BadRule(msg)
-    return Limit(text, metric, field, match["sign"], float(match["limit"]))
+    return Limit(text, metric, field, bound)
