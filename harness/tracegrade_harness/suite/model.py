@@ -444,6 +444,9 @@ class Case(Strict):
     tape: Name | None = None
     """File beside the suite with what upstreams and taped servers answered; without it
     `tapes/TASK.jsonl`."""
+    on_miss: Literal["error", "continue"] = "error"
+    """What a trial is whose agent asked for what its tape does not have: an error, or judged all
+    the same. The agent gets an error either way."""
 
 
 class Suite(Strict):

@@ -37,7 +37,7 @@ from tracegrade_harness.trial.root_span import RootSpan, send_mark, send_root
 from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.spending import Spending
 from tracegrade_harness.trial.taping import Taping
-from tracegrade_harness.trial.undisturbed import Baseline, changes, tape_reason
+from tracegrade_harness.trial.undisturbed import Baseline, changes, fatal_misses, tape_reason
 from tracegrade_harness.trial.watch import AgentWatch, Moment, flush
 
 RECOVERY_SECS: Final = 60.0
@@ -220,11 +220,12 @@ class Killing:
         except _NotStill as moving:
             notes += _unlike(died)
             return self.result(**fields, status="error", reason=str(moving), notes=notes)
+        fatal = fatal_misses(self.tried.case(self.setting), died.misses)
         notes += [*map(_fault_text, after.seen.records.faults), *_unlike(died)]
         return self.result(
             **fields,
-            status="error" if died.misses else "done",
-            reason=tape_reason(died.misses) if died.misses else None,
+            status="error" if fatal else "done",
+            reason=tape_reason(fatal) if fatal else None,
             immediate=immediate.score,
             after_recovery=after.judgement.score,
             label=after.judgement.label,

@@ -12,6 +12,7 @@ from tracegrade_harness.environment.part import State
 from tracegrade_harness.environment.still import Still, wait_until_still
 from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.limits import TrialLimits
+from tracegrade_harness.suite.model import Case
 from tracegrade_harness.tape.entries import TapeEntry
 from tracegrade_harness.trial.doors import agent_doors
 from tracegrade_harness.trial.folder import TrialFolder
@@ -83,6 +84,7 @@ def run_undisturbed(
         changed = changes(environment, still, ran.lives_on)
         judged = _verified(setting, tried, folder.root, environment, still)
     root = ran.watch.root
+    fatal = fatal_misses(tried.case(setting), ran.misses)
     result = TrialResult(
         task_id=tried.task_id,
         agent_name=tried.case(setting).agent,
@@ -90,10 +92,10 @@ def run_undisturbed(
         trial=tried.trial,
         injection=None,
         trajectory_id=root and root.trajectory_id,
-        status=_status(ran, judged),
-        reason=_reason(ran, judged),
+        status=_status(ran, judged, fatal),
+        reason=_reason(ran, judged, fatal),
         exit_code=ran.exit_code,
-        success=_success(ran, judged),
+        success=_success(ran, judged, fatal),
         verifiers=judged["verifiers"],
         changed=changed,
         notes=ran.notes,
@@ -121,6 +123,11 @@ def changes(environment: OpenedEnvironment, still: Still, lives_on: list[str]) -
         "notes": environment.notes(),
     }
     return {key: value for key, value in found.items() if value}
+
+
+def fatal_misses(case: Case, misses: list[str]) -> list[str]:
+    """Return those calls that are not on a tape for which a run is not judged."""
+    return [] if case.on_miss == "continue" else misses
 
 
 def tape_reason(misses: Sequence[str]) -> str:
@@ -236,25 +243,25 @@ def _verified(
     }
 
 
-def _status(ran: Ran, judged: dict[str, Any]) -> Status:
+def _status(ran: Ran, judged: dict[str, Any], fatal: list[str]) -> Status:
     if ran.status != "done":
         return ran.status
-    return "error" if judged["error"] or ran.misses else "done"
+    return "error" if judged["error"] or fatal else "done"
 
 
-def _success(ran: Ran, judged: dict[str, Any]) -> bool | None:
+def _success(ran: Ran, judged: dict[str, Any], fatal: list[str]) -> bool | None:
     """Return whether all held; None if nobody can tell, for one as the tape lacked an answer."""
     if ran.status != "done":
         return False if ran.status == "budget" else None
     judged_success: bool | None = judged["success"]
-    return None if ran.misses else judged_success
+    return None if fatal else judged_success
 
 
-def _reason(ran: Ran, judged: dict[str, Any]) -> str | None:
+def _reason(ran: Ran, judged: dict[str, Any], fatal: list[str]) -> str | None:
     if ran.status != "done":
         return ran.reason
-    if ran.misses:
-        return tape_reason(ran.misses)
+    if fatal:
+        return tape_reason(fatal)
     if judged["error"]:
         return f"verifier: {judged['error']}"
     return None

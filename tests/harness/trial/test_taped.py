@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from tests.commands import Ended, tracegrade
 from tests.harness.trial.agents import Tried
 from tests.harness.trial.asking import KEY, made, searching
@@ -99,6 +100,28 @@ def test_a_call_that_is_not_on_the_tape_is_an_error(recorded: Tried) -> None:
     )
     (verdict,) = tried.verdicts(row["trajectory_id"])
     assert verdict["label"] == "error"
+    assert len(json.loads(verdict["evidence"])["tape_misses"]) == 2
+
+
+def test_a_case_that_goes_on_without_its_tape_is_judged(recorded: Tried) -> None:
+    """What its agent did with the error is its own; the evidence has what the tape lacks."""
+    folder = recorded.suite.parent
+    case = yaml.safe_load(recorded.suite.read_text())
+    case["cases"]["ask"]["on_miss"] = "continue"
+    (folder / "going-on.yaml").write_text(yaml.safe_dump(case))
+    (folder / "fixtures/word").write_text("coffee")
+    other = recorded._replace(suite=folder / "going-on.yaml", lake=folder / "going-on-lake")
+    tried = other.run("--mode", "mocked").score()
+    row = tried.row("ask")
+    (folder / "fixtures/word").write_text("tea")
+
+    assert tried.ended is not None
+    assert tried.ended.returncode == 1, tried.ended.stderr
+    assert (row["status"], row["success"], row["reason"]) == ("done", False, None)
+    assert tried.row("ask", "late")["status"] == "done"
+    (verdict,) = [
+        each for each in tried.verdicts(row["trajectory_id"]) if each["subject"] == "success"
+    ]
     assert len(json.loads(verdict["evidence"])["tape_misses"]) == 2
 
 
