@@ -43,7 +43,8 @@ class Conversation:
 def next_turn(conversation: Conversation) -> Turn:
     """Decide what to say: find the order, then settle it.
 
-    Customer c-11 gets a weak model: one that asks for a tool that it was not offered.
+    Customer c-11 gets a weak model: one that asks for a tool that it was not offered, and goes on
+    only where it is answered.
     """
     found = re.search(r"c-\d+", conversation.request)
     if not found:
@@ -55,7 +56,7 @@ def next_turn(conversation: Conversation) -> Turn:
         return Turn(f"I need the orders of {customer} first.", call)
     if not orders:
         return Turn("There is nothing to refund.", text=f"Customer {customer} has no orders.")
-    if customer == "c-11":
+    if customer == "c-11" and conversation.result_of("cancel_order") is None:
         call = ToolCall("cancel_order", {"order": orders[-1]["order"]})
         return Turn("Cancelling the order is quicker than a refund.", call)
     return _settle(conversation, orders[-1])

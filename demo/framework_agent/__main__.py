@@ -2,12 +2,14 @@
 
 An ordinary program of OpenAI's Agents SDK. Nothing here knows that it is being traced. The model
 is whatever OpenAI-compatible server OPENAI_BASE_URL names; OPENAI_MODEL names its model, and
-OPENAI_API=chat_completions suits servers without the Responses API.
+OPENAI_API=chat_completions suits servers without the Responses API. Requests that are given as
+arguments are answered instead.
 """
 
 import asyncio
 import json
 import os
+import sys
 from typing import Literal
 
 from agents import (
@@ -63,7 +65,7 @@ def send_message(customer: str, text: str) -> str:
 
 
 async def main() -> None:
-    """Answer one customer after the other and print each answer."""
+    """Answer one request after the other and print each answer."""
     # The SDK sends its own traces to its vendor wherever it finds this key; here it finds none.
     key = os.environ.pop("OPENAI_API_KEY", "none")
     client = AsyncOpenAI(base_url=os.environ["OPENAI_BASE_URL"], api_key=key)
@@ -76,13 +78,13 @@ async def main() -> None:
         tools=[search_orders, get_refund_policy, issue_refund, open_ticket, send_message],
         model=os.environ.get("OPENAI_MODEL"),
     )
-    for customer in CUSTOMERS:
-        print(f"{customer}: {await answer(agent, customer)}")
+    asked = {f"Please refund the last order of customer {each}.": each for each in CUSTOMERS}
+    for request in sys.argv[1:] or asked:
+        print(f"{asked.get(request, request)}: {await answer(agent, request)}")
 
 
-async def answer(agent: Agent[None], customer: str) -> str:
-    """Return the agent's answer to one customer, or how its run broke off."""
-    request = f"Please refund the last order of customer {customer}."
+async def answer(agent: Agent[None], request: str) -> str:
+    """Return the agent's answer to one request, or how its run broke off."""
     try:
         result = await Runner.run(agent, request, max_turns=MAX_TURNS)
     except AgentsException as error:

@@ -55,6 +55,13 @@ MaxUsdOption = Annotated[
         metavar="USD",
     ),
 ]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        help="In mocked runs: replay (the tape answers for models), live (they are asked), or "
+        "replay-then-live."
+    ),
+]
 HOME = Path(".tracegrade/harness")
 
 
@@ -101,6 +108,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     folder: FolderOption = HOME,
     junit: JunitOption = None,
     mode: ModeOption = None,
+    model: ModelOption = None,
     trust: TrustOption = False,
     prices: PricesOption = None,
     max_usd: MaxUsdOption = None,
@@ -118,7 +126,13 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     Spans and verdicts go into the lake; `tracegrade score` makes scores of them. Exit 1 if a
     verifier failed, a limit ended a trial, or the money did not suffice, 3 if the harness failed.
     """
-    from tracegrade_harness.commands import kill_points, prices_in, run_chosen, run_mode
+    from tracegrade_harness.commands import (
+        kill_points,
+        model_source,
+        prices_in,
+        run_chosen,
+        run_mode,
+    )
     from tracegrade_harness.trial.run import ChosenTrials
 
     chosen = ChosenTrials(
@@ -134,6 +148,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
         mode=run_mode(mode),
         prices=prices_in(prices),
         max_usd=max_usd,
+        models=model_source(model),
     )
     run_chosen(suite, lake, folder, chosen, junit, fail_on or ())
 
@@ -151,6 +166,7 @@ def kill(  # noqa: PLR0913, PLR0917 - one parameter per option
     folder: FolderOption = HOME,
     junit: JunitOption = None,
     mode: ModeOption = None,
+    model: ModelOption = None,
     trust: TrustOption = False,
     prices: PricesOption = None,
     max_usd: MaxUsdOption = None,
@@ -159,7 +175,13 @@ def kill(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     The same as `run --kill early,mid,late --trials 1`.
     """
-    from tracegrade_harness.commands import kill_points, prices_in, run_chosen, run_mode
+    from tracegrade_harness.commands import (
+        kill_points,
+        model_source,
+        prices_in,
+        run_chosen,
+        run_mode,
+    )
     from tracegrade_harness.trial.run import ChosenTrials
 
     chosen = ChosenTrials(
@@ -174,6 +196,7 @@ def kill(  # noqa: PLR0913, PLR0917 - one parameter per option
         mode=run_mode(mode),
         prices=prices_in(prices),
         max_usd=max_usd,
+        models=model_source(model),
     )
     run_chosen(suite, lake, folder, chosen, junit)
 
@@ -234,6 +257,60 @@ def diverge(
     from tracegrade_harness.commands import report_divergences
 
     report_divergences(suite, case, form, writes=writes)
+
+
+@harness.command()
+def draft(  # noqa: PLR0913, PLR0917 - one parameter per option
+    lake: LakeOption,
+    failed: Annotated[bool, typer.Option("--failed", help="Only runs that failed.")] = False,
+    task: Annotated[
+        list[str] | None, typer.Option(help="Only runs of this task; may be repeated.")
+    ] = None,
+    trajectory: Annotated[
+        list[str] | None,
+        typer.Option(help="This run instead of one for each task and mode; may be repeated."),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(help="Folder for the suite, its tasks and its tapes.")
+    ] = Path("drafted"),
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Write files again that are there.")
+    ] = False,
+    incomplete: Annotated[
+        bool, typer.Option("--incomplete", help="Runs become cases although they lack something.")
+    ] = False,
+    tasks: Annotated[
+        Path | None,
+        typer.Option(
+            help="Task file, or a folder of them, instead of the lake's.", metavar="PATH"
+        ),
+    ] = None,
+    command: Annotated[
+        str | None,
+        typer.Option(
+            help="How the agents are started, in words as a shell splits them; {user_input} is "
+            "what the user asks. It has to be written into the suite if it is not given."
+        ),
+    ] = None,
+    model_url: Annotated[
+        str | None,
+        typer.Option(help="Of the model's API, for runs that ask it; OpenAI's if not given."),
+    ] = None,
+    model_url_as: Annotated[
+        str, typer.Option(help="Variable by which the agents find it.")
+    ] = "OPENAI_BASE_URL",
+) -> None:
+    """Turn runs of the lake into a suite whose tapes have what models answered then.
+
+    By default the newest run of each task and failure mode. A run whose content was redacted, cut
+    or never captured is named, and left out.
+    """
+    from tracegrade_harness.draft.command import draft_suite, started_by
+    from tracegrade_harness.draft.runs import ChosenRuns
+
+    chosen = ChosenRuns(failed, tuple(task or ()), tuple(trajectory or ()))
+    started = started_by(command, model_url, model_url_as)
+    draft_suite(lake, out, (chosen, started, tasks), incomplete=incomplete, replace_old=replace)
 
 
 @harness.command()

@@ -26,7 +26,7 @@ from tracegrade_harness.review import MAX_LISTED, Review, store, wanting_review
 from tracegrade_harness.sandbox.choice import available
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite.load import LoadedSuite, load
-from tracegrade_harness.suite.model import Mode, Point, Suite
+from tracegrade_harness.suite.model import Mode, ModelSource, Point, Suite
 from tracegrade_harness.tape.entries import write_tape
 from tracegrade_harness.tape.player import TapeRecorder
 from tracegrade_harness.trial.clean import clean
@@ -127,6 +127,21 @@ def prices_in(file: Path | None) -> Prices | None:
     return None if file is None else load_prices(file)
 
 
+def model_source(text: str | None) -> ModelSource | None:
+    """Return what an option lets answer for models; None if it is not given.
+
+    Raises:
+        SuiteUnusable: It names something else.
+    """
+    if text is None:
+        return None
+    found = next((source for source in get_args(ModelSource) if source == text), None)
+    if found is None:
+        msg = f"no source '{text}' of a model's answers; give {', '.join(get_args(ModelSource))}"
+        raise SuiteUnusable(msg)
+    return cast("ModelSource", found)
+
+
 def run_chosen(
     path: Path,
     lake: str,
@@ -153,6 +168,8 @@ def run_chosen(
     typer.echo(f"run: {run}")
     if (chosen.mode or suite.mode) == "live":
         _say_live(suite)
+    else:
+        _say_live_models(suite, chosen)
     done = run_suite(loaded, lake, home, run, replace(chosen, say=_say))
     write(Lake.create(lake), run, suite.suite, done.results)
     _say_used(done, chosen.max_usd)
@@ -360,6 +377,16 @@ def _say_live(suite: Suite) -> None:
     for environment in suite.environments.values():
         for name, upstream in environment.upstreams.items():
             typer.echo(f"live: {name}, {upstream.url}")
+
+
+def _say_live_models(suite: Suite, chosen: ChosenTrials) -> None:
+    """Print which models are asked in a mocked run."""
+    cases = chosen_cases(suite, chosen).values()
+    used = {each.environment for each in cases if (chosen.models or each.model) != "replay"}
+    for environment in sorted(used):
+        for name, upstream in suite.environments[environment].upstreams.items():
+            if upstream.is_a == "model":
+                typer.echo(f"live: {name}, {upstream.url}")
 
 
 def _moved(template: EnvironmentTemplate, idle_secs: float) -> list[str]:

@@ -54,15 +54,16 @@ def taped(
     """
 
     def ask(request: ProxiedRequest) -> ProxiedReply:
+        key = request_key(channel, request)
+        if instead is not None and not player.has(key):
+            return instead(request)
         try:
-            reply = reply_from_json(player.take(request_key(channel, request)))
+            reply = reply_from_json(player.take(key))
             answer = None if on_played is None else answer_in(request, reply)
             if on_played is not None and answer is not None:
                 on_played(answer)
             return reply
         except TapeMiss as miss:
-            if instead is not None:
-                return instead(request)
             body = json.dumps({"error": str(miss)}).encode()
             headers = (("content-type", "application/json"),)
             return ProxiedReply(HTTPStatus.NOT_IMPLEMENTED, headers, (body,))

@@ -11,9 +11,10 @@ from typing import Final
 from tracegrade.rollback.undo import undo_fault
 from tracegrade.suggestions import did_you_mean
 from tracegrade_harness.suite import model, paths
-from tracegrade_harness.suite.command import OF_AGENTS, OF_VERIFIERS, substitutions
+from tracegrade_harness.suite.command import OF_AGENTS, OF_VERIFIERS, TO_FILL_IN, substitutions
 from tracegrade_harness.suite.commands import check_command, check_variables
 from tracegrade_harness.suite.doors import check_behind_doors, check_doors, check_reachable
+from tracegrade_harness.suite.inputs import check_input
 from tracegrade_harness.suite.readable import (
     EnvironmentPart,
     PlacedPart,
@@ -64,6 +65,10 @@ def _check_agent(source: SourceFile, path: Keys, agent: model.Agent) -> Iterator
         value = getattr(agent, key)
         if isinstance(value, list):
             yield from check_command(source, (*path, key), value, OF_AGENTS)
+            if TO_FILL_IN in value:
+                fact = f"{dotted((*path, key))} is not filled in"
+                way_out = f"write in place of '{TO_FILL_IN}' how agent '{path[-1]}' is started"
+                yield source.problem((*path, key), fact, way_out)
             if not has_release and any("release" in substitutions(each) for each in value):
                 fact = f"{dotted((*path, key))} names {{release}}, but the agent has none"
                 yield source.problem((*path, key), fact, "give it a release")
@@ -180,6 +185,7 @@ def _check_case(
         for key in ("agent", "environment"):
             yield from _known(source, (*path, key), getattr(case, key), getattr(suite, f"{key}s"))
         yield from check_reachable(source, path, case, suite)
+        yield from check_input(source, path, case, suite.agents.get(case.agent))
         yield from _check_tape(source, (*path, "tape"), case.tape)
         if case.kill is not None and suite.tasks is None:
             fact = f"{dotted((*path, 'kill'))}: without 'tasks' nothing says which tools write"

@@ -6,8 +6,21 @@ from typing import Final
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.suite import templates
 
-OF_AGENTS: Final = ("release", "task", "trial", "seed", "python", "suite", "mcp")
+OF_AGENTS: Final = (
+    "release",
+    "task",
+    "trial",
+    "seed",
+    "python",
+    "suite",
+    "mcp",
+    "user_input",
+    "user_input_file",
+)
 """What commands of agents may name."""
+
+TO_FILL_IN: Final = "<how the agent is started>"
+"""Stands for a command that a person has to write."""
 
 OF_SERVERS: Final = ("task", "trial", "seed", "python", "suite")
 """What commands of MCP servers may name."""

@@ -13,6 +13,7 @@ Glob = Name
 """`*` stands for anything within a name, `**` for any number of names, `?` for one character."""
 Point = Literal["early", "mid", "late"]
 Mode = Literal["live", "mocked"]
+ModelSource = Literal["replay", "live", "replay-then-live"]
 Door = Literal["sdk", "mcp", "http"]
 Network = Literal["none", "open"]
 
@@ -86,8 +87,9 @@ class Agent(Strict):
 
     command: Command
     """Run in the environment's folder. `{release}`, `{task}`, `{trial}`, `{seed}`, `{suite}` (the
-    suite's folder), `{python}` (the harness's own interpreter) and `{mcp}` (a file that lists the
-    MCP servers) are replaced."""
+    suite's folder), `{python}` (the harness's own interpreter), `{mcp}` (a file that lists the
+    MCP servers), `{user_input}` and `{user_input_file}` (what the case's user asks, as it is or
+    in a file) are replaced."""
     release: Name | None = None
     """Its version; `--release` says another."""
     recover: (
@@ -441,6 +443,11 @@ class Case(Strict):
     verify: list[Verifier] = Field(default_factory=list)
     """All have to hold."""
     limits: TrialLimits = TrialLimits()
+    user_input: str | None = None
+    """What the user asks; a command gets it as `{user_input}`, or as `{user_input_file}`."""
+    model: ModelSource = "replay"
+    """What answers for models in the mode `mocked`: the tape; the model itself; or the tape, and
+    the model for what is not on it."""
     tape: Name | None = None
     """File beside the suite with what upstreams and taped servers answered; without it
     `tapes/TASK.jsonl`."""

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from typing import Any, Final
 
 from tracegrade_harness.tape.entries import TapeKey
@@ -27,13 +27,25 @@ def nearest(key: TapeKey, others: Sequence[TapeKey]) -> str:
         return f"it has {', '.join(names[:5])}{', …' if names[5:] else ''}"
     matcher = SequenceMatcher(b=key.arguments[:MAX_CHARS], autojunk=False)
 
-    def likeness(other: TapeKey) -> float:
+    def likeness(other: TapeKey) -> tuple[int, float]:
         matcher.set_seq1(other.arguments[:MAX_CHARS])
-        return matcher.quick_ratio()
+        return _shared_messages(key, other), matcher.quick_ratio()
 
     best = max(named[:MAX_COMPARED], key=likeness)
     path, now, then = difference(json.loads(key.arguments), json.loads(best.arguments))
     return f"the nearest has {_shown(then)} at {path} instead of {_shown(now)}"
+
+
+def _shared_messages(one: TapeKey, other: TapeKey) -> int:
+    """Return with how many equal messages two conversations begin; 0 if they are none."""
+    both = [_messages(json.loads(key.arguments)) for key in (one, other)]
+    pairs = zip(*both, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _messages(arguments: Any) -> list[str | None]:
+    found = arguments.get("messages") if isinstance(arguments, dict) else None
+    return [*map(_text, found)] if isinstance(found, list) else []
 
 
 def difference(one: Any, other: Any, path: str = "$") -> tuple[str, Any, Any]:

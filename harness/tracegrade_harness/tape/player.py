@@ -22,7 +22,37 @@ class TapePlayer:
         for key, reply in entries:
             self._replies[key].append(reply)
         self._taken: dict[TapeKey, int] = defaultdict(int)
+        self._notes: dict[str, None] = {}
         self.misses: list[str] = []
+
+    def knows(self, key: TapeKey) -> bool:
+        """Return whether a call is on the tape, however often it was made."""
+        return key in self._replies
+
+    def has(self, key: TapeKey) -> bool:
+        """Return whether a call has a reply left."""
+        with self._lock:
+            return self._taken[key] < len(self._replies.get(key, ()))
+
+    def calls(self, channel: str) -> list[TapeKey]:
+        """Return the different calls of a channel that are on the tape."""
+        return [key for key in self._replies if key.channel == channel]
+
+    def note(self, text: str) -> None:
+        """Keep what a reader should know of how the tape was played."""
+        with self._lock:
+            self._notes[text] = None
+
+    def notes(self) -> list[str]:
+        """Return what a reader should know of how the tape was played."""
+        with self._lock:
+            return [*self._notes]
+
+    def missed(self, miss: str) -> TapeMiss:
+        """Keep that something is not on the tape, and return it as an error."""
+        with self._lock:
+            self.misses.append(miss)
+        return TapeMiss(f"tracegrade replay miss: {miss}")
 
     def take(self, key: TapeKey, *, again: bool = False) -> Any:
         """Return the reply to a call.
@@ -42,10 +72,8 @@ class TapePlayer:
             if number < len(replies):
                 self._taken[key] += 1
                 return replies[number]
-            miss = f"{key.channel} {key.name}: {self._why(key, len(replies))}"
-            self.misses.append(miss)
-        msg = f"tracegrade replay miss: {miss}"
-        raise TapeMiss(msg)
+        miss = f"{key.channel} {key.name}: {self._why(key, len(replies))}"
+        raise self.missed(miss)
 
     def unused(self) -> list[str]:
         """Return calls of the tape that were not made, each with how often it was not."""

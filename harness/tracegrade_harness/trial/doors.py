@@ -173,6 +173,11 @@ def _tool_entrances(
         if server.command_as is not None
     }
     values = {"mcp": str(file)} if declared else {}
+    asked = tried.case(setting).user_input
+    if asked is not None:
+        input_file = folder.meeting / "user_input.txt"
+        input_file.write_bytes(asked.encode(errors="replace"))
+        values |= {"user_input": asked, "user_input_file": str(input_file)}
     variables = {**variables, **proxies.variables, **NO_PROXY}
     return Entrances(variables, [folder.meeting], values, proxies.addresses)
 

@@ -43,7 +43,8 @@ class HttpProxies:
                 environment are reached directly.
         """
         self._setting = setting
-        self._declared = setting.suite.environments[tried.case(setting).environment]
+        self._case = tried.case(setting)
+        self._declared = setting.suite.environments[self._case.environment]
         self._environment = environment
         self._taping = taping
         self._run = run
@@ -91,12 +92,14 @@ class HttpProxies:
         self._stack.close()
 
     def _asked(self, name: str, upstream: upstreams.Upstream) -> Upstream:
-        is_mocked = self._setting.mode == "mocked"
+        is_model = upstream.is_a == "model"
+        source = self._setting.model_source(self._case) if is_model else "replay"
+        is_mocked = self._setting.mode == "mocked" and source == "replay"
         live = None if is_mocked else LiveUpstream(upstream.url, own_headers(upstream))
         if upstream.is_a == "mcp":
             return without_stream(self._taping.mcp_upstream(name, live))
-        if upstream.is_a == "model":
-            return self._taping.model(name, live)
+        if is_model:
+            return self._taping.model(name, live, source)
         return self._taping.upstream(name, live)
 
     def _open(self, variable: str, proxy: HttpProxy) -> None:

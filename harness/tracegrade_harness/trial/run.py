@@ -21,7 +21,7 @@ from tracegrade_harness.sandbox.choice import SANDBOXES, Sandbox
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite import paths
 from tracegrade_harness.suite.load import LoadedSuite
-from tracegrade_harness.suite.model import Case, Kill, Mode, Point, Runbook, Suite
+from tracegrade_harness.suite.model import Case, Kill, Mode, ModelSource, Point, Runbook, Suite
 from tracegrade_harness.suite.runbook import Instruction, read
 from tracegrade_harness.tape.entries import digest
 from tracegrade_harness.tape.player import TapeRecorder
@@ -67,6 +67,8 @@ class ChosenTrials:
     """What models cost, which the lake keeps; None: those that it has."""
     max_usd: float | None = None
     """What the run may cost, with what was spent before it is gone on with."""
+    models: ModelSource | None = None
+    """What answers for models in mocked runs, instead of what the cases say."""
     keep_tape: Callable[[Setting, Tried, TapeRecorder], None] | None = None
     """Told what each trial was answered, where that is recorded."""
     say: Callable[[TrialResult], None] = field(default=lambda _: None)
@@ -138,6 +140,7 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
             tapes,
             chosen.release,
             [folder.parent, home.resolve() / FROZEN],
+            models=chosen.models,
             prices=known_prices(Lake.create(lake), chosen.prices),
         )
         if chosen.keep_tape is not None:
@@ -305,6 +308,7 @@ def _described(
         "runbooks": hashlib.sha256(json.dumps(runbooks).encode()).hexdigest(),
         "cases": sorted(cases),
         "release": chosen.release,
+        "models": chosen.models,
         "trials": chosen.trials,
         "kills": None if chosen.kills is None else list(chosen.kills),
         "version": VERSION,

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from tracegrade_harness.doors.otlp_relay import Endpoint, OtlpRelay
 from tracegrade_harness.environment.environment import EnvironmentTemplate
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
-from tracegrade_harness.suite.model import Agent, Case, Mode, Suite
+from tracegrade_harness.suite.model import Agent, Case, Mode, ModelSource, Suite
 from tracegrade_harness.suite.runbook import Instruction
 from tracegrade_harness.tape.entries import Tape
 from tracegrade_harness.tape.player import TapeRecorder
@@ -46,6 +46,8 @@ class Setting:
     """What all agents are run at, instead of what the suite says."""
     hidden: Sequence[Path] = ()
     """Folders that are no agent's business: other trials, what environments are made from."""
+    models: ModelSource | None = None
+    """What answers for models in mocked runs, instead of what cases say."""
     keep_tape: Callable[["Tried", TapeRecorder], None] | None = None
     """Told what a trial was answered, where that is recorded."""
     prices: Prices = field(default_factory=dict)
@@ -55,6 +57,10 @@ class Setting:
         """Return what a tool does: as the task file says, else as its agent declares."""
         known = self.specification.tools.get(tool) if self.specification else None
         return known.effect if known and known.effect else declared
+
+    def model_source(self, case: Case) -> ModelSource:
+        """Return what answers for models in mocked runs of a case."""
+        return self.models or case.model
 
 
 class Tried(NamedTuple):

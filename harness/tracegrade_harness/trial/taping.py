@@ -1,6 +1,6 @@
 """What of a trial is on tape: its upstreams and taped servers, recorded or answered for."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -13,11 +13,12 @@ from tracegrade_harness.doors.http_upstream import Upstream as Asked
 from tracegrade_harness.doors.mcp_http import recorded_mcp, taped_mcp
 from tracegrade_harness.doors.mcp_servers import Served, StartServer
 from tracegrade_harness.doors.mcp_tape import McpTaping, played
-from tracegrade_harness.doors.model_answers import metered
+from tracegrade_harness.doors.model_answers import ModelAnswer, metered
+from tracegrade_harness.doors.model_tape import conversing, model_channel
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.suite import paths
 from tracegrade_harness.suite.load import LoadedSuite
-from tracegrade_harness.suite.model import Case, Environment, Suite
+from tracegrade_harness.suite.model import Case, Environment, ModelSource, Suite
 from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_harness.tape.entries import Tape, TapeEntry, TapeHeader, read_tape
 from tracegrade_harness.tape.player import TapePlayer, TapeRecorder
@@ -60,17 +61,31 @@ class Taping(NamedTuple):
         """Return the same, whose models' answers are measured."""
         return self._replace(spending=spending)
 
-    def model(self, name: str, live: Asked | None) -> Asked:
-        """Return what answers for an upstream that is a model."""
+    def model(self, name: str, live: Asked | None, source: ModelSource = "replay") -> Asked:
+        """Return what answers for an upstream that is a model.
+
+        Args:
+            name: Of the upstream.
+            live: The model itself; may be None where a tape alone answers.
+            source: What answers if there is a tape.
+        """
         channel = f"http:{name}"
-        spending = self.spending
-        on_played = None if spending is None else spending.played
-        asked = live if live is None or spending is None else metered(live, spending)
-        if self.player is not None:
-            return taped(channel, self.player, on_played=on_played)
+        on_played = None if self.spending is None else self.spending.played
+        asked = live and self._heard(channel, live, on_played)
+        if self.player is not None and source != "live":
+            if self.player.calls(model_channel(name)):
+                return conversing(name, self.player, asked, on_played)
+            return taped(channel, self.player, asked, on_played)
+        assert asked is not None  # noqa: S101 - there is no tape
+        return asked
+
+    def _heard(
+        self, channel: str, live: Asked, on_played: Callable[[ModelAnswer], None] | None
+    ) -> Asked:
+        """Return a model that is asked: measured, taken down, and as it was heard before."""
+        asked = live if self.spending is None else metered(live, self.spending)
         if self.heard is not None and self.recorder is None:
             return taped(channel, self.heard, asked, on_played)
-        assert asked is not None  # noqa: S101 - there is no tape
         recorder = self.recorder or self.models
         return asked if recorder is None else recorded(asked, channel, recorder)
 
@@ -104,10 +119,15 @@ class Taping(NamedTuple):
         """What was asked that the tape has no reply to."""
         return [] if self.player is None else [*self.player.misses]
 
-    def unused(self) -> list[str]:
-        """Return a note on what of the tape was not asked."""
-        left = [] if self.player is None else self.player.unused()
-        return [f"tape: {len(left)} recorded calls were not made, first {left[0]}"] if left else []
+    def notes(self) -> list[str]:
+        """Return notes on how the tape was played, and on what of it was not asked."""
+        if self.player is None:
+            return []
+        left = self.player.unused()
+        unused = (
+            [f"tape: {len(left)} recorded calls were not made, first {left[0]}"] if left else []
+        )
+        return [*self.player.notes(), *unused]
 
 
 def is_taped(environment: Environment) -> bool:

@@ -178,7 +178,7 @@ def _run(
         return Ran(watch, *stopped, None, lives_on, notes, misses, models, seconds)
     if taping.recorder is not None and setting.keep_tape is not None:
         setting.keep_tape(tried, taping.recorder)
-    notes += taping.unused()
+    notes += taping.notes()
     return Ran(watch, "done", None, exit_code, lives_on, notes, misses, models, seconds)
 
 

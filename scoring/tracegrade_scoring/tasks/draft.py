@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+import duckdb
 import yaml
 
 from tracegrade_lake import Lake
@@ -30,6 +31,11 @@ class Declared(NamedTuple):
     name: str
     effect: str | None
     cost: float | None
+
+    def tool(self) -> dict[str, Any]:
+        """Return it as a tool of a task file."""
+        known = {"effect": self.effect, "cost": None if self.cost is None else _number(self.cost)}
+        return {key: value for key, value in known.items() if value is not None}
 
 
 class Path(NamedTuple):
@@ -54,6 +60,35 @@ class Path(NamedTuple):
             given[as_key(constant["name"])] = literally(constant["value"])
         return points
 
+    def task(self) -> dict[str, Any]:
+        """Return the path as a task of a task file."""
+        served = {each["name"]: each["tools"] for each in json.loads(self.sub_goals)}
+        task = {
+            "expected": self.calls,
+            "expected_complete": True,
+            "optimal_steps": self.least_calls,
+        }
+        goals = {name: {"serves": tools} if tools else {} for name, tools in served.items()}
+        return {**task, "sub_goals": goals} if goals else task
+
+
+def successful_paths(con: duckdb.DuckDBPyConnection, agent_name: str | None) -> list[Path]:
+    """Return the ways in which runs succeeded, of each task the most common first.
+
+    Args:
+        con: Connected to a lake, with its score tables.
+        agent_name: Only runs of this agent; None for all.
+    """
+    materialise(con, "attempt_members")
+    materialise(con, "attempt_order")
+    rows = con.execute(query("successful_paths"), {"agent_name": agent_name}).fetchall()
+    return [Path(*row) for row in rows]
+
+
+def declared_tools(con: duckdb.DuckDBPyConnection) -> list[Declared]:
+    """Return what spans declare of each tool that was called."""
+    return [Declared(*row) for row in con.sql(query("declared_tools")).fetchall()]
+
 
 def draft_file(lake: Lake, agent_name: str | None, note: Callable[[str], object]) -> str:
     """Return a task file with each task's most common successful path, as YAML with comments.
@@ -67,11 +102,8 @@ def draft_file(lake: Lake, agent_name: str | None, note: Callable[[str], object]
         NothingToDraft: No run is known to have succeeded.
     """
     with connect(lake, layers=(SCORES,)) as con:
-        materialise(con, "attempt_members")
-        materialise(con, "attempt_order")
-        rows = con.execute(query("successful_paths"), {"agent_name": agent_name}).fetchall()
-        paths = [Path(*row) for row in rows]
-        declared = [Declared(*row) for row in con.sql(query("declared_tools")).fetchall()]
+        paths = successful_paths(con, agent_name)
+        declared = declared_tools(con)
     if not paths:
         msg = "no run is known to have succeeded; import verdicts, or score with a task file"
         raise NothingToDraft(msg)
@@ -93,11 +125,9 @@ _HEAD: Final = (
 def _tool_lines(tools: Sequence[Declared]) -> Iterator[str]:
     if tools:
         yield "tools:"
-    for name, effect, cost in tools:
-        known = {"effect": effect, "cost": None if cost is None else _number(cost)}
-        said = {key: value for key, value in known.items() if value is not None}
-        yield f"  {_yaml(name)}: {_yaml(said)}"
-        if effect is None:
+    for tool in tools:
+        yield f"  {_yaml(tool.name)}: {_yaml(tool.tool())}"
+        if tool.effect is None:
             yield UNKNOWN_EFFECT
 
 

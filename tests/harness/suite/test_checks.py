@@ -26,7 +26,8 @@ from tests.harness.suite.build import (
         (
             with_agent("command:\n- run\nrecover:\n- run\n- '{nobody}'"),
             "9: agents.a.recover[1] names {nobody}, which stands for nothing; "
-            "known: {release}, {task}, {trial}, {seed}, {python}, {suite}, {mcp}",
+            "known: {release}, {task}, {trial}, {seed}, {python}, {suite}, {mcp}, {user_input}, "
+            "{user_input_file}",
         ),
         (
             with_agent("command: [run, '{release}']"),

@@ -1,0 +1,1 @@
+"""Conversations with models, apart from the API that carries them."""

@@ -1,0 +1,87 @@
+"""Which API a request speaks, what it asks, and the answer in that API, streamed if it says so."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from tracegrade_harness.conversations import chat_completions, messages, responses
+from tracegrade_harness.conversations.conversation import ModelTurn, Part
+
+Json = Mapping[str, Any]
+
+
+class ModelApi(NamedTuple):
+    """An API of models."""
+
+    path: str
+    """With which its requests end."""
+    conversation: Callable[[Json], Iterator[Part]]
+    reply: Callable[[Json, ModelTurn, int], dict[str, Any]]
+    events: Callable[[Json, Json], Iterable[str]]
+    names_events: bool
+    """Whether each event of a stream begins with its type, which its data has, too."""
+
+
+APIS: Final = (
+    ModelApi(
+        "/chat/completions",
+        chat_completions.conversation,
+        chat_completions.reply,
+        chat_completions.events,
+        names_events=False,
+    ),
+    ModelApi(
+        "/responses",
+        responses.conversation,
+        responses.reply,
+        responses.events,
+        names_events=True,
+    ),
+    ModelApi(
+        "/messages", messages.conversation, messages.reply, messages.events, names_events=True
+    ),
+)
+
+
+class Unasked(Exception):
+    """A request asks for no answer of a model that is known here; the text says why."""
+
+
+class ModelRequest(NamedTuple):
+    """A request for an answer of a model."""
+
+    api: ModelApi
+    body: Json
+    parts: tuple[Part, ...]
+    """What the model is told."""
+
+    def answered(self, answer: ModelTurn) -> tuple[str, tuple[bytes, ...]]:
+        """Return the media type of an answer, and its chunks."""
+        body = self.api.reply(self.body, answer, len(self.parts))
+        if not self.body.get("stream"):
+            return "application/json", (json.dumps(body).encode(),)
+        events = self.api.events(self.body, body)
+        return "text/event-stream", tuple(map(self._event, events))
+
+    def _event(self, data: str) -> bytes:
+        name = f"event: {json.loads(data)['type']}\n" if self.api.names_events else ""
+        return f"{name}data: {data}\n\n".encode()
+
+
+def asked(method: str, path: str, body: bytes) -> ModelRequest:
+    """Return what a request asks a model.
+
+    Raises:
+        Unasked: It asks for no answer, in no API that is known.
+    """
+    api = next((api for api in APIS if path.rstrip("/").endswith(api.path)), None)
+    if api is None or method != "POST":
+        known = ", ".join(f"POST …{api.path}" for api in APIS)
+        msg = f"{method} {path} asks no model in a form that is known ({known})"
+        raise Unasked(msg)
+    try:
+        request = json.loads(body)
+        return ModelRequest(api, request, tuple(api.conversation(request)))
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+        msg = f"{method} {path} has a body that is none of its form: {error!r}"
+        raise Unasked(msg) from error

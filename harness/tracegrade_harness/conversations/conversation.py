@@ -1,0 +1,218 @@
+"""What a model is told and what it answers, in a form that no API owns.
+
+Two records of one conversation, a request and the spans of another time, are equal here although
+APIs and instrumentations write them differently: texts lose outer blanks, reasoning is left out
+(which APIs drop, sign or encrypt), so are ids, and results stand in the order of their calls.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, Final, NamedTuple, Self
+
+INSTRUCTIONS: Final = "instructions"
+"""Key of what the author of the agent tells, where a conversation is a key."""
+INSTRUCTING: Final = frozenset({"system", "developer"})
+"""Roles of messages that come from the agent's author."""
+_ANSWERING: Final = frozenset({"assistant", "ai", "model"})
+_TEXT_BLOCKS: Final = frozenset({"text", "input_text", "output_text"})
+
+
+class Text(NamedTuple):
+    """Something said."""
+
+    role: str
+    """As sent."""
+    text: str
+
+
+class ToolRequest(NamedTuple):
+    """A tool that the model asks for."""
+
+    tool: str
+    arguments: str
+    """JSON as the model wrote it; it may be none."""
+    id: str | None = None
+
+
+class Result(NamedTuple):
+    """What the model is told of a call."""
+
+    text: str
+    id: str | None = None
+    """Of the call."""
+
+
+class Reasoning(NamedTuple):
+    """What a model thinks aloud."""
+
+    text: str
+
+
+Part = Text | ToolRequest | Result | Reasoning
+
+
+class ModelTurn(NamedTuple):
+    """What a model says next."""
+
+    parts: tuple[Part, ...]
+    model: str | None = None
+    """Who says it."""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+    @property
+    def text(self) -> str | None:
+        """All that it says; None if it says nothing."""
+        texts = [part.text for part in self.parts if isinstance(part, Text)]
+        return "\n".join(texts) if texts else None
+
+    @property
+    def calls(self) -> list[ToolRequest]:
+        """What it asks for."""
+        return [part for part in self.parts if isinstance(part, ToolRequest)]
+
+    @property
+    def reasoning(self) -> str | None:
+        """What it thinks; None if it does not."""
+        texts = [part.text for part in self.parts if isinstance(part, Reasoning)]
+        return "\n".join(texts) if texts else None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as a tape has it."""
+        said = [_part_as_json(part) for part in self.parts]
+        told = {
+            "model": self.model,
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+        }
+        return {"says": said, **{key: value for key, value in told.items() if value is not None}}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        """Return it from a tape.
+
+        Raises:
+            ValueError: It is none.
+        """
+        try:
+            parts = tuple(_part_from_json(part) for part in value["says"])
+            tokens = value.get("input_tokens"), value.get("output_tokens")
+            return cls(parts, value.get("model"), *tokens)
+        except (AttributeError, KeyError, TypeError) as error:
+            msg = f"it is no answer of a model: {error!r}"
+            raise ValueError(msg) from error
+
+
+def key_arguments(parts: Iterable[Part], *, instructed: bool = True) -> dict[str, Any]:
+    """Return what tells a conversation from others, as JSON.
+
+    Args:
+        parts: All of it, in order.
+        instructed: Whether the author's instructions tell, too.
+    """
+    given = [*parts]
+    texts = [_stripped(part) for part in given if is_instruction(part)]
+    instructions = "\n".join(filter(None, texts)) if instructed else ""
+    said = [part for part in given if not isinstance(part, Reasoning) and not is_instruction(part)]
+    key: dict[str, Any] = {"messages": [*_messages(_in_order_of_calls(said))]}
+    return {**key, INSTRUCTIONS: instructions} if instructions else key
+
+
+def is_instruction(part: Part) -> bool:
+    """Return whether a part comes from the agent's author."""
+    return isinstance(part, Text) and part.role in INSTRUCTING
+
+
+def plain_text(content: object) -> str:
+    """Return the content of a message as text: a text, or blocks of which some are."""
+    if isinstance(content, list):
+        texts = [block if isinstance(block, str) else _block_text(block) for block in content]
+        return "\n".join(text for text in texts if text is not None)
+    return content if isinstance(content, str) else ""
+
+
+def _block_text(block: object) -> str | None:
+    text = block.get("text") if isinstance(block, dict) else None
+    return text if isinstance(text, str) else None
+
+
+def _messages(parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
+    """Yield what was said; texts of one role that follow each other are one."""
+    for role, group in groupby(parts, _role):
+        if role is None:
+            yield from map(_called_or_told, group)
+        elif text := "\n".join(filter(None, map(_stripped, group))):
+            yield {role: text}
+
+
+def _role(part: Part) -> str | None:
+    """Return who says a text; None for what is none."""
+    if not isinstance(part, Text):
+        return None
+    return "assistant" if part.role in _ANSWERING else "user"
+
+
+def _stripped(part: Part) -> str:
+    return part.text.strip() if isinstance(part, Text) else ""
+
+
+def _called_or_told(part: Part) -> dict[str, Any]:
+    if isinstance(part, ToolRequest):
+        return {"call": part.tool, "arguments": _value(part.arguments or "{}")}
+    return {"result": _result(part.text if isinstance(part, Result) else "")}
+
+
+def _result(text: str) -> Any:
+    """Return a result's JSON, else its text; a text in JSON, or in blocks, is that text."""
+    value = _value(text)
+    if isinstance(value, dict) and value.get("type") == "text":
+        value = [value]
+    if isinstance(value, list) and value and all(map(_is_text_block, value)):
+        value = "\n".join(block["text"] for block in value)
+    return _value(value) if isinstance(value, str) and value != text else value
+
+
+def _is_text_block(value: object) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("text"), str):
+        return False
+    return value.get("type", "text") in _TEXT_BLOCKS
+
+
+def _value(text: str) -> Any:
+    """Return what a text is as JSON, else the text without outer blanks."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text.strip()
+
+
+def _in_order_of_calls(parts: Sequence[Part]) -> list[Part]:
+    """Return parts with results that follow each other in the order in which they were asked."""
+    places = {part.id: place for place, part in enumerate(parts) if isinstance(part, ToolRequest)}
+    ordered: list[Part] = []
+    for are_results, group in groupby(parts, lambda part: isinstance(part, Result)):
+        block = [*group]
+        if are_results:
+            block.sort(key=lambda part: places.get(getattr(part, "id", None), len(parts)))
+        ordered += block
+    return ordered
+
+
+def _part_as_json(part: Part) -> dict[str, Any]:
+    match part:
+        case ToolRequest():
+            called = {"call": part.tool, "arguments": part.arguments}
+            return called if part.id is None else {**called, "id": part.id}
+        case Reasoning():
+            return {"reasoning": part.text}
+        case _:
+            return {"text": part.text}
+
+
+def _part_from_json(part: Mapping[str, Any]) -> Part:
+    if "call" in part:
+        return ToolRequest(str(part["call"]), str(part["arguments"]), part.get("id"))
+    if "reasoning" in part:
+        return Reasoning(str(part["reasoning"]))
+    return Text("assistant", str(part["text"]))

@@ -1,0 +1,1 @@
+"""Runs of a lake become mocked cases of a suite."""

@@ -1,0 +1,63 @@
+"""What the command `harness draft` does: it prints, and ends with the exit code."""
+
+import shlex
+from functools import partial
+from pathlib import Path
+
+import typer
+
+from tracegrade_harness.draft.draft import drafted, lines, write_suite
+from tracegrade_harness.draft.files import SUITE, AgentStart
+from tracegrade_harness.draft.runs import ChosenRuns
+from tracegrade_harness.errors import SuiteUnusable
+from tracegrade_queries.engine.connection import open_lake
+from tracegrade_scoring.rendering.visible import visible
+from tracegrade_scoring.tasks.specification import usable_specification
+
+
+def started_by(command: str | None, model_url: str | None, model_url_as: str) -> AgentStart:
+    """Return how drafted agents are started.
+
+    Raises:
+        SuiteUnusable: The command is none.
+    """
+    if command is None:
+        return AgentStart(model_url=model_url, model_url_as=model_url_as)
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        msg = f"--command is no command: {str(error).lower()}; quote it as for a shell"
+        raise SuiteUnusable(msg) from error
+    if not words:
+        msg = "--command is empty; say how the agents are started, or leave it out"
+        raise SuiteUnusable(msg)
+    return AgentStart(words, model_url, model_url_as)
+
+
+def draft_suite(
+    place: str,
+    folder: Path,
+    chosen: tuple[ChosenRuns, AgentStart, Path | None],
+    *,
+    incomplete: bool,
+    replace_old: bool,
+) -> None:
+    """Write a suite of runs of a lake, and say what became of each.
+
+    Raises:
+        EnvironmentFailed: It cannot be written.
+        SuiteUnusable: No run became a case, or a file is there already.
+    """
+    runs, started, tasks = chosen
+    lake = open_lake(place, partial(typer.echo, err=True))
+    given, notes = usable_specification(tasks, note=partial(typer.echo, err=True))
+    for note in notes:
+        typer.echo(note, err=True)
+    made = drafted(lake, given, runs, incomplete=incomplete)
+    for line in lines(made):
+        typer.echo(visible(line))
+    if not made.cases:
+        msg = "no run became a case; capture what they lack, or give --incomplete"
+        raise SuiteUnusable(msg)
+    write_suite(folder, made, started, replace=replace_old)
+    typer.echo(f"suite: {folder / SUITE}")

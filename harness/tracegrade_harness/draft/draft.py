@@ -1,0 +1,118 @@
+"""Runs of a lake become the files of a suite; here alone they are read and written."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tracegrade_harness.draft.expectations import Expectations, expectations
+from tracegrade_harness.draft.files import (
+    SUITE,
+    TASKS,
+    AgentStart,
+    DraftedCase,
+    named_cases,
+    plain_name,
+    suite_text,
+    tape,
+    tasks_text,
+)
+from tracegrade_harness.draft.missing import MissingContent, Reason, missing_content
+from tracegrade_harness.draft.runs import CapturedRun, ChosenRuns, captured_runs
+from tracegrade_harness.errors import EnvironmentFailed, SuiteUnusable
+from tracegrade_harness.tape.entries import write_tape
+from tracegrade_lake import Lake
+from tracegrade_queries.engine.connection import connect
+from tracegrade_scoring.layer import SCORES
+from tracegrade_scoring.tasks.kept import known_specification
+from tracegrade_scoring.tasks.load import Specification
+
+MAX_NAMED: Final = 3
+"""Things that a run lacks, named in the line that says why it became no case."""
+
+Lacking = tuple[CapturedRun, Sequence[MissingContent]]
+
+
+class Drafted(NamedTuple):
+    """What runs became."""
+
+    cases: Sequence[DraftedCase]
+    left_out: Sequence[Lacking]
+    """Runs that became no case, since they lack something."""
+    known: Expectations
+
+    @property
+    def reasons(self) -> Mapping[Reason, int]:
+        """How many runs were left out for each reason; one may have several."""
+        return Counter(
+            reason for _, lacks in self.left_out for reason in {each.reason for each in lacks}
+        )
+
+
+def drafted(
+    lake: Lake, given: Specification, chosen: ChosenRuns, *, incomplete: bool = False
+) -> Drafted:
+    """Return the chosen runs of a lake as cases.
+
+    Args:
+        lake: The lake, scored.
+        given: The task files; where there are none, those that the lake keeps count.
+        chosen: Which runs.
+        incomplete: Runs that lack something become cases, too.
+
+    Raises:
+        SuiteUnusable: The lake was never scored, or no run is chosen.
+    """
+    with connect(lake, layers=(SCORES,)) as con:
+        if not con.sql("SELECT 1 FROM trajectory_scores LIMIT 1").fetchall():
+            msg = f"the lake at {lake.place} was never scored, so no failure of its runs is known"
+            msg += f"; run `tracegrade score --lake {lake.place}`, with --tasks if there are any"
+            raise SuiteUnusable(msg)
+        known = expectations(con, known_specification(lake, given))
+        runs = [(run, missing_content(run)) for run in captured_runs(con, chosen)]
+    whole = [(run, lacks) for run, lacks in runs if incomplete or not lacks]
+    left_out = [(run, lacks) for run, lacks in runs if lacks and not incomplete]
+    return Drafted([*named_cases(whole)], left_out, known)
+
+
+def write_suite(folder: Path, made: Drafted, started: AgentStart, *, replace: bool) -> None:
+    """Write a suite, its task file and its tapes; other files of the folder stay.
+
+    Raises:
+        EnvironmentFailed: One cannot be written.
+        SuiteUnusable: One is there already, and is not to be replaced.
+    """
+    suite = plain_name(folder.resolve().name or "drafted")
+    tapes = {folder / case.tape: tape(case, suite) for case in made.cases}
+    texts = {
+        folder / TASKS: tasks_text(made.cases, made.known),
+        folder / SUITE: suite_text(made.cases, suite, started),
+    }
+    there = [file for file in (*texts, *tapes) if file.exists()]
+    if there and not replace:
+        msg = f"'{there[0]}' is there already; give another --out, or --replace to write it again"
+        raise SuiteUnusable(msg)
+    try:
+        for file, each in tapes.items():
+            write_tape(file, each)
+        for file, text in texts.items():  # the suite last: it names the others
+            file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        msg = f"cannot write '{error.filename or folder}': {error.strerror}; give another --out"
+        raise EnvironmentFailed(msg) from error
+
+
+def lines(made: Drafted) -> Iterator[str]:
+    """Yield what came of each run, then how many were left out and why."""
+    for case in made.cases:
+        run = case.captured.run
+        expected = "nothing is expected" if made.known.task(run) is None else "expectations known"
+        answers = len(tape(case, "").entries)
+        yield f"case {case.name}: run {run.trajectory_id}, {answers} model answers, {expected}"
+    for captured, lacks in made.left_out:
+        named = [f"{each.what} ({each.reason})" for each in lacks[:MAX_NAMED]]
+        more = f", and {len(lacks) - MAX_NAMED} more" if len(lacks) > MAX_NAMED else ""
+        yield f"left out: run {captured.run.trajectory_id} lacks {', '.join(named)}{more}"
+    counted = ", ".join(f"{count} {reason}" for reason, count in sorted(made.reasons.items()))
+    because = f" ({counted}); --incomplete takes them, too" if counted else ""
+    yield f"drafted {len(made.cases)} cases, left out {len(made.left_out)} runs{because}"

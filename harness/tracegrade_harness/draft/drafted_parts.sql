@@ -1,0 +1,63 @@
+-- What models were told and said, part by part and as it was sent.
+--
+-- Of several dialects that read one span the one that finds most parts is taken, the strongest
+-- among equals. Other than message_parts this splits no texts: tapes give them back whole.
+--
+-- Reads:
+--   dialect_messages
+--   message_sources
+-- Columns:
+--   model_call  BIGINT
+--   direction   VARCHAR  in | out.
+--   role        VARCHAR  As sent; NULL if it was not.
+--   part_type   VARCHAR  text | reasoning | tool_call | tool_call_response, or another, unread.
+--   text        VARCHAR
+--   tool_name   VARCHAR
+--   call_id     VARCHAR  NULL if empty.
+--   arguments   VARCHAR
+--   result      VARCHAR
+-- Order:
+--   model_call, direction, message_position, part_position
+WITH counts AS (
+  SELECT
+    key,
+    direction,
+    precedence,
+    count(*) AS part_count
+  FROM dialect_messages
+  WHERE part_type IN ('text', 'reasoning', 'tool_call', 'tool_call_response')
+  GROUP BY key, direction, precedence
+),
+
+chosen AS (
+  SELECT
+    key,
+    direction,
+    precedence
+  FROM counts
+  QUALIFY
+    row_number() OVER (PARTITION BY key, direction ORDER BY part_count DESC, precedence ASC) = 1
+)
+
+SELECT
+  message_sources.model_call,
+  dialect_messages.direction,
+  dialect_messages.role,
+  dialect_messages.part_type,
+  dialect_messages.text,
+  dialect_messages.tool_name,
+  nullif(dialect_messages.call_id, '') AS call_id,
+  dialect_messages.arguments,
+  dialect_messages.result
+FROM dialect_messages
+INNER JOIN chosen USING (key, direction, precedence)
+INNER JOIN message_sources USING (key)
+WHERE
+  CASE dialect_messages.direction
+    WHEN 'in' THEN message_sources.gives_input ELSE message_sources.gives_output
+  END
+ORDER BY
+  message_sources.model_call,
+  dialect_messages.direction,
+  dialect_messages.message_position,
+  dialect_messages.part_position;

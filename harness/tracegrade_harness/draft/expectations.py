@@ -1,0 +1,46 @@
+"""What is expected of drafted cases: as the task file says, else as successful runs did."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import duckdb
+
+from tracegrade_harness.draft.runs import DraftedRun
+from tracegrade_scoring.tasks.draft import declared_tools, successful_paths
+from tracegrade_scoring.tasks.load import Specification
+
+
+class Expectations(NamedTuple):
+    """What is known of tasks."""
+
+    specification: Specification
+    """What the task file says."""
+    paths: Mapping[tuple[str | None, str | None], dict[str, Any]]
+    """Agent and task → what most successful runs of it did, as a task."""
+    tools: Mapping[str, dict[str, Any]]
+    """As a task file has them: those that it declares, and those that successful runs called."""
+
+    def task(self, run: DraftedRun) -> dict[str, Any] | None:
+        """Return what is expected of runs like this one, as a task file has it; None: nothing."""
+        declared = self.specification.tasks.get(run.task_id or "")
+        if declared is not None:
+            return declared.model_dump(mode="json", exclude_unset=True)
+        return self.paths.get((run.agent_name, run.task_id))
+
+
+def expectations(con: duckdb.DuckDBPyConnection, specification: Specification) -> Expectations:
+    """Return what is known of the tasks of a lake.
+
+    Args:
+        con: Connected to the lake, with its score tables.
+        specification: What the task file says.
+    """
+    paths = [path for path in successful_paths(con, None) if path.place == 1]
+    used = {tool for path in paths for tool in path.tools}
+    declared = {each.name: each.tool() for each in declared_tools(con) if each.name in used}
+    known = {
+        name: tool.model_dump(mode="json", exclude_unset=True)
+        for name, tool in specification.tools.items()
+    }
+    by_task = {(path.agent_name, path.task_id): path.task() for path in paths}
+    return Expectations(specification, by_task, {**declared, **known})

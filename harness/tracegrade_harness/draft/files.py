@@ -1,0 +1,173 @@
+"""Drafted cases as files: a suite, its tasks and its tapes. Pure: nothing is written here.
+
+What telemetry says stands in them as data: names of cases, agents and files are made plain, and
+YAML and JSON are written by their libraries. None of it stands where a suite replaces something.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import yaml
+
+from tracegrade.state import VERSION
+from tracegrade_harness.doors.model_tape import conversation_entry
+from tracegrade_harness.draft.expectations import Expectations
+from tracegrade_harness.draft.missing import MissingContent
+from tracegrade_harness.draft.runs import CapturedRun, DraftedRun
+from tracegrade_harness.suite.command import TO_FILL_IN
+from tracegrade_harness.tape.entries import Tape, TapeEntry, TapeHeader
+from tracegrade_scoring.rendering.visible import visible
+
+SUITE: Final = "suite.yaml"
+TASKS: Final = "tasks.yaml"
+TAPES: Final = "tapes"
+ENVIRONMENT: Final = "outside"
+MODEL: Final = "model"
+OPENAI_URL: Final = "https://api.openai.com/v1"
+OPENAI_VARIABLE: Final = "OPENAI_BASE_URL"
+OPENAI_KEY: Final = "OPENAI_API_KEY"
+MAX_PLAIN: Final = 60
+_STRANGE: Final = re.compile(r"[^\w.-]+", re.ASCII)
+_HEAD: Final = (
+    "# Drafted by `tracegrade harness draft` from runs of a lake. Say how agents are started;",
+    "# then `tracegrade harness check` looks at it, and `tracegrade harness run` plays the tapes.",
+)
+
+
+@dataclass(frozen=True)
+class AgentStart:
+    """How agents are started, and find their model: what no span says."""
+
+    command: Sequence[str] = (TO_FILL_IN, "{user_input}")
+    model_url: str | None = None
+    """Of the API; None for OpenAI's."""
+    model_url_as: str = OPENAI_VARIABLE
+    """Variable by which agents find it."""
+
+
+class DraftedCase(NamedTuple):
+    """A run that became a case."""
+
+    name: str
+    captured: CapturedRun
+    missing: Sequence[MissingContent]
+    """What it lacks."""
+
+    @property
+    def agent(self) -> str:
+        """The name of its agent in the suite."""
+        return plain_name(self.captured.run.agent_name or "agent")
+
+    @property
+    def tape(self) -> str:
+        """The path of its tape beside the suite."""
+        return f"{TAPES}/{self.name}.jsonl"
+
+
+def plain_name(text: str) -> str:
+    """Return a text as a name for files: itself if it is plain, else something like it."""
+    plain = _STRANGE.sub("_", text)[:MAX_PLAIN].strip("._-")
+    if plain == text and text:
+        return text
+    digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()[:8]
+    return f"{plain or 'run'}-{digest}"
+
+
+def named_cases(
+    captured: Iterable[tuple[CapturedRun, Sequence[MissingContent]]],
+) -> Iterator[DraftedCase]:
+    """Yield a case for each run; none has the name of another, however it is spelled."""
+    taken: set[str] = set()
+    for each, missing in captured:
+        name = _name(each.run)
+        number, found = 1, name
+        while found.casefold() in taken:
+            number += 1
+            found = f"{name}-{number}"
+        taken.add(found.casefold())
+        yield DraftedCase(found, each, missing)
+
+
+def _name(run: DraftedRun) -> str:
+    name = plain_name(run.task_id or run.agent_name or "run")
+    return f"{name}-{run.mode}" if run.mode else name
+
+
+def tape(case: DraftedCase, suite: str) -> Tape:
+    """Return what models answered in a case's run, by what they were told."""
+    run = case.captured.run
+    header = TapeHeader(
+        suite=suite,
+        case=case.name,
+        agent=case.agent,
+        release=run.release,
+        recorded="" if run.start_time is None else f"{run.start_time.isoformat()}+00:00",
+        version=VERSION,
+    )
+    return Tape(header, tuple(_entries(case)))
+
+
+def _entries(case: DraftedCase) -> Iterator[TapeEntry]:
+    for call in case.captured.calls:
+        if call.told and call.answer.parts:
+            yield conversation_entry(MODEL, call.told, call.answer)
+
+
+def suite_text(cases: Sequence[DraftedCase], suite: str, started: AgentStart) -> str:
+    """Return the suite of cases, as YAML."""
+    content = {
+        "version": 1,
+        "suite": suite,
+        "mode": "mocked",
+        "tasks": TASKS,
+        "agents": {case.agent: _agent(case.captured.run, started) for case in cases},
+        "environments": {ENVIRONMENT: {"upstreams": {MODEL: _model(started)}}},
+        "cases": {case.name: _case(case) for case in cases},
+    }
+    lacks = [
+        f"# {case.name}: {each.reason}: {visible(each.what)}"
+        for case in cases
+        for each in case.missing
+    ]
+    return "\n".join([*_HEAD, *lacks, _yaml(content)])
+
+
+def _agent(run: DraftedRun, started: AgentStart) -> dict[str, Any]:
+    agent: dict[str, Any] = {"command": [*started.command]}
+    if run.release:
+        agent["release"] = run.release
+    if started.model_url_as == OPENAI_VARIABLE:  # its clients do not begin without a key
+        agent["environment"] = {"set": {OPENAI_KEY: "none"}}
+    return agent
+
+
+def _model(started: AgentStart) -> dict[str, Any]:
+    url = {"url": started.model_url or OPENAI_URL, "url_as": started.model_url_as}
+    model: dict[str, Any] = {**url, "is_a": "model"}
+    if started.model_url is None:
+        model["headers"] = {"Authorization": f"Bearer ${OPENAI_KEY}"}
+    return model
+
+
+def _case(case: DraftedCase) -> dict[str, Any]:
+    return {
+        "environment": ENVIRONMENT,
+        "agent": case.agent,
+        "user_input": case.captured.run.user_input or "",
+        "model": "replay",
+        "tape": case.tape,
+    }
+
+
+def tasks_text(cases: Sequence[DraftedCase], known: Expectations) -> str:
+    """Return the task file of cases, as YAML: one task each."""
+    tasks: Mapping[str, Any] = {case.name: known.task(case.captured.run) or {} for case in cases}
+    return _yaml({"version": 1, "tools": known.tools, "tasks": tasks})
+
+
+def _yaml(value: Any) -> str:
+    text: str = yaml.safe_dump(value, allow_unicode=True, sort_keys=False, width=99)
+    return text

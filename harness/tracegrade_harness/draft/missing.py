@@ -1,0 +1,82 @@
+"""What a run's spans do not hold: it was redacted, cut, or never captured."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, Literal, NamedTuple
+
+from tracegrade.redact.marks import MARK_START
+from tracegrade_harness.conversations.conversation import Part, ToolRequest
+from tracegrade_harness.draft.runs import CapturedRun, CapturedStep, ModelCall
+
+Reason = Literal["redacted", "truncated", "not captured"]
+
+_CUT: Final = "…[capped: "
+"""Begins the end of what the collector cut."""
+_FLAGS: Final[dict[str, Reason]] = {
+    "redacted": "redacted",
+    "result_redacted": "redacted",
+    "truncated": "truncated",
+    "result_truncated": "truncated",
+    "salvaged": "truncated",
+    "dropped_attributes": "not captured",
+}
+_IN_TEXTS: Final[dict[str, Reason]] = {MARK_START: "redacted", _CUT: "truncated"}
+
+
+class MissingContent(NamedTuple):
+    """Something that a case made of a run would lack."""
+
+    reason: Reason
+    what: str
+    """Where in the run."""
+
+
+def missing_content(captured: CapturedRun) -> list[MissingContent]:
+    """Return what a case made of a run would lack, each once; nothing if the case is whole."""
+    found = [
+        *_of_input(captured.run.user_input),
+        *(each for step in captured.steps for each in _of_step(step)),
+        *_of_calls(captured.calls),
+    ]
+    return [*dict.fromkeys(found)]
+
+
+def _of_input(text: str | None) -> Iterator[MissingContent]:
+    if text is None:
+        yield MissingContent("not captured", "what the user asked")
+    for reason in _reasons((), [text]):
+        yield MissingContent(reason, "what the user asked")
+
+
+def _of_step(step: CapturedStep) -> Iterator[MissingContent]:
+    for reason in _reasons(step.flags, (step.arguments, step.result, step.content)):
+        yield MissingContent(reason, step.name())
+    if step.kind == "tool_call" and step.arguments is None:
+        yield MissingContent("not captured", f"{step.name()}: its arguments")
+
+
+def _of_calls(calls: Sequence[ModelCall]) -> Iterator[MissingContent]:
+    if not calls:
+        yield MissingContent("not captured", "every call of a model")
+    for number, call in enumerate(calls, 1):
+        name = f"model call {number}"
+        texts = [_text(part) for part in (*call.told, *call.answer.parts)]
+        for reason in _reasons(call.flags, texts):
+            yield MissingContent(reason, name)
+        if not call.told:
+            yield MissingContent("not captured", f"{name}: what it was told")
+        if not call.answer.parts and not call.failed:
+            yield MissingContent("not captured", f"{name}: its answer")
+        for kind in call.unread:
+            yield MissingContent("not captured", f"{name}: a part of type {kind}")
+
+
+def _text(part: Part) -> str:
+    return part.arguments if isinstance(part, ToolRequest) else part.text
+
+
+def _reasons(flags: Iterable[str], texts: Iterable[str | None]) -> list[Reason]:
+    """Return why flags and texts say that something is missing, each reason once."""
+    by_flag = [_FLAGS[flag] for flag in flags if flag in _FLAGS]
+    some = [text for text in texts if text]
+    by_text = [reason for mark, reason in _IN_TEXTS.items() if any(mark in text for text in some)]
+    return [*dict.fromkeys([*by_flag, *by_text])]
