@@ -1,0 +1,160 @@
+"""What traces hold becomes data of a suite; what they lack is named, and leaves a run out."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.commands import Ended, tracegrade
+from tests.queries.traces import (
+    agent,
+    land,
+    message,
+    model,
+    request,
+    request_of,
+    response,
+    tool,
+)
+
+from tracegrade_harness.tape.entries import read_tape
+from tracegrade_lake import Lake
+from tracegrade_scoring.job.score import score
+from tracegrade_scoring.tasks import Specification
+
+HOSTILE = [
+    "../../../etc/passwd",
+    "/abs",
+    "{task} $HOME",
+    "no",
+    "a\nb: c",
+    "\u202eevil\x1b[2J",
+    "CON",
+    "x" * 500,
+    "…/é",
+    "~",
+    "Same",
+    "same",
+    ".",
+    "..",
+    "-rf",
+    "suite.yaml",
+]
+
+
+def run(trace: int, task: str | None, *, asked: str = "Pay A-1.", said: Any = "Paid.") -> bytes:
+    """Return one run: the model looks, then pays nothing and answers."""
+    named: dict[str, Any] = {} if task is None else {"tracegrade__task__id": task}
+    heard = [message("system", "Be brief."), message("user", asked)]
+    looks = message("assistant", request("look", "c1", order="A-1"))
+    told = [*heard, looks, message("tool", response({"found": 1}, "c1"))]
+    return request_of(
+        [
+            agent(1, trace=trace, tracegrade__outcome="success", **named),
+            model(2, 1, trace=trace, at=1, heard=heard, said=[looks]),
+            tool(
+                *(3, 1),
+                tool_name="look",
+                trace=trace,
+                at=3,
+                gen_ai__tool__call__id="c1",
+                gen_ai__tool__call__arguments='{"order": "A-1"}',
+                gen_ai__tool__call__result='{"found": 1}',
+            ),
+            model(4, 1, trace=trace, at=5, heard=told, said=[message("assistant", said)]),
+        ]
+    )
+
+
+def lake_of(folder: Path, *runs: bytes) -> Path:
+    """Return a scored lake with these runs."""
+    lake = Lake.create(folder / "lake")
+    land(lake, *runs)
+    score(lake, Specification())
+    return folder / "lake"
+
+
+def draft(lake: Path, out: Path, *options: object) -> Ended:
+    """Draft a suite of a lake."""
+    command = ("--command", "python agent.py {user_input}")
+    return tracegrade("harness", "draft", "--lake", lake, "--out", out, *command, *options)
+
+
+def test_hostile_names_are_data(tmp_path: Path) -> None:
+    """Each task has its case, all files are in the folder, and `check` has nothing against it."""
+    runs = [run(i, task, asked=f"Pay {task}.") for i, task in enumerate(HOSTILE, 1)]
+    out = tmp_path / "out" / "drafted"
+
+    ended = draft(lake_of(tmp_path, *runs), out)
+
+    assert ended.returncode == 0, ended.stderr
+    assert "\x1b" not in ended.stdout
+    written = {path for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert {path.parent for path in written} == {out, out / "tapes"}
+    suite = yaml.safe_load((out / "suite.yaml").read_text())
+    assert len(suite["cases"]) == len(HOSTILE)
+    assert len({name.casefold() for name in suite["cases"]}) == len(HOSTILE)
+    asked = {case["user_input"] for case in suite["cases"].values()}
+    assert asked == {f"Pay {task}." for task in HOSTILE}
+    for case in suite["cases"].values():
+        assert len(read_tape(out / case["tape"]).entries) == 2
+    checked = tracegrade(
+        "harness", "check", out / "suite.yaml", "--idle-secs", "0", "--folder", tmp_path / "home"
+    )
+    assert checked.returncode == 0, checked.stderr
+
+
+@pytest.mark.parametrize(
+    ("fields", "lack"),
+    [
+        ({"asked": "Pay with [redacted:card]."}, "what the user asked (redacted)"),
+        ({"said": "[redacted:api_key]"}, "model call 2 (redacted)"),
+        ({"said": {"type": "blob", "content": "aGk="}}, "model call 2: its answer (not captured)"),
+    ],
+)
+def test_what_a_run_lacks_is_named(tmp_path: Path, fields: dict[str, Any], lack: str) -> None:
+    """It becomes no case, or one that says what it lacks."""
+    lake = lake_of(tmp_path, run(1, "whole"), run(2, "holed", **fields))
+    out = tmp_path / "drafted"
+
+    ended = draft(lake, out)
+
+    assert ended.returncode == 0, ended.stderr
+    assert lack in ended.stdout
+    assert "drafted 1 cases, left out 1 runs (1 " in ended.stdout
+    assert [*yaml.safe_load((out / "suite.yaml").read_text())["cases"]] == ["whole"]
+
+    again = draft(lake, out)
+    assert (again.returncode, "give another --out, or --replace" in again.stderr) == (2, True)
+    whole = draft(lake, out, "--incomplete", "--replace")
+    assert whole.returncode == 0, whole.stderr
+    assert {*yaml.safe_load((out / "suite.yaml").read_text())["cases"]} == {"whole", "holed"}
+    assert "# holed: " in (out / "suite.yaml").read_text()
+
+
+def test_runs_are_chosen(tmp_path: Path) -> None:
+    """By task, by id, or by failure; what is not there is named."""
+    lake = lake_of(tmp_path, run(1, "a"), run(2, "a"), run(3, "b"))
+    one = f"{1:032x}-{1:016x}"
+
+    by_task = draft(lake, tmp_path / "1", "--task", "a")
+    by_id = draft(lake, tmp_path / "2", "--trajectory", one)
+    failed = draft(lake, tmp_path / "3", "--failed")
+    absent = draft(lake, tmp_path / "4", "--task", "c")
+
+    assert by_task.stdout.count("\ncase ") + by_task.stdout.startswith("case ") == 1
+    assert f"case a: run {one}" in by_id.stdout
+    assert (failed.returncode, absent.returncode) == (2, 2)
+    assert "no failed run" in failed.stderr
+    assert "no run of task 'c'" in absent.stderr
+
+
+def test_expectations_are_those_of_successful_runs(tmp_path: Path) -> None:
+    """Where no task file says any."""
+    draft(lake_of(tmp_path, run(1, "a")), tmp_path / "out")
+
+    tasks = yaml.safe_load((tmp_path / "out" / "tasks.yaml").read_text())
+    assert tasks["tasks"]["a"]["expected"] == [{"tool": "look"}]
+    (first, _) = read_tape(tmp_path / "out" / "tapes" / "a.jsonl").entries
+    assert json.loads(first.key.arguments)["instructions"] == "Be brief."
