@@ -50,6 +50,13 @@ def success(tried: Tried) -> list[dict[str, Any]]:
     )
 
 
+@pytest.fixture(autouse=True)
+def path_of_the_demo(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The demo is not installed: its agents find it as they do under `make demo`."""
+    paths = filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+
+
 @pytest.mark.parametrize("release", KILLS)
 def test_repeats_are_killed_at_the_same_calls_and_leave_the_same(
     release: str, tmp_path: Path

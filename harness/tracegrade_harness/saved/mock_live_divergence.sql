@@ -15,13 +15,14 @@
 --   mocked_unjudged  BIGINT   Trials that nobody could judge, as where a tape lacked an answer.
 --   live_unjudged    BIGINT   Likewise.
 --   mocked_rate      DOUBLE   Share that succeeded, 0 to 1; NULL if none was judged.
---   mocked_low       DOUBLE   Lower end of its interval.
+--   mocked_low       DOUBLE   Lower end of its interval; NULL if there is no rate.
 --   mocked_high      DOUBLE   Upper end.
 --   live_rate        DOUBLE   As mocked_rate.
 --   live_low         DOUBLE   Lower end of its interval.
 --   live_high        DOUBLE   Upper end.
 --   rate_difference  DOUBLE   mocked_rate - live_rate, -1 to 1: above 0, the tape flatters.
---   is_apart         BOOLEAN  The intervals have nothing in common, so it is hardly chance.
+--   is_apart         BOOLEAN  The intervals have nothing in common, so it is hardly chance; NULL
+--                             without both.
 --   mocked_steps     DOUBLE   Mean steps of a trial, judged or not.
 --   live_steps       DOUBLE   Likewise.
 --   step_difference  DOUBLE   mocked_steps - live_steps.
@@ -65,8 +66,8 @@ centred AS (
 bounded AS (
   SELECT
     *,
-    greatest(0, centre - half) AS low,
-    least(1, centre + half) AS high
+    if(rate IS NULL, NULL, greatest(0, centre - half)) AS low,
+    if(rate IS NULL, NULL, least(1, centre + half)) AS high
   FROM centred
 )
 

@@ -1,10 +1,12 @@
 """Runs of the demo's support agent in production become cases, and are played again."""
 
+import os
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 import yaml
+from tests.citations import ROOT
 from tests.commands import Ended, tracegrade
 from tests.harness.trial.agents import Tried
 
@@ -74,7 +76,8 @@ def drafted(production: Path, model_url: str, tmp_path_factory: pytest.TempPathF
     suite = folder / "suite.yaml"
     content = yaml.safe_load(suite.read_text())
     given = content["agents"]["support"]["environment"]
-    given["pass"] = ["PYTHONPATH"]
+    paths = [str(ROOT), os.environ.get("PYTHONPATH")]  # the demo is not installed
+    given["set"]["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     given["set"]["OPENAI_MODEL"] = "rules"
     suite.write_text(yaml.safe_dump(content))
     return suite
