@@ -108,13 +108,7 @@ def run_mode(text: str | None) -> Mode | None:
     Raises:
         SuiteUnusable: It names another.
     """
-    if text is None:
-        return None
-    found = next((mode for mode in get_args(Mode) if mode == text), None)
-    if found is None:
-        msg = f"no mode '{text}'; give live or mocked"
-        raise SuiteUnusable(msg)
-    return cast("Mode", found)
+    return cast("Mode | None", _one_of(Mode, text, "mode"))
 
 
 def prices_in(file: Path | None) -> Prices | None:
@@ -133,13 +127,17 @@ def model_source(text: str | None) -> ModelSource | None:
     Raises:
         SuiteUnusable: It names something else.
     """
-    if text is None:
-        return None
-    found = next((source for source in get_args(ModelSource) if source == text), None)
-    if found is None:
-        msg = f"no source '{text}' of a model's answers; give {', '.join(get_args(ModelSource))}"
+    return cast("ModelSource | None", _one_of(ModelSource, text, "source of a model's answers"))
+
+
+def _one_of(named: object, text: str | None, kind: str) -> str | None:
+    """Return an option's text, which has to be one of the words of a type; None if not given."""
+    words = get_args(named)
+    if text is not None and text not in words:
+        *others, last = words
+        msg = f"no {kind} '{text}'; give {', '.join(others)} or {last}"
         raise SuiteUnusable(msg)
-    return cast("ModelSource", found)
+    return text
 
 
 def run_chosen(

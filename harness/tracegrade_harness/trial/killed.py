@@ -132,25 +132,19 @@ class Killing:
         self, folder: TrialFolder, environment: OpenedEnvironment, before: State
     ) -> Died | Missed:
         """Run the agent up to the point and kill it."""
+        spending, effect_of, state = self.spending, self.setting.effect_of, environment.state
         place = Place(folder.root, environment, folder.log("agent"))
         deadline = Deadline(self.tried.case(self.setting).limits.wall_secs)
         repeated = Taping.of(self.setting, self.tried).repeating(self.baseline.models)
-        taping = repeated.measured(self.spending)
+        taping = repeated.measured(spending)
         with agent_doors(self.setting, self.tried, folder, environment, taping) as doors:
             program = agent_program(self.setting, self.tried, place, doors.entrances)
             with self.setting.sandbox.start(program) as running:
                 watch = AgentWatch(
-                    doors.gate,
-                    running,
-                    deadline,
-                    self.setting.effect_of,
-                    before,
-                    environment.state,
-                    self._mark,
-                    self.spending,
+                    doors.gate, running, deadline, effect_of, before, state, self._mark, spending
                 )
                 for moment in watch.moments():
-                    if self.spending.stop is not None:
+                    if spending.stop is not None:
                         break
                     if not self._is_reached(watch, moment):
                         continue
@@ -163,7 +157,7 @@ class Killing:
                         len(watch.boundaries),
                         self._has_diverged(watch),
                         moment.in_flight,
-                        [*watch.faults, *lost, *doors.notes(), *self.spending.notes()],
+                        [*watch.faults, *lost, *doors.notes(), *spending.notes()],
                         doors.taping.misses,
                         deadline.spent_secs(),
                     )
@@ -172,7 +166,7 @@ class Killing:
             if code is None and doors.run is None:
                 self._name(watch.open_root)
             how = "its time was over" if code is None else f"it ended with {code}"
-            how = self.spending.stop.reason if self.spending.stop else how
+            how = spending.stop.reason if spending.stop else how
             notes = [f"not_reached: {how} after call {len(watch.boundaries)}"]
             return Missed([*notes, *watch.faults, *doors.notes()])
 

@@ -107,9 +107,7 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
     suite = usable(loaded)
     cases = chosen_cases(suite, chosen)
     folder = home.resolve() / RUNS / run
-    if chosen.resume is not None and not is_begun(folder):
-        msg = f"no run '{run}' in {folder.parent}; leave out --resume for a new one"
-        raise SuiteUnusable(msg)
+    _refuse_unknown_run(folder, chosen)
     _refuse_without_limit(cases, chosen)
     used = {case.environment for case in cases.values()}
     mode = chosen.mode or suite.mode
@@ -143,9 +141,7 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
             models=chosen.models,
             prices=known_prices(Lake.create(lake), chosen.prices),
         )
-        if chosen.keep_tape is not None:
-            keep = partial(chosen.keep_tape, setting)
-            setting = replace(setting, keep_tape=keep)
+        setting = _keeping_tapes(setting, chosen)
         budget = Budget(chosen.max_usd, file.add_spent, file.spent)
         schedule = Schedule(setting, _kills(cases, chosen), file, budget, chosen.say)
         counts = [(name, chosen.trials or case.trials) for name, case in cases.items()]
@@ -232,6 +228,24 @@ def chosen_cases(suite: Suite, chosen: ChosenTrials) -> dict[str, Case]:
         msg = f"no case is chosen; the suite has {', '.join(suite.cases)}"
         raise SuiteUnusable(msg)
     return cases
+
+
+def _refuse_unknown_run(folder: Path, chosen: ChosenTrials) -> None:
+    """Refuse to go on with a run that was never begun.
+
+    Raises:
+        SuiteUnusable: There is none in that folder.
+    """
+    if chosen.resume is not None and not is_begun(folder):
+        msg = f"no run '{folder.name}' in {folder.parent}; leave out --resume for a new one"
+        raise SuiteUnusable(msg)
+
+
+def _keeping_tapes(setting: Setting, chosen: ChosenTrials) -> Setting:
+    """Return the setting, with what keeps the tapes of its trials where they are recorded."""
+    if chosen.keep_tape is None:
+        return setting
+    return replace(setting, keep_tape=partial(chosen.keep_tape, setting))
 
 
 def _refuse_without_limit(cases: dict[str, Case], chosen: ChosenTrials) -> None:
