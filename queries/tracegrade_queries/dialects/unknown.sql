@@ -213,7 +213,16 @@ SELECT
       )
     ),
     FALSE
-  ) AS is_foreign
+  ) AS is_foreign,
+  coalesce(
+    any_value(by_role.names['input_tokens']) IS NOT NULL
+    OR any_value(by_role.names['output_tokens']) IS NOT NULL
+    OR regexp_matches(words_of(any_value(by_role.names['model'])), '(^|_)(gen_ai|llm)_'),
+    FALSE
+  ) AS names_model,
+  any_value(
+    coalesce(by_role.names['input'], by_role.names['output'], by_role.names['agent_name'])
+  ) IS NOT NULL AS may_be_root
 FROM worded
 LEFT JOIN by_role USING (shape)
 GROUP BY worded.shape;
@@ -234,16 +243,8 @@ placed AS (
     bucket_spans.parent_span_id,
     list_transform(unknown_shapes.kinds, LAMBDA name: bucket_spans.attributes[name]) AS kinds,
     bucket_spans.attributes[unknown_shapes.names['tool_name']] AS tool_name,
-    coalesce(
-      unknown_shapes.names['input_tokens'] IS NOT NULL
-      OR unknown_shapes.names['output_tokens'] IS NOT NULL
-      OR regexp_matches(words_of(unknown_shapes.names['model']), '(^|_)(gen_ai|llm)_'),
-      FALSE
-    ) AS names_model,
-    coalesce(
-      unknown_shapes.names['input'], unknown_shapes.names['output'],
-      unknown_shapes.names['agent_name']
-    ) IS NOT NULL AS may_be_root,
+    coalesce(unknown_shapes.names_model, FALSE) AS names_model,
+    coalesce(unknown_shapes.may_be_root, FALSE) AS may_be_root,
     coalesce(unknown_shapes.is_foreign, FALSE) AS is_foreign,
     coalesce(named.kind, '') AS named_kind
   FROM bucket_spans
@@ -251,15 +252,24 @@ placed AS (
   LEFT JOIN named USING (name)
 ),
 
-read AS (
+told AS (
   SELECT
-    *,
+    kinds,
     list_filter(
       list_transform(kinds, LAMBDA kind: kind_of(words_of(kind))), LAMBDA kind: kind IS NOT NULL
-    )[1] AS told_kind,
-    regexp_full_match(tool_name, '[A-Za-z_][\w.:/ -]{0,127}')
-    AND tool_name NOT IN ('auto', 'false', 'none', 'null', 'required', 'true') AS names_tool
+    )[1] AS told_kind
   FROM placed
+  GROUP BY kinds
+),
+
+read AS (
+  SELECT
+    placed.*,
+    told.told_kind,
+    regexp_full_match(placed.tool_name, '[A-Za-z_][\w.:/ -]{0,127}')
+    AND placed.tool_name NOT IN ('auto', 'false', 'none', 'null', 'required', 'true') AS names_tool
+  FROM placed
+  LEFT JOIN told ON placed.kinds = told.kinds
 )
 
 SELECT
