@@ -15,6 +15,7 @@ from tracegrade_harness.suite.command import OF_AGENTS, OF_VERIFIERS, TO_FILL_IN
 from tracegrade_harness.suite.commands import check_command, check_variables
 from tracegrade_harness.suite.doors import check_behind_doors, check_doors, check_reachable
 from tracegrade_harness.suite.inputs import check_input
+from tracegrade_harness.suite.normalise import check_normalise
 from tracegrade_harness.suite.readable import (
     EnvironmentPart,
     PlacedPart,
@@ -187,6 +188,7 @@ def _check_case(
         yield from check_reachable(source, path, case, suite)
         yield from check_input(source, path, case, suite.agents.get(case.agent))
         yield from _check_tape(source, (*path, "tape"), case.tape)
+        yield from check_normalise(source, (*path, "normalise"), case.normalise)
         if case.kill is not None and suite.tasks is None:
             fact = f"{dotted((*path, 'kill'))}: without 'tasks' nothing says which tools write"
             way_out = "name a task file, or only writes that spans or the state show will count"

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.suite import limits, model, paths
 from tracegrade_harness.suite.check import check_suite
+from tracegrade_harness.suite.normalise import Normalised
 from tracegrade_harness.suite.readable import readable
 from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_scoring.errors import TaskFileUnreadable
@@ -40,6 +41,7 @@ KEYS: Final[dict[str, type[BaseModel]]] = {
     "cases": model.Case,
     "kill": model.Kill,
     "limits": limits.TrialLimits,
+    "normalise": Normalised,
     "[files]": model.FilesVerifier,
     "[sqlite]": model.SqliteVerifier,
     "[postgres]": model.PostgresVerifier,

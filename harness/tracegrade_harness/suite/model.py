@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from tracegrade_harness.suite.limits import TrialLimits
+from tracegrade_harness.suite.normalise import Rules
 from tracegrade_harness.suite.strict import Name, Seconds, Strict
 from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_scoring.tasks.model import Wanted
@@ -451,6 +452,9 @@ class Case(Strict):
     tape: Name | None = None
     """File beside the suite with what upstreams and taped servers answered; without it
     `tapes/TASK.jsonl`."""
+    normalise: Rules = Field(default_factory=list)
+    """What of calls tapes are to pass over: dates, ids, temporary paths. It changes what is
+    compared, never what is recorded or sent."""
     on_miss: Literal["error", "continue"] = "error"
     """What a trial is whose agent asked for what its tape does not have: an error, or judged all
     the same. The agent gets an error either way."""

@@ -7,7 +7,7 @@ a tape holds no secret, and a call that has another one is the same call.
 import hashlib
 import json
 import threading
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
@@ -85,6 +85,11 @@ def key_of(channel: str, name: str, arguments: Any) -> TapeKey:
     return TapeKey(channel, name, _canonical(text))
 
 
+def canonical(value: Any) -> str:
+    """Return the text of arguments that is one for all that scores see as equal."""
+    return _canonical(_json(value))
+
+
 def digest(tape: Tape) -> str:
     """Return what tells a tape from one with other replies, whenever it was recorded."""
     return hashlib.sha256(_json([tape.entries]).encode()).hexdigest()
@@ -139,9 +144,13 @@ def read_tape(file: Path) -> Tape:
 
 
 def _entries(lines: Iterable[_Line]) -> Iterable[TapeEntry]:
-    for line in sorted(lines, key=lambda line: line.occurrence):
-        key = TapeKey(line.channel, line.name, _canonical(_json(line.arguments)))
-        yield TapeEntry(key, line.reply)
+    """Yield calls in the order of their lines, and equal ones in that of their occurrence."""
+    keyed = [(TapeKey(each.channel, each.name, canonical(each.arguments)), each) for each in lines]
+    replies: dict[TapeKey, deque[Any]] = defaultdict(deque)
+    for key, line in sorted(keyed, key=lambda pair: pair[1].occurrence):
+        replies[key].append(line.reply)
+    for key, _ in keyed:
+        yield TapeEntry(key, replies[key].popleft())
 
 
 def _parsed(kind: Any, file: Path, number: int, text: str) -> Any:

@@ -2,11 +2,12 @@
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from tracegrade_harness.tape.entries import TapeEntry, TapeKey, redacted_json
 from tracegrade_harness.tape.nearest import nearest
+from tracegrade_harness.tape.normalising import Normaliser
 
 
 class TapeMiss(Exception):
@@ -16,27 +17,39 @@ class TapeMiss(Exception):
 class TapePlayer:
     """A tape as one run of an agent hears it: equal calls get their replies in order."""
 
-    def __init__(self, entries: Iterable[TapeEntry]) -> None:
+    def __init__(
+        self, entries: Iterable[TapeEntry], normaliser: Callable[[TapeKey], TapeKey] | None = None
+    ) -> None:
+        """Take a tape.
+
+        Args:
+            entries: Its calls.
+            normaliser: Says what a call is compared as, recorded or asked; without it, as it is.
+        """
         self._lock = threading.Lock()
+        self._compared = normaliser or Normaliser()
+        self._recorded: dict[TapeKey, TapeKey] = {}
         self._replies: dict[TapeKey, list[Any]] = defaultdict(list)
         for key, reply in entries:
-            self._replies[key].append(reply)
+            self._recorded.setdefault(compared := self._compared(key), key)
+            self._replies[compared].append(reply)
         self._taken: dict[TapeKey, int] = defaultdict(int)
         self._notes: dict[str, None] = {}
         self.misses: list[str] = []
 
     def knows(self, key: TapeKey) -> bool:
         """Return whether a call is on the tape, however often it was made."""
-        return key in self._replies
+        return self._compared(key) in self._replies
 
     def has(self, key: TapeKey) -> bool:
         """Return whether a call has a reply left."""
+        compared = self._compared(key)
         with self._lock:
-            return self._taken[key] < len(self._replies.get(key, ()))
+            return self._taken[compared] < len(self._replies.get(compared, ()))
 
     def calls(self, channel: str) -> list[TapeKey]:
         """Return the different calls of a channel that are on the tape."""
-        return [key for key in self._replies if key.channel == channel]
+        return [key for key in self._recorded.values() if key.channel == channel]
 
     def note(self, text: str) -> None:
         """Keep what a reader should know of how the tape was played."""
@@ -64,22 +77,24 @@ class TapePlayer:
         Raises:
             TapeMiss: There is none.
         """
+        compared = self._compared(key)
         with self._lock:
-            replies = self._replies.get(key, [])
-            number = self._taken[key]
+            replies = self._replies.get(compared, [])
+            number = self._taken[compared]
             if again and replies:
                 number = min(number, len(replies) - 1)
             if number < len(replies):
-                self._taken[key] += 1
+                self._taken[compared] += 1
                 return replies[number]
-        miss = f"{key.channel} {key.name}: {self._why(key, len(replies))}"
+        miss = f"{key.channel} {key.name}: {self._why(compared, len(replies))}"
         raise self.missed(miss)
 
     def unused(self) -> list[str]:
         """Return calls of the tape that were not made, each with how often it was not."""
         with self._lock:
             left = {key: len(replies) - self._taken[key] for key, replies in self._replies.items()}
-        return [f"{key.channel} {key.name} x {n}" for key, n in left.items() if n > 0]
+        calls = [(self._recorded[key], n) for key, n in left.items() if n > 0]
+        return [f"{key.channel} {key.name} x {n}" for key, n in calls]
 
     def _why(self, key: TapeKey, recorded: int) -> str:
         if recorded:

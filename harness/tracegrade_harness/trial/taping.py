@@ -21,6 +21,7 @@ from tracegrade_harness.suite.load import LoadedSuite
 from tracegrade_harness.suite.model import Case, Environment, ModelSource, Suite
 from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_harness.tape.entries import Tape, TapeEntry, TapeHeader, read_tape
+from tracegrade_harness.tape.normalising import Normaliser
 from tracegrade_harness.tape.player import TapePlayer, TapeRecorder
 from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.spending import Spending
@@ -40,14 +41,17 @@ class Taping(NamedTuple):
     """What models said in the run that this one repeats; they are asked for what is not there."""
     spending: Spending | None = None
     """Told what its models' answers took."""
+    normaliser: Normaliser | None = None
+    """Says what a call is compared as."""
 
     @classmethod
     def of(cls, setting: Setting, tried: Tried) -> Self:
         """Return it, at the beginning of the run."""
         tape = setting.tapes.get(tried.task_id)
         recording = setting.keep_tape is not None
-        player = TapePlayer(tape.entries) if tape else None
-        return cls(player, TapeRecorder() if recording else None)
+        normaliser = Normaliser(tried.case(setting).normalise)
+        player = TapePlayer(tape.entries, normaliser) if tape else None
+        return cls(player, TapeRecorder() if recording else None, normaliser=normaliser)
 
     def to_be_repeated(self) -> Self:
         """Return the same, whose models are taken down."""
@@ -55,7 +59,7 @@ class Taping(NamedTuple):
 
     def repeating(self, heard: Iterable[TapeEntry]) -> Self:
         """Return the same, whose models say what they said before."""
-        return self._replace(heard=TapePlayer(heard))
+        return self._replace(heard=TapePlayer(heard, self.normaliser))
 
     def measured(self, spending: Spending) -> Self:
         """Return the same, whose models' answers are measured."""

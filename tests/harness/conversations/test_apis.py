@@ -21,7 +21,9 @@ from tracegrade_harness.conversations.conversation import (
 )
 from tracegrade_harness.doors.http_messages import CallNames, ProxiedRequest
 from tracegrade_harness.doors.http_proxy import HttpProxy
-from tracegrade_harness.doors.model_tape import conversation_entry, conversing
+from tracegrade_harness.doors.model_tape import conversation_entry, conversation_key, conversing
+from tracegrade_harness.suite.normalise import Normalised
+from tracegrade_harness.tape.normalising import Normaliser
 from tracegrade_harness.tape.player import TapePlayer
 
 ASKED = (Text("system", "Be brief."), Text("user", "Where is A-1?"))
@@ -158,3 +160,22 @@ def test_the_same_conversation_always_hits(conversation: Any) -> None:
 
         assert reply.status == HTTPStatus.OK
         assert player.misses == []
+
+
+def test_a_conversation_with_another_date_is_the_same_where_a_suite_says_so() -> None:
+    """In instructions, in what the user says, and in what tools told."""
+
+    def told(date: str) -> tuple[Part, ...]:
+        called = ToolRequest("find", json.dumps({"since": date}), "c1")
+        result = Result(json.dumps([{"at": date}]), "c1")
+        return (Text("system", f"It is {date}."), Text("user", f"{date}?"), called, result)
+
+    entries = [conversation_entry("m", told("2026-01-02"), SAYS)]
+    date = {"pattern": r"\d{4}-\d\d-\d\d", "with": "DATE"}
+    key = conversation_key("m", told("2027-11-30"))
+
+    assert (
+        TapePlayer(entries, Normaliser([Normalised.model_validate(date)])).take(key)
+        == SAYS.as_json()
+    )
+    assert not TapePlayer(entries).knows(key)

@@ -22,6 +22,8 @@ from tracegrade_harness.doors.mcp_http import (
 )
 from tracegrade_harness.doors.observed_run import ObservedAnswer
 from tracegrade_harness.environment.http_server import HttpServer
+from tracegrade_harness.suite.normalise import Normalised
+from tracegrade_harness.tape.normalising import Normaliser
 from tracegrade_harness.tape.player import TapePlayer, TapeRecorder
 
 CALL = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "now"}}
@@ -140,3 +142,20 @@ def test_a_stream_without_end_is_not_offered() -> None:
 
     assert (stream.status, stream.headers["allow"]) == (405, "POST, DELETE")
     assert deep[0] == 400
+
+
+def test_a_call_of_a_server_with_another_id_is_the_same_where_a_suite_says_so() -> None:
+    """What it answered goes back under the id of the new message."""
+    recorder = TapeRecorder()
+    params = {"name": "now", "arguments": {"run": "run-17"}}
+    reply = ProxiedReply(
+        200, (("content-type", "application/json"),), (json.dumps(ANSWER).encode(),)
+    )
+    recorded_mcp(lambda _: reply, "mcp:x", recorder)(posted({**CALL, "params": params}))
+    rule = Normalised.model_validate({"pattern": r"run-\d+", "with": "RUN"})
+    normaliser = Normaliser([rule])
+    again = {**CALL, "id": 9, "params": {"name": "now", "arguments": {"run": "run-18"}}}
+
+    said = taped_mcp("mcp:x", TapePlayer(recorder.entries(), normaliser))(posted(again))
+
+    assert json.loads(said.body) == {**ANSWER, "id": 9}

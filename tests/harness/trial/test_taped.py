@@ -146,3 +146,25 @@ def test_replayed_writes_are_refused_where_kills_are_judged(recorded: Tried) -> 
     assert ended is not None
     assert ended.returncode == 2
     assert "has calls of 'now', which writes, and its case is killed" in ended.stderr
+
+
+def test_what_a_suite_passes_over_is_on_the_tape(recorded: Tried) -> None:
+    """The same tape answers to another word, and to the killed run as well."""
+    folder = recorded.suite.parent
+    suite = yaml.safe_load(recorded.suite.read_text())
+    suite["cases"]["ask"]["normalise"] = [{"pattern": "^(tea|coffee)$", "with": "DRINK"}]
+    (folder / "passing-over.yaml").write_text(yaml.safe_dump(suite))
+    (folder / "fixtures/word").write_text("coffee")
+    other = recorded._replace(
+        suite=folder / "passing-over.yaml", lake=folder / "passing-over-lake"
+    )
+    tried = other.run("--mode", "mocked").score()
+    (folder / "fixtures/word").write_text("tea")
+
+    assert tried.ended is not None
+    assert tried.ended.returncode == 0, tried.ended.stderr
+    assert tried.row("ask")["success"] is True
+    assert (tried.row("ask", "late")["status"], tried.row("ask", "late")["boundary"]) == (
+        "done",
+        3,
+    )

@@ -1,0 +1,58 @@
+"""What of a request differs from run to run, so that tapes are to pass over it."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Final
+
+import re2
+from pydantic import Field
+
+from tracegrade_harness.suite.strict import Strict
+from tracegrade_scoring.tasks.shape import dotted
+from tracegrade_scoring.tasks.source import Path, Problem, SourceFile
+
+MAX_RULES: Final = 20
+
+
+class Normalised(Strict):
+    """A pattern, and what stands for all that it fits."""
+
+    pattern: Annotated[str, Field(min_length=1, max_length=1000)]
+    """RE2, looked for in texts and numbers of a call's arguments, and in the path of a request:
+    `\\d{4}-\\d\\d-\\d\\d`, `/tmp/\\w+`."""
+    with_: Annotated[str, Field(max_length=100)] = Field(alias="with")
+    """What it is compared as: `DATE`. It stands as it is, without groups of the pattern."""
+
+
+Rules = Annotated[list[Normalised], Field(max_length=MAX_RULES)]
+
+
+def compiled(pattern: str) -> Any:
+    """Return a pattern that is to be looked for in UTF-8.
+
+    Raises:
+        ValueError: It is none of RE2, or fits where nothing is.
+    """
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        found = re2.compile(pattern.encode(), options)
+    except re2.error as error:
+        raise ValueError(error.args[0].decode(errors="replace")) from error
+    if found.search(b"") is not None:
+        msg = "it fits the empty text, which is everywhere"
+        raise ValueError(msg)
+    return found
+
+
+def check_normalise(
+    source: SourceFile, path: Path, rules: Sequence[Normalised]
+) -> Iterator[Problem]:
+    """Yield a problem for each pattern that cannot be looked for."""
+    for i, rule in enumerate(rules):
+        at = (*path, i, "pattern")
+        try:
+            compiled(rule.pattern)
+        except ValueError as error:  # of which an error of encoding is one
+            fact = f"{dotted(at)} '{rule.pattern}' is not an RE2 pattern for texts: {error}"
+            way_out = "correct it (RE2 has no look-around or back-references)"
+            yield source.problem(at, fact, way_out)

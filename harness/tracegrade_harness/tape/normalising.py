@@ -1,0 +1,66 @@
+"""Calls without what differs from run to run: a date in a prompt, an id, a temporary path.
+
+Only what is compared is changed, on both sides; a tape keeps what was said. RE2 finds a match in
+linear time, whatever the pattern; since each match may look at all that follows, how many are
+replaced is bounded as well.
+"""
+
+import json
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final
+
+from tracegrade_harness.suite.normalise import Normalised, compiled
+from tracegrade_harness.tape.entries import TapeKey, canonical
+
+MAX_WORK: Final = 1_000_000_000
+"""Of a call of n bytes, a pattern replaces the first `MAX_WORK / n` matches in each text."""
+
+
+class Normaliser:
+    """The rules of a case. Without any, calls are compared as they are."""
+
+    def __init__(self, rules: Sequence[Normalised] = ()) -> None:
+        """Take rules; each looks at what those before it have left."""
+        self._rules = [(compiled(rule.pattern), rule.with_.encode()) for rule in rules]
+
+    def __call__(self, key: TapeKey) -> TapeKey:
+        """Return what a call is compared as: names of tools are left, paths of requests not."""
+        if not self._rules:
+            return key
+        most = max(MAX_WORK // (len(key.name) + len(key.arguments)), 1)
+        method, space, path = key.name.partition(" ")
+        name = key.name
+        if path.startswith("/"):
+            name = f"{method}{space}{self._text(path, most)}"
+        try:
+            value = self._value(json.loads(key.arguments), most)
+        except RecursionError:  # nested too deeply: compared as it is
+            return key._replace(name=name)
+        return key._replace(name=name, arguments=canonical(value))
+
+    def _value(self, value: Any, most: int) -> Any:
+        match value:
+            case str():
+                return self._text(value, most)
+            case dict():
+                return {key: self._value(item, most) for key, item in value.items()}
+            case list():
+                return [self._value(item, most) for item in value]
+            case bool() | None:
+                return value
+            case _:
+                text = json.dumps(value)
+                changed = self._text(text, most)
+                return value if changed == text else changed
+
+    def _text(self, text: str, most: int) -> str:
+        found = text.encode(errors="replace")
+        for pattern, instead in self._rules:
+            found = pattern.sub(partial(_instead, instead), found, most)
+        return found.decode(errors="replace")
+
+
+def _instead(instead: bytes, match: Any) -> bytes:
+    """Return what stands for a match; nothing is put where nothing was."""
+    return instead if match.end() > match.start() else b""
