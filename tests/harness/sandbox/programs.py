@@ -30,6 +30,26 @@ def daemon():
         os._exit(0)
 """
 
+BOMB = """
+import ctypes, os, signal, sys, threading, time
+alive = os.open("alive", os.O_WRONLY)
+threading.stack_size(65_536)
+
+def process():
+    if os.fork() == 0:
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with its parent
+        time.sleep(60)
+        os._exit(0)
+
+def thread():
+    threading.Thread(target=time.sleep, args=[60], daemon=True).start()
+
+def burst(begin):
+    for _ in range(300):  # and no more, were nobody to end it
+        begin()
+    time.sleep(60)
+"""
+
 TREE = (
     HOLD
     + DAEMON

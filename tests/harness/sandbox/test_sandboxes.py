@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.citations import ROOT
-from tests.harness.sandbox.programs import DAEMON, HOLD, TREE, TREE_SIZE, Alive, program
+from tests.harness.sandbox.programs import BOMB, DAEMON, HOLD, TREE, TREE_SIZE, Alive, program
 from tests.waiting import PATIENCE_SECS, wait_until
 
 from tracegrade_harness.errors import SandboxFailed
@@ -131,18 +131,10 @@ def test_limits_hold(sandbox: Sandbox, tmp_path: Path) -> None:
 
 
 @linux
-@pytest.mark.parametrize("bomb", ["os.fork() or time.sleep(600)", "thread()"])
-def test_processes_and_threads_are_limited(sandbox: Sandbox, tmp_path: Path, bomb: str) -> None:
+@pytest.mark.parametrize("begin", ["process", "thread"])
+def test_processes_and_threads_are_limited(sandbox: Sandbox, tmp_path: Path, begin: str) -> None:
     """Of the superuser, too; all are ended, and it is told why."""
-    code = (
-        "import os, sys, threading, time\n"
-        "alive = os.open('alive', os.O_WRONLY)\n"
-        "threading.stack_size(65_536)\n"
-        "def thread():\n    threading.Thread(target=time.sleep, args=[600]).start()\n"
-        f"for _ in range(300):\n    {bomb}\ntime.sleep(600)\n"
-    )
-    limits = ProcessLimits(processes=40)
-    told = program(tmp_path, code, limits)
+    told = program(tmp_path, f"{BOMB}burst({begin})\n", ProcessLimits(processes=40))
     with Alive(tmp_path) as alive, sandbox.start(told) as running:
         assert running.wait(PATIENCE_SECS) == -signal.SIGKILL
         assert running.over_limit == "processes: more than 40"
@@ -153,14 +145,15 @@ def test_processes_and_threads_are_limited(sandbox: Sandbox, tmp_path: Path, bom
 @linux
 def test_a_bomb_that_a_daemon_left_is_ended(sandbox: Sandbox, tmp_path: Path) -> None:
     """Its agent has ended well; that stays so."""
-    bomb = "for _ in range(300):\n    os.fork() or time.sleep(600)\ntime.sleep(600)\n"
-    code = f"import os, time\nif os.fork():\n    os._exit(3)\n{bomb}"
-    with sandbox.start(program(tmp_path, code, ProcessLimits(processes=40))) as running:
+    code = f"{BOMB}if os.fork():\n    os._exit(3)\nburst(process)\n"
+    told = program(tmp_path, code, ProcessLimits(processes=40))
+    with Alive(tmp_path) as alive, sandbox.start(told) as running:
         assert running.wait(PATIENCE_SECS) == 3
         wait_until(lambda: running.next_fact(0) == {"limit": "processes: more than 40"})
         running.kill()
 
         assert running.wait() == 3
+        assert not alive.is_anyone()
 
 
 def test_what_comes_to_the_folder_is_limited(sandbox: Sandbox, tmp_path: Path) -> None:

@@ -16,32 +16,71 @@ from typing import Any
 
 import yaml
 from tests.commands import tracegrade
+from tests.harness.environment.bank import bank_beside
 from tests.harness.environment.cache import CACHE
 from tests.harness.trial.agents import WROTE, Tried, living, made
 from tests.waiting import PATIENCE_SECS, wait_until
 
 from tracegrade_harness.environment.redis.programs import why_not
 
+CLERK = """
+import http.client, json, os, sqlite3, subprocess, sys
+
+TASK, SUITE = sys.argv[1:]
+bank = http.client.HTTPConnection(os.environ["BANK_URL"].removeprefix("http://"))
+
+
+def ask(line, body=None):
+    bank.request(*line.split(" "), None if body is None else json.dumps(body))
+    bank.getresponse().read()
+
+
+ask("GET /credits")
+with open("journal.jsonl", "w") as journal:
+    entry = {"object": "files:data/a", "undo": {"delete": "data/a"}, "done": False}
+    journal.write(json.dumps(entry) + "\\n")
+open("data/a", "x").close()
+ask("POST /holds?by=me", {"id": "h2", "price": 3})
+with sqlite3.connect("ledger.db") as ledger:
+    ledger.execute("INSERT INTO runs (name) VALUES (?)", [TASK])
+if TASK == "daemon":
+    command = [sys.executable, "-S", "-c", "import time; time.sleep(3600)", SUITE]
+    subprocess.Popen(command, start_new_session=True)
+ask("GET /credits")
+"""
+"""It writes no spans and needs no package, so that most of a run is the harness's own time."""
+
 KILLS = int(os.environ.get("HARNESS_KILLS", "1"))
-POINTS: dict[str, Any] = {"kill": {"points": ["early", "late"]}, "verify": [WROTE]}
 CASES: dict[str, dict[str, Any]] = {
-    "careless": {**POINTS, "trials": 2},
-    "tidy": POINTS,
-    "daemon": {"verify": [WROTE]},
+    "tidy": {"kill": {"points": ["late"]}, "verify": [WROTE]},
+    "order": {
+        "agent": "clerk",
+        "trials": 2,
+        "kill": {"points": ["early", "late"]},
+        "verify": [WROTE, {"http": "bank", "state": {"$.credits": 7}}],
+    },
+    "daemon": {"agent": "clerk", "verify": [WROTE]},
 }
-RECOVER = ["{python}", "-m", "tracegrade", "rollback", ".tracegrade/rollback.jsonl"]
 KEPT = ("task_id", "trial", "injection", "status", "reason", "success", "boundary", "immediate")
 ALSO = ("after_recovery", "exit_code", "verifiers", "leftovers", "changed")
 
 
 def suite_in(folder: Path) -> Tried:
-    """Write a suite with files, a database, and a server where there is one."""
-    suite = made(folder, CASES, RECOVER)
+    """Write a suite with files, a database, a service, and a server where there is one."""
+    suite = made(folder, CASES)
+    (folder / "clerk.py").write_text(CLERK)
     (folder / "ledger.sql").write_text("CREATE TABLE runs (id INTEGER PRIMARY KEY, name TEXT);")
     (folder / "cache.redis").write_text(CACHE)
     content = yaml.safe_load(suite.suite.read_text())
+    content["agents"]["clerk"] = {
+        "command": ["{python}", "-S", "{suite}/clerk.py", "{task}", "{suite}"],
+        "doors": ["http"],
+        "recover": ["rm", "-f", "data/a"],
+        "records": [{"journal": "journal.jsonl"}],
+    }
     notes = content["environments"]["notes"]
     notes["sqlite"] = {"ledger": {"from": "ledger.sql", "at": "ledger.db"}}
+    notes["http"] = {"bank": bank_beside(folder)}
     if why_not() is None:
         notes["redis"] = {"cache": {"from": "cache.redis", "url_as": "REDIS_URL"}}
     suite.suite.write_text(yaml.safe_dump(content, sort_keys=False))
