@@ -189,6 +189,7 @@ def _check_case(
         yield from check_input(source, path, case, suite.agents.get(case.agent))
         yield from _check_tape(source, (*path, "tape"), case.tape)
         yield from check_normalise(source, (*path, "normalise"), case.normalise)
+        yield from _check_killed_trials(source, (*path, "kill", "trials"), case)
         if case.kill is not None and suite.tasks is None:
             fact = f"{dotted((*path, 'kill'))}: without 'tasks' nothing says which tools write"
             way_out = "name a task file, or only writes that spans or the state show will count"
@@ -198,6 +199,13 @@ def _check_case(
         near = did_you_mean(name, list(specification.tasks))
         fact = f"case '{name}' is no task of '{suite.tasks}'"
         yield source.problem(path, fact, near or "declare it there, or rename the case")
+
+
+def _check_killed_trials(source: SourceFile, path: Keys, case: model.Case) -> Iterator[Problem]:
+    killed = case.kill.trials if case.kill else "all"
+    if killed != "all" and killed > case.trials:
+        fact = f"{dotted(path)}: {killed} trials are killed of {case.trials} that are run"
+        yield source.problem(path, fact, "raise the case's trials, or write all")
 
 
 def _check_tape(source: SourceFile, path: Keys, tape: str | None) -> Iterator[Problem]:

@@ -25,6 +25,7 @@ KEYS: Final[dict[str, type[BaseModel]]] = {
     "[runbook]": model.Runbook,
     "[list]": model.Agent,
     "[word]": model.Agent,
+    "[number]": model.Kill,
     "environments": model.Environment,
     "files": model.Files,
     "sqlite": model.Sqlite,

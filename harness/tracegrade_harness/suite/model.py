@@ -36,6 +36,10 @@ def _list_or_word(value: Any) -> str:
     return "[list]" if isinstance(value, list) else "[word]"
 
 
+def _number_or_word(value: Any) -> str:
+    return "[word]" if isinstance(value, str) else "[number]"
+
+
 Command = Annotated[list[Name], Field(min_length=1)]
 
 
@@ -286,6 +290,16 @@ class Kill(Strict):
     points: Annotated[list[Point], Field(min_length=1)] = Field(default=["early", "mid", "late"])
     accept: Literal["before", "done"] = "before"
     """The state that is as good as undone: the one before the run, or also the finished one."""
+    trials: Annotated[
+        Annotated[int, Field(ge=1, le=10_000), Tag("[number]")]
+        | Annotated[Literal["all"], Tag("[word]")],
+        Discriminator(_number_or_word),
+    ] = 1
+    """How many trials of the case are killed, from the first on; `all`: every one."""
+
+    def points_of(self, trial: int) -> list[Point]:
+        """Return where a trial is killed."""
+        return self.points if self.trials == "all" or trial <= self.trials else []
 
 
 class FilesVerifier(Strict):

@@ -111,7 +111,8 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
     _refuse_without_limit(cases, chosen)
     used = {case.environment for case in cases.values()}
     mode = chosen.mode or suite.mode
-    tapes = read_tapes(loaded, suite, _as_killed(cases, chosen)) if mode == "mocked" else {}
+    killed = _as_killed(cases, chosen)
+    tapes = read_tapes(loaded, suite, killed) if mode == "mocked" else {}
     taped = {"mode": mode, "tapes": {task_id: digest(tapes[task_id]) for task_id in tapes}}
     sandbox = StoppableSandbox(find_sandbox(chosen.sandbox))
     runbooks = _runbooks(loaded, cases)
@@ -143,7 +144,8 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
         )
         setting = _keeping_tapes(setting, chosen)
         budget = Budget(chosen.max_usd, file.add_spent, file.spent)
-        schedule = Schedule(setting, _kills(cases, chosen), file, budget, chosen.say)
+        kills = {name: case.kill for name, case in killed.items() if case.kill}
+        schedule = Schedule(setting, kills, file, budget, chosen.say)
         counts = [(name, chosen.trials or case.trials) for name, case in cases.items()]
         schedule.run(in_order(counts), chosen.jobs)
     return Run(folder, file.results(), budget.spent_usd)
@@ -275,19 +277,17 @@ def _refuse_unknown_costs(run: str, results: Sequence[TrialResult]) -> None:
 
 def _as_killed(cases: dict[str, Case], chosen: ChosenTrials) -> dict[str, Case]:
     """Return the cases with the kills that are chosen for them."""
-    kills = _kills(cases, chosen)
     return {
-        name: case.model_copy(update={"kill": case.kill or Kill() if kills[name] else None})
+        name: case.model_copy(update={"kill": _chosen_kill(case.kill, chosen.kills)})
         for name, case in cases.items()
     }
 
 
-def _kills(cases: dict[str, Case], chosen: ChosenTrials) -> dict[str, tuple[Point, ...]]:
-    declared = {name: case.kill.points if case.kill else () for name, case in cases.items()}
-    return {
-        name: tuple(points if chosen.kills is None else chosen.kills)
-        for name, points in declared.items()
-    }
+def _chosen_kill(declared: Kill | None, points: Sequence[Point] | None) -> Kill | None:
+    """Return a case's kills at the points that are chosen instead of its own; None for no kill."""
+    if points is None:
+        return declared
+    return (declared or Kill()).model_copy(update={"points": [*points]}) if points else None
 
 
 def _runbooks(loaded: LoadedSuite, cases: dict[str, Case]) -> dict[str, list[Instruction]]:

@@ -1,13 +1,13 @@
 """Which trials are run, in which order, and what is done where one cannot be."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
 from tracegrade.errors import TracegradeError
-from tracegrade_harness.suite.model import Point
+from tracegrade_harness.suite.model import Kill, Point
 from tracegrade_harness.trial.budget import Budget
 from tracegrade_harness.trial.killed import Killing
 from tracegrade_harness.trial.points import Boundary, points
@@ -22,9 +22,6 @@ TRIES: Final = 3
 
 AGAIN: Final = frozenset({"invalid", "not_run"})
 """Statuses of what is tried again when the run is gone on with."""
-
-KILLED_TRIAL: Final = 1
-"""The trial of a case that is also killed."""
 
 
 def in_order(tried: Iterable[tuple[str, int]]) -> list[Tried]:
@@ -49,7 +46,7 @@ class Schedule:
     def __init__(
         self,
         setting: Setting,
-        kills: dict[str, tuple[Point, ...]],
+        kills: Mapping[str, Kill],
         file: RunFile,
         budget: Budget,
         say: Callable[[TrialResult], None],
@@ -58,7 +55,7 @@ class Schedule:
 
         Args:
             setting: What is run.
-            kills: Case → the points at which it is killed.
+            kills: Case → which of its trials are killed, and where; the others never are.
             file: Where results are kept; what it knows is not done again.
             budget: What all trials together may cost.
             say: Told each result as it comes, from any thread.
@@ -82,7 +79,8 @@ class Schedule:
                 raise
 
     def _run(self, tried: Tried) -> None:
-        injections = self._kills.get(tried.task_id, ()) if tried.trial == KILLED_TRIAL else ()
+        kill = self._kills.get(tried.task_id)
+        injections = kill.points_of(tried.trial) if kill else []
         result, baseline = self._undisturbed(tried, observe=bool(injections))
         for killed in self._killed(tried, injections, result, baseline):
             if self._known(tried, killed.injection) is None:

@@ -163,6 +163,23 @@ def test_a_kill_without_tasks_is_noted(folder: Path) -> None:
     assert suite.errors == []
 
 
+@pytest.mark.parametrize(
+    ("killed", "problem"),
+    [
+        ("3", "cases.c.kill.trials: 3 trials are killed of 2 that are run; "
+         "raise the case's trials, or write all"),
+        ("0", "cases.c.kill.trials is 0; it should be greater than or equal to 1"),
+        ("some", "cases.c.kill.trials is 'some'; it should be 'all'"),
+    ],
+)  # fmt: skip
+def test_how_many_trials_are_killed_is_checked(folder: Path, killed: str, problem: str) -> None:
+    """A number of those that are run, or all."""
+    case = f"{{agent: a, environment: e, trials: 2, kill: {{trials: {killed}}}}}"
+    suite = loaded(folder, f"{START}cases:\n  c: {case}")
+
+    assert [str(each).split(":", 2)[2] for each in suite.errors] == [f" {problem}"]
+
+
 def test_problems_of_the_task_file_are_named_with_its_own_lines(folder: Path) -> None:
     """They keep the suite from being run, too."""
     (folder / "tasks.yaml").write_text("version: 1\ntasks:\n  c: {scop: []}\n")
