@@ -69,6 +69,8 @@ class Door:
     """What the agent's spans say of where they come from."""
     dropped: Counter[str] = field(default_factory=Counter)
     """What was taken out of its telemetry, by reason."""
+    took_spans: bool = False
+    """The collector has taken spans of its agent."""
     under_way: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_AT_ONCE))
 
     @property
@@ -168,6 +170,7 @@ class OtlpRelay:
             return _refusal(request, HTTPStatus.SERVICE_UNAVAILABLE, text)
         if answer.status == HTTPStatus.OK:  # else it is sent again, and counted then
             door.dropped.update(dropped)
+            door.took_spans = door.took_spans or signal is Signal.TRACES
         given = {name: answer.headers[name] for name in PASSED_BACK if name in answer.headers}
         return Response(answer.data, answer.status, given)
 

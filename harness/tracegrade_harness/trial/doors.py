@@ -49,6 +49,11 @@ class AgentDoors(NamedTuple):
         if self.run is not None:
             self.run.finish(exit_code)
 
+    @property
+    def has_spans(self) -> bool:
+        """Whether there are spans of the agent, its own or those of its observed run."""
+        return self.run is not None or (self.telemetry is not None and self.telemetry.took_spans)
+
     def notes(self) -> list[str]:
         """Return what a reader of the trial should know of them."""
         notes = [self.telemetry and self.telemetry.notes(), self.run and self.run.notes()]

@@ -21,6 +21,7 @@ from tracegrade_harness.trial.program import Place, agent_program, resource
 from tracegrade_harness.trial.result import Status, TrialResult
 from tracegrade_harness.trial.root_span import send_root
 from tracegrade_harness.trial.setting import Setting, Tried
+from tracegrade_harness.trial.silence import silent
 from tracegrade_harness.trial.spending import Spending, Stop
 from tracegrade_harness.trial.taping import Taping
 from tracegrade_harness.trial.watch import UNFLUSHED, AgentWatch, flush
@@ -55,6 +56,8 @@ class Ran(NamedTuple):
     models: tuple[TapeEntry, ...]
     """What models said to it, for runs that repeat it."""
     seconds: float
+    silence: str | None = None
+    """What is known of an agent that came to no gate and sent no span."""
 
 
 def run_undisturbed(
@@ -84,7 +87,7 @@ def run_undisturbed(
         changed = changes(environment, still, ran.lives_on)
         judged = _verified(setting, tried, folder.root, environment, still)
     root = ran.watch.root
-    fatal = fatal_misses(tried.case(setting), ran.misses)
+    unjudged = _why_unjudged(ran, judged, fatal_misses(tried.case(setting), ran.misses))
     result = TrialResult(
         task_id=tried.task_id,
         agent_name=tried.case(setting).agent,
@@ -92,10 +95,10 @@ def run_undisturbed(
         trial=tried.trial,
         injection=None,
         trajectory_id=root and root.trajectory_id,
-        status=_status(ran, judged, fatal),
-        reason=_reason(ran, judged, fatal),
+        status="error" if unjudged else ran.status,
+        reason=unjudged or ran.reason,
         exit_code=ran.exit_code,
-        success=_success(ran, judged, fatal),
+        success=_success(ran, judged, unjudged),
         verifiers=judged["verifiers"],
         changed=changed,
         notes=ran.notes,
@@ -179,7 +182,11 @@ def _run(
     if taping.recorder is not None and setting.keep_tape is not None:
         setting.keep_tape(tried, taping.recorder)
     notes += taping.notes()
-    return Ran(watch, "done", None, exit_code, lives_on, notes, misses, models, seconds)
+    silence = None
+    if watch.root is None and not doors.has_spans:
+        silence = silent(exit_code, place.log)
+    ran = Ran(watch, "done", None, exit_code, lives_on, notes, misses, models, seconds)
+    return ran._replace(silence=silence)
 
 
 def _follow(watch: AgentWatch, limits: TrialLimits, running: Running) -> Stop | None:
@@ -243,25 +250,20 @@ def _verified(
     }
 
 
-def _status(ran: Ran, judged: dict[str, Any], fatal: list[str]) -> Status:
+def _why_unjudged(ran: Ran, judged: dict[str, Any], fatal: list[str]) -> str | None:
+    """Return why nobody can tell what came of a run that no limit ended; None if one can."""
     if ran.status != "done":
-        return ran.status
-    return "error" if judged["error"] or fatal else "done"
-
-
-def _success(ran: Ran, judged: dict[str, Any], fatal: list[str]) -> bool | None:
-    """Return whether all held; None if nobody can tell, for one as the tape lacked an answer."""
-    if ran.status != "done":
-        return False if ran.status == "budget" else None
-    judged_success: bool | None = judged["success"]
-    return None if fatal else judged_success
-
-
-def _reason(ran: Ran, judged: dict[str, Any], fatal: list[str]) -> str | None:
-    if ran.status != "done":
-        return ran.reason
+        return None
     if fatal:
         return tape_reason(fatal)
     if judged["error"]:
         return f"verifier: {judged['error']}"
-    return None
+    return ran.silence if judged["verifiers"] is None else None
+
+
+def _success(ran: Ran, judged: dict[str, Any], unjudged: str | None) -> bool | None:
+    """Return whether all held; None if nobody can tell."""
+    if ran.status != "done":
+        return False if ran.status == "budget" else None
+    judged_success: bool | None = judged["success"]
+    return None if unjudged else judged_success

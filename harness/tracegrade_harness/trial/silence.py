@@ -1,0 +1,44 @@
+"""What is said of an agent that came to no gate and sent no span."""
+
+from pathlib import Path
+from typing import Final
+
+from tracegrade_harness.tape.entries import redacted
+from tracegrade_scoring.rendering.visible import visible
+
+LINES: Final = 3
+"""Of what an agent printed, those that are told."""
+MAX_LINE_CHARS: Final = 200
+_TAIL_BYTES: Final = 8192
+
+
+def silent(exit_code: int | None, log: Path) -> str:
+    """Return what is known of an agent of which there is neither a run nor a span.
+
+    Args:
+        exit_code: How it ended.
+        log: What it printed.
+    """
+    lines = last_lines(log)
+    printed = f"printed last: {' | '.join(lines)}" if lines else "printed no line"
+    fact = f"silent: the agent ended with {exit_code}, sent no span, and {printed}"
+    return f"{fact}; see logs/{log.name}, start it with `tracegrade run --`, or verify the case"
+
+
+def last_lines(log: Path) -> list[str]:
+    """Return the last lines of a log that are not blank, each of at most 200 characters.
+
+    Secrets are left out, and what would act on a screen is spelled out.
+    """
+    skipped = max(0, log.stat().st_size - _TAIL_BYTES)
+    with log.open("rb") as file:
+        file.seek(skipped)
+        text = file.read().decode(errors="replace")
+    if skipped:  # of a line that is cut, nobody could tell what is secret
+        text = text.partition("\n")[2]
+    lines = [line.strip() for line in redacted(text).splitlines()]
+    return [_shortened(visible(line)) for line in lines if line][-LINES:]
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= MAX_LINE_CHARS else f"{line[: MAX_LINE_CHARS - 3]}..."
