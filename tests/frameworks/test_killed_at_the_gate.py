@@ -149,7 +149,7 @@ def test_an_undisturbed_run_passes(tried: Tried) -> None:
 def test_it_is_killed_at_its_boundaries(
     tried: Tried, injection: str, boundary: int, left: list[str]
 ) -> None:
-    """No call begins after the point, no span from before it is lost, and what is left is found."""
+    """No call begins after it, no span from before is lost, and what is left is found."""
     row = tried.row("refund", injection)
     leftovers = json.loads(row["leftovers"])
 
