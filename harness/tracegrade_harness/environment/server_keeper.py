@@ -43,6 +43,7 @@ def main() -> int:
 
 def _start(asked: dict[str, Any]) -> "subprocess.Popen[bytes]":
     def prepare() -> None:
+        _default_signals()
         # After the change of user, which would take it back.
         if sys.platform == "linux":
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGQUIT, 0, 0, 0)
@@ -61,6 +62,13 @@ def _start(asked: dict[str, Any]) -> "subprocess.Popen[bytes]":
             extra_groups=None if user is None else [],
             preexec_fn=prepare,  # noqa: PLW1509 - there are no other threads yet
         )
+
+
+def _default_signals() -> None:
+    """Ignore and block no signal: shells let what runs in the background ignore some."""
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def _bury(server: "subprocess.Popen[bytes]") -> None:

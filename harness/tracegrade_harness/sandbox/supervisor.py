@@ -82,6 +82,7 @@ def _start(asked: dict[str, object], usage: "_Usage") -> "subprocess.Popen[bytes
     limits += usage.file_limit()
 
     def prepare() -> None:
+        _default_signals()
         _set_option(_PR_SET_PDEATHSIG, signal.SIGKILL)
         for number, value in limits:
             resource.setrlimit(number, (value, value))
@@ -95,6 +96,13 @@ def _start(asked: dict[str, object], usage: "_Usage") -> "subprocess.Popen[bytes
         start_new_session=True,
     )
     return process
+
+
+def _default_signals() -> None:
+    """Ignore and block no signal: shells let what runs in the background ignore some."""
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def _watch(control: socket.socket, woken: socket.socket, agent: int, usage: "_Usage") -> None:

@@ -98,6 +98,20 @@ def test_a_server_whose_keeper_was_killed_ends_and_clean_removes_its_folder(
     assert left == [alive.folder]
 
 
+def test_a_server_ends_with_its_keeper_whatever_the_harness_ignores() -> None:
+    """As `nohup` does, and shells do with what they run in the background."""
+    before = signal.signal(signal.SIGQUIT, signal.SIG_IGN)
+    try:
+        kept = KeptServer(ServerFolder("nobody"), SLEEP, signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGQUIT, before)
+    server = server_of(kept)
+    kept._keeper.kill()
+
+    wait_for(lambda: not server.is_running() or server.status() == psutil.STATUS_ZOMBIE)
+    kept.close()
+
+
 def test_clean_ends_what_works_in_a_dead_folder() -> None:
     """A server that outlived its keeper, where the system does not end it."""
     folder = ServerFolder("nobody")

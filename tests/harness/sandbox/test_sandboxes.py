@@ -43,6 +43,26 @@ def test_a_program_runs_as_told(sandbox: Sandbox, tmp_path: Path) -> None:
     assert (tmp_path / "stderr").read_text() == "fault\n"
 
 
+@linux
+def test_signals_are_as_in_a_shell_whatever_the_harness_ignores(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """A harness in the background, or under `nohup`, runs the same agents."""
+    ignored = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
+    before = [signal.signal(number, signal.SIG_IGN) for number in ignored]
+    told = program(tmp_path, "print(open('/proc/self/status').read())")
+    try:
+        code = run(sandbox, told)
+    finally:
+        for number, handler in zip(ignored, before, strict=True):
+            signal.signal(number, handler)
+    status = dict(line.split(":\t", 1) for line in told.stdout.read_text().split("\n") if line)
+    masked = sum(1 << number - 1 for number in ignored)
+
+    assert code == 0
+    assert int(status["SigIgn"], 16) & masked == 0
+
+
 def test_a_signal_is_told(sandbox: Sandbox, tmp_path: Path) -> None:
     """As a negative number."""
     told = program(tmp_path, "import os; os.kill(os.getpid(), 11)")
