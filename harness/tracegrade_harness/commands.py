@@ -27,6 +27,7 @@ from tracegrade_harness.sandbox.choice import available
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite.load import LoadedSuite, load
 from tracegrade_harness.suite.model import Mode, ModelSource, Point, Suite
+from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_harness.tape.entries import write_tape
 from tracegrade_harness.tape.player import TapeRecorder
 from tracegrade_harness.trial.clean import clean
@@ -374,7 +375,11 @@ def _say_live(suite: Suite) -> None:
     """Print what outside of the environments is asked."""
     for environment in suite.environments.values():
         for name, upstream in environment.upstreams.items():
-            typer.echo(f"live: {name}, {upstream.url}")
+            typer.echo(f"live: {name}, {upstream.url}{_at_most(upstream)}")
+
+
+def _at_most(upstream: Upstream) -> str:
+    return "" if upstream.rate is None else f", {upstream.rate:g} requests a second at most"
 
 
 def _say_live_models(suite: Suite, chosen: ChosenTrials) -> None:
@@ -384,7 +389,7 @@ def _say_live_models(suite: Suite, chosen: ChosenTrials) -> None:
     for environment in sorted(used):
         for name, upstream in suite.environments[environment].upstreams.items():
             if upstream.is_a == "model":
-                typer.echo(f"live: {name}, {upstream.url}")
+                typer.echo(f"live: {name}, {upstream.url}{_at_most(upstream)}")
 
 
 def _moved(template: EnvironmentTemplate, idle_secs: float) -> list[str]:

@@ -10,6 +10,8 @@ from tracegrade_harness.diverge.asking import NO_REPLY, Ask, McpAsking, NotAskab
 from tracegrade_harness.diverge.choice import upstream_of, why_not
 from tracegrade_harness.diverge.comparison import Divergence, ServiceAnswer, divergences
 from tracegrade_harness.doors.http_upstream import LiveUpstream
+from tracegrade_harness.doors.http_upstream import Upstream as Live
+from tracegrade_harness.doors.turns import PacedUpstream, TurnsOfUpstreams
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.suite.load import LoadedSuite
 from tracegrade_harness.suite.model import Case, Environment, Suite
@@ -63,10 +65,10 @@ def ask_again(
     if not tapes:
         msg = "nothing is on tape; choose cases with upstreams or taped servers"
         raise SuiteUnusable(msg)
-    asked = Asked()
+    asked, turns = Asked(), TurnsOfUpstreams()
     for task_id, tape in tapes.items():
         environment = suite.environments[cases[task_id].environment]
-        _CaseAsked(loaded, task_id, environment, asked, writes=writes).ask(tape)
+        _CaseAsked(loaded, task_id, environment, asked, turns, writes=writes).ask(tape)
     return asked
 
 
@@ -79,6 +81,7 @@ class _CaseAsked:
         task_id: str,
         environment: Environment,
         asked: Asked,
+        turns: TurnsOfUpstreams,
         *,
         writes: bool,
     ) -> None:
@@ -86,6 +89,7 @@ class _CaseAsked:
         self._task_id = task_id
         self._environment = environment
         self._asked = asked
+        self._turns = turns
         self._writes = writes
         self._heard: set[str] = set()
         self._asks: dict[str, Ask] = {}
@@ -127,7 +131,9 @@ class _CaseAsked:
 
     def _asking(self, upstream: Upstream, channel: str, tape: Tape) -> Ask:
         if channel not in self._asks:
-            live = LiveUpstream(upstream.url, own_headers(upstream))
+            live: Live = LiveUpstream(upstream.url, own_headers(upstream))
+            turns = self._turns.of(upstream)
+            live = live if turns is None else PacedUpstream(live, turns)
             is_mcp = upstream.is_a == "mcp"
             asking = (
                 McpAsking(live, _protocol(channel, tape.entries)) if is_mcp else http_asking(live)

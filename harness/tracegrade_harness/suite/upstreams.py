@@ -20,6 +20,9 @@ class Upstream(Strict):
     headers: dict[Name, str] = Field(default_factory=dict)
     """Sent instead of the agent's own. `$NAME` stands for a variable of the harness, such as a
     key, which the agent does not see."""
+    rate: Annotated[float, Field(gt=0, le=1000)] | None = None
+    """How many requests a second it may get at most, of all trials together; those that are too
+    early wait. Without it, as many as there are."""
     calls: list[Name] = Field(default_factory=list)
     """What requests of a `service` are called as calls of tools: `GET /orders/{id}`. The first
     that fits counts; others are called by their method and path."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
+from tracegrade_harness.doors.deadline import Deadline
 from tracegrade_harness.doors.gate import Gate
 from tracegrade_harness.doors.mcp_servers import McpServers, Served
 from tracegrade_harness.doors.observed_run import ObservedRun, Origin
@@ -68,6 +69,7 @@ def agent_doors(
     folder: TrialFolder,
     environment: OpenedEnvironment,
     taping: Taping,
+    deadline: Deadline,
 ) -> Iterator[AgentDoors]:
     """Open the doors of a trial's agent, for as long as the block lasts.
 
@@ -77,6 +79,7 @@ def agent_doors(
         folder: Its folder.
         environment: What the agent works in.
         taping: What of it is on tape.
+        deadline: When its time is over, which does not pass while its requests wait.
 
     Raises:
         EnvironmentFailed: An MCP server did not start.
@@ -98,7 +101,7 @@ def agent_doors(
         )
         found = _mcp_servers(setting, tried, folder, environment, taping, at_mcp)
         servers = stack.enter_context(found)
-        proxies = HttpProxies(setting, tried, environment, taping, at_http)
+        proxies = HttpProxies(setting, tried, environment, taping, at_http, deadline.waiting)
         stack.enter_context(proxies)
         if run is not None and taping.spending is not None:
             taping.spending.when_stopped(run.close)

@@ -2,7 +2,8 @@
 
 import os
 import string
-from contextlib import ExitStack
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ from tracegrade_harness.doors.http_proxy import HttpProxy
 from tracegrade_harness.doors.http_upstream import LiveUpstream, Upstream
 from tracegrade_harness.doors.mcp_http import McpRequests, without_stream
 from tracegrade_harness.doors.observed_run import ObservedRun
+from tracegrade_harness.doors.turns import PacedUpstream
 from tracegrade_harness.environment.environment import OpenedEnvironment
 from tracegrade_harness.environment.part import ServiceAddress
 from tracegrade_harness.errors import EnvironmentFailed
@@ -31,6 +33,7 @@ class HttpProxies:
         environment: OpenedEnvironment,
         taping: Taping,
         run: ObservedRun | None = None,
+        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         """Prepare.
 
@@ -41,6 +44,7 @@ class HttpProxies:
             taping: What answers for upstreams.
             run: The agent's run, if it comes through the door `http`; otherwise services of the
                 environment are reached directly.
+            waiting: What lasts as long as a request waits for its turn.
         """
         self._setting = setting
         self._case = tried.case(setting)
@@ -48,6 +52,8 @@ class HttpProxies:
         self._environment = environment
         self._taping = taping
         self._run = run
+        self._waiting = waiting
+        self._paced: list[PacedUpstream] = []
         self._proxies: dict[str, HttpProxy] = {}
         self._behind: list[ServiceAddress] = []
         self._stack = ExitStack()
@@ -89,18 +95,28 @@ class HttpProxies:
 
     def close(self) -> None:
         """Take no more requests, once those that are under way have come back. Idempotent."""
+        for upstream in self._paced:
+            upstream.close()
         self._stack.close()
 
     def _asked(self, name: str, upstream: upstreams.Upstream) -> Upstream:
         is_model = upstream.is_a == "model"
         source = self._setting.model_source(self._case) if is_model else "replay"
         is_mocked = self._setting.mode == "mocked" and source == "replay"
-        live = None if is_mocked else LiveUpstream(upstream.url, own_headers(upstream))
+        live = None if is_mocked else self._live(upstream)
         if upstream.is_a == "mcp":
             return without_stream(self._taping.mcp_upstream(name, live))
         if is_model:
             return self._taping.model(name, live, source)
         return self._taping.upstream(name, live)
+
+    def _live(self, upstream: upstreams.Upstream) -> Upstream:
+        live = LiveUpstream(upstream.url, own_headers(upstream))
+        turns = self._setting.turns.of(upstream)
+        if turns is None:
+            return live
+        self._paced.append(PacedUpstream(live, turns, self._waiting))
+        return self._paced[-1]
 
     def _open(self, variable: str, proxy: HttpProxy) -> None:
         self._proxies[variable] = self._stack.enter_context(proxy)

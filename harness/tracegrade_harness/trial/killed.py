@@ -137,7 +137,7 @@ class Killing:
         deadline = Deadline(self.tried.case(self.setting).limits.wall_secs)
         repeated = Taping.of(self.setting, self.tried).repeating(self.baseline.models)
         taping = repeated.measured(spending)
-        with agent_doors(self.setting, self.tried, folder, environment, taping) as doors:
+        with agent_doors(self.setting, self.tried, folder, environment, taping, deadline) as doors:
             program = agent_program(self.setting, self.tried, place, doors.entrances)
             with self.setting.sandbox.start(program) as running:
                 watch = AgentWatch(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tracegrade_harness.doors.otlp_relay import Endpoint, OtlpRelay
+from tracegrade_harness.doors.turns import TurnsOfUpstreams
 from tracegrade_harness.environment.environment import EnvironmentTemplate
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite.model import Agent, Case, Mode, ModelSource, Suite
@@ -52,6 +53,8 @@ class Setting:
     """Told what a trial was answered, where that is recorded."""
     prices: Prices = field(default_factory=dict)
     """What models cost."""
+    turns: TurnsOfUpstreams = field(default_factory=TurnsOfUpstreams)
+    """When live upstreams may be asked, by whatever trial."""
 
     def effect_of(self, tool: str, declared: str | None) -> str | None:
         """Return what a tool does: as the task file says, else as its agent declares."""

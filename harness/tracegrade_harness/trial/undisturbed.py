@@ -152,7 +152,7 @@ def _run(
     deadline = Deadline(limits.wall_secs)
     taping = Taping.of(setting, tried).measured(spending)
     taping = taping if before is None else taping.to_be_repeated()
-    with agent_doors(setting, tried, folder, environment, taping) as doors:
+    with agent_doors(setting, tried, folder, environment, taping, deadline) as doors:
         program = agent_program(setting, tried, place, doors.entrances)
         with setting.sandbox.start(program) as running:
             state = None if before is None else environment.state
@@ -200,7 +200,7 @@ def _follow(watch: AgentWatch, limits: TrialLimits, running: Running) -> Stop | 
             running.kill()
             return stop
     stop = watch.spending.stop
-    if running.wait(0 if stop else watch.deadline.left_secs()) is None:
+    if _code(running, watch.deadline, stop) is None:
         running.kill()
         watch.faults.append(UNFLUSHED)
         return stop or Stop("budget", f"wall_secs: more than {limits.wall_secs:g} s")
@@ -248,6 +248,14 @@ def _verified(
         "verifiers": [result._asdict() for result in results],
         "error": error,
     }
+
+
+def _code(running: Running, deadline: Deadline, stop: Stop | None) -> int | None:
+    """Return the exit code of an agent that ends in its time, which may stand still meanwhile."""
+    while (code := running.wait(0 if stop else deadline.left_secs())) is None:
+        if stop or not deadline.left_secs():
+            return None
+    return code
 
 
 def _why_unjudged(ran: Ran, judged: dict[str, Any], fatal: list[str]) -> str | None:

@@ -1,15 +1,20 @@
 """What services answer otherwise than their tapes is found; what differs each time is not."""
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+import yaml
 from tests.harness.diverge.serving import ITEM, KEY, Recorded, Shop, recorded
 
+from tracegrade_harness.diverge.suite import ask_again
 from tracegrade_harness.doors.http_messages import ProxiedRequest
 from tracegrade_harness.doors.http_upstream import LiveUpstream, UpstreamFailed
+from tracegrade_harness.suite.load import load
+from tracegrade_harness.trial.run import usable
 
 GET_ITEM = 'ask: http:shop GET /items/7 {"query":{"unit":["g","kg"]}}'
 
@@ -233,3 +238,21 @@ def test_a_tape_cannot_lead_to_another_host(asked: Recorded, tmp_path: Path) -> 
         "not asked: 1 calls, no method and path",
         "not asked: 1 calls, it held a secret, which tapes do not have",
     ]
+
+
+def test_a_service_is_asked_no_more_often_than_the_suite_says(asked: Recorded) -> None:
+    """The last call waits until all before it have had their turns."""
+    suite = asked.suite.with_name("paced.yaml")
+    content = yaml.safe_load(asked.suite.read_text())
+    content["environments"]["desk"]["upstreams"]["shop"]["rate"] = 20
+    suite.write_text(yaml.safe_dump(content))
+    loaded = load(suite)
+    found = usable(loaded)
+    asked.shop.lines.clear()
+    began = time.monotonic()
+
+    ask_again(loaded, found, found.cases, writes=False)
+
+    to_shop = [line for line in asked.shop.lines if " /" in line]
+    assert len(to_shop) == 6
+    assert time.monotonic() - began >= 5 / 20
