@@ -185,7 +185,7 @@ def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: b
         EnvironmentFailed: Not one trial could be run.
         HarnessFailed: Some trials could not be run or judged, by no fault of their agents.
         NotPassed: A verifier failed, or a limit ended a trial.
-        SuiteUnusable: The suite has errors, or a tape is there already.
+        SuiteUnusable: The suite has errors, a tape is there already, or a call cannot be on one.
     """
     loaded = _loaded(path)
     suite = usable(loaded)
@@ -193,9 +193,11 @@ def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: b
     run = new_id()
     typer.echo(f"run: {run}")
     _say_live(suite)
+    refused: list[str] = []
 
     def keep(setting: Setting, tried: Tried, recorder: TapeRecorder) -> None:
-        if tried.task_id in files:
+        refused.extend(recorder.refused)
+        if tried.task_id in files and not recorder.refused:
             tape = new_tape(setting, tried, recorder)
             write_tape(files[tried.task_id], tape)
             typer.echo(f"tape: {files[tried.task_id]}, {len(tape.entries)} calls")
@@ -204,6 +206,10 @@ def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: b
     lake = home.resolve() / RUNS / run / "lake"
     done = run_suite(loaded, str(lake), home, run, once)
     _say_used(done, chosen.max_usd)
+    if refused:
+        msg = f"{len(refused)} calls cannot be on a tape, first {visible(refused[0])}; take the "
+        msg += "tool out of 'taped_tools', and the case has a tape"
+        raise SuiteUnusable(msg)
     _end(run, done.results)
 
 
@@ -362,7 +368,7 @@ def _new_files(
         for task_id, case in taped_cases(suite, cases)
     }
     if not files:
-        msg = "nothing to record; declare upstreams or taped servers in the cases' environments"
+        msg = "nothing to record; declare upstreams, taped servers or taped tools for its cases"
         raise SuiteUnusable(msg)
     old = [file for file in files.values() if file.exists()]
     if old and not replace_old:
@@ -376,6 +382,8 @@ def _say_live(suite: Suite) -> None:
     for environment in suite.environments.values():
         for name, upstream in environment.upstreams.items():
             typer.echo(f"live: {name}, {upstream.url}{_at_most(upstream)}")
+        for name in environment.taped_tools:
+            typer.echo(f"live: tool {name}")
 
 
 def _at_most(upstream: Upstream) -> str:

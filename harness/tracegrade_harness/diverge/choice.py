@@ -8,6 +8,7 @@ from tracegrade.redact.marks import MARK_START
 from tracegrade_harness.diverge.answers import MCP
 from tracegrade_harness.doors.http_messages import CallNames
 from tracegrade_harness.doors.mcp_messages import CALL
+from tracegrade_harness.doors.tool_tape import CHANNEL
 from tracegrade_harness.suite.model import Environment
 from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_harness.tape.entries import TapeKey
@@ -33,6 +34,8 @@ _LINE: Final = re.compile(r"[A-Z]+ /\S*", re.ASCII)
 def upstream_of(environment: Environment, channel: str) -> tuple[Upstream | None, str]:
     """Return who is asked on a channel, or None and why nobody is."""
     kind, _, name = channel.partition(":")
+    if kind == CHANNEL:
+        return None, "tool of the agent's own process"
     found = environment.upstreams.get(name)
     if found is None:
         if kind == "mcp" and name in environment.mcp:

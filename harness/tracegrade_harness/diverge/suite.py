@@ -63,7 +63,7 @@ def ask_again(
         for task_id, case in taped_cases(suite, cases)
     }
     if not tapes:
-        msg = "nothing is on tape; choose cases with upstreams or taped servers"
+        msg = "nothing is on tape; choose cases with upstreams, taped servers or tools"
         raise SuiteUnusable(msg)
     asked, turns = Asked(), TurnsOfUpstreams()
     for task_id, tape in tapes.items():
@@ -96,13 +96,14 @@ class _CaseAsked:
 
     def ask(self, tape: Tape) -> None:
         """Ask each call of the tape."""
-        recorded: dict[TapeKey, list[ServiceAnswer]] = defaultdict(list)
+        recorded: dict[TapeKey, list[TapeEntry]] = defaultdict(list)
         for entry in tape.entries:
-            recorded[entry.key].append(answer_on(entry))
-        for key, answers in recorded.items():
+            recorded[entry.key].append(entry)
+        for key, entries in recorded.items():
             upstream, reason = upstream_of(self._environment, key.channel)
             why = reason if upstream is None else self._why_not(key, upstream)
             if upstream is not None and why is None:
+                answers = [*map(answer_on, entries)]
                 why = self._compared(key, answers, self._asking(upstream, key.channel, tape))
             if why is not None:
                 self._asked.not_asked[why] += 1

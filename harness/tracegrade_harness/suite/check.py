@@ -190,6 +190,8 @@ def _check_case(
         yield from _check_tape(source, (*path, "tape"), case.tape)
         yield from check_normalise(source, (*path, "normalise"), case.normalise)
         yield from _check_killed_trials(source, (*path, "kill", "trials"), case)
+        if case.kill is not None and specification is not None:
+            yield from _check_taped_writes(source, case, suite, specification)
         if case.kill is not None and suite.tasks is None:
             fact = f"{dotted((*path, 'kill'))}: without 'tasks' nothing says which tools write"
             way_out = "name a task file, or only writes that spans or the state show will count"
@@ -206,6 +208,19 @@ def _check_killed_trials(source: SourceFile, path: Keys, case: model.Case) -> It
     if killed != "all" and killed > case.trials:
         fact = f"{dotted(path)}: {killed} trials are killed of {case.trials} that are run"
         yield source.problem(path, fact, "raise the case's trials, or write all")
+
+
+def _check_taped_writes(
+    source: SourceFile, case: model.Case, suite: ReadableSuite, specification: Specification
+) -> Iterator[Problem]:
+    """Yield a problem for each taped tool that writes: replayed, it leaves nothing to judge."""
+    environment = suite.environments.get(case.environment)
+    for i, name in enumerate(environment.taped_tools if environment else ()):
+        tool = specification.tools.get(name)
+        if tool is not None and tool.effect in {"write", "destructive"}:
+            path = ("environments", case.environment, "taped_tools", i)
+            fact = f"{dotted(path)}: '{name}' writes, and a case of its environment is killed"
+            yield source.problem(path, fact, "remove it there, or leave 'kill' out")
 
 
 def _check_tape(source: SourceFile, path: Keys, tape: str | None) -> Iterator[Problem]:

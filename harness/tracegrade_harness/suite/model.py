@@ -280,8 +280,15 @@ class Environment(Strict):
     browser: dict[Name, Browser] = Field(default_factory=dict)
     mcp: dict[Name, McpServer] = Field(default_factory=dict)
     upstreams: dict[Name, Upstream] = Field(default_factory=dict)
+    taped_tools: list[Name] = Field(default_factory=list)
+    """Tools of the agent's own process (`@tracegrade.tool`) that act outside of the environment:
+    they are recorded, and answered for in the mode `mocked`. `*` stands for all."""
     locks: list[Glob] = Field(default_factory=list)
     """Objects that are held as long as they are there, such as `files:data/**/*.lock`."""
+
+    def is_taped_tool(self, name: str) -> bool:
+        """Return whether a tool of the agent's own process is taped."""
+        return name in self.taped_tools or "*" in self.taped_tools
 
 
 class Kill(Strict):
@@ -464,8 +471,8 @@ class Case(Strict):
     """What answers for models in the mode `mocked`: the tape; the model itself; or the tape, and
     the model for what is not on it."""
     tape: Name | None = None
-    """File beside the suite with what upstreams and taped servers answered; without it
-    `tapes/TASK.jsonl`."""
+    """File beside the suite with what upstreams, taped servers and taped tools answered; without
+    it `tapes/TASK.jsonl`."""
     normalise: Rules = Field(default_factory=list)
     """What of calls tapes are to pass over: dates, ids, temporary paths. It changes what is
     compared, never what is recorded or sent."""
@@ -481,7 +488,7 @@ class Suite(Strict):
     suite: Name
     """Its name."""
     mode: Mode = "live"
-    """`mocked`: upstreams and taped servers are not asked; their tapes answer."""
+    """`mocked`: upstreams, taped servers and taped tools are not asked; their tapes answer."""
     tasks: Name | None = None
     """Task file, or a folder of them, beside the suite: which tools write, what is expected."""
     agents: dict[Name, Agent]

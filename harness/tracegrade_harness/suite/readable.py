@@ -38,6 +38,7 @@ class ReadableEnvironment(NamedTuple):
     """By name."""
     upstreams: Mapping[str, Upstream | None]
     """By name."""
+    taped_tools: list[str]
 
 
 class ReadableSuite(NamedTuple):
@@ -75,10 +76,13 @@ def _environment(values: Any) -> ReadableEnvironment:
         for kind, shape in KINDS.items()
         for name, value in _mapping(values, kind).items()
     }
-    locks = values.get("locks") if isinstance(values, dict) else None
+    locks, taped_tools = (
+        [*_texts(values.get(key) if isinstance(values, dict) else None)]
+        for key in ("locks", "taped_tools")
+    )
     servers = _each(model.McpServer, _mapping(values, "mcp"))
     upstreams = _each(Upstream, _mapping(values, "upstreams"))
-    return ReadableEnvironment(parts, list(_texts(locks)), servers, upstreams)
+    return ReadableEnvironment(parts, locks, servers, upstreams, taped_tools)
 
 
 def _texts(values: Any) -> Iterator[str]:

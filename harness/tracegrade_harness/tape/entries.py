@@ -31,7 +31,7 @@ class TapeKey(NamedTuple):
     """What tells calls apart."""
 
     channel: str
-    """Who was asked: `http:search`, `mcp:shop`."""
+    """Who was asked: `http:search`, `mcp:shop`, `tool`."""
     name: str
     arguments: str
     """Canonical JSON without secrets."""

@@ -108,6 +108,13 @@ class TapeRecorder:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._entries: list[TapeEntry] = []
+        self.refused: list[str] = []
+        """Calls that no tape can hold, and why."""
+
+    def refuse(self, why: str) -> None:
+        """Keep that a call cannot be taken down."""
+        with self._lock:
+            self.refused.append(why)
 
     def add(self, key: TapeKey, reply: Any) -> None:
         """Take down a call, without the secrets of its reply."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +13,7 @@ from tracegrade_harness.doors.gate import Gate
 from tracegrade_harness.doors.mcp_servers import McpServers, Served
 from tracegrade_harness.doors.observed_run import ObservedRun, Origin
 from tracegrade_harness.doors.otlp_relay import Door
+from tracegrade_harness.doors.tool_tape import ToolTape
 from tracegrade_harness.environment.environment import OpenedEnvironment
 from tracegrade_harness.environment.part import ServiceAddress
 from tracegrade_harness.sandbox.processes import Running
@@ -36,6 +37,8 @@ class AgentDoors(NamedTuple):
     proxies: HttpProxies
     taping: Taping
     entrances: Entrances
+    tools: ToolTape | None = None
+    """What answers for tools of its own process, or takes them down."""
 
     def finish(self, exit_code: int | None) -> None:
         """Take it that the agent has ended, by a limit if it has no exit code.
@@ -58,7 +61,12 @@ class AgentDoors(NamedTuple):
     def notes(self) -> list[str]:
         """Return what a reader of the trial should know of them."""
         notes = [self.telemetry and self.telemetry.notes(), self.run and self.run.notes()]
-        some = (*notes, self.servers.notes(), self.proxies.notes())
+        some = (
+            *notes,
+            self.servers.notes(),
+            self.proxies.notes(),
+            self.tools and self.tools.notes(),
+        )
         return [note for each in some for note in each or ()]
 
 
@@ -108,11 +116,13 @@ def agent_doors(
         if run is not None:
             stack.callback(run.close)  # before its servers: none of them waits for the gate then
         entrances = _tool_entrances(setting, tried, folder, servers, proxies)
+        tools = stack.enter_context(_tool_tape(setting, tried, folder, environment, taping))
+        at_tools = tools.variables if tools else {}
         entrances = entrances._replace(
-            variables={**entrances.variables, **variables},
+            variables={**entrances.variables, **variables, **at_tools},
             addresses=[*entrances.addresses, *addresses],
         )
-        yield AgentDoors(gate, telemetry, run, servers, proxies, taping, entrances)
+        yield AgentDoors(gate, telemetry, run, servers, proxies, taping, entrances, tools)
 
 
 @contextmanager
@@ -131,8 +141,26 @@ def tool_doors(
     with (
         _mcp_servers(setting, tried, folder, environment, taping) as servers,
         HttpProxies(setting, tried, environment, taping) as proxies,
+        _tool_tape(setting, tried, folder, environment, taping) as tools,
     ):
-        yield _tool_entrances(setting, tried, folder, servers, proxies)
+        found = _tool_entrances(setting, tried, folder, servers, proxies)
+        at_tools = tools.variables if tools else {}
+        yield found._replace(variables={**found.variables, **at_tools})
+
+
+def _tool_tape(
+    setting: Setting,
+    tried: Tried,
+    folder: TrialFolder,
+    environment: OpenedEnvironment,
+    taping: Taping,
+) -> AbstractContextManager[ToolTape | None]:
+    """Return what a trial's taped tools ask; nothing, where there are none."""
+    declared = setting.suite.environments[tried.case(setting).environment]
+    if not declared.taped_tools:
+        return nullcontext()
+    answer = taping.tools(declared.is_taped_tool, environment.state)
+    return nullcontext() if answer is None else ToolTape(folder.meeting, answer)
 
 
 def _mcp_servers(

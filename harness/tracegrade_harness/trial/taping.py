@@ -1,4 +1,4 @@
-"""What of a trial is on tape: its upstreams and taped servers, recorded or answered for."""
+"""What of a trial is on tape: its upstreams, taped servers and taped tools."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -15,6 +15,13 @@ from tracegrade_harness.doors.mcp_servers import Served, StartServer
 from tracegrade_harness.doors.mcp_tape import McpTaping, played
 from tracegrade_harness.doors.model_answers import ModelAnswer, metered
 from tracegrade_harness.doors.model_tape import conversing, model_channel
+from tracegrade_harness.doors.tool_tape import (
+    CHANNEL,
+    Answering,
+    RecordedTools,
+    played_tools,
+)
+from tracegrade_harness.environment.part import State
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.suite import paths
 from tracegrade_harness.suite.load import LoadedSuite
@@ -118,6 +125,21 @@ class Taping(NamedTuple):
             return Served(start, partial(McpTaping, channel, self.recorder))
         return Served(start)
 
+    def tools(
+        self, is_taped: Callable[[str], bool], state: Callable[[], State]
+    ) -> Answering | None:
+        """Return what answers calls of tools of the agent's own process; None if they just run.
+
+        Args:
+            is_taped: Says which are taped, by name.
+            state: Reads the environment, which no taped call may change.
+        """
+        if self.player is not None:
+            return played_tools(self.player, is_taped)
+        if self.recorder is not None:
+            return RecordedTools(self.recorder, is_taped, state)
+        return None
+
     @property
     def misses(self) -> list[str]:
         """What was asked that the tape has no reply to."""
@@ -136,7 +158,8 @@ class Taping(NamedTuple):
 
 def is_taped(environment: Environment) -> bool:
     """Return whether something of an environment is answered for in the mode `mocked`."""
-    return bool(environment.upstreams) or any(each.taped for each in environment.mcp.values())
+    taped_servers = any(each.taped for each in environment.mcp.values())
+    return bool(environment.upstreams or environment.taped_tools) or taped_servers
 
 
 def taped_cases(suite: Suite, cases: Mapping[str, Case]) -> Iterator[tuple[str, Case]]:
@@ -188,11 +211,14 @@ def _refuse_writes(
 ) -> None:
     """Refuse replayed writes where kills are judged: they leave no state that could be judged."""
     known = loaded.specification.tools if loaded.specification else {}
-    for key, _ in tape.entries:
+    for key, reply in tape.entries:
         asked = upstreams.get(key.channel.removeprefix("http:"))
         name = key.name.removeprefix("tools/call ")
         name, _ = CallNames(asked.calls).named(name) if asked else (name, {})
-        if name in known and known[name].effect in WRITES:
+        effect = known[name].effect if name in known else None
+        if effect is None and key.channel == CHANNEL and isinstance(reply, dict):
+            effect = reply.get("effect")
+        if effect in WRITES:
             msg = f"tape '{file}' has calls of '{name}', which writes, and its case is killed"
             msg += "; leave 'kill' out, or put the service into the environment"
             raise SuiteUnusable(msg)

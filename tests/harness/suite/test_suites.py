@@ -89,7 +89,8 @@ def test_the_example_is_well_formed(folder: Path) -> None:
         (
             with_environment("ftp: {}"),
             "6: unknown key 'ftp' in environments.e; "
-            "known keys: files, sqlite, postgres, redis, http, browser, mcp, upstreams, locks",
+            "known keys: files, sqlite, postgres, redis, http, browser, mcp, upstreams, "
+            "taped_tools, locks",
         ),
         (
             with_verifier("files: data\nexpct: x\npath: y"),

@@ -1,0 +1,226 @@
+"""Tools of an agent's own process on tape: recorded while they run, or answered for.
+
+    with ToolTape(folder, played_tools(player, is_taped)) as tape:
+        ...  # start the agent with `tape.variables`
+
+`tracegrade.tool` asks before each call, by a line of JSON on a connection of its own. One thread
+does it all: no answer takes long, and who keeps it waiting is the agent, whose time it is.
+"""
+
+import contextlib
+import json
+import socket
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+
+from tracegrade_harness.environment.diff import diff
+from tracegrade_harness.environment.part import State
+from tracegrade_harness.errors import EnvironmentFailed
+from tracegrade_harness.tape.entries import TapeKey, key_of
+from tracegrade_harness.tape.player import TapeMiss, TapePlayer, TapeRecorder
+
+CHANNEL: Final = "tool"
+VARIABLE: Final = "TRACEGRADE_TOOLS"
+MAX_LINE_BYTES: Final = 64 << 20
+READ_SECS: Final = 10.0
+"""How long an agent may take to say what it has begun to say."""
+RUN: Final = {"type": "run"}
+RECORD: Final = {"type": "record"}
+HEARD: Final = {"type": "heard"}
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    name: str
+    arguments: str
+    """JSON; a text that is none is taken for itself."""
+    effect: str | None = None
+    """As the agent declares it."""
+
+    @property
+    def key(self) -> TapeKey:
+        """What the call is on a tape."""
+        return key_of(CHANNEL, self.name, _read(self.arguments))
+
+
+class ToolCalled(_Message):
+    """A tool is about to be called; the agent waits."""
+
+    type: Literal["call"]
+
+
+class ToolGave(_Message):
+    """A call is over that was to be recorded; the agent waits."""
+
+    type: Literal["gave"]
+    reply: dict[str, Any] | None = None
+    """`result`, or `error`."""
+    refused: str | None = None
+    """Why no tape can hold it."""
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if (self.reply is None) == (self.refused is None):
+            msg = "of reply and refused, one is given"
+            raise ValueError(msg)
+        return self
+
+
+ToolMessage: TypeAlias = ToolCalled | ToolGave
+Answering: TypeAlias = Callable[[ToolMessage], Mapping[str, Any]]
+"""Returns what an agent is answered."""
+_MESSAGES: Final[TypeAdapter[ToolMessage]] = TypeAdapter(
+    Annotated[ToolMessage, Field(discriminator="type")]
+)
+
+
+def played_tools(player: TapePlayer, is_taped: Callable[[str], bool]) -> Answering:
+    """Return what answers calls by a tape; tools that are not taped run."""
+
+    def answer(message: ToolMessage) -> Mapping[str, Any]:
+        if isinstance(message, ToolGave):
+            return HEARD
+        if not is_taped(message.name):
+            return RUN
+        try:
+            return {"type": "reply", "reply": player.take(message.key)}
+        except TapeMiss as miss:
+            return {"type": "miss", "message": str(miss)}
+
+    return answer
+
+
+class RecordedTools:
+    """Takes down calls, from one thread.
+
+    A call after which the environment is another one is refused: replayed, it would leave nothing.
+    """
+
+    def __init__(
+        self,
+        recorder: TapeRecorder,
+        is_taped: Callable[[str], bool],
+        state: Callable[[], State],
+    ) -> None:
+        """Take what is needed.
+
+        Args:
+            recorder: Gets the calls.
+            is_taped: Says which tools are taped, by name.
+            state: Reads the environment.
+        """
+        self._recorder = recorder
+        self._is_taped = is_taped
+        self._state = state
+        self._before: dict[TapeKey, list[State]] = defaultdict(list)
+
+    def __call__(self, message: ToolMessage) -> Mapping[str, Any]:
+        """Return what an agent is answered."""
+        is_call = isinstance(message, ToolCalled)
+        if is_call and not self._is_taped(message.name):
+            return RUN
+        try:
+            if isinstance(message, ToolGave):
+                self._take(message)
+            else:
+                self._before[message.key].append(self._state())
+        except EnvironmentFailed as error:
+            self._refuse(message, str(error))
+        return RECORD if is_call else HEARD
+
+    def _take(self, message: ToolGave) -> None:
+        begun = self._before[message.key]
+        if not begun:
+            self._refuse(message, "what it changed could not be seen")
+            return
+        changed = diff(begun.pop(0), self._state()).names
+        if changed:
+            self._refuse(message, f"it changed the environment, first '{changed[0]}'")
+        elif message.reply is None:
+            self._refuse(message, str(message.refused))
+        else:
+            effect = {} if message.effect is None else {"effect": message.effect}
+            self._recorder.add(message.key, {**message.reply, **effect})
+
+    def _refuse(self, message: ToolMessage, why: str) -> None:
+        self._recorder.refuse(f"{CHANNEL} {message.name}: {why}")
+
+
+class ToolTape:
+    """A `with` block in which an agent's tools ask what becomes of their calls."""
+
+    def __init__(self, folder: Path, answer: Answering) -> None:
+        """Prepare.
+
+        Args:
+            folder: For the socket at which the agent comes.
+            answer: Says what it is answered; is asked by one thread.
+        """
+        self._place = folder / "tools"
+        self._answer = answer
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._thread = threading.Thread(target=self._serve, name="tools", daemon=True)
+        self._notes: dict[str, None] = {}
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """What an agent's environment needs to find it."""
+        return {VARIABLE: str(self._place)}
+
+    def notes(self) -> list[str]:
+        """Return what a reader of the trial should know of it."""
+        return [*self._notes]
+
+    def __enter__(self) -> Self:
+        self._listener.bind(str(self._place))
+        self._listener.listen()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits there
+        self._thread.join()
+        self._listener.close()
+        self._place.unlink(missing_ok=True)
+
+    def _serve(self) -> None:
+        for connection in self._connections():
+            with connection, contextlib.suppress(OSError):
+                connection.settimeout(READ_SECS)
+                self._serve_one(connection)
+
+    def _connections(self) -> Iterator[socket.socket]:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            yield connection
+
+    def _serve_one(self, connection: socket.socket) -> None:
+        with connection.makefile("rb") as lines:
+            line = lines.readline(MAX_LINE_BYTES + 1)
+        try:
+            if len(line) > MAX_LINE_BYTES:
+                msg = f"more than {MAX_LINE_BYTES} bytes"
+                raise ValueError(msg)
+            answer = self._answer(_MESSAGES.validate_json(line))
+            text = json.dumps(answer, ensure_ascii=False).encode(errors="replace")
+        except (ValueError, RecursionError):
+            self._notes[f"tools: no message: {line[:100]!r}"] = None
+            return
+        connection.sendall(text + b"\n")
+
+
+def _read(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

@@ -1,0 +1,168 @@
+"""A tool whose calls the harness takes down, or answers: then its body does not run.
+
+It stands inside the wrapper that writes spans, which so writes the same of a call either way. What
+a taped call itself calls is part of it, and is taken down with it alone.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import CoroutineType
+from typing import Any, Final
+
+from tracegrade import names
+from tracegrade.call import WrappedTool
+from tracegrade.content import json_of
+from tracegrade.settings import Content, Settings
+from tracegrade.tape import exceptions
+from tracegrade.tape.channel import exchange
+from tracegrade.tape.plain_json import why_not_plain
+
+_WHOLE: Final = Settings(content=Content.FULL, max_content_chars=16 << 20)
+_is_inside: Final = ContextVar("tracegrade-taped-call", default=False)
+
+
+def taped(
+    function: Callable[..., Any], target: Callable[..., Any], tool: WrappedTool
+) -> Callable[..., Any]:
+    """Return a callable of the same kind that asks the harness before each call.
+
+    Args:
+        function: What is called.
+        target: What says of which kind it is.
+        tool: What is known about it.
+    """
+    if inspect.iscoroutinefunction(target):
+        return _coroutine(function, tool)
+    is_generator = inspect.isgeneratorfunction(target) or inspect.isasyncgenfunction(target)
+    return _refused(function, target, tool) if is_generator else _plain(function, tool)
+
+
+class _Call:
+    """A call, and what the harness says of it."""
+
+    def __init__(self, tool: WrappedTool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        arguments = json_of(tool.parameters.by_name(args, kwargs), _WHOLE).text
+        effect = tool.attributes.get(names.TOOL_EFFECT)
+        self._told = {"name": tool.name, "arguments": arguments, "effect": effect}
+        self._heard: dict[str, Any] = {"type": "run"} if _is_inside.get() else self._say("call")
+        self.is_answered = self._heard["type"] in {"reply", "miss"}
+        self._is_recorded = self._heard["type"] == "record"
+
+    def answer(self) -> Any:
+        """Return what the tape says that the tool gave, or raise it.
+
+        Raises:
+            ReplayMiss: The tape does not have this call.
+        """
+        if self._heard["type"] == "miss":
+            raise exceptions.ReplayMiss(self._heard["message"])
+        reply = self._heard["reply"]
+        if "error" in reply:
+            raise exceptions.from_json(reply["error"])
+        return reply["result"]
+
+    @property
+    def gives_coroutine(self) -> bool:
+        """Whether the tool gave a coroutine, though it does not look like one."""
+        return self._heard["type"] == "reply" and self._heard["reply"].get("awaited") is True
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Let the tool run, and take down what it raises."""
+        token = _is_inside.set(True) if self._is_recorded else None
+        try:
+            yield
+        except Exception as error:
+            self._give({"error": exceptions.as_json(error)})
+            raise
+        except BaseException as error:
+            self.refuse(f"it was ended by {type(error).__name__}")
+            raise
+        finally:
+            if token is not None:
+                _is_inside.reset(token)
+
+    def gave(self, result: object, *, awaited: bool = False) -> None:
+        """Take down what the tool returned."""
+        if not self._is_recorded:
+            return
+        if fault := why_not_plain(result):
+            self.refuse(f"its result is not what JSON gives back: {fault}")
+        else:
+            self._give({"result": result, **({"awaited": True} if awaited else {})})
+
+    def refuse(self, why: str) -> None:
+        """Say that a tape cannot hold this call."""
+        if self._is_recorded:
+            self._say("gave", refused=why)
+
+    def _give(self, reply: dict[str, Any]) -> None:
+        if self._is_recorded:
+            self._say("gave", reply=reply)
+
+    def _say(self, kind: str, **more: Any) -> dict[str, Any]:
+        return exchange({"type": kind, **self._told, **more})
+
+
+def _plain(function: Callable[..., Any], tool: WrappedTool) -> Callable[..., Any]:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        call = _Call(tool, args, kwargs)
+        if call.is_answered:
+            return _later(call) if call.gives_coroutine else call.answer()
+        with call.running():
+            result = function(*args, **kwargs)
+        if type(result) is CoroutineType:  # a decorator hid that the tool is a coroutine
+            return _awaited(call, result)
+        call.gave(result)
+        return result
+
+    return wrapper
+
+
+async def _later(call: _Call) -> Any:
+    return call.answer()
+
+
+async def _awaited(call: _Call, running: "CoroutineType[Any, Any, Any]") -> Any:
+    with call.running():
+        result = await running
+    call.gave(result, awaited=True)
+    return result
+
+
+def _coroutine(function: Callable[..., Any], tool: WrappedTool) -> Callable[..., Any]:
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        call = _Call(tool, args, kwargs)
+        if call.is_answered:
+            return call.answer()
+        with call.running():
+            result = await function(*args, **kwargs)
+        call.gave(result)
+        return result
+
+    return wrapper
+
+
+def _refused(
+    function: Callable[..., Any], target: Callable[..., Any], tool: WrappedTool
+) -> Callable[..., Any]:
+    """Return a tool that yields, of which no tape is made."""
+
+    def plain(*args: Any, **kwargs: Any) -> Any:
+        call = _Call(tool, args, kwargs)
+        if call.is_answered:
+            call.answer()
+        call.refuse("it yields, and tapes hold results alone")
+        yield from function(*args, **kwargs)
+
+    async def asynchronous(*args: Any, **kwargs: Any) -> Any:
+        call = _Call(tool, args, kwargs)
+        if call.is_answered:
+            call.answer()
+        call.refuse("it yields, and tapes hold results alone")
+        async for value in function(*args, **kwargs):
+            yield value
+
+    return asynchronous if inspect.isasyncgenfunction(target) else plain
