@@ -247,6 +247,14 @@ def diverge(
     form: Annotated[
         str, typer.Option("--format", help="text, json, or markdown for an issue.")
     ] = "text",
+    on_divergence: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COMMAND",
+            help="Run this where an answer differs; it gets the text of an issue on its input.",
+        ),
+    ] = None,
+    sandbox: SandboxOption = None,
 ) -> None:
     """Ask live what the tapes hold, and say where the answers differ.
 
@@ -255,8 +263,10 @@ def diverge(
     reply.
     """
     from tracegrade_harness.commands import report_divergences
+    from tracegrade_harness.trial.run import ChosenTrials
 
-    report_divergences(suite, case, form, writes=writes)
+    chosen = ChosenTrials(case, sandbox=sandbox)
+    report_divergences(suite, chosen, form, on_divergence, writes=writes)
 
 
 @harness.command()

@@ -10,9 +10,9 @@ from typing import cast, get_args
 
 import typer
 
+from tracegrade_harness.diverge.on_divergence import command_of, tell
 from tracegrade_harness.diverge.report import FORMATS, again, as_json, as_markdown, as_text
 from tracegrade_harness.diverge.suite import ask_again
-from tracegrade_harness.doors.otlp_relay import Endpoint, OtlpRelay
 from tracegrade_harness.environment.browser.server import kept_in
 from tracegrade_harness.environment.declared import missing
 from tracegrade_harness.environment.environment import EnvironmentTemplate
@@ -44,7 +44,7 @@ from tracegrade_harness.trial.run import (
     run_suite,
     usable,
 )
-from tracegrade_harness.trial.setting import Setting, Tried
+from tracegrade_harness.trial.setting import Setting, Tried, without_agents
 from tracegrade_harness.trial.shell import run_shell
 from tracegrade_harness.trial.taping import new_tape, read_tapes, tape_file, taped_cases
 from tracegrade_lake import Lake
@@ -213,25 +213,39 @@ def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: b
     _end(run, done.results)
 
 
-def report_divergences(path: Path, cases: str, form: str, *, writes: bool) -> None:
+def report_divergences(
+    path: Path, chosen: ChosenTrials, form: str, on_divergence: str | None, *, writes: bool
+) -> None:
     """Ask what the tapes of cases hold, and print where the answers differ.
 
+    Args:
+        path: The suite.
+        chosen: Its cases, and the sandbox of MCP servers.
+        form: How it is printed, see `FORMATS`.
+        on_divergence: A command that gets the text of an issue where something differs.
+        writes: Ask what may write, too.
+
     Raises:
-        EnvironmentFailed: A service gave no reply.
+        EnvironmentFailed: A service gave no reply, or the command failed.
         NotPassed: Something differs.
         SuiteUnusable: The suite has errors, or a tape is missing or wrong.
     """
     if form not in FORMATS:
         msg = f"no format '{form}'; give {', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
         raise SuiteUnusable(msg)
+    command = command_of(on_divergence)
     loaded = _loaded(path)
     suite = usable(loaded)
-    chosen = chosen_cases(suite, ChosenTrials(cases))
-    asked = ask_again(loaded, suite, chosen, writes=writes)
+    cases = chosen_cases(suite, chosen)
+    with temporary_folder() as home:
+        sandbox = StoppableSandbox(find_sandbox(chosen.sandbox))
+        asked = ask_again(without_agents(loaded, suite, sandbox, home), cases, writes=writes)
     if form == "markdown":
         typer.echo(as_markdown(asked, str(path)))
     else:
         typer.echo(as_json(asked) if form == "json" else as_text(asked))
+    if asked.diverged and command:
+        tell(command, as_markdown(asked, str(path)))
     for reason in asked.unreachable.values():
         msg = f"{visible(reason)}; ask again when it is there"
         raise EnvironmentFailed(msg)
@@ -256,17 +270,7 @@ def open_shell(path: Path, task_id: str, sandbox: str | None, *, trust: bool) ->
     held = StoppableSandbox(find_sandbox(sandbox))
     typer.echo(f"sandbox: {held.name}", err=True)
     with temporary_folder() as home, frozen(loaded, {name}, home, trust=trust) as templates:
-        nowhere = Endpoint("", {})
-        setting = Setting(
-            suite,
-            loaded.folder,
-            loaded.specification,
-            templates,
-            held,
-            nowhere,
-            OtlpRelay(nowhere),
-            home,
-        )
+        setting = replace(without_agents(loaded, suite, held, home), templates=templates)
         say = partial(typer.echo, err=True)
         difference = run_shell(setting, Tried(task_id, 1), say)
     for change, names in difference._asdict().items():

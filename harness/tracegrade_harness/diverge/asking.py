@@ -24,7 +24,8 @@ PATHS: Final = ("/", "", "/mcp")
 """Where an MCP server may be below its URL: tapes do not say. The first that answers counts."""
 _JSON: Final = (("content-type", "application/json"),)
 _MCP: Final = (*_JSON, ("accept", "application/json, text/event-stream"))
-_CLIENT: Final = {"name": "tracegrade", "version": "1"}
+CLIENT: Final = {"name": "tracegrade", "version": "1"}
+"""What is said to MCP servers of who asks."""
 _VERSION: Final = re.compile(r"[0-9-]+", re.ASCII)
 
 Ask = Callable[[TapeKey], ServiceAnswer]
@@ -103,7 +104,7 @@ class McpAsking:
         return self._ask(key.channel, key.name, arguments)
 
     def _begin(self, channel: str) -> ServiceAnswer:
-        asked = {"protocolVersion": self._protocol, "capabilities": {}, "clientInfo": _CLIENT}
+        asked = {"protocolVersion": self._protocol, "capabilities": {}, "clientInfo": CLIENT}
         self._session = {}
         paths = [self._path] if self._begun else PATHS
         for path in paths:

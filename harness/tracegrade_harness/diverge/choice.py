@@ -9,7 +9,7 @@ from tracegrade_harness.diverge.answers import MCP
 from tracegrade_harness.doors.http_messages import CallNames
 from tracegrade_harness.doors.mcp_messages import CALL
 from tracegrade_harness.doors.tool_tape import CHANNEL
-from tracegrade_harness.suite.model import Environment
+from tracegrade_harness.suite.model import Environment, McpServer
 from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_harness.tape.entries import TapeKey
 from tracegrade_scoring.tasks.model import Tool
@@ -31,15 +31,16 @@ READING_MESSAGES: Final = frozenset(
 _LINE: Final = re.compile(r"[A-Z]+ /\S*", re.ASCII)
 
 
-def upstream_of(environment: Environment, channel: str) -> tuple[Upstream | None, str]:
+def service_of(environment: Environment, channel: str) -> tuple[Upstream | McpServer | None, str]:
     """Return who is asked on a channel, or None and why nobody is."""
     kind, _, name = channel.partition(":")
     if kind == CHANNEL:
         return None, "tool of the agent's own process"
+    if kind == "mcp" and name in environment.mcp:
+        server = environment.mcp[name]
+        return (server, "") if server.taped else (None, "its server is now in the environment")
     found = environment.upstreams.get(name)
     if found is None:
-        if kind == "mcp" and name in environment.mcp:
-            return None, "MCP server over stdio"
         return None, "the suite no longer has its service"
     if found.is_a == "model":
         return None, "model"
@@ -49,13 +50,13 @@ def upstream_of(environment: Environment, channel: str) -> tuple[Upstream | None
 
 
 def why_not(
-    key: TapeKey, upstream: Upstream, tools: Mapping[str, Tool], *, writes: bool
+    key: TapeKey, service: Upstream | McpServer, tools: Mapping[str, Tool], *, writes: bool
 ) -> str | None:
     """Return why a call is not to be asked again; None if it may be.
 
     Args:
         key: The call.
-        upstream: Who is asked.
+        service: Who is asked.
         tools: What the task file says of tools, by name.
         writes: Calls that may write may be asked, too.
     """
@@ -64,15 +65,17 @@ def why_not(
     is_mcp = key.channel.startswith(MCP)
     if not is_mcp and not _LINE.fullmatch(key.name):
         return "no method and path"
-    if writes or _reads(key, upstream, tools, is_mcp=is_mcp):
+    if writes or _reads(key, service, tools):
         return None
     return "may write; --writes asks it all the same"
 
 
-def _reads(key: TapeKey, upstream: Upstream, tools: Mapping[str, Tool], *, is_mcp: bool) -> bool:
+def _reads(key: TapeKey, service: Upstream | McpServer, tools: Mapping[str, Tool]) -> bool:
     """Return what the task file says, else what the protocol does."""
+    is_mcp = key.channel.startswith(MCP)
     name = key.name.removeprefix(f"{CALL} ") if is_mcp else key.name
-    named = name if is_mcp else CallNames(upstream.calls).named(key.name)[0]
+    calls = [] if isinstance(service, McpServer) else service.calls
+    named = name if is_mcp else CallNames(calls).named(key.name)[0]
     declared = tools[named].effect if named in tools else None
     if declared is not None and (not is_mcp or name != key.name):
         return declared == "read"

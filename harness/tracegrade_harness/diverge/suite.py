@@ -2,22 +2,28 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Final, NamedTuple
 
-from tracegrade_harness.diverge.answers import answer_on
+from tracegrade_harness.diverge.answers import MCP, answer_on
 from tracegrade_harness.diverge.asking import NO_REPLY, Ask, McpAsking, NotAskable, http_asking
-from tracegrade_harness.diverge.choice import upstream_of, why_not
+from tracegrade_harness.diverge.choice import service_of, why_not
 from tracegrade_harness.diverge.comparison import Divergence, ServiceAnswer, divergences
+from tracegrade_harness.diverge.mcp_stdio import LOG, SOCKET, StdioAsking
 from tracegrade_harness.doors.http_upstream import LiveUpstream
 from tracegrade_harness.doors.http_upstream import Upstream as Live
 from tracegrade_harness.doors.turns import PacedUpstream, TurnsOfUpstreams
 from tracegrade_harness.errors import SuiteUnusable
-from tracegrade_harness.suite.load import LoadedSuite
-from tracegrade_harness.suite.model import Case, Environment, Suite
+from tracegrade_harness.sandbox.processes import Running
+from tracegrade_harness.suite.model import Case, McpServer
 from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_harness.tape.entries import Tape, TapeEntry, TapeKey, read_tape
 from tracegrade_harness.trial.http_doors import own_headers
+from tracegrade_harness.trial.program import OutsidePlace, outside_program
+from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.taping import tape_file, taped_cases
 
 TIMES: Final = 2
@@ -49,26 +55,29 @@ class Asked:
     """Channel → why nothing came from it; its other calls were not asked."""
 
 
-def ask_again(
-    loaded: LoadedSuite, suite: Suite, cases: Mapping[str, Case], *, writes: bool
-) -> Asked:
+def ask_again(setting: Setting, cases: Mapping[str, Case], *, writes: bool) -> Asked:
     """Ask what the tapes of cases hold, and return where the answers differ.
+
+    Args:
+        setting: Whose sandbox MCP servers run in; environments, collector and relay are not used.
+        cases: Task id → case.
+        writes: Ask what may write, too.
 
     Raises:
         EnvironmentFailed: A header of a service names a variable that is not set.
         SuiteUnusable: No case has a tape, or one is missing or wrong.
     """
     tapes = {
-        task_id: read_tape(tape_file(loaded.folder, task_id, case))
-        for task_id, case in taped_cases(suite, cases)
+        task_id: read_tape(tape_file(setting.suite_folder, task_id, case))
+        for task_id, case in taped_cases(setting.suite, cases)
     }
     if not tapes:
         msg = "nothing is on tape; choose cases with upstreams, taped servers or tools"
         raise SuiteUnusable(msg)
     asked, turns = Asked(), TurnsOfUpstreams()
     for task_id, tape in tapes.items():
-        environment = suite.environments[cases[task_id].environment]
-        _CaseAsked(loaded, task_id, environment, asked, turns, writes=writes).ask(tape)
+        with closing(_CaseAsked(setting, Tried(task_id, 1), asked, turns, writes=writes)) as case:
+            case.ask(tape)
     return asked
 
 
@@ -77,22 +86,27 @@ class _CaseAsked:
 
     def __init__(
         self,
-        loaded: LoadedSuite,
-        task_id: str,
-        environment: Environment,
+        setting: Setting,
+        tried: Tried,
         asked: Asked,
         turns: TurnsOfUpstreams,
         *,
         writes: bool,
     ) -> None:
-        self._tools = loaded.specification.tools if loaded.specification else {}
-        self._task_id = task_id
-        self._environment = environment
+        self._setting = setting
+        self._tried = tried
+        self._tools = setting.specification.tools if setting.specification else {}
+        self._environment = setting.suite.environments[tried.case(setting).environment]
         self._asked = asked
         self._turns = turns
         self._writes = writes
         self._heard: set[str] = set()
         self._asks: dict[str, Ask] = {}
+        self._end = ExitStack()
+
+    def close(self) -> None:
+        """End what was started to be asked."""
+        self._end.close()
 
     def ask(self, tape: Tape) -> None:
         """Ask each call of the tape."""
@@ -100,16 +114,16 @@ class _CaseAsked:
         for entry in tape.entries:
             recorded[entry.key].append(entry)
         for key, entries in recorded.items():
-            upstream, reason = upstream_of(self._environment, key.channel)
-            why = reason if upstream is None else self._why_not(key, upstream)
-            if upstream is not None and why is None:
+            service, reason = service_of(self._environment, key.channel)
+            why = reason if service is None else self._why_not(key, service)
+            if service is not None and why is None:
                 answers = [*map(answer_on, entries)]
-                why = self._compared(key, answers, self._asking(upstream, key.channel, tape))
+                why = self._compared(key, answers, self._asking(service, key.channel, tape))
             if why is not None:
                 self._asked.not_asked[why] += 1
 
-    def _why_not(self, key: TapeKey, upstream: Upstream) -> str | None:
-        reason = why_not(key, upstream, self._tools, writes=self._writes)
+    def _why_not(self, key: TapeKey, service: Upstream | McpServer) -> str | None:
+        reason = why_not(key, service, self._tools, writes=self._writes)
         if reason is None and key.channel in self._asked.unreachable:
             return UNREACHABLE
         return reason
@@ -127,20 +141,33 @@ class _CaseAsked:
         self._heard.add(key.channel)
         self._asked.calls.append(key)
         if found := divergences(recorded, live):
-            self._asked.diverged.append(DivergedCall(self._task_id, key, found))
+            self._asked.diverged.append(DivergedCall(self._tried.task_id, key, found))
         return None
 
-    def _asking(self, upstream: Upstream, channel: str, tape: Tape) -> Ask:
+    def _asking(self, service: Upstream | McpServer, channel: str, tape: Tape) -> Ask:
         if channel not in self._asks:
-            live: Live = LiveUpstream(upstream.url, own_headers(upstream))
-            turns = self._turns.of(upstream)
-            live = live if turns is None else PacedUpstream(live, turns)
-            is_mcp = upstream.is_a == "mcp"
-            asking = (
-                McpAsking(live, _protocol(channel, tape.entries)) if is_mcp else http_asking(live)
-            )
-            self._asks[channel] = asking
+            self._asks[channel] = self._new_asking(service, channel, tape)
         return self._asks[channel]
+
+    def _new_asking(self, service: Upstream | McpServer, channel: str, tape: Tape) -> Ask:
+        protocol = _protocol(channel, tape.entries)
+        if isinstance(service, McpServer):
+            start = partial(_started, self._setting, self._tried, service)
+            name = channel.removeprefix(MCP)
+            return self._end.enter_context(closing(StdioAsking(name, start, protocol)))
+        live: Live = LiveUpstream(service.url, own_headers(service))
+        turns = self._turns.of(service)
+        live = live if turns is None else PacedUpstream(live, turns)
+        return McpAsking(live, protocol) if service.is_a == "mcp" else http_asking(live)
+
+
+def _started(setting: Setting, tried: Tried, server: McpServer, folder: Path) -> Running:
+    """Start an MCP server for a session with a folder of its own."""
+    root = folder / "root"
+    root.mkdir()
+    place = OutsidePlace(root, folder / LOG)
+    program = outside_program(setting, tried, place, server, folder / SOCKET)
+    return setting.sandbox.start(program)
 
 
 def _protocol(channel: str, entries: Iterable[TapeEntry]) -> str:

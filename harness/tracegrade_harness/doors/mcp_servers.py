@@ -104,7 +104,7 @@ class McpServers:
 
     def __enter__(self) -> Self:
         for name, place in self._places.items():
-            listener = _listening(place)
+            listener = listening(place)
             self._listeners.append(listener)
             self._start(self._accept, name, listener)
         return self
@@ -217,8 +217,8 @@ class _Connection:
         self._agent.close()
 
     def _serve_in(self, folder: Path) -> None:
-        with _listening(folder / "server") as listener, self._start(folder / "server") as started:
-            server = _arrived(listener, started)
+        with listening(folder / "server") as listener, self._start(folder / "server") as started:
+            server = arrived(listener, started)
             if server is None:
                 self.fault = f"mcp server '{self._name}' did not start; see its log"
                 return
@@ -285,7 +285,8 @@ class _Connection:
             yield line
 
 
-def _listening(place: Path) -> socket.socket:
+def listening(place: Path) -> socket.socket:
+    """Return a socket at a path, to which others may come."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         listener.bind(str(place))
@@ -296,7 +297,7 @@ def _listening(place: Path) -> socket.socket:
     return listener
 
 
-def _arrived(listener: socket.socket, started: Started) -> socket.socket | None:
-    """Return a server's connection; None if it ends before it comes, or takes too long."""
+def arrived(listener: socket.socket, started: Started) -> socket.socket | None:
+    """Return the connection of a server that started; None if it ends first, or takes too long."""
     ready, _, _ = select.select([listener, started], [], [], START_SECS)
     return listener.accept()[0] if listener in ready else None

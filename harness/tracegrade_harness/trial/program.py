@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -28,6 +29,15 @@ class Place(NamedTuple):
     root: Path
     """The trial's folder."""
     environment: OpenedEnvironment
+    log: Path
+    """Gets stdout and stderr."""
+
+
+class OutsidePlace(NamedTuple):
+    """Where something is run that is outside of all environments."""
+
+    root: Path
+    """A folder of its own."""
     log: Path
     """Gets stdout and stderr."""
 
@@ -87,16 +97,24 @@ def server_program(
     setting: Setting, tried: Tried, place: Place, server: McpServer, address: Path
 ) -> Program:
     """Return how an MCP server is started that comes to the socket at an address."""
-    environment = {
-        **_basic(place.root),
-        **_declared(server.environment),
-        **({} if server.taped else place.environment.variables),
-    }
+    outside = OutsidePlace(place.root, place.log)
+    program = outside_program(setting, tried, outside, server, address)
+    if server.taped:
+        return program
+    variables = {**program.environment, **place.environment.variables}
+    reached = _reached(server.network, place.environment.addresses)
+    return replace(program, environment=variables, reachable=reached)
+
+
+def outside_program(
+    setting: Setting, tried: Tried, place: OutsidePlace, server: McpServer, address: Path
+) -> Program:
+    """Return the same of a server that sees nothing of an environment."""
+    environment = {**_basic(place.root), **_declared(server.environment)}
     command = filled(server.command, command_values(setting, tried))
     argv = [sys.executable, "-I", "-S", str(START), str(address), *command]
     seen = [address.parent, setting.suite_folder.resolve(), *_searched(environment)]
-    root, log = place.root, place.log
-    reached = _reached(server.network, () if server.taped else place.environment.addresses)
+    root, log, reached = place.root, place.log, _reached(server.network, ())
     return Program(argv, root, root, environment, log, log, ProcessLimits(), seen, reached)
 
 

@@ -11,6 +11,7 @@ from tracegrade_harness.doors.otlp_relay import Endpoint, OtlpRelay
 from tracegrade_harness.doors.turns import TurnsOfUpstreams
 from tracegrade_harness.environment.environment import EnvironmentTemplate
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
+from tracegrade_harness.suite.load import LoadedSuite
 from tracegrade_harness.suite.model import Agent, Case, Mode, ModelSource, Suite
 from tracegrade_harness.suite.runbook import Instruction
 from tracegrade_harness.tape.entries import Tape
@@ -94,3 +95,14 @@ class Tried(NamedTuple):
         """Return a name for files, of at most 100 plain characters."""
         digest = hashlib.sha256(self.task_id.encode()).hexdigest()[:8]
         return f"{_STRANGE.sub('_', self.task_id)[:60]}-{digest}-{self.trial}"
+
+
+def without_agents(
+    loaded: LoadedSuite, suite: Suite, sandbox: StoppableSandbox, home: Path
+) -> Setting:
+    """Return a suite whose agents are not run: without environments, and its spans go nowhere."""
+    nowhere = Endpoint("", {})
+    specification = loaded.specification
+    return Setting(
+        suite, loaded.folder, specification, {}, sandbox, nowhere, OtlpRelay(nowhere), home
+    )

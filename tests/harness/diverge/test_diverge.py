@@ -13,8 +13,10 @@ from tests.harness.diverge.serving import ITEM, KEY, Recorded, Shop, recorded
 from tracegrade_harness.diverge.suite import ask_again
 from tracegrade_harness.doors.http_messages import ProxiedRequest
 from tracegrade_harness.doors.http_upstream import LiveUpstream, UpstreamFailed
+from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite.load import load
-from tracegrade_harness.trial.run import usable
+from tracegrade_harness.trial.run import find_sandbox, usable
+from tracegrade_harness.trial.setting import without_agents
 
 GET_ITEM = 'ask: http:shop GET /items/7 {"query":{"unit":["g","kg"]}}'
 
@@ -251,7 +253,8 @@ def test_a_service_is_asked_no_more_often_than_the_suite_says(asked: Recorded) -
     asked.shop.lines.clear()
     began = time.monotonic()
 
-    ask_again(loaded, found, found.cases, writes=False)
+    setting = without_agents(loaded, found, StoppableSandbox(find_sandbox(None)), suite.parent)
+    ask_again(setting, found.cases, writes=False)
 
     to_shop = [line for line in asked.shop.lines if " /" in line]
     assert len(to_shop) == 6

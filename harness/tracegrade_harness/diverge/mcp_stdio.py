@@ -1,0 +1,210 @@
+"""Asks an MCP server over standard input and output, which is started for it."""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
+
+from tracegrade_harness.diverge.answers import answer_on
+from tracegrade_harness.diverge.asking import CLIENT, NO_REPLY
+from tracegrade_harness.diverge.comparison import ServiceAnswer
+from tracegrade_harness.doors.mcp_messages import CALL, McpUnreadable, messages_of
+from tracegrade_harness.doors.mcp_servers import MAX_LINE_BYTES, Started, arrived, listening
+from tracegrade_harness.doors.mcp_tape import McpTaping
+from tracegrade_harness.environment.folders import temporary_folder
+from tracegrade_harness.errors import EnvironmentFailed, SandboxFailed
+from tracegrade_harness.tape.entries import TapeKey, redacted
+from tracegrade_harness.tape.player import TapeRecorder
+
+SOCKET: Final = "server"
+"""To which a server comes, in the folder of its session."""
+LOG: Final = "log"
+"""What it writes, in that folder."""
+ANSWER_SECS: Final = 60.0
+"""How long a call may take."""
+NO_METHOD: Final = -32_601
+"""JSON-RPC's code: what the server asks of its client is not offered."""
+_TAIL_BYTES: Final = 4096
+
+StartIn = Callable[[Path], AbstractContextManager[Started]]
+"""Starts a server that comes to `SOCKET` in a folder and logs to `LOG`; ended with the block."""
+
+
+class _Silent(Exception):
+    """The server gives no answer; the text says why."""
+
+
+class StdioAsking:
+    """A session with a server; each `initialize` begins another, with a server of its own."""
+
+    def __init__(self, name: str, start: StartIn, protocol: str) -> None:
+        """Prepare.
+
+        Args:
+            name: Of the server.
+            start: What starts it.
+            protocol: The version of MCP that is offered to it.
+        """
+        self._name = name
+        self._start = start
+        self._protocol = protocol
+        self._session: _Session | None = None
+        self._begun: ServiceAnswer | None = None
+
+    def __call__(self, key: TapeKey) -> ServiceAnswer:
+        """Return what the server answers to a call."""
+        if key.name == "initialize":
+            return self._begin(key.channel)
+        if self._session is None:
+            self._begun = self._begin(key.channel)
+        if self._begun is not None and self._begun.failed:
+            return self._begun
+        arguments = json.loads(key.arguments)
+        if key.name.startswith(f"{CALL} "):
+            name = key.name.removeprefix(f"{CALL} ")
+            return self._asked(key.channel, CALL, {"name": name, "arguments": arguments})
+        return self._asked(key.channel, key.name, arguments)
+
+    def close(self) -> None:
+        """End the server. Idempotent."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+    def _begin(self, channel: str) -> ServiceAnswer:
+        self.close()
+        try:
+            self._session = _Session(self._name, self._start)
+        except _Silent as error:
+            return _no_reply(error)
+        offered = {"protocolVersion": self._protocol, "capabilities": {}, "clientInfo": CLIENT}
+        self._begun = self._asked(channel, "initialize", offered)
+        if not self._begun.failed and self._session is not None:
+            self._session.tell("notifications/initialized")
+        return self._begun
+
+    def _asked(self, channel: str, method: str, params: Any) -> ServiceAnswer:
+        if self._session is None:
+            return _no_reply(_Silent(f"mcp server '{self._name}' has ended"))
+        recorder = TapeRecorder()
+        try:
+            self._session.ask(McpTaping(channel, recorder), method, params)
+        except _Silent as error:
+            self.close()  # an answer that comes late would be taken for the next one's
+            return _no_reply(error)
+        except (McpUnreadable, RecursionError):
+            self.close()
+            return ServiceAnswer(failed=True, outcome="unreadable", content="no message of MCP")
+        return answer_on(recorder.entries()[0])
+
+
+class _Session:
+    """A server that runs, and the connection to it."""
+
+    def __init__(self, name: str, start: StartIn) -> None:
+        """Start it.
+
+        Raises:
+            _Silent: It did not start.
+        """
+        self._name = name
+        self._ids = count(1)
+        self._end = ExitStack()
+        try:
+            self._folder = self._end.enter_context(temporary_folder())
+            listener = self._end.enter_context(listening(self._folder / SOCKET))
+            started = self._end.enter_context(start(self._folder))
+            server = arrived(listener, started)
+            if server is None:
+                raise _Silent(self._why("did not start"))
+            self._server = self._end.enter_context(server)
+            self._lines = self._end.enter_context(server.makefile("rb"))
+        except (EnvironmentFailed, SandboxFailed, OSError) as error:
+            self._end.close()
+            msg = f"mcp server '{name}' did not start: {error}"
+            raise _Silent(msg) from error
+        except _Silent:
+            self._end.close()
+            raise
+
+    def close(self) -> None:
+        """End it."""
+        self._end.close()
+
+    def tell(self, method: str) -> None:
+        """Send a notification, to which there is no answer."""
+        self._send({"method": method})
+
+    def ask(self, taping: McpTaping, method: str, params: Any) -> None:
+        """Ask, until the answer is taken down.
+
+        Raises:
+            McpUnreadable: The server sends what is no message.
+            _Silent: No answer came.
+        """
+        number = next(self._ids)
+        taping.sent(self._send({"id": number, "method": method, "params": params}))
+        for line in self._received():
+            for message in messages_of(line):
+                if "method" in message:
+                    self._refuse(message)
+                elif message.get("id") == number:
+                    taping.answered(json.dumps(message).encode())
+                    return
+        raise _Silent(self._why("ended without an answer"))
+
+    def _received(self) -> Iterator[bytes]:
+        """Yield lines of the server until it ends, or the time for an answer is over."""
+        until = time.monotonic() + ANSWER_SECS
+        while True:
+            try:
+                self._server.settimeout(max(until - time.monotonic(), 0.001))
+                line = self._lines.readline(MAX_LINE_BYTES + 1)
+            except TimeoutError as error:
+                raise _Silent(self._why(f"gave no answer in {ANSWER_SECS:g} s")) from error
+            except OSError:
+                return
+            if len(line) > MAX_LINE_BYTES:
+                raise _Silent(self._why(f"sent a message of more than {MAX_LINE_BYTES} bytes"))
+            if not line:
+                return
+            yield line
+
+    def _refuse(self, message: Mapping[str, Any]) -> None:
+        """Answer what the server asks of its client, which offers nothing."""
+        if "id" not in message:
+            return
+        refused = {"error": {"code": NO_METHOD, "message": "not offered"}}
+        answer = {"result": {}} if message["method"] == "ping" else refused
+        self._send({"id": message["id"], **answer})
+
+    def _send(self, message: Mapping[str, Any]) -> bytes:
+        line = json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
+        try:
+            self._server.settimeout(ANSWER_SECS)
+            self._server.sendall(line)
+        except OSError as error:
+            raise _Silent(self._why("takes no message any more")) from error
+        return line
+
+    def _why(self, what: str) -> str:
+        """Return what is wrong, with the last line that the server wrote."""
+        last = _last_line(self._folder / LOG)
+        return f"mcp server '{self._name}' {what}{f': {last}' if last else ''}"
+
+
+def _no_reply(error: _Silent) -> ServiceAnswer:
+    return ServiceAnswer(failed=True, outcome=NO_REPLY, content=redacted(str(error)))
+
+
+def _last_line(log: Path) -> str:
+    try:
+        with log.open("rb") as file:
+            file.seek(max(log.stat().st_size - _TAIL_BYTES, 0))
+            lines = file.read(_TAIL_BYTES).decode(errors="replace").split("\n")
+    except OSError:
+        return ""
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
