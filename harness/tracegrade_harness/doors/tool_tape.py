@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 from tracegrade_harness.environment.diff import diff
 from tracegrade_harness.environment.part import State
 from tracegrade_harness.errors import EnvironmentFailed
-from tracegrade_harness.tape.entries import TapeKey, key_of
+from tracegrade_harness.tape.entries import TapeEntry, TapeKey, key_of, redacted_json
 from tracegrade_harness.tape.player import TapeMiss, TapePlayer, TapeRecorder
 
 CHANNEL: Final = "tool"
@@ -72,12 +72,46 @@ class ToolGave(_Message):
         return self
 
 
-ToolMessage: TypeAlias = ToolCalled | ToolGave
+class ToolUnusable(_Message):
+    """A tape has a result as text alone, of which the tool cannot make its own."""
+
+    type: Literal["unusable"]
+    why: str
+
+
+ToolMessage: TypeAlias = ToolCalled | ToolGave | ToolUnusable
 Answering: TypeAlias = Callable[[ToolMessage], Mapping[str, Any]]
 """Returns what an agent is answered."""
 _MESSAGES: Final[TypeAdapter[ToolMessage]] = TypeAdapter(
     Annotated[ToolMessage, Field(discriminator="type")]
 )
+
+
+def is_tool(key: TapeKey) -> bool:
+    """Return whether a call is one of a tool of the agent's own process."""
+    return key.channel == CHANNEL
+
+
+def captured_tool(
+    name: str,
+    arguments: str,
+    effect: str | None,
+    *,
+    text: str | None = None,
+    error: Mapping[str, str] | None = None,
+) -> TapeEntry:
+    """Return a line of a tape: what a span has of a call, whose result it has as text alone.
+
+    Args:
+        name: The tool's.
+        arguments: As JSON.
+        effect: As the agent declares it.
+        text: A text that the tool gave, or the JSON of what it gave.
+        error: `type` and `message` of what it raised instead.
+    """
+    gave: dict[str, Any] = {"text": text} if error is None else {"error": {**error}}
+    reply = gave if effect is None else {**gave, "effect": effect}
+    return TapeEntry(key_of(CHANNEL, name, _read(arguments)), redacted_json(reply))
 
 
 def played_tools(player: TapePlayer, is_taped: Callable[[str], bool]) -> Answering:
@@ -86,6 +120,9 @@ def played_tools(player: TapePlayer, is_taped: Callable[[str], bool]) -> Answeri
     def answer(message: ToolMessage) -> Mapping[str, Any]:
         if isinstance(message, ToolGave):
             return HEARD
+        if isinstance(message, ToolUnusable):
+            miss = player.missed(f"{CHANNEL} {message.name}: {message.why}")
+            return {"type": "miss", "message": str(miss)}
         if not is_taped(message.name):
             return RUN
         try:
@@ -128,7 +165,7 @@ class RecordedTools:
         try:
             if isinstance(message, ToolGave):
                 self._take(message)
-            else:
+            elif is_call:
                 self._before[message.key].append(self._state())
         except EnvironmentFailed as error:
             self._refuse(message, str(error))

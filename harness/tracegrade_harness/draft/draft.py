@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from tracegrade_harness.doors.tool_tape import is_tool
 from tracegrade_harness.draft.expectations import Expectations, expectations
 from tracegrade_harness.draft.files import (
     SUITE,
@@ -107,8 +108,13 @@ def lines(made: Drafted) -> Iterator[str]:
     for case in made.cases:
         run = case.captured.run
         expected = "nothing is expected" if made.known.task(run) is None else "expectations known"
-        answers = len(tape(case, "").entries)
-        yield f"case {case.name}: run {run.trajectory_id}, {answers} model answers, {expected}"
+        answers = Counter(is_tool(key) for key, _ in tape(case, "").entries)
+        running = case.captured.running_tools
+        more = f", {running} calls of tools that run as they are" if running else ""
+        yield (
+            f"case {case.name}: run {run.trajectory_id}, {answers[False]} model answers, "
+            f"{answers[True]} calls of tools{more}, {expected}"
+        )
     for captured, lacks in made.left_out:
         named = [f"{each.what} ({each.reason})" for each in lacks[:MAX_NAMED]]
         more = f", and {len(lacks) - MAX_NAMED} more" if len(lacks) > MAX_NAMED else ""

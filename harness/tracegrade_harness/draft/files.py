@@ -14,9 +14,10 @@ import yaml
 
 from tracegrade.state import VERSION
 from tracegrade_harness.doors.model_tape import conversation_entry
+from tracegrade_harness.doors.tool_tape import captured_tool
 from tracegrade_harness.draft.expectations import Expectations
 from tracegrade_harness.draft.missing import MissingContent
-from tracegrade_harness.draft.runs import CapturedRun, DraftedRun
+from tracegrade_harness.draft.runs import CapturedRun, CapturedStep, DraftedRun
 from tracegrade_harness.suite.command import TO_FILL_IN
 from tracegrade_harness.tape.entries import Tape, TapeEntry, TapeHeader
 from tracegrade_scoring.rendering.visible import visible
@@ -97,7 +98,7 @@ def _name(run: DraftedRun) -> str:
 
 
 def tape(case: DraftedCase, suite: str) -> Tape:
-    """Return what models answered in a case's run, by what they were told."""
+    """Return what models answered in a case's run, by what they were told, and what tools gave."""
     run = case.captured.run
     header = TapeHeader(
         suite=suite,
@@ -114,6 +115,16 @@ def _entries(case: DraftedCase) -> Iterator[TapeEntry]:
     for call in case.captured.calls:
         if call.told and call.answer.parts:
             yield conversation_entry(MODEL, call.told, call.answer)
+    for step in case.captured.tool_calls:
+        if step.arguments is not None and (step.status == "error" or step.result is not None):
+            yield _tool_entry(step)
+
+
+def _tool_entry(step: CapturedStep) -> TapeEntry:
+    if step.status == "error":
+        error = {"type": step.error_type or "", "message": step.error_message or ""}
+        return captured_tool(step.tool_name or "", step.arguments or "", step.effect, error=error)
+    return captured_tool(step.tool_name or "", step.arguments or "", step.effect, text=step.result)
 
 
 def suite_text(cases: Sequence[DraftedCase], suite: str, started: AgentStart) -> str:
@@ -124,7 +135,7 @@ def suite_text(cases: Sequence[DraftedCase], suite: str, started: AgentStart) ->
         "mode": "mocked",
         "tasks": TASKS,
         "agents": {case.agent: _agent(case.captured.run, started) for case in cases},
-        "environments": {ENVIRONMENT: {"upstreams": {MODEL: _model(started)}}},
+        "environments": {ENVIRONMENT: _environment(cases, started)},
         "cases": {case.name: _case(case) for case in cases},
     }
     lacks = [
@@ -142,6 +153,14 @@ def _agent(run: DraftedRun, started: AgentStart) -> dict[str, Any]:
     if started.model_url_as == OPENAI_VARIABLE:  # its clients do not begin without a key
         agent["environment"] = {"set": {OPENAI_KEY: "none"}}
     return agent
+
+
+def _environment(cases: Sequence[DraftedCase], started: AgentStart) -> dict[str, Any]:
+    tools = {step.tool_name for case in cases for step in case.captured.tool_calls}
+    environment: dict[str, Any] = {"upstreams": {MODEL: _model(started)}}
+    if tools:
+        environment["taped_tools"] = sorted(filter(None, tools))
+    return environment
 
 
 def _model(started: AgentStart) -> dict[str, Any]:

@@ -52,6 +52,8 @@ def _of_step(step: CapturedStep) -> Iterator[MissingContent]:
         yield MissingContent(reason, step.name())
     if step.kind == "tool_call" and step.arguments is None:
         yield MissingContent("not captured", f"{step.name()}: its arguments")
+    if step.is_tool_of_ours and step.status == "ok" and step.result is None:
+        yield MissingContent("not captured", f"{step.name()}: its result")
 
 
 def _of_calls(calls: Sequence[ModelCall]) -> Iterator[MissingContent]:

@@ -30,6 +30,10 @@ READ: Final = frozenset({"text", "reasoning", "tool_call", "tool_call_response"}
 """Parts of messages that become parts of conversations."""
 
 
+OURS: Final = "tracegrade"
+"""The dialect of our own spans."""
+
+
 @dataclass(frozen=True)
 class ChosenRuns:
     """Which runs become cases."""
@@ -69,6 +73,18 @@ class CapturedStep(NamedTuple):
     content: str | None
     status: str | None
     flags: Sequence[str]
+    error_type: str | None
+    error_message: str | None
+    effect: str | None
+    dialect: str
+    span_id: str
+    parent_span_id: str | None
+
+    @property
+    def is_tool_of_ours(self) -> bool:
+        """Whether it is a call of a function under `tracegrade.tool`, which tapes can answer."""
+        called = self.kind == "tool_call" and self.status in {"ok", "error"}
+        return called and self.dialect == OURS and bool(self.tool_name)
 
     def name(self) -> str:
         """Return how it is called in messages."""
@@ -97,6 +113,19 @@ class CapturedRun:
     calls: Sequence[ModelCall]
     """Of models, in order."""
     steps: Sequence[CapturedStep]
+
+    @property
+    def tool_calls(self) -> list[CapturedStep]:
+        """Calls that a tape can answer, without those that such a call has made itself."""
+        ours = [step for step in self.steps if step.is_tool_of_ours]
+        spans = {step.span_id for step in ours}
+        return [step for step in ours if step.parent_span_id not in spans]
+
+    @property
+    def running_tools(self) -> int:
+        """How many calls of tools no tape can answer: they run as they are."""
+        called = [step for step in self.steps if step.kind == "tool_call"]
+        return sum(not step.is_tool_of_ours for step in called)
 
 
 def captured_runs(con: duckdb.DuckDBPyConnection, chosen: ChosenRuns) -> list[CapturedRun]:

@@ -16,6 +16,7 @@ from tracegrade.call import WrappedTool
 from tracegrade.content import json_of
 from tracegrade.settings import Content, Settings
 from tracegrade.tape import exceptions
+from tracegrade.tape.captured import MoreThanText, result_of
 from tracegrade.tape.channel import exchange
 from tracegrade.tape.plain_json import why_not_plain
 
@@ -42,11 +43,20 @@ def taped(
 class _Call:
     """A call, and what the harness says of it."""
 
-    def __init__(self, tool: WrappedTool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        tool: WrappedTool,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> None:
         arguments = json_of(tool.parameters.by_name(args, kwargs), _WHOLE).text
         effect = tool.attributes.get(names.TOOL_EFFECT)
         self._told = {"name": tool.name, "arguments": arguments, "effect": effect}
         self._heard: dict[str, Any] = {"type": "run"} if _is_inside.get() else self._say("call")
+        self._function = function
+        self.is_awaited = False
+        """It gives a coroutine, though it does not look like one."""
         self.is_answered = self._heard["type"] in {"reply", "miss"}
         self._is_recorded = self._heard["type"] == "record"
 
@@ -61,12 +71,18 @@ class _Call:
         reply = self._heard["reply"]
         if "error" in reply:
             raise exceptions.from_json(reply["error"])
-        return reply["result"]
+        return self._from_text(reply["text"]) if "text" in reply else reply["result"]
+
+    def _from_text(self, text: str) -> Any:
+        try:
+            return result_of(text, self._function)
+        except MoreThanText as error:
+            raise exceptions.ReplayMiss(self._say("unusable", why=str(error))["message"]) from None
 
     @property
     def gives_coroutine(self) -> bool:
         """Whether the tool gave a coroutine, though it does not look like one."""
-        return self._heard["type"] == "reply" and self._heard["reply"].get("awaited") is True
+        return self._heard.get("reply", {}).get("awaited") is True
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -84,14 +100,14 @@ class _Call:
             if token is not None:
                 _is_inside.reset(token)
 
-    def gave(self, result: object, *, awaited: bool = False) -> None:
+    def gave(self, result: object) -> None:
         """Take down what the tool returned."""
         if not self._is_recorded:
             return
         if fault := why_not_plain(result):
             self.refuse(f"its result is not what JSON gives back: {fault}")
         else:
-            self._give({"result": result, **({"awaited": True} if awaited else {})})
+            self._give({"result": result})
 
     def refuse(self, why: str) -> None:
         """Say that a tape cannot hold this call."""
@@ -100,7 +116,8 @@ class _Call:
 
     def _give(self, reply: dict[str, Any]) -> None:
         if self._is_recorded:
-            self._say("gave", reply=reply)
+            how = {"awaited": True} if self.is_awaited else {}
+            self._say("gave", reply={**reply, **how})
 
     def _say(self, kind: str, **more: Any) -> dict[str, Any]:
         return exchange({"type": kind, **self._told, **more})
@@ -108,7 +125,7 @@ class _Call:
 
 def _plain(function: Callable[..., Any], tool: WrappedTool) -> Callable[..., Any]:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        call = _Call(tool, args, kwargs)
+        call = _Call(function, tool, args, kwargs)
         if call.is_answered:
             return _later(call) if call.gives_coroutine else call.answer()
         with call.running():
@@ -126,15 +143,16 @@ async def _later(call: _Call) -> Any:
 
 
 async def _awaited(call: _Call, running: "CoroutineType[Any, Any, Any]") -> Any:
+    call.is_awaited = True
     with call.running():
         result = await running
-    call.gave(result, awaited=True)
+    call.gave(result)
     return result
 
 
 def _coroutine(function: Callable[..., Any], tool: WrappedTool) -> Callable[..., Any]:
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
-        call = _Call(tool, args, kwargs)
+        call = _Call(function, tool, args, kwargs)
         if call.is_answered:
             return call.answer()
         with call.running():
@@ -151,14 +169,14 @@ def _refused(
     """Return a tool that yields, of which no tape is made."""
 
     def plain(*args: Any, **kwargs: Any) -> Any:
-        call = _Call(tool, args, kwargs)
+        call = _Call(function, tool, args, kwargs)
         if call.is_answered:
             call.answer()
         call.refuse("it yields, and tapes hold results alone")
         yield from function(*args, **kwargs)
 
     async def asynchronous(*args: Any, **kwargs: Any) -> Any:
-        call = _Call(tool, args, kwargs)
+        call = _Call(function, tool, args, kwargs)
         if call.is_answered:
             call.answer()
         call.refuse("it yields, and tapes hold results alone")

@@ -50,6 +50,19 @@ async def inner(page):
     return f"{page} {ran('inner')}"
 
 
+def plainly(function):
+    """Hide that a function is a coroutine function."""
+    return lambda *args: function(*args)
+
+
+@tracegrade.tool(name="hidden", effect="read")
+@plainly
+async def hidden(word):
+    if word == "bad":
+        raise ValueError(word)
+    return [word, ran("hidden")]
+
+
 @tracegrade.tool(effect="read")
 def order(number):
     ran("order")
@@ -83,7 +96,8 @@ def looking():
 
 
 async def both():
-    return await asyncio.gather(fetch("a"), fetch("b"))
+    bad, good = await asyncio.gather(hidden("bad"), hidden("good"), return_exceptions=True)
+    return [*await asyncio.gather(fetch("a"), fetch("b")), repr(bad), good]
 
 
 def careful():

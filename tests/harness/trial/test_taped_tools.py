@@ -10,7 +10,7 @@ from tests.commands import Ended, tracegrade
 from tests.harness.trial.agents import Tried
 from tests.harness.trial.calling import made
 
-OUTSIDE = ["search", "fetch", "order"]
+OUTSIDE = ["search", "fetch", "hidden", "order"]
 FOUND = [{"files": "data", "path": "found", "json": {"$[0].number": 1, "$[1].number": 2}}]
 
 
@@ -62,12 +62,14 @@ def test_a_tape_has_what_tools_got_and_gave(recorded: Tried) -> None:
     assert [(line["name"], line["arguments"], line["occurrence"]) for line in lines] == [
         ("fetch", {"page": "a"}, 1),
         ("fetch", {"page": "b"}, 1),
+        ("hidden", {"args": ["bad"]}, 1),
+        ("hidden", {"args": ["good"]}, 1),
         ("order", {"number": 7}, 1),
         ("search", {"kind": "tea", "word": "plain"}, 1),
         ("search", {"word": "tea"}, 1),
         ("search", {"word": "tea"}, 2),
     ]
-    assert lines[2]["reply"] == {
+    assert lines[4]["reply"] == {
         "error": {
             "type": "__main__.NoSuchOrder",
             "message": "there is no order 7",
@@ -76,7 +78,7 @@ def test_a_tape_has_what_tools_got_and_gave(recorded: Tried) -> None:
         },
         "effect": "read",
     }
-    assert lines[4]["reply"]["result"]["api_key"].startswith("[redacted:")
+    assert lines[6]["reply"]["result"]["api_key"].startswith("[redacted:")
     assert ran(recorded)[:3] == ["search"] * 3
 
 
@@ -86,7 +88,7 @@ def test_in_mocked_runs_the_bodies_of_taped_tools_do_not_run(played: Tried) -> N
     assert played.ended.returncode == 0, played.ended.stderr
     assert played.row("look")["success"] is True
     assert played.row("look")["notes"] is None
-    assert len(ran(played)) == 8  # of the run that was recorded
+    assert len(ran(played)) == 9  # of the run that was recorded
 
 
 def test_mocked_calls_are_steps_as_live_ones(played: Tried) -> None:
@@ -96,10 +98,10 @@ def test_mocked_calls_are_steps_as_live_ones(played: Tried) -> None:
         " USING (trajectory_id) WHERE kind = 'tool_call' AND injection IS NULL"
         " ORDER BY step_index"
     )
-    names = ["search", "search", "search", "fetch", "fetch", "order", "write"]
+    names = [*["search"] * 3, *["hidden"] * 2, *["fetch"] * 2, "order", "write"]
     assert [step["tool_name"] for step in steps] == names
     assert json.loads(steps[1]["result"])["number"] == 2
-    assert [step["status"] for step in steps[4:6]] == ["ok", "error"]
+    assert [step["status"] for step in steps[6:8]] == ["ok", "error"]
     assert [row["run_mode"] for row in played.query("SELECT run_mode FROM trajectories")] == [
         "mocked"
     ] * 2
@@ -109,7 +111,7 @@ def test_a_mocked_run_is_killed_after_a_call_of_a_tool_that_runs(played: Tried) 
     """The last that the environment was another one after."""
     killed = played.row("look", "late")
 
-    assert (killed["status"], killed["boundary"]) == ("done", 7)
+    assert (killed["status"], killed["boundary"]) == ("done", 9)
 
 
 def test_a_call_that_is_not_on_the_tape_is_an_error_of_the_tool(recorded: Tried) -> None:
