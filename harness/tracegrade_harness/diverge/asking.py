@@ -21,7 +21,7 @@ from tracegrade_harness.tape.player import TapeRecorder
 NO_REPLY: Final = "no reply"
 """The outcome of a call that got none."""
 PATHS: Final = ("/", "", "/mcp")
-"""Where an MCP server may be below its URL: tapes do not say. The first that answers counts."""
+"""Where an MCP server may be below its URL if a tape does not say; the first to answer counts."""
 _JSON: Final = (("content-type", "application/json"),)
 _MCP: Final = (*_JSON, ("accept", "application/json, text/event-stream"))
 CLIENT: Final = {"name": "tracegrade", "version": "1"}
@@ -75,17 +75,19 @@ def request_of(key: TapeKey) -> ProxiedRequest:
 class McpAsking:
     """A session with an MCP server over streamable HTTP; begun anew where that is asked."""
 
-    def __init__(self, live: Upstream, protocol: str) -> None:
+    def __init__(self, live: Upstream, protocol: str, target: str | None = None) -> None:
         """Prepare.
 
         Args:
             live: The server.
             protocol: The version of MCP that is offered to it.
+            target: Path and query at which it is asked; None if nobody knows.
         """
+        self._targets = PATHS if target is None else (target,)
         self._live = live
         self._protocol = protocol
         self._ids = count(1)
-        self._path = PATHS[0]
+        self._target = self._targets[0]
         self._session: Mapping[str, str] = {}
         self._begun: ServiceAnswer | None = None
 
@@ -106,9 +108,8 @@ class McpAsking:
     def _begin(self, channel: str) -> ServiceAnswer:
         asked = {"protocolVersion": self._protocol, "capabilities": {}, "clientInfo": CLIENT}
         self._session = {}
-        paths = [self._path] if self._begun else PATHS
-        for path in paths:
-            self._path = path
+        for target in [self._target] if self._begun else self._targets:
+            self._target = target
             begun = self._ask(channel, "initialize", asked)
             if not begun.failed or begun.outcome == NO_REPLY:
                 break
@@ -128,7 +129,8 @@ class McpAsking:
     ) -> ProxiedReply:
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()
         headers = (*_MCP, *self._session.items())
-        request = ProxiedRequest("POST", self._path, "", headers, body)
+        path, _, query = self._target.partition("?")
+        request = ProxiedRequest("POST", path, query, headers, body)
         asked = self._live if recorder is None else recorded_mcp(self._live, channel, recorder)
         reply = asked(request)
         for name, value in reply.headers:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from tracegrade.redact.marks import MARK_START
 from tracegrade_harness.diverge.answers import MCP
@@ -31,6 +31,14 @@ READING_MESSAGES: Final = frozenset(
 _LINE: Final = re.compile(r"[A-Z]+ /\S*", re.ASCII)
 
 
+class RecordedCall(NamedTuple):
+    """A call on a tape, and where it was made."""
+
+    key: TapeKey
+    path: str | None
+    """None: the tape does not say, or its key does."""
+
+
 def service_of(environment: Environment, channel: str) -> tuple[Upstream | McpServer | None, str]:
     """Return who is asked on a channel, or None and why nobody is."""
     kind, _, name = channel.partition(":")
@@ -50,17 +58,18 @@ def service_of(environment: Environment, channel: str) -> tuple[Upstream | McpSe
 
 
 def why_not(
-    key: TapeKey, service: Upstream | McpServer, tools: Mapping[str, Tool], *, writes: bool
+    call: RecordedCall, service: Upstream | McpServer, tools: Mapping[str, Tool], *, writes: bool
 ) -> str | None:
     """Return why a call is not to be asked again; None if it may be.
 
     Args:
-        key: The call.
+        call: The call.
         service: Who is asked.
         tools: What the task file says of tools, by name.
         writes: Calls that may write may be asked, too.
     """
-    if MARK_START in key.name or MARK_START in key.arguments:
+    key = call.key
+    if any(MARK_START in text for text in (key.name, key.arguments, call.path or "")):
         return "it held a secret, which tapes do not have"
     is_mcp = key.channel.startswith(MCP)
     if not is_mcp and not _LINE.fullmatch(key.name):

@@ -10,12 +10,12 @@ from typing import Final, NamedTuple
 
 from tracegrade_harness.diverge.answers import MCP, answer_on
 from tracegrade_harness.diverge.asking import NO_REPLY, Ask, McpAsking, NotAskable, http_asking
-from tracegrade_harness.diverge.choice import service_of, why_not
+from tracegrade_harness.diverge.choice import RecordedCall, service_of, why_not
 from tracegrade_harness.diverge.comparison import Divergence, ServiceAnswer, divergences
 from tracegrade_harness.diverge.mcp_stdio import LOG, SOCKET, StdioAsking
 from tracegrade_harness.doors.http_upstream import LiveUpstream
 from tracegrade_harness.doors.http_upstream import Upstream as Live
-from tracegrade_harness.doors.turns import PacedUpstream, TurnsOfUpstreams
+from tracegrade_harness.doors.turns import PacedUpstream
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.model import Case, McpServer
@@ -74,9 +74,9 @@ def ask_again(setting: Setting, cases: Mapping[str, Case], *, writes: bool) -> A
     if not tapes:
         msg = "nothing is on tape; choose cases with upstreams, taped servers or tools"
         raise SuiteUnusable(msg)
-    asked, turns = Asked(), TurnsOfUpstreams()
+    asked = Asked()
     for task_id, tape in tapes.items():
-        with closing(_CaseAsked(setting, Tried(task_id, 1), asked, turns, writes=writes)) as case:
+        with closing(_CaseAsked(setting, Tried(task_id, 1), asked, writes=writes)) as case:
             case.ask(tape)
     return asked
 
@@ -89,7 +89,6 @@ class _CaseAsked:
         setting: Setting,
         tried: Tried,
         asked: Asked,
-        turns: TurnsOfUpstreams,
         *,
         writes: bool,
     ) -> None:
@@ -98,10 +97,9 @@ class _CaseAsked:
         self._tools = setting.specification.tools if setting.specification else {}
         self._environment = setting.suite.environments[tried.case(setting).environment]
         self._asked = asked
-        self._turns = turns
         self._writes = writes
         self._heard: set[str] = set()
-        self._asks: dict[str, Ask] = {}
+        self._asks: dict[tuple[str, str | None], Ask] = {}
         self._end = ExitStack()
 
     def close(self) -> None:
@@ -110,21 +108,21 @@ class _CaseAsked:
 
     def ask(self, tape: Tape) -> None:
         """Ask each call of the tape."""
-        recorded: dict[TapeKey, list[TapeEntry]] = defaultdict(list)
+        recorded: dict[RecordedCall, list[TapeEntry]] = defaultdict(list)
         for entry in tape.entries:
-            recorded[entry.key].append(entry)
-        for key, entries in recorded.items():
-            service, reason = service_of(self._environment, key.channel)
-            why = reason if service is None else self._why_not(key, service)
+            recorded[RecordedCall(entry.key, entry.path)].append(entry)
+        for call, entries in recorded.items():
+            service, reason = service_of(self._environment, call.key.channel)
+            why = reason if service is None else self._why_not(call, service)
             if service is not None and why is None:
                 answers = [*map(answer_on, entries)]
-                why = self._compared(key, answers, self._asking(service, key.channel, tape))
+                why = self._compared(call.key, answers, self._asking(service, call, tape))
             if why is not None:
                 self._asked.not_asked[why] += 1
 
-    def _why_not(self, key: TapeKey, service: Upstream | McpServer) -> str | None:
-        reason = why_not(key, service, self._tools, writes=self._writes)
-        if reason is None and key.channel in self._asked.unreachable:
+    def _why_not(self, call: RecordedCall, service: Upstream | McpServer) -> str | None:
+        reason = why_not(call, service, self._tools, writes=self._writes)
+        if reason is None and call.key.channel in self._asked.unreachable:
             return UNREACHABLE
         return reason
 
@@ -144,21 +142,25 @@ class _CaseAsked:
             self._asked.diverged.append(DivergedCall(self._tried.task_id, key, found))
         return None
 
-    def _asking(self, service: Upstream | McpServer, channel: str, tape: Tape) -> Ask:
-        if channel not in self._asks:
-            self._asks[channel] = self._new_asking(service, channel, tape)
-        return self._asks[channel]
+    def _asking(self, service: Upstream | McpServer, call: RecordedCall, tape: Tape) -> Ask:
+        """Return what asks a service, of an MCP server in a session at the path of the call."""
+        place = (call.key.channel, call.path)
+        if place not in self._asks:
+            self._asks[place] = self._new_asking(service, call, tape)
+        return self._asks[place]
 
-    def _new_asking(self, service: Upstream | McpServer, channel: str, tape: Tape) -> Ask:
+    def _new_asking(self, service: Upstream | McpServer, call: RecordedCall, tape: Tape) -> Ask:
+        channel = call.key.channel
         protocol = _protocol(channel, tape.entries)
         if isinstance(service, McpServer):
             start = partial(_started, self._setting, self._tried, service)
             name = channel.removeprefix(MCP)
             return self._end.enter_context(closing(StdioAsking(name, start, protocol)))
         live: Live = LiveUpstream(service.url, own_headers(service))
-        turns = self._turns.of(service)
+        turns = self._setting.turns.of(service)
         live = live if turns is None else PacedUpstream(live, turns)
-        return McpAsking(live, protocol) if service.is_a == "mcp" else http_asking(live)
+        is_mcp = service.is_a == "mcp"
+        return McpAsking(live, protocol, call.path) if is_mcp else http_asking(live)
 
 
 def _started(setting: Setting, tried: Tried, server: McpServer, folder: Path) -> Running:
@@ -172,7 +174,7 @@ def _started(setting: Setting, tried: Tried, server: McpServer, folder: Path) ->
 
 def _protocol(channel: str, entries: Iterable[TapeEntry]) -> str:
     """Return the version of MCP that was chosen when a tape was recorded."""
-    for key, reply in entries:
+    for key, reply, _ in entries:
         if (key.channel, key.name) == (channel, "initialize"):
             result = reply.get("result")
             version = result.get("protocolVersion") if isinstance(result, dict) else None

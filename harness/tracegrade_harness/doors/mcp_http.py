@@ -1,10 +1,12 @@
 """MCP over streamable HTTP: a message is posted, its answer is JSON or events of a stream."""
 
 import json
+import string
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from http import HTTPStatus
 from typing import Final
+from urllib.parse import quote
 
 from tracegrade_harness.doors.http_messages import FAILED, ProxiedReply, ProxiedRequest
 from tracegrade_harness.doors.http_upstream import Upstream
@@ -17,6 +19,7 @@ from tracegrade_harness.doors.mcp_messages import (
 )
 from tracegrade_harness.doors.mcp_tape import McpTaping, reply_of
 from tracegrade_harness.doors.observed_run import ObservedAnswer, ObservedCall
+from tracegrade_harness.tape.entries import redacted
 from tracegrade_harness.tape.player import TapePlayer, TapeRecorder
 
 EVENTS: Final = "text/event-stream"
@@ -60,13 +63,18 @@ def recorded_mcp(upstream: Upstream, channel: str, recorder: TapeRecorder) -> Up
 
     def ask(request: ProxiedRequest) -> ProxiedReply:
         reply = upstream(request)
-        taping = McpTaping(channel, recorder)
+        taping = McpTaping(channel, recorder, _path(request))
         taping.sent(request.body)
         for message in messages_in(reply):
             taping.answered(message)
         return reply
 
     return ask
+
+
+def _path(request: ProxiedRequest) -> str:
+    """Return where a server is asked, as a tape has it: printable, and without secrets."""
+    return quote(redacted(request.target), safe=string.punctuation)
 
 
 def taped_mcp(channel: str, player: TapePlayer) -> Upstream:

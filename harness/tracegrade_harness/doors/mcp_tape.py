@@ -19,7 +19,15 @@ MISS: Final = -32_001
 class McpTaping:
     """Takes down what one client asks of a server, and what it is answered."""
 
-    def __init__(self, channel: str, recorder: TapeRecorder) -> None:
+    def __init__(self, channel: str, recorder: TapeRecorder, path: str | None = None) -> None:
+        """Begin with nothing.
+
+        Args:
+            channel: Who is asked.
+            recorder: What takes it down.
+            path: Where, if the server is one of HTTP.
+        """
+        self._path = path
         self._channel = channel
         self._recorder = recorder
         self._asked: dict[str, TapeKey] = {}
@@ -36,7 +44,7 @@ class McpTaping:
             key = self._asked.pop(json.dumps(message.get("id")), None)
             if key is not None and "method" not in message:
                 said = {name: message[name] for name in ("result", "error") if name in message}
-                self._recorder.add(key, said)
+                self._recorder.add(key, said, self._path)
 
 
 @contextmanager

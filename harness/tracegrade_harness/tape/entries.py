@@ -43,6 +43,9 @@ class TapeEntry(NamedTuple):
     key: TapeKey
     reply: Any
     """JSON, without secrets."""
+    path: str | None = None
+    """Where a server was asked that may be at several paths, without secrets; no part of the key.
+    """
 
 
 class TapeHeader(BaseModel):
@@ -75,6 +78,7 @@ class _Line(BaseModel):
     name: str
     arguments: Any
     occurrence: int = Field(ge=1)
+    path: str | None = Field(default=None, pattern="^/[!-~]*$")
     reply: Any
 
 
@@ -110,13 +114,14 @@ def write_tape(file: Path, tape: Tape) -> None:
     """Write a tape, all of it or nothing."""
     counts: Counter[TapeKey] = Counter()
     lines = [tape.header.model_dump_json()]
-    for key, reply in tape.entries:
+    for key, reply, path in tape.entries:
         counts[key] += 1
         line = {
             "channel": key.channel,
             "name": key.name,
             "arguments": json.loads(key.arguments),
             "occurrence": counts[key],
+            **({} if path is None else {"path": path}),
             "reply": reply,
         }
         lines.append(_json(line))
@@ -146,11 +151,12 @@ def read_tape(file: Path) -> Tape:
 def _entries(lines: Iterable[_Line]) -> Iterable[TapeEntry]:
     """Yield calls in the order of their lines, and equal ones in that of their occurrence."""
     keyed = [(TapeKey(each.channel, each.name, canonical(each.arguments)), each) for each in lines]
-    replies: dict[TapeKey, deque[Any]] = defaultdict(deque)
+    equal: dict[TapeKey, deque[_Line]] = defaultdict(deque)
     for key, line in sorted(keyed, key=lambda pair: pair[1].occurrence):
-        replies[key].append(line.reply)
+        equal[key].append(line)
     for key, _ in keyed:
-        yield TapeEntry(key, replies[key].popleft())
+        line = equal[key].popleft()
+        yield TapeEntry(key, line.reply, line.path)
 
 
 def _parsed(kind: Any, file: Path, number: int, text: str) -> Any:

@@ -30,7 +30,7 @@ class TapePlayer:
         self._compared = normaliser or Normaliser()
         self._recorded: dict[TapeKey, TapeKey] = {}
         self._replies: dict[TapeKey, list[Any]] = defaultdict(list)
-        for key, reply in entries:
+        for key, reply, _ in entries:
             self._recorded.setdefault(compared := self._compared(key), key)
             self._replies[compared].append(reply)
         self._taken: dict[TapeKey, int] = defaultdict(int)
@@ -116,9 +116,9 @@ class TapeRecorder:
         with self._lock:
             self.refused.append(why)
 
-    def add(self, key: TapeKey, reply: Any) -> None:
-        """Take down a call, without the secrets of its reply."""
-        entry = TapeEntry(key, redacted_json(reply))
+    def add(self, key: TapeKey, reply: Any, path: str | None = None) -> None:
+        """Take down a call, without the secrets of its reply, and perhaps where it was made."""
+        entry = TapeEntry(key, redacted_json(reply), path)
         with self._lock:
             self._entries.append(entry)
 

@@ -157,7 +157,7 @@ class RunFile:
         if (found := line.get("baseline")) is not None:
             boundaries = tuple(Boundary(*boundary) for boundary in found.pop("boundaries"))
             models = tuple(
-                TapeEntry(TapeKey(*key), reply) for key, reply in found.pop("models", ())
+                TapeEntry(TapeKey(*key), *rest) for key, *rest in found.pop("models", ())
             )
             baseline = Baseline(boundaries=boundaries, models=models, **found)
             self._baselines[Tried(result.task_id, result.trial)] = baseline

@@ -211,7 +211,7 @@ def _refuse_writes(
 ) -> None:
     """Refuse replayed writes where kills are judged: they leave no state that could be judged."""
     known = loaded.specification.tools if loaded.specification else {}
-    for key, reply in tape.entries:
+    for key, reply, _ in tape.entries:
         asked = upstreams.get(key.channel.removeprefix("http:"))
         name = key.name.removeprefix("tools/call ")
         name, _ = CallNames(asked.calls).named(name) if asked else (name, {})

@@ -38,7 +38,7 @@ for number, method, params in ((1, "initialize", {}),
                                (3, "tools/call", {"name": "price", "arguments": {"item": 7}}),
                                (4, "tools/call", {"name": "buy", "arguments": {"item": 7}})):
     message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-    asked(os.environ["WIKI_MCP"], message)
+    asked(os.environ["WIKI_MCP"] + os.environ["WIKI_PATH"], message)
 '''
 KEY = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH"
 ITEM = {"id": 7, "name": "tea", "price": 3, "stock": {"count": 5}}
@@ -55,7 +55,8 @@ tasks: {ask: {}}
 class Shop:
     """A service, a model and an MCP server, which count what they are asked."""
 
-    def __init__(self) -> None:
+    def __init__(self, wiki_path: str = "/") -> None:
+        self.wiki = f"/mcp{wiki_path}"
         self.lines: list[str] = []
         self.item: dict[str, Any] = {**ITEM}
         self.page = "<p>open</p>"
@@ -74,7 +75,7 @@ class Shop:
 
     def _reply(self, request: Request, asked: dict[str, Any]) -> Response:
         path = request.url.path
-        if path == "/mcp/":
+        if path == self.wiki.partition("?")[0]:
             return self._message(request, asked)
         self.lines.append(f"{request.method} {path}")
         if path in self.gone:
@@ -116,17 +117,17 @@ class Recorded(NamedTuple):
 
 
 @contextmanager
-def recorded(folder: Path) -> Iterator[Recorded]:
-    """Yield a suite that was recorded, as long as its service is there."""
-    shop = Shop()
+def recorded(folder: Path, wiki_path: str = "/") -> Iterator[Recorded]:
+    """Yield a suite that was recorded, as long as its service is there; its wiki is at a path."""
+    shop = Shop(wiki_path)
     with closing(HttpServer(shop)) as server:
-        suite = _written(folder, f"http://127.0.0.1:{server.address.port}")
+        suite = _written(folder, f"http://127.0.0.1:{server.address.port}", wiki_path)
         ended = tracegrade("harness", "record", suite, "--folder", folder / "home")
         assert ended.returncode == 0, ended.stderr
         yield Recorded(suite, shop)
 
 
-def _written(folder: Path, url: str) -> Path:
+def _written(folder: Path, url: str, wiki_path: str) -> Path:
     (folder / "fixtures").mkdir()
     (folder / "agent.py").write_text(AGENT)
     (folder / "tasks.yaml").write_text(TASKS)
@@ -136,11 +137,16 @@ def _written(folder: Path, url: str) -> Path:
         "model": {"url": url, "url_as": "MODEL_URL", "headers": headers, "is_a": "model"},
         "wiki": {"url": f"{url}/mcp", "url_as": "WIKI_MCP", "is_a": "mcp"},
     }
+    asker = {
+        "command": ["{python}", "{suite}/agent.py"],
+        "doors": ["http"],
+        "environment": {"set": {"WIKI_PATH": wiki_path}},
+    }
     written = {
         "version": 1,
         "suite": "asking",
         "tasks": "tasks.yaml",
-        "agents": {"asker": {"command": ["{python}", "{suite}/agent.py"], "doors": ["http"]}},
+        "agents": {"asker": asker},
         "environments": {
             "desk": {
                 "files": {"data": {"from": "fixtures", "at": "data"}},

@@ -225,7 +225,12 @@ def test_a_tape_cannot_lead_to_another_host(asked: Recorded, tmp_path: Path) -> 
     tape = asked.suite.parent / "tapes/ask.jsonl"
     header, *lines = tape.read_text().splitlines()
     page = next(line for line in lines if "GET /page" in line)
-    hostile = [page.replace("/page", "@evil.example/"), page.replace("/page", "/p?k=[redacted:x]")]
+    tools = next(line for line in lines if "tools/list" in line)
+    hostile = [
+        page.replace("/page", "@evil.example/"),
+        page.replace("/page", "/p?k=[redacted:x]"),
+        tools.replace('"path": "/"', '"path": "/?k=[redacted:x]"'),
+    ]
     other = tmp_path / "tapes/ask.jsonl"
     other.parent.mkdir()
     other.write_text("\n".join([header, *hostile]) + "\n")
@@ -238,7 +243,7 @@ def test_a_tape_cannot_lead_to_another_host(asked: Recorded, tmp_path: Path) -> 
     assert asked.shop.lines == []
     assert ended.stdout.splitlines()[1:] == [
         "not asked: 1 calls, no method and path",
-        "not asked: 1 calls, it held a secret, which tapes do not have",
+        "not asked: 2 calls, it held a secret, which tapes do not have",
     ]
 
 
@@ -259,3 +264,23 @@ def test_a_service_is_asked_no_more_often_than_the_suite_says(asked: Recorded) -
     to_shop = [line for line in asked.shop.lines if " /" in line]
     assert len(to_shop) == 6
     assert time.monotonic() - began >= 5 / 20
+
+
+def test_an_mcp_server_is_asked_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the path and with the query that its tape has; an older tape does not say."""
+    monkeypatch.setenv("SHOP_KEY", KEY)
+    with recorded(tmp_path, "/teams/7/server?lang=en") as suite:
+        ended = suite.diverge()
+        asked = [line for line in suite.shop.lines if " /" not in line]
+        tape = suite.suite.parent / "tapes/ask.jsonl"
+        older = tape.read_text().replace('"path": "/teams/7/server?lang=en", ', "")
+        assert older != tape.read_text()
+        tape.write_text(older)
+        unknown = suite.diverge()
+
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert sorted({*asked}) == ["initialize", "tools/call price", "tools/list"]
+    assert unknown.returncode == 1
+    assert "mcp:wiki tools/list: gone at $" in unknown.stdout

@@ -28,6 +28,7 @@ from tracegrade_harness.tape.player import TapePlayer, TapeRecorder
 
 CALL = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "now"}}
 ANSWER = {"jsonrpc": "2.0", "id": 7, "result": {"content": [{"type": "text", "text": "noon"}]}}
+JSON = ("content-type", "application/json")
 TOLD = {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progress": 1}}
 
 
@@ -159,3 +160,35 @@ def test_a_call_of_a_server_with_another_id_is_the_same_where_a_suite_says_so() 
     said = taped_mcp("mcp:x", TapePlayer(recorder.entries(), normaliser))(posted(again))
 
     assert json.loads(said.body) == {**ANSWER, "id": 9}
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "kept"),
+    [
+        ("/", "", "/"),
+        ("/a%20b/mcp", "x=1&y=%C3%A9", "/a%20b/mcp?x=1&y=%C3%A9"),
+        ("/\xe9", "", "/%C3%A9"),
+    ],
+)
+def test_a_tape_has_the_path_of_its_server(path: str, query: str, kept: str) -> None:
+    """As it was sent, if it is printable."""
+    assert taped_at(posted(CALL)._replace(path=path, query=query)) == kept
+
+
+def test_a_tape_has_no_secret_of_a_path() -> None:
+    """Some servers are given their key there."""
+    key = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH"
+    kept = taped_at(posted(CALL)._replace(query=f"api_key={key}"))
+
+    assert kept is not None
+    assert kept.startswith("/mcp?api_key=[redacted:")
+    assert key not in kept
+
+
+def taped_at(request: ProxiedRequest) -> str | None:
+    """Return the path that a tape has of a request."""
+    recorder = TapeRecorder()
+    reply = ProxiedReply(200, (JSON,), (json.dumps(ANSWER).encode(),))
+    recorded_mcp(lambda _: reply, "mcp:x", recorder)(request)
+    (entry,) = recorder.entries()
+    return entry.path

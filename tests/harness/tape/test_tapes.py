@@ -125,7 +125,7 @@ def test_a_tape_that_is_written_is_read_as_it_was(tmp_path: Path) -> None:
     """Its replies have no secrets."""
     recorder = TapeRecorder()
     recorder.add(key_of("x", "f", {"a": 1.0}), {"api_key": API_KEY, "text": "é\n\u2028"})
-    recorder.add(key_of("x", "f", {"a": 1}), None)
+    recorder.add(key_of("x", "f", {"a": 1}), None, "/mcp?a=b")
     made = Tape(HEADER, recorder.entries())
     write_tape(tmp_path / "tapes/a.jsonl", made)
 
@@ -140,6 +140,7 @@ def test_a_tape_that_is_written_is_read_as_it_was(tmp_path: Path) -> None:
         ("{}\n", "a.jsonl:1: suite: Field required"),
         ('{"tape": 2}\n', "a.jsonl:1: tape: Input should be 1"),
         (HEADER.model_dump_json() + "\n?\n", "a.jsonl:2: line: Invalid JSON"),
+        (HEADER.model_dump_json() + '\n{"path": "@evil/"}\n', "a.jsonl:2: "),
         (HEADER.model_dump_json() + '\n{"channel": 1}\n', "a.jsonl:2: channel: Input should be"),
     ],
 )
