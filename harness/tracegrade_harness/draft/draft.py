@@ -108,7 +108,7 @@ def lines(made: Drafted) -> Iterator[str]:
     for case in made.cases:
         run = case.captured.run
         expected = "nothing is expected" if made.known.task(run) is None else "expectations known"
-        answers = Counter(is_tool(key) for key, _ in tape(case, "").entries)
+        answers = Counter(is_tool(key) for key, *_ in tape(case, "").entries)
         running = case.captured.running_tools
         more = f", {running} calls of tools that run as they are" if running else ""
         yield (
