@@ -126,9 +126,13 @@ def played_tools(player: TapePlayer, is_taped: Callable[[str], bool]) -> Answeri
         if not is_taped(message.name):
             return RUN
         try:
-            return {"type": "reply", "reply": player.take(message.key)}
+            reply = player.take(message.key)
+            if not _is_reply(reply):
+                msg = f"{CHANNEL} {message.name}: its line has no result"
+                raise player.missed(msg)
         except TapeMiss as miss:
             return {"type": "miss", "message": str(miss)}
+        return {"type": "reply", "reply": reply}
 
     return answer
 
@@ -254,6 +258,15 @@ class ToolTape:
             self._notes[f"tools: no message: {line[:100]!r}"] = None
             return
         connection.sendall(text + b"\n")
+
+
+def _is_reply(reply: Any) -> bool:
+    """Return whether a line of a tape, which people edit, says what a tool gave."""
+    if not isinstance(reply, dict):
+        return False
+    if "error" in reply:
+        return isinstance(reply["error"], dict)
+    return "result" in reply or isinstance(reply.get("text"), str)
 
 
 def _read(text: str) -> Any:

@@ -213,14 +213,15 @@ def _check_killed_trials(source: SourceFile, path: Keys, case: model.Case) -> It
 def _check_taped_writes(
     source: SourceFile, case: model.Case, suite: ReadableSuite, specification: Specification
 ) -> Iterator[Problem]:
-    """Yield a problem for each taped tool that writes: replayed, it leaves nothing to judge."""
+    """Yield a note for each taped tool that writes: replayed, it leaves nothing to judge."""
     environment = suite.environments.get(case.environment)
     for i, name in enumerate(environment.taped_tools if environment else ()):
         tool = specification.tools.get(name)
         if tool is not None and tool.effect in {"write", "destructive"}:
             path = ("environments", case.environment, "taped_tools", i)
             fact = f"{dotted(path)}: '{name}' writes, and a case of its environment is killed"
-            yield source.problem(path, fact, "remove it there, or leave 'kill' out")
+            way_out = "its tape is refused there; remove it, or run mocked with --kill none"
+            yield source.problem(path, fact, way_out)._replace(is_note=True)
 
 
 def _check_tape(source: SourceFile, path: Keys, tape: str | None) -> Iterator[Problem]:

@@ -173,4 +173,29 @@ def test_replayed_writes_are_refused_where_kills_are_judged(tmp_path: Path) -> N
     assert "taped_tools[0]: 'pay' writes, and a case of its environment is killed" in (
         by_tasks.stderr
     )
+    unkilled = suite.run("--mode", "mocked", "--kill", "none").ended
+    assert unkilled is not None
+    assert unkilled.returncode == 0
     assert ran(suite) == ["pay"]
+
+
+def test_a_line_of_a_tape_that_says_nothing_of_a_result_is_a_miss(tmp_path: Path) -> None:
+    """People edit tapes."""
+    suite = made(tmp_path, {"pay": {}}, ["pay"])
+    assert record(suite).returncode == 0
+    file = tmp_path / "tapes/pay.jsonl"
+    file.write_text(file.read_text().replace('"result"', '"reslut"'))
+    tried = mocked(suite)
+
+    assert tried.row("pay")["reason"] == (
+        "tape_miss: 1 calls, first tool pay: its line has no result"
+    )
+    assert ran(suite) == ["pay"]
+
+
+def test_tools_on_tape_are_not_asked_again(recorded: Tried) -> None:
+    """No harness can call what is in an agent's process; it says how many calls that are."""
+    ended = tracegrade("harness", "diverge", recorded.suite)
+
+    assert ended.returncode == 0, ended.stderr
+    assert "not asked: 7 calls, tool of the agent's own process" in ended.stdout
