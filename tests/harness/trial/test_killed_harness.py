@@ -21,7 +21,8 @@ from tests.harness.environment.cache import CACHE
 from tests.harness.trial.agents import WROTE, Tried, living, made
 from tests.waiting import PATIENCE_SECS, wait_until
 
-from tracegrade_harness.environment.redis.programs import why_not
+from tracegrade_harness.environment.postgres.programs import why_not as postgres_why_not
+from tracegrade_harness.environment.redis.programs import why_not as redis_why_not
 
 CLERK = """
 import http.client, json, os, sqlite3, subprocess, sys
@@ -66,7 +67,7 @@ ALSO = ("after_recovery", "exit_code", "verifiers", "leftovers", "changed")
 
 
 def suite_in(folder: Path) -> Tried:
-    """Write a suite with files, a database, a service, and a server where there is one."""
+    """Write a suite with files, a database, a service, and servers where there are any."""
     suite = made(folder, CASES)
     (folder / "clerk.py").write_text(CLERK)
     (folder / "ledger.sql").write_text("CREATE TABLE runs (id INTEGER PRIMARY KEY, name TEXT);")
@@ -81,8 +82,11 @@ def suite_in(folder: Path) -> Tried:
     notes = content["environments"]["notes"]
     notes["sqlite"] = {"ledger": {"from": "ledger.sql", "at": "ledger.db"}}
     notes["http"] = {"bank": bank_beside(folder)}
-    if why_not() is None:
+    if redis_why_not() is None:
         notes["redis"] = {"cache": {"from": "cache.redis", "url_as": "REDIS_URL"}}
+    if postgres_why_not() is None:
+        (folder / "shop.sql").write_text("CREATE TABLE orders (id int PRIMARY KEY, state text);")
+        notes["postgres"] = {"shop": {"from": "shop.sql", "url_as": "DATABASE_URL"}}
     suite.suite.write_text(yaml.safe_dump(content, sort_keys=False))
     return suite
 
