@@ -62,6 +62,8 @@ class Running:
         self.outer = outer
         """The child of this process in which the rest lives."""
         self.control = control
+        self.program = 0
+        """The program's process id, as its supervisor sees it."""
         self.holder = outer.pid
         """The process from which all others of the tree descend, but for `outer`."""
         self.listeners: list[socket.socket] = []
@@ -119,6 +121,20 @@ class Running:
         if self._code is None:
             self._code = -signal.SIGKILL
         self._end_all(self)
+
+    def kill_program(self) -> None:
+        """End the program alone; what it has started lives on. Return when it has ended.
+
+        Raises:
+            SandboxFailed: It lives on, or its supervisor is gone.
+        """
+        with contextlib.suppress(psutil.Error):
+            for process in psutil.Process(self.holder).children():
+                if _inner_id(process) == self.program:
+                    process.kill()
+        if self.wait(KILL_SECS) is None:
+            msg = f"the program lives {KILL_SECS:g} s after its end; see `ps`"
+            raise SandboxFailed(msg)
 
     def give_up(self) -> None:
         """End what was started so far, where the program itself was not."""
@@ -198,6 +214,7 @@ def start_supervised(
         running.give_up()
         msg = f"program '{program.command[0]}' cannot be started: {fact['failed']}"
         raise SandboxFailed(msg)
+    running.program = fact.get("started", 0)
     return running
 
 
@@ -286,6 +303,17 @@ def _is_alive(process: psutil.Process) -> bool:
         return bool(process.status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:
         return False
+
+
+def _inner_id(process: psutil.Process) -> int:
+    """Return a process's id in its own namespace; 0 if it has ended."""
+    if sys.platform != "linux":
+        return process.pid
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
+            if line.startswith("NSpid:"):
+                return int(line.split()[-1])
+    return 0
 
 
 def _names_of(process: psutil.Process) -> Iterator[str]:

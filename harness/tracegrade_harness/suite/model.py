@@ -297,6 +297,9 @@ class Kill(Strict):
     points: Annotated[list[Point], Field(min_length=1)] = Field(default=["early", "mid", "late"])
     accept: Literal["before", "done"] = "before"
     """The state that is as good as undone: the one before the run, or also the finished one."""
+    scope: Literal["tree", "process"] = "tree"
+    """What is killed: all that the agent started, or its first process alone. Others live on
+    then until the kill is judged, and are left over if they do so to the end."""
     trials: Annotated[
         Annotated[int, Field(ge=1, le=10_000), Tag("[number]")]
         | Annotated[Literal["all"], Tag("[word]")],

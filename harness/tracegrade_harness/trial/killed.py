@@ -1,6 +1,6 @@
 """A trial that is killed at its point; then what it leaves is judged, and again after recovery."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,6 +20,7 @@ from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.records import BadEntry, Records, read_records
 from tracegrade_harness.rollback.rubric import KillJudgement, Seen, judge
 from tracegrade_harness.rollback.undo import MAX_COMMAND_SECS, Clone, prove, services
+from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.model import Point
 from tracegrade_harness.trial.doors import agent_doors, tool_doors
 from tracegrade_harness.trial.folder import TrialFolder
@@ -56,6 +57,8 @@ class Died(NamedTuple):
     misses: list[str]
     """What it asked that is not on its tape."""
     seconds: float
+    lives_on: Callable[[], list[str]]
+    """Returns the names of what it started that lives now."""
 
 
 class Missed(NamedTuple):
@@ -111,8 +114,9 @@ class Killing:
             with (
                 TrialFolder(self.setting.folder, label) as folder,
                 closing(template.open(folder.root)) as environment,
+                ExitStack() as living,
             ):
-                died = self._kill(folder, environment, template.before)
+                died = self._kill(folder, environment, template.before, living)
                 if isinstance(died, Missed):
                     missed += died.notes
                     if self.spending.stop is not None:
@@ -129,17 +133,25 @@ class Killing:
         )
 
     def _kill(
-        self, folder: TrialFolder, environment: OpenedEnvironment, before: State
+        self,
+        folder: TrialFolder,
+        environment: OpenedEnvironment,
+        before: State,
+        living: ExitStack,
     ) -> Died | Missed:
-        """Run the agent up to the point and kill it."""
+        """Run the agent up to the point and kill it; `living` gets what is to end later."""
         spending, effect_of, state = self.spending, self.setting.effect_of, environment.state
         place = Place(folder.root, environment, folder.log("agent"))
         deadline = Deadline(self.tried.case(self.setting).limits.wall_secs)
         repeated = Taping.of(self.setting, self.tried).repeating(self.baseline.models)
         taping = repeated.measured(spending)
-        with agent_doors(self.setting, self.tried, folder, environment, taping, deadline) as doors:
+        with ExitStack() as stack:
+            doors = stack.enter_context(
+                agent_doors(self.setting, self.tried, folder, environment, taping, deadline)
+            )
             program = agent_program(self.setting, self.tried, place, doors.entrances)
-            with self.setting.sandbox.start(program) as running:
+            with ExitStack() as started:
+                running = started.enter_context(self.setting.sandbox.start(program))
                 watch = AgentWatch(
                     doors.gate, running, deadline, effect_of, before, state, self._mark, spending
                 )
@@ -151,16 +163,15 @@ class Killing:
                     if moment.boundary is None and running.wait(0) is not None:
                         break  # it has answered already, and nobody there could wait
                     lost = flush(doors.gate, moment)
-                    running.kill()
-                    return Died(
-                        watch.open_root,
-                        len(watch.boundaries),
-                        self._has_diverged(watch),
-                        moment.in_flight,
-                        [*watch.faults, *lost, *doors.notes(), *spending.notes()],
-                        doors.taping.misses,
-                        deadline.spent_secs(),
-                    )
+                    if self._spares_others():
+                        running.kill_program()
+                        living.push(stack.pop_all())
+                        living.push(started.pop_all())
+                    else:
+                        running.kill()
+                    notes = [*watch.faults, *lost, *doors.notes(), *spending.notes()]
+                    misses = doors.taping.misses
+                    return self._died(watch, moment, running, notes, misses, deadline)
                 code = running.wait(0)
             doors.finish(code)
             if code is None and doors.run is None:
@@ -169,6 +180,31 @@ class Killing:
             how = spending.stop.reason if spending.stop else how
             notes = [f"not_reached: {how} after call {len(watch.boundaries)}"]
             return Missed([*notes, *watch.faults, *doors.notes()])
+
+    def _died(
+        self,
+        watch: AgentWatch,
+        moment: Moment,
+        running: Running,
+        notes: list[str],
+        misses: list[str],
+        deadline: Deadline,
+    ) -> Died:
+        return Died(
+            watch.open_root,
+            len(watch.boundaries),
+            self._has_diverged(watch),
+            moment.in_flight,
+            notes,
+            misses,
+            deadline.spent_secs(),
+            running.leftovers,
+        )
+
+    def _spares_others(self) -> bool:
+        """Return whether what the agent started is not killed with it."""
+        kill = self.tried.case(self.setting).kill
+        return kill is not None and kill.scope == "process"
 
     def _mark(self, root: RootSpan) -> None:
         """Say that a run is no attempt: it may end without having come to its point."""
@@ -198,7 +234,7 @@ class Killing:
         started_at: datetime,
     ) -> TrialResult:
         self._name(died.root)
-        look = _Look(self, folder, environment, template)
+        look = _Look(self, died.lives_on, folder, environment, template)
         fields: dict[str, Any] = {
             "trajectory_id": died.root and died.root.trajectory_id,
             "boundary": died.boundary,
@@ -266,11 +302,13 @@ class _Look:
     def __init__(
         self,
         killing: Killing,
+        lives_on: Callable[[], list[str]],
         folder: TrialFolder,
         environment: OpenedEnvironment,
         template: EnvironmentTemplate,
     ) -> None:
         self._killing = killing
+        self._lives_on = lives_on
         self._folder = folder
         self._environment = environment
         self._template = template
@@ -292,7 +330,7 @@ class _Look:
         seen = Seen(
             before=self._template.before,
             now=now,
-            held=self._environment.held(now),
+            held=[*self._environment.held(now), *self._lives_on()],
             records=self._records(),
             final=self._killing.baseline.final if self._accepts_done else None,
         )

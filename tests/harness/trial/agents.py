@@ -122,6 +122,20 @@ def daemon(run):
     write("a")
 
 
+def orphans(run):
+    """Start what outlives it: one that never ends, and one that writes once it is alone."""
+    look()
+    late = f"""if True:
+        import os, pathlib, time
+        while os.getppid() == {os.getpid()}:
+            time.sleep(0.01)
+        pathlib.Path("data/late").touch()
+    """
+    for program in ("import time; time.sleep(3600)", late):
+        subprocess.Popen([sys.executable, "-c", program, "orphan"], start_new_session=True)
+    write("a")
+
+
 def stuck(run):
     look()
     hang()

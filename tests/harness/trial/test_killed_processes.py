@@ -1,0 +1,62 @@
+"""Kills of an agent's first process alone: what it started lives on, and is seen."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.harness.trial.agents import WROTE, Tried, living, made
+
+from tracegrade_harness.sandbox.choice import SANDBOXES
+
+LATE: dict[str, Any] = {"points": ["late"]}
+CASES: dict[str, Any] = {
+    "orphans-tree": {"kill": LATE, "verify": [WROTE]},
+    "orphans-process": {"kill": {**LATE, "scope": "process"}, "verify": [WROTE]},
+    "tidy-process": {"kill": {**LATE, "scope": "process"}, "verify": [WROTE]},
+}
+RECOVER = ["{python}", "-m", "tracegrade", "rollback", ".tracegrade/rollback.jsonl"]
+
+
+@pytest.fixture(scope="module", params=[sandbox.name for sandbox in SANDBOXES])
+def tried(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Tried:
+    """The suite, run in each sandbox."""
+    (sandbox,) = [each for each in SANDBOXES if each.name == request.param]
+    if reason := sandbox.why_not():
+        pytest.skip(reason)
+    suite = made(tmp_path_factory.mktemp("processes"), CASES, RECOVER)
+    return suite.run("--jobs", 2, "--sandbox", request.param)
+
+
+def left(tried: Tried, task_id: str) -> list[str]:
+    """Return what a kill left."""
+    return [each["object"] for each in json.loads(tried.row(task_id, "late")["leftovers"])]
+
+
+def test_what_an_agent_started_is_killed_with_it(tried: Tried) -> None:
+    """Unless the suite says otherwise."""
+    assert left(tried, "orphans-tree") == ["files:data/a"]
+
+
+def test_what_lives_on_is_left_over_and_so_is_what_it_writes(tried: Tried) -> None:
+    """One that has ended by itself is no longer there."""
+    *files, process = left(tried, "orphans-process")
+
+    assert files == ["files:data/a", "files:data/late"]
+    assert process.startswith("process:python")
+    assert process.endswith("-c import time; time.sleep(3600) orphan")
+    kill = tried.row("orphans-process", "late")
+    assert (kill["status"], kill["boundary"], kill["after_recovery"]) == ("done", 2, 0)
+
+
+def test_an_agent_that_started_nothing_scores_as_ever(tried: Tried) -> None:
+    """What its journal names is undone."""
+    kill = tried.row("tidy-process", "late")
+
+    assert (kill["immediate"], kill["after_recovery"]) == (7, 10)
+    assert left(tried, "tidy-process") == []
+
+
+def test_nothing_outlives_the_trial(tried: Tried) -> None:
+    """Once it is judged, all is ended."""
+    assert tried.ended is not None
+    assert living(tried) == []
