@@ -6,6 +6,7 @@ what `make demo` installs, and skips without.
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -85,9 +86,10 @@ def made(folder: Path, url: str) -> Tried:
     (folder / "fixtures").mkdir()
     (folder / "fixtures/orders").write_text("A-1001")
     (folder / "agent.py").write_text(AGENT)
+    paths = [str(ROOT), os.environ.get("PYTHONPATH")]  # the demo is not installed
     agent = {
         "command": ["{python}", "-m", "tracegrade", "run", "--", "{python}", "{suite}/agent.py"],
-        "environment": {"pass": ["PYTHONPATH"]},
+        "environment": {"set": {"PYTHONPATH": os.pathsep.join(filter(None, paths))}},
     }
     environment = {
         "files": {"data": {"from": "fixtures", "at": "data"}},
