@@ -58,7 +58,7 @@ def json_of(value: object, settings: Settings) -> SpanText:
         if came_by_signal(error):
             raise
     copy = _Copy(settings.max_content_chars)
-    return _bounded(_encoder(None).encode(copy.of(value)), settings, is_cut=copy.is_cut)
+    return _bounded(_PLAIN.encode(copy.of(value)), settings, is_cut=copy.is_cut)
 
 
 def write_text(attributes: dict[str, Attribute], key: str, text: SpanText) -> None:
@@ -76,13 +76,17 @@ def _encoded(value: object, settings: Settings) -> str:
         TooLong: Only its beginning should be.
     """
     budget = _Budget(max(WHOLE_CHARS, settings.max_content_chars))
-    return _encoder(budget.other).encode(budget.taken(value))
+    budget.take(value)
+    return (_encoder(budget.other) if budget.met_objects else _PLAIN).encode(value)
 
 
 def _encoder(other: Callable[[object], object] | None) -> json.JSONEncoder:
     return json.JSONEncoder(
         ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=other
     )
+
+
+_PLAIN: Final = _encoder(None)
 
 
 def _bounded(text: str, settings: Settings, *, is_cut: bool = False) -> SpanText:
@@ -116,37 +120,42 @@ class _Budget:
 
     def __init__(self, chars: int) -> None:
         self._left = chars
+        self.met_objects = False
+        """Whether there was something that JSON does not know."""
 
-    def taken(self, value: object) -> object:
-        """Return the value after its characters, keys and parts were taken off.
+    def take(self, value: object) -> None:
+        """Take off a value's characters, keys and parts.
 
         Raises:
             TooLong: They are more than are left.
         """
-        waiting, left = [value], self._left
-        while waiting and left >= 0:
-            part = waiting.pop()
-            if isinstance(part, str):
-                left -= len(part)
-            elif type(part) in _SCALARS:
-                continue
-            elif isinstance(part, (dict, list, tuple)):
-                left -= _PART_CHARS * len(part)
-                if left >= 0:
-                    waiting += part
-                    waiting += part.values() if isinstance(part, dict) else ()
-            else:
-                left -= _OBJECT_CHARS
+        waiting: list[Iterable[object]] = [(value,)]
+        left = self._left
+        for parts in waiting:  # which grows
+            for part in parts:
+                kind = type(part)
+                if kind in _SCALARS:
+                    continue
+                if isinstance(part, str):
+                    left -= len(part)
+                elif isinstance(part, (dict, list, tuple)):
+                    left -= _PART_CHARS * len(part)
+                    if left >= 0:
+                        waiting.append((*part, *part.values()) if isinstance(part, dict) else part)
+                else:
+                    left -= _OBJECT_CHARS
+                    self.met_objects = True
+            if left < 0:
+                raise TooLong
         self._left = left
-        if left < 0:
-            raise TooLong
-        return value
 
     def other(self, value: object) -> object:
         """Return what stands in JSON for an object that JSON does not know."""
         if isinstance(value, (Mapping, Set)) and _PART_CHARS * len(value) > self._left:
             raise TooLong
-        return self.taken(_other(value))
+        other = _other(value)
+        self.take(other)
+        return other
 
 
 class _Copy:
