@@ -6,6 +6,7 @@ reason to fail.
 """
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,14 @@ settings.register_profile("many", settings.get_profile("new"), max_examples=200)
 settings.load_profile(os.environ.get("EXAMPLES", "same"))
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
+
+
+def pytest_configure() -> None:
+    """Let what tests start be interrupted, although a suite in the background ignores that."""
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGQUIT: signal.SIG_DFL}
+    for number, handler in usual.items():
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")

@@ -70,7 +70,8 @@ def test_a_tree_of_any_depth_is_removed(tmp_path: Path) -> None:
 def test_links_are_removed_and_not_what_they_lead_to(tmp_path: Path) -> None:
     """Neither below a folder nor in its place."""
     kept = tmp_path / "kept"
-    kept.mkdir(mode=0o755)
+    kept.mkdir()
+    kept.chmod(0o755)
     (kept / "file").touch()
     top = tmp_path / "top"
     top.mkdir()
