@@ -65,6 +65,15 @@ ModelOption = Annotated[
 HOME = Path(".tracegrade/harness")
 
 
+def _prepare_overlays(suite: Path) -> None:
+    """Enter what overlays are mounted in, if a suite asks for some: before there are threads."""
+    from tracegrade_harness.environment import namespace
+    from tracegrade_harness.suite.overlays import asks_for_overlays
+
+    if asks_for_overlays(suite):
+        namespace.enter()
+
+
 @harness.callback()
 def _harness() -> None:
     """Commands about suites."""
@@ -83,6 +92,7 @@ def check(
 
     No agent is run. Exit 2 if the suite has errors, 1 if an environment does not stay still.
     """
+    _prepare_overlays(suite)
     from tracegrade_harness.commands import check_suite
 
     check_suite(suite, folder, idle_secs, trust=trust)
@@ -126,6 +136,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     Spans and verdicts go into the lake; `tracegrade score` makes scores of them. Exit 1 if a
     verifier failed, a limit ended a trial, or the money did not suffice, 3 if the harness failed.
     """
+    _prepare_overlays(suite)
     from tracegrade_harness.commands import (
         kill_points,
         model_source,
@@ -175,6 +186,7 @@ def kill(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     The same as `run --kill early,mid,late --trials 1`.
     """
+    _prepare_overlays(suite)
     from tracegrade_harness.commands import (
         kill_points,
         model_source,
@@ -221,6 +233,7 @@ def record(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     The mode `mocked` plays them. Tapes hold no secrets that the collector would take out.
     """
+    _prepare_overlays(suite)
     from tracegrade_harness.commands import prices_in, record_tapes
     from tracegrade_harness.trial.run import ChosenTrials
 
@@ -331,6 +344,7 @@ def shell(
     trust: TrustOption = False,
 ) -> None:
     """Open a shell in the place of a case's agent: its folder, variables, services and sandbox."""
+    _prepare_overlays(suite)
     from tracegrade_harness.commands import open_shell
 
     open_shell(suite, case, sandbox, trust=trust)

@@ -1,7 +1,7 @@
 """What the commands of the harness do: they print, and end with the exit code."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -16,7 +16,7 @@ from tracegrade_harness.diverge.suite import ask_again
 from tracegrade_harness.environment.browser.server import kept_in
 from tracegrade_harness.environment.declared import missing
 from tracegrade_harness.environment.environment import EnvironmentTemplate
-from tracegrade_harness.environment.folders import temporary_folder
+from tracegrade_harness.environment.folders import shared_folder, temporary_folder
 from tracegrade_harness.environment.kept_server import remove_dead
 from tracegrade_harness.errors import EnvironmentFailed, HarnessFailed, NotPassed, SuiteUnusable
 from tracegrade_harness.fail_on import RunRule, parse_run_rules, raise_broken
@@ -26,7 +26,7 @@ from tracegrade_harness.review import MAX_LISTED, Review, store, wanting_review
 from tracegrade_harness.sandbox.choice import available
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite.load import LoadedSuite, load
-from tracegrade_harness.suite.model import Mode, ModelSource, Point, Suite
+from tracegrade_harness.suite.model import Case, Mode, ModelSource, Point, Suite
 from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_harness.tape.entries import write_tape
 from tracegrade_harness.tape.player import TapeRecorder
@@ -34,6 +34,7 @@ from tracegrade_harness.trial.clean import clean
 from tracegrade_harness.trial.points import POINTS
 from tracegrade_harness.trial.result import TrialResult
 from tracegrade_harness.trial.run import (
+    FROZEN,
     RUNS,
     ChosenTrials,
     Run,
@@ -67,7 +68,7 @@ def check_suite(path: Path, home: Path, idle_secs: float, *, trust: bool) -> Non
         typer.echo(f"sandbox {name}: {reason or 'can be used'}")
     for name, agent in suite.agents.items():
         typer.echo(f"agent {name}: network {agent.network}")
-    _refuse_missing(suite)
+    _refuse_missing(suite, suite.cases, home)
     for environment in suite.environments.values():
         for name, browser in environment.browser.items():
             typer.echo(f"browser {name}: {kept_in(opened=browser.network == 'open')}")
@@ -163,6 +164,7 @@ def run_chosen(
     rules = parse_run_rules(fail_on)
     loaded = _loaded(path)
     suite = usable(loaded)
+    _refuse_missing(suite, chosen_cases(suite, chosen), home)
     run = chosen.resume or new_id()
     typer.echo(f"run: {run}")
     if (chosen.mode or suite.mode) == "live":
@@ -190,6 +192,7 @@ def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: b
     loaded = _loaded(path)
     suite = usable(loaded)
     files = _new_files(loaded, suite, chosen, replace_old=replace_old)
+    _refuse_missing(suite, chosen_cases(suite, chosen), home)
     run = new_id()
     typer.echo(f"run: {run}")
     _say_live(suite)
@@ -325,21 +328,20 @@ def clean_folder(home: Path) -> None:
     )
 
 
-def _refuse_missing(suite: Suite) -> None:
-    """Refuse a suite for which this machine lacks something, naming the cases that need it.
+def _refuse_missing(suite: Suite, cases: Mapping[str, Case], home: Path) -> None:
+    """Refuse cases for which this machine lacks something, naming those that need it.
 
     Raises:
         EnvironmentFailed: It lacks something.
     """
-    lacking = {
-        case.environment: reason
-        for case in suite.cases.values()
-        if (reason := missing(suite.environments[case.environment])) is not None
-    }
+    used = {case.environment for case in cases.values()}
+    with shared_folder(home.resolve() / FROZEN) as folder:
+        reasons = {name: missing(suite.environments[name], folder) for name in sorted(used)}
+    lacking = {name: reason for name, reason in reasons.items() if reason is not None}
     if lacking:
-        cases = [name for name, case in suite.cases.items() if case.environment in lacking]
-        reasons = " ".join(dict.fromkeys(lacking.values()))
-        msg = f"{len(cases)} cases cannot be run here ({', '.join(cases)}): {reasons}"
+        unable = [name for name, case in cases.items() if case.environment in lacking]
+        told = " ".join(dict.fromkeys(lacking.values()))
+        msg = f"{len(unable)} cases cannot be run here ({', '.join(unable)}): {told}"
         raise EnvironmentFailed(msg)
 
 

@@ -65,7 +65,7 @@ class _Copy:
             if below + name not in self._leave_out:
                 with contextlib.suppress(FileNotFoundError):  # gone meanwhile
                     self.entry(old, new, name, below, depth)
-        _copy_attributes(old, new)
+        copy_attributes(old, new)
 
     def entry(self, old: int, new: int, name: str, below: str = "", depth: int = 1) -> None:
         info = os.lstat(name, dir_fd=old)
@@ -97,7 +97,7 @@ def _copy_file(old: int, new: int, name: str, info: os.stat_result) -> None:
         with regular_file(old, name) as source:
             if not _share_blocks(source, target):
                 copy_content(source, target)
-            _copy_attributes(source, target)
+            copy_attributes(source, target)
     except PermissionError:
         os.ftruncate(target, info.st_size)
         os.fchmod(target, stat.S_IMODE(info.st_mode))
@@ -116,7 +116,7 @@ def _share_blocks(source: int, target: int) -> bool:
     return True
 
 
-def _copy_attributes(old: int, new: int) -> None:
+def copy_attributes(old: int, new: int) -> None:
     """Copy extended attributes where the system has them, the mode and the times."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):  # not every file system takes them, nor every user

@@ -8,6 +8,7 @@ from tracegrade_harness.environment.browser.part import BrowserPart, BrowserPlac
 from tracegrade_harness.environment.browser.programs import why_not as browser_missing
 from tracegrade_harness.environment.files import FilesPart, FilesPlace
 from tracegrade_harness.environment.http import HttpPart, HttpPlace, HttpSource
+from tracegrade_harness.environment.overlay import why_not as overlay_missing
 from tracegrade_harness.environment.part import Part
 from tracegrade_harness.environment.places import Places, database_files, places
 from tracegrade_harness.environment.postgres.programs import why_not as postgres_missing
@@ -52,9 +53,17 @@ def declared_parts(declared: Environment, suite_folder: Path) -> Iterator[Declar
     yield from _browsers(declared)
 
 
-def missing(declared: Environment) -> str | None:
-    """Return what this machine lacks for an environment, and how to get it; None if nothing."""
+def missing(declared: Environment, folder: Path | None = None) -> str | None:
+    """Return what this machine lacks for an environment, and how to get it; None if nothing.
+
+    Args:
+        declared: What the suite says.
+        folder: One that is there, on the file system of the trials' folders; without one, it is
+            not seen whether overlays can be mounted.
+    """
+    overlays = any(part.overlay for part in declared.files.values())
     reasons = [
+        overlay_missing(folder) if overlays and folder is not None else None,
         postgres_missing() if declared.postgres else None,
         redis_missing() if declared.redis else None,
         browser_missing() if declared.browser else None,
@@ -75,7 +84,7 @@ def _files(
         )
         source = (suite_folder / folder.from_).resolve()
         key = _key("files", name, str(place.at), place.ignore, tuple(sorted(place.leave_out)))
-        yield DeclaredPart(f"files:{name}", key, FilesPart(place, source))
+        yield DeclaredPart(f"files:{name}", key, FilesPart(place, source, overlay=folder.overlay))
 
 
 def _postgres_databases(declared: Environment, suite_folder: Path) -> Iterator[DeclaredPart]:

@@ -16,6 +16,7 @@ from tracegrade_harness.environment.copying import copy_entries, copy_folder
 from tracegrade_harness.environment.globs import Globs
 from tracegrade_harness.environment.held import Inode, held_names, inode, kernel_locks
 from tracegrade_harness.environment.names import part_text, path_text
+from tracegrade_harness.environment.overlay import Overlay
 from tracegrade_harness.environment.part import ServiceAddress
 from tracegrade_harness.environment.reading import Readable, Reading, fingerprint
 from tracegrade_harness.environment.walk import WalkedFile, folder_at, walk
@@ -42,12 +43,13 @@ class FilesPlace:
 
 
 class FilesPart:
-    """A folder beside the suite, of which each trial gets a copy."""
+    """A folder beside the suite, of which each trial gets a copy, or what seems one."""
 
-    def __init__(self, place: FilesPlace, source: Path) -> None:
+    def __init__(self, place: FilesPlace, source: Path, *, overlay: bool = False) -> None:
         self._place = place
         self._source = source
         self._template = source
+        self._is_overlay = overlay
 
     def source_digest(self) -> str:
         """Return a digest of all that the template is made from.
@@ -80,11 +82,15 @@ class FilesPart:
 
     def open(self, root: Path) -> "OpenedFiles":
         """Return a fresh copy of the template for a trial; see `part.py`."""
+        at, overlay = root / self._place.at, None
         try:
-            copy_folder(self._template, root / self._place.at)
+            if self._is_overlay:
+                overlay = Overlay(self._template, at)
+            else:
+                copy_folder(self._template, at)
         except OSError as error:
-            raise EnvironmentFailed(_unread(str(root / self._place.at), error)) from error
-        return OpenedFiles(self._place, root, self._folders)
+            raise EnvironmentFailed(_unread(str(at), error)) from error
+        return OpenedFiles(self._place, root, self._folders, overlay)
 
     def close(self) -> None:
         """Do nothing: no process serves the part."""
@@ -93,10 +99,17 @@ class FilesPart:
 class OpenedFiles(Readable):
     """A folder of files as one trial has it."""
 
-    def __init__(self, place: FilesPlace, root: Path, folders: frozenset[str]) -> None:
+    def __init__(
+        self,
+        place: FilesPlace,
+        root: Path,
+        folders: frozenset[str],
+        overlay: Overlay | None = None,
+    ) -> None:
         self._place = place
         self._root = root
         self._folders = folders
+        self._overlay = overlay
 
     @property
     def variables(self) -> Mapping[str, str]:
@@ -139,7 +152,9 @@ class OpenedFiles(Readable):
         return OpenedFiles(self._place, root, self._folders)
 
     def close(self) -> None:
-        """Do nothing: no process serves files."""
+        """Unmount an overlay, of which nothing can be read then; of a copy all stays."""
+        if self._overlay is not None:
+            self._overlay.close()
 
     def _inodes(self) -> Iterator[tuple[Inode, str]]:
         try:

@@ -62,7 +62,7 @@ class Opened(Protocol):
         """Return a copy as it is now, with `root` in the place of the trial's folder."""
 
     def close(self) -> None:
-        """End what serves the part; its files stay where they are. Idempotent."""
+        """End what serves the part; of overlays nothing can be read then. Idempotent."""
 
 
 @runtime_checkable

@@ -104,8 +104,7 @@ class Agent(Strict):
         ]
         | None
     ) = None
-    """The command that sets right what a killed run left; `rerun`: the same command again; None:
-    there is none."""
+    """The command that sets right what a killed run left; `rerun`: the same command again."""
     records: list[Record] = Field(default_factory=list)
     """What says how to undo that which a killed run leaves."""
     environment: Variables = Variables()
@@ -147,6 +146,8 @@ class Files(Strict):
     """Environment variable that gets the copy's absolute path."""
     ignore: list[Glob] = Field(default_factory=list)
     """Paths below it whose changes are of no interest."""
+    overlay: bool = False
+    """Mount an overlay of the kernel's instead of a copy: at once, however large the folder is."""
 
 
 class Sqlite(Strict):

@@ -18,6 +18,7 @@ import yaml
 from tests.commands import tracegrade
 from tests.harness.environment.bank import bank_beside
 from tests.harness.environment.cache import CACHE
+from tests.harness.overlays import why_not as overlay_why_not
 from tests.harness.trial.agents import WROTE, Tried, living, made
 from tests.waiting import PATIENCE_SECS, wait_until
 
@@ -41,6 +42,8 @@ with open("journal.jsonl", "w") as journal:
     entry = {"object": "files:data/a", "undo": {"delete": "data/a"}, "done": False}
     journal.write(json.dumps(entry) + "\\n")
 open("data/a", "x").close()
+if os.path.isdir("papers"):
+    os.rename("papers/notes", "papers/read")
 ask("POST /holds?by=me", {"id": "h2", "price": 3})
 with sqlite3.connect("ledger.db") as ledger:
     ledger.execute("INSERT INTO runs (name) VALUES (?)", [TASK])
@@ -67,7 +70,7 @@ ALSO = ("after_recovery", "exit_code", "verifiers", "leftovers", "changed")
 
 
 def suite_in(folder: Path) -> Tried:
-    """Write a suite with files, a database, a service, and servers where there are any."""
+    """Write a suite with files, a database, a service, and what else there is here."""
     suite = made(folder, CASES)
     (folder / "clerk.py").write_text(CLERK)
     (folder / "ledger.sql").write_text("CREATE TABLE runs (id INTEGER PRIMARY KEY, name TEXT);")
@@ -82,6 +85,8 @@ def suite_in(folder: Path) -> Tried:
     notes = content["environments"]["notes"]
     notes["sqlite"] = {"ledger": {"from": "ledger.sql", "at": "ledger.db"}}
     notes["http"] = {"bank": bank_beside(folder)}
+    if overlay_why_not() is None:
+        notes["files"]["papers"] = {"from": "fixtures", "at": "papers", "overlay": True}
     if redis_why_not() is None:
         notes["redis"] = {"cache": {"from": "cache.redis", "url_as": "REDIS_URL"}}
     if postgres_why_not() is None:
