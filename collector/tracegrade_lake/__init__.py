@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tracegrade_lake.commit import Owner
     from tracegrade_lake.lake import Lake
     from tracegrade_lake.schema import RAW_LOGS, RAW_SPANS, VERDICTS
-    from tracegrade_lake.staging import StagedFile
+    from tracegrade_lake.storage import StagedFile
 
 __all__ = [
     "RAW_LOGS",
@@ -35,6 +35,6 @@ __getattr__ = at_first_use(
         "commit": ("Owner",),
         "lake": ("Lake",),
         "schema": ("RAW_LOGS", "RAW_SPANS", "VERDICTS"),
-        "staging": ("StagedFile",),
+        "storage": ("StagedFile",),
     },
 )

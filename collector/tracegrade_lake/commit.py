@@ -32,6 +32,13 @@ CONFIGURATION: dict[str, str | None] = {
 CLEANUP_COMMITS = 100
 """Between two cleanings of the log, since each lists all of it."""
 
+RACES = 10
+"""How often the Delta library takes the next version by itself before we open the table afresh.
+
+It reads what the winners committed, a request or two each, where opening takes dozens on a store:
+16 writers that never pause make twice the commits, and the last of them waits half as long.
+"""
+
 COMMIT_PATIENCE_SECS = 60.0
 """How long other writers may be first each time.
 
@@ -284,6 +291,7 @@ def _create(storage: TableStorage, table: Table) -> DeltaTable:
                 mode="ignore",
                 configuration={**CONFIGURATION, **storage.configuration},
                 storage_options=storage.options,
+                commit_properties=CommitProperties(max_commit_retries=0),  # or it is made twice
             )
         reach("table_created")
         storage.sync_log(after=-1)
@@ -305,12 +313,23 @@ def _write(delta: DeltaTable, change: TableChange) -> None:
         commit_properties=CommitProperties(
             custom_metadata={ACTION_COUNT: len(actions) + len(transactions)},
             app_transactions=transactions,
-            max_commit_retries=0,
+            max_commit_retries=_races(change),
         ),
         post_commithook_properties=PostCommitHookProperties(
             cleanup_expired_logs=(delta.version() + 1) % CLEANUP_COMMITS == 0
         ),
     )
+
+
+def _races(change: TableChange) -> int:
+    """Return how many lost races the Delta library may try again by itself.
+
+    None where the files that leave have to be looked up again. And none without a transaction,
+    since the library gives up where a winner has one of ours (another try of this change whose
+    answer was lost, or a copy of this collector), and nothing else tells it so.
+    """
+    is_addition = not change.replaces and change.leaves is None
+    return RACES if is_addition and change.transactions else 0
 
 
 def _removes(delta: DeltaTable, change: TableChange) -> list[RemoveAction]:
@@ -322,10 +341,12 @@ def _removes(delta: DeltaTable, change: TableChange) -> list[RemoveAction]:
     if missing:
         msg = f"{len(missing)} files were replaced by another writer: {min(missing)}; try again"
         raise FilesReplaced(msg)
+    added = {action.path for action in change.adds}  # live after a try whose answer was lost
     return [
         RemoveAction(file.path, change.data_change, now_ms, file.size, file.partition)
         for file in live
-        if file.path in change.replaces or (change.leaves and change.leaves(file.date))
+        if file.path not in added
+        and (file.path in change.replaces or (change.leaves and change.leaves(file.date)))
     ]
 
 

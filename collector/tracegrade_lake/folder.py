@@ -3,7 +3,7 @@
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +12,16 @@ import pyarrow as pa
 from pyarrow.fs import FileSystem, LocalFileSystem, SubTreeFileSystem
 
 from tracegrade_lake.crash_points import reach
-from tracegrade_lake.files import all_below, make_folder, private_files, sync_file, sync_folder
+from tracegrade_lake.files import (
+    all_below,
+    make_folder,
+    private_files,
+    size_of,
+    sync_file,
+    sync_folder,
+)
 from tracegrade_lake.lake_root import writing_to
-from tracegrade_lake.storage import LOG_FOLDER, STAGE_FOLDER, StoredFile
+from tracegrade_lake.storage import LOG_FOLDER, STAGE_FOLDER, StagedFile, StoredFile
 from tracegrade_lake.torn_log import is_whole, put_aside_torn
 
 
@@ -95,18 +102,18 @@ class TableFolder:
         sync_file(self._log / "_last_checkpoint")
         sync_folder(self._log)
 
-    def publish(self, staged: Mapping[str, Path]) -> dict[str, str]:
+    def publish(self, staged: Sequence[StagedFile]) -> dict[str, str]:
         """Rename staged files, which replaces what an interrupted try left under these paths."""
-        for path, file in staged.items():
-            target = self.folder / path
+        for file in staged:
+            target = self.folder / file.name
             make_folder(target.parent)
-            os.replace(file, target)
+            _move(file, target)
             reach("file_published")
         # The upper two may have been made by a process that died before it synced their names.
-        parents = {(self.folder / path).parent for path in staged}
+        parents = {(self.folder / file.name).parent for file in staged}
         for parent in [*parents, self.folder, self.folder.parent]:
             sync_folder(parent)
-        return {path: path for path in staged}
+        return {file.name: file.name for file in staged}
 
     def stored_files(self) -> Iterator[StoredFile]:
         """Yield every file below the folder but those of the log."""
@@ -134,6 +141,15 @@ class TableFolder:
     def drop(self) -> None:
         """Remove the folder."""
         shutil.rmtree(self.folder)
+
+
+def _move(file: StagedFile, target: Path) -> None:
+    """Rename a staged file, unless a call before did, whose commit failed."""
+    try:
+        os.replace(file.path, target)
+    except FileNotFoundError:
+        if size_of(target) != file.size:
+            raise
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,8 @@ from tracegrade_lake.datasets import dataset
 from tracegrade_lake.errors import FilesReplaced, LakeDamaged, LakeMissing, SchemaDiffers
 from tracegrade_lake.folder import Folder
 from tracegrade_lake.lake_root import existing_root, lake_url, made_root, state_folder, writing_to
-from tracegrade_lake.staging import StagedFile, stage, stage_parts
-from tracegrade_lake.storage import Storage, StoredFile, TableStorage
+from tracegrade_lake.staging import stage, stage_parts
+from tracegrade_lake.storage import StagedFile, Storage, StoredFile, TableStorage
 
 
 @dataclass(frozen=True)
@@ -336,7 +336,9 @@ class Lake:
                 return False
             transactions = {**wanted.transactions, **(also or {})}
             change = replace(wanted, adds=_publish(storage, files), transactions=transactions)
-            return commit_once(storage, table, change, delta)
+            is_ours = commit_once(storage, table, change, delta)
+        _discard(files)
+        return is_ours
 
     def append(
         self, table: Table, rows: pa.Table, transactions: Mapping[str, int] | None = None
@@ -375,7 +377,8 @@ class Lake:
         """Add staged files and remove all other files of these dates, in one commit.
 
         Raises:
-            LakeUnwritable: The disk refused; nothing changed.
+            CommitFailed: Other writers were first for a minute. Calling again is safe.
+            LakeUnwritable: The disk refused; nothing changed. Calling again is safe.
         """
         leaves = set(dates).__contains__ if dates else None
         self._commit(table, staged, leaves, transactions)
@@ -403,8 +406,10 @@ class Lake:
             data_change: Whether the table's rows differ afterwards; compaction only moves them.
 
         Raises:
-            FilesReplaced: One of those has left the table meanwhile; nothing changed.
-            LakeUnwritable: The disk refused; nothing changed.
+            CommitFailed: Other writers were first for a minute. Calling again is safe.
+            FilesReplaced: One of those has left the table meanwhile; nothing changed, and what
+                was staged is gone.
+            LakeUnwritable: The disk refused; nothing changed. Calling again is safe.
         """
         storage = self._table(table.name)
         with storage.writing():
@@ -419,7 +424,9 @@ class Lake:
                 commit(storage, table, change)
             except FilesReplaced:
                 storage.remove([action.path for action in adds])
+                _discard(staged)
                 raise
+        _discard(staged)
 
     def _stage_anew(self, table: Table, rows: pa.Table) -> list[StagedFile]:
         return self.stage(table, rows, uuid.uuid4().hex)
@@ -435,6 +442,7 @@ class Lake:
         with storage.writing():
             change = TableChange(_publish(storage, staged), leaves, transactions=transactions)
             commit(storage, table, change)
+        _discard(staged)
 
 
 def _last_received_ns(file: LiveFile) -> int:
@@ -444,9 +452,9 @@ def _last_received_ns(file: LiveFile) -> int:
 def _publish(
     storage: TableStorage, files: Sequence[StagedFile], *, data_change: bool = True
 ) -> list[AddAction]:
-    """Move staged files to where readers find them once they are committed."""
+    """Bring staged files to where readers find them once they are committed."""
     now_ms = time.time_ns() // 1_000_000
-    paths = storage.publish({file.name: file.path for file in files})
+    paths = storage.publish(files)
     return [
         AddAction(
             paths[file.name], file.size, file.partition, now_ms, data_change, stats=file.stats

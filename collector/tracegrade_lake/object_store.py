@@ -11,10 +11,11 @@ pyarrow's, which fetches ranges side by side without Python. All three take cred
 and endpoint from the `AWS_*` variables.
 """
 
+import hashlib
 import os
 import re
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -31,8 +32,8 @@ from pyarrow.fs import AwsStandardS3RetryStrategy, FileSystem, S3FileSystem, Sub
 
 from tracegrade_lake.backoff import Backoff
 from tracegrade_lake.crash_points import reach
-from tracegrade_lake.errors import LakeUnreachable, StoreUnfit
-from tracegrade_lake.storage import LOG_FOLDER, STAGE_FOLDER, StoredFile
+from tracegrade_lake.errors import LakeDamaged, LakeUnreachable, StoreUnfit
+from tracegrade_lake.storage import LOG_FOLDER, STAGE_FOLDER, StagedFile, StoredFile
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig
@@ -249,22 +250,26 @@ class TableObjects:
     def sync_log(self, after: int) -> None:
         """Do nothing: what the store confirmed, it keeps."""
 
-    def publish(self, staged: Mapping[str, Path]) -> dict[str, str]:
+    def publish(self, staged: Sequence[StagedFile]) -> dict[str, str]:
         """Put staged files unless they are there already; a different object there stays.
 
         An interrupted try may have left other rows under a path, and another writer may be about
-        to commit them, so no object is ever overwritten.
+        to commit them, so no object is ever overwritten. The staged files stay until they are
+        committed: another call knows its objects by them.
         """
         with self.writing():
-            return {path: self._publish(file, path) for path, file in staged.items()}
+            return {file.name: self._publish(file.path, file.name) for file in staged}
 
     def _publish(self, staged: Path, path: str) -> str:
         taken = path
         if not self._put(staged, path):
-            taken = f"{path.removesuffix('.parquet')}-{uuid.uuid4().hex[:12]}.parquet"
-            self._put(staged, taken)
+            with staged.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            taken = f"{path.removesuffix('.parquet')}-{digest[:12]}.parquet"
+            if not self._put(staged, taken):
+                msg = f"{self.uri}/{taken} holds other bytes than its name says; remove it"
+                raise LakeDamaged(msg)
         reach("file_published")
-        staged.unlink()
         return taken
 
     def _put(self, staged: Path, path: str) -> bool:

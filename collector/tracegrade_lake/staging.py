@@ -7,7 +7,6 @@ staged and never committed does no harm.
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,6 +18,7 @@ import pyarrow.parquet as pq
 from tracegrade_lake.columns import Table
 from tracegrade_lake.errors import SchemaDiffers
 from tracegrade_lake.files import make_folder, sync_folder, write_synced
+from tracegrade_lake.storage import StagedFile
 
 ROW_GROUP_ROWS = 50_000
 SELDOM_EQUAL = ("span_id", "content_hash", "start_ns", "end_ns", "time_ns")
@@ -26,25 +26,6 @@ SELDOM_EQUAL = ("span_id", "content_hash", "start_ns", "end_ns", "time_ns")
 
 PRUNED_BY = ("received_ns", "start_ns", "time_ns", "wal_seq")
 """Columns whose range the table's log holds per file, so that engines skip files."""
-
-
-@dataclass(frozen=True)
-class StagedFile:
-    """A Parquet file that is written and synced but belongs to no table yet."""
-
-    path: Path
-    """Where it lies, below `_stage/`."""
-
-    name: str
-    """Its path inside the table once it is committed: `date=2026-11-21/NAME.parquet`."""
-
-    partition: dict[str, str]
-    size: int
-    """Bytes."""
-
-    rows: int
-    stats: str
-    """Delta's per-file statistics, JSON."""
 
 
 def stage(stage_folder: Path, table: Table, rows: pa.Table, name: str) -> list[StagedFile]:

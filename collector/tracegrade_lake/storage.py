@@ -4,8 +4,9 @@ Everything above (staging, commits, maintenance) uses these protocols; `folder.p
 `object_store.py` implement them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -28,6 +29,25 @@ class StoredFile(NamedTuple):
 
     modified_ms: int
     """Since 1970 UTC."""
+
+
+@dataclass(frozen=True)
+class StagedFile:
+    """A Parquet file that is written and synced but belongs to no table yet."""
+
+    path: Path
+    """Where it lies, below `_stage/`."""
+
+    name: str
+    """Its path inside the table once it is committed: `date=2026-11-21/NAME.parquet`."""
+
+    partition: dict[str, str]
+    size: int
+    """Bytes."""
+
+    rows: int
+    stats: str
+    """Delta's per-file statistics, JSON."""
 
 
 class TableStorage(Protocol):
@@ -78,14 +98,13 @@ class TableStorage(Protocol):
     def sync_log(self, after: int) -> None:
         """Make each entry of the log that is later than this version durable."""
 
-    def publish(self, staged: Mapping[str, Path]) -> dict[str, str]:
-        """Move staged files into the table's folder; return the path that each has there.
+    def publish(self, staged: Sequence[StagedFile]) -> dict[str, str]:
+        """Bring staged files into the table's folder; return the path that each has there.
 
-        Args:
-            staged: Local file by the path that it shall have.
+        Those that an earlier call brought there stay as they are.
 
         Returns:
-            Path by path asked for: another one where a different file must not be replaced.
+            Path by name of the file: another one where a different file must not be replaced.
         """
 
     def stored_files(self) -> Iterator[StoredFile]:

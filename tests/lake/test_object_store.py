@@ -128,7 +128,7 @@ def test_another_object_of_the_name_is_not_overwritten(lake: Lake) -> None:
     """Rows of an interrupted round may be about to be committed by who put them."""
     storage = lake.storage.table("notes")
     first = lake.stage(NOTES, notes(2), "c1-2")
-    (taken,) = storage.publish({file.name: file.path for file in first}).values()
+    (taken,) = storage.publish(first).values()
     assert land(lake, 2, 2, 3)
 
     assert seqs(lake) == [1, 2, 3]
@@ -140,7 +140,7 @@ def test_an_equal_object_of_the_name_is_used(lake: Lake) -> None:
     """An earlier try put it; nothing is put twice."""
     storage = lake.storage.table("notes")
     first = lake.stage(NOTES, notes(2, 3), "c1-2")
-    (put,) = storage.publish({file.name: file.path for file in first}).values()
+    (put,) = storage.publish(first).values()
     assert land(lake, 2, 2, 3)
 
     assert put in {file.path for file in lake.live_files("notes")}
@@ -280,7 +280,7 @@ def test_orphans_are_listed_and_removed(lake: Lake) -> None:
     """Objects are listed whether the table holds them or not, the log apart."""
     storage = lake.storage.table("notes")
     files = lake.stage(NOTES, notes(7), "orphan")
-    (orphan,) = storage.publish({file.name: file.path for file in files}).values()
+    (orphan,) = storage.publish(files).values()
     stored = {file.path: file for file in lake.stored_files("notes")}
     live = {file.path for file in lake.live_files("notes")}
 

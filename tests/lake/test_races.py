@@ -10,9 +10,10 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from tracegrade_lake import Column, Lake, Table, commit
-from tracegrade_lake.errors import CommitFailed
+from tracegrade_lake import Column, Lake, Owner, Table, commit
+from tracegrade_lake.errors import CommitFailed, Fenced
 from tracegrade_lake.folder import TableFolder
+from tracegrade_lake.lake import _publish
 
 NOTES = Table("notes", "one note", (Column("number", pa.int64(), "Order."),), partition_by=())
 SHORT_PAUSE_SECS = 0.02
@@ -23,7 +24,7 @@ MILLION = 1_000_000
 class Raced(TableFolder):
     """A table's folder where another writer commits just before each of our writes."""
 
-    rival: Callable[[], None] = lambda: None
+    rival: Callable[[], object] = lambda: None
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -65,7 +66,10 @@ def rival(lake: Lake, commits: int, table: Table = NOTES) -> Callable[[], None]:
     return write
 
 
-LATE = commit.TableChange(transactions={"late/notes": 7})
+LATE = commit.TableChange(transactions={"late/notes": 7}, leaves=lambda _: False)
+"""A change for which files are looked up, so that each lost race opens the table afresh."""
+
+APP = "late/notes"
 
 
 def test_a_writer_that_is_second_twelve_times_commits_in_the_end(lake: Lake) -> None:
@@ -90,6 +94,42 @@ def test_a_writer_that_is_always_second_gives_up_by_time(
 
     assert time.monotonic() - started >= 1
     assert lake.transaction_version("notes", "late/notes") is None
+
+
+def test_a_lost_race_costs_an_addition_one_more_try(lake: Lake) -> None:
+    """What others commit cannot matter to it, so it takes the next version at once."""
+    storage = Raced(lake.root / "notes", rival=rival(lake, commits=MILLION))
+
+    assert commit.commit_once(storage, NOTES, replace(LATE, leaves=None))
+    assert lake.transaction_version("notes", APP) == 7
+    assert numbers(lake) == [0, 1]
+
+
+def test_an_addition_that_another_commits_first_counts_once(lake: Lake) -> None:
+    """The other one is an earlier try of ours whose answer was lost, or a copy of us."""
+    first, second = (lake.stage(NOTES, note(number), f"note-{number}") for number in (7, 8))
+    storage = Raced(lake.root / "notes", rival=lambda: lake.add_files(NOTES, first, APP, 7))
+    lost = commit.TableChange(transactions={APP: 7}, adds=_publish(storage, second))
+
+    commit.commit_once(storage, NOTES, lost)
+
+    assert numbers(lake) == [0, 7]
+    assert lake.version("notes") == 2
+
+
+def test_a_copy_that_commits_first_fences_an_addition(lake: Lake) -> None:
+    """It is noticed though the copy starts between our look at the table and our commit."""
+    staged = lake.stage(NOTES, note(7), "copy-7")
+    copy = Owner("late/owner", (5, 9))
+    storage = Raced(
+        lake.root / "notes",
+        rival=lambda: lake.add_files(NOTES, staged, APP, 7, copy),
+    )
+    ours = commit.TableChange(transactions={APP: 8}, owner=Owner("late/owner", (5,)))
+
+    with pytest.raises(Fenced):
+        commit.commit_once(storage, NOTES, ours)
+    assert numbers(lake) == [0, 7]
 
 
 @pytest.mark.parametrize("added_before", [("text",), ("text", "place")])

@@ -17,12 +17,12 @@ from typing import Final, NamedTuple
 from tracegrade_lake.backoff import Backoff
 from tracegrade_lake.commit import LiveFile, open_table
 from tracegrade_lake.errors import FilesReplaced
-from tracegrade_lake.files import is_older, sync_folder, write_whole
+from tracegrade_lake.files import all_below, is_older, size_of, sync_folder, write_whole
 from tracegrade_lake.lake import Lake
 from tracegrade_lake.maintenance.maintenance_lock import hold_maintenance_lock
 from tracegrade_lake.maintenance.removals import note_removal, recording, rows_by_collector
 from tracegrade_lake.schema import RAW_LOGS, RAW_SPANS
-from tracegrade_lake.storage import StoredFile
+from tracegrade_lake.storage import STAGE_FOLDER, StoredFile
 from tracegrade_lake.tables import table_in
 
 Note = Callable[[str], None]
@@ -217,7 +217,18 @@ def _clean(lake: Lake, note: Note, *, dry_run: bool) -> Expired:
         what = "would be removed" if dry_run else "removed"
         note(f"{name}: {len(leftovers)} files, {size / 1e6:.1f} MB, {what} from the disk")
         total = _plus(total, Expired(removed_files=len(leftovers), removed_bytes=size))
-    return total
+    return _plus(total, _clean_staged(lake, dry_run=dry_run))
+
+
+def _clean_staged(lake: Lake, *, dry_run: bool) -> Expired:
+    """Remove what a process that died had staged for an object store, on this machine."""
+    oldest_ns = time.time_ns() - int(LEFTOVER_SECS * 1e9)
+    staged = all_below(lake.state / STAGE_FOLDER)
+    old = [path for path in staged if path.is_file() and is_older(path, oldest_ns)]
+    size = sum(map(size_of, old))
+    for path in () if dry_run else old:
+        path.unlink(missing_ok=True)
+    return Expired(removed_files=len(old), removed_bytes=size)
 
 
 def leftover_files(lake: Lake, name: str, now: datetime) -> list[StoredFile]:

@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tracegrade_lake.files import make_folder, private_opener, sync_data, sync_folder
-from tracegrade_lake.staging import FileStats, StagedFile, parquet_options
+from tracegrade_lake.staging import FileStats, parquet_options
+from tracegrade_lake.storage import StagedFile
 
 LINEAGE = b"tracegrade.replaces"
 ERASED_FROM = b"tracegrade.erased_from"

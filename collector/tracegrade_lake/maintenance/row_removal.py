@@ -36,8 +36,7 @@ from tracegrade_lake.maintenance.row_selection import (
     with_columns,
 )
 from tracegrade_lake.snapshot import Snapshot, snapshot
-from tracegrade_lake.staging import StagedFile
-from tracegrade_lake.storage import LOG_FOLDER, PUT_ASIDE_FOLDER
+from tracegrade_lake.storage import LOG_FOLDER, PUT_ASIDE_FOLDER, StagedFile
 
 FILES_PER_COMMIT: Final = 64
 PATIENCE_SECS: Final = 120.0
