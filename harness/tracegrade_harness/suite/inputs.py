@@ -1,6 +1,6 @@
 """What can be wrong with what a case's user asks, and how it comes to the agent."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from tracegrade_harness.suite import model
@@ -11,6 +11,12 @@ from tracegrade_scoring.tasks.source import Path, Problem, SourceFile
 MAX_ARGUMENT_BYTES: Final = 128 * 1024 - 1
 """Of one argument, as Linux takes it."""
 _AS_FILE: Final = "let the command read {user_input_file} instead"
+
+
+def _may_be_option(command: Sequence[str]) -> bool:
+    """Return whether an argument begins with what the user asks, and no `--` ends the options."""
+    options = command[: command.index("--")] if "--" in command else command
+    return any(argument.startswith("{user_input}") for argument in options)
 
 
 def check_input(
@@ -31,6 +37,10 @@ def check_input(
         yield source.problem((*path, "user_input"), fact, way_out)._replace(is_note=True)
     if text is not None and "user_input" in named:
         place = (*path, "user_input")
+        if text.startswith("-") and _may_be_option(command):
+            fact = f"{dotted(place)} begins with '-', as options do: agents that have some may "
+            way_out = f"write '--' before {{user_input}} in the command, or {_AS_FILE}"
+            yield source.problem(place, f"{fact}take it for one", way_out)._replace(is_note=True)
         if "\0" in text:
             fact = f"{dotted(place)} has a NUL character, which no argument can have"
             yield source.problem(place, fact, _AS_FILE)

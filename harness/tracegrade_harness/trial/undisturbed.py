@@ -179,14 +179,27 @@ def _run(
     misses, models = taping.misses, taping.models.entries() if taping.models else ()
     if stopped:
         return Ran(watch, *stopped, None, lives_on, notes, misses, models, seconds)
-    if taping.recorder is not None and setting.keep_tape is not None:
-        setting.keep_tape(tried, taping.recorder)
     notes += taping.notes()
     silence = None
     if watch.root is None and not doors.has_spans:
         silence = silent(exit_code, place.log)
+    _keep_tape(setting, tried, taping, silence)
     ran = Ran(watch, "done", None, exit_code, lives_on, notes, misses, models, seconds)
     return ran._replace(silence=silence)
+
+
+def _keep_tape(setting: Setting, tried: Tried, taping: Taping, silence: str | None) -> None:
+    """Keep what the agent was answered, if that is recorded.
+
+    One that asked nothing, and of which nothing else is known, may never have begun: its empty
+    tape would take the place of a good one.
+    """
+    recorder = taping.recorder
+    if recorder is None or setting.keep_tape is None:
+        return
+    unknown = silence is not None and not tried.case(setting).verify
+    if recorder.entries() or recorder.refused or not unknown:
+        setting.keep_tape(tried, recorder)
 
 
 def _follow(watch: AgentWatch, limits: TrialLimits, running: Running) -> Stop | None:

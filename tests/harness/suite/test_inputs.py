@@ -51,6 +51,17 @@ def with_input(command: str, case: str = "") -> str:
             ],
         ),
         (
+            with_input("[run, '{user_input}']", "    user_input: '--help me'\n"),
+            [
+                "10: cases.c.user_input begins with '-', as options do: agents that have some may "
+                "take it for one; write '--' before {user_input} in the command, or let the "
+                "command read {user_input_file} instead"
+            ],
+        ),
+        (with_input("[run, --, '{user_input}']", "    user_input: '-1'\n"), []),
+        (with_input("[run, '--ask={user_input}']", "    user_input: '-1'\n"), []),
+        (with_input("[run, '{user_input_file}']", "    user_input: '-1'\n"), []),
+        (
             with_input(f"['{TO_FILL_IN}', x]"),
             [
                 f"4: agents.a.command is not filled in; write in place of '{TO_FILL_IN}' how "

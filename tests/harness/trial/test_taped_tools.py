@@ -148,6 +148,24 @@ def test_a_call_that_changed_the_environment_is_on_no_tape(tmp_path: Path) -> No
     assert not (tmp_path / "tapes/look.jsonl").exists()
 
 
+def test_an_agent_that_never_began_takes_no_tape_away(tmp_path: Path) -> None:
+    """It sent no span, asked nothing, and nothing verifies it: `record` ends as `run` does."""
+    suite = made(tmp_path, {"pay": {}}, ["pay"])
+    tape = tmp_path / "tapes/pay.jsonl"
+    assert record(suite).returncode == 0
+    before = tape.read_text()
+    content = yaml.safe_load(suite.suite.read_text())
+    content["agents"]["worker"]["command"] = ["sh", "-c", "exit 1"]
+    suite.suite.write_text(yaml.safe_dump(content))
+
+    ended = record(suite, "--replace")
+
+    assert ended.returncode == 3
+    assert "1 of 1 could not be run or judged, first: silent: " in ended.stderr
+    assert "tape: " not in ended.stdout
+    assert tape.read_text() == before
+
+
 def test_a_result_that_json_does_not_give_back_is_on_no_tape(tmp_path: Path) -> None:
     """The agent would get something else."""
     ended = record(made(tmp_path, {"set": {}}, ["local"]))
