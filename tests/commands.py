@@ -8,6 +8,14 @@ import pytest
 
 from tracegrade.cli import main
 
+IGNORING = ("sh", "-c", 'trap "" INT QUIT HUP; exec "$@"', "sh")
+"""Before a command: it ignores what `nohup`, and shells in the background, let it ignore."""
+IGNORES_NONE = (
+    "import signal as s; "
+    "raise SystemExit(any(s.getsignal(n) is s.SIG_IGN for n in (s.SIGINT, s.SIGQUIT, s.SIGHUP)))"
+)
+"""Of Python: ends with 0 if it ignores none of them."""
+
 
 class Ended(NamedTuple):
     """What a command left."""

@@ -77,6 +77,9 @@ def _prepare_overlays(suite: Path) -> None:
 @harness.callback()
 def _harness() -> None:
     """Commands about suites."""
+    from tracegrade_harness.sandbox.signals import ignore_alone
+
+    ignore_alone()
 
 
 @harness.command()
@@ -186,31 +189,24 @@ def kill(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     The same as `run --kill early,mid,late --trials 1`.
     """
-    _prepare_overlays(suite)
-    from tracegrade_harness.commands import (
-        kill_points,
-        model_source,
-        prices_in,
-        run_chosen,
-        run_mode,
-    )
-    from tracegrade_harness.trial.run import ChosenTrials
-
-    chosen = ChosenTrials(
-        cases=case,
+    run(
+        suite,
+        lake,
+        case=case,
         agent=agent,
         release=release,
         trials=trials,
-        kills=kill_points("early,mid,late"),
+        kill="early,mid,late",
         jobs=jobs,
         sandbox=sandbox,
+        folder=folder,
+        junit=junit,
+        mode=mode,
+        model=model,
         trust=trust,
-        mode=run_mode(mode),
-        prices=prices_in(prices),
+        prices=prices,
         max_usd=max_usd,
-        models=model_source(model),
     )
-    run_chosen(suite, lake, folder, chosen, junit)
 
 
 @harness.command()

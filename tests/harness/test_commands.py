@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import psutil
 import pytest
 import yaml
-from tests.commands import tracegrade
+from tests.commands import IGNORES_NONE, IGNORING, tracegrade
 from tests.harness.trial import booking
 from tests.harness.trial.agents import AGENT, WROTE, Tried, hanging, living, made
 from tests.waiting import wait_until
@@ -173,6 +173,17 @@ def test_what_a_trial_cannot_start_with_is_an_error_of_the_harness(
 
     assert [row["status"] for row in resumed.rows] == ["done", "done"]
     assert f"`--resume {run.name}` tries them again" in tried.ended.stderr
+
+
+def test_verifiers_ignore_no_signal_whatever_the_harness_ignores(tmp_path: Path) -> None:
+    """In the background, or under `nohup`, they end as elsewhere."""
+    verifier = {"command": ["{python}", "-S", "-c", IGNORES_NONE]}
+    suite = made(tmp_path, {"silent": {"verify": [verifier]}})
+    command = [sys.executable, "-m", "tracegrade", *suite.command("--sandbox", "none")]
+
+    subprocess.run([*IGNORING, *command], capture_output=True, check=True)
+
+    assert suite.row("silent")["success"] is True
 
 
 def test_a_shell_has_what_the_agent_would_have(tmp_path: Path) -> None:

@@ -1,13 +1,16 @@
 """MCP servers over standard input and output are started to be asked again."""
 
 import json
+import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from tests.commands import Ended, tracegrade
+from tests.commands import IGNORES_NONE, IGNORING, Ended, tracegrade
 
 AGENT = '''
 """An agent that writes no spans, and asks a server what it has."""
@@ -192,6 +195,21 @@ def test_a_command_gets_the_text_of_an_issue(shop: Shop, tmp_path: Path) -> None
     assert text.startswith("## Services answer otherwise than their tapes\n")
     assert text in ended.stderr
     assert json.loads(ended.stdout)["diverged"][0]["live"] == "4"
+
+
+def test_a_command_ignores_no_signal_whatever_the_harness_ignores(shop: Shop) -> None:
+    """It ends with 3 if the command does not end with 0."""
+    shop.becomes(price=4)
+    told = shlex.join([sys.executable, "-S", "-c", IGNORES_NONE])
+    words = ["-m", "tracegrade", "harness", "diverge", str(shop.suite)]
+
+    ended = subprocess.run(
+        [*IGNORING, sys.executable, *words, "--on-divergence", told],
+        capture_output=True,
+        check=False,
+    )
+
+    assert ended.returncode == 1, ended.stderr
 
 
 @pytest.mark.parametrize(
