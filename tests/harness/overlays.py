@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 NOBODY = "nobody"
+ANOTHER_GROUP = 4242
+"""Of the user, too; what is in its folders gets it, as where teams share some."""
 TEMPORARY = Path(tempfile.gettempdir())
 MOUNTS = Path("/proc/self/mountinfo")
 BEGIN = """
@@ -24,14 +26,14 @@ runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 """
 REACH = """
 set -e
-closed=$1 prefix=$2 moved=$3 user=$4 group=$5; shift 5
+closed=$1 prefix=$2 moved=$3 user=$4 group=$5 another=$6; shift 6
 if [ -n "$closed" ]; then
   mount --bind "$prefix" "$moved"
   mount -t tmpfs -o mode=755 tmpfs "$closed"
   mkdir -p "$prefix"
   mount --bind "$moved" "$prefix"
 fi
-exec setpriv --reuid "$user" --regid "$group" --clear-groups "$@"
+exec setpriv --reuid "$user" --regid "$group" --groups "$group,$another" "$@"
 """
 """Becomes a user who may not look where the interpreter stands, but for the interpreter."""
 
@@ -53,9 +55,18 @@ def as_nobody(folder: Path, command: Sequence[str]) -> list[str]:
     user = pwd.getpwnam(NOBODY)
     for path in (folder, *folder.rglob("*")):
         os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)
+    os.chown(folder, user.pw_uid, ANOTHER_GROUP)
+    folder.chmod(0o2775)
     closed = _closed()
     (folder / "interpreter").mkdir(exist_ok=True)
-    words = (closed or "", sys.base_prefix, folder / "interpreter", user.pw_uid, user.pw_gid)
+    words = (
+        closed or "",
+        sys.base_prefix,
+        folder / "interpreter",
+        user.pw_uid,
+        user.pw_gid,
+        ANOTHER_GROUP,
+    )
     return ["unshare", "--mount", "sh", "-c", REACH, "sh", *map(str, words), *command]
 
 

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from tracegrade_harness.environment.contents import entry_digest
 from tracegrade_harness.environment.copying import copy_entries, copy_folder
+from tracegrade_harness.environment.folders import make_own
 from tracegrade_harness.environment.globs import Globs
 from tracegrade_harness.environment.held import Inode, held_names, inode, kernel_locks
 from tracegrade_harness.environment.names import part_text, path_text
@@ -65,6 +66,7 @@ class FilesPart:
     def freeze(self, folder: Path) -> None:
         """Build the template in a new, empty folder; see `part.py`."""
         try:
+            make_own(folder / "tree")
             copy_folder(self._source, folder / "tree", self._place.leave_out)
         except OSError as error:
             raise EnvironmentFailed(_unread(str(self._source), error)) from error

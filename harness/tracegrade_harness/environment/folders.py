@@ -69,6 +69,19 @@ def hold(folder: Path, *, shared: bool = False) -> int | None:
     return None
 
 
+def make_own(folder: Path) -> None:
+    """Make a folder of this process's own group, whatever group its parent passes on.
+
+    In a user namespace, files of other groups can be in no overlay.
+
+    Raises:
+        OSError: It could not be made.
+    """
+    folder.mkdir()
+    os.chown(folder, -1, os.getegid())
+    folder.chmod(_OURS)  # what is in it gets the group of who makes it
+
+
 @contextmanager
 def shared_folder(folder: Path) -> Iterator[Path]:
     """Make a folder where it is missing, and hold it together with others until the block ends.

@@ -13,7 +13,7 @@ from typing import Final
 
 from tracegrade_harness.environment import namespace
 from tracegrade_harness.environment.copying import copy_attributes
-from tracegrade_harness.environment.folders import removed
+from tracegrade_harness.environment.folders import make_own, removed
 from tracegrade_harness.errors import EnvironmentFailed
 
 _SAME_EVERYWHERE: Final = "redirect_dir=nofollow,metacopy=off,index=off"
@@ -33,7 +33,8 @@ class Overlay:
             at: An empty folder, which is made where it is missing.
 
         Raises:
-            EnvironmentFailed: This process is in no mount namespace of its own.
+            EnvironmentFailed: This process is in no mount namespace of its own, or others own
+                what the overlay is to be over.
             OSError: The kernel refuses.
         """
         if reason := namespace.why_not():
@@ -42,11 +43,13 @@ class Overlay:
         at.mkdir(parents=True, exist_ok=True)
         with ExitStack() as opened:
             below = opened.enter_context(_folder(lower))
+            _refuse_foreign(lower, os.fstat(below))
             point = opened.enter_context(_folder(at))
             for name in (_UPPER, _WORK):
-                os.mkdir(name, dir_fd=point)
-            upper = opened.enter_context(_folder(_UPPER, point))
-            work = opened.enter_context(_folder(_WORK, point))
+                make_own(Path(_path(point), name))
+            upper, work = (
+                opened.enter_context(_folder(Path(_path(point), name))) for name in (_UPPER, _WORK)
+            )
             copy_attributes(below, upper)
             namespace.mount("overlay", _path(point), _options(below, upper, work))
         self._top: int | None = os.open(at, os.O_PATH | os.O_DIRECTORY)
@@ -67,13 +70,25 @@ def why_not(folder: Path) -> str | None:
     if reason is None:
         tried = Path(tempfile.mkdtemp(prefix="overlay-", dir=folder))
         try:
-            (tried / "lower").mkdir()
+            make_own(tried / "lower")
             Overlay(tried / "lower", tried / "at").close()
         except OSError as error:
             reason = f"no overlay in '{folder}': {error.strerror}"
         finally:
             removed(tried)
     return reason and f"{reason}; {_WAY_OUT}"
+
+
+def _refuse_foreign(lower: Path, info: os.stat_result) -> None:
+    """Refuse what the kernel does not copy up, since its owner is nobody in the user namespace.
+
+    Raises:
+        EnvironmentFailed: It is such.
+    """
+    ours = os.geteuid(), os.getegid()
+    if os.geteuid() != 0 and (info.st_uid, info.st_gid) != ours:
+        msg = f"no overlay over '{lower}', which is of another user or group; {_WAY_OUT}, or run "
+        raise EnvironmentFailed(msg + "`tracegrade harness clean`, which removes it")
 
 
 def _options(lower: int, upper: int, work: int) -> str:
@@ -88,8 +103,8 @@ def _path(folder: int) -> str:
 
 
 @contextmanager
-def _folder(path: Path | str, within: int | None = None) -> Iterator[int]:
-    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY, dir_fd=within)
+def _folder(path: Path) -> Iterator[int]:
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         yield folder
     finally:
