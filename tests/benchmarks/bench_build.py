@@ -3,18 +3,26 @@
 Run by hand or by `make bench`; `--spans` and `--only` set how many of what: ten million with
 `--spans 10000000`. No two copies of one chunk say the same, so that no text is read once for all.
 Landing is not timed here; `bench_collector.py` does that.
+
+Captured runs have two or three calls of a model. `--history 5 20 50 200` builds runs of so many
+calls, each of which sends all that was said before, in the forms of three instrumentations; a run
+of `make bench` does both.
 """
 
 import argparse
 import re
 import resource
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from tests.benchmarks.histories import FORMS, request
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal
 from tracegrade_collector.rows.rows import span_rows
@@ -26,6 +34,9 @@ CAPTURES = Path(__file__).parents[1] / "queries" / "captures"
 SPANS = 100_000
 CHUNK_SPANS = 50_000
 """Spans that are read from the captures; more are these under other ids, received later."""
+HISTORY = (13,)
+HISTORY_SPANS = 40_000
+COMMITTED_CALLS = 2_000
 RECEIVED_NS = 1_763_762_400_000_000_000
 
 
@@ -59,30 +70,70 @@ def land(lake: Lake, rows: pa.Table, chunk: int) -> None:
     lake.append(RAW_SPANS, rows)
 
 
+def land_captures(lake: Lake, spans: int, only: Sequence[str]) -> None:
+    """Land copies of the captures that have one of these names."""
+    paths = sorted(CAPTURES.glob("spans/*/*.json"))
+    texts = [path.read_text() for path in paths if any(name in path.name for name in only)]
+    rows = read(texts, -(-min(spans, CHUNK_SPANS) // len(read(texts, 1))))
+    for chunk in range(-(-spans // len(rows))):
+        land(lake, rows, chunk)
+
+
+def land_histories(lake: Lake, spans: int, calls: int, forms: Sequence[str]) -> None:
+    """Land runs of so many calls of a model, about as many of each form."""
+    runs = max(1, spans // (2 * calls))
+    size = max(1, COMMITTED_CALLS // calls)
+    for first in range(0, runs, size):
+        records = [
+            Record(run + 1, RECEIVED_NS + run, Signal.TRACES, Encoding.JSON, "", body)
+            for run in range(first, min(runs, first + size))
+            for body in [request(forms[run % len(forms)], run, calls)]
+        ]
+        lake.append(RAW_SPANS, span_rows(records, "bench"))
+
+
+def measure(title: str, land_all: Callable[[Lake], None]) -> None:
+    """Build a lake in a process of its own, and print a line."""
+    with tempfile.TemporaryDirectory() as folder:
+        lake = Lake.create(Path(folder) / "lake")
+        land_all(lake)
+        subprocess.run([sys.executable, "-m", __spec__.name, "--lake", folder, title], check=True)
+
+
+def build_lake(folder: str, title: str) -> None:
+    """Build a lake, and print what it took."""
+    lake = Lake.open(Path(folder) / "lake")
+    start_secs, start_cpu = time.perf_counter(), time.process_time()
+    built = build(lake)
+    secs, cpu = time.perf_counter() - start_secs, time.process_time() - start_cpu
+    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(
+        f"{title}: {built.new_spans:,} spans of {built.traces:,} traces became {built.steps:,} "
+        f"steps in {secs:.1f} s: {built.new_spans / secs:,.0f} spans/s; {cpu:.1f} s of CPU time, "
+        f"{cpu / built.new_spans * 1e6:.0f} us a span; at most {peak_mb:,} MB resident",
+        flush=True,
+    )
+
+
 def main() -> None:
-    """Print one line."""
+    """Print one line for the captures, and one for each length of a run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--spans", type=int, default=SPANS, help="at least so many")
     parser.add_argument("--only", nargs="*", default=[""], help="captures with one of these names")
+    parser.add_argument("--history", nargs="+", type=int, default=[], help="calls of a run")
+    parser.add_argument("--forms", nargs="+", choices=FORMS, default=[*FORMS], help="of histories")
+    parser.add_argument("--lake", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    paths = sorted(CAPTURES.glob("spans/*/*.json"))
-    texts = [path.read_text() for path in paths if any(name in path.name for name in options.only)]
-    copies = -(-min(options.spans, CHUNK_SPANS) // len(read(texts, 1)))
-    with tempfile.TemporaryDirectory() as folder:
-        lake = Lake.create(Path(folder) / "lake")
-        rows = read(texts, copies)
-        for chunk in range(-(-options.spans // len(rows))):
-            land(lake, rows, chunk)
-        del rows
-        start_secs, start_cpu = time.perf_counter(), time.process_time()
-        built = build(lake)
-        secs, cpu = time.perf_counter() - start_secs, time.process_time() - start_cpu
-    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(
-        f"{built.new_spans:,} spans of {built.traces:,} traces became {built.steps:,} steps "
-        f"in {secs:.1f} s: {built.new_spans / secs:,.0f} spans/s; {cpu:.1f} s of CPU time, "
-        f"{built.new_spans / cpu:,.0f} spans a second of it; at most {peak_mb:,} MB resident"
-    )
+    if options.lake:
+        build_lake(*options.lake)
+        return
+    if not options.history:
+        land_all = partial(land_captures, spans=options.spans, only=options.only)
+        measure("captures", land_all)
+    spans = min(options.spans, HISTORY_SPANS)
+    for calls in options.history or HISTORY:
+        land_all = partial(land_histories, spans=spans, calls=calls, forms=options.forms)
+        measure(f"{calls} calls a run", land_all)
 
 
 if __name__ == "__main__":

@@ -128,8 +128,7 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
         con: Holds `spans` and `bucket_traces` (trace_id, date, records, received_ns, imported):
             the traces to build.
     """
-    for macro in _MACROS:
-        run(con, query(macro))
+    define_macros(con)
     _make(con, "repeated_spans", "span_rows")
     make_view(con, "all_spans", query("bucket_spans"))
     make_view(con, "bucket_spans", "FROM all_spans")
@@ -151,6 +150,12 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, *_CALLS, *_TEXTS, *_STEPS)
     _make(con, "usage_of_runs", "built_trajectories")
     _make(con, "unread_scopes", "model_calls_apart", "evaluations")
+
+
+def define_macros(con: duckdb.DuckDBPyConnection) -> None:
+    """Define what queries of spans and messages call."""
+    for macro in _MACROS:
+        run(con, query(macro))
 
 
 def _group_model_spans(con: duckdb.DuckDBPyConnection) -> None:

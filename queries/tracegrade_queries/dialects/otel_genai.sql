@@ -10,6 +10,7 @@
 --   ^agent_framework$
 -- Parts:
 --   otel_genai_lists
+--   otel_genai_history
 --   otel_genai_messages
 -- Reads:
 --   bucket_events

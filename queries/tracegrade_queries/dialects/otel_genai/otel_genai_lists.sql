@@ -19,6 +19,7 @@ WITH details AS (
 told AS (
   SELECT
     bucket_spans.key,
+    bucket_spans.trace_id,
     bucket_spans.scope_name,
     coalesce(bucket_spans.attributes['gen_ai.input.messages'], details.input_messages) AS heard,
     coalesce(bucket_spans.attributes['gen_ai.output.messages'], details.output_messages) AS said
@@ -29,6 +30,7 @@ told AS (
 lists AS (
   SELECT
     key,
+    trace_id,
     scope_name,
     'in' AS direction,
     heard AS messages
@@ -36,6 +38,7 @@ lists AS (
   UNION ALL
   SELECT
     key,
+    trace_id,
     scope_name,
     'out' AS direction,
     said AS messages

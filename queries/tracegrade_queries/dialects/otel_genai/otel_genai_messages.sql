@@ -1,6 +1,7 @@
--- What models received and said, by part.
+-- What models received and said, by part: each part is read where it is told first.
 --
 -- Reads:
+--   otel_genai_history
 --   otel_genai_lists
 --   otel_genai_plain_chat
 -- Order:
@@ -15,8 +16,20 @@ array_to_string(
   ''
 );
 
-CREATE OR REPLACE TEMP TABLE otel_genai_messages AS
-WITH parsed AS (
+CREATE OR REPLACE TEMP TABLE otel_genai_told AS
+WITH tellings AS (
+  SELECT
+    lists.key,
+    lists.scope_name,
+    lists.direction,
+    coalesce(history.rest, lists.messages) AS messages
+  FROM otel_genai_lists AS lists
+  LEFT JOIN otel_genai_history AS history
+    ON lists.key = history.key AND lists.direction = 'in'
+  WHERE lists.has_parts
+),
+
+parsed AS (
   SELECT
     key,
     scope_name,
@@ -28,8 +41,7 @@ WITH parsed AS (
         "id": "VARCHAR", "name": "VARCHAR", "arguments": "JSON", "response": "JSON",
         "result": "JSON"}]}]'
     ) AS messages
-  FROM otel_genai_lists
-  WHERE has_parts
+  FROM tellings
 ),
 
 -- Google ADK writes a stream piece by piece, and some models the whole after it; only what is last
@@ -46,46 +58,91 @@ pieces AS (
     CASE WHEN is_in_pieces THEN texts_of(first_parts) END AS first_text,
     CASE WHEN is_in_pieces THEN texts_of(messages[-1].parts) END AS last_text
   FROM parsed
-),
+)
 
-whole AS (
+SELECT
+  key,
+  scope_name,
+  direction,
+  CASE
+    WHEN NOT coalesce(is_in_pieces, FALSE) THEN messages
+    -- The whole may tell more than the pieces, or less: thoughts.
+    WHEN
+      last_text <> ''
+      AND (ends_with(first_text, last_text) OR ends_with(last_text, first_text))
+      THEN messages[-1:]
+    ELSE [
+      struct_update(
+        messages[-1],
+        parts := [
+          struct_update(
+            first_parts[1], type := 'text', content := to_json(first_text || last_text)
+          )
+        ]
+        || list_filter(
+          first_parts || messages[-1].parts,
+          LAMBDA part: part.type <> 'text'
+        )
+      )
+    ]
+  END AS messages
+FROM pieces;
+
+-- Of which lists an input consists, in their order, and how many messages are before each.
+CREATE OR REPLACE TEMP TABLE otel_genai_references AS
+WITH members AS (
   SELECT
     key,
-    scope_name,
-    direction,
-    CASE
-      WHEN NOT coalesce(is_in_pieces, FALSE) THEN messages
-      -- The whole may tell more than the pieces, or less: thoughts.
-      WHEN
-        last_text <> ''
-        AND (ends_with(first_text, last_text) OR ends_with(last_text, first_text))
-        THEN messages[-1:]
-      ELSE [
-        struct_update(
-          messages[-1],
-          parts := [
-            struct_update(
-              first_parts[1], type := 'text', content := to_json(first_text || last_text)
-            )
-          ]
-          || list_filter(
-            first_parts || messages[-1].parts,
-            LAMBDA part: part.type <> 'text'
-          )
-        )
-      ]
-    END AS messages
-  FROM pieces
+    first_key,
+    place
+  FROM otel_genai_history
+  UNION ALL
+  SELECT DISTINCT
+    first_key AS key,
+    first_key,
+    0 AS place
+  FROM otel_genai_history
 ),
 
-messages AS (
+counted AS (
+  SELECT
+    members.key,
+    members.first_key,
+    members.place,
+    sum(coalesce(len(told.messages), 0)) OVER (
+      PARTITION BY members.first_key ORDER BY members.place
+    )::BIGINT - coalesce(len(told.messages), 0) AS messages_before
+  FROM members
+  INNER JOIN otel_genai_told AS told ON members.key = told.key AND told.direction = 'in'
+)
+
+SELECT
+  referring.key,
+  'in' AS direction,
+  counted.key AS told_by,
+  counted.messages_before
+FROM counted AS referring
+INNER JOIN counted
+  ON referring.first_key = counted.first_key AND referring.place >= counted.place
+UNION ALL
+SELECT
+  told.key,
+  told.direction,
+  told.key AS told_by,
+  0 AS messages_before
+FROM otel_genai_told AS told
+LEFT JOIN members ON told.key = members.key AND told.direction = 'in'
+WHERE members.key IS NULL;
+
+CREATE OR REPLACE TEMP TABLE otel_genai_parts AS
+WITH messages AS (
   SELECT
     key,
     scope_name,
     direction,
     generate_subscripts(messages, 1) AS message_position,
     unnest(messages) AS message
-  FROM whole
+  FROM otel_genai_told
 ),
 
 -- A message of which nothing was written is still one: what the user says in it is not known.
@@ -182,7 +239,24 @@ SELECT
   result_text(
     coalesce(part.response, part.result, CASE WHEN role = 'tool' THEN part.content END) ->> '$'
   ) AS result
-FROM readings
+FROM readings;
+
+CREATE OR REPLACE TEMP VIEW otel_genai_messages AS
+SELECT
+  consisting.key,
+  parts.direction,
+  consisting.messages_before + parts.message_position AS message_position,
+  parts.part_position,
+  parts.role,
+  parts.part_type,
+  parts.text,
+  parts.tool_name,
+  parts.call_id,
+  parts.arguments,
+  parts.result
+FROM otel_genai_references AS consisting
+INNER JOIN otel_genai_parts AS parts
+  ON consisting.told_by = parts.key AND consisting.direction = parts.direction
 UNION ALL BY NAME
 SELECT
   key,

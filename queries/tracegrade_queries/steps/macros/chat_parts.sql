@@ -3,48 +3,62 @@
 -- The named relation has key, direction, message_position and message (JSON): an item of OpenAI's
 -- Responses, or an object with `role` (LangChain: `type`), `content` (text, or a list of blocks as
 -- in block_part), `tool_calls` (OpenAI's or LangChain's), `reasoning_content`, and for a tool's
--- message the id of its call. The columns of the result are those of dialect messages.
+-- message the id of its call. The columns of the result are those of dialect messages. Calls of a
+-- model repeat what was said before: each message is read once.
 CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
-  WITH items AS (
+  WITH told AS MATERIALIZED (
     SELECT
       key,
       direction,
       message_position,
-      message ->> '$.type' AS type,
+      message::VARCHAR AS text
+    FROM query_table(relation)
+    WHERE message IS NOT NULL
+  ),
+
+  distinct_texts AS (
+    SELECT DISTINCT text
+    FROM told
+  ),
+
+  items AS (
+    SELECT
+      text,
+      text::JSON AS told_message,
+      told_message ->> '$.type' AS type,
       CASE type
         WHEN 'function_call'
           THEN
             json_object(
               'role', 'assistant',
               'tool_calls', json_array(json_object(
-                'id', message ->> '$.call_id',
-                'name', message ->> '$.name',
-                'arguments', message ->> '$.arguments'
+                'id', told_message ->> '$.call_id',
+                'name', told_message ->> '$.name',
+                'arguments', told_message ->> '$.arguments'
               ))
             )
         WHEN 'function_call_output'
           THEN
             json_object(
               'role', 'tool',
-              'tool_call_id', message ->> '$.call_id',
-              'content', message ->> '$.output'
+              'tool_call_id', told_message ->> '$.call_id',
+              'content', told_message ->> '$.output'
             )
         WHEN 'reasoning'
           THEN
             json_object(
               'role', 'assistant',
-              'reasoning', nullif(array_to_string(message ->> '$.summary[*].text', chr(10)), '')
+              'reasoning',
+              nullif(array_to_string(told_message ->> '$.summary[*].text', chr(10)), '')
             )
-        ELSE message
+        ELSE told_message
       END AS message
-    FROM query_table(relation)
+    FROM distinct_texts
   ),
 
   messages AS (
     SELECT
-      key,
-      direction,
-      message_position,
+      text,
       CASE coalesce(message ->> '$.role', type)
         WHEN 'ai' THEN 'assistant'
         WHEN 'function' THEN 'tool'
@@ -63,7 +77,7 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
 
   thoughts AS (
     SELECT
-      * EXCLUDE (content_type, is_blocks),
+      * EXCLUDE (message, content_type, is_blocks),
       0 AS part_position,
       {
         'part_type': 'reasoning',
@@ -84,7 +98,7 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
 
   texts AS (
     SELECT
-      * EXCLUDE (content_type, is_blocks),
+      * EXCLUDE (message, content_type, is_blocks),
       1 AS part_position,
       { 'part_type': 'text', 'text': message ->> '$.content' } AS part
     FROM messages
@@ -93,7 +107,7 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
 
   results AS (
     SELECT
-      * EXCLUDE (content_type, is_blocks),
+      * EXCLUDE (message, content_type, is_blocks),
       1 AS part_position,
       {
         'part_type': 'tool_call_response',
@@ -107,19 +121,19 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
 
   blocks AS (
     SELECT
-      * EXCLUDE (content_type, is_blocks),
-      1 + generate_subscripts(cast(message -> '$.content' AS JSON[]), 1) AS part_position,
-      unnest(cast(message -> '$.content' AS JSON[])) AS block
+      * EXCLUDE (message, content_type, is_blocks),
+      1 + generate_subscripts((message -> '$.content')::JSON[], 1) AS part_position,
+      unnest((message -> '$.content')::JSON[]) AS block
     FROM messages
     WHERE content_type = 'ARRAY' AND (role <> 'tool' OR is_blocks)
   ),
 
   requests AS (
     SELECT
-      * EXCLUDE (content_type, is_blocks),
+      * EXCLUDE (message, content_type, is_blocks),
       position_gap()
-      + generate_subscripts(cast(message -> '$.tool_calls' AS JSON[]), 1) AS part_position,
-      unnest(cast(message -> '$.tool_calls' AS JSON[])) AS request
+      + generate_subscripts((message -> '$.tool_calls')::JSON[], 1) AS part_position,
+      unnest((message -> '$.tool_calls')::JSON[]) AS request
     FROM messages
     WHERE json_type(message, '$.tool_calls') = 'ARRAY'
   ),
@@ -152,19 +166,34 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
         )
       } AS part
     FROM requests
+  ),
+
+  read_parts AS (
+    SELECT
+      text AS message_text,
+      part_position,
+      role,
+      part.part_type,
+      part.text,
+      part.tool_name,
+      part.call_id,
+      part.arguments,
+      result_text(part.result) AS result
+    FROM parts
+    WHERE part.part_type IS NOT NULL
   )
 
   SELECT
-    key,
-    direction,
-    message_position,
-    part_position,
-    role,
-    part.part_type,
-    part.text,
-    part.tool_name,
-    part.call_id,
-    part.arguments,
-    result_text(part.result) AS result
-  FROM parts
-  WHERE part.part_type IS NOT NULL;
+    told.key,
+    told.direction,
+    told.message_position,
+    read_parts.part_position,
+    read_parts.role,
+    read_parts.part_type,
+    read_parts.text,
+    read_parts.tool_name,
+    read_parts.call_id,
+    read_parts.arguments,
+    read_parts.result
+  FROM told
+  INNER JOIN read_parts ON told.text = read_parts.message_text;

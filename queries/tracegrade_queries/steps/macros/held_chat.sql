@@ -49,40 +49,67 @@ CREATE OR REPLACE TEMP MACRO held_chat(RELATION) AS TABLE
     WHERE items IS NOT NULL
   ),
 
-  messages AS (
+  told AS MATERIALIZED (
     SELECT
       key,
       direction,
       position_gap() * position + item_position AS message_position,
       role,
+      cast(item AS VARCHAR) AS text
+    FROM items
+    WHERE json_type(item) IN ('OBJECT', 'VARCHAR')
+  ),
+
+  -- Calls of a model repeat what was said before: each message is read once.
+  distinct_texts AS (
+    SELECT DISTINCT
+      role,
+      text
+    FROM told
+  ),
+
+  messages AS (
+    SELECT
+      role,
+      text,
+      cast(text AS JSON) AS item,
       CASE
         WHEN json_type(item) = 'VARCHAR' THEN json_object('content', item)
         -- A choice holds the message.
         ELSE coalesce(item -> '$.message', item)
       END AS message
-    FROM items
-    WHERE json_type(item) IN ('OBJECT', 'VARCHAR')
+    FROM distinct_texts
+  ),
+
+  read_messages AS (
+    SELECT
+      role,
+      text,
+      json_merge_patch(
+        json_object('role', role),
+        CASE
+          WHEN json_type(message, '$.parts') = 'ARRAY'
+            THEN json_object(
+            -- The parts of a tool's message are not text.
+              'role', replace(coalesce(message ->> '$.role', role), 'tool', 'user'),
+              'content', list_transform(
+                cast(message -> '$.parts' AS JSON[]), LAMBDA part: genai_block(part)
+              )
+            )
+          ELSE message
+        END
+      ) AS message
+    FROM messages
   )
 
   SELECT
-    key,
-    direction,
-    message_position,
-    json_merge_patch(
-      json_object('role', role),
-      CASE
-        WHEN json_type(message, '$.parts') = 'ARRAY'
-          THEN json_object(
-            -- The parts of a tool's message are not text.
-            'role', replace(coalesce(message ->> '$.role', role), 'tool', 'user'),
-            'content', list_transform(
-              cast(message -> '$.parts' AS JSON[]), LAMBDA part: genai_block(part)
-            )
-          )
-        ELSE message
-      END
-    ) AS message
-  FROM messages
+    told.key,
+    told.direction,
+    told.message_position,
+    read_messages.message
+  FROM told
+  INNER JOIN read_messages
+    ON told.text = read_messages.text AND told.role IS NOT DISTINCT FROM read_messages.role
   UNION ALL
   SELECT
     key,

@@ -1,0 +1,99 @@
+-- Inputs of model calls that repeat an earlier one and go on, as lists of what is new in them.
+--
+-- Lists of a trace that begin alike are compared in the order of their lengths. One that begins
+-- with all messages of the one before tells only what follows them, and so on along the chain, so
+-- that no message is read again with each call. All others are told whole.
+--
+-- Reads:
+--   otel_genai_lists
+-- Order:
+--   none
+CREATE OR REPLACE TEMP MACRO compared_chars() AS 2000;
+
+-- Whether a list may be of pieces of a stream, which are put together over all of it.
+CREATE OR REPLACE TEMP MACRO in_pieces(MESSAGES) AS contains(messages, '"finish_reason"');
+
+CREATE OR REPLACE TEMP TABLE otel_genai_history AS
+WITH inputs AS (
+  SELECT
+    key,
+    trace_id,
+    coalesce(scope_name, '') AS scope_name,
+    length(messages) AS size,
+    hash(left(messages, compared_chars())) AS opening
+  FROM otel_genai_lists
+  WHERE
+    has_parts
+    AND direction = 'in'
+    AND length(messages) > compared_chars()
+    AND ends_with(messages, '}]')
+    -- Ids that are made up there are told by the whole list.
+    AND coalesce(scope_name, '')
+    NOT IN ('gcp.vertex.agent', 'opentelemetry.instrumentation.google_genai')
+),
+
+ordered AS (
+  SELECT
+    key,
+    trace_id,
+    scope_name,
+    opening,
+    size,
+    row_number() OVER growing AS place,
+    lag(key) OVER growing AS earlier,
+    lag(size) OVER growing AS earlier_size
+  FROM inputs
+  WINDOW growing AS (PARTITION BY trace_id, scope_name, opening ORDER BY size, key)
+),
+
+-- The earlier messages end before the bracket of their list.
+compared AS MATERIALIZED (
+  SELECT
+    ordered.key,
+    CASE
+      WHEN ordered.size = ordered.earlier_size AND lists.messages = earlier.messages THEN '[]'
+      WHEN
+        substring(lists.messages, ordered.earlier_size, 1) = ','
+        AND starts_with(lists.messages, left(earlier.messages, ordered.earlier_size - 1))
+        THEN '[' || substring(lists.messages, ordered.earlier_size + 1)
+    END AS rest
+  FROM otel_genai_lists AS lists
+  INNER JOIN ordered ON lists.key = ordered.key
+  INNER JOIN otel_genai_lists AS earlier ON ordered.earlier = earlier.key
+  WHERE lists.direction = 'in' AND earlier.direction = 'in'
+),
+
+going_on AS (
+  SELECT
+    key,
+    rest
+  FROM compared
+  WHERE json_valid(rest) AND NOT in_pieces(rest)
+),
+
+chained AS (
+  SELECT
+    ordered.key,
+    ordered.place,
+    going_on.rest,
+    last_value(CASE WHEN going_on.key IS NULL THEN ordered.key END IGNORE NULLS) OVER (
+      PARTITION BY ordered.trace_id, ordered.scope_name, ordered.opening
+      ORDER BY ordered.place
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS first_key
+  FROM ordered
+  LEFT JOIN going_on USING (key)
+)
+
+SELECT
+  chained.key,
+  chained.first_key,
+  chained.place,
+  chained.rest
+FROM chained
+INNER JOIN otel_genai_lists AS firsts ON chained.first_key = firsts.key
+WHERE
+  chained.rest IS NOT NULL
+  AND firsts.direction = 'in'
+  AND json_valid(firsts.messages)
+  AND NOT in_pieces(firsts.messages);

@@ -1,0 +1,104 @@
+"""A message that many calls hear is read once, and each of them is said to have heard it."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tracegrade_queries.build.passes import define_macros
+from tracegrade_queries.engine.sql import query
+from tracegrade_queries.engine.statements import run
+
+LONG = "Be kind. " * 400
+LISTS = "key BIGINT, trace_id VARCHAR, scope_name VARCHAR, direction VARCHAR, messages VARCHAR"
+CHAT = "key BIGINT, direction VARCHAR, message_position BIGINT, message JSON"
+COMPACT = (",", ":")
+
+Message = dict[str, Any]
+
+texts = st.sampled_from(["yes", "né", "}]", '"}]},', "[", "", "日本語", "\\", '"finish_reason"'])
+parts = st.one_of(
+    st.builds(lambda text: {"type": "text", "content": text}, texts),
+    st.builds(lambda text: {"type": "tool_call", "id": text, "name": "f", "arguments": {}}, texts),
+    st.builds(lambda text: {"type": "tool_call_response", "id": "c", "response": text}, texts),
+)
+roles = st.sampled_from(["user", "assistant", "tool"])
+messages = st.one_of(
+    st.builds(
+        lambda role, told: {"role": role, "parts": told}, roles, st.lists(parts, max_size=3)
+    ),
+    st.builds(lambda end: {"role": "user", "parts": [], "finish_reason": end}, texts),
+    st.just("no message"),
+)
+conversations = st.shared(st.lists(messages, min_size=6, max_size=9), key="conversation")
+opening = st.builds(
+    lambda text: {"role": "system", "parts": [{"type": "text", "content": LONG + text}]},
+    st.sampled_from(["", " Be quick."]),
+)
+
+
+@st.composite
+def told(draw: st.DrawFn) -> str:
+    """Draw an input as it is written: a beginning of one of two conversations, or a broken one."""
+    heard = [
+        draw(opening),
+        *draw(st.shared(st.lists(messages, min_size=6, max_size=9), key="said")),
+    ]
+    kept = heard[: draw(st.integers(1, len(heard)))]
+    if draw(st.booleans()):
+        kept += draw(st.lists(messages, max_size=2))
+    written = json.dumps(kept, separators=draw(st.sampled_from([COMPACT, None])))
+    return written[:-1] if draw(st.integers(0, 9)) == 0 else written
+
+
+@pytest.fixture(scope="module")
+def con() -> duckdb.DuckDBPyConnection:
+    """An engine that knows the macros of the build."""
+    con = duckdb.connect()
+    con.execute("SET threads = 1")
+    define_macros(con)
+    con.execute(f"CREATE TABLE otel_genai_plain_chat ({CHAT})")
+    return con
+
+
+@given(lists=st.lists(told(), min_size=2, max_size=6))
+def test_history_is_heard_as_if_each_list_was_read_whole(
+    con: duckdb.DuckDBPyConnection, lists: list[str]
+) -> None:
+    """Whatever conversations meet in a trace, and however their lists are written."""
+    assert heard(con, lists, by_history=True) == heard(con, lists, by_history=False)
+
+
+def test_what_was_heard_before_is_not_read_again(con: duckdb.DuckDBPyConnection) -> None:
+    """Of each list but the first only what is new."""
+    said = [
+        {"role": "user", "parts": [{"type": "text", "content": LONG * n}]} for n in range(1, 9)
+    ]
+    read(con, [json.dumps(said[:n]) for n in range(1, 9)])
+
+    rests = con.sql("SELECT rest FROM otel_genai_history ORDER BY place").fetchall()
+
+    assert [json.loads(rest) for (rest,) in rests] == [[each] for each in said[1:]]
+
+
+def heard(
+    con: duckdb.DuckDBPyConnection, lists: Iterable[str], *, by_history: bool
+) -> list[tuple[Any, ...]]:
+    """Return all parts of messages that are told, sorted."""
+    read(con, lists)
+    if not by_history:
+        con.execute("DELETE FROM otel_genai_history")
+    run(con, query("otel_genai_messages"))
+    return con.sql("FROM otel_genai_messages ORDER BY ALL").fetchall()
+
+
+def read(con: duckdb.DuckDBPyConnection, lists: Iterable[str]) -> None:
+    """Make the lists of one trace, and their history."""
+    con.execute(f"CREATE OR REPLACE TABLE otel_genai_lists ({LISTS}, has_parts BOOLEAN)")
+    rows = [[key, text] for key, text in enumerate(lists)]
+    con.executemany("INSERT INTO otel_genai_lists VALUES ($1, 't', 's', 'in', $2, true)", rows)
+    run(con, query("otel_genai_history"))
