@@ -2,10 +2,12 @@
 
 So nothing stays mounted, however a harness ends. The superuser enters it as such, others in a user
 namespace of their own, in which they are who they were. Children are in it; other processes of the
-machine see nothing of it. A process enters before it has threads: the kernel lets others not.
+machine see nothing of it, while what they mount comes in. A process enters before it has threads:
+the kernel lets others not.
 """
 
 import ctypes
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -16,12 +18,17 @@ from typing import Final
 _CLONE_NEWNS: Final = 0x00020000
 _CLONE_NEWUSER: Final = 0x10000000
 _MS_REC: Final = 0x4000
-_MS_PRIVATE: Final = 1 << 18
+_MS_SLAVE: Final = 1 << 19
 _MNT_DETACH: Final = 2
 _CAPABILITY_VERSION: Final = 0x20080522
 _WHOLE_MACHINE: Final = ["0", "0", "4294967295"]
 """Users, as `/proc/self/uid_map` has them outside of all user namespaces."""
 _NO_ERRNO: Final = 255
+_REASONS: Final = {_NO_ERRNO: "the kernel refuses", errno.ENOSPC: "there are as many as may be"}
+_FORBID: Final = (
+    "kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns and "
+    "user.max_user_namespaces in `sysctl --all`"
+)
 
 _libc: Final = ctypes.CDLL(None, use_errno=True)
 
@@ -80,13 +87,13 @@ def _obstacle() -> str | None:
     threads = len(os.listdir("/proc/self/task"))
     if threads > 1:
         return f"its process has {threads} threads, and no namespace can be entered by all"
-    errno = _errno_of_child()
-    if errno == 0:
+    failed = _errno_of_child()
+    if failed == 0:
         return None
-    reason = "the kernel refuses" if errno == _NO_ERRNO else os.strerror(errno)
+    reason = _REASONS.get(failed) or os.strerror(failed)
     if os.geteuid() == 0:
         return f"no mount namespace: {reason} (the superuser here may lack CAP_SYS_ADMIN)"
-    return f"no user namespace: {reason} (see `sysctl user kernel.unprivileged_userns_clone`)"
+    return f"no user namespace: {reason} (see {_FORBID})"
 
 
 def _errno_of_child() -> int:
@@ -109,7 +116,7 @@ def _enter() -> None:
         _call("unshare", _CLONE_NEWNS)
     else:
         _enter_as_user(os.geteuid(), os.getegid())
-    _call("mount", None, b"/", None, _MS_REC | _MS_PRIVATE, None)
+    _call("mount", None, b"/", None, _MS_REC | _MS_SLAVE, None)
     if _Here.is_own_user_namespace:
         _allow(everything=False)
 
@@ -158,5 +165,5 @@ def _allow(*, everything: bool) -> None:
 
 def _call(function: str, *arguments: object) -> None:
     if getattr(_libc, function)(*arguments) != 0:
-        errno = ctypes.get_errno()
-        raise OSError(errno, os.strerror(errno))
+        failed = ctypes.get_errno()
+        raise OSError(failed, os.strerror(failed))
