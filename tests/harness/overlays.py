@@ -44,14 +44,14 @@ def in_namespace(module: str, *arguments: object) -> list[str]:
 
 
 def as_nobody(folder: Path, command: Sequence[str]) -> list[str]:
-    """Return the command as an ordinary user runs it, to whom a folder is given; or skip."""
+    """Return the command as an ordinary user runs it, to whom a folder is given; or skip.
+
+    It stands in the system's place for temporary folders: those of pytest are closed to others.
+    """
     if os.geteuid() != 0:
         return [*command]
     if reason := _why_no_nobody():
         pytest.skip(reason)
-    for parent in folder.parents:
-        if parent.is_relative_to(TEMPORARY) and parent != TEMPORARY:
-            parent.chmod(0o755)
     user = pwd.getpwnam(NOBODY)
     for path in (folder, *folder.rglob("*")):
         os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)

@@ -5,6 +5,7 @@ import json
 import os
 import secrets
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +20,20 @@ OVERLAY = {"data": {"from": "uploads", "at": "data", "overlay": True}}
 
 
 @pytest.fixture(scope="module", params=["as this user", "as one without rights"])
-def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def told(request: pytest.FixtureRequest) -> Any:
     """What a process has seen of its overlays."""
     if reason := why_not():
         pytest.skip(reason)
-    folder = tmp_path_factory.mktemp("overlays")
     seed = os.environ.get("OVERLAY_SEED") or secrets.token_hex(4)
     sys.stdout.write(f"OVERLAY_SEED={seed}\n")
-    command = in_namespace("tests.harness.environment.overlaid", folder, seed)
-    if request.param == "as one without rights":
-        command = as_nobody(folder, command)
-    before = MOUNTS.read_text()
-    ended = ran(command)
-    assert ended.returncode == 0, ended.stderr
-    assert MOUNTS.read_text() == before
+    with tempfile.TemporaryDirectory() as folder:
+        command = in_namespace("tests.harness.environment.overlaid", folder, seed)
+        if request.param == "as one without rights":
+            command = as_nobody(Path(folder), command)
+        before = MOUNTS.read_text()
+        ended = ran(command)
+        assert ended.returncode == 0, ended.stderr
+        assert MOUNTS.read_text() == before
     return {**json.loads(ended.stdout), "param": request.param}
 
 

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -72,6 +73,13 @@ def _overlays() -> None:
         pytest.skip(reason)
 
 
+@pytest.fixture
+def tmp_place() -> Iterator[Path]:
+    """A folder that can be given to another user."""
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
 def suite_in(folder: Path, cases: Mapping[str, Mapping[str, Any]], *, overlay: bool) -> Tried:
     """Write a suite with a folder of files, and a service at whose calls agents are killed."""
     suite = made(folder, {})
@@ -125,19 +133,15 @@ def of_copies(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("user", ["as this user", "as one without rights"])
 @pytest.mark.parametrize("sandbox", ["bwrap", "none"])
 def test_the_rows_of_overlays_are_those_of_copies(
-    of_copies: list[dict[str, Any]],
-    tmp_path_factory: pytest.TempPathFactory,
-    sandbox: str,
-    user: str,
+    of_copies: list[dict[str, Any]], tmp_place: Path, sandbox: str, user: str
 ) -> None:
     """Two trials at a time, two kills of each, with a journal and a recovery; no mount is left."""
     if sandbox == "bwrap" and (reason := Bubblewrap().why_not()):
         pytest.skip(reason)
-    folder = tmp_path_factory.mktemp("overlays")
-    suite = suite_in(folder, MOVES, overlay=True)
+    suite = suite_in(tmp_place, MOVES, overlay=True)
     words = command(suite, "--sandbox", sandbox, "--jobs", 2)
     if user == "as one without rights":
-        words = as_nobody(folder, words)
+        words = as_nobody(tmp_place, words)
     before = MOUNTS.read_text()
 
     ended = ran(words)
