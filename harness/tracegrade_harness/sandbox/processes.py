@@ -180,8 +180,11 @@ class Running:
         return fact
 
     def _receive(self) -> bytes:
+        """Return more of a fact, and nothing of the next: who waits on `fileno` is to see it."""
         try:
-            text, fds, *_ = socket.recv_fds(self.control, MAX_FACT_BYTES, MOST_LISTENERS)
+            seen = self.control.recv(MAX_FACT_BYTES, socket.MSG_PEEK)
+            length = seen.find(b"\n") + 1 or len(seen) or 1
+            text, fds, *_ = socket.recv_fds(self.control, length, MOST_LISTENERS)
         except OSError:
             text, fds = b"", []
         self.listeners += [socket.socket(fileno=fd) for fd in fds]

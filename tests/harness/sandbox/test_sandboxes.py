@@ -1,6 +1,7 @@
 """What any sandbox does: a program runs as told, and ends with all that it started."""
 
 import json
+import select
 import signal
 import socket
 import subprocess
@@ -15,7 +16,7 @@ from tests.waiting import PATIENCE_SECS, wait_until
 from tracegrade_harness.errors import SandboxFailed
 from tracegrade_harness.sandbox.choice import Sandbox, available
 from tracegrade_harness.sandbox.plain import Plain
-from tracegrade_harness.sandbox.processes import SUPERVISOR
+from tracegrade_harness.sandbox.processes import SUPERVISOR, Running
 from tracegrade_harness.sandbox.program import ProcessLimits, Program
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are counted in /proc")
@@ -206,6 +207,19 @@ def test_without_bubblewrap_there_is_a_way_out(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("PATH", "/nowhere")
 
     assert available() == {"bwrap": "no program 'bwrap'; install bubblewrap", "none": None}
+
+
+def test_an_end_that_is_told_with_the_start_is_seen_by_who_waits_for_it() -> None:
+    """Both come at once of a program that ends at once; its trial would wait out its time."""
+    control, theirs = socket.socketpair()
+    with subprocess.Popen([sys.executable, "-c", ""]) as outer, control, theirs:
+        running = Running(outer, control, lambda _: None)
+        theirs.sendall(b'{"started": 7}\n{"ended": 0}\n')
+
+        assert running.next_fact(0) == {"started": 7}
+        assert select.select([running], [], [], 0)[0] == [running]
+        assert running.wait(0) == 0
+        assert select.select([running], [], [], 0)[0] == []
 
 
 def test_an_agent_that_kills_its_supervisor_is_found_out(tmp_path: Path) -> None:
