@@ -19,7 +19,14 @@ from deltalake.transaction import AddAction, RemoveAction
 from tracegrade_lake.backoff import Backoff
 from tracegrade_lake.columns import Table
 from tracegrade_lake.crash_points import reach
-from tracegrade_lake.errors import CommitFailed, Fenced, FilesReplaced, LakeDamaged, SchemaDiffers
+from tracegrade_lake.errors import (
+    CommitFailed,
+    Fenced,
+    FilesReplaced,
+    LakeDamaged,
+    RunOvertaken,
+    SchemaDiffers,
+)
 from tracegrade_lake.storage import TableStorage
 from tracegrade_lake.torn_log import ACTION_COUNT
 
@@ -99,6 +106,9 @@ class TableChange:
 
     transactions: Mapping[str, int] = field(default_factory=dict)
     """Version by application id."""
+
+    follows: Mapping[str, int] = field(default_factory=dict)
+    """What these applications must have noted in the table last; 0 for nothing."""
 
     owner: Owner | None = None
     """The only collector that may commit these transactions."""
@@ -206,17 +216,40 @@ def has_landed(delta: DeltaTable, change: TableChange, *, after_error: bool = Fa
 
     Raises:
         Fenced: Another collector commits under the same id.
+        RunOvertaken: Another run committed since the one that this one follows.
     """
     if change.owner:
         change.owner.check(delta)
+    if change.follows:
+        return _has_followed(delta, change, after_error=after_error)
     if change.transactions:
         found = {app_id: delta.transaction_version(app_id) for app_id in change.transactions}
         return all(
             version is not None and version >= change.transactions[app_id]
             for app_id, version in found.items()
         )
+    return after_error and _files_are_there(delta, change)
+
+
+def _has_followed(delta: DeltaTable, change: TableChange, *, after_error: bool) -> bool:
+    """Return whether a change that follows one before it has landed.
+
+    Raises:
+        RunOvertaken: Another has.
+    """
+    found = {app_id: delta.transaction_version(app_id) or 0 for app_id in change.follows}
+    if found == change.follows:
+        return False
+    is_there = _files_are_there(delta, change) if change.adds else found == change.transactions
+    if after_error and is_there:
+        return True
+    msg = "another run has committed to the lake meanwhile; run this again"
+    raise RunOvertaken(msg)
+
+
+def _files_are_there(delta: DeltaTable, change: TableChange) -> bool:
     added = {action.path for action in change.adds}
-    return after_error and bool(added) and added <= {file.path for file in live_files(delta)}
+    return bool(added) and added <= {file.path for file in live_files(delta)}
 
 
 def writable_table(storage: TableStorage, table: Table) -> DeltaTable:

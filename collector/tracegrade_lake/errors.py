@@ -51,6 +51,14 @@ class FilesReplaced(CommitFailed):
     """Files that a commit wanted to replace have left the table meanwhile."""
 
 
+class RunOvertaken(CommitFailed):
+    """Another run committed to the table meanwhile."""
+
+
+class LeaseLost(LakeError):
+    """A lock on an object store was lost, so that another process may hold it now."""
+
+
 class MaintenanceBusy(LakeError):
     """Another process maintains the lake."""
 

@@ -21,6 +21,7 @@ from tracegrade_lake.files import (
     sync_folder,
 )
 from tracegrade_lake.lake_root import writing_to
+from tracegrade_lake.locks import FolderLock
 from tracegrade_lake.storage import LOG_FOLDER, STAGE_FOLDER, StagedFile, StoredFile
 from tracegrade_lake.torn_log import is_whole, put_aside_torn
 
@@ -177,3 +178,7 @@ class Folder:
     def table(self, name: str) -> TableFolder:
         """Return the folder of one table, which need not exist."""
         return TableFolder(self.root / name)
+
+    def lock(self, name: str) -> FolderLock:
+        """Return a lock on a file of the lake's folder, for the processes of this machine."""
+        return FolderLock(self.root / f"{name}.lock")

@@ -7,6 +7,8 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -33,7 +35,9 @@ from tracegrade_lake.errors import FilesReplaced, LakeDamaged, LakeMissing, Sche
 from tracegrade_lake.folder import Folder
 from tracegrade_lake.lake_root import existing_root, lake_url, made_root, state_folder, writing_to
 from tracegrade_lake.staging import stage, stage_parts
-from tracegrade_lake.storage import StagedFile, Storage, StoredFile, TableStorage
+from tracegrade_lake.storage import Lock, StagedFile, Storage, StoredFile, TableStorage
+
+NOTHING_BEFORE: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,10 @@ class Lake:
             StoreUnfit: It cannot keep commits apart.
         """
         self.storage.prepare()
+
+    def lock(self, name: str) -> Lock:
+        """Return a lock of this name for all processes that work on the lake, not acquired yet."""
+        return self.storage.lock(name)
 
     def tables(self) -> list[str]:
         """Return the names of the tables there are, sorted."""
@@ -373,15 +381,24 @@ class Lake:
         staged: Sequence[StagedFile],
         dates: Sequence[str],
         transactions: Mapping[str, int],
+        follows: Mapping[str, int] = NOTHING_BEFORE,
     ) -> None:
         """Add staged files and remove all other files of these dates, in one commit.
 
+        Args:
+            table: The table.
+            staged: May be none.
+            dates: Whose other files leave.
+            transactions: To note in the same commit.
+            follows: What these applications must have noted last; 0 for nothing.
+
         Raises:
+            RunOvertaken: One has noted something else; nothing changed.
             CommitFailed: Other writers were first for a minute. Calling again is safe.
             LakeUnwritable: The disk refused; nothing changed. Calling again is safe.
         """
         leaves = set(dates).__contains__ if dates else None
-        self._commit(table, staged, leaves, transactions)
+        self._commit(table, staged, leaves, transactions, follows)
 
     def replace(self, table: Table, rows: pa.Table) -> None:
         """Replace all rows of the table by these, in one commit."""
@@ -395,6 +412,7 @@ class Lake:
         transactions: Mapping[str, int] | None = None,
         *,
         data_change: bool = True,
+        follows: Mapping[str, int] = NOTHING_BEFORE,
     ) -> None:
         """Replace files of the table (paths inside it) by staged files, in one commit.
 
@@ -404,6 +422,7 @@ class Lake:
             staged: May be none.
             transactions: To note in the same commit.
             data_change: Whether the table's rows differ afterwards; compaction only moves them.
+            follows: As for `put_files`.
 
         Raises:
             CommitFailed: Other writers were first for a minute. Calling again is safe.
@@ -419,6 +438,7 @@ class Lake:
                 replaces=frozenset(replaces),
                 data_change=data_change,
                 transactions=transactions or {},
+                follows=follows,
             )
             try:
                 commit(storage, table, change)
@@ -437,10 +457,12 @@ class Lake:
         staged: Sequence[StagedFile],
         leaves: Callable[[str | None], bool] | None,
         transactions: Mapping[str, int],
+        follows: Mapping[str, int] = NOTHING_BEFORE,
     ) -> None:
         storage = self._table(table.name)
         with storage.writing():
-            change = TableChange(_publish(storage, staged), leaves, transactions=transactions)
+            adds = _publish(storage, staged)
+            change = TableChange(adds, leaves, transactions=transactions, follows=follows)
             commit(storage, table, change)
         _discard(staged)
 

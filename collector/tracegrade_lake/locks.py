@@ -28,6 +28,9 @@ class FolderLock:
         """Wait until the lock is ours."""
         fcntl.flock(self._fd, fcntl.LOCK_EX)
 
+    def check(self) -> None:
+        """Do nothing: the lock is ours until it is closed."""
+
     def close(self) -> None:
         """Give the lock back."""
         os.close(self._fd)

@@ -33,6 +33,7 @@ from pyarrow.fs import AwsStandardS3RetryStrategy, FileSystem, S3FileSystem, Sub
 from tracegrade_lake.backoff import Backoff
 from tracegrade_lake.crash_points import reach
 from tracegrade_lake.errors import LakeDamaged, LakeUnreachable, StoreUnfit
+from tracegrade_lake.leases import Lease
 from tracegrade_lake.storage import LOG_FOLDER, STAGE_FOLDER, StagedFile, StoredFile
 
 if TYPE_CHECKING:
@@ -118,6 +119,10 @@ class ObjectStore:
     def table(self, name: str) -> "TableObjects":
         """Return the objects of one table, which need not exist."""
         return TableObjects(self, name)
+
+    def lock(self, name: str) -> Lease:
+        """Return a lease for the processes of all machines."""
+        return Lease(self, name)
 
     @contextmanager
     def reading(self) -> Iterator[None]:

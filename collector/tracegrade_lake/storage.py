@@ -124,6 +124,22 @@ class TableStorage(Protocol):
         """Remove the table with its log."""
 
 
+class Lock(Protocol):
+    """An exclusive lock, held until it is closed or the process ends."""
+
+    def try_acquire(self) -> bool:
+        """Return whether the lock is now ours."""
+
+    def acquire(self) -> None:
+        """Wait until the lock is ours."""
+
+    def check(self) -> None:
+        """Raise `LeaseLost` if the lock was lost meanwhile."""
+
+    def close(self) -> None:
+        """Give the lock back."""
+
+
 class Storage(Protocol):
     """The place of a whole lake."""
 
@@ -142,3 +158,6 @@ class Storage(Protocol):
 
     def table(self, name: str) -> TableStorage:
         """Return the files of one table, which need not exist."""
+
+    def lock(self, name: str) -> Lock:
+        """Return a lock of the lake for all processes that work on it, not acquired yet."""

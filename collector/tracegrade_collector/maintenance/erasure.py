@@ -10,12 +10,11 @@ happened. Two things remain, which have no content: hashes in the memory of a ru
 the ranges of sequence numbers and times in the tables' logs.
 """
 
-import fcntl
 import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -28,7 +27,8 @@ from tracegrade_collector.maintenance.wait_until_landed import wait_until_landed
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Table
 from tracegrade_lake.crash_points import reach
 from tracegrade_lake.errors import BadCondition
-from tracegrade_lake.files import private_opener, write_whole
+from tracegrade_lake.files import write_whole
+from tracegrade_lake.locks import FolderLock
 from tracegrade_lake.maintenance.condition import RowCondition
 from tracegrade_lake.maintenance.maintenance_lock import LOCK_NAME as MAINTENANCE_LOCK
 from tracegrade_lake.maintenance.removals import note_removal
@@ -41,9 +41,11 @@ from tracegrade_lake.maintenance.row_removal import (
 )
 from tracegrade_lake.maintenance.row_selection import RowSelection, matching_values, rows_of_traces
 from tracegrade_lake.snapshot import snapshot
+from tracegrade_lake.storage import Lock
 
 RAW: Final = (RAW_SPANS, RAW_LOGS)
-LOCK_NAMES: Final = ("delete.lock", "import.lock", "score.lock", MAINTENANCE_LOCK)
+SCORE_LOCK: Final = "score.lock"
+LOCK_NAMES: Final = ("delete.lock", "import.lock", SCORE_LOCK, MAINTENANCE_LOCK)
 """Held during an erasure: an import, a scoring run or a compaction could write back rows that it
 read before; killed, it would leave them in a file that belongs to no table."""
 
@@ -103,6 +105,12 @@ class Erasure:
         self._started_ns = time.time_ns()
         self._erased = Erased()
 
+    def _lock(self, name: str) -> Lock:
+        """Return one of this machine; that of scoring is for all machines that share the lake."""
+        if name == SCORE_LOCK:
+            return self._lake.lock(name.removesuffix(".lock"))
+        return FolderLock(self._lake.state / name)
+
     def erase(self, trace_ids: Iterable[str], condition: RowCondition | None = None) -> Erased:
         """Erase traces, those with a row that fulfils the condition, and log records that do.
 
@@ -118,7 +126,7 @@ class Erasure:
         with ExitStack() as held:
             if not self._dry_run:
                 for name in LOCK_NAMES:
-                    held.enter_context(_held(self._lake.state / name, self._note))
+                    held.enter_context(_held(self._lock(name), name, self._note))
                 wait_until_landed(self._lake, self._config, self._note)
             begun = self._lake.state / BEGUN_NAME
             ids = {*trace_ids, *_begun(begun)}
@@ -193,14 +201,12 @@ def _tables_of(condition: RowCondition) -> list[Table]:
 
 
 @contextmanager
-def _held(path: Path, note: Callable[[str], None]) -> Iterator[None]:
+def _held(lock: Lock, name: str, note: Callable[[str], None]) -> Iterator[None]:
     """Hold a lock, once whoever holds it lets go."""
-    with open(path, "ab", opener=private_opener) as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            note(f"waiting for {path.name} to be released")
-            fcntl.flock(lock, fcntl.LOCK_EX)
+    with closing(lock):
+        if not lock.try_acquire():
+            note(f"waiting for {name} to be released")
+            lock.acquire()
         yield
 
 

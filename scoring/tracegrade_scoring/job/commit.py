@@ -2,10 +2,12 @@
 
 Every commit notes the run's number, and `trajectory_scores` comes last: its number says which run
 is whole. Readers see all score tables as of that run, so a run that is committing, or was killed
-while it did, is not seen. The next run puts right what a killed one left.
+while it did, is not seen. The next run puts right what a killed one left. A run that another one
+overtook, since its lock on an object store was lost, commits nothing more.
 """
 
 import uuid
+from collections.abc import Mapping
 from datetime import date
 
 import duckdb
@@ -20,25 +22,36 @@ from tracegrade_scoring.layer import RUN_ORDER
 from tracegrade_scoring.schema import SCORE_TABLES
 
 
+def run_numbers(lake: Lake) -> dict[str, int]:
+    """Return by score table the number of the run that committed to it last; 0 for none."""
+    noted = RUN_ORDER.application
+    return {table.name: lake.noted_version(table.name, noted)[1] for table in SCORE_TABLES}
+
+
 class ScoringCommit:
     """What one run of the job commits: for each table the files that its buckets staged."""
 
-    def __init__(self, lake: Lake, con: duckdb.DuckDBPyConnection, scored: Outcome) -> None:
+    def __init__(
+        self,
+        lake: Lake,
+        con: duckdb.DuckDBPyConnection,
+        scored: Outcome,
+        before: Mapping[str, int],
+    ) -> None:
         """Take the next number.
 
         Args:
             lake: The lake to write.
             con: Reads the score tables as of the last whole run; holds `traces_to_score`.
             scored: What all buckets staged.
+            before: What `run_numbers` returned before the tables were read.
         """
         self._lake = lake
         self._con = con
         self._files = scored.files
         self._whole = last_run(lake, RUN_ORDER)
-        noted = [
-            lake.noted_version(table.name, RUN_ORDER.application)[1] for table in SCORE_TABLES
-        ]
-        self._number = max(noted) + 1
+        self._before = before
+        self._number = max(before.values()) + 1
 
     def commit_dated(self, table: Table) -> None:
         """Let the staged rows stand for all others of the scored traces."""
@@ -46,7 +59,7 @@ class ScoringCommit:
         kept = stage_other_traces(self._lake, self._con, table, dates, "traces_to_score")
         files = [*self._files.get(table.name, ()), *kept]
         self._lake.put_files(
-            table, files, list(map(str, dates)), {RUN_ORDER.application: self._number}
+            table, files, list(map(str, dates)), self._noting(), self._following(table)
         )
         reach("scores_committed")
 
@@ -54,8 +67,15 @@ class ScoringCommit:
         """Let the table hold exactly these rows."""
         before = [file.path for file in self._lake.live_files(table.name)]
         files = self._lake.stage(table, rows, uuid.uuid4().hex)
-        self._lake.replace_files(table, before, files, {RUN_ORDER.application: self._number})
+        follows = self._following(table)
+        self._lake.replace_files(table, before, files, self._noting(), follows=follows)
         reach("scores_committed")
+
+    def _noting(self) -> dict[str, int]:
+        return {RUN_ORDER.application: self._number}
+
+    def _following(self, table: Table) -> dict[str, int]:
+        return {RUN_ORDER.application: self._before[table.name]}
 
     def _dates_scored(self) -> set[date]:
         """Return the dates that hold older scores of the traces."""

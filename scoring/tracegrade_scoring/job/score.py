@@ -20,7 +20,7 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_lake import Lake
-from tracegrade_lake.locks import FolderLock
+from tracegrade_lake.storage import Lock
 from tracegrade_queries.build.build import build, unbuilt_spans
 from tracegrade_queries.costs.pricing import NO_COSTS, Costs, Prices, known_prices, update_costs
 from tracegrade_queries.engine.bucket_work import (
@@ -36,7 +36,7 @@ from tracegrade_queries.engine.pinned import PinnedLake
 from tracegrade_queries.engine.relations import count, put
 from tracegrade_scoring.errors import ScoringBusy
 from tracegrade_scoring.job.bucket_rows import divide, files_of
-from tracegrade_scoring.job.commit import ScoringCommit
+from tracegrade_scoring.job.commit import ScoringCommit, run_numbers
 from tracegrade_scoring.job.counts import NOTHING, Counts, read_counts
 from tracegrade_scoring.job.score_bucket import STAGED, SUMS, hashes, score_bucket
 from tracegrade_scoring.layer import SCORES
@@ -63,7 +63,7 @@ less effort by one core than by several. More of them would need more memory."""
 MEMORY_MB: Final = 6_000
 """Of the engines of all buckets that are scored at a time; they spill beyond."""
 
-LOCK_NAME: Final = "score.lock"
+LOCK_NAME: Final = "score"
 
 Progress = Callable[[int, int], object]
 """Is told how many buckets are scored, and of how many."""
@@ -140,12 +140,15 @@ def score(  # noqa: PLR0913 - one for each option of the command
         progress: Is called after each bucket.
 
     Raises:
+        LeaseLost: On an object store, another job may have taken the lake over meanwhile.
+        RunOvertaken: Another job has committed scores meanwhile.
         ScoringBusy: Another job is scoring this lake, and `wait` is false.
     """
-    with _alone(lake, wait=wait):
+    with _alone(lake, wait=wait) as lock:
         done = start_summary(lake, specification)
         keep_specification(lake, done.specification)
         _drop_outdated(lake)
+        before = run_numbers(lake)
         known = known_prices(lake, prices)
         built = build(lake, full=full, prices=known, executor=executor)
         costs = update_costs(lake, known)
@@ -163,7 +166,8 @@ def score(  # noqa: PLR0913 - one for each option of the command
             buckets = list(_buckets(con, pinned, done.specification, most_steps, at_work))
             outcomes = at_work.run(score_bucket, buckets)
             scored = together(_watched(outcomes, len(buckets), progress))
-            _commit(lake, con, scored)
+            lock.check()
+            _commit(lake, con, scored, before)
             return done._replace(
                 trajectories=scored.rows(TRAJECTORY_SCORES),
                 counts=read_counts(con, done.specification, scored.tables),
@@ -211,16 +215,16 @@ _WITHOUT_TASK: Final = (
 
 
 @contextmanager
-def _alone(lake: Lake, *, wait: bool) -> Iterator[None]:
-    """Hold the lake's lock for scoring; it ends with the process."""
-    lock = FolderLock(lake.state / LOCK_NAME)
+def _alone(lake: Lake, *, wait: bool) -> Iterator[Lock]:
+    """Hold the lake's lock for scoring; it ends with the process, on a store a minute later."""
+    lock = lake.lock(LOCK_NAME)
     try:
         if wait:
             lock.acquire()
         elif not lock.try_acquire():
             msg = f"another job is scoring the lake at {lake.place}; --wait waits until it ends"
             raise ScoringBusy(msg)
-        yield
+        yield lock
     finally:
         lock.close()
 
@@ -276,13 +280,15 @@ def _watched(outcomes: Iterable[Outcome], of: int, progress: Progress) -> Iterat
         progress(done, of)
 
 
-def _commit(lake: Lake, con: duckdb.DuckDBPyConnection, scored: Outcome) -> None:
+def _commit(
+    lake: Lake, con: duckdb.DuckDBPyConnection, scored: Outcome, before: Mapping[str, int]
+) -> None:
     """Commit the new rows; the scores of trajectories last, since they say what is done."""
     start_sums(con)
     if SUMS in scored.tables:
         add_sums(con, scored.tables[SUMS])
     total_sums(con)
-    commit = ScoringCommit(lake, con, scored)
+    commit = ScoringCommit(lake, con, scored, before)
     *evidence, scores = STAGED
     for table in evidence:
         commit.commit_dated(table)
