@@ -14,8 +14,9 @@ from tracegrade_queries.engine.sql import query
 from tracegrade_queries.engine.statements import run
 
 LONG = "Be kind. " * 400
-LISTS = "key BIGINT, trace_id VARCHAR, scope_name VARCHAR, direction VARCHAR, messages VARCHAR"
-CHAT = "key BIGINT, direction VARCHAR, message_position BIGINT, message JSON"
+INPUT = "gen_ai.input.messages"
+SPANS = "key BIGINT, trace_id VARCHAR, scope_name VARCHAR, attributes MAP(VARCHAR, VARCHAR)"
+EVENTS = "key BIGINT, name VARCHAR, attributes MAP(VARCHAR, VARCHAR)"
 COMPACT = (",", ":")
 
 Message = dict[str, Any]
@@ -61,7 +62,7 @@ def con() -> duckdb.DuckDBPyConnection:
     con = duckdb.connect()
     con.execute("SET threads = 1")
     define_macros(con)
-    con.execute(f"CREATE TABLE otel_genai_plain_chat ({CHAT})")
+    con.execute(f"CREATE TABLE bucket_events ({EVENTS})")
     return con
 
 
@@ -98,7 +99,8 @@ def heard(
 
 def read(con: duckdb.DuckDBPyConnection, lists: Iterable[str]) -> None:
     """Make the lists of one trace, and their history."""
-    con.execute(f"CREATE OR REPLACE TABLE otel_genai_lists ({LISTS}, has_parts BOOLEAN)")
-    rows = [[key, text] for key, text in enumerate(lists)]
-    con.executemany("INSERT INTO otel_genai_lists VALUES ($1, 't', 's', 'in', $2, true)", rows)
+    con.execute(f"CREATE OR REPLACE TABLE bucket_spans ({SPANS})")
+    rows = [[key, {INPUT: text}] for key, text in enumerate(lists)]
+    con.executemany("INSERT INTO bucket_spans VALUES ($1, 't', 's', $2)", rows)
+    run(con, query("otel_genai_lists"))
     run(con, query("otel_genai_history"))

@@ -8,8 +8,6 @@
 --   otel_genai_lists
 -- Order:
 --   none
-CREATE OR REPLACE TEMP MACRO compared_chars() AS 2000;
-
 -- Whether a list may be of pieces of a stream, which are put together over all of it.
 CREATE OR REPLACE TEMP MACRO in_pieces(MESSAGES) AS contains(messages, '"finish_reason"');
 
@@ -19,14 +17,14 @@ WITH inputs AS (
     key,
     trace_id,
     coalesce(scope_name, '') AS scope_name,
-    length(messages) AS size,
-    hash(left(messages, compared_chars())) AS opening
+    size,
+    opening
   FROM otel_genai_lists
   WHERE
     has_parts
     AND direction = 'in'
-    AND length(messages) > compared_chars()
-    AND ends_with(messages, '}]')
+    AND size > compared_chars()
+    AND opening IS NOT NULL
     -- Ids that are made up there are told by the whole list.
     AND coalesce(scope_name, '')
     NOT IN ('gcp.vertex.agent', 'opentelemetry.instrumentation.google_genai')
@@ -54,7 +52,7 @@ compared AS MATERIALIZED (
       WHEN ordered.size = ordered.earlier_size AND lists.messages = earlier.messages THEN '[]'
       WHEN
         substring(lists.messages, ordered.earlier_size, 1) = ','
-        AND starts_with(lists.messages, left(earlier.messages, ordered.earlier_size - 1))
+        AND starts_with(lists.messages, substring(earlier.messages, 1, ordered.earlier_size - 1))
         THEN '[' || substring(lists.messages, ordered.earlier_size + 1)
     END AS rest
   FROM otel_genai_lists AS lists
@@ -83,6 +81,19 @@ chained AS (
     ) AS first_key
   FROM ordered
   LEFT JOIN going_on USING (key)
+),
+
+-- Materialised, so that no other list is looked through for what is asked of these.
+firsts AS MATERIALIZED (
+  SELECT
+    key,
+    messages
+  FROM otel_genai_lists
+  WHERE
+    direction = 'in' AND key IN (
+      SELECT chained.first_key FROM chained
+      WHERE chained.rest IS NOT NULL
+    )
 )
 
 SELECT
@@ -91,9 +102,8 @@ SELECT
   chained.place,
   chained.rest
 FROM chained
-INNER JOIN otel_genai_lists AS firsts ON chained.first_key = firsts.key
+INNER JOIN firsts ON chained.first_key = firsts.key
 WHERE
   chained.rest IS NOT NULL
-  AND firsts.direction = 'in'
   AND json_valid(firsts.messages)
   AND NOT in_pieces(firsts.messages);

@@ -5,6 +5,9 @@
 --   bucket_spans
 -- Order:
 --   none
+-- Lists that begin with so many equal characters may be of one conversation.
+CREATE OR REPLACE TEMP MACRO compared_chars() AS 2000;
+
 CREATE OR REPLACE TEMP TABLE otel_genai_lists AS
 WITH details AS (
   SELECT
@@ -47,7 +50,9 @@ lists AS (
 
 SELECT
   *,
-  contains(messages, '"parts"') AS has_parts
+  contains(messages, '"parts"') AS has_parts,
+  length(messages) AS size,
+  CASE WHEN ends_with(messages, '}]') THEN hash(left(messages, compared_chars())) END AS opening
 FROM lists
 WHERE messages IS NOT NULL;
 

@@ -6,6 +6,9 @@
 -- thought, requests and answer it holds, unless its span requests tools otherwise. Functions that
 -- earlier code of the run defined are no tools.
 --
+-- Inputs repeat what was said before, so most parts are history, and none of these forms: their
+-- texts go from what the dialects tell into the result and nowhere in between.
+--
 -- Reads:
 --   code_calls
 --   code_names
@@ -34,7 +37,7 @@ WITH model_spans AS (
   WHERE operations.operation = 'model' OR operations.tells_calls
 ),
 
-parts AS (
+parts AS NOT MATERIALIZED (
   SELECT *
   FROM dialect_messages
   WHERE
@@ -72,7 +75,7 @@ outdone AS (
     row_number() OVER (PARTITION BY key, direction ORDER BY part_count DESC, precedence ASC) > 1
 ),
 
-chosen AS (
+told AS NOT MATERIALIZED (
   SELECT
     parts.key,
     parts.direction,
@@ -94,14 +97,27 @@ chosen AS (
       parts.arguments
     ) AS arguments,
     parts.result,
-    parts.direction = 'out' AND parts.part_type = 'text' AS is_output_text
+    parts.direction = 'out' AND parts.part_type = 'text' AS is_output_text,
+    coalesce(
+      CASE parts.direction
+        WHEN 'in' THEN parts.role = 'user' OR starts_with(parts.text, '[[ ## ')
+        ELSE parts.part_type = 'text'
+      END,
+      FALSE
+    ) AS may_have_form
   FROM parts
   ANTI JOIN outdone USING (key, direction, precedence)
 ),
 
+chosen AS MATERIALIZED (
+  SELECT *
+  FROM told
+  WHERE may_have_form
+),
+
 requesting AS (
   SELECT DISTINCT key
-  FROM chosen
+  FROM told
   WHERE direction = 'out' AND part_type = 'tool_call'
 ),
 
@@ -290,6 +306,21 @@ definitions AS (
 ),
 
 split_parts AS (
+  SELECT
+    key,
+    direction,
+    message_position,
+    part_position,
+    role,
+    part_type,
+    text,
+    tool_name,
+    call_id,
+    arguments,
+    result
+  FROM told
+  WHERE NOT may_have_form
+  UNION ALL BY NAME
   SELECT
     key,
     direction,
