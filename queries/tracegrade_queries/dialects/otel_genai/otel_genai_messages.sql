@@ -241,6 +241,21 @@ SELECT
   ) AS result
 FROM readings;
 
+CREATE OR REPLACE TEMP TABLE otel_genai_plain_parts AS
+SELECT
+  key,
+  direction,
+  message_position,
+  part_position,
+  role,
+  part_type,
+  text,
+  tool_name,
+  call_id,
+  arguments,
+  result
+FROM chat_parts('otel_genai_plain_chat');
+
 CREATE OR REPLACE TEMP VIEW otel_genai_messages AS
 SELECT
   consisting.key,
@@ -258,16 +273,4 @@ FROM otel_genai_references AS consisting
 INNER JOIN otel_genai_parts AS parts
   ON consisting.told_by = parts.key AND consisting.direction = parts.direction
 UNION ALL BY NAME
-SELECT
-  key,
-  direction,
-  message_position,
-  part_position,
-  role,
-  part_type,
-  text,
-  tool_name,
-  call_id,
-  arguments,
-  result
-FROM chat_parts('otel_genai_plain_chat');
+FROM otel_genai_plain_parts;
