@@ -26,6 +26,7 @@ runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 """
 REACH = """
 set -e
+umask 022
 closed=$1 prefix=$2 moved=$3 user=$4 group=$5 another=$6; shift 6
 if [ -n "$closed" ]; then
   mount --bind "$prefix" "$moved"
