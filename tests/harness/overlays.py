@@ -79,9 +79,10 @@ def refused(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
     return ran(["setpriv", *rights, "--", *command])
 
 
-def ran(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end, with its output."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+def ran(command: Sequence[str], *packages: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end, with its output; it looks for packages in these folders, too."""
+    paths = [*filter(None, sys.path), *map(str, packages)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
 

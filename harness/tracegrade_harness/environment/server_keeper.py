@@ -3,6 +3,8 @@
 It is told on stdin, in a line of JSON, what to run and in which folder; it tells on stdout that
 the server has started, and that it has ended. `stop` on stdin lets the server end in good order.
 When stdin is closed, by whatever end of the harness, the server is ended and its folder removed.
+What the server started and left is ended, too, where this is Linux: a `bwrap` that is killed as it
+begins leaves a child that would wait for it forever.
 On Linux a server whose keeper was killed ends, too; its folder then waits for `harness clean`.
 """
 
@@ -15,10 +17,11 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from typing import Any
 
 END_SECS = 5.0
-_PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
 def main() -> int:
@@ -26,6 +29,7 @@ def main() -> int:
     asked = json.loads(sys.stdin.readline() or "null")
     if asked is None:
         return 0
+    _set_option(_PR_SET_CHILD_SUBREAPER, 1)
     try:
         server = _start(asked)
     except (OSError, subprocess.SubprocessError) as error:
@@ -37,6 +41,7 @@ def main() -> int:
             if line.strip() == "stop":
                 server.send_signal(asked["stop_signal"])
         _end(server)
+        _end_left()
     shutil.rmtree(asked["folder"], ignore_errors=True)
     return 0
 
@@ -45,8 +50,7 @@ def _start(asked: dict[str, Any]) -> "subprocess.Popen[bytes]":
     def prepare() -> None:
         _default_signals()
         # After the change of user, which would take it back.
-        if sys.platform == "linux":
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGQUIT, 0, 0, 0)
+        _set_option(_PR_SET_PDEATHSIG, signal.SIGQUIT)
 
     user, group = asked["user"], asked["group"]
     with open(asked["log"], "ab") as log:
@@ -82,6 +86,35 @@ def _end(server: "subprocess.Popen[bytes]") -> None:
             server.send_signal(number)
             server.wait(END_SECS)
             return
+
+
+def _end_left() -> None:
+    """Kill what has lost its parent, and so is a child of this process."""
+    deadline = time.monotonic() + END_SECS
+    while (left := _children()) and time.monotonic() < deadline:
+        for pid in left:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        time.sleep(0.005)
+
+
+def _children() -> list[int]:
+    """Return the children of this process; none where that cannot be seen."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for thread in os.listdir("/proc/self/task"):
+            with open(f"/proc/self/task/{thread}/children") as children:
+                found += map(int, children.read().split())
+    return found
+
+
+def _set_option(option: int, value: int) -> None:
+    """Set what Linux lets a process say about itself; elsewhere, nothing."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def _tell(fact: dict[str, object]) -> None:

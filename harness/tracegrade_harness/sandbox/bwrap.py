@@ -38,7 +38,7 @@ MEMORY_DISK: Final = "/dev/shm"  # noqa: S108
 
 NAMESPACES: Final = (
     *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
-    *("--die-with-parent", "--new-session", "--cap-drop", "ALL"),
+    *("--new-session", "--cap-drop", "ALL"),
     *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
 )
 NO_NETWORK: Final = "--unshare-net"
@@ -84,10 +84,21 @@ class Bubblewrap:
         It keeps the terminal's session, without which a shell could not control jobs.
         """
         held = [word for word in _command(program) if word not in {"--new-session", "--as-pid-1"}]
-        return [*held, "--chdir", str(program.folder.resolve()), "--", *program.command]
+        return [
+            *held,
+            "--die-with-parent",
+            "--chdir",
+            str(program.folder.resolve()),
+            "--",
+            *program.command,
+        ]
 
     def start(self, program: Program) -> Running:
         """Start a program.
+
+        It ends with this process, since its supervisor sees that. `--die-with-parent` would do so
+        at once, but a `bwrap` that dies while it begins leaves a child that waits for it forever.
+        So it has both ends of what it tells: a pipe that nobody reads would end it, too.
 
         Raises:
             SandboxFailed: It cannot be started.
@@ -103,7 +114,7 @@ class Bubblewrap:
 
             before = [*_command(program), "--info-fd", str(telling), "--"]
             ports = [each.port for each in program.reachable or ()]
-            launch = Launch(before, "alone", [telling], ports, prepare)
+            launch = Launch(before, "alone", [telling, told], ports, prepare)
             running = start_supervised(program, launch, namespace.end)
         try:
             namespace.open(running, program)
@@ -165,7 +176,7 @@ def _command(program: Program) -> list[str]:
         *_without_keys(Path.home()),
         "--as-pid-1",
         *binds,
-        *_empty(each.resolve() for each in program.hidden if each.is_dir()),
+        *_empty(each.resolve() for each in program.hidden if os.path.isdir(each)),
         *("--bind", root, root, "--chdir", "/"),
     ]
 
@@ -188,12 +199,15 @@ def _empty(folders: Iterable[Path]) -> list[str]:
 
 
 def _without_keys(home: Path) -> list[str]:
-    """Return what hides the places of keys: empty folders, and files that cannot be read."""
+    """Return what hides the places of keys: empty folders, and files that cannot be read.
+
+    What this user may not see, the program does not see either.
+    """
     hiding: list[str] = []
     for path in (home / name for name in KEYS):
-        if path.is_dir():
+        if os.path.isdir(path):
             hiding += _empty([path.resolve()])
-        elif path.exists():
+        elif os.path.exists(path):
             hiding += ["--ro-bind", "/dev/null", str(path.resolve())]
     return hiding
 

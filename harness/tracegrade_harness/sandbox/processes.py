@@ -24,6 +24,7 @@ from tracegrade_harness.sandbox.program import ProcessLimits, Program
 SUPERVISOR: Final = Path(supervisor.__file__).resolve()
 START_SECS: Final = 60.0
 KILL_SECS: Final = 30.0
+GIVE_UP_SECS: Final = 5.0
 MAX_COMMAND_CHARS: Final = 200
 MAX_FACT_BYTES: Final = 65_536
 MOST_LISTENERS: Final = 200
@@ -46,11 +47,7 @@ class Launch(NamedTuple):
 
 
 class Running:
-    """A started program with all that it starts: a `with` block, which kills what is left.
-
-    The thread that started it must not end before it: the kernel takes the end of that thread for
-    the end of the harness, and kills.
-    """
+    """A started program with all that it starts: a `with` block, which kills what is left."""
 
     def __init__(
         self,
@@ -139,7 +136,10 @@ class Running:
     def give_up(self) -> None:
         """End what was started so far, where the program itself was not."""
         self._killed = True
-        self.control.close()
+        self.control.close()  # which its supervisor sees
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.outer.wait(GIVE_UP_SECS)
+            return
         self.outer.kill()
         self.outer.wait()
 

@@ -44,6 +44,8 @@ def main() -> int:
     """Run the program that the socket tells, until the socket is closed."""
     control = socket.socket(fileno=int(sys.argv[1]))
     woken = _wake_by_children()
+    if _is_alone():
+        _set_option(_PR_SET_PDEATHSIG, signal.SIGKILL)  # what holds the namespace open has ended
     _set_option(_PR_SET_CHILD_SUBREAPER, 1)
     _set_option(_PR_SET_DUMPABLE, 0)  # the agent must not trace it
     with control.makefile() as lines:

@@ -178,10 +178,13 @@ def _declared(variables: Variables) -> dict[str, str]:
 
 
 def _searched(environment: Mapping[str, str]) -> list[Path]:
-    """Return the folders in which programs and Python's modules are looked for."""
+    """Return the folders in which programs and Python's modules are looked for, if they are seen.
+
+    One that this user may not see is passed over, as shells and Python do.
+    """
     variables = [environment.get(name, "").split(os.pathsep) for name in ("PATH", "PYTHONPATH")]
     paths = dict.fromkeys([*chain.from_iterable(variables), *sys.path])
-    return [Path(path) for path in paths if os.path.isabs(path) and Path(path).exists()]
+    return [Path(path) for path in paths if os.path.isabs(path) and os.path.exists(path)]
 
 
 def command_values(setting: Setting, tried: Tried) -> dict[str, str]:

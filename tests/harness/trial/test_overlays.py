@@ -133,9 +133,12 @@ def of_copies(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("user", ["as this user", "as one without rights"])
 @pytest.mark.parametrize("sandbox", ["bwrap", "none"])
 def test_the_rows_of_overlays_are_those_of_copies(
-    of_copies: list[dict[str, Any]], tmp_place: Path, sandbox: str, user: str
+    of_copies: list[dict[str, Any]], tmp_path: Path, tmp_place: Path, sandbox: str, user: str
 ) -> None:
-    """Two trials at a time, two kills of each, with a journal and a recovery; no mount is left."""
+    """Two trials at a time, two kills of each, with a journal and a recovery; no mount is left.
+
+    One of the folders in which Python looks for packages may be closed to the user.
+    """
     if sandbox == "bwrap" and (reason := Bubblewrap().why_not()):
         pytest.skip(reason)
     suite = suite_in(tmp_place, MOVES, overlay=True)
@@ -143,8 +146,11 @@ def test_the_rows_of_overlays_are_those_of_copies(
     if user == "as one without rights":
         words = as_nobody(tmp_place, words)
     before = MOUNTS.read_text()
+    closed = tmp_path / "closed"
+    (closed / "packages").mkdir(parents=True)
+    closed.chmod(0)
 
-    ended = ran(words)
+    ended = ran(words, closed / "packages")
 
     assert ended.returncode == 0, ended.stderr
     assert facts(suite) == of_copies
