@@ -47,6 +47,8 @@ def _release(release: Release) -> dict[str, Any]:
         "quantiles": {"at": QUANTILES, **release.spreads},
         "wrong_decisions": [asdict(row) for row in release.wrong_decisions],
         "wrong_decision_rows": release.wrong_decision_rows,
+        "kills": [asdict(row) for row in release.kills],
+        "kill_rows": release.kill_rows,
         "sub_goals": [asdict(row) for row in release.sub_goals],
         "tool_selection": [asdict(row) for row in release.tool_selection],
         "replanning": [asdict(row) for row in release.replanning],

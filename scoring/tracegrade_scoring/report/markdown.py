@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.markup import bullets, code, codes, escape, table
 from tracegrade_scoring.report.findings import expected, findings, picked, why
+from tracegrade_scoring.report.kills_view import KILL_HEADINGS, KillRow
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report
 from tracegrade_scoring.report.scorecard import CARD_HEADINGS, card_row
@@ -57,6 +58,7 @@ def _agent_lines(agent: AgentView) -> Iterator[str]:
     if agent.pass_notes:
         yield from ("", *(f"- {escape(note)}" for note in agent.pass_notes))
     yield from table("Failure modes", MODE_HEADINGS, map(_first_as_code, agent.modes))
+    yield from table("Killed on purpose", KILL_HEADINGS, map(_kill_cells, agent.kills))
     for release in agent.releases:
         yield from _evidence(release)
     yield from table("More metrics", _metric_headings(agent), map(_metric_cells, agent.more_rows))
@@ -69,6 +71,11 @@ def _agent_lines(agent: AgentView) -> Iterator[str]:
             for row in agent.unmeasured
         ],
     )
+
+
+def _kill_cells(row: KillRow) -> tuple[str, ...]:
+    *names, killed, at_once, after, left, judge = row
+    return (*codes(*names), escape(killed), at_once, after, escape(left), *codes(judge))
 
 
 def _first_as_code(row: Sequence[str]) -> tuple[str, ...]:

@@ -271,6 +271,32 @@ class ModeOutcome:
     detail: str | None
 
 
+@dataclass(frozen=True)
+class RollbackKill:
+    """What one verdict says of a kill on purpose."""
+
+    task_id: str | None
+    trajectory_id: str
+    """The run that was not killed."""
+    injection: str | None
+    """early | mid | late."""
+    boundary: int | None
+    """Tool calls that had returned; None if that is not said."""
+    at_once: float | None
+    after_recovery: float | None
+    """From 0 to 10; None if there is no such kill, or no judgement."""
+    label: str | None
+    source: str | None
+    """Who judged."""
+    reason: str | None
+    objects: tuple[str, ...]
+    """What is left after recovery, as far as it is listed."""
+    unnamed: tuple[str, ...]
+    """Of these, what nothing says how to undo."""
+    left_count: int | None
+    """How many objects are left; None if that is not said."""
+
+
 class Remarks(NamedTuple):
     """How many runs of a cohort have a score that needs a word beside it."""
 
@@ -303,6 +329,9 @@ class Release:
     replanning_runs: tuple[ReplanningRuns, ...] = ()
     task_axes: tuple[TaskAxes, ...] = ()
     failure_modes: tuple[ModeOutcome, ...] = ()
+    kills: tuple[RollbackKill, ...] = ()
+    kill_rows: int = 0
+    """Verdicts on kills that there are, of which `kills` holds the first."""
     spreads: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Of each metric its values over runs at `QUANTILES`."""
     remarks: Remarks = NO_REMARKS

@@ -26,6 +26,7 @@ from tracegrade_scoring.report.model import (
     ReplanningRuns,
     Report,
     ReportOptions,
+    RollbackKill,
     Runs,
     Score,
     SubGoalOutcome,
@@ -47,7 +48,7 @@ from tracegrade_scoring.statistics.reliability import (
 from tracegrade_scoring.statistics.tiers import Tier, classify
 
 EVIDENCE_ROWS = 200
-"""Rows of wrong decisions of one release: as many as a page still scrolls well."""
+"""Rows of wrong decisions, and of kills, of one release: as many as a page still scrolls well."""
 
 Rows = Mapping[Key, list[Row]]
 
@@ -75,8 +76,9 @@ def read_report(
     with counted_alone(con, options.level):
         runs = _by_release(read_rows(con, "release_runs"))
         facts |= {name: _by_release(read_rows(con, name)) for name in _PLAIN_FACTS}
-        wrong = read_rows(con, "wrong_decisions", rows=EVIDENCE_ROWS)
-    facts["wrong_decisions"] = _by_release(wrong)
+        facts |= {
+            name: _by_release(read_rows(con, name, rows=EVIDENCE_ROWS)) for name in _EVIDENCE
+        }
     chosen = ReportChoices(counting, options, declared)
     releases = tuple(_release(key, row, facts, chosen) for key, (row,) in runs.items())
     return Report(lake, LakeContents(**contents), releases, options)
@@ -94,6 +96,9 @@ _PLAIN_FACTS = (
     "score_spreads",
     "score_remarks",
 )
+
+
+_EVIDENCE = ("wrong_decisions", "rollback_kills")
 
 
 def _by_release(rows: Iterable[Row]) -> dict[Key, list[Row]]:
@@ -118,7 +123,7 @@ def _release(key: Key, runs: Row, facts: Mapping[str, Rows], chosen: ReportChoic
     def of(name: str) -> list[Row]:
         return facts[name].get(key, [])
 
-    wrong = of("wrong_decisions")
+    wrong, kills = of("wrong_decisions"), of("rollback_kills")
     tried = _tried(key, facts["attempt_successes"], declared)
     return Release(
         key,
@@ -136,6 +141,8 @@ def _release(key: Key, runs: Row, facts: Mapping[str, Rows], chosen: ReportChoic
         replanning_runs=tuple(ReplanningRuns(**row) for row in of("replans_by_failures")),
         task_axes=tuple(TaskAxes(**row) for row in of("task_axes")),
         failure_modes=tuple(ModeOutcome(**row) for row in of("failing_runs")),
+        kills=tuple(_kill(row) for row in kills),
+        kill_rows=kills[0]["total"] if kills else 0,
         spreads={row["metric"]: tuple(row["quantiles"]) for row in of("score_spreads")},
         remarks=Remarks(**next(iter(of("score_remarks")), {})),
         options=options,
@@ -158,6 +165,12 @@ def _score(row: Row, unscored: list[Unscored]) -> Score:
 def _wrong_decision(row: Row) -> WrongDecision:
     facts = {name: value for name, value in row.items() if name != "total"}
     return WrongDecision(**{**facts, "failed_criteria": tuple(facts["failed_criteria"])})
+
+
+def _kill(row: Row) -> RollbackKill:
+    facts = {name: value for name, value in row.items() if name != "total"}
+    lists = {name: tuple(facts[name]) for name in ("objects", "unnamed")}
+    return RollbackKill(**{**facts, **lists})
 
 
 def _tried(key: Key, attempts: Rows, declared: Sequence[DeclaredTask]) -> list[Row]:

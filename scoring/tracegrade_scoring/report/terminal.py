@@ -4,7 +4,8 @@ Every text goes through rich as `Text`, never as markup, and was made visible be
 in a trace can move the cursor, colour the screen or close a tag.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import NamedTuple
 
 from rich import box
@@ -18,6 +19,7 @@ from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.screen import bullets, capture, plain_table, section, texts
 from tracegrade_scoring.rendering.visible import visible
 from tracegrade_scoring.report.findings import expected, findings, picked, why
+from tracegrade_scoring.report.kills_view import KillRow
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report
 from tracegrade_scoring.report.scorecard import CARD_HEADINGS, card_row
@@ -67,6 +69,7 @@ def _agent_parts(agent: AgentView, width: int) -> Iterator[RenderableType]:
         yield bullets(agent.pass_notes) or ""
         yield Text()
     yield from section("Failure modes", _mode_table(agent))
+    yield from section("Killed on purpose", _kill_table(agent))
     for release in agent.releases:
         yield from _evidence(release)
     yield from section("Small samples", bullets(agent.cautions))
@@ -177,6 +180,25 @@ def _mode_table(agent: AgentView) -> Table | None:
     return table
 
 
+def _kill_table(agent: AgentView) -> RenderableType | None:
+    """Return the kills of all releases, of each the worst first."""
+    shown = [row for found in _by_release(agent.kills) for row in found[:EVIDENCE_ROWS]]
+    if not shown:
+        return None
+    table = Table.grid(padding=(0, 2))
+    for row in shown:
+        text = Text(f"{row.killed}", style="bold", overflow="fold")
+        text.append(f"  task {row.task}, by {row.judge}, {row.at_once} at once", style="not bold")
+        text.append(f"\n{row.left}", style="not bold dim")
+        table.add_row(Text(row.release, overflow="fold"), Text(row.after_recovery), text)
+    total = sum(release.kill_rows for release in agent.releases)
+    return _with_rest(table, total, len(shown))
+
+
+def _by_release(kills: Iterable[KillRow]) -> list[list[KillRow]]:
+    return [[*found] for _, found in groupby(kills, key=lambda row: row.release)]
+
+
 def _evidence(release: Release) -> Iterator[RenderableType]:
     label = release_label(release)
     yield from section(f"Wrong decisions, {label}", _decision_table(release))
@@ -224,8 +246,8 @@ def _replanning_table(release: Release) -> RenderableType | None:
     return _with_rest(table, len(rows))
 
 
-def _with_rest(table: Table, total: int) -> RenderableType:
-    left = total - EVIDENCE_ROWS
+def _with_rest(table: Table, total: int, shown: int = EVIDENCE_ROWS) -> RenderableType:
+    left = total - shown
     if left <= 0:
         return table
     return Group(table, Text(f"… and {left:,} more; --format html lists them.", style="dim"))

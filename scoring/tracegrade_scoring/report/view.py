@@ -12,6 +12,7 @@ from typing import NamedTuple
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Metric, Scale, main_metrics, more_metrics
 from tracegrade_scoring.report.attempts_view import PassRow, pass_notes, pass_rows
+from tracegrade_scoring.report.kills_view import KillRow, kill_rows
 from tracegrade_scoring.report.model import ModeOutcome, Release, Report, Score
 from tracegrade_scoring.report.scorecard import Card, card
 
@@ -132,6 +133,8 @@ class AgentView:
     cards: tuple[Card, ...]
     """How ready each release is, where that is known."""
     modes: tuple[ModeRow, ...]
+    kills: tuple[KillRow, ...]
+    """The worst of each release first."""
 
     @property
     def groups(self) -> list[tuple[str, list[MetricRow]]]:
@@ -191,6 +194,11 @@ def _agent_view(name: str, releases: tuple[Release, ...]) -> AgentView:
             found for release in releases if (found := card(release, release_label(release)))
         ),
         modes=tuple(row for release in releases for row in _mode_rows(release)),
+        kills=tuple(
+            row
+            for release, label in zip(releases, labels, strict=True)
+            for row in kill_rows(release.kills, label)
+        ),
     )
 
 

@@ -80,6 +80,12 @@ def fill_with(tables: Tables, text: str) -> None:
             "sub_goals", trajectory_id=run, sub_goal=text, critical=True, attempted=False,
             completed=False, task_id=text, release=release,
         )  # fmt: skip
+        left = {"leftovers": [{"object": text, "named_by": None}], "reason": text}
+        for label, evidence in ((None, json.dumps(left)), ("not_applicable", text), (text, text)):
+            tables.insert(
+                "verdicts", trajectory_id=run, subject="rollback", injection=text, label=label,
+                value=None if label else 0, source=text, evidence=evidence,
+            )  # fmt: skip
 
 
 @cache

@@ -1,0 +1,116 @@
+-- What each verdict says of a kill on purpose, and what the kill left: the worst first.
+--
+-- A human's word stands beside that of the rules, and comes before it in scores. `evidence` may
+-- be a JSON object with `immediate`, `boundary`, `reason`, and `leftovers`, each with its `object`
+-- and who names it with a way to undo it (`named_by`); of many it has the first, and their number
+-- as `left`. Any other text is the reason. A verdict that names a trace alone is about its
+-- outermost runs. Source: docs/metrics.md, section 6.
+--
+-- Reads:
+--   trajectories
+--   trajectory_scores
+--   verdicts
+-- Parameters:
+--   $rows  BIGINT  Keep the first so many rows of each release of each agent.
+-- Columns:
+--   release         VARCHAR    One row for each verdict of each run that was killed in a repeat.
+--   agent_name      VARCHAR    NULL if the trace names none.
+--   run_mode        VARCHAR    As the trace says: production | live | mocked; else NULL.
+--   task_id         VARCHAR    NULL if the task is not known.
+--   trajectory_id   VARCHAR    The run that was not killed.
+--   injection       VARCHAR    early | mid | late.
+--   boundary        INTEGER    Tool calls that had returned; NULL if that is not said.
+--   at_once         DOUBLE     Before the recovery command, 0 to 10; NULL if that is not said.
+--   after_recovery  DOUBLE     After it, 0 to 10; NULL if there is no such kill, or no judgement.
+--   label           VARCHAR    Of the verdict: not_applicable, error or others; NULL for none.
+--   source          VARCHAR    Who judged.
+--   reason          VARCHAR    Why; NULL if that is not said.
+--   objects         VARCHAR[]  What is left after recovery, as far as it is listed.
+--   unnamed         VARCHAR[]  Of these, what nothing says how to undo.
+--   left_count      BIGINT     How many objects are left; NULL if that is not said.
+--   total           BIGINT     Rows of that release before $rows was applied.
+-- Order:
+--   agent_name, run_mode, release, after_recovery (lowest first, none last), late, mid, early,
+--   task_id, trajectory_id, source
+WITH kills AS (
+  SELECT
+    *,
+    CASE WHEN json_valid(evidence) THEN evidence::JSON END AS facts
+  FROM verdicts
+  WHERE subject = 'rollback'
+),
+
+told AS (
+  SELECT *
+  FROM kills
+  UNION ALL
+  SELECT kills.* REPLACE (trajectories.trajectory_id AS trajectory_id)
+  FROM kills
+  INNER JOIN trajectories
+    ON kills.trajectory_id = trajectories.trace_id AND trajectories.parent_trajectory_id IS NULL
+),
+
+read_kills AS (
+  SELECT
+    trajectory_scores.release,
+    trajectory_scores.agent_name,
+    trajectory_scores.run_mode,
+    trajectory_scores.task_id,
+    told.trajectory_id,
+    told.injection,
+    try_cast(told.facts ->> '$.boundary' AS INTEGER) AS boundary,
+    try_cast(told.facts ->> '$.immediate' AS DOUBLE) AS at_once,
+    told.value AS after_recovery,
+    told.label,
+    told.source,
+    CASE
+      WHEN told.facts IS NULL THEN nullif(told.evidence, '')
+      ELSE told.facts ->> '$.reason'
+    END AS reason,
+    coalesce(told.facts -> '$.leftovers[*]', []) AS leftovers,
+    try_cast(told.facts ->> '$.left' AS BIGINT) AS left_count
+  FROM told
+  INNER JOIN trajectory_scores USING (trajectory_id)
+),
+
+ranked AS (
+  SELECT
+    * EXCLUDE (leftovers),
+    [left_over ->> '$.object' FOR left_over IN leftovers] AS objects,
+    [
+      left_over ->> '$.object' FOR left_over IN leftovers
+      IF (left_over ->> '$.named_by') IS NULL
+    ] AS unnamed,
+    count(*) OVER (PARTITION BY agent_name, run_mode, release) AS total,
+    row_number() OVER (
+      PARTITION BY agent_name, run_mode, release
+      ORDER BY
+        after_recovery ASC NULLS LAST,
+        list_position(['late', 'mid', 'early'], injection) ASC,
+        task_id ASC,
+        trajectory_id ASC,
+        source ASC
+    ) AS place
+  FROM read_kills
+)
+
+SELECT
+  release,
+  agent_name,
+  run_mode,
+  task_id,
+  trajectory_id,
+  injection,
+  boundary,
+  at_once,
+  after_recovery,
+  label,
+  source,
+  reason,
+  objects,
+  unnamed,
+  left_count,
+  total
+FROM ranked
+WHERE place <= $rows
+ORDER BY agent_name, run_mode, release, place;
