@@ -16,8 +16,8 @@ SuiteFile = Annotated[Path, typer.Argument(help="The suite file.", metavar="SUIT
 LakeOption = Annotated[
     str, typer.Option(envvar="TRACEGRADE_LAKE", help="The lake: a folder or a URL.")
 ]
-CaseOption = Annotated[str, typer.Option(help="Only cases that this matches, with * and ?.")]
-AgentOption = Annotated[str | None, typer.Option(help="Only cases of this agent.")]
+CaseOption = Annotated[str, typer.Option(help="Only cases that match this pattern of * and ?.")]
+AgentOption = Annotated[str | None, typer.Option(help="Only the cases of this agent.")]
 ReleaseOption = Annotated[
     str | None, typer.Option(help="The agents' release, instead of the suite's.")
 ]
@@ -26,20 +26,23 @@ TrialsOption = Annotated[
 ]
 JobsOption = Annotated[int, typer.Option(min=1, max=64, help="Trials at a time.")]
 SandboxOption = Annotated[
-    str | None, typer.Option(help="bwrap or none; the safest there is if not given.")
+    str | None, typer.Option(help="bwrap or none; by default the safest that works here.")
 ]
 FolderOption = Annotated[
-    Path, typer.Option(help="For frozen environments, logs and what is known of runs.")
+    Path, typer.Option(help="Folder for frozen environments, logs and the state of runs.")
 ]
 JunitOption = Annotated[
     Path | None, typer.Option(help="Write the results as JUnit XML.", metavar="FILE")
 ]
 TrustOption = Annotated[
-    bool, typer.Option("--trust", help="Run apps of the suite's services outside of the sandbox.")
+    bool,
+    typer.Option(
+        "--trust", help="Run apps of services, and commands of verifiers, outside of the sandbox."
+    ),
 ]
 ModeOption = Annotated[
     str | None,
-    typer.Option(help="live or mocked: whether upstreams are asked, or their tapes."),
+    typer.Option(help="live or mocked: ask upstreams, or play their tapes."),
 ]
 PricesOption = Annotated[
     Path | None,
@@ -51,8 +54,20 @@ MaxUsdOption = Annotated[
     float | None,
     typer.Option(
         min=0,
-        help="What the run may cost; each trial reserves its limit, and what cannot is not run.",
+        help="The most that the run may cost. Each trial reserves its own limit, and is not run "
+        "where too little is left.",
         metavar="USD",
+    ),
+]
+ResumeOption = Annotated[
+    str | None, typer.Option(help="Continue this run where it stopped.", metavar="ID")
+]
+FailOnOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Exit 1 if this holds, such as 'success<0.9' or 'rollback.lowest<7', and no longer "
+        "for each trial that fails; may be repeated.",
+        metavar="RULE",
     ),
 ]
 ModelOption = Annotated[
@@ -111,13 +126,11 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     trials: TrialsOption = None,
     kill: Annotated[
         str | None,
-        typer.Option(help="early,mid,late or some of them, or none; as the suite says if not."),
+        typer.Option(help="early,mid,late, some of them, or none; by default as the suite says."),
     ] = None,
     jobs: JobsOption = 1,
     sandbox: SandboxOption = None,
-    resume: Annotated[
-        str | None, typer.Option(help="Go on with this run, where it was.", metavar="ID")
-    ] = None,
+    resume: ResumeOption = None,
     folder: FolderOption = HOME,
     junit: JunitOption = None,
     mode: ModeOption = None,
@@ -125,19 +138,12 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     trust: TrustOption = False,
     prices: PricesOption = None,
     max_usd: MaxUsdOption = None,
-    fail_on: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="What must not come of it, such as 'success<0.9' or 'rollback.lowest<7'; then "
-            "only that, and not every trial that fails, is exit 1.",
-            metavar="RULE",
-        ),
-    ] = None,
+    fail_on: FailOnOption = None,
 ) -> None:
     """Run the cases of a suite in restored environments, and verify what they left.
 
     Spans and verdicts go into the lake; `tracegrade score` makes scores of them. Exit 1 if a
-    verifier failed, a limit ended a trial, or the money did not suffice, 3 if the harness failed.
+    verifier failed, a limit ended a trial, or the budget ran out, 3 if the harness failed.
     """
     _prepare_overlays(suite)
     from tracegrade_harness.commands import (
@@ -177,6 +183,7 @@ def kill(  # noqa: PLR0913, PLR0917 - one parameter per option
     trials: TrialsOption = 1,
     jobs: JobsOption = 1,
     sandbox: SandboxOption = None,
+    resume: ResumeOption = None,
     folder: FolderOption = HOME,
     junit: JunitOption = None,
     mode: ModeOption = None,
@@ -184,6 +191,7 @@ def kill(  # noqa: PLR0913, PLR0917 - one parameter per option
     trust: TrustOption = False,
     prices: PricesOption = None,
     max_usd: MaxUsdOption = None,
+    fail_on: FailOnOption = None,
 ) -> None:
     """Run each case once, and again with the agent killed early, mid and late.
 
@@ -199,6 +207,7 @@ def kill(  # noqa: PLR0913, PLR0917 - one parameter per option
         kill="early,mid,late",
         jobs=jobs,
         sandbox=sandbox,
+        resume=resume,
         folder=folder,
         junit=junit,
         mode=mode,
@@ -206,6 +215,7 @@ def kill(  # noqa: PLR0913, PLR0917 - one parameter per option
         trust=trust,
         prices=prices,
         max_usd=max_usd,
+        fail_on=fail_on,
     )
 
 
@@ -219,15 +229,15 @@ def record(  # noqa: PLR0913, PLR0917 - one parameter per option
     sandbox: SandboxOption = None,
     folder: FolderOption = HOME,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Record tapes again that are there.")
+        bool, typer.Option("--replace", help="Replace tapes that exist already.")
     ] = False,
     trust: TrustOption = False,
     prices: PricesOption = None,
     max_usd: MaxUsdOption = None,
 ) -> None:
-    """Run cases once, live, and write what services outside of them answer onto tapes.
+    """Run cases once, live, and record on tapes what is outside of their environments.
 
-    The mode `mocked` plays them. Tapes hold no secrets that the collector would take out.
+    The mode `mocked` plays them. Secrets that the collector would remove are not on tapes.
     """
     _prepare_overlays(suite)
     from tracegrade_harness.commands import prices_in, record_tapes
@@ -251,7 +261,8 @@ def diverge(
     suite: SuiteFile,
     case: CaseOption = "*",
     writes: Annotated[
-        bool, typer.Option("--writes", help="Ask calls that may write, too: each is made twice.")
+        bool,
+        typer.Option("--writes", help="Repeat calls that may write, too; each is made twice."),
     ] = False,
     form: Annotated[
         str, typer.Option("--format", help="text, json, or markdown for an issue.")
@@ -260,15 +271,15 @@ def diverge(
         str | None,
         typer.Option(
             metavar="COMMAND",
-            help="Run this where an answer differs; it gets the text of an issue on its input.",
+            help="Run this if an answer differs; it gets the text of an issue on standard input.",
         ),
     ] = None,
     sandbox: SandboxOption = None,
 ) -> None:
-    """Ask live what the tapes hold, and say where the answers differ.
+    """Repeat recorded calls live, and show where the answers differ.
 
-    Only calls that read are asked, each twice; what differs between the two tells nothing. Exit 1
-    if an answer differs from the recorded one, 2 if a tape is missing, 3 if a service gives no
+    Only reads are repeated, each twice: what differs between the two live answers is ignored. Exit
+    1 if an answer differs from the recorded one, 2 if a tape is missing, 3 if a service does not
     reply.
     """
     from tracegrade_harness.commands import report_divergences
@@ -287,16 +298,19 @@ def draft(  # noqa: PLR0913, PLR0917 - one parameter per option
     ] = None,
     trajectory: Annotated[
         list[str] | None,
-        typer.Option(help="This run instead of one for each task and mode; may be repeated."),
+        typer.Option(
+            help="This run, instead of one for each task and failure mode; may be repeated."
+        ),
     ] = None,
     out: Annotated[
         Path, typer.Option(help="Folder for the suite, its tasks and its tapes.")
     ] = Path("drafted"),
     replace: Annotated[
-        bool, typer.Option("--replace", help="Write files again that are there.")
+        bool, typer.Option("--replace", help="Overwrite files that exist already.")
     ] = False,
     incomplete: Annotated[
-        bool, typer.Option("--incomplete", help="Runs become cases although they lack something.")
+        bool,
+        typer.Option("--incomplete", help="Turn runs into cases even if they lack something."),
     ] = False,
     tasks: Annotated[
         Path | None,
@@ -307,19 +321,19 @@ def draft(  # noqa: PLR0913, PLR0917 - one parameter per option
     command: Annotated[
         str | None,
         typer.Option(
-            help="How the agents are started, in words as a shell splits them; {user_input} is "
-            "what the user asks. It has to be written into the suite if it is not given."
+            help="Command that starts the agents, quoted as for a shell; {user_input} stands for "
+            "what the user asks. Without it, the suite has a place to fill in."
         ),
     ] = None,
     model_url: Annotated[
         str | None,
-        typer.Option(help="Of the model's API, for runs that ask it; OpenAI's if not given."),
+        typer.Option(help="URL of the model's API, for runs that ask it; by default OpenAI's."),
     ] = None,
     model_url_as: Annotated[
-        str, typer.Option(help="Variable by which the agents find it.")
+        str, typer.Option(help="Environment variable in which the agents find that URL.")
     ] = "OPENAI_BASE_URL",
 ) -> None:
-    """Turn runs of the lake into a suite whose tapes have what models answered then.
+    """Turn runs of the lake into a suite of mocked cases, which repeat what models answered.
 
     By default the newest run of each task and failure mode. A run whose content was redacted, cut
     or never captured is named, and left out.
@@ -349,21 +363,19 @@ def shell(
 @harness.command()
 def review(
     lake: LakeOption,
-    trajectory: Annotated[
-        str | None, typer.Argument(help="Of the undisturbed run that the kill repeats.")
-    ] = None,
+    trajectory: Annotated[str | None, typer.Argument(help="Id of the undisturbed run.")] = None,
     injection: Annotated[str | None, typer.Argument(help="early, mid or late.")] = None,
     value: Annotated[
-        int | None, typer.Option(help="What you give: 0, 3, 5, 7 or 10.", metavar="VALUE")
+        int | None, typer.Option(help="Its score: 0, 3, 5, 7 or 10.", metavar="VALUE")
     ] = None,
     reason: Annotated[str | None, typer.Option(help="Why, for those who read it.")] = None,
     by: Annotated[
         str | None, typer.Option(help="Your name.", envvar="USER", metavar="NAME")
     ] = None,
 ) -> None:
-    """List the kills that want a human's eye, or say what one of them is worth.
+    """List the kills that left something behind, or score one of them yourself.
 
-    A human's word comes before the rules', and alone may be a 5.
+    A human's score overrides the rules', and only a human may give a 5.
     """
     from tracegrade_harness.commands import list_reviews, store_review
 
@@ -375,7 +387,7 @@ def review(
 
 @harness.command()
 def clean(folder: FolderOption = HOME) -> None:
-    """Remove frozen environments, and what trials of harnesses that were killed left behind."""
+    """Remove frozen environments, and what killed harnesses left behind."""
     from tracegrade_harness.commands import clean_folder
 
     clean_folder(folder)

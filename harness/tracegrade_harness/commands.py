@@ -10,6 +10,7 @@ from typing import cast, get_args
 
 import typer
 
+from tracegrade_harness.announcements import announce
 from tracegrade_harness.diverge.on_divergence import command_of, tell
 from tracegrade_harness.diverge.report import FORMATS, again, as_json, as_markdown, as_text
 from tracegrade_harness.diverge.suite import ask_again
@@ -18,26 +19,25 @@ from tracegrade_harness.environment.declared import missing
 from tracegrade_harness.environment.environment import EnvironmentTemplate
 from tracegrade_harness.environment.folders import shared_folder, temporary_folder
 from tracegrade_harness.environment.kept_server import remove_dead
-from tracegrade_harness.errors import EnvironmentFailed, HarnessFailed, NotPassed, SuiteUnusable
-from tracegrade_harness.fail_on import RunRule, parse_run_rules, raise_broken
+from tracegrade_harness.errors import EnvironmentFailed, NotPassed, SuiteUnusable
+from tracegrade_harness.fail_on import parse_run_rules
 from tracegrade_harness.junit import junit_xml
 from tracegrade_harness.lake import write
+from tracegrade_harness.outcomes import end, say_result, say_unseen, say_used
 from tracegrade_harness.review import MAX_LISTED, Review, store, wanting_review
 from tracegrade_harness.sandbox.choice import available
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite.load import LoadedSuite, load
 from tracegrade_harness.suite.model import Case, Mode, ModelSource, Point, Suite
-from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_harness.tape.entries import write_tape
 from tracegrade_harness.tape.player import TapeRecorder
 from tracegrade_harness.trial.clean import clean
+from tracegrade_harness.trial.installed import missing_programs
 from tracegrade_harness.trial.points import POINTS
-from tracegrade_harness.trial.result import TrialResult
 from tracegrade_harness.trial.run import (
     FROZEN,
     RUNS,
     ChosenTrials,
-    Run,
     chosen_cases,
     find_sandbox,
     frozen,
@@ -52,6 +52,7 @@ from tracegrade_lake import Lake
 from tracegrade_queries.costs.pricing import Prices
 from tracegrade_scoring.prices import load_prices
 from tracegrade_scoring.rendering.visible import visible
+from tracegrade_scoring.rendering.words import count
 
 
 def check_suite(path: Path, home: Path, idle_secs: float, *, trust: bool) -> None:
@@ -68,7 +69,7 @@ def check_suite(path: Path, home: Path, idle_secs: float, *, trust: bool) -> Non
         typer.echo(f"sandbox {name}: {reason or 'can be used'}")
     for name, agent in suite.agents.items():
         typer.echo(f"agent {name}: network {agent.network}")
-    _refuse_missing(suite, suite.cases, home)
+    _refuse_missing(suite, suite.cases, home, suite.mode)
     for environment in suite.environments.values():
         for name, browser in environment.browser.items():
             typer.echo(f"browser {name}: {kept_in(opened=browser.network == 'open')}")
@@ -76,16 +77,16 @@ def check_suite(path: Path, home: Path, idle_secs: float, *, trust: bool) -> Non
     with frozen(loaded, {*suite.environments}, home, trust=trust) as templates:
         for name, template in templates.items():
             restless += [f"{name}: {each}" for each in _moved(template, idle_secs)]
-            typer.echo(f"environment {name}: {len(template.before)} objects, restored")
+            typer.echo(f"environment {name}: {count(len(template.before), 'object')}, restored")
     if restless:
         listed = ", ".join(restless[:10])
         msg = (
-            f"environment_not_still: {len(restless)} objects change while no agent runs "
+            f"environment_not_still: {count(len(restless), 'object')} changed while no agent ran "
             f"({listed}); ignore them in the suite"
         )
         raise NotPassed(msg)
     _check_tapes(loaded, suite)
-    typer.echo(f"suite {suite.suite}: {len(suite.cases)} cases, no errors")
+    typer.echo(f"suite {suite.suite}: {count(len(suite.cases), 'case')}, no errors")
 
 
 def kill_points(text: str | None) -> tuple[Point, ...] | None:
@@ -162,22 +163,23 @@ def run_chosen(
         SuiteUnusable: The suite has errors.
     """
     rules = parse_run_rules(fail_on)
+    if junit is not None and not junit.parent.is_dir():
+        msg = f"no folder '{junit.parent}' for --junit; make it, or give another"
+        raise SuiteUnusable(msg)
     loaded = _loaded(path)
     suite = usable(loaded)
-    _refuse_missing(suite, chosen_cases(suite, chosen), home)
+    _refuse_missing(suite, chosen_cases(suite, chosen), home, chosen.mode or suite.mode)
     run = chosen.resume or new_id()
     typer.echo(f"run: {run}")
-    if (chosen.mode or suite.mode) == "live":
-        _say_live(suite)
-    else:
-        _say_live_models(suite, chosen)
-    done = run_suite(loaded, lake, home, run, replace(chosen, say=_say))
+    announce(suite, chosen)
+    done = run_suite(loaded, lake, home, run, replace(chosen, say=say_result))
     write(Lake.create(lake), run, suite.suite, done.results)
-    _say_used(done, chosen.max_usd)
+    say_used(done, chosen.max_usd)
+    say_unseen(done.results)
     if junit is not None:
         junit.write_text(junit_xml(suite.suite, done.results), encoding="utf-8")
     typer.echo(f"results: {done.folder}")
-    _end(run, done.results, rules)
+    end(f"`--resume {run}` tries them again", done.results, rules)
 
 
 def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: bool) -> None:
@@ -192,10 +194,10 @@ def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: b
     loaded = _loaded(path)
     suite = usable(loaded)
     files = _new_files(loaded, suite, chosen, replace_old=replace_old)
-    _refuse_missing(suite, chosen_cases(suite, chosen), home)
+    _refuse_missing(suite, chosen_cases(suite, chosen), home, "live")
     run = new_id()
     typer.echo(f"run: {run}")
-    _say_live(suite)
+    announce(suite, replace(chosen, mode="live"))
     refused: list[str] = []
 
     def keep(setting: Setting, tried: Tried, recorder: TapeRecorder) -> None:
@@ -203,17 +205,17 @@ def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: b
         if tried.task_id in files and not recorder.refused:
             tape = new_tape(setting, tried, recorder)
             write_tape(files[tried.task_id], tape)
-            typer.echo(f"tape: {files[tried.task_id]}, {len(tape.entries)} calls")
+            typer.echo(f"tape: {files[tried.task_id]}, {count(len(tape.entries), 'call')}")
 
-    once = replace(chosen, trials=1, kills=(), mode="live", keep_tape=keep, say=_say)
+    once = replace(chosen, trials=1, kills=(), mode="live", keep_tape=keep, say=say_result)
     lake = home.resolve() / RUNS / run / "lake"
     done = run_suite(loaded, str(lake), home, run, once)
-    _say_used(done, chosen.max_usd)
+    say_used(done, chosen.max_usd)
     if refused:
-        msg = f"{len(refused)} calls cannot be on a tape, first {visible(refused[0])}; take the "
-        msg += "tool out of 'taped_tools', and the case has a tape"
+        msg = f"{count(len(refused), 'call')} cannot be on a tape, first {visible(refused[0])}"
+        msg += "; take the tool out of 'taped_tools', and the case has a tape"
         raise SuiteUnusable(msg)
-    _end(run, done.results)
+    end("record those cases again", done.results)
 
 
 def report_divergences(
@@ -254,7 +256,7 @@ def report_divergences(
         raise EnvironmentFailed(msg)
     if asked.diverged:
         first = again(str(path), asked.diverged[0].case)
-        msg = f"{len(asked.diverged)} calls are answered otherwise than recorded; `{first}`"
+        msg = f"{count(len(asked.diverged), 'call')} answered otherwise than recorded; `{first}`"
         raise NotPassed(msg)
 
 
@@ -292,7 +294,7 @@ def list_reviews(lake: str) -> None:
             typer.echo(f"  left: {name}")
         if len(kill.leftovers) > MAX_LISTED:
             typer.echo(f"  and {len(kill.leftovers) - MAX_LISTED} more")
-    typer.echo(f"{len(found)} kills left something behind")
+    typer.echo(f"{count(len(found), 'kill')} left something behind")
 
 
 def store_review(
@@ -323,12 +325,12 @@ def clean_folder(home: Path) -> None:
         typer.echo(f"kept: {folder}, since a harness works in it; clean again after its end")
     servers = remove_dead()
     typer.echo(
-        f"removed {len(cleaned.removed)} folders and {servers} of dead servers, "
+        f"removed {count(len(cleaned.removed), 'folder')} and {servers} of dead servers, "
         f"kept {len(cleaned.kept)}"
     )
 
 
-def _refuse_missing(suite: Suite, cases: Mapping[str, Case], home: Path) -> None:
+def _refuse_missing(suite: Suite, cases: Mapping[str, Case], home: Path, mode: Mode) -> None:
     """Refuse cases for which this machine lacks something, naming those that need it.
 
     Raises:
@@ -336,12 +338,15 @@ def _refuse_missing(suite: Suite, cases: Mapping[str, Case], home: Path) -> None
     """
     used = {case.environment for case in cases.values()}
     with shared_folder(home.resolve() / FROZEN) as folder:
-        reasons = {name: missing(suite.environments[name], folder) for name in sorted(used)}
-    lacking = {name: reason for name, reason in reasons.items() if reason is not None}
-    if lacking:
-        unable = [name for name, case in cases.items() if case.environment in lacking]
-        told = " ".join(dict.fromkeys(lacking.values()))
-        msg = f"{len(unable)} cases cannot be run here ({', '.join(unable)}): {told}"
+        parts = {name: missing(suite.environments[name], folder) for name in used}
+    lacking = {
+        name: [*filter(None, [parts[case.environment]]), *missing_programs(suite, case, mode)]
+        for name, case in cases.items()
+    }
+    unable = [name for name, reasons in lacking.items() if reasons]
+    if unable:
+        told = "; ".join(dict.fromkeys(reason for name in unable for reason in lacking[name]))
+        msg = f"cannot run {', '.join(unable)} here: {told}"
         raise EnvironmentFailed(msg)
 
 
@@ -355,7 +360,7 @@ def _check_tapes(loaded: LoadedSuite, suite: Suite) -> None:
         file = tape_file(loaded.folder, task_id, case)
         if file.exists():
             tape = read_tapes(loaded, suite, {task_id: case})[task_id]
-            typer.echo(f"tape {file}: {len(tape.entries)} calls")
+            typer.echo(f"tape {file}: {count(len(tape.entries), 'call')}")
         else:
             typer.echo(f"tape {file}: not recorded")
 
@@ -383,29 +388,6 @@ def _new_files(
     return files
 
 
-def _say_live(suite: Suite) -> None:
-    """Print what outside of the environments is asked."""
-    for environment in suite.environments.values():
-        for name, upstream in environment.upstreams.items():
-            typer.echo(f"live: {name}, {upstream.url}{_at_most(upstream)}")
-        for name in environment.taped_tools:
-            typer.echo(f"live: tool {name}")
-
-
-def _at_most(upstream: Upstream) -> str:
-    return "" if upstream.rate is None else f", {upstream.rate:g} requests a second at most"
-
-
-def _say_live_models(suite: Suite, chosen: ChosenTrials) -> None:
-    """Print which models are asked in a mocked run."""
-    cases = chosen_cases(suite, chosen).values()
-    used = {each.environment for each in cases if (chosen.models or each.model) != "replay"}
-    for environment in sorted(used):
-        for name, upstream in suite.environments[environment].upstreams.items():
-            if upstream.is_a == "model":
-                typer.echo(f"live: {name}, {upstream.url}{_at_most(upstream)}")
-
-
 def _moved(template: EnvironmentTemplate, idle_secs: float) -> list[str]:
     """Return the objects of an environment that change while nothing is done."""
     with temporary_folder() as root, closing(template.open(root)) as environment:
@@ -418,69 +400,6 @@ def _loaded(path: Path) -> LoadedSuite:
     for problem in loaded.problems:
         typer.echo(str(problem), err=True)
     if loaded.errors:
-        msg = f"suite '{path}' has {len(loaded.errors)} errors; correct them"
+        msg = f"suite '{path}' has {count(len(loaded.errors), 'error')}; correct them"
         raise SuiteUnusable(msg)
     return loaded
-
-
-def _say(result: TrialResult) -> None:
-    killed = f", killed {result.injection}" if result.injection else ""
-    said = ", ".join([_outcome(result), *_used(result)])
-    typer.echo(f"{result.task_id} trial {result.trial}{killed}: {said}", err=True)
-
-
-def _used(result: TrialResult) -> list[str]:
-    """Return the words for what a run used, as far as that is known."""
-    tokens = [] if result.tokens is None else [f"{result.tokens} tokens"]
-    return tokens if result.usd is None else [*tokens, f"${result.usd:.4f}"]
-
-
-def _say_used(done: Run, max_usd: float | None) -> None:
-    """Print what a run used as a whole, if it used models."""
-    tokens = [result.tokens for result in done.results if result.tokens is not None]
-    unknown = sum(result.cost_is_unknown for result in done.results)
-    if not tokens and not done.spent_usd and not unknown:
-        return
-    of = "" if max_usd is None else f" of ${max_usd:.4f}"
-    besides = f", and {unknown} of {len(done.results)} at unknown cost" if unknown else ""
-    typer.echo(f"used: {sum(tokens)} tokens, ${done.spent_usd:.4f}{of}{besides}")
-
-
-def _outcome(result: TrialResult) -> str:
-    if result.status != "done":
-        return f"{result.status} ({result.reason})"
-    if result.injection:
-        left = len(result.leftovers or [])
-        return (
-            f"after call {result.boundary}: {result.immediate:g} at once, "
-            f"{result.after_recovery:g} after recovery, {left} objects left"
-        )
-    if result.success is None:
-        return "ended"
-    return "passed" if result.success else "failed"
-
-
-def _end(run: str, results: Sequence[TrialResult], rules: Sequence[RunRule] = ()) -> None:
-    """Say what came of a run as a whole.
-
-    Raises:
-        HarnessFailed: Something could not be run or judged.
-        NotPassed: Something did not pass.
-    """
-    ours = [result for result in results if result.status in {"invalid", "error"}]
-    if ours:
-        msg = f"{len(ours)} of {len(results)} could not be run or judged, first: {ours[0].reason}"
-        if again := sum(result.status == "invalid" for result in ours):
-            msg += f"; {again} were invalid, `--resume {run}` tries them again"
-        raise HarnessFailed(msg)
-    failed = [result for result in results if result.success is False]
-    if failed and not rules:
-        trials = [result for result in results if result.injection is None]
-        msg = f"{len(failed)} of {len(trials)} trials did not pass, first: {_outcome(failed[0])}"
-        raise NotPassed(msg)
-    unrun = [result for result in results if result.status == "not_run"]
-    if unrun:
-        msg = f"{len(unrun)} of {len(results)} were not run, first: {unrun[0].reason} and "
-        msg += f"`--resume {run}`"
-        raise NotPassed(msg)
-    raise_broken(rules, results)

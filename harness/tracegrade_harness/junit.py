@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from tracegrade_harness.tape.entries import redacted
 from tracegrade_harness.trial.result import TrialResult
 
 _PRINTABLE: Final = {"\t", "\n"}
@@ -39,10 +40,11 @@ def _add(root: Element, result: TrialResult) -> None:
     elif result.success is None:
         SubElement(case, "skipped", message="the case has no verifiers")
     elif not result.success:
-        SubElement(case, "failure", message=_text(_why(result)))
+        SubElement(case, "failure", message=_text(why_failed(result)))
 
 
-def _why(result: TrialResult) -> str:
+def why_failed(result: TrialResult) -> str:
+    """Return why a trial did not pass: the limit that ended it, or what verifiers found."""
     if result.reason:
         return result.reason
     failed = [each for each in result.verifiers or [] if each["outcome"] == "fail"]
@@ -50,5 +52,6 @@ def _why(result: TrialResult) -> str:
 
 
 def _text(text: str) -> str:
-    """Return a text without what XML cannot hold."""
-    return "".join(each if each.isprintable() or each in _PRINTABLE else "?" for each in text)
+    """Return a text without what XML cannot hold, and without secrets."""
+    plain = (each if each.isprintable() or each in _PRINTABLE else "?" for each in text)
+    return redacted("".join(plain))

@@ -103,6 +103,24 @@ def test_a_suite_with_errors_is_refused_with_all_of_them(suite: Tried) -> None:
         assert last.endswith("has 3 errors; correct them")
 
 
+def test_a_program_that_is_not_installed_is_told_before_anything_is_run(suite: Tried) -> None:
+    """Of agents, their recoveries and their servers alike, with the cases that need it."""
+    content = yaml.safe_load(suite.suite.read_text())
+    content["agents"]["other"] = {"command": ["{python}"], "recover": ["no-such-recovery"]}
+    content["cases"]["reader"]["agent"] = "other"
+    suite.suite.write_text(yaml.safe_dump(content))
+
+    ended = suite.run().ended
+
+    assert ended is not None
+    assert ended.returncode == 3
+    assert ended.stderr.splitlines()[-1] == (
+        "tracegrade: cannot run reader here: no program 'no-such-recovery'; install it, or "
+        "correct the suite"
+    )
+    assert not suite.lake.exists()
+
+
 def test_check_restores_environments_and_runs_no_agent(suite: Tried) -> None:
     """It says what it found."""
     options = ("--folder", suite.home, "--idle-secs", 0)
@@ -121,7 +139,19 @@ def test_a_trial_that_does_not_pass_ends_the_command_with_1(suite: Tried) -> Non
 
     assert tried.ended is not None
     assert tried.ended.returncode == 1
-    assert "1 of 1 trials did not pass, first: failed" in tried.ended.stderr
+    assert "1 of 1 trials did not pass, first: reader trial 1: failed: " in tried.ended.stderr
+
+
+def test_a_trial_that_no_score_will_know_of_is_told(suite: Tried) -> None:
+    """Its agent ended before it sent a span: it is judged, and no attempt in the lake."""
+    suite.suite.parent.joinpath("agent.py").write_text("raise SystemExit(7)")
+
+    ended = suite.run("--case", "reader").ended
+
+    assert ended is not None
+    assert ended.returncode == 1
+    assert "no spans: 1 trial of which no score knows; " in ended.stdout
+    assert ended.stderr.splitlines()[0].endswith(", its agent ended with 7")
 
 
 def test_clean_removes_what_killed_harnesses_left_and_nothing_of_a_living_one(

@@ -11,6 +11,7 @@ from typing import Any, Final
 from tracegrade_harness.diverge.comparison import ABSENT, JsonPath
 from tracegrade_harness.diverge.suite import Asked, DivergedCall
 from tracegrade_scoring.rendering.visible import visible
+from tracegrade_scoring.rendering.words import count
 
 MAX_SHOWN: Final = 80
 """Characters of a value."""
@@ -97,9 +98,9 @@ def _lines(call: DivergedCall) -> Iterator[str]:
 
 def _counts(asked: Asked) -> Sequence[str]:
     found = sum(len(call.found) for call in asked.diverged)
-    asked_live = f"asked {len(asked.calls)} calls: {found} divergences"
-    lines = [f"{asked_live} in {len(asked.diverged)} calls"]
-    lines += [f"not asked: {n} calls, {reason}" for reason, n in asked.not_asked.items()]
+    asked_live = f"asked {count(len(asked.calls), 'call')}: {count(found, 'divergence')}"
+    lines = [f"{asked_live} in {count(len(asked.diverged), 'call')}"]
+    lines += [f"not asked: {count(n, 'call')}, {reason}" for reason, n in asked.not_asked.items()]
     return [*lines, *(f"no reply: {visible(name)}" for name in asked.unreachable)]
 
 

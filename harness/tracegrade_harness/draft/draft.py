@@ -25,6 +25,7 @@ from tracegrade_harness.tape.entries import write_tape
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.layer import SCORES
+from tracegrade_scoring.rendering.words import count
 from tracegrade_scoring.tasks.kept import known_specification
 from tracegrade_scoring.tasks.load import Specification
 
@@ -110,10 +111,10 @@ def lines(made: Drafted) -> Iterator[str]:
         expected = "nothing is expected" if made.known.task(run) is None else "expectations known"
         answers = Counter(is_tool(key) for key, *_ in tape(case, "").entries)
         running = case.captured.running_tools
-        more = f", {running} calls of tools that run as they are" if running else ""
+        runs_as_is = f", {count(running, 'call')} of tools that run as they are" if running else ""
         yield (
-            f"case {case.name}: run {run.trajectory_id}, {answers[False]} model answers, "
-            f"{answers[True]} calls of tools{more}, {expected}"
+            f"case {case.name}: run {run.trajectory_id}, {count(answers[False], 'model answer')}, "
+            f"{count(answers[True], 'call')} of tools{runs_as_is}, {expected}"
         )
     for captured, lacks in made.left_out:
         named = [f"{each.what} ({each.reason})" for each in lacks[:MAX_NAMED]]
@@ -121,4 +122,5 @@ def lines(made: Drafted) -> Iterator[str]:
         yield f"left out: run {captured.run.trajectory_id} lacks {', '.join(named)}{more}"
     counted = ", ".join(f"{count} {reason}" for reason, count in sorted(made.reasons.items()))
     because = f" ({counted}); --incomplete takes them, too" if counted else ""
-    yield f"drafted {len(made.cases)} cases, left out {len(made.left_out)} runs{because}"
+    cases, runs = count(len(made.cases), "case"), count(len(made.left_out), "run")
+    yield f"drafted {cases}, left out {runs}{because}"

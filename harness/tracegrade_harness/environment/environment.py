@@ -31,6 +31,7 @@ from tracegrade_harness.environment.part import (
 from tracegrade_harness.environment.reading import Readable, Reading, fingerprint, hidden_changes
 from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.suite.model import Environment
+from tracegrade_scoring.rendering.words import count
 
 Source = TypeVar("Source")
 
@@ -98,8 +99,9 @@ class EnvironmentTemplate:
         with ExitStack() as stack:
             stack.callback(environment.close)
             if changed := environment.difference().names:
+                number = count(len(changed), "object")
                 message = (
-                    f"restored environment differs from the frozen one in {len(changed)} objects, "
+                    f"restored environment differs from the frozen one in {number}, "
                     f"first '{changed[0]}'; see that nothing else writes to '{root}'"
                 )
                 raise EnvironmentFailed(message)

@@ -25,10 +25,11 @@ _WHOLE_MACHINE: Final = ["0", "0", "4294967295"]
 """Users, as `/proc/self/uid_map` has them outside of all user namespaces."""
 _NO_ERRNO: Final = 255
 _REASONS: Final = {_NO_ERRNO: "the kernel refuses", errno.ENOSPC: "there are as many as may be"}
-_FORBID: Final = (
+FORBID: Final = (
     "kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns and "
     "user.max_user_namespaces in `sysctl --all`"
 )
+"""By what a kernel keeps users from user namespaces."""
 
 _libc: Final = ctypes.CDLL(None, use_errno=True)
 
@@ -93,7 +94,7 @@ def _obstacle() -> str | None:
     reason = _REASONS.get(failed) or os.strerror(failed)
     if os.geteuid() == 0:
         return f"no mount namespace: {reason} (the superuser here may lack CAP_SYS_ADMIN)"
-    return f"no user namespace: {reason} (see {_FORBID})"
+    return f"no user namespace: {reason} (see {FORBID})"
 
 
 def _errno_of_child() -> int:

@@ -21,6 +21,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Final
 
+from tracegrade_harness.environment import namespace
 from tracegrade_harness.environment.forwarding import Forwarding
 from tracegrade_harness.errors import SandboxFailed
 from tracegrade_harness.sandbox.processes import (
@@ -76,7 +77,10 @@ class Bubblewrap:
             text=True,
             check=False,
         )
-        return None if tried.returncode == 0 else tried.stderr.strip() or "bwrap failed silently"
+        if tried.returncode == 0:
+            return None
+        said = tried.stderr.strip() or f"bwrap ended with {tried.returncode}"
+        return f"{said} (are user namespaces forbidden? see {namespace.FORBID})"
 
     def on_terminal(self, program: Program) -> list[str]:
         """Return the command that runs a program on this terminal, in a sandbox of the same kind.

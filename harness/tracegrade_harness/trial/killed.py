@@ -40,6 +40,7 @@ from tracegrade_harness.trial.spending import Spending
 from tracegrade_harness.trial.taping import Taping
 from tracegrade_harness.trial.undisturbed import Baseline, changes, fatal_misses, tape_reason
 from tracegrade_harness.trial.watch import AgentWatch, Moment, flush
+from tracegrade_scoring.rendering.words import count
 
 RECOVERY_SECS: Final = 60.0
 
@@ -324,8 +325,8 @@ class _Look:
         """
         now, moving = wait_until_still(self._environment.state)
         if moving:
-            msg = f"not_still: {len(moving)} objects still change after the kill, first "
-            msg += f"'{moving[0]}'; see what writes to it, or ignore it in the suite"
+            msg = f"not_still: {count(len(moving), 'object')} still changing after the kill"
+            msg += f", first '{moving[0]}'; see what writes to it, or ignore it in the suite"
             raise _NotStill(msg)
         seen = Seen(
             before=self._template.before,

@@ -17,6 +17,7 @@ from tracegrade_harness.sandbox.program import ProcessLimits, Program
 from tracegrade_harness.suite.command import filled
 from tracegrade_harness.suite.model import McpServer, Network, Variables
 from tracegrade_harness.trial.setting import Setting, Tried
+from tracegrade_harness.verify.result import VerifierCommand
 
 MIB: Final = 1024**2
 START: Final = Path(mcp_start.__file__).resolve()
@@ -101,16 +102,16 @@ def server_program(
     program = outside_program(setting, tried, outside, server, address)
     if server.taped:
         return program
-    variables = {**program.environment, **place.environment.variables}
+    environment = {**program.environment, **place.environment.variables}
     reached = _reached(server.network, place.environment.addresses)
-    return replace(program, environment=variables, reachable=reached)
+    return replace(program, environment=environment, reachable=reached)
 
 
 def outside_program(
     setting: Setting, tried: Tried, place: OutsidePlace, server: McpServer, address: Path
 ) -> Program:
     """Return the same of a server that sees nothing of an environment."""
-    environment = {**_basic(place.root), **_declared(server.environment)}
+    environment = {**_basic(place.root), **variables(server.environment)}
     command = filled(server.command, command_values(setting, tried))
     argv = [sys.executable, "-I", "-S", str(START), str(address), *command]
     seen = [address.parent, setting.suite_folder.resolve(), *_searched(environment)]
@@ -126,9 +127,30 @@ def plain_program(
     environment = {**_basic(place.root), **place.variables}
     root, log = place.root, place.log
     seen = _searched(environment)
-    reached = _reached(tried.agent(setting).network, place.addresses)
+    reached = _agent_reaches(setting, tried, place.addresses)
     hidden = setting.hidden
     return Program(command, root, root, environment, log, log, limits, seen, reached, hidden)
+
+
+def verifier_program(setting: Setting, tried: Tried, command: VerifierCommand) -> Program:
+    """Return how a verifier's command is started: it reaches no service, and no network.
+
+    It may use what its case allows the agent.
+    """
+    limits = _limits(setting, tried)
+    seen = [setting.suite_folder.resolve(), *_searched(command.environment)]
+    return Program(
+        command.argv,
+        command.root,
+        command.folder,
+        command.environment,
+        command.stdout,
+        command.stderr,
+        limits,
+        seen,
+        (),
+        setting.hidden,
+    )
 
 
 def resource(setting: Setting, tried: Tried) -> dict[str, str]:
@@ -152,17 +174,25 @@ def _program(
 ) -> Program:
     environment = {
         **_basic(place.root),
-        **_declared(tried.agent(setting).environment),
+        **variables(tried.agent(setting).environment),
         **place.environment.variables,
         **entrances.variables,
     }
     limits = _limits(setting, tried)
     seen = [*entrances.visible, setting.suite_folder.resolve(), *_searched(environment)]
     argv = filled(command, {**command_values(setting, tried), **entrances.values})
-    reached = _reached(tried.agent(setting).network, entrances.addresses)
+    reached = _agent_reaches(setting, tried, entrances.addresses)
     root, log = place.root, place.log
     hidden = setting.hidden
     return Program(argv, root, root, environment, log, log, limits, seen, reached, hidden)
+
+
+def _agent_reaches(
+    setting: Setting, tried: Tried, offered: Sequence[ServiceAddress]
+) -> Sequence[ServiceAddress] | None:
+    """Return the same for an agent: where tapes answer for what is outside, none reaches it."""
+    network = tried.agent(setting).network
+    return _reached("none" if setting.mode == "mocked" else network, offered)
 
 
 def _reached(
@@ -172,9 +202,10 @@ def _reached(
     return None if network == "open" else offered
 
 
-def _declared(variables: Variables) -> dict[str, str]:
-    passed = {name: os.environ[name] for name in variables.pass_ if name in os.environ}
-    return {**passed, **variables.set}
+def variables(declared: Variables) -> dict[str, str]:
+    """Return the variables that a suite gives, with the values of those that it passes."""
+    passed = {name: os.environ[name] for name in declared.pass_ if name in os.environ}
+    return {**passed, **declared.set}
 
 
 def _searched(environment: Mapping[str, str]) -> list[Path]:

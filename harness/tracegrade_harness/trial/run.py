@@ -18,6 +18,7 @@ from tracegrade_harness.environment.environment import EnvironmentTemplate
 from tracegrade_harness.environment.folders import shared_folder
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.sandbox.choice import SANDBOXES, Sandbox
+from tracegrade_harness.sandbox.plain import Plain
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite import paths
 from tracegrade_harness.suite.load import LoadedSuite
@@ -71,8 +72,8 @@ class ChosenTrials:
     """What answers for models in mocked runs, instead of what the cases say."""
     keep_tape: Callable[[Setting, Tried, TapeRecorder], None] | None = None
     """Told what each trial was answered, where that is recorded."""
-    say: Callable[[TrialResult], None] = field(default=lambda _: None)
-    """Told each result as it comes."""
+    say: Callable[[TrialResult, int, int], None] = field(default=lambda *_: None)
+    """Told each result as it comes, how many there are by then, and how many there will be."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,7 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
             [folder.parent, home.resolve() / FROZEN],
             models=chosen.models,
             prices=known_prices(Lake.create(lake), chosen.prices),
+            outside=StoppableSandbox(Plain()) if chosen.trust else None,
         )
         setting = _keeping_tapes(setting, chosen)
         budget = Budget(chosen.max_usd, file.add_spent, file.spent)

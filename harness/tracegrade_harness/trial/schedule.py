@@ -1,5 +1,6 @@
 """Which trials are run, in which order, and what is done where one cannot be."""
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -49,7 +50,7 @@ class Schedule:
         kills: Mapping[str, Kill],
         file: RunFile,
         budget: Budget,
-        say: Callable[[TrialResult], None],
+        say: Callable[[TrialResult, int, int], None],
     ) -> None:
         """Prepare.
 
@@ -58,29 +59,40 @@ class Schedule:
             kills: Case → which of its trials are killed, and where; the others never are.
             file: Where results are kept; what it knows is not done again.
             budget: What all trials together may cost.
-            say: Told each result as it comes, from any thread.
+            say: Told each result as it comes, from any thread; how many there are by then, and
+                how many there will be.
         """
         self._setting = setting
         self._kills = kills
         self._file = file
         self._budget = budget
         self._say = say
+        self._said, self._to_say = 0, 0
+        self._lock = threading.Lock()
 
-    def run(self, order: Iterable[Tried], jobs: int) -> None:
+    def run(self, order: Sequence[Tried], jobs: int) -> None:
         """Run all trials, `jobs` at a time."""
+        self._to_say = sum(self._known(*each) is None for each in self._planned(order))
         with ThreadPoolExecutor(jobs, thread_name_prefix="trial") as pool:
             waiting = [pool.submit(self._run, tried) for tried in order]
             try:
                 for future in waiting:
                     future.result()
             except BaseException:  # Ctrl-C too: what runs is ended, what waits is not begun
-                self._setting.sandbox.stop()
+                self._setting.stop()
                 pool.shutdown(cancel_futures=True)
                 raise
 
-    def _run(self, tried: Tried) -> None:
+    def _planned(self, order: Iterable[Tried]) -> Iterator[tuple[Tried, Point | None]]:
+        for tried in order:
+            yield from ((tried, injection) for injection in (None, *self._injections(tried)))
+
+    def _injections(self, tried: Tried) -> Sequence[Point]:
         kill = self._kills.get(tried.task_id)
-        injections = kill.points_of(tried.trial) if kill else []
+        return kill.points_of(tried.trial) if kill else []
+
+    def _run(self, tried: Tried) -> None:
+        injections = self._injections(tried)
         result, baseline = self._undisturbed(tried, observe=bool(injections))
         for killed in self._killed(tried, injections, result, baseline):
             if self._known(tried, killed.injection) is None:
@@ -197,7 +209,9 @@ class Schedule:
         if self._setting.sandbox.is_stopped:
             raise CancelledError  # its agent was ended by us: it is done again
         self._file.add(result, baseline)
-        self._say(result)
+        with self._lock:  # so that counts come in order
+            self._said += 1
+            self._say(result, self._said, self._to_say)
 
 
 def _why_no_kill(result: TrialResult, baseline: Baseline | None) -> tuple[Status, str]:

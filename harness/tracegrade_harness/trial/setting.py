@@ -56,6 +56,18 @@ class Setting:
     """What models cost."""
     turns: TurnsOfUpstreams = field(default_factory=TurnsOfUpstreams)
     """When live upstreams may be asked, by whatever trial."""
+    outside: StoppableSandbox | None = None
+    """Where commands of verifiers are run that are trusted; None: they are not."""
+
+    @property
+    def verifying(self) -> StoppableSandbox:
+        """Where commands of verifiers are run."""
+        return self.outside or self.sandbox
+
+    def stop(self) -> None:
+        """End all programs that run, and start no more."""
+        self.sandbox.stop()
+        self.verifying.stop()
 
     def effect_of(self, tool: str, declared: str | None) -> str | None:
         """Return what a tool does: as the task file says, else as its agent declares."""

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from tracegrade_harness.doors.deadline import Deadline
@@ -24,9 +23,9 @@ from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.silence import silent
 from tracegrade_harness.trial.spending import Spending, Stop
 from tracegrade_harness.trial.taping import Taping
+from tracegrade_harness.trial.verifying import verified
 from tracegrade_harness.trial.watch import UNFLUSHED, AgentWatch, flush
-from tracegrade_harness.verify.result import Context
-from tracegrade_harness.verify.verify import outcome, verify
+from tracegrade_scoring.rendering.words import count
 
 
 class Baseline(NamedTuple):
@@ -85,7 +84,7 @@ def run_undisturbed(
         ran = _run(setting, tried, folder, environment, spending, before)
         still = wait_until_still(environment.state)
         changed = changes(environment, still, ran.lives_on)
-        judged = _verified(setting, tried, folder.root, environment, still)
+        judged = verified(setting, tried, folder, environment, still)
     root = ran.watch.root
     unjudged = _why_unjudged(ran, judged, fatal_misses(tried.case(setting), ran.misses))
     result = TrialResult(
@@ -135,7 +134,7 @@ def fatal_misses(case: Case, misses: list[str]) -> list[str]:
 
 def tape_reason(misses: Sequence[str]) -> str:
     """Return why a run with calls that are not on its tape says nothing of its agent."""
-    return f"tape_miss: {len(misses)} calls, first {misses[0]}"
+    return f"tape_miss: {count(len(misses), 'call')}, first {misses[0]}"
 
 
 def _run(
@@ -175,7 +174,8 @@ def _run(
     if doors.run is None and watch.open_root is not None:
         why = stopped.reason if stopped else f"the agent ended with {exit_code} before its run did"
         send_root(setting.collector, watch.open_root, None, resource(setting, tried), why)
-    notes = [*watch.faults, *doors.notes(), *spending.notes()]
+    mismatches = watch.effect_mismatches.values()
+    notes = [*watch.faults, *mismatches, *doors.notes(), *spending.notes()]
     misses, models = taping.misses, taping.models.entries() if taping.models else ()
     if stopped:
         return Ran(watch, *stopped, None, lives_on, notes, misses, models, seconds)
@@ -228,41 +228,6 @@ def _exceeded(running: Running, watch: AgentWatch) -> Stop | None:
     return Stop("budget", running.over_limit)
 
 
-def _verified(
-    setting: Setting,
-    tried: Tried,
-    root: Path,
-    environment: OpenedEnvironment,
-    still: Still,
-) -> dict[str, Any]:
-    """Return the columns that verifiers fill, and `error` if one could not tell."""
-    case = tried.case(setting)
-    if not case.verify:
-        return {"success": None, "verifiers": None, "error": None}
-    difference = environment.difference(still.state)
-    declared = setting.suite.environments[case.environment]
-    context = Context(
-        root=root,
-        parts={
-            **{f"files:{name}": part.at for name, part in declared.files.items()},
-            **{f"sqlite:{name}": part.at for name, part in declared.sqlite.items()},
-        },
-        suite=setting.suite_folder,
-        added=frozenset(difference.added),
-        changed=frozenset(difference.changed),
-        removed=frozenset(difference.removed),
-        opened=environment.parts,
-    )
-    results = verify(case.verify, context)
-    found = outcome(results)
-    error = next((result.evidence for result in results if result.outcome == "error"), None)
-    return {
-        "success": None if found == "error" else found == "pass",
-        "verifiers": [result._asdict() for result in results],
-        "error": error,
-    }
-
-
 def _code(running: Running, deadline: Deadline, stop: Stop | None) -> int | None:
     """Return the exit code of an agent that ends in its time, which may stand still meanwhile."""
     while (code := running.wait(0 if stop else deadline.left_secs())) is None:
@@ -275,6 +240,8 @@ def _why_unjudged(ran: Ran, judged: dict[str, Any], fatal: list[str]) -> str | N
     """Return why nobody can tell what came of a run that no limit ended; None if one can."""
     if ran.status != "done":
         return None
+    if ran.watch.several_runs:
+        return ran.watch.several_runs
     if fatal:
         return tape_reason(fatal)
     if judged["error"]:

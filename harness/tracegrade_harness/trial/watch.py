@@ -15,6 +15,7 @@ from tracegrade_harness.doors.messages import (
     TokensUsed,
     ToolReturned,
 )
+from tracegrade_harness.environment.diff import diff
 from tracegrade_harness.environment.part import State
 from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.trial.points import Boundary
@@ -61,6 +62,10 @@ class AgentWatch:
     boundaries: list[Boundary] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     """What is wrong with the agent as one that is tried."""
+    several_runs: str | None = None
+    """That it began more than one, if so: nobody could tell which of them a verdict is about."""
+    effect_mismatches: dict[str, str] = field(default_factory=dict)
+    """Tool → how the first call of it that changed something is not what is declared."""
 
     def moments(self) -> Iterator[Moment]:
         """Yield each moment at which the agent waits; it goes on as the next one is asked for.
@@ -73,7 +78,7 @@ class AgentWatch:
             match event.message:
                 case ToolReturned() as call:
                     now = self._read() if self.state else last
-                    boundary = self._boundary(call, changed=now != last)
+                    boundary = self._boundary(call, diff(last, now).names)
                     last = now
                     self.boundaries.append(boundary)
                     yield Moment(event, boundary, call.in_flight)
@@ -101,9 +106,14 @@ class AgentWatch:
         with self.deadline.paused():
             return self.state()
 
-    def _boundary(self, call: ToolReturned, *, changed: bool) -> Boundary:
-        wrote = changed or self.effect_of(call.name, call.effect) in WRITES
-        return Boundary(len(self.boundaries) + 1, call.name, call.arguments, wrote)
+    def _boundary(self, call: ToolReturned, changed: list[str]) -> Boundary:
+        number = len(self.boundaries) + 1
+        effect = self.effect_of(call.name, call.effect)
+        if changed and effect not in WRITES and not call.in_flight:  # else it may be another's
+            fact = _mismatch(call.name, effect, f"'{changed[0]}' had changed after call {number}")
+            self.effect_mismatches.setdefault(call.name, fact)
+        wrote = bool(changed) or effect in WRITES
+        return Boundary(number, call.name, call.arguments, wrote)
 
     def _note(self, event: Event) -> None:
         match event.message:
@@ -123,8 +133,16 @@ class AgentWatch:
         self.on_run(root)
         if self.root is None:
             self.root = root
-        else:
-            self.faults.append("several_runs: a case is one run of one agent")
+        elif run.parent_id is None or run.trace_id != self.root.trace_id:
+            self.several_runs = (
+                f"several_runs: the agent began another run, '{run.name}', and a case is one run; "
+                "put both into one `agent_run`, or give each a case of its own"
+            )
+
+
+def _mismatch(tool: str, effect: str | None, seen: str) -> str:
+    declared = "has no declared effect" if effect is None else f"is declared as {effect}"
+    return f"effect_mismatch: '{tool}' {declared}, but {seen}; declare that it writes"
 
 
 def flush(gate: Gate, moment: Moment) -> list[str]:

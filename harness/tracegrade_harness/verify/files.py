@@ -33,7 +33,7 @@ def verify_files(verifier: FilesVerifier, context: Context) -> Finding:
     if verifier.expect is not None:
         return _expect(verifier, verifier.expect, at, context)
     try:
-        return _file(verifier, f"{at}/{verifier.path}", context)
+        return _file(verifier, f"{at}/{verifier.path}".removeprefix("./"), context)
     except tree.NotReadable as error:
         return Finding(False, str(error))
 

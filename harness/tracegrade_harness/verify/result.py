@@ -1,6 +1,6 @@
 """What verifiers are given, and what they say."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
@@ -14,6 +14,22 @@ MAX_NAMED: Final = 20
 """Paths or objects that evidence names; the others are counted."""
 
 
+class VerifierCommand(NamedTuple):
+    """A verifier's command, which may run what an agent wrote."""
+
+    argv: Sequence[str]
+    root: Path
+    """All that it may write."""
+    folder: Path
+    """Where it starts, in `root`: the copy of the environment."""
+    environment: Mapping[str, str]
+    """All of its variables."""
+    stdout: Path
+    """Files that get its output; they are not in `root`."""
+    stderr: Path
+    timeout_secs: float
+
+
 @dataclass(frozen=True)
 class Context:
     """An environment as a trial left it. No process of the trial is alive any more."""
@@ -24,6 +40,9 @@ class Context:
     """Where each part stands in it: `files:data` → `data`."""
     suite: Path
     """The suite's folder."""
+    run: Callable[[VerifierCommand], int]
+    """Runs a command and returns its exit code, or minus the signal that ended it; raises
+    `VerifierFailed` if it cannot be run, is too slow or uses too much."""
     added: frozenset[str] = frozenset()
     """Names of objects, such as `files:data/clean/a.csv`, that were not there before."""
     changed: frozenset[str] = frozenset()

@@ -46,7 +46,7 @@ def test_a_service_that_is_as_it_was_does_not_diverge(asked: Recorded) -> None:
     assert ended.stdout.splitlines() == [
         "asked 6 calls: 0 divergences in 0 calls",
         "not asked: 2 calls, may write; --writes asks it all the same",
-        "not asked: 1 calls, model",
+        "not asked: 1 call, model",
     ]
 
 
@@ -73,7 +73,7 @@ def test_writes_are_asked_where_that_is_wanted(asked: Recorded) -> None:
     assert asked.shop.lines.count("POST /orders") == 2
     assert asked.shop.lines.count("tools/call buy") == 2
     assert "POST /chat" not in asked.shop.lines
-    assert "not asked: 1 calls, model" in ended.stdout
+    assert "not asked: 1 call, model" in ended.stdout
 
 
 def test_a_changed_shape_is_found(asked: Recorded) -> None:
@@ -162,7 +162,7 @@ def test_an_issue_says_how_to_record_anew(asked: Recorded) -> None:
     assert lines[0] == "## Services answer otherwise than their tapes"
     assert lines[2].startswith("    ask: http:shop GET /page: value at $: ")
     assert f"    tracegrade harness record {asked.suite} --case ask --replace" in lines
-    assert "- asked 6 calls: 1 divergences in 1 calls" in lines
+    assert "- asked 6 calls: 1 divergence in 1 call" in lines
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_a_tape_cannot_lead_to_another_host(asked: Recorded, tmp_path: Path) -> 
     assert ended.returncode == 0, ended.stderr
     assert asked.shop.lines == []
     assert ended.stdout.splitlines()[1:] == [
-        "not asked: 1 calls, no method and path",
+        "not asked: 1 call, no method and path",
         "not asked: 2 calls, it held a secret, which tapes do not have",
     ]
 

@@ -139,7 +139,7 @@ def test_a_server_that_is_as_it_was_does_not_diverge(shop: Shop) -> None:
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert ended.stdout.splitlines() == [
         "asked 3 calls: 0 divergences in 0 calls",
-        "not asked: 1 calls, may write; --writes asks it all the same",
+        "not asked: 1 call, may write; --writes asks it all the same",
     ]
 
 
@@ -179,7 +179,7 @@ def test_a_server_that_leaves_at_a_call_diverges_there(shop: Shop) -> None:
     assert ended.returncode == 1, ended.stderr
     assert "ask: mcp:shop tools/call price" in ended.stdout
     assert "gone" in ended.stdout
-    assert "asked 3 calls: 1 divergences in 1 calls" in ended.stdout
+    assert "asked 3 calls: 1 divergence in 1 call" in ended.stdout
 
 
 def test_a_command_gets_the_text_of_an_issue(shop: Shop, tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_what_a_run_lacks_is_named(tmp_path: Path, fields: dict[str, Any], lack:
 
     assert ended.returncode == 0, ended.stderr
     assert lack in ended.stdout
-    assert "drafted 1 cases, left out 1 runs (1 " in ended.stdout
+    assert "drafted 1 case, left out 1 run (1 " in ended.stdout
     assert [*yaml.safe_load((out / "suite.yaml").read_text())["cases"]] == ["whole"]
 
     again = draft(lake, out)

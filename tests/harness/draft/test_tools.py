@@ -159,7 +159,7 @@ def test_a_drafted_case_has_the_calls_of_its_tools_on_tape(shop: Shop) -> None:
     }
     environment = yaml.safe_load(shop.suite.read_text())["environments"]["outside"]
     assert environment["taped_tools"] == ["page", "pay", "price", "search"]
-    assert "1 model answers, 3 calls of tools, expectations known" in shop.ended.stdout
+    assert "1 model answer, 3 calls of tools, expectations known" in shop.ended.stdout
 
 
 def test_a_drafted_case_takes_the_same_steps_without_its_services(shop: Shop) -> None:
@@ -187,6 +187,6 @@ def test_a_tool_that_gives_more_than_its_text_is_a_miss(shop: Shop) -> None:
 
     assert row["status"] == "error"
     assert row["reason"] == (
-        "tape_miss: 1 calls, first tool price: it returns a Price, and the tape has its text "
+        "tape_miss: 1 call, first tool price: it returns a Price, and the tape has its text "
         "alone; record it"
     )

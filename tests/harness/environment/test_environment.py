@@ -159,7 +159,7 @@ def test_a_restore_that_is_not_what_was_frozen_is_refused(tmp_path: Path) -> Non
     (tmp_path / "trial/data").mkdir(parents=True)
     (tmp_path / "trial/data/old").touch()
 
-    with pytest.raises(EnvironmentFailed, match=r"in 1 objects, first 'files:data/old'; see"):
+    with pytest.raises(EnvironmentFailed, match=r"in 1 object, first 'files:data/old'; see"):
         template(tmp_path).open(tmp_path / "trial")
 
 

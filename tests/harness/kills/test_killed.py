@@ -13,6 +13,7 @@ CASES: dict[str, dict[str, Any]] = {
     "careless": KILLS,
     "first_writes": KILLS,
     "reader": {"kill": {"points": ["early", "mid", "late"]}},
+    "sly": {"kill": {"points": ["late"]}},
     "silent": KILLS,
     "genai": {**KILLS, "kill": {"points": ["late"]}},
     "openinference": {**KILLS, "kill": {"points": ["late"]}},
@@ -161,6 +162,22 @@ def test_a_run_that_only_reads_is_killed_early_alone(tried: Tried) -> None:
     assert scores(tried, "reader")["label"] == "no_writes"
 
 
+def test_a_call_that_writes_and_is_not_declared_to_is_told_and_counts_as_a_write(
+    tried: Tried,
+) -> None:
+    """Once for each tool, on the undisturbed trial alone."""
+    end = "had changed after call 2; declare that it writes"
+
+    assert kills(tried, "sly") == {"late": (2, 0, 0)}
+    assert json.loads(tried.row("sly")["notes"]) == [
+        f"effect_mismatch: 'peek' is declared as read, but 'files:data/seen' {end}"
+    ]
+    assert json.loads(tried.row("careless")["notes"]) == [
+        f"effect_mismatch: 'write' has no declared effect, but 'files:data/a' {end}"
+    ]
+    assert "effect_mismatch" not in tried.row("careless", "late")["notes"]
+
+
 def test_a_silent_agent_cannot_be_killed_between_calls(tried: Tried) -> None:
     """That is said of each kill; the trial itself is verified."""
     rows = [tried.row("silent", each) for each in ("early", "mid", "late")]
@@ -263,7 +280,7 @@ def test_what_does_not_stand_still_cannot_be_judged(tried: Tried) -> None:
     row = tried.row("restless", "late")
 
     assert (row["status"], row["boundary"], row["after_recovery"]) == ("error", 2, None)
-    assert row["reason"].startswith("not_still: 1 objects still change after the kill, first ")
+    assert row["reason"].startswith("not_still: 1 object still changing after the kill, first ")
     assert "http:clock/$.now" in row["reason"]
 
 

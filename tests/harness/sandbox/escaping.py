@@ -208,6 +208,22 @@ def daemon():
     os.wait()
 
 
+def trap():
+    """Leave a program that a verifier runs: it ends with 1 if nothing keeps it in."""
+    Path("data/check.py").write_text(f"""
+import socket, sys
+def is_refused(act):
+    try:
+        act()
+    except OSError:
+        return True
+    return False
+acts = [lambda: open({str(SUITE / "escaped")!r}, "w").close(),
+        lambda: socket.create_connection(("127.0.0.1", {(SUITE / "port").read_text()}), 5)]
+sys.exit(0 if all([is_refused(act) for act in acts]) else 1)
+""")
+
+
 tracegrade.init(service="ignored")
 
 
@@ -249,6 +265,7 @@ ESCAPES: dict[str, dict[str, Any]] = {
     "otlp_grading": {"verify": [{"files": "data", "path": "result", "text": "never\n"}]},
     "proc_of_harness": {"verify": REFUSED},
     "daemon": {"verify": REFUSED},
+    "trap": {"verify": [{"command": ["{python}", "data/check.py"]}]},
 }
 
 

@@ -1,4 +1,4 @@
-"""Twelve ways out of the sandbox, each tried by an agent of the real harness; all of them fail.
+"""Ways out of the sandbox, each tried by an agent of the real harness; all of them fail.
 
 The harness is a process of its own, which would not survive if one of them succeeded. What agents
 know of what is outside they are told beside the suite, as if they had guessed.
@@ -26,7 +26,7 @@ from tracegrade_harness.sandbox.bwrap import Bubblewrap
 
 KEY = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH"
 TEXT_OUTSIDE = "The outside."
-CONTROLS = ("network", "environment_key", "proc_of_harness")
+CONTROLS = ("network", "environment_key", "proc_of_harness", "trap")
 """What succeeds without a sandbox, and does no harm then."""
 BY_LIMIT = {"fork_bomb": "processes: more than 100", "many_files": "disk_mb: more than 16"}
 FAILED = {"symlink_out", "otlp_grading", *BY_LIMIT}
@@ -207,3 +207,16 @@ def test_without_a_sandbox_they_do_escape(temporary_place: Path) -> None:
     said = [(row["status"], row["reason"], row["verifiers"]) for row in tried.rows]
     assert [row["success"] for row in tried.rows] == [False] * len(CONTROLS), said
     assert set(outside.guests) == {"port", "abstract"}
+
+
+def test_a_trusted_command_of_a_verifier_runs_outside(
+    bwrap: Bubblewrap, temporary_place: Path
+) -> None:
+    """So whoever trusts it trusts what agents wrote, where it runs that."""
+    outside = Outside(temporary_place)
+    suite = made(temporary_place, {"trap": ESCAPES["trap"]})
+    with outside.listening():
+        tried = outside.run(suite, "--sandbox", bwrap.name, "--trust")
+
+    assert (tried.row("trap")["status"], tried.row("trap")["success"]) == ("done", False)
+    assert outside.guests == ["port"]

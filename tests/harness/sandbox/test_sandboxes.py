@@ -209,6 +209,22 @@ def test_without_bubblewrap_there_is_a_way_out(monkeypatch: pytest.MonkeyPatch) 
     assert available() == {"bwrap": "no program 'bwrap'; install bubblewrap", "none": None}
 
 
+def test_what_may_keep_bubblewrap_from_its_namespaces_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As on Ubuntu 24.04, where a user may have none unless the machine is told so."""
+    told = "bwrap: setting up uid map: Permission denied"
+    (tmp_path / "bwrap").write_text(f"#!/bin/sh\necho '{told}' >&2\nexit 1\n")
+    (tmp_path / "bwrap").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    reason = available()["bwrap"]
+
+    assert reason is not None
+    assert reason.startswith(told)
+    assert "kernel.apparmor_restrict_unprivileged_userns" in reason
+
+
 def test_an_end_that_is_told_with_the_start_is_seen_by_who_waits_for_it() -> None:
     """Both come at once of a program that ends at once; its trial would wait out its time."""
     control, theirs = socket.socketpair()

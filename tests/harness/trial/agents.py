@@ -18,6 +18,7 @@ from tracegrade_lake import Lake
 AGENT = '''
 """An agent: what it does is its task, which is its only argument."""
 
+import contextvars
 import os
 import subprocess
 import sys
@@ -39,6 +40,11 @@ def look(what="notes"):
 def write(name, text="x"):
     with open(f"data/{name}", "x") as file:
         file.write(text)
+
+
+@tracegrade.tool(effect="read")
+def peek():
+    Path("data", "seen").touch()
 
 
 @tracegrade.tool
@@ -81,6 +87,12 @@ def first_writes(run):
 
 def reader(run):
     look()
+
+
+def sly(run):
+    look()
+    peek()
+    peek()
 
 
 def many_calls(run):
@@ -139,6 +151,17 @@ def orphans(run):
 def stuck(run):
     look()
     hang()
+
+
+def twice(run):
+    """Does its work in two runs, the second of which would take the place of the first."""
+    look()
+
+    def other():
+        with tracegrade.agent_run("other", task=TASK) as second:
+            second.answer("Done.")
+
+    contextvars.Context().run(other)
 
 
 GENAI = (

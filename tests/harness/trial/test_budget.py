@@ -159,7 +159,7 @@ def test_what_cannot_be_paid_is_not_run_until_there_is_more(suite: Tried) -> Non
     assert tried.rows[1]["reason"] == (
         "max_usd: $0.4950 of $0.5050 are left, and it may cost $0.5000; give a greater --max-usd"
     )
-    assert f"and `--resume {run}`" in tried.ended.stderr
+    assert f"; then `--resume {run}` tries them again" in tried.ended.stderr
     assert "used: 10 tokens, $0.0100 of $0.5050" in tried.ended.stdout
 
     still = suite.run(*options, "--max-usd", 0.505, "--resume", run)

@@ -103,7 +103,7 @@ def test_a_node_client_is_killed_after_the_same_calls(tmp_path: Path) -> None:
 
 def test_a_server_that_does_not_start_is_no_fault_of_the_agent(tmp_path: Path) -> None:
     """The trial is invalid, and says which server it was."""
-    tried = made(tmp_path, {"careless": {}}, server=["no-such-program"]).run()
+    tried = made(tmp_path, {"careless": {}}, server=["{suite}/no-such-program"]).run()
 
     assert tried.ended is not None
     assert tried.ended.returncode == 3

@@ -244,7 +244,7 @@ def test_cases_that_need_an_overlay_are_told_where_there_is_none(
 
     assert ended.returncode == 3
     assert ended.stderr.splitlines()[-1] == (
-        "tracegrade: 1 cases cannot be run here (moves): no mount namespace: Operation not "
+        "tracegrade: cannot run moves here: no mount namespace: Operation not "
         "permitted (the superuser here may lack CAP_SYS_ADMIN); write 'overlay: false' for a copy"
     )
     assert [*suite.home.glob("runs/*")] == []
@@ -279,7 +279,7 @@ def test_a_file_system_that_takes_no_overlay_is_told(tmp_path: Path) -> None:
     ended = ran([sys.executable, "-c", program, *map(str, (lower, within, *words))])
 
     assert ended.returncode == 3, ended.stdout
-    assert "1 cases cannot be run here (moves): no overlay in '" in ended.stderr
+    assert "cannot run moves here: no overlay in '" in ended.stderr
     assert ended.stderr.endswith("; write 'overlay: false' for a copy\n")
 
 

@@ -71,7 +71,8 @@ def test_the_command_ends_with_3(tried: Tried) -> None:
     """As for whatever could not be judged; the report for CI says so, too."""
     assert tried.ended is not None
     assert tried.ended.returncode == 3
-    assert "3 of 5 could not be run or judged, first: silent: " in tried.ended.stderr
+    told = "3 of 5 could not be run or judged, first: broken trial 1: silent: "
+    assert told in tried.ended.stderr
     assert 'errors="3"' in tried.home.with_name("junit.xml").read_text()
 
 

@@ -87,7 +87,8 @@ def test_in_mocked_runs_the_bodies_of_taped_tools_do_not_run(played: Tried) -> N
     assert played.ended is not None
     assert played.ended.returncode == 0, played.ended.stderr
     assert played.row("look")["success"] is True
-    assert played.row("look")["notes"] is None
+    (note,) = json.loads(played.row("look")["notes"])  # nothing of the tape
+    assert note.startswith("effect_mismatch: 'write' is declared as read, ")
     assert len(ran(played)) == 9  # of the run that was recorded
 
 
@@ -143,7 +144,7 @@ def test_a_call_that_changed_the_environment_is_on_no_tape(tmp_path: Path) -> No
     ended = record(suite)
 
     assert ended.returncode == 2
-    assert "1 calls cannot be on a tape" in ended.stderr
+    assert "1 call cannot be on a tape" in ended.stderr
     assert "tool write: it changed the environment, first 'files:data/mark'" in ended.stderr
     assert not (tmp_path / "tapes/look.jsonl").exists()
 
@@ -161,7 +162,7 @@ def test_an_agent_that_never_began_takes_no_tape_away(tmp_path: Path) -> None:
     ended = record(suite, "--replace")
 
     assert ended.returncode == 3
-    assert "1 of 1 could not be run or judged, first: silent: " in ended.stderr
+    assert "1 of 1 could not be run or judged, first: pay trial 1: silent: " in ended.stderr
     assert "tape: " not in ended.stdout
     assert tape.read_text() == before
 
@@ -206,7 +207,7 @@ def test_a_line_of_a_tape_that_says_nothing_of_a_result_is_a_miss(tmp_path: Path
     tried = mocked(suite)
 
     assert tried.row("pay")["reason"] == (
-        "tape_miss: 1 calls, first tool pay: its line has no result"
+        "tape_miss: 1 call, first tool pay: its line has no result"
     )
     assert ran(suite) == ["pay"]
 

@@ -21,6 +21,7 @@ CASES: dict[str, dict[str, Any]] = {
         "kill": {"points": ["early", "late"]},
     },
     "daemon": {"verify": [WROTE]},
+    "twice": {"verify": [exits(0)]},
 }
 
 
@@ -89,6 +90,14 @@ def test_a_trajectory_says_which_trial_it_is(tried: Tried, task_id: str) -> None
     )
 
     assert rows == [{"task_id": task_id, "trial": 1, "run_mode": "live", "release": "1"}]
+
+
+def test_an_agent_that_begins_a_second_run_cannot_be_judged(tried: Tried) -> None:
+    """It would supersede the one that the verdict is on."""
+    row = tried.row("twice")
+
+    assert (row["status"], row["success"]) == ("error", None)
+    assert row["reason"].startswith("several_runs: the agent began another run, 'invoke_agent ")
 
 
 def test_each_trial_starts_from_the_same_environment(tried: Tried) -> None:
@@ -178,7 +187,8 @@ def test_the_command_ends_with_3_where_something_could_not_be_judged(tried: Trie
     assert tried.ended is not None
     assert tried.ended.returncode == 3
     assert "careless trial 2: passed\n" in tried.ended.stderr
-    assert "1 of 12 could not be run or judged, first: verifier: " in tried.ended.stderr
+    told = "2 of 13 could not be run or judged, first: careless-unsure trial 1: verifier: "
+    assert told in tried.ended.stderr
     assert tried.ended.stdout.startswith("run: ")
 
 
@@ -186,4 +196,4 @@ def test_jobs_do_not_mix_trials(tried: Tried) -> None:
     """Each trial has a trajectory of its own."""
     ids = [row["trajectory_id"] for row in tried.rows if row["trajectory_id"]]
 
-    assert len(set(ids)) == len(ids) == 9
+    assert len(set(ids)) == len(ids) == 10

@@ -1,15 +1,23 @@
 """Environments as agents leave them, and verifiers as suites have them."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from tracegrade_harness.suite.model import Verifier
+from tracegrade_harness.sandbox.stoppable import StoppableSandbox
+from tracegrade_harness.suite.load import LoadedSuite
+from tracegrade_harness.suite.model import Case, Suite, Verifier
+from tracegrade_harness.trial.run import find_sandbox
+from tracegrade_harness.trial.setting import Tried, without_agents
+from tracegrade_harness.trial.verifying import run_command
 from tracegrade_harness.verify.result import Context, VerifierResult
 from tracegrade_harness.verify.verify import verify
 
 PARTS = {"files:data": "data", "sqlite:ledger": "data/ledger.db"}
+CASE = Case(environment="e", agent="a")
+SUITE = Suite(version=1, suite="s", agents={}, environments={}, cases={"c": CASE})
 
 
 def context(folder: Path, **changes: set[str]) -> Context:
@@ -19,7 +27,11 @@ def context(folder: Path, **changes: set[str]) -> Context:
     added, changed, removed = (
         frozenset(changes.get(key, ())) for key in ("added", "changed", "removed")
     )
-    return Context(folder / "root", PARTS, folder / "suite", added, changed, removed)
+    suite = folder / "suite"
+    sandbox = StoppableSandbox(find_sandbox(None))
+    setting = without_agents(LoadedSuite(SUITE, suite, [], None), SUITE, sandbox, folder)
+    run = partial(run_command, setting, Tried("c", 1))
+    return Context(folder / "root", PARTS, suite, run, added, changed, removed)
 
 
 def write(folder: Path, files: dict[str, str | bytes]) -> None:

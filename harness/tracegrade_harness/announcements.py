@@ -1,0 +1,64 @@
+"""What is printed before agents run: what holds them, and what they and the harness reach."""
+
+import typer
+
+from tracegrade_harness.sandbox.choice import available
+from tracegrade_harness.suite.model import Suite
+from tracegrade_harness.suite.upstreams import Upstream
+from tracegrade_harness.trial.run import ChosenTrials, chosen_cases, find_sandbox
+
+NO_SANDBOX = "none, so agents read, write and reach whatever this user does"
+
+
+def announce(suite: Suite, chosen: ChosenTrials) -> None:
+    """Print what holds agents, and what is asked that is outside of the environments.
+
+    Raises:
+        SuiteUnusable: No case is chosen, or there is no such sandbox.
+    """
+    typer.echo(f"sandbox: {_sandbox(chosen.sandbox)}")
+    mode = chosen.mode or suite.mode
+    if mode == "live":
+        _say_open_agents(suite, chosen)
+        _say_live(suite, chosen)
+    else:
+        _say_live_models(suite, chosen)
+
+
+def _sandbox(name: str | None) -> str:
+    found = find_sandbox(name).name
+    if found != "none":
+        return found
+    reasons = [f"{each} cannot be used: {why}" for each, why in available().items() if why]
+    return "; ".join([NO_SANDBOX, *(reasons if name is None else [])])
+
+
+def _say_open_agents(suite: Suite, chosen: ChosenTrials) -> None:
+    agents = {case.agent for case in chosen_cases(suite, chosen).values()}
+    for name in sorted(agents):
+        if suite.agents[name].network == "open":
+            typer.echo(f"network: agent {name} reaches whatever this machine reaches")
+
+
+def _say_live(suite: Suite, chosen: ChosenTrials) -> None:
+    """Print what outside of the environments is asked."""
+    used = {case.environment for case in chosen_cases(suite, chosen).values()}
+    for environment in (suite.environments[name] for name in sorted(used)):
+        for name, upstream in environment.upstreams.items():
+            typer.echo(f"live: {name}, {upstream.url}{_at_most(upstream)}")
+        for name in environment.taped_tools:
+            typer.echo(f"live: tool {name}")
+
+
+def _at_most(upstream: Upstream) -> str:
+    return "" if upstream.rate is None else f", {upstream.rate:g} requests a second at most"
+
+
+def _say_live_models(suite: Suite, chosen: ChosenTrials) -> None:
+    """Print which models are asked in a mocked run."""
+    cases = chosen_cases(suite, chosen).values()
+    used = {each.environment for each in cases if (chosen.models or each.model) != "replay"}
+    for environment in sorted(used):
+        for name, upstream in suite.environments[environment].upstreams.items():
+            if upstream.is_a == "model":
+                typer.echo(f"live: {name}, {upstream.url}{_at_most(upstream)}")

@@ -1,0 +1,126 @@
+"""What is printed of results, one by one and at the end, and how a run ends its command."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import typer
+
+from tracegrade_harness.errors import HarnessFailed, NotPassed
+from tracegrade_harness.fail_on import RunRule, raise_broken
+from tracegrade_harness.junit import why_failed
+from tracegrade_harness.tape.entries import redacted
+from tracegrade_harness.trial.result import TrialResult
+from tracegrade_harness.trial.run import Run
+from tracegrade_harness.verify.result import shortened
+from tracegrade_scoring.rendering.visible import visible
+from tracegrade_scoring.rendering.words import count
+
+MAX_WHY_CHARS: Final = 300
+"""Of what a verifier found, in a line of a terminal; `harness_trials` has all of it."""
+
+
+def say_result(result: TrialResult, number: int, of: int) -> None:
+    """Print a result as it comes.
+
+    Args:
+        result: Of a trial, or of a kill of it.
+        number: How many there are by now.
+        of: How many there will be.
+    """
+    said = ", ".join([_outcome(result), *_exit_code(result), *_used(result)])
+    typer.echo(f"[{number}/{of}] {_name(result)}: {_shown(said)}", err=True)
+
+
+def _name(result: TrialResult) -> str:
+    killed = f", killed {result.injection}" if result.injection else ""
+    return f"{visible(result.task_id)} trial {result.trial}{killed}"
+
+
+def _exit_code(result: TrialResult) -> list[str]:
+    """Return the words for an agent that did not end well, whatever it left."""
+    return [f"its agent ended with {result.exit_code}"] if result.exit_code else []
+
+
+def _used(result: TrialResult) -> list[str]:
+    """Return the words for what a run used, as far as that is known."""
+    tokens = [] if result.tokens is None else [count(result.tokens, "token")]
+    return tokens if result.usd is None else [*tokens, f"${result.usd:.4f}"]
+
+
+def say_used(done: Run, max_usd: float | None) -> None:
+    """Print what a run used as a whole, if it used models."""
+    tokens = [result.tokens for result in done.results if result.tokens is not None]
+    unknown = sum(result.cost_is_unknown for result in done.results)
+    if not tokens and not done.spent_usd and not unknown:
+        return
+    of = "" if max_usd is None else f" of ${max_usd:.4f}"
+    besides = f", and {unknown} of {len(done.results)} at unknown cost" if unknown else ""
+    typer.echo(f"used: {count(sum(tokens), 'token')}, ${done.spent_usd:.4f}{of}{besides}")
+
+
+def say_unseen(results: Sequence[TrialResult]) -> None:
+    """Print how many trials were judged of which no score will know, if there are any."""
+    unseen = [
+        result
+        for result in results
+        if result.injection is None and result.trajectory_id is None and result.success is not None
+    ]
+    if unseen:
+        how = "`tracegrade report --missing as-failure --trials N` counts them as failed"
+        typer.echo(f"no spans: {count(len(unseen), 'trial')} of which no score knows; {how}")
+
+
+def _outcome(result: TrialResult) -> str:
+    if result.status != "done":
+        return f"{result.status} ({result.reason})"
+    if result.injection:
+        left = count(len(result.leftovers or []), "object")
+        return (
+            f"after call {result.boundary}: {result.immediate:g} at once, "
+            f"{result.after_recovery:g} after recovery, {left} left"
+        )
+    if result.success is None:
+        return "ended"
+    return (
+        "passed" if result.success else f"failed: {shortened(why_failed(result), MAX_WHY_CHARS)}"
+    )
+
+
+def end(again: str, results: Sequence[TrialResult], rules: Sequence[RunRule] = ()) -> None:
+    """Say what came of a run as a whole.
+
+    Args:
+        again: How what was not run is tried again.
+        results: Of the run.
+        rules: What must not come of it.
+
+    Raises:
+        HarnessFailed: Something could not be run or judged.
+        NotPassed: Something did not pass.
+    """
+    ours = [result for result in results if result.status in {"invalid", "error"}]
+    if ours:
+        msg = f"{len(ours)} of {len(results)} could not be run or judged, first: {_first(ours)}"
+        if invalid := sum(result.status == "invalid" for result in ours):
+            msg += f"; {invalid} were invalid, {again}"
+        raise HarnessFailed(msg)
+    failed = [result for result in results if result.success is False]
+    if failed and not rules:
+        trials = [result for result in results if result.injection is None]
+        msg = f"{len(failed)} of {len(trials)} trials did not pass, first: {_first(failed)}"
+        raise NotPassed(msg)
+    unrun = [result for result in results if result.status == "not_run"]
+    if unrun:
+        msg = f"{len(unrun)} of {len(results)} were not run, first: {_first(unrun)}; then "
+        msg += again
+        raise NotPassed(msg)
+    raise_broken(rules, results)
+
+
+def _first(results: Sequence[TrialResult]) -> str:
+    return f"{_name(results[0])}: {_shown(results[0].reason or _outcome(results[0]))}"
+
+
+def _shown(text: str) -> str:
+    """Return a text without secrets, and without what acts on a screen."""
+    return redacted(visible(text))

@@ -1,0 +1,32 @@
+"""Which programs the commands of a suite need that this machine does not have."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from tracegrade_harness.suite.model import Agent, Case, McpServer, Mode, Suite
+from tracegrade_harness.trial.program import variables
+
+
+def missing_programs(suite: Suite, case: Case, mode: Mode) -> Iterator[str]:
+    """Yield why a case's agent, its recovery command or its MCP servers cannot be started.
+
+    Programs in the environment, and those whose names are still to be filled in, are not looked
+    for: only their trials have them. Nor are servers for which tapes answer.
+    """
+    agent = suite.agents[case.agent]
+    recover = agent.recover if isinstance(agent.recover, list) else []
+    for command in filter(None, (agent.command, recover)):
+        yield from _missing(command[0], agent)
+    servers = suite.environments[case.environment].mcp.values()
+    for server in (each for each in servers if mode == "live" or not each.taped):
+        yield from _missing(server.command[0], server)
+
+
+def _missing(program: str, of: Agent | McpServer) -> Iterator[str]:
+    if "{" in program or ("/" in program and not Path(program).is_absolute()):
+        return
+    path = variables(of.environment).get("PATH", os.environ.get("PATH", os.defpath))
+    if shutil.which(program, path=path) is None:
+        yield f"no program '{program}'; install it, or correct the suite"

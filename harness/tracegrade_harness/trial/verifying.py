@@ -1,0 +1,80 @@
+"""Looks at what a trial left: the verifiers of its case, and where their commands are run."""
+
+from functools import partial
+from typing import Any
+
+from tracegrade_harness.environment.environment import OpenedEnvironment
+from tracegrade_harness.environment.still import Still
+from tracegrade_harness.errors import SandboxFailed, VerifierFailed
+from tracegrade_harness.trial.folder import TrialFolder
+from tracegrade_harness.trial.program import verifier_program
+from tracegrade_harness.trial.setting import Setting, Tried
+from tracegrade_harness.verify.result import Context, VerifierCommand
+from tracegrade_harness.verify.verify import outcome, verify
+
+
+def verified(
+    setting: Setting,
+    tried: Tried,
+    folder: TrialFolder,
+    environment: OpenedEnvironment,
+    still: Still,
+) -> dict[str, Any]:
+    """Return the columns that verifiers fill, and `error` if one could not tell."""
+    case = tried.case(setting)
+    if not case.verify:
+        return {"success": None, "verifiers": None, "error": None}
+    results = verify(case.verify, _context(setting, tried, folder, environment, still))
+    found = outcome(results)
+    error = next((result.evidence for result in results if result.outcome == "error"), None)
+    return {
+        "success": None if found == "error" else found == "pass",
+        "verifiers": [result._asdict() for result in results],
+        "error": error,
+    }
+
+
+def _context(
+    setting: Setting,
+    tried: Tried,
+    folder: TrialFolder,
+    environment: OpenedEnvironment,
+    still: Still,
+) -> Context:
+    difference = environment.difference(still.state)
+    declared = setting.suite.environments[tried.case(setting).environment]
+    return Context(
+        root=folder.root,
+        parts={
+            **{f"files:{name}": part.at for name, part in declared.files.items()},
+            **{f"sqlite:{name}": part.at for name, part in declared.sqlite.items()},
+        },
+        suite=setting.suite_folder,
+        run=partial(run_command, setting, tried),
+        added=frozenset(difference.added),
+        changed=frozenset(difference.changed),
+        removed=frozenset(difference.removed),
+        opened=environment.parts,
+    )
+
+
+def run_command(setting: Setting, tried: Tried, command: VerifierCommand) -> int:
+    """Run a verifier's command where what an agent wrote does no harm, and return its exit code.
+
+    Raises:
+        VerifierFailed: It could not be started, was too slow, or used too much.
+    """
+    try:
+        with setting.verifying.start(verifier_program(setting, tried, command)) as running:
+            code = running.wait(command.timeout_secs)
+            running.kill()
+    except SandboxFailed as error:
+        msg = f"the command '{command.argv[0]}' cannot be run: {error}; see that it is installed"
+        raise VerifierFailed(msg) from error
+    if running.over_limit is not None:
+        msg = f"the command was ended by a limit, {running.over_limit}; raise the case's limits"
+        raise VerifierFailed(msg)
+    if code is None:
+        msg = f"the command took more than {command.timeout_secs:g} s; raise its timeout_secs"
+        raise VerifierFailed(msg)
+    return code
