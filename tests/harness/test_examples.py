@@ -13,6 +13,8 @@ from tests.citations import ROOT
 from tests.commands import tracegrade
 from tests.harness.trial.agents import made
 
+from tracegrade_harness.sandbox.bwrap import Bubblewrap
+
 EXAMPLES = ROOT / "harness" / "examples"
 CASES: dict[str, dict[str, Any]] = {"reader": {"verify": [{"files": "data", "only_changed": []}]}}
 TASKS = "{version: 1, tools: {look: {effect: read}}, tasks: {reader: {}}}"
@@ -52,7 +54,7 @@ def failures(folder: Path) -> str | None:
     return ElementTree.parse(folder / "results.xml").getroot().get("failures")  # noqa: S314
 
 
-def test_a_pull_request_is_compared_with_its_branch(tmp_path: Path) -> None:
+def test_a_pull_request_is_compared_with_its_branch(bwrap: Bubblewrap, tmp_path: Path) -> None:
     """Both are played, and the comparison is in the summary of the job."""
     for side in ("base", "candidate"):
         suite(tmp_path / side)
@@ -64,7 +66,18 @@ def test_a_pull_request_is_compared_with_its_branch(tmp_path: Path) -> None:
     assert failures(tmp_path) == "0"
 
 
-def test_a_night_is_live_with_kills(tmp_path: Path) -> None:
+def test_a_first_pull_request_has_nothing_to_be_compared_with(
+    bwrap: Bubblewrap, tmp_path: Path
+) -> None:
+    """Its own trials are reported."""
+    suite(tmp_path / "candidate")
+    run("pull-request.yaml", tmp_path)
+
+    assert "worker" in (tmp_path / "comparison.md").read_text()
+    assert failures(tmp_path) == "0"
+
+
+def test_a_night_is_live_with_kills(bwrap: Bubblewrap, tmp_path: Path) -> None:
     """Its report, leftovers and results are there."""
     suite(tmp_path)
     run("nightly.yaml", tmp_path)
