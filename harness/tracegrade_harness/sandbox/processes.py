@@ -27,6 +27,8 @@ KILL_SECS: Final = 30.0
 GIVE_UP_SECS: Final = 5.0
 MAX_COMMAND_CHARS: Final = 200
 MAX_FACT_BYTES: Final = 65_536
+OTHER_THREADS: Final = 1000
+"""That the user may start elsewhere meanwhile, in other trials for one: the kernel counts all."""
 MOST_LISTENERS: Final = 200
 """The kernel lets 253 file descriptors go with one message."""
 
@@ -286,10 +288,14 @@ def _most_threads(processes: int | None) -> int | None:
     if processes is None or user == 0:
         return None
     seen = psutil.process_iter(["uids", "num_threads"])
-    return (processes + 2) + sum(
-        process.info["num_threads"] or 1
-        for process in seen
-        if process.info["uids"] and process.info["uids"].real == user
+    return (
+        (processes + 2)
+        + OTHER_THREADS
+        + sum(
+            process.info["num_threads"] or 1
+            for process in seen
+            if process.info["uids"] and process.info["uids"].real == user
+        )
     )
 
 

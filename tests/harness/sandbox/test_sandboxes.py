@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.citations import ROOT
+from tests.harness.overlays import as_nobody, ran
 from tests.harness.sandbox.programs import BOMB, DAEMON, HOLD, TREE, TREE_SIZE, Alive, program
 from tests.waiting import PATIENCE_SECS, wait_until
 
@@ -161,6 +162,41 @@ def test_processes_and_threads_are_limited(sandbox: Sandbox, tmp_path: Path, beg
         assert running.over_limit == "processes: more than 40"
         assert running.leftovers() == []
         assert not alive.is_anyone()
+
+
+BESIDE = """
+import sys, threading, time
+from pathlib import Path
+from tracegrade_harness.sandbox.plain import Plain
+from tracegrade_harness.sandbox.program import ProcessLimits, Program
+
+here = Path(sys.argv[1])
+out = here / "out"
+argv = [sys.executable, "-c", sys.argv[2]]
+with Plain().start(Program(argv, here, here, {}, out, out, ProcessLimits(processes=4))) as running:
+    for _ in range(30):
+        threading.Thread(target=time.sleep, args=[3600], daemon=True).start()
+    (here / "go").touch()
+    print(running.wait(), flush=True)
+"""
+THREAD = """
+import threading, time
+from pathlib import Path
+
+while not Path("go").exists():
+    time.sleep(0.01)
+threading.Thread(target=time.sleep, args=[0.1]).start()
+"""
+
+
+@linux
+def test_what_a_user_starts_elsewhere_takes_nothing_from_a_program(temporary_place: Path) -> None:
+    """The kernel counts all threads of a user together, those of other trials, too."""
+    command = [sys.executable, "-c", BESIDE, str(temporary_place), THREAD]
+
+    ended = ran(as_nobody(temporary_place, command))
+
+    assert ended.stdout == "0\n", ended.stderr
 
 
 @linux
