@@ -27,7 +27,7 @@ check: .venv/demo .venv/test .venv/lint  ## Check what a change is most likely t
 	$(BIN)/mypy
 	@EXAMPLES=few $(BIN)/pytest -q --numprocesses 2 --dist worksteal @tests/check.txt
 
-test: .venv/demo .venv/test  ## Run the test suite.
+test: .venv/demo .venv/test azurite  ## Run the test suite.
 	@$(BIN)/pytest -q --numprocesses 3 --dist worksteal
 
 test-frameworks: .venv/demo .venv/test .frameworks/current/complete .frameworks/earlier/complete  ## Run one agent on real frameworks and compare its steps.
@@ -63,7 +63,7 @@ chaos: .venv/demo .venv/test  ## Kill collectors, agents and harnesses 2,100 tim
 	@EXAMPLES=many $(BIN)/pytest -q tests/harness/environment
 
 clean:  ## Remove everything that these commands made.
-	rm -rf .venv .venv-other .frameworks .demo .peers dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-other .azurite .frameworks .demo .peers dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 # A stamp is made anew when what it installs changed.
 .venv/all: pyproject.toml tests/constraints.txt
@@ -87,6 +87,19 @@ clean:  ## Remove everything that these commands made.
 	  || $(NOT_INSTALLED)
 	@.venv-other/bin/pip --disable-pip-version-check --quiet install --constraint tests/constraints.txt --editable '.[all]' \
 	  --group test || $(NOT_INSTALLED)
+	@touch $@
+
+# An Azure server for the tests of object stores, pinned by its lock; they are skipped without it.
+.PHONY: azurite
+azurite:
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory .azurite/complete; \
+	else echo "make: npm is not at hand, so no lake on Azure is tested"; fi
+
+.azurite/complete: tests/lake/azurite/package.json tests/lake/azurite/package-lock.json
+	@echo "installing azurite into .azurite ..."
+	@mkdir -p .azurite
+	@cp $^ .azurite
+	@npm ci --prefix .azurite --ignore-scripts --no-audit --no-fund --loglevel=error || $(NOT_INSTALLED)
 	@touch $@
 
 .PHONY: .venv-other/rows

@@ -1,4 +1,4 @@
-"""What every test may use: real traces, an S3 server; and which examples hypothesis tries.
+"""What every test may use: real traces, object stores; and which examples hypothesis tries.
 
 A run tries the same examples as the one before, so that it fails for a change and not by chance;
 `EXAMPLES=new` tries others, `EXAMPLES=few` fewer, `EXAMPLES=many` more. A slow machine is no
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from tests.lake.s3_server import Store, put_environment, s3_server
+from tests.lake.stores import Store, azure_is_there, azure_server, put_environment, s3_server
 
 settings.register_profile(
     "same", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -53,7 +53,7 @@ def server() -> Iterator[Store]:
 
 
 @pytest.fixture
-def store(server: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+def s3_store(server: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """The server without faults, known to all clients of this process and those it starts."""
     put_environment(server, monkeypatch.setenv)
     yield server
@@ -61,6 +61,32 @@ def store(server: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 
 
 @pytest.fixture
+def store(s3_store: Store) -> Store:
+    """An object store, where one kind will do."""
+    return s3_store
+
+
+@pytest.fixture(scope="session")
+def azure() -> Iterator[Store]:
+    """An Azure server that all tests share."""
+    if not azure_is_there():
+        pytest.skip("no azurite is here to be an Azure server; `make azurite` installs it")
+    with azure_server() as store:
+        yield store
+
+
+@pytest.fixture(params=["server", "azure"], ids=["s3", "az"])
+def either_store(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Store]:
+    """A server of each kind without faults, known as `s3_store` is."""
+    found: Store = request.getfixturevalue(request.param)
+    put_environment(found, monkeypatch.setenv)
+    yield found
+    found.heal()
+
+
+@pytest.fixture
 def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give up on a request to a store after two tries."""
-    monkeypatch.setattr("tracegrade_lake.object_store.MAX_RETRIES", 1)
+    monkeypatch.setattr("tracegrade_lake.stores.MAX_RETRIES", 1)

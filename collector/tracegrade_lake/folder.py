@@ -105,6 +105,8 @@ class TableFolder:
 
     def publish(self, staged: Sequence[StagedFile]) -> dict[str, str]:
         """Rename staged files, which replaces what an interrupted try left under these paths."""
+        if not staged:
+            return {}  # the table's folder may not be there yet
         for file in staged:
             target = self.folder / file.name
             make_folder(target.parent)

@@ -55,7 +55,7 @@ class Lake:
         """Return the lake at this path or URL.
 
         Args:
-            place: A folder, or `s3://bucket/prefix`.
+            place: A folder, or a URL such as `s3://bucket/prefix`.
             state: Where a lake with a URL keeps what must be on a local disk; None for the
                 usual folder.
 
@@ -144,10 +144,9 @@ class Lake:
         """Return the paths or URLs of a version's Parquet files, sorted; the newest version's."""
         delta = self._open(table, version)
         uris = delta.file_uris() if delta else []
-        return sorted(
-            uri if uri.startswith("s3://") else unquote(uri.removeprefix("file://"))
-            for uri in uris
-        )
+        if not self.is_local:
+            return sorted(uris)
+        return sorted(unquote(uri.removeprefix("file://")) for uri in uris)
 
     def live_files(self, table: str, version: int | None = None) -> list[LiveFile]:
         """Return what a version of the table consists of, by path; the newest version's."""
@@ -235,6 +234,12 @@ class Lake:
         if delta and owner:
             owner.check(delta)
         return delta.transaction_version(app_id) if delta else None
+
+    def transaction_versions(self, table: str, app_ids: Iterable[str]) -> dict[str, int]:
+        """Return the highest version that each of these committed; for writers, as above."""
+        delta = open_for_writing(self._table(table))
+        found = {app_id: delta.transaction_version(app_id) for app_id in app_ids if delta}
+        return {app_id: version for app_id, version in found.items() if version is not None}
 
     def noted_version(self, table: str, app_id: str) -> tuple[int | None, int]:
         """Return the table's newest version, and what this application last noted in it.
@@ -400,9 +405,11 @@ class Lake:
         leaves = set(dates).__contains__ if dates else None
         self._commit(table, staged, leaves, transactions, follows)
 
-    def replace(self, table: Table, rows: pa.Table) -> None:
-        """Replace all rows of the table by these, in one commit."""
-        self._commit(table, self._stage_anew(table, rows), lambda _: True, {})
+    def replace(
+        self, table: Table, rows: pa.Table, transactions: Mapping[str, int] | None = None
+    ) -> None:
+        """Replace all rows of the table by these, and note the transactions in the same commit."""
+        self._commit(table, self._stage_anew(table, rows), lambda _: True, transactions or {})
 
     def replace_files(
         self,

@@ -16,8 +16,19 @@ from urllib.parse import unquote
 from tracegrade_lake.errors import BadLakePath, LakeForbidden, LakeMissing, LakeUnwritable
 from tracegrade_lake.files import make_folder
 
-URL = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9!_.*'()=-]+)*")
+URL = re.compile(
+    r"(s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
+    r"|gs://[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]"
+    r"|az://[a-z0-9][a-z0-9-]{1,61}[a-z0-9]"
+    r"|abfss://[a-z0-9][a-z0-9-]{1,61}[a-z0-9]@[a-z0-9]{3,24}\.dfs\.core\.windows\.net)"
+    r"(/[A-Za-z0-9!_.*'()=-]+)*"
+)
 """Bucket and prefix; what needs no escape, so that every client reads it alike."""
+
+URL_FORMS = (
+    "s3://BUCKET/PREFIX, az://CONTAINER/PREFIX, "
+    "abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PREFIX or gs://BUCKET/PREFIX"
+)
 
 STATE_VARIABLE = "TRACEGRADE_STATE"
 
@@ -33,7 +44,7 @@ def lake_url(lake: str | Path) -> str | None:
         return None
     url = text.rstrip("/")
     if not URL.fullmatch(url) or {".", ".."} & set(url.split("/")):
-        msg = f"a lake is a folder or s3://BUCKET/PREFIX of plain letters and digits, got {lake}"
+        msg = f"a lake is a folder or {URL_FORMS}, in plain letters and digits, got {lake}"
         raise BadLakePath(msg)
     return url
 

@@ -172,7 +172,7 @@ class Lease:
     def _remove_older(self) -> None:
         older = [key for key in self._keys() if key < self._key(self._number)]
         if older:
-            obstore.delete(self._store.client, older)
+            self._store.delete(older)
 
     def _is_over(self, newest: Taken) -> bool:
         passed = self._store_time() - newest.renewed
@@ -185,7 +185,7 @@ class Lease:
         try:
             return obstore.head(self._store.client, key)["last_modified"]
         finally:
-            obstore.delete(self._store.client, key)
+            self._store.delete([key])
 
     def _key(self, number: int) -> str:
         return f"{self._folder}/{number:020d}.json"

@@ -1,24 +1,18 @@
-"""A lake on an object store (S3): whole objects, no rename, no sync, and answers that get lost.
+"""A lake on an object store: whole objects, no rename, no sync, and answers that get lost.
 
 An object appears whole or not at all, and stays once the store said so. What makes commits safe
 is the conditional PUT (`If-None-Match: *`): of two writers of one name exactly one wins. Data
 files are put so as well; a PUT that was applied though its answer was lost then meets its own
-object, which is recognised by its content. A store that ignores the condition is refused.
-
-obstore, which writes, and the Delta library are the same client (the Rust crate `object_store`):
-both retry with jitter, and put on condition, which pyarrow's client cannot. Parquet is read by
-pyarrow's, which fetches ranges side by side without Python. All three take credentials, region
-and endpoint from the `AWS_*` variables.
+object, which is recognised by its content. A store that ignores the condition is refused, so that
+this, and not the name of the store, decides where a lake may be.
 """
 
 import hashlib
-import os
 import re
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -27,26 +21,17 @@ import obstore
 import pyarrow as pa
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from obstore.exceptions import AlreadyExistsError, BaseError
-from obstore.store import S3Store
-from pyarrow.fs import AwsStandardS3RetryStrategy, FileSystem, S3FileSystem, SubTreeFileSystem
+from pyarrow.fs import FileSystem, SubTreeFileSystem
 
 from tracegrade_lake.backoff import Backoff
 from tracegrade_lake.crash_points import reach
 from tracegrade_lake.errors import LakeDamaged, LakeUnreachable, StoreUnfit
 from tracegrade_lake.leases import Lease
 from tracegrade_lake.storage import LOG_FOLDER, STAGE_FOLDER, StagedFile, StoredFile
+from tracegrade_lake.stores import RETRY_SECS, StoreKind, delta_options, store_of
 
 if TYPE_CHECKING:
-    from obstore.store import ClientConfig
-
-MAX_RETRIES: Final = 6
-RETRY_SECS: Final = 30
-"""Within one request; after it the lander pauses and tries its round again."""
-
-PUT_SECS: Final = 120
-"""For one object: 64 MiB at 5 Mbit/s."""
-
-CONNECT_SECS: Final = 5
+    from obstore.store import ObjectStore as Client
 
 PROBE: Final = "_probe/"
 COMPARE_BYTES: Final = 8 << 20
@@ -58,9 +43,11 @@ CONFIGURATION: Final[dict[str, str | None]] = {
 
 @dataclass(frozen=True)
 class ObjectStore:
-    """The place of a whole lake: `s3://bucket/prefix`."""
+    """The place of a whole lake."""
 
     url: str
+    """Bucket and prefix, as `lake_root.py` takes them."""
+
     state: Path
     """Local folder for files that are not put yet."""
 
@@ -70,26 +57,19 @@ class ObjectStore:
         return self.url
 
     @cached_property
-    def client(self) -> S3Store:
-        """The client, whose paths start at the lake."""
-        return S3Store.from_url(
-            self.url,
-            retry_config={
-                "max_retries": MAX_RETRIES,
-                "retry_timeout": timedelta(seconds=RETRY_SECS),
-            },
-            client_options=_client_options(),
-        )
+    def kind(self) -> StoreKind:
+        """What kind of store it is."""
+        return store_of(self.url)
 
     @cached_property
-    def parquet_client(self) -> S3FileSystem:
-        """What reads Parquet; it takes credentials as the other one does."""
-        return S3FileSystem(
-            endpoint_override=os.environ.get("AWS_ENDPOINT_URL") or None,
-            region=os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION"),
-            connect_timeout=CONNECT_SECS,
-            retry_strategy=AwsStandardS3RetryStrategy(max_attempts=MAX_RETRIES + 1),
-        )
+    def client(self) -> "Client":
+        """The client, whose paths start at the lake."""
+        return self.kind.client(self.url)
+
+    @cached_property
+    def files(self) -> FileSystem:
+        """What pyarrow reads Parquet with, by the paths of objects inside the lake."""
+        return self.kind.objects(self.url, self.client)
 
     @cached_property
     def fitness(self) -> "Fitness":
@@ -116,6 +96,15 @@ class ObjectStore:
         log = obstore.list(self.client, f"{table}/{LOG_FOLDER}", chunk_size=1)
         return any(log)
 
+    def delete(self, keys: Sequence[str]) -> None:
+        """Delete objects; one that is gone already is not an error."""
+        try:
+            obstore.delete(self.client, keys)
+        except FileNotFoundError:  # Azure tells, and others of these may be left
+            for key in keys:
+                with suppress(FileNotFoundError):
+                    obstore.delete(self.client, key)
+
     def table(self, name: str) -> "TableObjects":
         """Return the objects of one table, which need not exist."""
         return TableObjects(self, name)
@@ -137,20 +126,13 @@ class ObjectStore:
             raise
         except (BaseError, DeltaError, OSError) as error:
             if isinstance(error, BaseError) or _is_of_store(error):
-                raise _unreachable(self.url, error) from error
+                raise self._unreachable(error) from error
             raise
 
-
-def _client_options() -> "ClientConfig":
-    """Return the client's options; those of the environment count only if they are repeated."""
-    options: ClientConfig = {
-        "timeout": timedelta(seconds=PUT_SECS),
-        "connect_timeout": timedelta(seconds=CONNECT_SECS),
-    }
-    for name in ("allow_http", "allow_invalid_certificates"):
-        if os.environ.get(f"AWS_{name.upper()}", "").lower() in {"1", "true"}:
-            options[name] = True
-    return options
+    def _unreachable(self, error: Exception) -> LakeUnreachable:
+        fact = store_fact(str(error))
+        way_out = _way_out(fact).format(credentials=self.kind.credentials)
+        return LakeUnreachable(f"the lake {self.url} cannot be reached: {fact}; {way_out}")
 
 
 @dataclass
@@ -174,7 +156,7 @@ class Fitness:
             try:
                 self._put_twice(path)
             finally:
-                obstore.delete(self.store.client, path)
+                self.store.delete([path])
         self.is_fit = True
 
     def _put_twice(self, path: str) -> None:
@@ -196,12 +178,7 @@ class TableObjects:
 
     store: ObjectStore
     name: str
-    options: dict[str, str] = field(
-        default_factory=lambda: {
-            "max_retries": str(MAX_RETRIES),
-            "retry_timeout": f"{RETRY_SECS}s",
-        }
-    )
+    options: dict[str, str] = field(default_factory=delta_options)
 
     @property
     def place(self) -> str:
@@ -317,7 +294,7 @@ class TableObjects:
     @property
     def filesystem(self) -> FileSystem:
         """What pyarrow reads the table's objects with, by their paths inside the table."""
-        return SubTreeFileSystem(self.uri.removeprefix("s3://"), self.store.parquet_client)
+        return SubTreeFileSystem(self.name, self.store.files)
 
     def open_input(self, path: str) -> pa.NativeFile:
         """Open an object for reading ranges of it."""
@@ -328,23 +305,21 @@ class TableObjects:
         """Delete objects; one that is gone already is not an error."""
         with self.reading():
             if paths:
-                obstore.delete(self.store.client, [self._key(path) for path in paths])
+                self.store.delete([self._key(path) for path in paths])
 
     def drop(self) -> None:
         """Delete the table's objects, its log first, so that a failure leaves no table behind."""
         with self.reading():
             for prefix in (self._key(LOG_FOLDER), self.name):
                 for batch in obstore.list(self.store.client, prefix):
-                    obstore.delete(self.store.client, [found["path"] for found in batch])
+                    self.store.delete([found["path"] for found in batch])
 
 
 def _is_of_store(error: Exception) -> bool:
-    return re.search("Error performing|S3 error|AWS Error", str(error)) is not None
-
-
-def _unreachable(url: str, error: Exception) -> LakeUnreachable:
-    fact = store_fact(str(error))
-    return LakeUnreachable(f"the lake {url} cannot be reached: {fact}; {_way_out(fact)}")
+    return (
+        re.search("Error performing|(S3|MicrosoftAzure|GCS) error|AWS Error", str(error))
+        is not None
+    )
 
 
 def store_fact(text: str) -> str:
@@ -365,7 +340,8 @@ def store_fact(text: str) -> str:
 
 
 def _without_keys(text: str) -> str:
-    return re.sub(r"\b[A-Za-z0-9/+=]{16,}", "***", text.rstrip("."))
+    first = text.partition("\n")[0]  # Azure adds lines with the number and time of the request
+    return re.sub(r"\b[A-Za-z0-9/+=]{16,}", "***", first.rstrip("."))
 
 
 def _way_out(fact: str) -> str:
@@ -377,8 +353,8 @@ def _way_out(fact: str) -> str:
 
 WAYS_OUT: Final = {
     "TimeTooSkewed|RequestExpired": "set this machine's clock",
-    "NoSuchBucket": "create the bucket, or correct the lake's URL",
-    "Token|Credential|AccessKey|Signature|access.?denied|40[13] ": "renew the credentials "
-    "(AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN) and their rights",
-    "slow.?down|503": "it is overloaded; try again later",
+    "NoSuchBucket|ContainerNotFound": "create the bucket, or correct the lake's URL",
+    "Token|Credential|AccessKey|Signature|Authenti|Authori|access.?denied|40[13] ": "renew the "
+    "credentials ({credentials}) and their rights",
+    "slow.?down|ServerBusy|503": "it is overloaded; try again later",
 }

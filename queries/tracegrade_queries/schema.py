@@ -1,6 +1,7 @@
 """The tables that are built from raw spans: steps and trajectories, declared once.
 
 They can be deleted and built again from `raw_spans` at any time. Rows are replaced by trace.
+`built_traces` and `built_files` say what builds have seen, so that the next one need not look.
 `verdicts` is the collector's, which takes them in.
 """
 
@@ -11,7 +12,7 @@ import pyarrow as pa
 from tracegrade_lake import VERDICTS, Column, Struct, Table, list_of
 from tracegrade_lake.columns import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TEXTS, TIMESTAMP
 
-__all__ = ["STEPS", "TRAJECTORIES", "VERDICTS"]
+__all__ = ["BUILT_FILES", "BUILT_TRACES", "STEPS", "TRAJECTORIES", "VERDICTS"]
 
 _USAGE: Final = Struct(
     "USAGE",
@@ -276,4 +277,37 @@ TRAJECTORIES: Final = Table(
         ),
         _DATE,
     ),
+)
+
+BUILT_TRACES: Final = Table(
+    name="built_traces",
+    grain="one trace of which a build has seen rows, whether it has a trajectory or not",
+    columns=(
+        Column("trace_id", TEXT, "The trace."),
+        Column(
+            "first_ns",
+            BIGINT,
+            "When the first of its spans and log records was received, nanoseconds since 1970, "
+            "UTC.",
+        ),
+        Column("last_ns", BIGINT, "When the last of them was, as `first_ns`."),
+        Column(
+            "first_date",
+            pa.date32(),
+            "Date its first span was received, UTC, which is the `date` of its rows in `steps` "
+            "and `trajectories`; NULL as long as there are log records alone.",
+        ),
+        Column("date", pa.date32(), "Date the last of them was received, UTC."),
+    ),
+)
+"""Dated by the last row of a trace, so that it expires with that and not before."""
+
+BUILT_FILES: Final = Table(
+    name="built_files",
+    grain="one file of `raw_spans` or `raw_logs` of which every row is built",
+    columns=(
+        Column("table_name", TEXT, "Table of the file: raw_spans | raw_logs."),
+        Column("path", TEXT, "Path of the file inside the table's folder."),
+    ),
+    partition_by=(),
 )

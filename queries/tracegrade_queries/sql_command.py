@@ -12,10 +12,10 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from tracegrade_lake import Lake
-from tracegrade_queries.build.build import unbuilt_spans
+from tracegrade_queries.build.discovery import unbuilt_spans
 from tracegrade_queries.engine import layers
 from tracegrade_queries.engine.comments import comment
-from tracegrade_queries.engine.connection import connect, open_lake
+from tracegrade_queries.engine.connection import Limits, connect, open_lake
 from tracegrade_queries.engine.csv_cells import as_json, flat, guarded
 from tracegrade_queries.engine.stoppable import run, too_much_memory, watch
 from tracegrade_queries.errors import QueriesError, QueryFailed, QueryStopped
@@ -110,7 +110,7 @@ def print_rows(
             opened.tables()  # fails too, and says why, if it was a store that went away
             raise
         if opened.is_local and BUILT.search(text):
-            _note_unbuilt(opened, con)
+            _note_unbuilt(opened, Limits(limits.memory))
 
 
 def _check(limits: QueryLimits) -> None:
@@ -128,10 +128,9 @@ def _answer(
     _print(_ask(con, text, params), output)
 
 
-def _note_unbuilt(lake: Lake, con: duckdb.DuckDBPyConnection) -> None:
+def _note_unbuilt(lake: Lake, limits: Limits) -> None:
     """Say that rows are missing from what was printed: only scoring builds steps."""
-    unbuilt = unbuilt_spans(lake, con) if lake.version("raw_spans") is not None else 0
-    if unbuilt:
+    if unbuilt := unbuilt_spans(lake, limits):
         _note(
             f"spans not in steps and trajectories yet: {unbuilt}; "
             f"run `tracegrade score --lake {lake.place}`"

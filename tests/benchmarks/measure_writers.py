@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.lake.s3_server import BUCKET, put_environment, s3_server
+from tests.lake.stores import BUCKET, put_environment, s3_server
 from tests.lake.writers import write
 
 COMMITS = 128

@@ -17,7 +17,7 @@ import pytest
 from deltalake import DeltaTable
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from tests.commands import Ended, tracegrade
-from tests.lake.s3_server import BUCKET
+from tests.lake.stores import BUCKET
 from tests.waiting import wait_until
 
 from tracegrade_collector.config import CollectorConfig

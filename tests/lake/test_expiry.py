@@ -19,7 +19,7 @@ from tracegrade_lake.maintenance.expiry import Expired, clean, expire
 from tracegrade_lake.maintenance.removals import removed_rows
 
 from .lake_rows import LONG_AGO, land, log_record, make_old, numbers, read, silent, span, today
-from .s3_server import BUCKET, Store
+from .stores import Store
 
 BUILT = Table("steps", "", (Column("step_index", pa.int32(), ""), Column("date", pa.date32(), "")))
 DAY = timedelta(days=1)
@@ -270,7 +270,7 @@ def test_what_was_staged_for_a_store_and_forgotten_is_removed(
     store: Store, tmp_path: Path
 ) -> None:
     """It lies on this machine, below no table's folder; a file of today may yet be committed."""
-    lake = Lake.create(f"s3://{BUCKET}/forgotten", tmp_path)
+    lake = Lake.create(store.url("forgotten"), tmp_path)
     rows = pa.Table.from_pylist([span(1, 1)], schema=RAW_SPANS.arrow())
     (old,), (new,) = (lake.stage(RAW_SPANS, rows, name) for name in ("old", "new"))
     os.utime(old.path, (0, 0))

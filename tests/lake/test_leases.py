@@ -14,7 +14,7 @@ from tracegrade_lake.errors import LakeUnreachable, LeaseLost
 from tracegrade_lake.leases import Lease
 from tracegrade_lake.object_store import ObjectStore
 
-from .s3_server import BUCKET, Reply, Store
+from .stores import Reply, Store
 
 OBJECT = r"/_locks/score/\d+\.json"
 
@@ -22,7 +22,7 @@ OBJECT = r"/_locks/score/\d+\.json"
 @pytest.fixture
 def place(store: Store, tmp_path: Path) -> str:
     """Where a lake may be."""
-    return f"s3://{BUCKET}/{tmp_path.name}"
+    return store.url(tmp_path.name)
 
 
 @pytest.fixture

@@ -11,12 +11,11 @@ from tracegrade_lake import Lake, StagedFile, commit
 from tracegrade_lake.errors import CommitFailed, LakeUnwritable
 from tracegrade_lake.folder import Folder
 
-from .s3_server import BUCKET, Reply, Store
+from .stores import Store
 from .test_races import Raced
 from .writers import NOTES, write
 
 LOG = r"/notes/_delta_log/\d{20}\.json$"
-EXISTS = Reply(412, "PreconditionFailed")
 
 
 def numbers(lake: Lake) -> list[int]:
@@ -42,7 +41,7 @@ def test_sixteen_writers_of_a_folder_get_no_error(tmp_path: Path) -> None:
 
 def test_writers_of_a_store_get_no_error(store: Store, tmp_path: Path) -> None:
     """Each lost race costs them requests, and no more than that."""
-    lake = Lake.create(f"s3://{BUCKET}/many", tmp_path / "reader")
+    lake = Lake.create(store.url("many"), tmp_path / "reader")
     written = write(lake.place, tmp_path, writers=4, commits=3)
 
     assert written.errors == []
@@ -119,12 +118,12 @@ def test_a_failed_commit_to_a_store_is_called_again_with_the_same_files(
     call: Commit, of_its_name: int, store: Store, tmp_path: Path, impatient: None
 ) -> None:
     """No object is put twice, whatever name it got."""
-    lake = Lake.create(f"s3://{BUCKET}/{tmp_path.name}", tmp_path / "state")
+    lake = Lake.create(store.url(tmp_path.name), tmp_path / "state")
     lake.append(NOTES, note(0))
     if of_its_name:
         lake.storage.table("notes").publish(lake.stage(NOTES, note(9), "late-1"))
     staged = lake.stage(NOTES, note(1), "late-1")
-    refused = store.fault("PUT", LOG, reply=EXISTS, times=1000)
+    refused = store.fault("PUT", LOG, reply=store.exists, times=1000)
     for _ in range(2):
         with pytest.raises(CommitFailed):
             call(lake, staged)

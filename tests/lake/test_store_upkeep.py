@@ -11,7 +11,7 @@ from tracegrade_lake.maintenance.compaction import Compacted, CompactOptions, co
 from tracegrade_lake.maintenance.expiry import Expired, clean, expire
 
 from .lake_rows import LONG_AGO, land, silent, span, today
-from .s3_server import BUCKET, Fault, Reply, Store
+from .stores import Fault, Reply, Store
 
 NOW = CompactOptions(min_age_secs=0)
 
@@ -20,7 +20,7 @@ NOW = CompactOptions(min_age_secs=0)
 def lake(store: Store, request: pytest.FixtureRequest, tmp_path: Path) -> Lake:
     """A lake with three files of a date that is over, and one of today."""
     prefix = hashlib.sha256(request.node.name.encode()).hexdigest()[:12]
-    lake = Lake.create(f"s3://{BUCKET}/{prefix}", tmp_path / "state")
+    lake = Lake.create(store.url(prefix), tmp_path / "state")
     for seq in (1, 2, 3):
         land(lake, [span(seq * 10, seq), span(1, seq)])
     land(lake, [span(40, 4, date=today())])

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from tests.lake.s3_server import BUCKET, Store
+from tests.lake.stores import Store
 
 from tracegrade_lake import Lake
 from tracegrade_lake.errors import LakeUnwritable
@@ -120,11 +120,11 @@ def test_buckets_may_be_built_anywhere(
 
 
 def test_buckets_of_an_object_store_give_the_same_rows(
-    lake: Lake, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lake: Lake, either_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They are built side by side there as well, each from the files of its time."""
+    """They are built side by side there as well, from copies of the files of their time."""
     monkeypatch.setattr(building, "BUCKET_SPANS", 5)
-    stored = Lake.create(f"s3://{BUCKET}/several-buckets", tmp_path / "state")
+    stored = Lake.create(either_store.url("several-buckets"), tmp_path / "state")
     for each in (lake, stored):
         for number, name in enumerate(CAPTURES, 1):
             land(each, capture(name), seq=number, day=number)

@@ -9,7 +9,7 @@ import pytest
 
 from tracegrade_lake import RAW_SPANS, Column, Lake, Table
 from tracegrade_queries.build.build import build
-from tracegrade_queries.engine.connection import DEDUPLICATED, connect, connect_job
+from tracegrade_queries.engine.connection import connect, connect_job
 from tracegrade_queries.engine.layers import BUILT
 from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
 
@@ -122,7 +122,7 @@ def test_scores_of_an_earlier_version_hide_nothing_else(lake: Lake) -> None:
 
 
 def test_tables_of_others_are_left_out(lake: Lake) -> None:
-    """Who asks for the declared tables alone has those, and no view of what else there is."""
+    """A job has the declared tables, but no raw one, and no view of what else there is."""
     land(lake, request_of([agent(1)]))
     columns = (Column("trajectory_id", pa.string(), ""),)
     for name in ("trajectory_scores", "model_prices"):
@@ -131,7 +131,7 @@ def test_tables_of_others_are_left_out(lake: Lake) -> None:
 
     with connect_job(lake)[0] as con:
         views = {name for (name,) in con.sql("SHOW TABLES").fetchall()}
-    assert views == {table.name for table in BUILT.tables} | DEDUPLICATED.keys()
+    assert views == {table.name for table in BUILT.tables} - {"raw_spans", "raw_logs"}
 
 
 def test_spans_leave_out_what_was_sent_twice(lake: Lake) -> None:

@@ -8,7 +8,7 @@ import duckdb
 import polars as pl
 import pytest
 from tests.headers import header, parameters_used
-from tests.lake.s3_server import BUCKET, put_environment, s3_server
+from tests.lake.stores import BUCKET, put_environment, s3_server
 from tests.scoring.build import specification
 
 import tracegrade_queries as tg

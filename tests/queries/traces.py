@@ -177,10 +177,13 @@ def land_redacted(lake: Lake, *bodies: bytes) -> None:
     lake.append(RAW_SPANS, clean.redact_rows(span_rows(records, "c")))
 
 
-def land_logs(lake: Lake, *bodies: bytes, seq: int = 1, collector: str = "c") -> None:
-    """Land OTLP/JSON requests of log records as a collector would."""
+def land_logs(
+    lake: Lake, *bodies: bytes, seq: int = 1, day: int = 0, collector: str = "c"
+) -> None:
+    """Land OTLP/JSON requests of log records as `land` does."""
+    received = NOON_NS + day * DAY_NS
     records = [
-        Record(number, NOON_NS, Signal.LOGS, Encoding.JSON, "", body)
+        Record(number, received, Signal.LOGS, Encoding.JSON, "", body)
         for number, body in enumerate(bodies, seq)
     ]
     lake.append(RAW_LOGS, log_rows(records, collector))

@@ -14,7 +14,7 @@ from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.engine.staged import typed
 from tracegrade_scoring.job.bucket_rows import divide, steps_read, take_bucket
-from tracegrade_scoring.job.score import find_traces
+from tracegrade_scoring.job.score import find_traces, newest_receipt
 from tracegrade_scoring.job.score_bucket import score_traces
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.relations import materialise, put
@@ -43,6 +43,7 @@ PARAMETERS = {
     "scorer_version": "1",
     "bucket_steps": 10,
     "match_hash": "y",
+    "now_ns": 1,
     "release": None,
     "since": None,
     "tools_hash": "x",
@@ -93,7 +94,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
 def whole(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection whose tables are the lake's, with the traces that are to be scored."""
     with connect(lake, layers=(SCORES,)) as con:
-        find_traces(con, SPECIFICATION)
+        find_traces(con, SPECIFICATION, now_ns=newest_receipt(lake))
         for name in ("attempt_members", "attempt_order"):
             materialise(con, name)
         yield con
@@ -103,7 +104,7 @@ def whole(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
 def con(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection that holds everything that scoring two runs leaves behind."""
     with connect(lake, layers=(SCORES,)) as con:
-        find_traces(con, SPECIFICATION)
+        find_traces(con, SPECIFICATION, now_ns=newest_receipt(lake))
         (traces,) = divide(con, 1_000)
         put(con, "bucket_traces", traces)
         take_bucket(con, steps_read(SPECIFICATION))

@@ -4,9 +4,9 @@
 -- traces that arrived over more than an hour come last, since each makes its bucket read more.
 --
 -- Reads:
---   affected_traces
+--   weighed_traces
 -- Parameters:
---   bucket_spans  BIGINT  Spans that one bucket aims at.
+--   bucket_weight  BIGINT  What the traces of one bucket aim at together.
 -- Columns:
 --   trace_id     VARCHAR  One row each.
 --   date         DATE     Date the trace's first span was received, UTC.
@@ -25,9 +25,9 @@ SELECT
   records,
   imported,
   (
-    sum(spans) OVER (
+    sum(weight) OVER (
       ORDER BY last_ns - first_ns > 3_600_000_000_000, first_ns, trace_id
       ROWS UNBOUNDED PRECEDING
-    ) - spans
-  )::BIGINT // $bucket_spans AS bucket
-FROM affected_traces;
+    ) - weight
+  )::BIGINT // $bucket_weight AS bucket
+FROM weighed_traces;

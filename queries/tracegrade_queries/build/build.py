@@ -1,17 +1,18 @@
 """Builds steps and trajectories from the raw spans of every trace that got new ones.
 
-Traces are independent, so they are worked off in buckets that bound the memory of the engine, two
-at a time. A bucket holds traces that arrived after one another, so that it reads only the row
+Traces are independent, so they are worked off in buckets that bound the memory of the engine, one
+on each core. A bucket holds traces that arrived after one another, so that it reads only the row
 groups of its time. Its rows are staged as files at once, and one commit for each table takes them
-all. What has been built is noted in the commit that writes the trajectories, which comes last: a
-crash before it repeats work and changes nothing else.
+all. What has been built is noted in the commit that writes the trajectories, the last of those
+that hold results: a crash before it repeats work and changes nothing else. After it come what the
+next build need not look for again (`last_build.py`).
 
 Evaluation results that came with the traces are added to the verdicts, which are not replaced by
 trace: those of an import stand there too.
 
 Makes:
     bucket_traces (from buckets): the traces of the bucket that is worked on
-    watermarks: up to which number the spans and logs of each collector are built
+    span_sizes: how large spans are, by the time at which they were received
 """
 
 import datetime
@@ -21,11 +22,13 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import duckdb
-import pyarrow as pa
 
 from tracegrade_collector.importing.verdict_rows import add_clean_verdicts
 from tracegrade_lake import Lake, Table
 from tracegrade_queries.build.build_bucket import build_bucket, files_of
+from tracegrade_queries.build.discovery import AFFECTED, NOTICED, Discovery, discovered
+from tracegrade_queries.build.last_build import BUILDS, note_files
+from tracegrade_queries.build.span_sizes import span_sizes
 from tracegrade_queries.costs.pricing import NO_PRICES, Prices
 from tracegrade_queries.engine.bucket_work import (
     Bucket,
@@ -36,46 +39,28 @@ from tracegrade_queries.engine.bucket_work import (
     together,
     traces_by_bucket,
 )
-from tracegrade_queries.engine.connection import connect_job
 from tracegrade_queries.engine.executor import Executor, Threads
-from tracegrade_queries.engine.pinned import PinnedLake
-from tracegrade_queries.engine.relations import count, given, make_table
+from tracegrade_queries.engine.machine import workers
+from tracegrade_queries.engine.relations import count, make_table, put
 from tracegrade_queries.engine.sql import query
-from tracegrade_queries.engine.staged import of_traces, stage_other_traces
-from tracegrade_queries.schema import STEPS, TRAJECTORIES
+from tracegrade_queries.engine.staged import of_traces, stage_dates, stage_other_traces
+from tracegrade_queries.schema import BUILT_TRACES, STEPS, TRAJECTORIES
 
 BUCKET_SPANS: Final = 250_000
 """Spans that one bucket aims at; a trace is never split."""
 
+BUCKET_BYTES: Final = 300_000_000
+"""Attributes and events that one bucket aims at, uncompressed, as long as there are more spans
+than fit into as many bytes: what the engine makes of them takes several times that."""
+
 LEAST_BUCKET_SPANS: Final = 25_000
 """Fewer are not divided: planning a bucket's queries takes as long."""
 
-WORKERS: Final = 2
-"""Buckets at a time, each on its share of the cores: rows of one bucket's size are worked off with
-less effort by one core than by several."""
+BUCKET_MB: Final = 2_000
+"""Of the engine of one bucket; it spills beyond."""
 
-BUILDS: Final = "builds"
-"""Under which the last commit of a build notes how many there were."""
-
-MEMORY_MB: Final = 4_000
-"""Of the engines of all buckets that are worked on at a time; they spill beyond."""
-
-_AFFECTED: Final = "affected_traces"
-
-_RAW: Final = {"traces": "raw_spans", "logs": "raw_logs"}
-
-
-class Source(NamedTuple):
-    """Rows of one signal from one collector, which land in the order of their numbers."""
-
-    signal: str
-    collector_id: str
-
-    @property
-    def app_id(self) -> str:
-        """Under which the commit notes what is built; logs land apart from spans."""
-        logs = "-logs" if self.signal == "logs" else ""
-        return f"built{logs}/{self.collector_id}"
+WORKER_MB: Final = 2_500
+"""That the work on one bucket takes: rows that leave the engine are outside of its limit."""
 
 
 class BuildSummary(NamedTuple):
@@ -97,6 +82,9 @@ class BuildSummary(NamedTuple):
     `model_calls_apart`."""
 
 
+NOTHING_BUILT: Final = BuildSummary(0, 0, 0, 0)
+
+
 def build(
     lake: Lake,
     *,
@@ -112,86 +100,36 @@ def build(
         prices: What models cost, for the traces that are built; `update_costs` sees to others.
         executor: Who works on the buckets; None for threads of this process.
     """
-    at_work = executor or Threads(WORKERS)
-    reader, pinned = connect_job(lake, limits=limits_between(MEMORY_MB, at_work.slots))
-    with reader as con:
-        received = _received(con)
-        seen = {} if full else _seen(lake, received)
-        new_spans = _find_new(con, seen)
-        traces = count(con, _AFFECTED)
-        if not traces and not (full and count(con, TRAJECTORIES.name)):
-            return BuildSummary(0, 0, 0, 0)
-        buckets = list(_buckets(con, pinned, prices, at_work))
+    at_work = executor or Threads(workers(WORKER_MB))
+    limits = limits_between(BUCKET_MB * at_work.slots, at_work.slots)
+    with discovered(lake, limits, full=full) as found:
+        if found is None:
+            return NOTHING_BUILT
+        buckets = list(_buckets(lake, found, prices, at_work))
         built = together(at_work.run(build_bucket, buckets))
-        _commit(lake, con, STEPS, built, {}, full=full)
-        if evaluations := _found(built, "evaluations"):
-            add_clean_verdicts(lake, evaluations)  # they were redacted on arrival
-        _commit(lake, con, TRAJECTORIES, built, _transactions(lake, received), full=full)
+        _commit_all(lake, found, built, full=full)
         unread = _summed(_found(built, "unread_scopes"), "scope_name", "traces")
         apart = _summed(_found(built, "model_calls_apart"), "reason", "calls")
-        rows = built.rows(TRAJECTORIES), built.rows(STEPS)
-        return BuildSummary(new_spans, traces, *rows, unread, apart)
-
-
-def unbuilt_spans(lake: Lake, con: duckdb.DuckDBPyConnection) -> int:
-    """Return how many spans, and log records of theirs, a build would find new."""
-    return _find_new(con, _seen(lake, _received(con)))
-
-
-def _received(con: duckdb.DuckDBPyConnection) -> dict[Source, int]:
-    """Return the newest sequence number of each collector's spans, and of its log records."""
-    return {
-        Source(signal, collector): seq
-        for signal, table in _RAW.items()
-        for collector, seq in con.sql(
-            f"SELECT collector_id, max(wal_seq) FROM {table} GROUP BY collector_id"
-        ).fetchall()
-    }
-
-
-def _seen(lake: Lake, sources: Iterable[Source]) -> dict[Source, int]:
-    """Return the sequence number up to which each source is built."""
-    versions = {
-        source: lake.transaction_version(TRAJECTORIES.name, source.app_id) for source in sources
-    }
-    return {source: version for source, version in versions.items() if version is not None}
-
-
-def _transactions(lake: Lake, received: dict[Source, int]) -> dict[str, int]:
-    """Return what the last commit of a build notes: what is built, and the build's own number.
-
-    By its number it is told from earlier ones, which may have built as much.
-    """
-    number = lake.transaction_version(TRAJECTORIES.name, BUILDS) or 0
-    return {source.app_id: seq for source, seq in received.items()} | {BUILDS: number + 1}
-
-
-def _find_new(con: duckdb.DuckDBPyConnection, seen: dict[Source, int]) -> int:
-    """Make `affected_traces` (trace_id, date, spans) and return what is new of them."""
-    marks = pa.table(
-        {
-            "signal": pa.array([source.signal for source in seen], pa.string()),
-            "collector_id": pa.array([source.collector_id for source in seen], pa.string()),
-            "wal_seq": pa.array(list(seen.values()), pa.int64()),
-        }
-    )
-    with given(con, "watermarks", marks):
-        con.execute(f"CREATE TABLE {_AFFECTED} AS {query('affected_traces')}")
-    new = con.sql("SELECT coalesce(sum(new), 0) FROM affected_traces").fetchall()[0][0]
-    return int(new)
+        traces, rows = count(found.con, AFFECTED), (built.rows(TRAJECTORIES), built.rows(STEPS))
+        return BuildSummary(found.new_spans, traces, *rows, unread, apart)
 
 
 def _buckets(
-    con: duckdb.DuckDBPyConnection, pinned: PinnedLake, prices: Prices, executor: Executor
+    lake: Lake, found: Discovery, prices: Prices, executor: Executor
 ) -> Iterator[Bucket[Prices]]:
     """Yield the affected traces bucket by bucket, each with the files of its time."""
-    spans = con.sql(f"SELECT coalesce(sum(spans), 0)::BIGINT FROM {_AFFECTED}").fetchall()[0][0]
-    size = bucket_size(spans, BUCKET_SPANS, LEAST_BUCKET_SPANS, executor.slots)
-    make_table(con, "buckets", query("buckets"), {"bucket_spans": size})
-    found = list(traces_by_bucket(con, "buckets"))
-    limits = limits_of_bucket(MEMORY_MB, executor.slots, len(found))
-    for traces in found:
-        yield Bucket(files_of(pinned, traces), traces, limits, prices)
+    con = found.con
+    put(con, "span_sizes", span_sizes(lake, found.spans))
+    weight = {"span_bytes": BUCKET_BYTES // BUCKET_SPANS}
+    make_table(con, "weighed_traces", query("weighed_traces"), weight)
+    total = con.sql("SELECT coalesce(sum(weight), 0)::BIGINT FROM weighed_traces").fetchall()[0][0]
+    size = bucket_size(total, BUCKET_SPANS, LEAST_BUCKET_SPANS, executor.slots)
+    make_table(con, "buckets", query("buckets"), {"bucket_weight": size})
+    divided = list(traces_by_bucket(con, "buckets"))
+    at_a_time = min(executor.slots, len(divided))
+    limits = limits_of_bucket(BUCKET_MB * at_a_time, executor.slots, len(divided))
+    for traces in divided:
+        yield Bucket(files_of(found.read, traces), traces, limits, prices)
 
 
 def _found(built: Outcome, name: str) -> list[dict[str, Any]]:
@@ -207,6 +145,18 @@ def _summed(rows: Iterable[Mapping[str, Any]], key: str, number: str) -> Mapping
     return counts
 
 
+def _commit_all(lake: Lake, found: Discovery, built: Outcome, *, full: bool) -> None:
+    """Commit what was built, then what the next build need not look for again."""
+    number = found.last.number + 1
+    _commit(lake, found.con, STEPS, built, {}, full=full)
+    if evaluations := _found(built, "evaluations"):
+        add_clean_verdicts(lake, evaluations)  # they were redacted on arrival
+    noted = {source.app_id: seq for source, seq in found.watermarks.items()} | {BUILDS: number}
+    _commit(lake, found.con, TRAJECTORIES, built, noted, full=full)
+    _commit_traces(lake, found, number)
+    note_files(lake, found.lake, number)
+
+
 def _commit(
     lake: Lake,
     con: duckdb.DuckDBPyConnection,
@@ -217,16 +167,33 @@ def _commit(
     full: bool,
 ) -> None:
     """Commit the new rows of the affected traces; rewrite only dates that hold older ones."""
-    dates = _dates_to_rewrite(con, table, full=full)
-    kept = [] if full else stage_other_traces(lake, con, table, dates, _AFFECTED)
+    dates = _dates_to_rewrite(con, table, None if full else AFFECTED)
+    kept = [] if full else stage_other_traces(lake, con, table, dates, AFFECTED)
     files = [*kept, *built.files.get(table.name, ())]
-    lake.put_files(table, files, list(map(str, dates)), transactions)
+    if files or dates or transactions:
+        lake.put_files(table, files, list(map(str, dates)), transactions)
+
+
+def _commit_traces(lake: Lake, found: Discovery, number: int) -> None:
+    """Commit when the rows of each trace were received, log records alone, too."""
+    con, others = found.con, None if found.is_whole else NOTICED
+    dates = _dates_to_rewrite(con, BUILT_TRACES, others)
+    kept = stage_other_traces(lake, con, BUILT_TRACES, dates, others) if others else []
+    new = con.sql("SELECT DISTINCT last_date FROM trace_receipts ORDER BY last_date").fetchall()
+    rows = "SELECT * RENAME (last_date AS date) FROM trace_receipts WHERE last_date = $date"
+    files = stage_dates(
+        lake,
+        BUILT_TRACES,
+        [date for (date,) in new],
+        lambda date: con.sql(rows, params={"date": date}),
+    )
+    lake.put_files(BUILT_TRACES, [*kept, *files], list(map(str, dates)), {BUILDS: number})
 
 
 def _dates_to_rewrite(
-    con: duckdb.DuckDBPyConnection, table: Table, *, full: bool
+    con: duckdb.DuckDBPyConnection, table: Table, traces: str | None
 ) -> list[datetime.date]:
-    """Return the dates, sorted, that hold rows of affected traces; every date for a full build."""
-    rows = "true" if full else of_traces(table, _AFFECTED)
+    """Return the dates, sorted, that hold rows of these traces; all dates for None."""
+    rows = of_traces(table, traces) if traces else "true"
     found = con.sql(f"SELECT DISTINCT date FROM {table.name} WHERE {rows} ORDER BY date")
     return [date for (date,) in found.fetchall()]

@@ -22,6 +22,7 @@ from tracegrade_lake import StagedFile, Table
 from tracegrade_queries.engine.connection import Limits, connect_pinned
 from tracegrade_queries.engine.pinned import PinnedLake
 from tracegrade_queries.engine.relations import put
+from tracegrade_queries.engine.stage_in import held
 
 Specification = TypeVar("Specification")
 
@@ -67,7 +68,7 @@ def opened(bucket: Bucket[Any], tables: Sequence[Table]) -> Iterator[duckdb.Duck
         bucket: Whose files are read, and whose traces are the table `bucket_traces`.
         tables: What there is to read; empty where the bucket has no file of one.
     """
-    with connect_pinned(bucket.lake, tables, bucket.limits) as con:
+    with held(bucket.lake) as lake, connect_pinned(lake, tables, bucket.limits) as con:
         _open.add(con)
         try:
             put(con, "bucket_traces", bucket.traces)

@@ -16,7 +16,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from tracegrade_lake import Lake, Table
+from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Table
 from tracegrade_queries.engine.layers import BUILT, Layer, higher_layers
 from tracegrade_queries.engine.pinned import PinnedLake, PinnedTable, pin
 
@@ -96,14 +96,15 @@ def connect_job(
 ) -> tuple[duckdb.DuckDBPyConnection, PinnedLake]:
     """Return a connection with the declared tables alone, and the lake as it sees it.
 
-    Opening many files takes its time, so a job that writes to the lake leaves out all else.
+    Opening many files takes its time, so a job that writes to the lake leaves out all else, the
+    raw tables too.
 
     Args:
         lake: As for `connect`, and so is what is returned.
         layers: Higher layers whose tables are read, too.
         limits: What the engine may take.
     """
-    declared = _declared(layers)
+    declared = [table for table in _declared(layers) if table not in (RAW_SPANS, RAW_LOGS)]
     return _connect(lake, declared, sorted(table.name for table in declared), layers, limits)
 
 
@@ -123,11 +124,24 @@ def _connect(
     while True:
         try:
             return connect_pinned(pinned, declared, limits), pinned
-        except duckdb.Error:  # an erasure may have removed files at once
-            before, pinned = set(_paths(lake, pinned)), pin(lake, names, layers)
-            gone = {path for path in before if not Path(path).exists()}
-            if not gone or gone.intersection(_paths(lake, pinned)):
+        except duckdb.Error:
+            now = pinned_again(lake, pinned, names, layers)
+            if now is None:
                 raise
+            pinned = now
+
+
+def pinned_again(
+    lake: Lake, pinned: PinnedLake, names: Collection[str], layers: Iterable[Layer] = ()
+) -> PinnedLake | None:
+    """Return the lake pinned anew if files were removed since, as an erasure does at once.
+
+    Returns:
+        None if no file is gone that need not be there, so that another try would be in vain.
+    """
+    now = pin(lake, names, layers)
+    gone = {path for path in _paths(lake, pinned) if not Path(path).exists()}
+    return now if gone and not gone.intersection(_paths(lake, now)) else None
 
 
 def connect_pinned(

@@ -5,11 +5,17 @@ It can be pickled: another process, or another machine that reaches the lake, re
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from tracegrade_lake import Lake
 from tracegrade_lake.commit import LiveFile
 from tracegrade_queries.engine.layers import Layer, RunOrder
+
+FileCondition: TypeAlias = Callable[[LiveFile], bool]
+"""Which files of a table are read."""
 
 
 class PinnedTable(NamedTuple):
@@ -34,7 +40,7 @@ class PinnedLake(NamedTuple):
         """Return the lake itself, where rows are staged."""
         return Lake.open(self.place, self.state)
 
-    def only(self, keep: Mapping[str, Callable[[LiveFile], bool]]) -> "PinnedLake":
+    def only(self, keep: Mapping[str, FileCondition]) -> "PinnedLake":
         """Return the named tables alone, each with those of its files that its condition keeps."""
         kept = {
             name: table._replace(files=tuple(filter(keep[name], table.files)))
@@ -44,7 +50,7 @@ class PinnedLake(NamedTuple):
         return self._replace(tables={name: table for name, table in kept.items() if table.files})
 
 
-def received_between(first_ns: int, last_ns: int) -> Callable[[LiveFile], bool]:
+def received_between(first_ns: int, last_ns: int) -> FileCondition:
     """Return the condition for files that may hold rows received then; both ends count."""
 
     def keep(file: LiveFile) -> bool:
@@ -54,9 +60,49 @@ def received_between(first_ns: int, last_ns: int) -> Callable[[LiveFile], bool]:
     return keep
 
 
-def dated_between(first: str, last: str) -> Callable[[LiveFile], bool]:
+def received_in_any(
+    first_ns: npt.NDArray[np.int64], last_ns: npt.NDArray[np.int64]
+) -> FileCondition:
+    """Return the condition for files that may hold rows received in one of many spans of time.
+
+    Args:
+        first_ns: When each begins, ns since 1970.
+        last_ns: When each ends, which counts.
+    """
+    order = np.argsort(first_ns)
+    begins = first_ns[order]
+    latest_end = np.maximum.accumulate(last_ns[order])
+
+    def keep(file: LiveFile) -> bool:
+        if "received_ns" not in file.ranges:
+            return True
+        low, high = file.ranges["received_ns"]
+        begun = int(np.searchsorted(begins, high, side="right"))
+        return begun > 0 and int(latest_end[begun - 1]) >= low
+
+    return keep
+
+
+def dated_between(first: str, last: str) -> FileCondition:
     """Return the condition for files of these dates (`2026-11-21`); both ends count."""
     return lambda file: file.date is None or first <= file.date <= last
+
+
+def dated_on(dates: Iterable[str]) -> FileCondition:
+    """Return the condition for files of one of these dates."""
+    wanted = frozenset(dates)
+    return lambda file: file.date is None or file.date in wanted
+
+
+def among(paths: Collection[str]) -> FileCondition:
+    """Return the condition for the files at these paths."""
+    wanted = frozenset(paths)
+    return lambda file: file.path in wanted
+
+
+def either(one: FileCondition, other: FileCondition) -> FileCondition:
+    """Return the condition for files that fulfil at least one of two."""
+    return lambda file: one(file) or other(file)
 
 
 def pin(lake: Lake, names: Collection[str], layers: Iterable[Layer] = ()) -> PinnedLake:

@@ -19,9 +19,10 @@ from typing import Any, Final, NamedTuple
 import duckdb
 import pyarrow as pa
 
-from tracegrade_lake import Lake
+from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake
 from tracegrade_lake.storage import Lock
-from tracegrade_queries.build.build import build, unbuilt_spans
+from tracegrade_queries.build.build import build
+from tracegrade_queries.build.discovery import unbuilt_spans
 from tracegrade_queries.costs.pricing import NO_COSTS, Costs, Prices, known_prices, update_costs
 from tracegrade_queries.engine.bucket_work import (
     Bucket,
@@ -30,7 +31,7 @@ from tracegrade_queries.engine.bucket_work import (
     limits_of_bucket,
     together,
 )
-from tracegrade_queries.engine.connection import connect, connect_job
+from tracegrade_queries.engine.connection import Limits, connect, connect_job
 from tracegrade_queries.engine.executor import Executor, Threads
 from tracegrade_queries.engine.pinned import PinnedLake
 from tracegrade_queries.engine.relations import count, put
@@ -158,7 +159,8 @@ def score(  # noqa: PLR0913 - one for each option of the command
         at_work = executor or Threads(min(os.cpu_count() or 1, MAX_WORKERS))
         reader, pinned = connect_job(lake, (SCORES,), limits_between(MEMORY_MB, at_work.slots))
         with reader as con:
-            traces = find_traces(con, done.specification, chosen, full=full)
+            now_ns = newest_receipt(lake)
+            traces = find_traces(con, done.specification, chosen, full=full, now_ns=now_ns)
             if not traces and sums_are_whole(con):
                 return done
             done = done._replace(traces=traces, without_task=count(con, _WITHOUT_TASK))
@@ -197,9 +199,11 @@ def look(
     done = start_summary(lake, specification)
     with connect(lake, layers=(SCORES,), memory_limit=f"{MEMORY_MB}MB") as con:
         return done._replace(
-            traces=find_traces(con, done.specification, chosen, full=full),
+            traces=find_traces(
+                con, done.specification, chosen, full=full, now_ns=newest_receipt(lake)
+            ),
             trajectories=count(con, _TRAJECTORIES_TO_SCORE),
-            new_spans=unbuilt_spans(lake, con),
+            new_spans=unbuilt_spans(lake, Limits(f"{MEMORY_MB}MB")),
             without_task=count(con, _WITHOUT_TASK),
             dry_run=True,
         )
@@ -238,12 +242,23 @@ def _drop_outdated(lake: Lake) -> None:
                 lake.drop(table.name)
 
 
+def newest_receipt(lake: Lake) -> int | None:
+    """Return when the newest span or log record was received, ns since 1970: the lake's time.
+
+    Its tables' logs say so. None for a lake without any.
+    """
+    files = [file for table in (RAW_SPANS, RAW_LOGS) for file in lake.live_files(table.name)]
+    ranges = (file.ranges.get("received_ns") for file in files)
+    return max((latest for _, latest in filter(None, ranges)), default=None)
+
+
 def find_traces(
     con: duckdb.DuckDBPyConnection,
     specification: Specification,
     chosen: Chosen = ALL,
     *,
     full: bool = False,
+    now_ns: int | None,
 ) -> int:
     """Create `traces_to_score` as `unscored_traces.sql` says, and return how many there are."""
     tasks = list(specification.tasks)
@@ -252,6 +267,7 @@ def find_traces(
     put(con, "task_hashes", pa.table(task_hashes, schema=schema))
     parameters: dict[str, Any] = {
         "everything": full,
+        "now_ns": now_ns,
         "scorer_version": SCORER_VERSION,
         **hashes(specification),
         **chosen._asdict(),

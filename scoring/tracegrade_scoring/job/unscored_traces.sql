@@ -8,8 +8,6 @@
 -- Source: scoring/README.md, "The life of a score"; docs/metrics.md, section 0.4.
 --
 -- Reads:
---   raw_logs
---   raw_spans
 --   task_hashes
 --   trajectories
 --   trajectory_scores
@@ -19,6 +17,7 @@
 --   $scorer_version  VARCHAR    Version of the definitions now.
 --   $tools_hash      VARCHAR    Hash of the tools now, for attempts without a known task.
 --   $match_hash      VARCHAR    Hash of every `match` now.
+--   $now_ns          BIGINT     The lake's time, ns since 1970; NULL for an empty lake.
 --   $since           TIMESTAMP  Only traces with a run begun at or after it, UTC; NULL for all.
 --   $until           TIMESTAMP  Only traces with a run begun before it, UTC; NULL for all.
 --   $agent_name      VARCHAR    Only traces with a run of this agent; NULL for all.
@@ -31,16 +30,7 @@
 --   input_hash   VARCHAR  Changes when its records or verdicts do; NULL if it is no longer here.
 -- Order:
 --   trace_id
-WITH lake_time AS (
-  SELECT max(received_ns) AS now_ns
-  FROM (
-    SELECT received_ns FROM raw_spans
-    UNION ALL
-    SELECT received_ns FROM raw_logs
-  ) AS received
-),
-
-built AS (
+WITH built AS (
   SELECT
     trace_id,
     min(date) AS date,
@@ -48,7 +38,8 @@ built AS (
     count(*) AS trajectories,
     any_value(trace_records) AS records,
     any_value(trace_received_ns) AS received_ns,
-    bool_and(complete OR coalesce(imported, TRUE)) AS is_whole,
+    bool_and(complete OR coalesce(imported, TRUE))
+    OR any_value(trace_received_ns) <= $now_ns::BIGINT - 600000000000 AS settled,
     bool_or(
       parent_trajectory_id IS NULL
       AND ($since::TIMESTAMP IS NULL OR start_time >= $since::TIMESTAMP)
@@ -77,9 +68,8 @@ present AS (
     built.trajectories,
     built.chosen,
     md5(concat_ws('|', built.records, built.received_ns, judged.verdicts)) AS input_hash,
-    built.is_whole OR built.received_ns <= lake_time.now_ns - 600000000000 AS settled
+    built.settled
   FROM built
-  CROSS JOIN lake_time
   LEFT JOIN judged USING (trace_id)
 ),
 

@@ -19,7 +19,7 @@ from tests.collector.running import (
     trace_request,
 )
 from tests.commands import Ended, tracegrade
-from tests.lake.s3_server import BUCKET, SECRET, Reply, Store
+from tests.lake.stores import BUCKET, SECRET, Reply, Store
 from tests.waiting import PATIENCE_SECS, wait_until
 
 from tracegrade_lake import Lake

@@ -21,7 +21,7 @@ from tests.collector.running import (
     read_answer,
     trace_body,
 )
-from tests.lake.s3_server import BUCKET
+from tests.lake.stores import BUCKET
 from tests.waiting import PATIENCE_SECS, wait_until
 
 from tracegrade_collector.receive.receiver import SAME_WISH_SECS

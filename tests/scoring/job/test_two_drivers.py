@@ -8,7 +8,7 @@ from pathlib import Path
 
 import obstore
 import pytest
-from tests.lake.s3_server import BUCKET, Store
+from tests.lake.stores import Store
 from tests.queries.traces import land
 
 from tracegrade_lake import Lake
@@ -20,9 +20,9 @@ from .lakes import run, tables
 
 
 @pytest.fixture
-def lake(store: Store, tmp_path: Path) -> Lake:
+def lake(either_store: Store, tmp_path: Path) -> Lake:
     """A lake with two runs, and the state of the first machine."""
-    lake = Lake.create(f"s3://{BUCKET}/{tmp_path.name}", tmp_path / "first")
+    lake = Lake.create(either_store.url(tmp_path.name), tmp_path / "first")
     land(lake, run(1, "look", "pay"), run(2, "pay"))
     return lake
 
@@ -38,11 +38,11 @@ def driver(lake: Lake, state: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_of_two_drivers_one_scores_and_the_other_is_busy(
-    lake: Lake, store: Store, tmp_path: Path
+    lake: Lake, either_store: Store, tmp_path: Path
 ) -> None:
     """The second starts and ends while the first commits its scores."""
     second: list[subprocess.CompletedProcess[str]] = []
-    store.fault(
+    either_store.fault(
         "PUT",
         rf"/{TRAJECTORY_SCORES.name}/.*parquet",
         applied=True,
@@ -63,18 +63,18 @@ def test_of_two_drivers_one_scores_and_the_other_is_busy(
 
 
 def test_a_driver_that_lost_its_lock_does_not_commit_over_another(
-    lake: Lake, store: Store, tmp_path: Path
+    lake: Lake, either_store: Store, tmp_path: Path
 ) -> None:
     """Whatever became of the lock, the log of the tables knows who was first."""
     second: list[subprocess.CompletedProcess[str]] = []
 
     def take_over() -> None:
+        taken = {"holder": "another", "given_back": True, "lease_secs": 60}
         client = ObjectStore(lake.place, tmp_path).client
-        found = obstore.list(client, "_locks/score").collect()
-        obstore.delete(client, [each["path"] for each in found])
+        obstore.put(client, f"_locks/score/{9:020d}.json", json.dumps(taken).encode())
         second.append(driver(lake, tmp_path / "second"))
 
-    store.fault("PUT", rf"/{STAGED[0].name}/.*parquet", applied=True, then=take_over)
+    either_store.fault("PUT", rf"/{STAGED[0].name}/.*parquet", applied=True, then=take_over)
     first = driver(lake, tmp_path / "first")
 
     assert second[0].returncode == 0, second[0].stderr

@@ -1,11 +1,18 @@
-"""A real S3 server (moto) in its own process, and a proxy before it that fails when told to."""
+"""Real object stores in processes of their own, and a proxy before each that fails when told to.
+
+S3 is moto's server, Azure is azurite (`make azurite` installs it).
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
 import http.client
 import http.server
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -15,7 +22,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from email.utils import formatdate
+from pathlib import Path
+from typing import IO, Any, NamedTuple
 
 from tests.waiting import PATIENCE_SECS
 
@@ -27,6 +36,9 @@ server.start()
 print(*server.get_host_and_port(), sep=":", flush=True)
 threading.Event().wait()
 """
+AZURITE = Path(__file__).parents[2] / ".azurite" / "node_modules/azurite/dist/src/blob/main.js"
+ACCOUNT = "devstoreaccount1"
+ACCOUNT_KEY = base64.b64encode(b"of a server for tests " * 3).decode()
 BUCKET = "lakes"
 SECRET = "s3cr3t/Never+Shown/0123456789abcdefABCDEF"  # noqa: S105 - of a server that checks none
 PASSED_ON = ("content-type", "etag", "last-modified", "accept-ranges", "content-range")
@@ -82,10 +94,13 @@ class Fault:
 
 @dataclass
 class Store:
-    """An S3 server that tests can disturb."""
+    """A server that tests can disturb."""
 
     backend: str
     """HOST:PORT of the server itself."""
+
+    scheme: str = "s3"
+    """Of URLs: s3 | az."""
 
     endpoint: str = ""
     """URL of the proxy."""
@@ -110,11 +125,33 @@ class Store:
         self.faults.clear()
         self.ignores_conditions = False
 
+    def url(self, prefix: str) -> str:
+        """Return the URL of a lake in the one bucket."""
+        return f"{self.scheme}://{BUCKET}/{prefix}"
+
+    @property
+    def exists(self) -> Reply:
+        """What it answers to a PUT on condition of an object that is there."""
+        azure = Reply(409, "BlobAlreadyExists")
+        return azure if self.scheme == "az" else Reply(412, "PreconditionFailed")
+
+    @property
+    def endpoint_variable(self) -> str:
+        """The variable that tells clients where it is."""
+        return "AZURE_STORAGE_ENDPOINT" if self.scheme == "az" else "AWS_ENDPOINT_URL"
+
     @property
     def environment(self) -> dict[str, str]:
         """What a client needs."""
+        if self.scheme == "az":
+            return {
+                self.endpoint_variable: f"{self.endpoint}/{ACCOUNT}",
+                "AZURE_ALLOW_HTTP": "true",
+                "AZURE_STORAGE_ACCOUNT_NAME": ACCOUNT,
+                "AZURE_STORAGE_ACCOUNT_KEY": ACCOUNT_KEY,
+            }
         return {
-            "AWS_ENDPOINT_URL": self.endpoint,
+            self.endpoint_variable: self.endpoint,
             "AWS_ALLOW_HTTP": "true",
             "AWS_ACCESS_KEY_ID": "AKIATESTKEY000000000",
             "AWS_SECRET_ACCESS_KEY": SECRET,
@@ -129,29 +166,71 @@ class Store:
 @contextmanager
 def s3_server() -> Iterator[Store]:
     """Run server and proxy during the block; there is one empty bucket."""
-    moto = subprocess.Popen(
-        [sys.executable, "-c", SERVER],
+    with _running([sys.executable, "-c", SERVER]) as output:
+        store = Store(output.readline().strip())
+        _ask_for(urllib.request.Request(f"http://{store.backend}/{BUCKET}", method="PUT"))
+        with _proxy(store):
+            yield store
+
+
+def azure_is_there() -> bool:
+    """Return whether there is an Azure server to run."""
+    return AZURITE.is_file() and shutil.which("node") is not None
+
+
+@contextmanager
+def azure_server() -> Iterator[Store]:
+    """Run an Azure server and a proxy during the block; there is one empty container."""
+    options = ["--skipApiVersionCheck", "--inMemoryPersistence", "--disableTelemetry"]
+    ports = ["--blobHost", "127.0.0.1", "--blobPort", "0"]
+    with _running(["node", str(AZURITE), *options, *ports]) as output:
+        listens = (re.search(r"listens on http://(\S+)", line) for line in output)
+        store = Store(next(found[1] for found in listens if found), "az")
+        _ask_for(_new_container(store.backend))
+        with _proxy(store):
+            yield store
+
+
+@contextmanager
+def _running(command: list[str]) -> Iterator[IO[str]]:
+    """Run a server, and give what it prints."""
+    variables = {"AZURITE_ACCOUNTS": f"{ACCOUNT}:{ACCOUNT_KEY}"}
+    server = subprocess.Popen(
+        command,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
+        env=os.environ | variables,
     )
-    assert moto.stdout
+    assert server.stdout
     try:
-        store = Store(moto.stdout.readline().strip())
-        bucket = urllib.request.Request(f"http://{store.backend}/{BUCKET}", method="PUT")
-        urllib.request.urlopen(bucket).close()  # noqa: S310 - our own server
-        with _proxy(store):
-            yield store
+        yield server.stdout
     finally:
-        moto.kill()
-        moto.wait()
-        moto.stdout.close()
+        server.kill()
+        server.wait()
+        server.stdout.close()
+
+
+def _new_container(backend: str) -> urllib.request.Request:
+    """Return the signed request for the container; obstore makes none."""
+    headers = {"x-ms-date": formatdate(usegmt=True), "x-ms-version": "2021-08-06"}
+    signed = [f"{name}:{value}" for name, value in headers.items()]
+    path = f"/{ACCOUNT}/{BUCKET}"
+    text = "\n".join(["PUT", *[""] * 11, *signed, f"/{ACCOUNT}{path}", "restype:container"])
+    mac = hmac.digest(base64.b64decode(ACCOUNT_KEY), text.encode(), hashlib.sha256)
+    headers["Authorization"] = f"SharedKey {ACCOUNT}:{base64.b64encode(mac).decode()}"
+    url = f"http://{backend}{path}?restype=container"
+    return urllib.request.Request(url, method="PUT", headers=headers)
+
+
+def _ask_for(request: urllib.request.Request) -> None:
+    urllib.request.urlopen(request).close()  # noqa: S310 - our own server
 
 
 @contextmanager
 def _proxy(store: Store) -> Iterator[None]:
     class Handler(_Handler):
-        s3 = store
+        behind = store
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
@@ -171,7 +250,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # else the body of an answer waits 40 ms for its head's receipt
-    s3: Store
+    behind: Store
 
     def log_message(self, *_: object) -> None:
         """Be quiet."""
@@ -185,9 +264,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
-        with self.s3.lock:
-            self.s3.requests.append((time.monotonic(), self.command, self.path))
-            met = (each for each in self.s3.faults if each.meets(self.command, self.path))
+        with self.behind.lock:
+            self.behind.requests.append((time.monotonic(), self.command, self.path))
+            met = (each for each in self.behind.faults if each.meets(self.command, self.path))
             fault = next(met, None)
             if fault:
                 fault.hits += 1
@@ -215,9 +294,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _ask(self, body: bytes) -> tuple[int, dict[str, str], bytes]:
         """Return what the store answers."""
-        connection = http.client.HTTPConnection(self.s3.backend, timeout=PATIENCE_SECS)
+        connection = http.client.HTTPConnection(self.behind.backend, timeout=PATIENCE_SECS)
         headers = {name: value for name, value in self.headers.items() if name != "connection"}
-        if self.s3.ignores_conditions:
+        if self.behind.ignores_conditions:
             headers.pop("if-none-match", None)
         try:
             connection.request(self.command, self.path, body, headers)
@@ -247,7 +326,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 def put_environment(store: Store, set_variable: Callable[[str, str], None]) -> None:
     """Point the clients of this process, and those that it starts, at the store."""
-    for name in [name for name in os.environ if name.startswith("AWS_")]:
+    for name in [name for name in os.environ if name.startswith(("AWS_", "AZURE_"))]:
         set_variable(name, "")
     for name, value in store.environment.items():
         set_variable(name, value)

@@ -1,0 +1,170 @@
+"""The kinds of object stores that a lake may be on: how the clients of each are made.
+
+obstore, which writes, and the Delta library are the same client (the Rust crate `object_store`):
+both retry with jitter, and put on condition, which pyarrow's clients cannot. Parquet on S3 is read
+by pyarrow's, which fetches ranges side by side without Python; elsewhere by obstore as well, so
+that credentials are looked for in one way alone. All take them, and endpoints, from variables of
+the environment whose names begin as `variables` says.
+"""
+
+import errno
+import io
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+import obstore
+import pyarrow as pa
+from deltalake.fs import DeltaStorageHandler
+from obstore.store import AzureStore, GCSStore, S3Store
+from pyarrow.fs import (
+    AwsStandardS3RetryStrategy,
+    FileSystem,
+    PyFileSystem,
+    S3FileSystem,
+    SubTreeFileSystem,
+)
+
+if TYPE_CHECKING:
+    from obstore.store import ClientConfig, ObjectStore, RetryConfig
+
+MAX_RETRIES: Final = 6
+RETRY_SECS: Final = 30
+"""Within one request; after it the lander pauses and tries its round again."""
+
+PUT_SECS: Final = 120
+"""For one object: 64 MiB at 5 Mbit/s."""
+
+CONNECT_SECS: Final = 5
+
+
+@dataclass(frozen=True)
+class StoreKind:
+    """A kind of object store."""
+
+    variables: str
+    """How the names of the variables begin that its clients read."""
+
+    credentials: str
+    """Which of them hold credentials, for people."""
+
+    connect: Callable[..., "ObjectStore"]
+    """Makes obstore's client from a URL."""
+
+    objects: Callable[[str, "ObjectStore"], FileSystem]
+    """Makes what pyarrow reads the objects below a URL with, by their paths there."""
+
+    def client(self, url: str) -> "ObjectStore":
+        """Return the client, whose paths start at the URL."""
+        retries: RetryConfig = {
+            "max_retries": MAX_RETRIES,
+            "retry_timeout": timedelta(seconds=RETRY_SECS),
+        }
+        return self.connect(url, retry_config=retries, client_options=self._client_options())
+
+    def _client_options(self) -> "ClientConfig":
+        """Return the options; those of the environment count only if they are repeated."""
+        options: ClientConfig = {
+            "timeout": timedelta(seconds=PUT_SECS),
+            "connect_timeout": timedelta(seconds=CONNECT_SECS),
+        }
+        for name in ("allow_http", "allow_invalid_certificates"):
+            if os.environ.get(f"{self.variables}{name.upper()}", "").lower() in {"1", "true"}:
+                options[name] = True
+        return options
+
+
+def delta_options() -> dict[str, str]:
+    """Return what the Delta library is told beside what stands in the environment."""
+    return {"max_retries": str(MAX_RETRIES), "retry_timeout": f"{RETRY_SECS}s"}
+
+
+def store_of(url: str) -> StoreKind:
+    """Return the kind of store that a lake's URL names."""
+    return STORES[url.partition("://")[0]]
+
+
+def _s3_objects(url: str, _: "ObjectStore") -> FileSystem:
+    files = S3FileSystem(
+        endpoint_override=os.environ.get("AWS_ENDPOINT_URL") or None,
+        region=os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION"),
+        connect_timeout=CONNECT_SECS,
+        retry_strategy=AwsStandardS3RetryStrategy(max_attempts=MAX_RETRIES + 1),
+    )
+    return SubTreeFileSystem(url.removeprefix("s3://"), files)
+
+
+class _Object(io.RawIOBase):
+    """An object that is open for reading; each read is a request for that range."""
+
+    def __init__(self, client: "ObjectStore", path: str) -> None:
+        self._client, self._path = client, path
+        try:
+            self._size = obstore.head(client, path)["size"]
+        except FileNotFoundError as error:  # as a file that is gone, and not as an outage
+            raise FileNotFoundError(errno.ENOENT, "there is no such object", path) from error
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._size}[whence]
+        self._position = start + offset
+        return self._position
+
+    def read(self, size: int | None = -1) -> bytes:
+        rest = max(0, self._size - self._position)
+        length = rest if size is None or size < 0 else min(size, rest)
+        if not length:
+            return b""
+        start, self._position = self._position, self._position + length
+        return bytes(obstore.get_range(self._client, self._path, start=start, length=length))
+
+
+class _Objects(DeltaStorageHandler):
+    """The Delta library's files, read by obstore: the library holds Python's lock meanwhile."""
+
+    def __init__(self, url: str, client: "ObjectStore") -> None:
+        super().__init__(url, delta_options())
+        self._client = client
+
+    def open_input_file(self, path: str) -> pa.PythonFile:
+        return pa.PythonFile(_Object(self._client, path), mode="r")
+
+    def open_input_stream(self, path: str) -> pa.PythonFile:
+        return self.open_input_file(path)
+
+
+def _objects(url: str, client: "ObjectStore") -> FileSystem:
+    return PyFileSystem(_Objects(url, client))
+
+
+_AZURE: Final = StoreKind(
+    "AZURE_",
+    "AZURE_STORAGE_ACCOUNT_NAME with AZURE_STORAGE_ACCOUNT_KEY, AZURE_STORAGE_SAS_TOKEN or "
+    "AZURE_CLIENT_ID, AZURE_CLIENT_SECRET, AZURE_TENANT_ID",
+    AzureStore.from_url,
+    _objects,
+)
+
+STORES: Final[dict[str, StoreKind]] = {
+    "s3": StoreKind(
+        "AWS_",
+        "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN",
+        S3Store.from_url,
+        _s3_objects,
+    ),
+    "az": _AZURE,
+    "abfss": _AZURE,
+    "gs": StoreKind("GOOGLE_", "GOOGLE_APPLICATION_CREDENTIALS", GCSStore.from_url, _objects),
+}
+"""By the scheme of a lake's URL; `lake_root.py` says which URLs there are."""

@@ -1,0 +1,269 @@
+"""Finds which traces have to be built, at a cost of what is new and not of what the lake holds.
+
+Of the raw tables only those files are read that no build has seen. Traces that have rows past the
+watermarks there are *noticed*; older files are read for those of them that an earlier build knew,
+and only files that hold rows of their time. Files are compared rather than the numbers of
+requests, since a compacted file has rows of several collectors, each with numbers of its own.
+
+Where it is not known which files are built (`last_build.py`), every file is read.
+
+Makes:
+    noticed (from noticed_traces): the traces that a build of what is new is about
+    watermarks: up to which number the spans and logs of each collector are built
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Final, NamedTuple
+
+import duckdb
+import pyarrow as pa
+
+from tracegrade_lake import RAW_SPANS, Lake
+from tracegrade_lake.commit import LiveFile
+from tracegrade_queries.build.last_build import RAW, LastBuild, last_build
+from tracegrade_queries.engine.connection import (
+    DEDUPLICATED,
+    Limits,
+    connect_pinned,
+    pinned_again,
+)
+from tracegrade_queries.engine.pinned import (
+    FileCondition,
+    PinnedLake,
+    among,
+    dated_on,
+    either,
+    pin,
+    received_in_any,
+)
+from tracegrade_queries.engine.relations import given, make_table, make_view, put
+from tracegrade_queries.engine.sql import query
+from tracegrade_queries.schema import BUILT_TRACES, STEPS, TRAJECTORIES
+
+TABLES: Final = {table.name: table for table in (*RAW, STEPS, TRAJECTORIES, BUILT_TRACES)}
+"""What is read, by name."""
+
+AFFECTED: Final = "affected_traces"
+"""The relation of the traces that have to be built."""
+
+NOTICED: Final = "noticed"
+"""The relation of those that have new rows; log records alone are not built yet."""
+
+Files = Mapping[str, Collection[str]]
+"""Paths of files by table."""
+
+_SIGNALS: Final = {"traces": "raw_spans", "logs": "raw_logs"}
+
+
+class Source(NamedTuple):
+    """Rows of one signal from one collector, which land in the order of their numbers."""
+
+    signal: str
+    collector_id: str
+
+    @property
+    def app_id(self) -> str:
+        """Under which the commit notes what is built; logs land apart from spans."""
+        logs = "-logs" if self.signal == "logs" else ""
+        return f"built{logs}/{self.collector_id}"
+
+
+class Discovery(NamedTuple):
+    """What is to be built."""
+
+    con: duckdb.DuckDBPyConnection
+    """Holds `trace_receipts` and `affected_traces`; of the built tables it shows whole dates, all
+    on which these traces have rows."""
+    lake: PinnedLake
+    """The lake that they were found in, whole."""
+    read: PinnedLake
+    """Its files that hold rows of these traces, among others."""
+    last: LastBuild
+    watermarks: Mapping[Source, int]
+    """Up to which number each source is built then, of which there was something to read."""
+    is_whole: bool
+    """Whether every trace of the lake was looked at."""
+
+    @property
+    def spans(self) -> Sequence[LiveFile]:
+        """The files that are read for their spans."""
+        table = self.read.tables.get(RAW_SPANS.name)
+        return table.files if table else ()
+
+    @property
+    def new_spans(self) -> int:
+        """Spans, and log records of theirs, that no earlier build had seen."""
+        found = self.con.sql("SELECT coalesce(sum(new), 0)::BIGINT FROM affected_traces")
+        return int(found.fetchall()[0][0])
+
+
+class _Noticed(NamedTuple):
+    """What the files say that no build has seen."""
+
+    traces: pa.Table
+    """Ids of the traces that have rows past the watermarks."""
+    known: pa.Table
+    """Those that earlier builds saw rows of, as `built_traces` has them."""
+    received: Mapping[Source, int]
+    seen: Mapping[Source, int]
+    """The number up to which each source is built: its watermark."""
+
+
+@contextmanager
+def discovered(lake: Lake, limits: Limits, *, full: bool = False) -> Iterator[Discovery | None]:
+    """Find what is to be built; None if every file there is was built.
+
+    Args:
+        lake: The lake to read.
+        limits: What the engine may take.
+        full: Every trace is to be built, not just those with new rows.
+    """
+    found = _found(lake, limits, full=full)
+    if found is None:
+        yield None
+        return
+    with found.con:
+        yield found
+
+
+def unbuilt_spans(lake: Lake, limits: Limits) -> int:
+    """Return how many spans, and log records of theirs, a build would find new."""
+    with discovered(lake, limits) as found:
+        return found.new_spans if found else 0
+
+
+def _found(lake: Lake, limits: Limits, *, full: bool) -> Discovery | None:
+    """Find what is to be built; again if files were removed meanwhile, as an erasure does."""
+    last, pinned = last_build(lake), pin(lake, TABLES)
+    while True:
+        try:
+            if full or last.files is None:
+                return _of_everything(lake, last, pinned, limits, full=full)
+            return _of_what_is_new(lake, last, pinned, limits)
+        except duckdb.Error:
+            now = pinned_again(lake, pinned, TABLES)
+            if now is None:
+                raise
+            pinned = now
+
+
+def _of_everything(
+    lake: Lake, last: LastBuild, pinned: PinnedLake, limits: Limits, *, full: bool
+) -> Discovery | None:
+    if not any(table.files for table in pinned.tables.values()):
+        return None
+    con = connect_pinned(pinned, TABLES.values(), limits)
+    received = _received(con)
+    seen = _seen(lake, received)
+    _find_affected(con, {} if full else seen)
+    return Discovery(con, pinned, pinned, last, _later(received, seen), is_whole=True)
+
+
+def _of_what_is_new(
+    lake: Lake, last: LastBuild, pinned: PinnedLake, limits: Limits
+) -> Discovery | None:
+    unbuilt = _unbuilt(pinned, last.files or {})
+    if not any(unbuilt.values()):
+        return None
+    noticed = _noticed(lake, pinned, unbuilt, limits)
+    read = _about(pinned, unbuilt, noticed.known)
+    con = connect_pinned(read, TABLES.values(), limits)
+    put(con, "noticed", noticed.traces)
+    for table in DEDUPLICATED:
+        rows = (
+            f"SELECT * FROM memory.main.{table} WHERE trace_id IN (SELECT trace_id FROM noticed)"
+        )
+        make_view(con, table, rows)
+    _find_affected(con, _seen(lake, _sources(con)))
+    watermarks = _later(noticed.received, noticed.seen)
+    return Discovery(con, pinned, read, last, watermarks, is_whole=False)
+
+
+def _unbuilt(pinned: PinnedLake, built: Files) -> Files:
+    """Return the files of the raw tables that are not among those that are built."""
+    return {
+        name: {file.path for file in pinned.tables[name].files} - set(built.get(name, ()))
+        for name in _SIGNALS.values()
+        if name in pinned.tables
+    }
+
+
+def _noticed(lake: Lake, pinned: PinnedLake, unbuilt: Files, limits: Limits) -> _Noticed:
+    """Return the traces that have new rows in the unbuilt files, and which of them are known."""
+    files = pinned.only({**_named(unbuilt), BUILT_TRACES.name: lambda _: True})
+    with connect_pinned(files, (*RAW, BUILT_TRACES), limits) as con:
+        received = _received(con)
+        seen = _seen(lake, received)
+        with given(con, "watermarks", _watermarks(seen)):
+            make_table(con, "noticed", query("noticed_traces"))
+        known = con.sql("FROM built_traces SEMI JOIN noticed USING (trace_id)")
+        return _Noticed(
+            con.table("noticed").to_arrow_table(), known.to_arrow_table(), received, seen
+        )
+
+
+def _about(pinned: PinnedLake, unbuilt: Files, known: pa.Table) -> PinnedLake:
+    """Return the files that hold rows of the noticed traces: unbuilt ones, and of known traces.
+
+    Those of built tables are of whole dates.
+    """
+    is_of_known = received_in_any(known["first_ns"].to_numpy(), known["last_ns"].to_numpy())
+    raw = {name: either(is_new, is_of_known) for name, is_new in _named(unbuilt).items()}
+    is_of_date = dated_on(map(str, known["first_date"].drop_null().unique().to_pylist()))
+    built = {STEPS.name: is_of_date, TRAJECTORIES.name: is_of_date}
+    seen_on = dated_on(map(str, known["date"].unique().to_pylist()))
+    return pinned.only({**raw, **built, BUILT_TRACES.name: seen_on})
+
+
+def _named(files: Files) -> dict[str, FileCondition]:
+    """Return for each table the condition that a file is one of these."""
+    return {name: among(paths) for name, paths in files.items()}
+
+
+def _received(con: duckdb.DuckDBPyConnection) -> dict[Source, int]:
+    """Return the newest sequence number of each collector's spans, and of its log records."""
+    return {
+        Source(signal, collector): seq
+        for signal, table in _SIGNALS.items()
+        for collector, seq in con.sql(
+            f"SELECT collector_id, max(wal_seq) FROM {table} GROUP BY collector_id"
+        ).fetchall()
+    }
+
+
+def _sources(con: duckdb.DuckDBPyConnection) -> list[Source]:
+    """Return the sources of the rows that `spans` and `logs` show."""
+    return [
+        Source(signal, collector)
+        for signal, view in (("traces", "spans"), ("logs", "logs"))
+        for (collector,) in con.sql(f"SELECT DISTINCT collector_id FROM {view}").fetchall()
+    ]
+
+
+def _seen(lake: Lake, sources: Collection[Source]) -> dict[Source, int]:
+    """Return the sequence number up to which each source is built."""
+    noted = lake.transaction_versions(TRAJECTORIES.name, [source.app_id for source in sources])
+    return {source: noted[source.app_id] for source in sources if source.app_id in noted}
+
+
+def _later(received: Mapping[Source, int], seen: Mapping[Source, int]) -> Mapping[Source, int]:
+    """Return the later number of each source; rows that were received may be gone again."""
+    return {source: max(seq, seen.get(source, seq)) for source, seq in received.items()}
+
+
+def _find_affected(con: duckdb.DuckDBPyConnection, seen: Mapping[Source, int]) -> None:
+    """Make `trace_receipts` and `affected_traces`, of what `spans` and `logs` show."""
+    with given(con, "watermarks", _watermarks(seen)):
+        make_table(con, "trace_receipts", query("trace_receipts"))
+    make_table(con, AFFECTED, query(AFFECTED))
+
+
+def _watermarks(seen: Mapping[Source, int]) -> pa.Table:
+    return pa.table(
+        {
+            "signal": pa.array([source.signal for source in seen], pa.string()),
+            "collector_id": pa.array([source.collector_id for source in seen], pa.string()),
+            "wal_seq": pa.array(list(seen.values()), pa.int64()),
+        }
+    )

@@ -1,0 +1,196 @@
+"""Brings files of a lake on an object store to this machine, so that they are read as local ones.
+
+An engine reads a Parquet file several times, with other columns each time, and by path several
+times as fast as through Arrow. So work on a bucket reads in one way wherever the lake is: what it
+holds of a lake on a store lies in a folder with the lake's own layout. Buckets of one process
+share the files. Those that nobody holds any more are kept while there is room, since all buckets
+of a compacted date read all of that date. The folder goes with the process; what a killed one left
+goes with the next.
+"""
+
+import atexit
+import shutil
+import threading
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from pyarrow.fs import LocalFileSystem, copy_files
+
+from tracegrade_lake import Lake
+from tracegrade_lake.errors import LakeDamaged
+from tracegrade_lake.files import folders_in, make_folder, size_of
+from tracegrade_lake.locks import FolderLock
+from tracegrade_queries.engine.pinned import PinnedLake
+
+KEPT_BYTES: Final = 8_000_000_000
+"""Of files that nobody holds, as long as they take no more than a quarter of what is free."""
+
+AT_A_TIME: Final = 8
+"""Files that are fetched at a time: most of fetching is waiting for the store."""
+
+SCRATCH_FOLDER: Final = "_scratch"
+"""In the lake's folder on this machine."""
+
+CHUNK_BYTES: Final = 8 << 20
+"""That are in memory at a time of each."""
+
+
+@dataclass(frozen=True)
+class StoredPart:
+    """A file of a table; the same for whoever reads it."""
+
+    table: str
+    path: str
+    size: int
+    """Bytes."""
+
+
+@contextmanager
+def held(pinned: PinnedLake) -> Iterator[PinnedLake]:
+    """Give the same files as those of a lake on this machine, for as long as this lasts.
+
+    Raises:
+        LakeDamaged: A file is gone, or is not as long as the log says.
+        LakeUnreachable: The object store does not answer.
+    """
+    lake = pinned.open()
+    if lake.is_local:
+        yield pinned
+        return
+    scratch = _scratch(pinned.place, pinned.state)
+    parts = [
+        StoredPart(name, file.path, file.size)
+        for name, table in pinned.tables.items()
+        for file in table.files
+    ]
+    with scratch.holding(lake, parts):
+        yield pinned._replace(place=str(scratch.folder), state=str(scratch.folder))
+
+
+class Scratch:
+    """A folder with files of one lake, which all work in this process shares."""
+
+    def __init__(self, folder: Path) -> None:
+        """Use the folder, which is there and empty."""
+        self.folder = folder
+        self._lock = threading.Lock()
+        self._holders: Counter[StoredPart] = Counter()
+        self._fetching: defaultdict[StoredPart, threading.Lock] = defaultdict(threading.Lock)
+        self._unheld: dict[StoredPart, None] = {}
+        """Files that are here and that nobody holds, the longest unused first."""
+
+    @contextmanager
+    def holding(self, lake: Lake, parts: Sequence[StoredPart]) -> Iterator[None]:
+        """Fetch the files that are not here yet, and keep all of them during the block."""
+        with self._lock:
+            self._holders.update(parts)
+            for part in parts:
+                self._unheld.pop(part, None)
+            locks = {part: self._fetching[part] for part in parts}
+        try:
+            with ThreadPoolExecutor(AT_A_TIME) as pool:
+                list(pool.map(lambda part: self._fetch(lake, part, locks[part]), parts))
+            yield
+        finally:
+            self._release(parts)
+
+    def _fetch(self, lake: Lake, part: StoredPart, lock: threading.Lock) -> None:
+        """Fetch a file unless it is here."""
+        path = self._path(part)
+        with lock:
+            if not path.exists():
+                _copy(lake, part, path)
+
+    def _release(self, parts: Sequence[StoredPart]) -> None:
+        with self._lock:
+            self._holders.subtract(parts)
+            self._unheld.update((part, None) for part in parts if not self._holders[part])
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Remove files that nobody holds until the others may be kept."""
+        surplus = sum(part.size for part in self._unheld) - self._kept_bytes()
+        for part in list(self._unheld):
+            if surplus <= 0:
+                return
+            self._path(part).unlink(missing_ok=True)
+            del self._unheld[part]
+            surplus -= part.size
+
+    def _kept_bytes(self) -> int:
+        return min(KEPT_BYTES, shutil.disk_usage(self.folder).free // 4)
+
+    def _path(self, part: StoredPart) -> Path:
+        return self.folder / part.table / part.path
+
+
+def _copy(lake: Lake, part: StoredPart, path: Path) -> None:
+    """Copy a file of the lake; it appears under its name when it is whole."""
+    make_folder(path.parent)
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    table = lake.storage.table(part.table)
+    try:
+        with table.reading():
+            copy_files(
+                part.path,
+                str(unfinished),
+                source_filesystem=table.filesystem,
+                destination_filesystem=LocalFileSystem(),
+                chunk_size=CHUNK_BYTES,
+            )
+    except FileNotFoundError as error:
+        msg = f"{table.place}/{part.path} is gone; run this again"
+        raise LakeDamaged(msg) from error
+    if size_of(unfinished) != part.size:
+        msg = (
+            f"{table.place}/{part.path} has not the {part.size} bytes of the log; repair the lake"
+        )
+        raise LakeDamaged(msg)
+    unfinished.rename(path)
+
+
+_making: Final = threading.Lock()
+
+
+def _scratch(place: str, state: str) -> Scratch:
+    """Return the one folder of this process for a lake."""
+    with _making:
+        return _new_scratch(place, state)
+
+
+@cache
+def _new_scratch(place: str, state: str) -> Scratch:
+    """Make the folder, after removing those of dead processes."""
+    parent = Path(state) / SCRATCH_FOLDER
+    make_folder(parent)
+    for folder in folders_in(parent):
+        _remove_if_left(folder)
+    folder = parent / uuid.uuid4().hex
+    lock = FolderLock(_lock_of(folder))
+    lock.acquire()  # until the process ends
+    make_folder(folder)
+    atexit.register(_remove, folder)
+    return Scratch(folder)
+
+
+def _remove_if_left(folder: Path) -> None:
+    """Remove a folder if its process is gone."""
+    with closing(FolderLock(_lock_of(folder))) as lock:
+        if lock.try_acquire():
+            _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    _lock_of(folder).unlink(missing_ok=True)
+
+
+def _lock_of(folder: Path) -> Path:
+    return folder.with_suffix(".lock")

@@ -1,0 +1,120 @@
+"""What it costs to find out what is new, by how much the lake holds.
+
+Lakes of `--spans` spans, eight of each trace, thirty days of two collectors. Nothing is built of
+them but what builds note for the next one, since finding what is new reads no steps. Printed is
+the CPU time of a build that finds nothing, of finding a thousand new spans of which a tenth is of
+traces of all days, and of reading everything, as a build without notes does.
+"""
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import duckdb
+import pyarrow as pa
+
+from tracegrade_lake import RAW_SPANS, Lake
+from tracegrade_queries.build.build import build
+from tracegrade_queries.build.discovery import discovered
+from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
+from tracegrade_queries.engine.connection import NO_LIMITS, duckdb_type
+from tracegrade_queries.schema import BUILT_FILES
+
+DAYS: Final = 30
+SPANS: Final = (1_000_000, 10_000_000)
+NEW_SPANS: Final = 1_000
+
+_ROWS: Final = """
+  SELECT
+    md5('trace' || i // 8 * $step) AS trace_id, substr(md5('span' || i), 1, 16) AS span_id,
+    '' AS trace_state, 1 AS flags, 'GET' AS name, 3 AS kind, i AS start_ns, i + 1 AS end_ns,
+    MAP {'http.request.method': 'GET'} AS attributes, 's' AS attribute_types,
+    [] AS events, [] AS links, 'shop' AS service_name, 'c' || ($day % 2) AS collector_id,
+    $first::BIGINT + i // 100 AS wal_seq,
+    1764547200000000000 + $day * 86400000000000 + i AS received_ns,
+    md5('span' || i) AS content_hash, FALSE AS resent,
+    DATE '2025-12-01' + $day::INTEGER AS date
+  FROM range($first::BIGINT, $last::BIGINT) AS numbers (i)
+"""
+
+
+class Nobody:
+    """Builds nothing, so that a build notes what it found and that is all."""
+
+    slots = 2
+
+    def run(self, work: Work, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
+        """Yield nothing."""
+        return iter(())
+
+
+def spans(day: int, first: int, last: int, step: int = 1) -> pa.Table:
+    """Return spans of these numbers, received on that day, of every `step`th trace."""
+    with duckdb.connect() as con:
+        numbers = {"day": day, "first": first, "last": last, "step": step}
+        found = con.sql(_ROWS, params=numbers)
+        columns = ", ".join(
+            f"{c.name if c.name in found.columns else 'NULL'}::{duckdb_type(c.type)} AS {c.name}"
+            for c in RAW_SPANS.columns
+        )
+        return found.select(columns).to_arrow_table().cast(RAW_SPANS.arrow())
+
+
+def fill(lake: Lake, total: int) -> None:
+    """Land the spans, and note that they are built."""
+    for day in range(DAYS):
+        lake.append(RAW_SPANS, spans(day, day * total // DAYS, (day + 1) * total // DAYS))
+    build(lake, executor=Nobody())
+
+
+def land_new(lake: Lake, total: int) -> None:
+    """Land spans of which nine in ten are of new traces, and the others of those of all days."""
+    late, first = NEW_SPANS // 10, total + 1_000_000
+    lake.append(RAW_SPANS, spans(DAYS, first, first + NEW_SPANS - late))
+    late_ones = spans(DAYS, 0, late, step=max(1, total // late))
+    numbers = pa.array([2 * first] * len(late_ones), pa.int64())
+    place = late_ones.column_names.index("wal_seq")
+    lake.append(RAW_SPANS, late_ones.set_column(place, late_ones.schema.field(place), numbers))
+
+
+def cpu(work: Callable[[], object]) -> float:
+    """Return the seconds of CPU that something takes."""
+    before = time.process_time()
+    work()
+    return time.process_time() - before
+
+
+def find(lake: Lake) -> None:
+    """Find what is to be built, and build nothing."""
+    with discovered(lake, NO_LIMITS):
+        pass
+
+
+def measure(lake: Lake, total: int) -> str:
+    """Return what is found out at which cost, in a line."""
+    fill(lake, total)
+    nothing = cpu(lambda: build(lake))
+    land_new(lake, total)
+    something = cpu(lambda: find(lake))
+    lake.drop(BUILT_FILES.name)
+    everything = cpu(lambda: find(lake))
+    return (
+        f"{total:,} spans: nothing new {nothing:.2f} s of CPU, {NEW_SPANS:,} new spans "
+        f"{something:.2f} s, everything read {everything:.2f} s"
+    )
+
+
+def main() -> None:
+    """Print a line for each lake."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--spans", nargs="+", type=int, default=SPANS, help="that lakes hold")
+    for total in parser.parse_args().spans:
+        with tempfile.TemporaryDirectory() as folder:
+            print(measure(Lake.create(Path(folder) / "lake"), total), flush=True)
+
+
+if __name__ == "__main__":
+    main()
