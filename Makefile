@@ -27,7 +27,7 @@ check: .venv/demo .venv/test .venv/lint  ## Check what a change is most likely t
 	$(BIN)/mypy
 	@EXAMPLES=few $(BIN)/pytest -q --numprocesses 2 --dist worksteal @tests/check.txt
 
-test: .venv/demo .venv/test azurite  ## Run the test suite.
+test: .venv/demo .venv/test azurite .spark/complete  ## Run the test suite.
 	@$(BIN)/pytest -q --numprocesses 3 --dist worksteal
 
 test-frameworks: .venv/demo .venv/test .frameworks/current/complete .frameworks/earlier/complete  ## Run one agent on real frameworks and compare its steps.
@@ -63,7 +63,7 @@ chaos: .venv/demo .venv/test  ## Kill collectors, agents and harnesses 2,100 tim
 	@EXAMPLES=many $(BIN)/pytest -q tests/harness/environment
 
 clean:  ## Remove everything that these commands made.
-	rm -rf .venv .venv-other .azurite .frameworks .demo .peers dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-other .azurite .frameworks .spark .demo .peers dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 # A stamp is made anew when what it installs changed.
 .venv/all: pyproject.toml tests/constraints.txt
@@ -79,6 +79,16 @@ clean:  ## Remove everything that these commands made.
 	@echo "installing the $(@F) dependencies into .venv ..."
 	@$(PIP) install --constraint tests/constraints.txt --group $(@F) || $(NOT_INSTALLED)
 	@touch $@
+
+# Spark is half a gigabyte and needs Java: its tests skip without this, which sees all of .venv.
+.spark/complete: .venv/test
+	@if ! command -v java >/dev/null; then \
+	  echo "make: Java is not at hand, so tests on Spark are skipped"; \
+	elif echo "installing Spark into .spark ..." && $(BIN)/python -m venv --clear .spark \
+	  && .spark/bin/pip --disable-pip-version-check --quiet install --constraint tests/constraints.txt pyspark; then \
+	  $(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
+	    > "$$(.spark/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tests.pth" && touch $@; \
+	else echo "make: Spark could not be installed, see above, so tests on Spark are skipped" >&2; fi
 
 .venv-other/test: pyproject.toml tests/constraints.txt
 	@echo "installing tracegrade[all] and its tests into .venv-other ..."
@@ -99,8 +109,8 @@ azurite:
 	@echo "installing azurite into .azurite ..."
 	@mkdir -p .azurite
 	@cp $^ .azurite
-	@npm ci --prefix .azurite --ignore-scripts --no-audit --no-fund --loglevel=error || $(NOT_INSTALLED)
-	@touch $@
+	@if npm ci --prefix .azurite --ignore-scripts --no-audit --no-fund --loglevel=error; then touch $@; \
+	else echo "make: azurite could not be installed, see above, so no lake on Azure is tested" >&2; fi
 
 .PHONY: .venv-other/rows
 .venv-other/rows: .venv-other/test

@@ -24,6 +24,7 @@ PACKAGES = {
     "tracegrade_collector": "collector",
     "tracegrade_lake": "collector",
     "tracegrade_queries": "queries",
+    "tracegrade_scale": "scoring",
     "tracegrade_scoring": "scoring",
 }
 CITING = sorted(

@@ -39,6 +39,10 @@ class SchemaDiffers(LakeError):
     """Rows or a table do not have the declared columns."""
 
 
+class StagedFileUnfit(LakeError):
+    """A file that another process staged is not as it said."""
+
+
 class CommitFailed(LakeError):
     """Other writers were first for too long; nothing of the commit is visible."""
 

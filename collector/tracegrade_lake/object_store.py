@@ -240,7 +240,19 @@ class TableObjects:
         committed: another call knows its objects by them.
         """
         with self.writing():
-            return {file.name: self._publish(file.path, file.name) for file in staged}
+            return {
+                file.name: self._put_elsewhere(file) or self._publish(file.path, file.name)
+                for file in staged
+            }
+
+    def _put_elsewhere(self, file: StagedFile) -> str | None:
+        """Return the path of a file that another process has put; None if it is still here."""
+        if file.path.exists():
+            return None
+        with suppress(FileNotFoundError):
+            size = obstore.head(self.store.client, self._key(file.name))["size"]
+            return file.name if size == file.size else None
+        return None
 
     def _publish(self, staged: Path, path: str) -> str:
         taken = path

@@ -50,3 +50,80 @@ def sql(  # noqa: PLR0913, PLR0917 - one for each option
             output=sql_command.Output(output, guard),
             limits=sql_command.QueryLimits(memory_limit, timeout),
         )
+
+
+task = typer.Typer(
+    help="Work off buckets that `tracegrade score --engine files` hands out.",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+MemoryOption = Annotated[
+    str | None,
+    typer.Option("--memory", help="What the engine may use before it spills, as 4GB."),
+]
+ThreadsOption = Annotated[
+    int | None, typer.Option("--threads", min=1, help="Cores that the engine may use.")
+]
+
+
+@task.callback()
+def _task() -> None:
+    """Commands about buckets that wait in a lake."""
+
+
+@task.command()
+def run(
+    manifests: Annotated[
+        list[str],
+        typer.Argument(
+            help="Path or URL, LAKE/_tasks/RUN/manifest-N.json.", metavar="MANIFEST..."
+        ),
+    ],
+    memory: MemoryOption = None,
+    threads: ThreadsOption = None,
+) -> None:
+    """Work on the buckets of these manifests, and write their outcomes beside them.
+
+    What has an outcome already is left alone, so this may be run again.
+    """
+    from tracegrade_queries.engine.connection import Limits
+    from tracegrade_queries.engine.worker import work_off, worked_off
+
+    for place in manifests:
+        typer.echo(worked_off(place, work_off(place, Limits(memory, threads))), err=True)
+
+
+@task.command()
+def share(
+    lake: Annotated[
+        str, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder or URL.", metavar="LAKE")
+    ],
+    index: Annotated[int, typer.Option(min=0, help="Which share, from 0.")],
+    of: Annotated[int, typer.Option(min=1, help="How many shares there are.")],
+    idle: Annotated[
+        float,
+        typer.Option(min=0, help="End after so many seconds without a bucket.", metavar="SECS"),
+    ] = 300.0,
+    memory: MemoryOption = None,
+    threads: ThreadsOption = None,
+) -> None:
+    """Work off a share of the buckets that a run hands out in a lake, and end with it.
+
+    Runs beside `tracegrade score --engine files --slots N`, with N shares.
+    """
+    from functools import partial
+
+    from tracegrade_lake import Lake
+    from tracegrade_queries.engine.connection import Limits
+    from tracegrade_queries.engine.worker import Share, work_off_share
+    from tracegrade_queries.errors import BadEngine
+
+    if index >= of:
+        msg = f"--index {index} of --of {of} shares is none of them; the first is 0"
+        raise BadEngine(msg)
+    say = partial(typer.echo, err=True)
+    limits = Limits(memory, threads)
+    done = work_off_share(Lake.open(lake), Share(index, of), say, limits, idle)
+    say(f"worked on {done} buckets")

@@ -25,3 +25,23 @@ class TableMissing(QueriesError, BadInput):
 
 class BadDialect(QueriesError):
     """The header of a dialect's file does not declare what it must."""
+
+
+class WorkerLost(QueriesError):
+    """A process that worked on a bucket was killed, or never answered."""
+
+
+class ManifestUnfit(QueriesError, BadInput):
+    """A manifest or an outcome is not as this version writes it."""
+
+
+class ManifestMissing(QueriesError, BadInput):
+    """There is no such manifest; its job may have ended."""
+
+
+class VersionsDiffer(QueriesError):
+    """A job and one of its workers have different versions installed."""
+
+
+class BadEngine(QueriesError, BadInput):
+    """No engine has this name, or it cannot be used so."""

@@ -174,12 +174,27 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
         ScoreCompat | None,
         typer.Option(help="Score tool correctness exactly as in the text of this paper."),
     ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(
+            envvar="TRACEGRADE_ENGINE",
+            help="Who does the work: local (threads; with more than four cores processes), "
+            "threads, processes, files (for `tracegrade task`), spark.",
+        ),
+    ] = "local",
+    slots: Annotated[
+        int | None, typer.Option(min=1, help="Buckets that the engine works on at a time.")
+    ] = None,
+    master: Annotated[
+        str | None, typer.Option(help="The cluster of --engine spark.", metavar="URL")
+    ] = None,
 ) -> None:
     """Build steps from new spans, and score every trajectory that is new or has changed.
 
     If another job is scoring the lake, this does nothing and exits with 0.
     """
     from tracegrade.progress import progress
+    from tracegrade_queries.engine import engines
     from tracegrade_queries.engine.connection import open_lake
     from tracegrade_scoring.errors import ScoringBusy
     from tracegrade_scoring.job import score as job
@@ -199,7 +214,8 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
         done = job.look(opened, specification, chosen=chosen, full=full)
     else:
         try:
-            with progress() as show:
+            options = engines.EngineOptions(say, slots, master)
+            with engines.engine(engine, options) as executor, progress() as show:
                 done = job.score(
                     opened,
                     specification,
@@ -207,6 +223,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
                     full=full,
                     wait=wait,
                     prices=given,
+                    executor=executor,
                     progress=lambda buckets, of: show(f"scored bucket {buckets} of {of}"),
                 )
         except ScoringBusy as busy:

@@ -1,22 +1,12 @@
 """Ways to work on buckets that a job must not notice: its rows are the same."""
 
-import multiprocessing
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
-
-
-class Elsewhere:
-    """Each bucket in a process that has nothing of this one's but the bucket."""
-
-    slots = 2
-
-    def run(self, work: Work, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
-        """Yield what came back."""
-        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-            yield from pool.map(work, buckets)
+from tracegrade_queries.engine.handed_out import handed_out, job_files
+from tracegrade_queries.engine.processes import Processes
+from tracegrade_queries.engine.worker import work_off
 
 
 class Backwards:
@@ -41,4 +31,20 @@ class Twice:
             yield work(bucket)
 
 
-EXECUTORS = (Backwards(), Elsewhere(), Twice())
+class InTheLake:
+    """Buckets and outcomes as files in the lake; each manifest is worked off twice."""
+
+    slots = 2
+
+    def run(self, work: Work, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
+        """Yield what was read there."""
+        with (
+            job_files(buckets[0].lake.open()) as files,
+            handed_out(work, buckets, files) as handed,
+        ):
+            for name in (*handed.manifests, *handed.manifests):
+                work_off(handed.files.place(name))
+            yield from handed.outcomes()
+
+
+EXECUTORS = (Backwards(), InTheLake(), Processes(1), Twice())

@@ -18,6 +18,7 @@ from tracegrade_lake.backoff import Backoff
 from tracegrade_lake.commit import LiveFile, open_table
 from tracegrade_lake.errors import FilesReplaced
 from tracegrade_lake.files import all_below, is_older, size_of, sync_folder, write_whole
+from tracegrade_lake.job_files import remove_old_job_files
 from tracegrade_lake.lake import Lake
 from tracegrade_lake.maintenance.maintenance_lock import hold_maintenance_lock
 from tracegrade_lake.maintenance.removals import note_removal, recording, rows_by_collector
@@ -217,7 +218,14 @@ def _clean(lake: Lake, note: Note, *, dry_run: bool) -> Expired:
         what = "would be removed" if dry_run else "removed"
         note(f"{name}: {len(leftovers)} files, {size / 1e6:.1f} MB, {what} from the disk")
         total = _plus(total, Expired(removed_files=len(leftovers), removed_bytes=size))
+    total = _plus(total, _clean_jobs(lake, dry_run=dry_run))
     return _plus(total, _clean_staged(lake, dry_run=dry_run))
+
+
+def _clean_jobs(lake: Lake, *, dry_run: bool) -> Expired:
+    """Remove the small files of jobs that died."""
+    old = remove_old_job_files(lake, time.time() - LEFTOVER_SECS, dry_run=dry_run)
+    return Expired(removed_files=len(old), removed_bytes=sum(file.size for file in old))
 
 
 def _clean_staged(lake: Lake, *, dry_run: bool) -> Expired:

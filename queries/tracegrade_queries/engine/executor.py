@@ -5,9 +5,17 @@ Anything else that can call a function in another place fits the same interface.
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work, end_open
+from tracegrade_queries.engine.connection import Limits
+
+SLOT_MB: Final = 2_500
+"""Of memory for a bucket that is worked on apart: its engine spills beyond, and what else its
+process takes is less than that again."""
+
+SLOT_LIMITS: Final = Limits(f"{SLOT_MB}MB", threads=1)
+"""Of a bucket's engine where others share this machine, or where it is not this machine."""
 
 
 class Executor(Protocol):
@@ -40,3 +48,8 @@ class Threads:
             except BaseException:
                 end_open()
                 raise
+
+
+def with_limits(buckets: Sequence[Bucket[Any]], limits: Limits) -> list[Bucket[Any]]:
+    """Return the buckets, each with these limits of its engine."""
+    return [bucket._replace(limits=limits) for bucket in buckets]

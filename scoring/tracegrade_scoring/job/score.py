@@ -55,7 +55,8 @@ from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.kept import NO_TASKS, keep_specification, known_specification
 
 STEPS_AT_A_TIME: Final = 1_000_000
-"""Steps of all buckets that are worked off at a time; a trace is never split."""
+"""Steps of the buckets that are worked off at a time, of `MAX_WORKERS` at most; a trace is never
+split."""
 
 MAX_WORKERS: Final = 4
 """Buckets at a time, each on a core of its own: a bucket's many small queries are worked off with
@@ -164,7 +165,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
             if not traces and sums_are_whole(con):
                 return done
             done = done._replace(traces=traces, without_task=count(con, _WITHOUT_TASK))
-            most_steps = -(-steps_at_a_time // at_work.slots)
+            most_steps = -(-steps_at_a_time // min(at_work.slots, MAX_WORKERS))
             buckets = list(_buckets(con, pinned, done.specification, most_steps, at_work))
             outcomes = at_work.run(score_bucket, buckets)
             scored = together(_watched(outcomes, len(buckets), progress))

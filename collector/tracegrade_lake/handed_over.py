@@ -1,0 +1,101 @@
+"""Files that one process stages and another commits, which may be on another machine.
+
+Whoever commits trusts nothing that is told of them: each file is opened and must have the size,
+the rows and the columns that its table's log is going to promise to readers.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tracegrade_lake.columns import Table
+from tracegrade_lake.errors import LakeDamaged, StagedFileUnfit
+from tracegrade_lake.lake import Lake
+from tracegrade_lake.staging import PRUNED_BY, file_stats
+from tracegrade_lake.storage import STAGE_FOLDER, StagedFile
+
+_NAME: Final = re.compile(
+    r"((?P<column>\w+)=(?P<value>\d{4}-\d{2}-\d{2})/)?(?P<unique>[0-9a-f]{32})\.parquet"
+)
+
+
+class HandedOver(NamedTuple):
+    """What is told of a staged file to the process that commits it."""
+
+    name: str
+    """Its path inside the table once it is committed."""
+
+    size: int
+    """Bytes."""
+
+    rows: int
+
+
+def hand_over(lake: Lake, table: str, files: Sequence[StagedFile]) -> list[HandedOver]:
+    """Bring staged files to where every machine that shares the lake reaches them.
+
+    A folder's are there already. Those of an object store are put where they will be committed; as
+    long as they are not, no reader sees them.
+    """
+    if not lake.is_local:
+        lake.storage.table(table).publish(files)
+        for file in files:
+            file.path.unlink(missing_ok=True)
+    return [HandedOver(file.name, file.size, file.rows) for file in files]
+
+
+def take_over(lake: Lake, table: Table, told: Iterable[HandedOver]) -> list[StagedFile]:
+    """Return files that were handed over, for `Lake.put_files`.
+
+    Raises:
+        StagedFileUnfit: One is not there, or not as it is told to be.
+    """
+    return [_take_over(lake, table, each) for each in told]
+
+
+def _take_over(lake: Lake, table: Table, told: HandedOver) -> StagedFile:
+    partition = _partition(table, told.name)
+    path = lake.storage.table(table.name).stage_folder / told.name.replace("/", "-")
+    inside = f"{STAGE_FOLDER}/{path.name}" if lake.is_local else told.name
+    try:
+        size = lake.storage.table(table.name).filesystem.get_file_info(inside).size
+        with lake.open_parquet(table.name, inside) as parquet:
+            found = HandedOver(told.name, size or 0, parquet.metadata.num_rows)
+            _check_columns(table, told.name, partition, parquet.schema_arrow)
+            stats = file_stats(_pruned_by(parquet))
+    except LakeDamaged as error:
+        msg = f"what a worker handed over is gone: {error}; score again"
+        raise StagedFileUnfit(msg) from error
+    if found != told:
+        place = f"{table.name}/{told.name}"
+        msg = f"{place} should have {_extent(told)}, has {_extent(found)}; score again"
+        raise StagedFileUnfit(msg)
+    return StagedFile(path, told.name, partition, found.size, found.rows, stats)
+
+
+def _partition(table: Table, name: str) -> dict[str, str]:
+    named = _NAME.fullmatch(name)
+    column = named["column"] if named else None
+    if not named or [column] * bool(column) != list(table.partition_by):
+        msg = f"no staged file of {table.name} is named '{name}'; score again"
+        raise StagedFileUnfit(msg)
+    return {column: named["value"]} if column else {}
+
+
+def _check_columns(table: Table, name: str, partition: dict[str, str], found: pa.Schema) -> None:
+    declared = [field for field in table.arrow() if field.name not in partition]
+    if not found.equals(pa.schema(declared)):
+        differ = sorted({field.name for field in set(found) ^ set(declared)})
+        msg = f"{table.name}/{name} has other columns than declared: {differ}; score again"
+        raise StagedFileUnfit(msg)
+
+
+def _pruned_by(parquet: pq.ParquetFile) -> pa.Table:
+    return parquet.read([name for name in PRUNED_BY if name in parquet.schema_arrow.names])
+
+
+def _extent(file: HandedOver) -> str:
+    return f"{file.size:,} bytes and {file.rows:,} rows"

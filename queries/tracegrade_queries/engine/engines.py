@@ -1,0 +1,98 @@
+"""Finds an executor by its name; packages declare theirs as entry points `tracegrade.executors`.
+
+Each is a function of `EngineOptions` that returns a context manager: the executor is there until
+the block ends.
+"""
+
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from importlib.metadata import entry_points
+from typing import Final, NamedTuple
+
+from tracegrade.suggestions import did_you_mean
+from tracegrade_queries.engine.executor import SLOT_MB, Executor, Threads
+from tracegrade_queries.engine.handed_out import ManifestsInLake
+from tracegrade_queries.engine.processes import Processes
+from tracegrade_queries.errors import BadEngine
+
+EXECUTORS: Final = "tracegrade.executors"
+
+MOST_THREADS: Final = 4
+"""Cores that threads of one process keep busy; measured with two to four."""
+
+
+class EngineOptions(NamedTuple):
+    """What the user asks of an engine."""
+
+    note: Callable[[str], object]
+    """Gets a line on what is about to happen, if it is worth one."""
+    slots: int | None = None
+    """Buckets at a time; None for what the engine finds right."""
+    master: str | None = None
+    """URL of a cluster; for engines that have one."""
+
+
+def engine(name: str, options: EngineOptions) -> AbstractContextManager[Executor | None]:
+    """Return the executor of that name; None for what each job finds right on this machine.
+
+    Raises:
+        BadEngine: There is none, it needs what is not installed, or the options do not suit it.
+    """
+    found = entry_points(group=EXECUTORS, name=name)
+    if not found:
+        names = sorted(entry_points(group=EXECUTORS).names)
+        hint = did_you_mean(name, names) or f"there are: {', '.join(names)}"
+        msg = f"no engine '{name}'; {hint}"
+        raise BadEngine(msg)
+    try:
+        made: AbstractContextManager[Executor | None] = next(iter(found)).load()(options)
+    except ModuleNotFoundError as error:
+        msg = (
+            f"engine '{name}' needs module '{error.name}', which is not installed; "
+            f"install it with: pip install 'tracegrade[{name}]'"
+        )
+        raise BadEngine(msg) from error
+    return made
+
+
+def local(options: EngineOptions) -> AbstractContextManager[Executor | None]:
+    """Threads as each job finds right; on more cores than they keep busy, processes."""
+    _check_master("local", options)
+    if options.slots is None and (os.cpu_count() or 1) <= MOST_THREADS:
+        return nullcontext(None)
+    slots = options.slots or slots_here()
+    return nullcontext(Threads(slots) if slots <= MOST_THREADS else Processes(slots))
+
+
+def threads(options: EngineOptions) -> AbstractContextManager[Executor]:
+    """Threads of this process."""
+    _check_master("threads", options)
+    return nullcontext(Threads(options.slots or slots_here()))
+
+
+def processes(options: EngineOptions) -> AbstractContextManager[Executor]:
+    """Processes of this machine."""
+    _check_master("processes", options)
+    return nullcontext(Processes(options.slots or slots_here()))
+
+
+def files(options: EngineOptions) -> AbstractContextManager[Executor]:
+    """Manifests in the lake, for whoever works them off."""
+    _check_master("files", options)
+    if options.slots is None:
+        msg = "--engine files does not know how many workers there are; say so with --slots"
+        raise BadEngine(msg)
+    return ManifestsInLake(options.slots, options.note)
+
+
+def _check_master(name: str, options: EngineOptions) -> None:
+    if options.master is not None:
+        msg = f"engine '{name}' has no --master, got {options.master}; name an engine that has one"
+        raise BadEngine(msg)
+
+
+def slots_here() -> int:
+    """Return how many buckets this machine has cores and memory for, at least one."""
+    memory_mb = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 10**6
+    return max(1, min(os.cpu_count() or 1, memory_mb // SLOT_MB))

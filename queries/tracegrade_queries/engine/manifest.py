@@ -1,0 +1,243 @@
+"""Buckets and outcomes as JSON, for workers that share nothing with the job but the lake.
+
+Nothing of them is run, imported or unpickled: work has the name of a function that an installed
+package declares (entry points `tracegrade.bucket_work`), values are held to their types, and rows
+are Arrow. A specification is of the type that its function's parameter has.
+"""
+
+import base64
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import entry_points, version
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Final, NamedTuple, get_args, get_type_hints
+
+import pyarrow as pa
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    PlainSerializer,
+    PlainValidator,
+    TypeAdapter,
+    ValidationError,
+)
+
+from tracegrade_lake import Lake, Table
+from tracegrade_lake.handed_over import HandedOver, hand_over, take_over
+from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
+from tracegrade_queries.engine.connection import Limits
+from tracegrade_queries.engine.layers import BUILT, higher_layers
+from tracegrade_queries.engine.pinned import PinnedLake, PinnedTable
+from tracegrade_queries.errors import ManifestUnfit, VersionsDiffer
+
+WORK: Final = "tracegrade.bucket_work"
+"""The entry points that declare which functions a manifest may name."""
+
+
+class Versions(NamedTuple):
+    """What decides on the rows that are made; a job and all its workers have the same."""
+
+    tracegrade: str
+    duckdb: str
+    polars: str
+    pyarrow: str
+
+
+@cache
+def versions_here() -> Versions:
+    """Return what is installed here."""
+    return Versions(*map(version, Versions._fields))
+
+
+def check_versions(found: Versions, where: str) -> None:
+    """Check that another process has the same installed as this one.
+
+    Args:
+        found: What it has.
+        where: Which one it is: begins the error.
+
+    Raises:
+        VersionsDiffer: It has not, so that it might make other rows.
+    """
+    pairs = zip(Versions._fields, found, versions_here(), strict=True)
+    wrong = [f"{name} {there}, here is {here}" for name, there, here in pairs if there != here]
+    if wrong:
+        msg = f"{where} has {'; '.join(wrong)}; install the same versions on all machines"
+        raise VersionsDiffer(msg)
+
+
+def _read_rows(text: object) -> pa.Table:
+    if not isinstance(text, str):
+        msg = "rows are a text"
+        raise ValueError(msg)
+    try:
+        with pa.ipc.open_stream(base64.b64decode(text, validate=True)) as reader:
+            rows = reader.read_all()
+        rows.validate(full=True)
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(str(error).splitlines()[0]) from error
+    return rows
+
+
+def _write_rows(rows: pa.Table) -> str:
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    with pa.ipc.new_stream(sink, rows.schema, options=options) as writer:
+        writer.write_table(rows)
+    return base64.b64encode(sink.getvalue()).decode()
+
+
+Rows = Annotated[pa.Table, PlainValidator(_read_rows), PlainSerializer(_write_rows)]
+"""An Arrow table; as JSON the base64 of its IPC stream."""
+
+
+class _Told(BaseModel):
+    model_config = ConfigDict(
+        strict=True, extra="forbid", frozen=True, arbitrary_types_allowed=True
+    )
+    versions: Versions
+
+
+class BucketManifest(_Told):
+    """A bucket, and what is to be done with it."""
+
+    work: str
+    """`module:function`."""
+    tables: dict[str, PinnedTable]
+    """The files to read; of the lake that the manifest is in."""
+    traces: Rows
+    limits: Limits
+    specification: str
+    """JSON."""
+
+
+class ToldOutcome(_Told):
+    """What working on a bucket made."""
+
+    files: dict[str, list[HandedOver]]
+    tables: dict[str, Rows]
+
+
+def write_manifest(work: Work, bucket: Bucket[Any]) -> bytes:
+    """Return a bucket as JSON.
+
+    Raises:
+        ManifestUnfit: Its specification would not be read as it is.
+    """
+    adapter = _specification_of(work)
+    specification = adapter.dump_json(bucket.specification, exclude_unset=True).decode()
+    if adapter.validate_json(specification) != bucket.specification:
+        msg = f"the specification of {name_of(work)} cannot be told as JSON; use --engine local"
+        raise ManifestUnfit(msg)
+    told = BucketManifest(
+        versions=versions_here(),
+        work=name_of(work),
+        tables=dict(bucket.lake.tables),
+        traces=_write_rows(bucket.traces),
+        limits=bucket.limits,
+        specification=specification,
+    )
+    return told.model_dump_json().encode()
+
+
+def read_manifest(content: bytes, lake: Lake, place: str) -> tuple[Work, Bucket[Any]]:
+    """Return what is to be done, and with which bucket.
+
+    Args:
+        content: The JSON.
+        lake: The lake that it is in: its files are read, by no other path.
+        place: Where it is: begins errors.
+
+    Raises:
+        ManifestUnfit: It is not as a job writes it.
+        VersionsDiffer: The job has other versions than this process.
+    """
+    try:
+        told = BucketManifest.model_validate_json(content)
+        check_versions(told.versions, f"the job of {place}")
+        work = _work_named(told.work)
+        specification = _specification_of(work).validate_json(told.specification)
+        _check_paths(told.tables)
+    except ValueError as error:
+        raise _unfit(place, error) from error
+    pinned = PinnedLake(lake.place, str(lake.state), told.tables)
+    return work, Bucket(pinned, told.traces, told.limits, specification)
+
+
+def write_outcome(outcome: Outcome, lake: Lake) -> bytes:
+    """Return an outcome as JSON, after its files were brought to where the job reaches them."""
+    files = {name: hand_over(lake, name, staged) for name, staged in outcome.files.items()}
+    tables = {name: _write_rows(rows) for name, rows in outcome.tables.items()}
+    told = ToldOutcome(versions=versions_here(), files=files, tables=tables)
+    return told.model_dump_json().encode()
+
+
+def read_outcome(content: bytes, lake: Lake, place: str) -> Outcome:
+    """Return an outcome, after its files were held to what is told of them.
+
+    Args:
+        content: The JSON.
+        lake: Where its files are.
+        place: Where it is: begins errors.
+
+    Raises:
+        ManifestUnfit: It is not as a worker writes it.
+        StagedFileUnfit: A file is not there, or is another one.
+        VersionsDiffer: The worker has other versions than this process.
+    """
+    try:
+        told = ToldOutcome.model_validate_json(content)
+        check_versions(told.versions, f"the worker of {place}")
+        tables = {name: _table_named(name) for name in told.files}
+    except ValueError as error:
+        raise _unfit(place, error) from error
+    files = {name: take_over(lake, tables[name], each) for name, each in told.files.items()}
+    return Outcome(files, told.tables)
+
+
+def name_of(work: Work) -> str:
+    """Return the name of a function as manifests have it."""
+    return f"{work.__module__}:{work.__qualname__}"
+
+
+def _work_named(name: str) -> Work:
+    for entry in entry_points(group=WORK):
+        if entry.value == name:
+            work: Work = entry.load()
+            return work
+    msg = f"no package declares the work '{name}'"
+    raise ValueError(msg)
+
+
+def _table_named(name: str) -> Table:
+    for layer in (BUILT, *higher_layers()):
+        for table in layer.tables:
+            if table.name == name:
+                return table
+    msg = f"no package declares the table '{name}'"
+    raise ValueError(msg)
+
+
+@cache
+def _specification_of(work: Work) -> TypeAdapter[Any]:
+    (kind,) = get_args(get_type_hints(work)["bucket"])
+    return TypeAdapter(kind)
+
+
+def _check_paths(tables: Mapping[str, PinnedTable]) -> None:
+    """Check that each file is below its table's folder."""
+    for name, table in tables.items():
+        for path in (PurePosixPath(file.path) for file in table.files):
+            if not re.fullmatch(r"\w+", name) or path.is_absolute() or ".." in path.parts:
+                msg = f"'{name}/{path}' is no file of a table"
+                raise ValueError(msg)
+
+
+def _unfit(place: str, error: ValueError) -> ManifestUnfit:
+    if isinstance(error, ValidationError):
+        first = error.errors(include_input=False, include_url=False)[0]
+        fact = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    else:
+        fact = str(error)
+    return ManifestUnfit(f"{place} cannot be used: {fact}; only a job of this version writes it")

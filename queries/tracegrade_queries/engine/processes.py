@@ -1,0 +1,92 @@
+"""Processes of this machine that work on buckets, for more cores than threads of one make use of.
+
+They end with the job, however it ends: each holds the reading end of a pipe whose other end only
+the job's process has, and which is closed when that process is.
+"""
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
+from typing import Any
+
+from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
+from tracegrade_queries.engine.executor import SLOT_LIMITS, with_limits
+from tracegrade_queries.errors import WorkerLost
+
+
+class Processes:
+    """New processes, each of which works on one bucket after another.
+
+    Like everything that starts Python processes anew, they import the program's main module again:
+    a script that uses them begins with `if __name__ == "__main__":`.
+    """
+
+    def __init__(self, slots: int) -> None:
+        """Work on so many buckets at a time."""
+        self.slots = slots
+
+    def run(self, work: Work, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
+        """Yield what each bucket gave as it comes; an error ends the work on all others.
+
+        Raises:
+            Exception: Whatever the work on one of them raised.
+            WorkerLost: A process was killed.
+        """
+        context = multiprocessing.get_context("spawn")
+        others, own = context.Pipe(duplex=False)
+        with (
+            others,
+            own,
+            ProcessPoolExecutor(self.slots, context, _end_with_job, (others,)) as pool,
+        ):
+            try:
+                yield from _results(_submitted(pool, work, with_limits(buckets, SLOT_LIMITS)))
+            except BaseException:
+                own.close()
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+
+
+def _submitted(
+    pool: ProcessPoolExecutor, work: Work, buckets: Sequence[Bucket[Any]]
+) -> list[Future[Outcome]]:
+    with _no_interrupts():
+        return [pool.submit(work, bucket) for bucket in buckets]
+
+
+def _results(futures: Sequence[Future[Outcome]]) -> Iterator[Outcome]:
+    try:
+        for future in as_completed(futures):
+            yield future.result()
+    except BrokenProcessPool as error:
+        msg = (
+            "a process that worked on a bucket was killed, maybe for want of memory; nothing was "
+            "committed, run this again with fewer --slots or --engine threads"
+        )
+        raise WorkerLost(msg) from error
+
+
+@contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """Let processes that are started in the block ignore Ctrl-C: the job ends them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_with_job(job: Connection) -> None:
+    threading.Thread(target=_exit_when_closed, args=(job,), daemon=True).start()
+
+
+def _exit_when_closed(job: Connection) -> None:
+    with suppress(EOFError, OSError):
+        job.recv_bytes()
+    os._exit(1)

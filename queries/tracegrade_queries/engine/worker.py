@@ -1,0 +1,120 @@
+"""Works off buckets that wait in the lake: one by its manifest, or a share of all there are."""
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from tracegrade_lake import Lake
+from tracegrade_lake.job_files import JobFiles, find_job_file, runs_with_files
+from tracegrade_queries.engine.connection import NO_LIMITS, Limits
+from tracegrade_queries.engine.handed_out import LOOK_AGAIN_SECS, MANIFEST, outcome_of
+from tracegrade_queries.engine.manifest import read_manifest, write_outcome
+from tracegrade_queries.errors import ManifestMissing
+
+IDLE_SECS: Final = 300.0
+"""A run may begin so much later; and between building and scoring it commits."""
+
+Note = Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class Share:
+    """Every so-many-th bucket."""
+
+    index: int
+    """From 0."""
+    of: int
+
+    def waiting(self, files: JobFiles) -> list[str]:
+        """Return those of its manifests that have no outcome, sorted."""
+        names = files.names()
+        mine = (name for name in names if name.startswith(MANIFEST) and self._has(name))
+        return sorted(name for name in mine if outcome_of(name) not in names)
+
+    def _has(self, manifest: str) -> bool:
+        return int(re.sub(r"\D", "", manifest)) % self.of == self.index
+
+
+def work_off(place: str, limits: Limits = NO_LIMITS) -> Mapping[str, int]:
+    """Work on the bucket of one manifest and write its outcome beside it.
+
+    Where that is there already nothing is done, so whoever runs this may do it again.
+
+    Args:
+        place: Path or URL of the manifest; its lake is the one that it is in.
+        limits: Of the engine; what is None is as the manifest says.
+
+    Returns:
+        How many rows were staged, by table; none where the outcome was there.
+
+    Raises:
+        BadLakePath: It is no place of a manifest.
+        ManifestMissing: It is not there.
+        ManifestUnfit: It is not as a job writes it.
+        VersionsDiffer: The job has other versions than this process.
+    """
+    files, name = find_job_file(place)
+    return _work_off(files, name, limits)
+
+
+def work_off_share(
+    lake: Lake, share: Share, note: Note, limits: Limits = NO_LIMITS, idle_secs: float = IDLE_SECS
+) -> int:
+    """Work off a share of all buckets that a run hands out, until it ends.
+
+    Args:
+        lake: Where they are.
+        share: Which of them.
+        note: Gets a line for each bucket.
+        limits: As for `work_off`.
+        idle_secs: How long to wait for the next one; a run that was killed does not end.
+
+    Returns:
+        How many buckets were worked on.
+    """
+    done = 0
+    run: JobFiles | None = None
+    deadline = time.monotonic() + idle_secs
+    while time.monotonic() < deadline:
+        runs = runs_with_files(lake)
+        if run and run not in runs:
+            break
+        run = runs[-1] if runs else None
+        waiting = share.waiting(run) if run else []
+        if run and waiting and _worked_off(run, waiting[0], limits, note):
+            done += 1
+            deadline = time.monotonic() + idle_secs
+        elif not waiting:
+            time.sleep(LOOK_AGAIN_SECS)
+    return done
+
+
+def _worked_off(files: JobFiles, name: str, limits: Limits, note: Note) -> bool:
+    """Return whether a bucket was worked on; it is not if its run has ended."""
+    try:
+        note(worked_off(files.place(name), _work_off(files, name, limits)))
+    except ManifestMissing:
+        return False
+    return True
+
+
+def worked_off(place: str, rows: Mapping[str, int]) -> str:
+    """Return a line on what was staged of a bucket."""
+    told = ", ".join(f"{count:,} of {table}" for table, count in rows.items() if count)
+    return f"{place}: {f'rows staged: {told}' if told else 'nothing to do'}"
+
+
+def _work_off(files: JobFiles, name: str, given: Limits) -> Mapping[str, int]:
+    if outcome_of(name) in files.names():
+        return {}
+    content, place = files.read(name), files.place(name)
+    if content is None:
+        msg = f"there is no manifest at {place}; its job may have ended, or be of another lake"
+        raise ManifestMissing(msg)
+    work, bucket = read_manifest(content, files.lake, place)
+    memory, threads = given.memory or bucket.limits.memory, given.threads or bucket.limits.threads
+    outcome = work(bucket._replace(limits=bucket.limits._replace(memory=memory, threads=threads)))
+    files.write(outcome_of(name), write_outcome(outcome, files.lake))
+    return {table: sum(file.rows for file in staged) for table, staged in outcome.files.items()}

@@ -1,0 +1,19 @@
+"""What Spark calls on its executors; found there by its name, in the installed package."""
+
+import json
+
+from tracegrade_queries.engine.handed_out import manifest_name
+from tracegrade_queries.engine.manifest import versions_here
+from tracegrade_queries.engine.worker import work_off
+
+
+def work_off_numbered(folder: str, number: int) -> str:
+    """Work off the manifest of that number in a run's folder, and return its place."""
+    place = f"{folder}/{manifest_name(number)}"
+    work_off(place)
+    return place
+
+
+def versions_there(_: int) -> str:
+    """Return what is installed in this Python, as JSON."""
+    return json.dumps(versions_here())

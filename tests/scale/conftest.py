@@ -1,0 +1,44 @@
+"""The lake that is worked on in every way, and the rows that threads of one process make of it."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tracegrade_lake import Lake
+from tracegrade_queries.engine.executor import Threads
+from tracegrade_scoring.job.score import ScoreSummary
+
+from .lakes import Rows, all_rows, copied, land_all, more_comes, score_in
+
+
+class Made(NamedTuple):
+    """What threads of one process made of a lake."""
+
+    told: ScoreSummary
+    rows: Rows
+    told_later: ScoreSummary
+    """Of the run after more has come."""
+    rows_later: Rows
+
+
+@pytest.fixture(scope="session")
+def landed(tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """A lake of landed spans that nobody has built; tests take a copy of it."""
+    return land_all(tmp_path_factory.mktemp("landed") / "lake")
+
+
+@pytest.fixture
+def lake(landed: Lake, tmp_path: Path) -> Lake:
+    """A copy of that lake of one's own."""
+    return copied(landed, tmp_path / "lake")
+
+
+@pytest.fixture(scope="session")
+def made(landed: Lake, tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """The rows that threads make of it in several buckets, and those after more has come."""
+    lake = copied(landed, tmp_path_factory.mktemp("made") / "lake")
+    told = score_in(lake, 3, Threads(2))
+    rows = all_rows(lake)
+    more_comes(lake)
+    return Made(told, rows, score_in(lake, 3, Threads(2)), all_rows(lake))

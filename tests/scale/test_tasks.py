@@ -1,0 +1,227 @@
+"""Buckets that wait in the lake: worked off by commands, and nothing in their files is trusted."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.commands import tracegrade
+from tests.lake.s3_server import BUCKET, Store
+from tests.queries.traces import land
+from tests.scoring.build import specification
+from tests.scoring.job.lakes import TASKS, run, tables
+from tests.waiting import wait_until
+
+from tracegrade_lake import Lake
+from tracegrade_lake.errors import StagedFileUnfit
+from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
+from tracegrade_queries.engine.handed_out import HandedOut, handed_out, job_files
+from tracegrade_queries.engine.worker import work_off
+from tracegrade_queries.errors import ManifestMissing, ManifestUnfit, VersionsDiffer, WorkerLost
+from tracegrade_scoring.job.score import score
+
+from .conftest import Made
+from .lakes import all_rows, score_in
+
+COMMAND = str(Path(sys.executable).with_name("tracegrade"))
+
+
+def test_commands_work_off_what_a_job_hands_out(lake: Lake, made: Made, tmp_path: Path) -> None:
+    """One process hands out and commits, two others work off their shares, and then end."""
+    (tmp_path / "tasks.yaml").write_text(f"version: 1{TASKS}")
+    place = ["--lake", str(lake.root)]
+    share = [COMMAND, "task", "share", *place, "--of", "2"]
+    shares = [subprocess.Popen([*share, "--index", str(index)]) for index in (0, 1)]
+    done = subprocess.run(
+        [COMMAND, "score", *place, "--engine", "files", "--slots", "1", "--summary", "-",
+         "--tasks", tmp_path / "tasks.yaml"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    assert "1 manifests wait for `tracegrade task`" in done.stderr
+    assert json.loads(done.stdout)["trajectories"] == made.told.trajectories
+    assert all_rows(lake) == made.rows
+    assert [each.wait() for each in shares] == [0, 0]
+    assert not list((lake.root / "_tasks").iterdir())
+
+
+def test_machines_that_share_a_store_alone_work_off_its_buckets(
+    store: Store, tmp_path: Path
+) -> None:
+    """Worker and job have state folders of their own: staged files go through the store."""
+    here = Lake.create(f"s3://{BUCKET}/{tmp_path.name}", tmp_path / "here")
+    local = Lake.create(tmp_path / "local")
+    for each in (here, local):
+        land(each, run(1, "look", "pay"), run(2, "pay"))
+    there = {**os.environ, "TRACEGRADE_STATE": str(tmp_path / "there")}
+    share = [COMMAND, "task", "share", "--lake", here.place, "--index", "0", "--of", "1"]
+    with subprocess.Popen(share, env=there):
+        done = subprocess.run(
+            [COMMAND, "score", "--lake", here.place, "--engine", "files", "--slots", "1"],
+            env={**os.environ, "TRACEGRADE_STATE": str(tmp_path / "here")},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    score(local, specification("{version: 1}"))
+
+    assert done.returncode == 0, done.stderr
+    assert tables(here) == tables(local)
+    assert not list((tmp_path / "there").rglob("*.parquet"))
+
+
+class Handing:
+    """Writes manifests, and lets a test change them or what came back."""
+
+    slots = 1
+
+    def __init__(self, then: Callable[[HandedOut], object]) -> None:
+        self._then = then
+
+    def run(self, work: Work, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
+        """Yield what there is after the test's own part."""
+        with (
+            job_files(buckets[0].lake.open()) as files,
+            handed_out(work, buckets, files) as handed,
+        ):
+            self._then(handed)
+            yield from handed.outcomes(lambda: True)
+
+
+def changed(lake: Lake, name: str, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change a JSON file of the only run."""
+    (path,) = (lake.root / "_tasks").rglob(name)
+    content = json.loads(path.read_bytes())
+    change(content)
+    path.write_text(json.dumps(content))
+
+
+MANIFESTS: dict[str, tuple[type[Exception], str, Callable[[dict[str, Any]], object]]] = {
+    "work": (ManifestUnfit, "'os:system'", lambda it: it.update(work="os:system")),
+    "path": (
+        ManifestUnfit,
+        "is no file of a table",
+        lambda it: it["tables"]["raw_spans"][1][0].update(path="../../secrets.parquet"),
+    ),
+    "key": (ManifestUnfit, "(?i)extra", lambda it: it.update(code="import os")),
+    "rows": (ManifestUnfit, "traces", lambda it: it.update(traces="AAAA")),
+    "type": (ManifestUnfit, "limits", lambda it: it.update(limits=["2GB", "many"])),
+    "version": (VersionsDiffer, "duckdb 1.0", lambda it: it["versions"].__setitem__(1, "1.0")),
+}
+
+
+@pytest.mark.parametrize(("error", "text", "change"), MANIFESTS.values(), ids=MANIFESTS)
+def test_manifest_that_no_job_wrote_is_refused(
+    lake: Lake, error: type[Exception], text: str, change: Callable[[dict[str, Any]], object]
+) -> None:
+    """It is named with what is wrong, and nothing that it asks for is done."""
+
+    def work(handed: HandedOut) -> None:
+        changed(lake, handed.manifests[0], change)
+        with pytest.raises(error, match=text):
+            work_off(handed.files.place(handed.manifests[0]))
+
+    with pytest.raises(WorkerLost, match="have no outcome"):
+        score_in(lake, 1, Handing(work))
+
+
+_OTHER = f"date=2026-11-21/{'0' * 32}.parquet"
+"""The name of a file that nobody staged."""
+
+OUTCOMES: dict[str, tuple[type[Exception], str, Callable[[dict[str, Any]], object]]] = {
+    "rows": (StagedFileUnfit, "should have", lambda it: _first_file(it).__setitem__(2, 1)),
+    "size": (StagedFileUnfit, "should have", lambda it: _first_file(it).__setitem__(1, 7)),
+    "gone": (StagedFileUnfit, "gone", lambda it: _first_file(it).__setitem__(0, _OTHER)),
+    "path": (StagedFileUnfit, "no staged file", lambda it: _first_file(it).__setitem__(0, "../a")),
+    "table": (ManifestUnfit, "the table 'raw'", lambda it: it["files"].update(raw=[])),
+    "version": (VersionsDiffer, "pyarrow 9", lambda it: it["versions"].__setitem__(3, "9")),
+}
+
+
+def _first_file(outcome: dict[str, Any]) -> list[Any]:
+    found: list[Any] = outcome["files"]["steps"][0]
+    return found
+
+
+@pytest.mark.parametrize(("error", "text", "change"), OUTCOMES.values(), ids=OUTCOMES)
+def test_outcome_that_its_files_do_not_bear_out_is_not_committed(
+    lake: Lake, error: type[Exception], text: str, change: Callable[[dict[str, Any]], object]
+) -> None:
+    """Each file is opened before it is part of a table."""
+
+    def work(handed: HandedOut) -> None:
+        work_off(handed.files.place(handed.manifests[0]))
+        changed(lake, "outcome-000000.json", change)
+
+    with pytest.raises(error, match=text):
+        score_in(lake, 1, Handing(work))
+    assert lake.version("steps") is None
+
+
+def test_staged_file_of_other_columns_is_not_committed(lake: Lake) -> None:
+    """Whatever became of it between its worker and the job."""
+
+    def work(handed: HandedOut) -> None:
+        work_off(handed.files.place(handed.manifests[0]))
+        path, *_ = (lake.root / "steps" / "_stage").iterdir()
+        pq.write_table(pa.table({"trajectory_id": ["a"]}), path)
+
+    with pytest.raises(StagedFileUnfit, match="other columns"):
+        score_in(lake, 1, Handing(work))
+
+
+def test_a_task_that_ran_already_is_not_run_again(lake: Lake) -> None:
+    """Whoever starts tasks may start one twice; of one that is over it is told."""
+    places: list[str] = []
+
+    def work(handed: HandedOut) -> None:
+        places.append(handed.files.place(handed.manifests[0]))
+        first = tracegrade("task", "run", places[0])
+        again = tracegrade("task", "run", places[0])
+        assert (first.returncode, again.returncode) == (0, 0), first.stderr
+        assert "of steps" in first.stderr
+        assert "nothing to do" in again.stderr
+
+    score_in(lake, 1, Handing(lambda handed: work(handed) if not places else work_off_all(handed)))
+    with pytest.raises(ManifestMissing, match="may have ended"):
+        work_off(places[0])
+    assert tracegrade("task", "run", lake.root / "tasks.json").returncode == 2
+
+
+def work_off_all(handed: HandedOut) -> None:
+    """Work off every manifest in this process."""
+    for name in handed.manifests:
+        work_off(handed.files.place(name))
+
+
+def test_a_killed_job_leaves_what_upkeep_removes_after_a_day(lake: Lake) -> None:
+    """Its manifests hold no row of a trace, and no other run takes them for its own."""
+    command = [COMMAND, "score", "--lake", str(lake.root), "--engine", "files", "--slots", "1"]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as job:
+        wait_until(lambda: list(lake.root.glob("_tasks/*/manifest-*.json")))
+        job.kill()
+    (manifest,) = lake.root.glob("_tasks/*/manifest-*.json")
+
+    assert (
+        tracegrade("lake", "expire", "--lake", lake.root, "--older-than", "9000d").returncode == 0
+    )
+    assert manifest.exists()
+    for file in manifest.parent.iterdir():
+        os.utime(file, (0, 0))
+    tracegrade("lake", "expire", "--lake", lake.root, "--older-than", "9000d")
+    assert not manifest.parent.exists()
+
+
+def test_engine_that_is_not_there_is_told(lake: Lake) -> None:
+    """By its name, with the nearest one; and what an engine cannot know has to be said."""
+    score_with = ("score", "--lake", lake.root, "--engine")
+
+    assert "spark" in tracegrade(*score_with, "sparc").stderr
+    assert "say so with --slots" in tracegrade(*score_with, "files").stderr
+    assert "has no --master" in tracegrade(*score_with, "threads", "--master", "spark://a").stderr
+    assert tracegrade(*score_with, "sparc").returncode == 2
