@@ -1,0 +1,13 @@
+"""What judges add to a lake for its readers; the entry point `tracegrade.layers` names it."""
+
+from typing import Final
+
+from tracegrade_judges.schema import JUDGE_CALLS, JUDGE_RATES, JUDGE_SAMPLES, JUDGE_TWINS
+from tracegrade_judges.sql import QUERIES
+from tracegrade_queries.engine.layers import Layer
+
+JUDGES: Final = Layer(
+    (JUDGE_CALLS, JUDGE_SAMPLES, JUDGE_TWINS, JUDGE_RATES),
+    QUERIES,
+    why_absent="no judge has been asked; run `tracegrade judge run FILE --lake LAKE` first",
+)
