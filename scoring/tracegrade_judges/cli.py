@@ -83,3 +83,42 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     limits = commands.spending_limits(max_usd, max_tokens, offline=offline)
     commands.run(lake, file, JudgingOptions(judge, limits, offline, jobs))
+
+
+@judge.command()
+def label(  # noqa: PLR0913, PLR0917 - one parameter per option
+    lake: LakeOption,
+    judge: Annotated[str, typer.Option(help="Name of the judge whose verdicts are labelled.")],
+    count: Annotated[int, typer.Option(min=1, help="How many verdicts to draw.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random draw.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="Draw, and write what is to be labelled.", metavar="FILE")
+    ] = None,
+    labels: Annotated[
+        Path | None, typer.Option(help="Take the labels in this file.", metavar="FILE")
+    ] = None,
+    by: Annotated[str, typer.Option(help="Who labelled.", metavar="NAME")] = "",
+) -> None:
+    """Draw verdicts at random for a person to label, without what the judge said; or take labels.
+
+    Write yes or no into the column `label` of the file that --out names, and give it back with
+    --labels and --by. Labels are verdicts of `human:NAME`, which count more than a judge's.
+    """
+    from tracegrade_judges.commands import label_verdicts
+
+    label_verdicts(lake, judge, (count, seed), (out, labels, by))
+
+
+@judge.command()
+def calibrate(
+    lake: LakeOption,
+    judge: Annotated[str, typer.Option(help="Name of the judge.")],
+) -> None:
+    """Say how well a judge agrees with people, and what they would say as often as it says yes.
+
+    Only labels on verdicts that `judge label` drew count: of others nobody knows whom they are
+    like. Exit 1 if the judge is not calibrated by them.
+    """
+    from tracegrade_judges.commands import show_calibration
+
+    show_calibration(lake, judge)

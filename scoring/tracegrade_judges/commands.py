@@ -7,19 +7,24 @@ from pathlib import Path
 import typer
 
 from tracegrade.progress import progress
+from tracegrade_judges.calibration.calibrate import Calibrated, Row, calibrate
+from tracegrade_judges.calibration.label_files import draw_labels, take_labels
 from tracegrade_judges.calls.spending import SpendingLimits
 from tracegrade_judges.errors import (
     JudgeCheckFailed,
     JudgeEndpointFailed,
+    JudgeUncalibrated,
+    LabelsUnusable,
     NoSpendingLimit,
     NotAllJudged,
 )
 from tracegrade_judges.judge_file.load import load_judges, usable_judges
 from tracegrade_judges.run.estimate import JudgeEstimate, estimate
 from tracegrade_judges.run.run import JudgedRuns, run_judges
-from tracegrade_judges.run.setting import JudgingOptions
+from tracegrade_judges.run.setting import JudgingOptions, judged_lake
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import open_lake
+from tracegrade_scoring.rendering.visible import visible
 
 say = partial(typer.echo, err=True)
 
@@ -93,8 +98,8 @@ def run(place: str, path: Path, options: JudgingOptions) -> None:
         typer.echo(_judged_line(each))
         if each.related:
             say(
-                f"{each.judge}: its model is related to {each.related}, whose runs it judges; "
-                "models prefer their own"
+                f"{each.judge}: its model is related to {visible(each.related)}, whose runs it "
+                "judges; models prefer their own"
             )
     _raise_unfinished(found)
 
@@ -140,3 +145,89 @@ def _raise_unfinished(found: Sequence[JudgedRuns]) -> None:
     if lacking:
         msg = f"{lacking} not judged, whose calls are not in the lake; run without --offline"
         raise NotAllJudged(msg)
+
+
+def label_verdicts(
+    place: str,
+    judge: str,
+    draw: tuple[int, int],
+    files: tuple[Path | None, Path | None, str],
+) -> None:
+    """Draw verdicts to label into a file, or take labels out of one.
+
+    Raises:
+        LabelsUnusable: Both files are given, or neither; or what they hold cannot be used.
+        NothingToJudge: The judge has said nothing.
+    """
+    out, labels, by = files
+    if (out is None) == (labels is None):
+        msg = (
+            "give either --out FILE, to draw verdicts, or --labels FILE --by NAME, to take labels"
+        )
+        raise LabelsUnusable(msg)
+    with judged_lake(opened(place)) as lake:
+        if out is not None:
+            drawn = draw_labels(lake, judge, *draw, out)
+            typer.echo(f"{drawn} verdicts of judge '{judge}' to label are in {out}")
+        elif labels is not None:
+            taken = take_labels(lake, judge, labels, by)
+            typer.echo(
+                f"{taken.labels} labels of {by.strip()}; {taken.empty} items without one; "
+                f"added {taken.written['added']}, replaced {taken.written['replaced']}"
+            )
+
+
+def show_calibration(place: str, judge: str) -> None:
+    """Measure a judge, and print what was found.
+
+    Raises:
+        JudgeUncalibrated: The labels are too few, or agree too little.
+        NothingToCalibrate: There is no label.
+        NothingToJudge: The judge has said nothing.
+    """
+    with judged_lake(opened(place)) as lake:
+        found = calibrate(lake, judge)
+    for line in _calibration_lines(found):
+        typer.echo(line)
+    if not found.calibrated:
+        msg = (
+            f"judge '{judge}' is not calibrated ({found.calibration['reason']}): that takes 50 "
+            "labels, 10 of them yes and 10 no, and a kappa whose interval is above 0.4"
+        )
+        raise JudgeUncalibrated(msg)
+
+
+def _calibration_lines(found: Calibrated) -> list[str]:
+    row = found.calibration
+    counts = "both_yes", "only_source_yes", "only_people_yes", "both_no"
+    shown = {
+        "agreement": "agreement",
+        "kappa": "kappa",
+        "ac1": "AC1",
+        "true_yes_rate": "true yes rate",
+        "true_no_rate": "true no rate",
+    }
+    people = "unknown" if row["people_kappa"] is None else f"{row['people_kappa']:.3f}"
+    return [
+        f"labels {row['labels']} (undecided {row['undecided']}): "
+        + ", ".join(f"{name.replace('_', ' ')} {row[name]}" for name in counts),
+        *(f"{name} {_interval(row, column)}" for column, name in shown.items()),
+        f"two people on the same {row['labelled_twice']}: kappa {people}",
+        *(
+            f"{_named(rate)} {rate['subject']}: judge says yes of "
+            f"{rate['judged_yes']}/{rate['judged']}, people would of "
+            f"{_interval(rate, 'corrected_rate')}"
+            for rate in found.rates
+        ),
+    ]
+
+
+def _named(rate: Row) -> str:
+    return visible(f"{rate['agent_name'] or 'unnamed'} {rate['release'] or 'of no release'}")
+
+
+def _interval(row: Row, column: str) -> str:
+    value, low, high = (row[f"{column}{end}"] for end in ("", "_low", "_high"))
+    if value is None:
+        return "unknown"
+    return f"{value:.3f}" + ("" if low is None else f" ({low:.3f} to {high:.3f})")

@@ -41,3 +41,7 @@ class LabelsUnusable(JudgeError, BadInput):
 
 class NothingToCalibrate(JudgeError, BadInput):
     """No label of a person is on what a judge has judged."""
+
+
+class JudgeUncalibrated(JudgeError, CheckFailed):
+    """A judge agrees too little with people, or with too few of their labels to know."""

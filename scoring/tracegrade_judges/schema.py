@@ -5,7 +5,7 @@ from typing import Final
 import pyarrow as pa
 
 from tracegrade_lake import Column, Table
-from tracegrade_lake.columns import BIGINT, BOOLEAN, DOUBLE, TEXT, TIMESTAMP
+from tracegrade_lake.columns import BIGINT, DOUBLE, TEXT, TIMESTAMP
 
 _JUDGE: Final = Column("judge", TEXT, "Name of the judge, as its file has it.")
 _RUN: Final = Column("trajectory_id", TEXT, "The run that is judged.")
@@ -36,6 +36,7 @@ JUDGE_SAMPLES: Final = Table(
     name="judge_samples",
     grain="one verdict of a judge that was drawn at random for a person to label",
     columns=(
+        Column("item", TEXT, "What the file of labels calls it: 12 hex digits."),
         _JUDGE,
         _RUN,
         _SUBJECT,
@@ -64,25 +65,5 @@ JUDGE_TWINS: Final = Table(
         Column("reason", TEXT, "Code for why `after` is error; NULL if it is not."),
         Column("asked_at", TIMESTAMP, "UTC."),
         Column("date", pa.date32(), "Date of `asked_at`, UTC."),
-    ),
-)
-
-JUDGE_RATES: Final = Table(
-    name="judge_rates",
-    grain="how often a judge says yes of an agent's release, and how often people would",
-    columns=(
-        _JUDGE,
-        Column("subject", TEXT, "success | sub_goal."),
-        Column("agent_name", TEXT, "NULL if none is named."),
-        Column("release", TEXT, "NULL if not sent."),
-        Column("judged", BIGINT, "Verdicts that say yes or no; at least 1."),
-        Column("judged_yes", BIGINT, "Of these, yes."),
-        Column("judged_rate", DOUBLE, "judged_yes / judged, in [0, 1]."),
-        Column("corrected_rate", DOUBLE, "Share of which people would say yes, in [0, 1]."),
-        Column("low", DOUBLE, "Lower end of its 95 % interval."),
-        Column("high", DOUBLE, "Upper end."),
-        Column("calibrated", BOOLEAN, "Whether the judge was, by these labels."),
-        Column("calibrated_at", TIMESTAMP, "UTC."),
-        Column("date", pa.date32(), "Date of `calibrated_at`, UTC."),
     ),
 )
