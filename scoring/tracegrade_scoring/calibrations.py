@@ -88,3 +88,9 @@ def source_rows(lake: Lake, table: Table) -> list[dict[str, Any]]:
     """Return the rows of one of these tables; none if nobody has measured."""
     dataset = lake.dataset(table.name)
     return dataset.to_table().to_pylist() if dataset else []
+
+
+def calibrated_sources(lake: Lake) -> frozenset[str]:
+    """Return the sources of verdicts that are calibrated."""
+    rows = source_rows(lake, VERDICT_CALIBRATIONS)
+    return frozenset(row["source"] for row in rows if row["calibrated"])

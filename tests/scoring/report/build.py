@@ -9,7 +9,7 @@ import duckdb
 
 from tracegrade_lake import RAW_SPANS, Lake
 from tracegrade_queries.engine.connection import view_sql
-from tracegrade_queries.schema import STEPS, TRAJECTORIES
+from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
 from tracegrade_scoring.report.html import render_html
 from tracegrade_scoring.report.markdown import render_markdown
 from tracegrade_scoring.report.model import Report
@@ -29,7 +29,7 @@ class Tables:
     runs: int = 0
 
     def __post_init__(self) -> None:
-        for table in (RAW_SPANS, STEPS, TRAJECTORIES, *SCORE_TABLES):
+        for table in (RAW_SPANS, STEPS, TRAJECTORIES, VERDICTS, *SCORE_TABLES):
             self.con.execute(view_sql(table, None).replace("CREATE VIEW", "CREATE TABLE", 1))
         self.con.execute(f"CREATE VIEW scores AS {query('scores')}")
 
@@ -118,7 +118,7 @@ def pages(report: Report) -> list[str]:
 def as_lake(tables: Tables, root: Path) -> Lake:
     """Return a lake of files that holds what has been inserted."""
     lake = Lake.create(root)
-    for table in (RAW_SPANS, STEPS, TRAJECTORIES, *SCORE_TABLES):
+    for table in (RAW_SPANS, STEPS, TRAJECTORIES, VERDICTS, *SCORE_TABLES):
         columns = ", ".join(
             f"coalesce({column.name}, DATE '2026-11-01') AS date"
             if column.name == "date"
