@@ -122,3 +122,28 @@ def calibrate(
     from tracegrade_judges.commands import show_calibration
 
     show_calibration(lake, judge)
+
+
+@judge.command()
+def twins(  # noqa: PLR0913, PLR0917 - one parameter per option
+    file: JudgeFileArgument,
+    lake: LakeOption,
+    judge: JudgeOption = None,
+    count: Annotated[int, typer.Option(min=1, help="How many judgements have twins.")] = 20,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random draw.")] = 0,
+    max_usd: MaxUsdOption = None,
+    max_tokens: MaxTokensOption = None,
+    offline: OfflineOption = False,
+    jobs: JobsOption = 4,
+) -> None:
+    """Ask judges of sub-goals about copies of runs with an attack, padding, or the opposite asked.
+
+    Ten attacks in four places of each run, and how often a no became a yes; whether longer runs
+    are liked better, and whether the judge says yes to a criterion and to its opposite. Each is a
+    row of `judge_twins`.
+    """
+    from tracegrade_judges import commands
+    from tracegrade_judges.run.setting import JudgingOptions
+
+    limits = commands.spending_limits(max_usd, max_tokens, offline=offline)
+    commands.twins(lake, file, JudgingOptions(judge, limits, offline, jobs), count, seed)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import typer
 
-from tracegrade.progress import progress
+from tracegrade.progress import progress as shown_progress
+from tracegrade_judges.calibration.agreement import share
 from tracegrade_judges.calibration.calibrate import Calibrated, Row, calibrate
 from tracegrade_judges.calibration.label_files import draw_labels, take_labels
 from tracegrade_judges.calls.spending import SpendingLimits
@@ -20,8 +21,10 @@ from tracegrade_judges.errors import (
 )
 from tracegrade_judges.judge_file.load import load_judges, usable_judges
 from tracegrade_judges.run.estimate import JudgeEstimate, estimate
+from tracegrade_judges.run.judging import Progress
 from tracegrade_judges.run.run import JudgedRuns, run_judges
 from tracegrade_judges.run.setting import JudgingOptions, judged_lake
+from tracegrade_judges.twins.twins import TwinCounts, ask_twins, counted
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import open_lake
 from tracegrade_scoring.rendering.visible import visible
@@ -92,7 +95,7 @@ def run(place: str, path: Path, options: JudgingOptions) -> None:
         JudgeEndpointFailed: The endpoint refuses requests, or failed again and again.
         NotAllJudged: The budget ended, or an answer was not in the cache, before all was judged.
     """
-    with progress() as show:
+    with shown_progress() as show:
         found = run_judges(opened(place), usable_judges(path), options, show)
     for each in found:
         typer.echo(_judged_line(each))
@@ -101,7 +104,7 @@ def run(place: str, path: Path, options: JudgingOptions) -> None:
                 f"{each.judge}: its model is related to {visible(each.related)}, whose runs it "
                 "judges; models prefer their own"
             )
-    _raise_unfinished(found)
+    _raise_unfinished([(each.judge, each.progress) for each in found])
 
 
 def _judged_line(each: JudgedRuns) -> str:
@@ -119,23 +122,23 @@ def _judged_line(each: JudgedRuns) -> str:
     return "; ".join(lines)
 
 
-def _raise_unfinished(found: Sequence[JudgedRuns]) -> None:
-    for each in found:
-        stopped = each.progress.stopped_by
+def _raise_unfinished(found: Sequence[tuple[str, Progress]]) -> None:
+    for judge, progress in found:
+        stopped = progress.stopped_by
         if stopped == "failures":
             msg = (
-                f"the endpoint of judge '{each.judge}' failed 20 times in a row, "
-                f"{each.progress.not_judged} not judged; the same command goes on from here"
+                f"the endpoint of judge '{judge}' failed 20 times in a row, "
+                f"{progress.not_judged} not judged; the same command goes on from here"
             )
             raise JudgeEndpointFailed(msg)
         if stopped and stopped != "budget":
             msg = (
-                f"the endpoint of judge '{each.judge}' refuses requests with {stopped}; "
+                f"the endpoint of judge '{judge}' refuses requests with {stopped}; "
                 "check its base_url, name and api_key"
             )
             raise JudgeEndpointFailed(msg)
-    left = sum(each.progress.not_judged for each in found)
-    lacking = sum(len(each.progress.not_cached) for each in found)
+    left = sum(progress.not_judged for _, progress in found)
+    lacking = sum(len(progress.not_cached) for _, progress in found)
     if left:
         msg = (
             f"the budget is spent, {left} not judged; the same command with a higher "
@@ -145,6 +148,34 @@ def _raise_unfinished(found: Sequence[JudgedRuns]) -> None:
     if lacking:
         msg = f"{lacking} not judged, whose calls are not in the lake; run without --offline"
         raise NotAllJudged(msg)
+
+
+def twins(place: str, path: Path, options: JudgingOptions, count: int, seed: int) -> None:
+    """Ask judges about twins of runs, and print how often they were moved.
+
+    Raises:
+        JudgeEndpointFailed: The endpoint refuses requests, or failed again and again.
+        NotAllJudged: The budget ended, or an answer was not in the cache.
+    """
+    found = ask_twins(opened(place), usable_judges(path), options, count, seed)
+    for each in found:
+        for row in counted(each.verdicts):
+            typer.echo(_twin_line(each.judge, row))
+    _raise_unfinished([(each.judge, each.progress) for each in found])
+
+
+def _twin_line(judge: str, row: TwinCounts) -> str:
+    what = {
+        "attacks": "attacks turned no into yes in",
+        "padding": "padding changed the verdict of",
+        "negation": "yes to a criterion and to its opposite in",
+    }[row.kind]
+    where = f" ({row.place})" if row.place else ""
+    found = share(row.flipped, row.twins)
+    rate = (
+        "" if found.low is None else f": {found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
+    )
+    return f"{judge}: {what} {row.flipped} of {row.twins}{where}{rate}; {row.errors} errors apart"
 
 
 def label_verdicts(

@@ -11,7 +11,11 @@ from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.layer import SCORES
 
-PARAMETERS = {"trajectory_ids": [f"{1:032x}-{1:016x}"], "judge": "nodes", "source": "judge:nodes"}
+PARAMETERS = {
+    "trajectory_ids": [f"{1:032x}-{1:016x}"],
+    "judge": "nodes",
+    "judge_source": "judge:nodes",
+}
 SORTED = {"one row"}
 
 

@@ -5,7 +5,7 @@
 --   trajectory_scores
 --   verdicts
 -- Parameters:
---   $source  VARCHAR  Of the judge's verdicts.
+--   $judge_source  VARCHAR  Of the judge's verdicts.
 -- Columns:
 --   trajectory_id  VARCHAR  One row for each run, subject and sub-goal.
 --   subject        VARCHAR  success | sub_goal.
@@ -32,7 +32,7 @@ FROM verdicts
 INNER JOIN trajectories USING (trajectory_id)
 LEFT JOIN trajectory_scores ON verdicts.trajectory_id = trajectory_scores.trajectory_id
 WHERE
-  verdicts.source = $source
+  verdicts.source = $judge_source
   AND verdicts.label IN ('yes', 'no')
   AND verdicts.subject IN ('success', 'sub_goal')
 ORDER BY verdicts.trajectory_id, verdicts.subject, verdicts.sub_goal;

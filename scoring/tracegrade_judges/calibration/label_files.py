@@ -50,7 +50,7 @@ def judge_verdicts(opened: JudgedLake, judge: str) -> list[dict[str, Any]]:
     Raises:
         NothingToJudge: It has said nothing.
     """
-    found = opened.con.execute(query("judge_verdicts"), {"source": source_of(judge)})
+    found = opened.con.execute(query("judge_verdicts"), {"judge_source": source_of(judge)})
     names = [column[0] for column in found.description or ()]
     rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
     if not rows:

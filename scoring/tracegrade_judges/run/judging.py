@@ -1,7 +1,7 @@
 """Asks one judge many questions at a time, batch by batch of runs, until one thing ends it."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
@@ -62,7 +62,9 @@ async def judge_all(
             steps, models = read_steps(opened.con, runs, opened.redactor)
             progress.models |= models
             try:
-                await _judge_batch(asking, batch, steps, jobs, progress)
+                asked = [(each, steps[each.run.trajectory_id]) for each in batch]
+                found = await judge_each(asking, asked, jobs, progress)
+                progress.verdicts += [verdict for verdict in found if verdict]
             finally:
                 asking.exchange.cache.keep()
             done(progress)
@@ -77,39 +79,39 @@ def _batches(questions: Sequence[JudgeQuestion]) -> Iterator[list[JudgeQuestion]
         yield [each for found in by_run[start : start + RUNS_AT_A_TIME] for each in found]
 
 
-async def _judge_batch(
+async def judge_each(
     asking: Asking,
-    batch: Sequence[JudgeQuestion],
-    steps: Mapping[str, Sequence[JudgedStep]],
+    questions: Sequence[tuple[JudgeQuestion, Sequence[JudgedStep]]],
     jobs: int,
     progress: Progress,
-) -> None:
-    waiting = iter(batch)
-    found: dict[int, JudgeVerdict] = {}
-    numbers = {id(each): number for number, each in enumerate(batch)}
+) -> list[JudgeVerdict | None]:
+    """Return the verdict on each question with its steps, so many at a time, in their order.
+
+    None where there is none: `progress` says why.
+    """
+    waiting = iter(enumerate(questions))
+    found: list[JudgeVerdict | None] = [None] * len(questions)
 
     async def work() -> None:
-        for question in waiting:
+        for place, (question, steps) in waiting:
             if progress.stopped_by:
                 progress.not_judged += 1
-                continue
-            verdict = await _judged(asking, question, steps, progress)
-            if verdict:
-                found[numbers[id(question)]] = verdict
+            else:
+                found[place] = await _judged(asking, question, steps, progress)
 
     await asyncio.gather(*(work() for _ in range(jobs)))
-    progress.verdicts += [found[number] for number in sorted(found)]
+    return found
 
 
 async def _judged(
     asking: Asking,
     question: JudgeQuestion,
-    steps: Mapping[str, Sequence[JudgedStep]],
+    steps: Sequence[JudgedStep],
     progress: Progress,
 ) -> JudgeVerdict | None:
     """Return a verdict, or note why there is none."""
     try:
-        return await ask(asking, question, steps[question.run.trajectory_id])
+        return await ask(asking, question, steps)
     except NotCached:
         progress.not_cached.append(question)
         return None

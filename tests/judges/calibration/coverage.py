@@ -1,6 +1,6 @@
 """How often intervals of corrected rates hold the truth, by simulated judges and people."""
 
-from itertools import cycle, islice
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -15,13 +15,26 @@ QUALITIES = ((0.95, 0.85), (0.8, 0.7))
 JUDGED = 1_000
 
 
+Kind = tuple[float, tuple[float, float]]
+"""A rate and a quality."""
+
+
 def coverage(labels: int, simulations: int, random: np.random.Generator) -> float:
-    """Return the share of intervals that hold the rate, over all rates and qualities in turn."""
-    kinds = [(rate, quality) for rate in RATES for quality in QUALITIES]
-    held = 0
-    for rate, quality in islice(cycle(kinds), simulations):
-        held += _holds(labels, rate, quality, random)
-    return held / simulations
+    """Return the share of intervals that hold the rate, over all rates and qualities together."""
+    held = shares_held(labels, simulations // (len(RATES) * len(QUALITIES)), random)
+    return sum(held.values()) / len(held)
+
+
+def shares_held(
+    labels: int, simulations: int, random: np.random.Generator
+) -> Mapping[Kind, float]:
+    """Return the share of intervals that hold the rate, for each rate and quality."""
+    return {
+        (rate, quality): sum(_holds(labels, rate, quality, random) for _ in range(simulations))
+        / simulations
+        for rate in RATES
+        for quality in QUALITIES
+    }
 
 
 def _holds(
