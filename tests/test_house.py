@@ -15,6 +15,7 @@ PACKAGES = (
     "harness/tracegrade_harness",
     "instrumentation/tracegrade",
     "queries/tracegrade_queries",
+    "scoring/tracegrade_judges",
     "scoring/tracegrade_scale",
     "scoring/tracegrade_scoring",
 )

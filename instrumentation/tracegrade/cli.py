@@ -23,6 +23,7 @@ GROUP: Final = "tracegrade.commands"
 EXTRA_OF_PACKAGE: Final = {
     "tracegrade_collector": "collector",
     "tracegrade_harness": "harness",
+    "tracegrade_judges": "judge",
 }
 DEFAULT_EXTRA: Final = "scoring"
 """Of all other packages."""

@@ -20,6 +20,7 @@ WITH read_verdicts AS (
     if(subject = 'success', '', sub_goal) AS sub_goal,
     CASE
       WHEN source = 'gen_ai.evaluation.result' THEN 'evaluation'
+      WHEN starts_with(source, 'human:') THEN 'verifier'
       WHEN contains(lower(source), 'judge') THEN 'judge'
       ELSE 'verifier'
     END AS rank,
@@ -27,7 +28,9 @@ WITH read_verdicts AS (
       WHEN lower(label) IN ('success', 'pass', 'passed', 'true', 'correct', 'yes') THEN TRUE
       WHEN lower(label) IN ('failure', 'fail', 'failed', 'false', 'incorrect', 'no') THEN FALSE
       WHEN lower(label) = 'error' THEN NULL
-      WHEN contains(lower(source), 'judge') OR source = 'gen_ai.evaluation.result'
+      WHEN
+        source = 'gen_ai.evaluation.result'
+        OR (contains(lower(source), 'judge') AND NOT starts_with(source, 'human:'))
         THEN round_even(value, 9) >= 0.7
       ELSE round_even(value, 9) >= 1
     END AS success

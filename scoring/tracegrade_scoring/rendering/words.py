@@ -26,6 +26,8 @@ FLAGS = {
     "insufficient_sample": "small sample: fewer than 50 decision points or 10 tasks, so treat it "
     "as a hint, not as a measurement",
     "few_tasks": "too few tasks for an interval",
+    "uncalibrated": "from verdicts of a judge that is not calibrated, as is all that comes of "
+    "them; nobody knows how far to trust it",
     "no_spread": "all tasks have the same value, so its uncertainty cannot be estimated",
 }
 """What a flag of an aggregated score means."""

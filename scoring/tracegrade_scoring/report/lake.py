@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect, open_lake
+from tracegrade_scoring.calibrations import calibrated_sources
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.report.model import (
     AS_TIERS,
@@ -39,7 +40,7 @@ def read_lake(
     lake = open_lake(place, note)
     declared = list(_declared(lake)) if counting.trials else []
     with connect(lake, layers=(SCORES,)) as con:
-        return read_report(con, str(place), counting, options, declared)
+        return read_report(con, str(place), counting, options, declared, calibrated_sources(lake))
 
 
 def _declared(lake: Lake) -> Iterator[DeclaredTask]:

@@ -5,7 +5,7 @@ trajectories.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from duckdb import DuckDBPyConnection
@@ -36,6 +36,7 @@ from tracegrade_scoring.report.model import (
     Unscored,
     WrongDecision,
 )
+from tracegrade_scoring.report.uncalibrated import marked
 from tracegrade_scoring.statistics.reliability import (
     ESTIMATORS,
     UNBIASED,
@@ -59,6 +60,7 @@ def read_report(
     counting: Counting = AS_TIERS,
     options: ReportOptions = DEFAULT_OPTIONS,
     declared: Sequence[DeclaredTask] = (),
+    calibrated: Collection[str] = (),
 ) -> Report:
     """Return what the tables behind a connection say about each release.
 
@@ -68,6 +70,7 @@ def read_report(
         counting: Which attempts reliability is counted over.
         options: Level of intervals, and whose T-Score.
         declared: Tasks of which attempts may be missing altogether.
+        calibrated: Sources of verdicts that are.
     """
     (contents,) = read_rows(con, "lake_contents")
     facts = {
@@ -79,6 +82,8 @@ def read_report(
         facts |= {
             name: _by_release(read_rows(con, name, rows=EVIDENCE_ROWS)) for name in _EVIDENCE
         }
+        judged = read_rows(con, "judged_scores", calibrated=[*calibrated])
+    facts["judged_scores"] = _by_release(judged)
     chosen = ReportChoices(counting, options, declared)
     releases = tuple(_release(key, row, facts, chosen) for key, (row,) in runs.items())
     return Report(lake, LakeContents(**contents), releases, options)
@@ -128,7 +133,9 @@ def _release(key: Key, runs: Row, facts: Mapping[str, Rows], chosen: ReportChoic
     return Release(
         key,
         Runs(**runs, killed=sum(row["is_root"] for row in of("killed_runs"))),
-        metrics=_scores(of("release_metrics"), of("unscored_reasons")),
+        metrics=marked(
+            _scores(of("release_metrics"), of("unscored_reasons")), of("judged_scores")
+        ),
         reliability=_reliability(of("attempt_successes"), tried, counting, options.level),
         wrong_decisions=tuple(_wrong_decision(row) for row in wrong),
         wrong_decision_rows=wrong[0]["total"] if wrong else 0,

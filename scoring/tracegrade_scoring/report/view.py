@@ -15,6 +15,7 @@ from tracegrade_scoring.report.attempts_view import PassRow, pass_notes, pass_ro
 from tracegrade_scoring.report.kills_view import KillRow, kill_rows
 from tracegrade_scoring.report.model import ModeOutcome, Release, Report, Score
 from tracegrade_scoring.report.scorecard import Card, card
+from tracegrade_scoring.report.uncalibrated import UNCALIBRATED
 
 METRICS_NAMED = 3
 """Metrics named where there is little room."""
@@ -243,6 +244,8 @@ def _score_cell(metric: Metric, score: Score | None, definition: str) -> Cell:
     runs = words.count(score.trajectories, "run")
     if score.scored != score.trajectories:
         runs = f"{score.scored:,} of {runs} scored"
+    if UNCALIBRATED in score.flags:
+        runs += ", uncalibrated judge"
     counts = definition or words.ratio(score.numerator, score.denominator, metric)
     return Cell(
         words.amount(score.value, metric.scale),

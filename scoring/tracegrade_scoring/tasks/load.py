@@ -141,7 +141,11 @@ def _text(path: Path) -> str:
 
 def _hash(value: BaseModel) -> str:
     # Keys keep their order: that of sub-goals decides between variants.
-    return _hash_text(value.model_dump(mode="json"))
+    return _hash_text(value.model_dump(mode="json", exclude=_FOR_JUDGES))
+
+
+_FOR_JUDGES: Final = {"tasks": {"__all__": {"reference", "documents"}}}
+"""What no score comes from."""
 
 
 def _hash_text(value: object) -> str:

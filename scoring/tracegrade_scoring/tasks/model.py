@@ -196,6 +196,10 @@ class Task(_Strict):
     graphs: dict[Name, dict[Name, Node]] = Field(default_factory=dict)
     """Several plan graphs of these sub-goals by name, of which the one that fits is scored."""
     success: Criterion | None = None
+    reference: Name | Annotated[list[Name], Field(min_length=1)] | None = None
+    """The right answer, or that of each turn in order: a judge of answers compares with it."""
+    documents: list[Name] = Field(default_factory=list)
+    """What a judge may read beside the trajectory, by the names that its judge file gives."""
 
     @property
     def plan_graphs(self) -> Mapping[str | None, Mapping[str, Node]]:

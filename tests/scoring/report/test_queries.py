@@ -9,7 +9,13 @@ from tests.scoring.report.build import Tables
 from tracegrade_scoring.sql import QUERIES as ALL
 
 QUERIES = [ALL.paths[name] for folder in ("queries", "timeline") for name in ALL.in_folder(folder)]
-PARAMETERS = {"rows": 5, "name": "t", "trajectory_id": "t1", "characters": 100}
+PARAMETERS = {
+    "calibrated": ["judge:a"],
+    "rows": 5,
+    "name": "t",
+    "trajectory_id": "t1",
+    "characters": 100,
+}
 
 
 @pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)

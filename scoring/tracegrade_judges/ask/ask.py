@@ -1,0 +1,225 @@
+"""Asks a judge one question, as often as it votes, and makes a verdict of the votes."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+from statistics import median
+from typing import Any, Final, NamedTuple
+
+from tracegrade_judges.ask import prompts
+from tracegrade_judges.ask.reading import RunReading
+from tracegrade_judges.ask.vote import Ballot, Voted, vote
+from tracegrade_judges.calls.exchange import Conversation, Exchange
+from tracegrade_judges.judge_file.load import ModelEndpoint
+from tracegrade_judges.judge_file.model import TOOLS, Judge
+from tracegrade_judges.questions.asked import JudgeQuestion, lacking
+from tracegrade_judges.questions.runs import JudgedTurn, turns_of
+from tracegrade_judges.quoting import new_nonce, quoted
+from tracegrade_judges.verdict import (
+    AnswerVerdict,
+    JudgedStep,
+    SubGoalVerdict,
+    fault_of_answer,
+    fault_of_sub_goal,
+)
+
+YES: Final = "yes"
+NO: Final = "no"
+ERROR: Final = "error"
+
+
+class JudgeVerdict(NamedTuple):
+    """What a judge says to a question."""
+
+    question: JudgeQuestion
+    label: str
+    """yes | no | error."""
+    value: float | None
+    """1 or 0 of a sub-goal, the lowest score of answers; NULL if it is an error."""
+    evidence: Mapping[str, Any]
+    """Steps, quote and reason of the vote that decides; tokens, cost and calls of all."""
+
+
+class Asking(NamedTuple):
+    """Who is asked, and by what way."""
+
+    judge: Judge
+    endpoint: ModelEndpoint
+    exchange: Exchange
+
+
+async def ask(
+    asking: Asking, question: JudgeQuestion, steps: Sequence[JudgedStep]
+) -> JudgeVerdict:
+    """Return a verdict; of what cannot be judged the label is `error`, never a guess.
+
+    Raises:
+        BudgetSpent: What is left does not suffice.
+        EndpointRefuses: No request will be answered.
+        NotCached: An answer is not in the lake, and nobody may be asked.
+        TooManyFailures: The endpoint failed again and again.
+    """
+    reason = lacking(question, steps)
+    if reason:
+        return JudgeVerdict(question, ERROR, None, {"reason_code": reason})
+    conversations: list[Conversation] = []
+    found = []
+    for number in range(asking.judge.votes):
+        seed = asking.judge.model.seed
+        each = None if seed is None else seed + number
+        if question.sub_goal is None:
+            found.append(await _answers(asking, question, steps, each, conversations))
+        else:
+            found.append(await _sub_goal(asking, question, steps, each, conversations))
+    return _counted(question, found, _taken(asking, conversations))
+
+
+class _Vote(NamedTuple):
+    label: str
+    value: float | None
+    evidence: Mapping[str, Any]
+
+
+async def _sub_goal(
+    asking: Asking,
+    question: JudgeQuestion,
+    steps: Sequence[JudgedStep],
+    seed: int | None,
+    conversations: list[Conversation],
+) -> _Vote:
+    conversation = _conversation(asking, question)
+    conversations.append(conversation)
+    reading = RunReading(steps, question.documents, conversation.nonce)
+    allowed = asking.judge.tools if asking.judge.tools is not None else TOOLS
+    cites_action = asking.judge.evidence == "actions"
+    ballot = Ballot(
+        SubGoalVerdict,
+        _instructions(question, conversation.nonce, cites_action=cites_action),
+        _message(question, reading, conversation.nonce),
+        lambda verdict: fault_of_sub_goal(verdict, steps, cites_action=cites_action),
+        [tool for name, tool in reading.tools().items() if name in allowed],
+    )
+    voted = await vote(asking.judge, ballot, conversation, asking.exchange, asking.endpoint, seed)
+    return _vote_on_sub_goal(voted)
+
+
+def _vote_on_sub_goal(voted: Voted[SubGoalVerdict]) -> _Vote:
+    said = voted.verdict
+    if said is None:
+        return _Vote(ERROR, None, {"reason_code": voted.reason})
+    evidence = {
+        "evidence_steps": said.evidence_steps, "quote": said.quote, "reason": said.reason,
+    }  # fmt: skip
+    if said.met == "cannot_tell":
+        return _Vote(ERROR, None, {"reason_code": "cannot_tell", **evidence})
+    return _Vote(said.met, float(said.met == YES), evidence)
+
+
+async def _answers(
+    asking: Asking,
+    question: JudgeQuestion,
+    steps: Sequence[JudgedStep],
+    seed: int | None,
+    conversations: list[Conversation],
+) -> _Vote:
+    """Judge every turn's answer: the lowest score is the run's."""
+    turns = []
+    for turn in turns_of(question.run, steps):
+        conversation = _conversation(asking, question)
+        conversations.append(conversation)
+        answer = turn.answered or ""
+        ballot = Ballot(
+            AnswerVerdict,
+            prompts.ANSWER.format(nonce=conversation.nonce),
+            _answer_message(turn, question, conversation.nonce),
+            partial(fault_of_answer, answer=answer),
+        )
+        voted = await vote(
+            asking.judge, ballot, conversation, asking.exchange, asking.endpoint, seed
+        )
+        if voted.verdict is None:
+            return _Vote(ERROR, None, {"reason_code": voted.reason, "turn": turn.number})
+        steps_cited = [] if turn.step_index is None else [turn.step_index]
+        turns.append(
+            {"turn": turn.number, "evidence_steps": steps_cited, **voted.verdict.model_dump()}
+        )
+    score = min(turn["score"] for turn in turns)
+    label = YES if round(score, 9) >= asking.judge.least_score else NO
+    return _Vote(label, score, {"turns": turns})
+
+
+def _counted(
+    question: JudgeQuestion, votes: Sequence[_Vote], taken: Mapping[str, Any]
+) -> JudgeVerdict:
+    """Return what most votes say; one without a verdict decides that there is none."""
+    labels = Counter(each.label for each in votes)
+    failed = next((each for each in votes if each.label == ERROR), None)
+    label = ERROR if failed else labels.most_common(1)[0][0]
+    deciding = failed or next(each for each in votes if each.label == label)
+    values = [each.value for each in votes if each.value is not None]
+    value = None if failed else median(values) if question.sub_goal is None else deciding.value
+    counted = {"votes": dict(sorted(labels.items()))} if len(votes) > 1 else {}
+    return JudgeVerdict(question, label, value, {**deciding.evidence, **counted, **taken})
+
+
+def _taken(asking: Asking, conversations: Sequence[Conversation]) -> Mapping[str, Any]:
+    """Return what the votes took, as the lake keeps it of each call."""
+    calls = [call for conversation in conversations for call in conversation.calls]
+    costs = [call.cost_usd for call in calls]
+    return {
+        "model": asking.endpoint.model,
+        "prompt_version": prompts.PROMPT_VERSION,
+        "requests": len(calls),
+        "input_tokens": sum(call.input_tokens or 0 for call in calls),
+        "output_tokens": sum(call.output_tokens or 0 for call in calls),
+        "cost_usd": sum(c for c in costs if c is not None) if None not in costs else None,
+    }
+
+
+def _conversation(asking: Asking, question: JudgeQuestion) -> Conversation:
+    return Conversation(
+        judge=question.judge,
+        trajectory_id=question.run.trajectory_id,
+        sub_goal=question.sub_goal,
+        nonce=new_nonce(),
+        prompt_version=prompts.PROMPT_VERSION,
+        model=asking.endpoint.model,
+        max_output_tokens=asking.judge.model.max_output_tokens,
+        timeout_secs=asking.judge.model.timeout_secs,
+        reasks=asking.judge.limits.reasks,
+    )
+
+
+def _instructions(question: JudgeQuestion, nonce: str, *, cites_action: bool) -> str:
+    place = ""
+    if question.deps:
+        place += f" It depends on: {', '.join(question.deps)}."
+    if question.needed_by:
+        place += f" These depend on it: {', '.join(question.needed_by)}."
+    if question.documents:
+        place += f" Documents to read: {', '.join(question.documents)}."
+    return prompts.SUB_GOAL.format(
+        criterion=question.criterion,
+        sub_goal=question.sub_goal,
+        task=question.run.task_id,
+        place=place,
+        nonce=nonce,
+        citing=prompts.ACTIONS if cites_action else prompts.ANY_STEP,
+    )
+
+
+def _message(question: JudgeQuestion, reading: RunReading, nonce: str) -> str:
+    asked = question.run.user_input
+    request = f"What the user asked:\n{quoted(asked, nonce)}\n" if asked else ""
+    return f"{request}The steps of the run:\n{reading.list_steps()}"
+
+
+def _answer_message(turn: JudgedTurn, question: JudgeQuestion, nonce: str) -> str:
+    parts = {
+        "What the user asked": turn.asked,
+        "The right answer": question.references[turn.number],
+        "The agent's answer": turn.answered,
+    }
+    return "\n".join(
+        f"{what}:\n{quoted(text, nonce)}" for what, text in parts.items() if text is not None
+    )

@@ -1,0 +1,159 @@
+"""One vote: a conversation with a judge's model that ends in a verdict, or in a code."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+import httpx2
+from openai import AsyncOpenAI
+from pydantic import BaseModel
+from pydantic_ai import Agent, ModelRetry, RunContext, Tool, ToolOutput, UsageLimits
+from pydantic_ai.exceptions import (
+    AgentRunError,
+    ContentFilterError,
+    OutputTokenLimitExceeded,
+    UsageLimitExceeded,
+)
+from pydantic_ai.messages import ModelResponse, ToolCallPart
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+from pydantic_ai.settings import ModelSettings
+
+from tracegrade_judges.calls.exchange import (
+    CallFailed,
+    Conversation,
+    Exchange,
+    ExchangeTransport,
+)
+from tracegrade_judges.judge_file.load import ModelEndpoint
+from tracegrade_judges.judge_file.model import Judge
+
+VERDICT: Final = "verdict"
+"""The tool with which a model answers."""
+
+V = TypeVar("V", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Ballot(Generic[V]):
+    """What one vote is asked for."""
+
+    kind: type[V]
+    instructions: str
+    message: str
+    fault: Callable[[V], str | None]
+    """Why a verdict cannot stand, for its judge to read; None if it can."""
+    tools: Sequence[Callable[..., str]] = ()
+
+
+class Voted(NamedTuple, Generic[V]):
+    """What came of a vote: a verdict, or the code for why there is none."""
+
+    verdict: V | None
+    reason: str | None
+
+
+async def vote(
+    judge: Judge,
+    ballot: Ballot[V],
+    conversation: Conversation,
+    exchange: Exchange,
+    endpoint: ModelEndpoint,
+    seed: int | None,
+) -> Voted[V]:
+    """Ask once, with the re-asks that the judge's limits allow.
+
+    Raises:
+        BudgetSpent: What is left does not suffice.
+        EndpointRefuses: No request will be answered.
+        NotCached: An answer is not in the lake, and nobody may be asked.
+        TooManyFailures: The endpoint failed again and again.
+    """
+    transport = ExchangeTransport(exchange, conversation)
+    async with httpx2.AsyncClient(transport=transport) as http:
+        client = AsyncOpenAI(
+            base_url=endpoint.base_url, api_key=endpoint.key, http_client=http, max_retries=0
+        )
+        agent = _agent(judge, ballot, OpenAIChatModel(endpoint.model, provider=_provider(client)))
+        try:
+            run = await agent.run(
+                ballot.message,
+                model_settings=_settings(judge, seed),
+                usage_limits=UsageLimits(
+                    request_limit=judge.limits.requests,
+                    tool_calls_limit=judge.limits.tool_calls,
+                    input_tokens_limit=judge.limits.input_tokens,
+                ),
+            )
+        except Exception as error:  # noqa: BLE001 - whatever the library makes of an answer
+            if conversation.failure and not isinstance(conversation.failure, CallFailed):
+                raise conversation.failure from None
+            return Voted(None, _code(conversation.failure or error))
+    return Voted(run.output, None)
+
+
+def _provider(client: AsyncOpenAI) -> OpenAICompatibleProvider:
+    return OpenAICompatibleProvider("judge", openai_client=client)
+
+
+def _agent(judge: Judge, ballot: Ballot[V], model: OpenAIChatModel) -> Agent[None, V]:
+    agent: Agent[None, V] = Agent(
+        model,
+        output_type=ToolOutput(ballot.kind, name=VERDICT),
+        instructions=ballot.instructions,
+        tools=[Tool(tool, takes_ctx=False) for tool in ballot.tools],
+        retries=judge.limits.reasks,
+    )
+
+    @agent.output_validator
+    def _standing(context: RunContext[None], verdict: V) -> V:
+        fault = _unclear(context.messages) or ballot.fault(verdict)
+        if fault:
+            raise ModelRetry(fault)
+        return verdict
+
+    return agent
+
+
+def _unclear(messages: Sequence[object]) -> str | None:
+    """Return why the last answer says more than one thing; None if it does not."""
+    last = next((each for each in reversed(messages) if isinstance(each, ModelResponse)), None)
+    calls = [part for part in last.parts if isinstance(part, ToolCallPart)] if last else []
+    if len(calls) != 1:
+        return f"call {VERDICT} alone, and once"
+    try:
+        json.loads(str(calls[0].args), object_pairs_hook=_refuse_equal_keys)
+    except ValueError:
+        return "a key of the verdict stands twice; give each once"
+    return None
+
+
+def _refuse_equal_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        msg = "equal keys"
+        raise ValueError(msg)
+    return found
+
+
+def _settings(judge: Judge, seed: int | None) -> ModelSettings:
+    settings = ModelSettings(max_tokens=judge.model.max_output_tokens, parallel_tool_calls=False)
+    if judge.model.temperature is not None:
+        settings["temperature"] = judge.model.temperature
+    if seed is not None:
+        settings["seed"] = seed
+    return settings
+
+
+def _code(error: Exception) -> str:
+    """Return why there is no verdict; texts of models and requests are not in it."""
+    if isinstance(error, CallFailed):
+        return str(error)
+    codes: list[tuple[type[Exception], str]] = [
+        (UsageLimitExceeded, "limit_reached"),
+        (ContentFilterError, "refused"),
+        (OutputTokenLimitExceeded, "truncated"),
+        (AgentRunError, "unusable_answer"),
+    ]
+    return next((code for kind, code in codes if isinstance(error, kind)), "unusable_answer")

@@ -1,0 +1,155 @@
+"""`judge calibrate`: sets a judge beside people, and leaves in the lake how far to trust it."""
+
+import datetime
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tracegrade_judges.calibration.agreement import (
+    Agreement,
+    Measure,
+    kappa,
+    measured,
+    share,
+    why_uncalibrated,
+)
+from tracegrade_judges.calibration.correction import Judged, corrected_rate
+from tracegrade_judges.calibration.label_files import judge_verdicts
+from tracegrade_judges.errors import NothingToCalibrate
+from tracegrade_judges.run.setting import JudgedLake
+from tracegrade_judges.run.verdicts import source_of
+from tracegrade_judges.sql import query
+from tracegrade_scoring.calibrations import (
+    CORRECTED_RATES,
+    VERDICT_CALIBRATIONS,
+    put_source_rows,
+)
+from tracegrade_scoring.statistics.intervals import MIN_TASKS
+
+Row = Mapping[str, Any]
+Key = tuple[str, str, str | None]
+
+
+class Calibrated(NamedTuple):
+    """What was measured of one judge, as the lake now has it."""
+
+    calibration: Row
+    rates: Sequence[Row]
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether the judge is calibrated by the labels."""
+        return bool(self.calibration["calibrated"])
+
+
+class _Labels(NamedTuple):
+    pairs: Mapping[str, list[tuple[bool, bool]]]
+    """What the judge and people say, by cluster."""
+    undecided: int
+    people: list[tuple[bool, bool]]
+    """What two people say of the same."""
+
+
+def calibrate(opened: JudgedLake, judge: str) -> Calibrated:
+    """Measure a judge by the labels of people on verdicts that were drawn at random.
+
+    Raises:
+        NothingToCalibrate: There is no label.
+        NothingToJudge: The judge has said nothing.
+    """
+    verdicts = judge_verdicts(opened, judge)
+    labels = _labels(verdicts, _people(opened, judge))
+    if not labels.pairs:
+        msg = (
+            f"nobody has labelled verdicts that were drawn of judge '{judge}'; "
+            "`tracegrade judge label` draws some, and takes the labels"
+        )
+        raise NothingToCalibrate(msg)
+    now = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
+    shared = {"source": source_of(judge), "calibrated_at": now}
+    counts = Agreement.of([pair for pairs in labels.pairs.values() for pair in pairs])
+    calibration = {**shared, **_calibration(labels, counts)}
+    rates = [
+        {**shared, "calibrated": calibration["calibrated"], **row}
+        for row in _rates(verdicts, counts)
+    ]
+    put_source_rows(opened.lake, VERDICT_CALIBRATIONS, source_of(judge), [calibration])
+    put_source_rows(opened.lake, CORRECTED_RATES, source_of(judge), rates)
+    return Calibrated(calibration, rates)
+
+
+def _people(opened: JudgedLake, judge: str) -> Mapping[Key, list[bool]]:
+    """Return what people say of each verdict that was drawn, in the order of their names."""
+    rows = opened.con.execute(query("human_labels"), {"judge": judge}).fetchall()
+    found: dict[Key, list[bool]] = defaultdict(list)
+    for trajectory_id, subject, sub_goal, _, says_yes in rows:
+        found[trajectory_id, subject, sub_goal].append(says_yes)
+    return found
+
+
+def _labels(verdicts: Iterable[Row], people: Mapping[Key, Sequence[bool]]) -> _Labels:
+    """Return the pairs by task, or by run where there are few tasks; most people decide."""
+    labelled = [(row, people[_key(row)]) for row in verdicts if _key(row) in people]
+    tasks = {row["task_id"] for row, _ in labelled}
+    cluster = "task_id" if len(tasks) >= MIN_TASKS else "trajectory_id"
+    pairs: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
+    undecided = 0
+    for row, said in labelled:
+        if 2 * sum(said) == len(said):
+            undecided += 1
+        else:
+            pairs[row[cluster] or ""].append((row["label"] == "yes", 2 * sum(said) > len(said)))
+    twice = [(said[0], said[1]) for _, said in labelled if len(said) > 1]
+    return _Labels(pairs, undecided, twice)
+
+
+def _calibration(labels: _Labels, counts: Agreement) -> Row:
+    by_cluster = {name: Agreement.of(pairs) for name, pairs in labels.pairs.items()}
+    kappas, ac1s = measured(by_cluster, counts)
+    reason = why_uncalibrated(counts, kappas)
+    return {
+        "calibrated": reason is None,
+        "reason": reason,
+        "labels": counts.labels,
+        "undecided": labels.undecided,
+        "both_yes": counts.both_yes,
+        "only_source_yes": counts.only_judge_yes,
+        "only_people_yes": counts.only_people_yes,
+        "both_no": counts.both_no,
+        **_columns("agreement", share(counts.both_yes + counts.both_no, counts.labels)),
+        **_columns("kappa", kappas),
+        **_columns("ac1", ac1s),
+        **_columns(
+            "true_yes_rate", share(counts.both_yes, counts.both_yes + counts.only_people_yes)
+        ),
+        **_columns("true_no_rate", share(counts.both_no, counts.both_no + counts.only_judge_yes)),
+        "labelled_twice": len(labels.people),
+        "people_kappa": kappa(Agreement.of(labels.people)) if labels.people else None,
+    }
+
+
+def _rates(verdicts: Iterable[Row], counts: Agreement) -> Iterable[Row]:
+    """Yield what people would say of each release, sorted by subject, agent and release."""
+    groups = Counter(
+        ((row["subject"], row["agent_name"], row["release"]), row["label"]) for row in verdicts
+    )
+    for group in sorted({group for group, _ in groups}, key=str):
+        judged = Judged(groups[group, "yes"], groups[group, "yes"] + groups[group, "no"])
+        subject, agent_name, release = group
+        yield {
+            "subject": subject,
+            "agent_name": agent_name,
+            "release": release,
+            "judged": judged.of,
+            "judged_yes": judged.yes,
+            "judged_rate": judged.yes / judged.of,
+            **_columns("corrected_rate", corrected_rate(judged, counts)),
+        }
+
+
+def _columns(name: str, found: Measure) -> Row:
+    return {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
+
+
+def _key(row: Row) -> Key:
+    return row["trajectory_id"], row["subject"], row["sub_goal"]

@@ -1,0 +1,49 @@
+"""Draws verdicts of a judge for people to label: at random within yes and no, and repeatably."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+VERDICTS: Final = ("yes", "no")
+
+
+class Drawn(NamedTuple):
+    """A verdict that was drawn."""
+
+    row: Mapping[str, Any]
+    probability: float
+    """Of each verdict of its stratum to be drawn."""
+
+
+def draw(rows: Sequence[Mapping[str, Any]], count: int, seed: int) -> list[Drawn]:
+    """Return verdicts drawn without replacement, in an order that says nothing of them.
+
+    As many of each stratum (what the judge says) as its share of all, and one at least, so that
+    the sample is like the whole.
+
+    Args:
+        rows: The verdicts that may be drawn, with their `label`, in a fixed order.
+        count: How many, at least 2; all if there are fewer.
+        seed: Of the stream of random numbers.
+    """
+    sizes = {each: sum(row["label"] == each for row in rows) for each in VERDICTS}
+    left = dict(zip(VERDICTS, allocation(sizes["yes"], sizes["no"], count), strict=True))
+    chances = {each: left[each] / size for each, size in sizes.items() if size}
+    numbers = np.random.PCG64(seed).random_raw(max(len(rows), 1))
+    found = []
+    for place in np.argsort(numbers, kind="stable")[: len(rows)].tolist():
+        label = rows[place]["label"]
+        if left[label]:
+            left[label] -= 1
+            found.append(Drawn(rows[place], chances[label]))
+    return found
+
+
+def allocation(yes: int, no: int, count: int) -> tuple[int, int]:
+    """Return how many of each stratum to draw, in proportion to their sizes, one at least."""
+    if count >= yes + no:
+        return yes, no
+    wanted = round(count * yes / (yes + no))
+    of_yes = min(max(wanted, min(1, yes), count - no), yes, count - min(1, no))
+    return of_yes, count - of_yes

@@ -1,0 +1,274 @@
+"""The way of one request: the cache, the budget, the endpoint's pace, and the wire.
+
+It stands below the library that talks with the model, as its transport, so that what is bounded,
+counted and kept is what is really sent. No text of a request or an answer leaves it but to the
+lake: failures have codes.
+"""
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from typing import Final, NamedTuple
+
+import httpx2
+
+from tracegrade_collector.redact.redaction import Redactor
+from tracegrade_judges.calls.cache import CachedCall, CallCache, request_key
+from tracegrade_judges.calls.pace import Pace
+from tracegrade_judges.calls.responses import MAX_BYTES, JudgeAnswer, read_response
+from tracegrade_judges.calls.spending import Amount, JudgeSpending
+
+MAX_TRIES: Final = 6
+"""Of one request that is not answered."""
+RETRIED: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+FATAL: Final = frozenset({301, 302, 303, 307, 308, 401, 402, 403, 404, 405})
+"""No other request would fare better."""
+ENDPOINT_FAILED: Final = "endpoint_failed"
+RATE_LIMITED: Final = "rate_limited"
+REFUSED: Final = "request_refused"
+TIMEOUT: Final = "timeout"
+TOO_LONG: Final = "answer_too_long"
+UNREADABLE: Final = "unreadable"
+"""Codes for why a request came to no answer; unreadable: there is no message in it."""
+
+
+class NotCached(Exception):
+    """The answer is not in the lake, and nobody may be asked."""
+
+
+class EndpointRefuses(Exception):
+    """The endpoint answers with a status that it will give to every request."""
+
+    def __init__(self, status: int) -> None:
+        """Take the HTTP status."""
+        super().__init__(str(status))
+        self.status = status
+
+
+class CallFailed(Exception):
+    """One request came to no answer; its text is a code."""
+
+    def __init__(self, code: str, *, is_billed: bool = True) -> None:
+        """Take the code, and whether the endpoint may have worked for it nonetheless."""
+        super().__init__(code)
+        self.is_billed = is_billed
+
+
+class _Again(CallFailed):
+    """It may be answered when it is sent again."""
+
+
+@dataclass
+class Conversation:
+    """The requests that one vote takes."""
+
+    judge: str
+    trajectory_id: str
+    sub_goal: str | None
+    nonce: str
+    prompt_version: str
+    model: str
+    max_output_tokens: int
+    timeout_secs: float
+    reasks: int
+    """How often a response that cannot be read is asked for again."""
+    calls: list[CachedCall] = field(default_factory=list)
+    """Answered so far, in order."""
+    failure: Exception | None = None
+    """Why a request came to no answer: the library wraps it."""
+    tokens: int = 0
+    """Of the calls so far; bytes of those that were not counted."""
+
+
+class _Answered(NamedTuple):
+    status: int
+    body: bytes
+    retry_after: str | None
+
+
+class Exchange:
+    """Answers requests from the cache, else from the endpoint."""
+
+    def __init__(
+        self,
+        cache: CallCache,
+        spending: JudgeSpending,
+        pace: Pace,
+        redactor: Redactor,
+        *,
+        offline: bool,
+    ) -> None:
+        """Take what requests go through; `offline` lets none out."""
+        self.cache = cache
+        self.spending = spending
+        self._pace = pace
+        self._redactor = redactor
+        self._offline = offline
+        self._client = httpx2.AsyncClient(follow_redirects=False, timeout=None)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def answer(self, conversation: Conversation, request: httpx2.Request) -> str:
+        """Return the answer to a request.
+
+        Raises:
+            BudgetSpent: What is left does not suffice.
+            CallFailed: It came to no answer.
+            EndpointRefuses: No request will.
+            NotCached: It is not known, and nobody may be asked.
+            TooManyFailures: The endpoint failed again and again.
+        """
+        body = request.content
+        key = request_key(body, conversation.nonce)
+        call = self.cache.find(conversation.trajectory_id, key)
+        if call is None:
+            if self._offline:
+                raise NotCached
+            call = await self._ask(conversation, request, key)
+        conversation.calls.append(call)
+        conversation.tokens += (call.input_tokens or len(body)) + (call.output_tokens or 0)
+        return call.response
+
+    async def _ask(
+        self, conversation: Conversation, request: httpx2.Request, key: str
+    ) -> CachedCall:
+        began = time.monotonic()
+        answer = await self._tried(conversation, request)
+        counts = answer.counts
+        cost = self.spending.cost(counts).usd if counts and self.spending.price else None
+        call = CachedCall(
+            conversation.trajectory_id,
+            key,
+            answer.text,
+            counts.input if counts else None,
+            counts.output if counts else None,
+            cost,
+        )
+        self.cache.add(
+            call,
+            judge=conversation.judge,
+            sub_goal=conversation.sub_goal,
+            model=conversation.model,
+            prompt_version=conversation.prompt_version,
+            seconds=time.monotonic() - began,
+        )
+        return call
+
+    async def _tried(self, conversation: Conversation, request: httpx2.Request) -> JudgeAnswer:
+        """Return the answer, asked for again while it is refused or cannot be read."""
+        code, unread = ENDPOINT_FAILED, 0
+        for tries in range(1, MAX_TRIES + 1):
+            try:
+                return await self._once(conversation, request, tries)
+            except _Again as again:
+                code = str(again)
+            unread += code == UNREADABLE
+            if unread > conversation.reasks:
+                break
+        raise CallFailed(code)
+
+    async def _once(
+        self, conversation: Conversation, request: httpx2.Request, tries: int
+    ) -> JudgeAnswer:
+        bound = self.spending.bound(request.content, conversation.max_output_tokens)
+        await self.spending.reserve(bound)
+        spent = Amount()
+        try:
+            async with self._pace.turn():
+                spent = bound  # as long as nobody says what was taken
+                answer = await self._answered(conversation, request, tries)
+            if answer.counts:
+                spent = self.spending.cost(answer.counts)
+            return answer
+        except CallFailed as failed:
+            spent = bound if failed.is_billed else Amount()
+            raise
+        finally:
+            await self.spending.settle(bound, spent)
+
+    async def _answered(
+        self, conversation: Conversation, request: httpx2.Request, tries: int
+    ) -> JudgeAnswer:
+        try:
+            answered = await self._sent(request, conversation.timeout_secs)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout):
+            self._pace.failed(tries, slower=False)
+            raise _Again(ENDPOINT_FAILED, is_billed=False) from None
+        except (httpx2.TransportError, TimeoutError):
+            self._pace.failed(tries, slower=False)
+            raise _Again(TIMEOUT) from None
+        if answered.status != 200:
+            self._refused(answered, tries)
+        self._pace.went_well()
+        answer = read_response(answered.body, conversation.model, self._redactor)
+        if answer is None:
+            raise _Again(UNREADABLE)
+        return answer
+
+    async def _sent(self, request: httpx2.Request, timeout_secs: float) -> _Answered:
+        headers = {
+            name: value
+            for name, value in request.headers.items()
+            if name in {"authorization", "content-type", "accept", "user-agent"}
+        }
+        async with asyncio.timeout(timeout_secs):
+            async with self._client.stream(
+                "POST", str(request.url), headers=headers, content=request.content
+            ) as response:
+                body = b""
+                async for part in response.aiter_bytes():
+                    body += part
+                    if len(body) > MAX_BYTES:
+                        raise CallFailed(TOO_LONG)
+                return _Answered(response.status_code, body, response.headers.get("retry-after"))
+
+    def _refused(self, answered: _Answered, tries: int) -> None:
+        """Raise what a status other than 200 means."""
+        if answered.status in FATAL:
+            raise EndpointRefuses(answered.status)
+        slower = answered.status == 429
+        wait = retry_after_secs(answered.retry_after)
+        if answered.status in RETRIED or answered.status >= 500:
+            self._pace.failed(tries, retry_after=wait, slower=slower)
+            raise _Again(RATE_LIMITED if slower else ENDPOINT_FAILED, is_billed=False)
+        self._pace.failed(1, retry_after=0, slower=False)
+        raise CallFailed(REFUSED, is_billed=False)
+
+
+def retry_after_secs(text: str | None) -> float | None:
+    """Return the seconds that a `Retry-After` asks for; None without one that can be read."""
+    if not text:
+        return None
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        pass
+    try:
+        due = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, due.timestamp() - time.time())
+
+
+class ExchangeTransport(httpx2.AsyncBaseTransport):
+    """The transport of one conversation: what the library sends goes through the exchange."""
+
+    def __init__(self, exchange: Exchange, conversation: Conversation) -> None:
+        """Take both."""
+        self._exchange = exchange
+        self._conversation = conversation
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Answer a request; a failure is noted in the conversation, too."""
+        await request.aread()
+        try:
+            text = await self._exchange.answer(self._conversation, request)
+        except Exception as error:
+            self._conversation.failure = error
+            raise
+        return httpx2.Response(
+            200, content=text, headers={"content-type": "application/json"}, request=request
+        )

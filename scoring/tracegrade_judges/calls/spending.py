@@ -1,0 +1,93 @@
+"""What a run may spend: each request reserves the most that it can cost, and none exceeds.
+
+A request's text has at least one byte for each token, so its bytes bound its input tokens; the
+markers that an endpoint puts around messages are shorter than the JSON around them.
+"""
+
+import asyncio
+from typing import NamedTuple
+
+from tracegrade_queries.costs.answer_cost import TokenCounts, cost_of
+from tracegrade_queries.costs.pricing import Price
+
+PER_USD = 10**12
+"""Costs are whole millionths of a millionth of a US dollar."""
+
+
+class BudgetSpent(Exception):
+    """What is left does not suffice for the most that the next request can cost."""
+
+
+class Amount(NamedTuple):
+    """Tokens, and what they cost; both whole numbers."""
+
+    tokens: int = 0
+    cost: int = 0
+
+    def plus(self, other: "Amount", times: int = 1) -> "Amount":
+        """Return the sum of both; of the other so many times."""
+        return Amount(self.tokens + times * other.tokens, self.cost + times * other.cost)
+
+    @property
+    def usd(self) -> float:
+        """The cost in US dollars."""
+        return self.cost / PER_USD
+
+
+class SpendingLimits(NamedTuple):
+    """What a run may spend; None: as much as it takes."""
+
+    max_usd: float | None = None
+    max_tokens: int | None = None
+
+
+class JudgeSpending:
+    """Counts what was spent and what requests under way may still spend."""
+
+    def __init__(self, limits: SpendingLimits, price: Price | None) -> None:
+        """Take the limits, and the price of the model; None if it is not known."""
+        self.spent = Amount()
+        self.price = price
+        self._reserved = Amount()
+        self._most_cost = None if limits.max_usd is None else int(limits.max_usd * PER_USD)
+        self._most_tokens = limits.max_tokens
+        self._settled = asyncio.Condition()
+
+    def bound(self, body: bytes, max_output_tokens: int) -> Amount:
+        """Return the most that a request can take."""
+        if self.price is None:
+            return Amount(len(body) + max_output_tokens)
+        dearest_in = max(self.price.input, self.price.cache_read, self.price.cache_write)
+        dearest_out = max(self.price.output, self.price.reasoning)
+        cost = len(body) * dearest_in + max_output_tokens * dearest_out
+        return Amount(len(body) + max_output_tokens, cost)
+
+    def cost(self, counts: TokenCounts) -> Amount:
+        """Return what an answer took."""
+        cost = 0 if self.price is None else cost_of(self.price, counts)
+        return Amount(counts.total, cost)
+
+    async def reserve(self, amount: Amount) -> None:
+        """Set an amount aside; waits while requests under way may give some back.
+
+        Raises:
+            BudgetSpent: It does not fit, and nothing will be given back.
+        """
+        async with self._settled:
+            while not self._fits(self.spent.plus(self._reserved).plus(amount)):
+                if self._reserved == Amount() or not self._fits(self.spent.plus(amount)):
+                    raise BudgetSpent
+                await self._settled.wait()
+            self._reserved = self._reserved.plus(amount)
+
+    async def settle(self, reserved: Amount, spent: Amount) -> None:
+        """Give back what was reserved, and count what was spent of it."""
+        async with self._settled:
+            self._reserved = self._reserved.plus(reserved, -1)
+            self.spent = self.spent.plus(spent)
+            self._settled.notify_all()
+
+    def _fits(self, amount: Amount) -> bool:
+        return (self._most_tokens is None or amount.tokens <= self._most_tokens) and (
+            self._most_cost is None or amount.cost <= self._most_cost
+        )

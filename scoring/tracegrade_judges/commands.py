@@ -1,0 +1,264 @@
+"""What the commands of `judge` do: they print, and end with the exit code."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import typer
+
+from tracegrade.progress import progress as shown_progress
+from tracegrade_judges.calibration.agreement import share
+from tracegrade_judges.calibration.calibrate import Calibrated, Row, calibrate
+from tracegrade_judges.calibration.label_files import draw_labels, take_labels
+from tracegrade_judges.calls.spending import SpendingLimits
+from tracegrade_judges.errors import (
+    JudgeCheckFailed,
+    JudgeEndpointFailed,
+    JudgeUncalibrated,
+    LabelsUnusable,
+    NoSpendingLimit,
+    NotAllJudged,
+)
+from tracegrade_judges.judge_file.load import load_judges, usable_judges
+from tracegrade_judges.run.estimate import JudgeEstimate, estimate
+from tracegrade_judges.run.judging import Progress
+from tracegrade_judges.run.run import JudgedRuns, run_judges
+from tracegrade_judges.run.setting import JudgingOptions, judged_lake
+from tracegrade_judges.twins.twins import TwinCounts, ask_twins, counted
+from tracegrade_lake import Lake
+from tracegrade_queries.engine.connection import open_lake
+from tracegrade_scoring.rendering.visible import visible
+
+say = partial(typer.echo, err=True)
+
+
+def opened(place: str) -> Lake:
+    """Return the lake that an option names."""
+    return open_lake(place, say)
+
+
+def check_file(path: Path) -> None:
+    """Print every error of a judge file.
+
+    Raises:
+        JudgeCheckFailed: There is one.
+        JudgeFileUnreadable: It cannot be read.
+    """
+    loaded = load_judges(path)
+    for problem in loaded.problems:
+        typer.echo(problem)
+    if loaded.problems:
+        count = len(loaded.problems)
+        errors = "1 error" if count == 1 else f"{count} errors"
+        msg = f"{errors} in judge file '{path}'; each is named above with its line"
+        raise JudgeCheckFailed(msg)
+    judges = loaded.file.judges if loaded.file else {}
+    say(f"{len(judges)} judges and {len(loaded.documents)} documents are well-formed")
+
+
+def show_estimate(place: str, path: Path, only: str | None) -> None:
+    """Print what a run would take."""
+    for found in estimate(opened(place), usable_judges(path), only):
+        typer.echo(_estimate_line(found))
+
+
+def _estimate_line(found: JudgeEstimate) -> str:
+    source = "by earlier judgements" if found.from_calls else "by the judge's limits"
+    usd = "" if found.high_usd is None else f"; at most ${found.high_usd:.4f}"
+    return (
+        f"{found.judge}: {found.questions} questions, {found.uncached} not in the cache; tokens "
+        f"low {found.low:,}, expected {found.expected:,}, high {found.high:,} ({source}){usd}"
+    )
+
+
+def spending_limits(
+    max_usd: float | None, max_tokens: int | None, *, offline: bool
+) -> SpendingLimits:
+    """Return what a run may spend.
+
+    Raises:
+        NoSpendingLimit: Nothing says so, and somebody may be asked.
+    """
+    if max_usd is None and max_tokens is None and not offline:
+        msg = (
+            "nothing limits what judges may spend; give --max-usd or --max-tokens "
+            "(`tracegrade judge estimate` says how much it takes), or --offline"
+        )
+        raise NoSpendingLimit(msg)
+    return SpendingLimits(max_usd, max_tokens)
+
+
+def run(place: str, path: Path, options: JudgingOptions) -> None:
+    """Ask judges and write what they say.
+
+    Raises:
+        JudgeEndpointFailed: The endpoint refuses requests, or failed again and again.
+        NotAllJudged: The budget ended, or an answer was not in the cache, before all was judged.
+    """
+    with shown_progress() as show:
+        found = run_judges(opened(place), usable_judges(path), options, show)
+    for each in found:
+        typer.echo(_judged_line(each))
+        if each.related:
+            say(
+                f"{each.judge}: its model is related to {visible(each.related)}, whose runs it "
+                "judges; models prefer their own"
+            )
+    _raise_unfinished([(each.judge, each.progress) for each in found])
+
+
+def _judged_line(each: JudgedRuns) -> str:
+    progress = each.progress
+    lines = [
+        f"{each.judge}: {each.questions} questions, {len(progress.verdicts)} verdicts "
+        f"({progress.errors} errors), {each.tokens:,} tokens, ${each.usd:.4f}",
+        f"added {each.written['added']}, replaced {each.written['replaced']}, "
+        f"known {each.written['known']}",
+    ]
+    if progress.not_cached:
+        lines.append(f"not_cached {len(progress.not_cached)}")
+    if progress.not_judged:
+        lines.append(f"not_judged {progress.not_judged}")
+    return "; ".join(lines)
+
+
+def _raise_unfinished(found: Sequence[tuple[str, Progress]]) -> None:
+    for judge, progress in found:
+        stopped = progress.stopped_by
+        if stopped == "failures":
+            msg = (
+                f"the endpoint of judge '{judge}' failed 20 times in a row, "
+                f"{progress.not_judged} not judged; the same command goes on from here"
+            )
+            raise JudgeEndpointFailed(msg)
+        if stopped and stopped != "budget":
+            msg = (
+                f"the endpoint of judge '{judge}' refuses requests with {stopped}; "
+                "check its base_url, name and api_key"
+            )
+            raise JudgeEndpointFailed(msg)
+    left = sum(progress.not_judged for _, progress in found)
+    lacking = sum(len(progress.not_cached) for _, progress in found)
+    if left:
+        msg = (
+            f"the budget is spent, {left} not judged; the same command with a higher "
+            "--max-usd or --max-tokens goes on from here"
+        )
+        raise NotAllJudged(msg)
+    if lacking:
+        msg = f"{lacking} not judged, whose calls are not in the lake; run without --offline"
+        raise NotAllJudged(msg)
+
+
+def twins(place: str, path: Path, options: JudgingOptions, count: int, seed: int) -> None:
+    """Ask judges about twins of runs, and print how often they were moved.
+
+    Raises:
+        JudgeEndpointFailed: The endpoint refuses requests, or failed again and again.
+        NotAllJudged: The budget ended, or an answer was not in the cache.
+    """
+    found = ask_twins(opened(place), usable_judges(path), options, count, seed)
+    for each in found:
+        for row in counted(each.verdicts):
+            typer.echo(_twin_line(each.judge, row))
+    _raise_unfinished([(each.judge, each.progress) for each in found])
+
+
+def _twin_line(judge: str, row: TwinCounts) -> str:
+    what = {
+        "attacks": "attacks turned no into yes in",
+        "padding": "padding changed the verdict of",
+        "negation": "yes to a criterion and to its opposite in",
+    }[row.kind]
+    where = f" ({row.place})" if row.place else ""
+    found = share(row.flipped, row.twins)
+    rate = (
+        "" if found.low is None else f": {found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
+    )
+    return f"{judge}: {what} {row.flipped} of {row.twins}{where}{rate}; {row.errors} errors apart"
+
+
+def label_verdicts(
+    place: str,
+    judge: str,
+    draw: tuple[int, int],
+    files: tuple[Path | None, Path | None, str],
+) -> None:
+    """Draw verdicts to label into a file, or take labels out of one.
+
+    Raises:
+        LabelsUnusable: Both files are given, or neither; or what they hold cannot be used.
+        NothingToJudge: The judge has said nothing.
+    """
+    out, labels, by = files
+    if (out is None) == (labels is None):
+        msg = (
+            "give either --out FILE, to draw verdicts, or --labels FILE --by NAME, to take labels"
+        )
+        raise LabelsUnusable(msg)
+    with judged_lake(opened(place)) as lake:
+        if out is not None:
+            drawn = draw_labels(lake, judge, *draw, out)
+            typer.echo(f"{drawn} verdicts of judge '{judge}' to label are in {out}")
+        elif labels is not None:
+            taken = take_labels(lake, judge, labels, by)
+            typer.echo(
+                f"{taken.labels} labels of {by.strip()}; {taken.empty} items without one; "
+                f"added {taken.written['added']}, replaced {taken.written['replaced']}"
+            )
+
+
+def show_calibration(place: str, judge: str) -> None:
+    """Measure a judge, and print what was found.
+
+    Raises:
+        JudgeUncalibrated: The labels are too few, or agree too little.
+        NothingToCalibrate: There is no label.
+        NothingToJudge: The judge has said nothing.
+    """
+    with judged_lake(opened(place)) as lake:
+        found = calibrate(lake, judge)
+    for line in _calibration_lines(found):
+        typer.echo(line)
+    if not found.calibrated:
+        msg = (
+            f"judge '{judge}' is not calibrated ({found.calibration['reason']}): that takes 50 "
+            "labels, 10 of them yes and 10 no, and a kappa whose interval is above 0.4"
+        )
+        raise JudgeUncalibrated(msg)
+
+
+def _calibration_lines(found: Calibrated) -> list[str]:
+    row = found.calibration
+    counts = "both_yes", "only_source_yes", "only_people_yes", "both_no"
+    shown = {
+        "agreement": "agreement",
+        "kappa": "kappa",
+        "ac1": "AC1",
+        "true_yes_rate": "true yes rate",
+        "true_no_rate": "true no rate",
+    }
+    people = "unknown" if row["people_kappa"] is None else f"{row['people_kappa']:.3f}"
+    return [
+        f"labels {row['labels']} (undecided {row['undecided']}): "
+        + ", ".join(f"{name.replace('_', ' ')} {row[name]}" for name in counts),
+        *(f"{name} {_interval(row, column)}" for column, name in shown.items()),
+        f"two people on the same {row['labelled_twice']}: kappa {people}",
+        *(
+            f"{_named(rate)} {rate['subject']}: judge says yes of "
+            f"{rate['judged_yes']}/{rate['judged']}, people would of "
+            f"{_interval(rate, 'corrected_rate')}"
+            for rate in found.rates
+        ),
+    ]
+
+
+def _named(rate: Row) -> str:
+    return visible(f"{rate['agent_name'] or 'unnamed'} {rate['release'] or 'of no release'}")
+
+
+def _interval(row: Row, column: str) -> str:
+    value, low, high = (row[f"{column}{end}"] for end in ("", "_low", "_high"))
+    if value is None:
+        return "unknown"
+    return f"{value:.3f}" + ("" if low is None else f" ({low:.3f} to {high:.3f})")

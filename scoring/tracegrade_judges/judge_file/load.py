@@ -1,0 +1,143 @@
+"""Reads judge files: every error with its line, then what stands in the environment."""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from pydantic import BaseModel
+
+from tracegrade_judges.errors import JudgeFileInvalid, JudgeFileUnreadable
+from tracegrade_judges.judge_file.model import (
+    Judge,
+    JudgeFile,
+    JudgeLimits,
+    JudgeModel,
+    is_variable,
+)
+from tracegrade_scoring.tasks.shape import parse_as
+from tracegrade_scoring.tasks.source import Problem, SourceFile, read
+
+MAX_DOCUMENT_BYTES: Final = 1_000_000
+"""A judge reads pages of 4 kB; a larger file is no policy."""
+
+_KEYS: Final[dict[str, type[BaseModel]]] = {
+    "judges": Judge,
+    "model": JudgeModel,
+    "limits": JudgeLimits,
+}
+
+
+class LoadedJudges(NamedTuple):
+    """A judge file, the documents that it names, and everything that is wrong with it."""
+
+    file: JudgeFile | None
+    """None if its shape is wrong."""
+    documents: Mapping[str, str]
+    """Texts by name."""
+    problems: list[Problem]
+
+
+class ModelEndpoint(NamedTuple):
+    """Where a judge is asked, as the environment says it now."""
+
+    base_url: str
+    model: str
+    key: str
+    """Never printed, never kept."""
+
+    def __repr__(self) -> str:
+        return f"ModelEndpoint({self.base_url!r}, {self.model!r})"
+
+
+def load_judges(path: Path) -> LoadedJudges:
+    """Return a judge file with all that is wrong with it.
+
+    Raises:
+        JudgeFileUnreadable: It does not exist or is not text.
+    """
+    source = read(str(path), _text(path))
+    if source.values is None and source.problems:
+        return LoadedJudges(None, {}, source.problems)
+    file, problems = parse_as(JudgeFile, _KEYS, source)
+    documents: dict[str, str] = {}
+    problems = [*source.problems, *problems]
+    if file:
+        problems += _documents(path, source, file, documents)
+    return LoadedJudges(file, documents, sorted(problems, key=lambda each: each[:2]))
+
+
+def usable_judges(path: Path) -> LoadedJudges:
+    """Return a judge file without errors.
+
+    Raises:
+        JudgeFileInvalid: It has errors; the first is named with its line.
+        JudgeFileUnreadable: It does not exist or is not text.
+    """
+    loaded = load_judges(path)
+    if loaded.problems:
+        more = len(loaded.problems) - 1
+        rest = f" (and {more} more: `tracegrade judge check {path}` names all)" if more else ""
+        msg = f"{loaded.problems[0]}{rest}"
+        raise JudgeFileInvalid(msg)
+    return loaded
+
+
+def endpoint_of(name: str, model: JudgeModel, *, offline: bool = False) -> ModelEndpoint:
+    """Return where a judge is asked.
+
+    Args:
+        name: The judge's name.
+        model: As its file says.
+        offline: That nobody is asked, so that neither URL nor key is needed.
+
+    Raises:
+        JudgeFileInvalid: A variable that the file names is not set.
+    """
+    key = os.environ.get(model.api_key[1:]) or "none"
+    base_url = "http://offline.invalid" if offline else _value(name, "base_url", model.base_url)
+    return ModelEndpoint(base_url, _value(name, "name", model.name), key)
+
+
+def _value(judge: str, key: str, text: str) -> str:
+    if not is_variable(text):
+        return text
+    found = os.environ.get(text[1:])
+    if not found:
+        msg = f"variable {text[1:]} is not set, which judge '{judge}' has as {key}; set it"
+        raise JudgeFileInvalid(msg)
+    return found
+
+
+def _documents(
+    path: Path, source: SourceFile, file: JudgeFile, found: dict[str, str]
+) -> Iterator[Problem]:
+    """Yield what is wrong with documents, and put the texts of the others into `found`."""
+    home = path.parent.resolve()
+    for name, place in file.documents.items():
+        document = (home / place).resolve()
+        if not document.is_relative_to(home):
+            fact = f"document '{name}' is outside of the folder of the judge file: {place}"
+            yield source.problem(("documents", name), fact, "move it there")
+            continue
+        try:
+            if document.stat().st_size > MAX_DOCUMENT_BYTES:
+                fact = f"document '{name}' is larger than {MAX_DOCUMENT_BYTES:,} bytes"
+                yield source.problem(("documents", name), fact, "give the part that counts")
+                continue
+            found[name] = document.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            fact = f"document '{name}' cannot be read from {place}: {_reason(error)}"
+            yield source.problem(("documents", name), fact, "give a text file")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"cannot read judge file '{path}': {_reason(error)}; give a YAML file"
+        raise JudgeFileUnreadable(msg) from error
+
+
+def _reason(error: OSError | UnicodeDecodeError) -> str:
+    return str(error.strerror) if isinstance(error, OSError) else "it is not UTF-8 text"

@@ -1,0 +1,141 @@
+"""A judge file as Python objects; unknown keys are refused."""
+
+import re
+from fnmatch import fnmatchcase
+from typing import Annotated, Final, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+JudgeTool = Literal["list_steps", "read_step", "search_steps", "read_document"]
+TOOLS: Final[tuple[JudgeTool, ...]] = (
+    "list_steps",
+    "read_step",
+    "search_steps",
+    "read_document",
+)
+Name = Annotated[str, Field(min_length=1)]
+JudgeName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+_VARIABLE: Final = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")
+
+
+def is_variable(text: str) -> bool:
+    """Return whether a text names a variable of the environment: `$NAME`."""
+    return _VARIABLE.fullmatch(text) is not None
+
+
+def _endpoint(text: str) -> str:
+    if is_variable(text):
+        return text
+    url = urlsplit(text)
+    if url.username or url.password:
+        msg = "the URL holds credentials; name their variable with api_key"
+        raise ValueError(msg)
+    if url.scheme not in {"http", "https"} or not url.hostname:
+        msg = f"'{text}' is no URL; give https://HOST/v1, or $NAME for a variable that has it"
+        raise ValueError(msg)
+    return text
+
+
+def _only_a_variable(text: str) -> str:
+    if not is_variable(text):
+        msg = "a key stands in the file; give $NAME, the variable that holds it"  # never the key
+        raise ValueError(msg)
+    return text
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        use_attribute_docstrings=True,
+        hide_input_in_errors=True,
+    )
+
+
+class JudgeModel(_Strict):
+    """Which model is asked, and where."""
+
+    base_url: Annotated[str, AfterValidator(_endpoint)] = "$OPENAI_BASE_URL"
+    """Of any OpenAI-compatible endpoint; `$NAME` is a variable of the environment."""
+    name: Name
+    """As the endpoint names it, or `$NAME`."""
+    api_key: Annotated[str, AfterValidator(_only_a_variable)] = "$OPENAI_API_KEY"
+    """The variable that holds the key; an endpoint without keys needs none."""
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = 0
+    """None: the model's own, for models that refuse another."""
+    seed: int | None = 7
+    """Each vote adds 1 to it. None: for endpoints that refuse a seed."""
+    max_output_tokens: Annotated[int, Field(ge=50, le=32_000)] = 800
+    timeout_secs: Annotated[float, Field(gt=0, le=600)] = 60
+
+
+class JudgeLimits(_Strict):
+    """What one judgement may take."""
+
+    requests: Annotated[int, Field(ge=1, le=100)] = 8
+    tool_calls: Annotated[int, Field(ge=0, le=200)] = 12
+    input_tokens: Annotated[int, Field(ge=500)] = 60_000
+    """Of all requests together."""
+    reasks: Annotated[int, Field(ge=0, le=5)] = 2
+    """How often an answer that cannot be used is asked for again."""
+
+
+class Judge(_Strict):
+    """One judge: what it is asked, and by what rules its answers count."""
+
+    asks: Literal["sub_goal", "success"]
+    """`sub_goal`: each `success: {judge: TEXT}`; `success`: each answer, beside its reference."""
+    model: JudgeModel
+    tools: list[JudgeTool] | None = None
+    """What a judge of sub-goals may read with; None: all."""
+    limits: JudgeLimits = JudgeLimits()
+    votes: Annotated[int, Field(ge=1, le=9)] = 1
+    """How often it is asked; most decide. Odd."""
+    only: list[Name] = Field(default_factory=lambda: ["*"])
+    """Tasks, or TASK/SUB_GOAL, that it is asked about, with * and ?."""
+    evidence: Literal["actions", "any"] = "actions"
+    """`actions`: a yes cites a tool call or an observation; `any`: what the agent says will do."""
+    reference: Literal["task"] | None = None
+    """Where the right answer stands; of `asks: success`."""
+    rubric: Literal["agentic"] | None = None
+    """By what a judge of answers scores; of `asks: success`."""
+    threshold: Annotated[float, Field(ge=0, le=1)] | None = None
+    """The least score of a right answer, 0.7 unless given; of `asks: success`."""
+
+    @model_validator(mode="after")
+    def _fits_what_it_asks(self) -> Self:
+        if self.votes % 2 == 0:
+            msg = f"votes is {self.votes}, so that they can tie; give an odd number"
+            raise ValueError(msg)
+        if self.votes > 1 and self.model.seed is None:
+            msg = "votes without a seed would all be the same request; give model.seed"
+            raise ValueError(msg)
+        of_success = ("reference", "rubric", "threshold")
+        wrong = of_success if self.asks == "sub_goal" else ("tools",)
+        for key in wrong:
+            if getattr(self, key) is not None:
+                msg = f"{key} is of no use to a judge that asks {self.asks}; remove it"
+                raise ValueError(msg)
+        return self
+
+    @property
+    def least_score(self) -> float:
+        """The score from which on an answer is right, in [0, 1]."""
+        return 0.7 if self.threshold is None else self.threshold
+
+    def is_asked(self, task_id: str, sub_goal: str | None) -> bool:
+        """Return whether it is asked about an attempt at a task, or about a sub-goal of it."""
+        names = [task_id] if sub_goal is None else [task_id, f"{task_id}/{sub_goal}"]
+        return any(fnmatchcase(name, pattern) for name in names for pattern in self.only)
+
+
+class JudgeFile(_Strict):
+    """A whole file."""
+
+    version: Literal[1]
+    judges: Annotated[dict[JudgeName, Judge], Field(min_length=1)]
+    """By name: the verdicts' source is `judge:NAME`."""
+    documents: dict[Name, Name] = Field(default_factory=dict)
+    """Text files that judges may read where a task names them; beside the judge file."""

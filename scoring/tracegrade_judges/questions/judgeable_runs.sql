@@ -1,0 +1,65 @@
+-- The runs that judges can be asked about: roots of a known task that nobody killed.
+--
+-- Reads:
+--   steps
+--   trajectories
+--   trajectory_scores
+-- Columns:
+--   trajectory_id  VARCHAR  One row each.
+--   task_id        VARCHAR  As the last scoring run found it.
+--   agent_name     VARCHAR  NULL if none is named.
+--   release        VARCHAR  NULL if not sent.
+--   user_input     VARCHAR  NULL if not captured.
+--   final_answer   VARCHAR  NULL if there is none.
+--   first_turn     BIGINT   Turns of earlier runs of its conversation, of the same trial.
+-- Order:
+--   trajectory_id
+WITH turns AS (
+  SELECT
+    trajectory_id,
+    max(turn) + 1 AS turns
+  FROM steps
+  GROUP BY trajectory_id
+),
+
+runs AS (
+  SELECT
+    trajectories.trajectory_id,
+    trajectory_scores.task_id,
+    trajectories.agent_name,
+    trajectories.release,
+    trajectories.run_mode,
+    trajectories.trial,
+    trajectories.conversation_id,
+    trajectories.start_time,
+    trajectories.user_input,
+    trajectories.final_answer,
+    coalesce(turns.turns, 1) AS turns
+  FROM trajectories
+  INNER JOIN trajectory_scores USING (trajectory_id)
+  LEFT JOIN turns ON trajectories.trajectory_id = turns.trajectory_id
+  WHERE
+    trajectories.parent_trajectory_id IS NULL
+    AND trajectories.injection IS NULL
+    AND trajectory_scores.task_id IS NOT NULL
+)
+
+SELECT
+  trajectory_id,
+  task_id,
+  agent_name,
+  release,
+  user_input,
+  final_answer,
+  CASE
+    WHEN conversation_id IS NULL THEN 0
+    ELSE coalesce(sum(turns) OVER earlier, 0)
+  END::BIGINT AS first_turn
+FROM runs
+WINDOW
+  earlier AS (
+    PARTITION BY agent_name, release, run_mode, task_id, trial, conversation_id
+    ORDER BY start_time, trajectory_id
+    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+  )
+ORDER BY trajectory_id;

@@ -1,0 +1,51 @@
+"""Quotes what a judge reads, so that nothing in it can pass for what the judge is told.
+
+Every text of a trace stands as one JSON string between two lines of a nonce, which is drawn for
+each judgement and so cannot be known to whoever wrote the text. Control, format and private
+characters are escaped: neither a zero-width letter nor a change of direction hides anything.
+"""
+
+import json
+import secrets
+import unicodedata
+from typing import Final
+
+_ESCAPED: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
+"""Unicode categories of characters that cannot be seen."""
+
+NONCE_IN_KEYS: Final = "<nonce>"
+"""What stands for a nonce where requests are compared: equal questions are equal requests."""
+
+
+class NonceInside(Exception):
+    """A text holds the nonce that it should stand between."""
+
+
+def new_nonce() -> str:
+    """Return 128 bits that nobody can guess, as hex digits."""
+    return secrets.token_hex(16)
+
+
+def quoted(text: str, nonce: str) -> str:
+    """Return a text as a JSON string between two lines of a nonce.
+
+    Raises:
+        NonceInside: The nonce is in the text.
+    """
+    if nonce in text:
+        msg = "the text to be quoted holds the nonce; ask again with another one"
+        raise NonceInside(msg)
+    return f"[{nonce}\n{json_string(text)}\n{nonce}]"
+
+
+def json_string(text: str) -> str:
+    """Return a text as a JSON string whose every character can be seen."""
+    return "".join(map(_visible, json.dumps(text, ensure_ascii=False)))
+
+
+def _visible(character: str) -> str:
+    if unicodedata.category(character) not in _ESCAPED:
+        return character
+    units = character.encode("utf-16-be", "surrogatepass")
+    pairs = (units[i : i + 2] for i in range(0, len(units), 2))
+    return "".join(f"\\u{int.from_bytes(pair):04x}" for pair in pairs)

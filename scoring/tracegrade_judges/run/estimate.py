@@ -1,0 +1,96 @@
+"""`judge estimate`: what a run would take, without asking anybody.
+
+Each question goes the way that it would in a run, as far as the cache answers; what then lacks an
+answer is uncached. What an uncached judgement takes is known from earlier ones of the judge.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from tracegrade_judges.calls.spending import Amount
+from tracegrade_judges.judge_file.load import LoadedJudges, endpoint_of
+from tracegrade_judges.judge_file.model import Judge
+from tracegrade_judges.run.judging import judge_all
+from tracegrade_judges.run.setting import (
+    JudgedLake,
+    JudgingOptions,
+    asking_of,
+    chosen_judges,
+    judged_lake,
+)
+from tracegrade_judges.schema import JUDGE_CALLS
+from tracegrade_judges.sql import query
+from tracegrade_lake import Lake
+from tracegrade_queries.costs.answer_cost import price_of
+
+CHARACTERS_PER_TOKEN: Final = 4
+"""The usual rule of thumb, where there is no earlier call to go by."""
+SMALLEST_REQUEST: Final = 600
+"""Tokens of what every judge is told."""
+
+
+class JudgeEstimate(NamedTuple):
+    """What one judge would take for what is not in the cache; tokens of all together."""
+
+    judge: str
+    questions: int
+    uncached: int
+    low: int
+    expected: int
+    high: int
+    high_usd: float | None
+    """What `high` would cost at most; None without a price."""
+    from_calls: bool
+    """Whether earlier calls say so; else only the limits do."""
+
+
+def estimate(lake: Lake, loaded: LoadedJudges, only: str | None) -> list[JudgeEstimate]:
+    """Return what each judge of a file would take.
+
+    Raises:
+        JudgeFileInvalid: No judge has that name, or a variable is not set.
+        NothingToJudge: No run of a known task was scored.
+    """
+    with judged_lake(lake) as opened:
+        judges = chosen_judges(loaded, only)
+        return [_of_judge(opened, loaded, name, judge) for name, judge in judges.items()]
+
+
+def _of_judge(opened: JudgedLake, loaded: LoadedJudges, name: str, judge: Judge) -> JudgeEstimate:
+    options = JudgingOptions(offline=True)
+    asking = asking_of(opened, name, judge, options)
+    questions = opened.questions(name, judge, loaded.documents)
+    progress = asyncio.run(judge_all(opened, asking, questions, 1, lambda _: None))
+    uncached = len(progress.not_cached)
+    earlier = _earlier(opened, name)
+    low, expected, high = earlier or _by_limits(judge)
+    price = price_of(opened.prices, endpoint_of(name, judge.model, offline=True).model)
+    dearest = None if price is None else Amount(0, uncached * high * max(price)).usd
+    return JudgeEstimate(
+        name,
+        len(questions),
+        uncached,
+        uncached * low,
+        uncached * expected,
+        uncached * high,
+        dearest,
+        earlier is not None,
+    )
+
+
+def _earlier(opened: JudgedLake, judge: str) -> Sequence[int] | None:
+    """Return the tokens of cheap, middling and dear judgements so far; None if there are none."""
+    if opened.lake.version(JUDGE_CALLS.name) is None:
+        return None
+    row = opened.con.execute(query("tokens_per_judgement"), {"judge": judge}).fetchone()
+    return row if row and row[0] is not None else None
+
+
+def _by_limits(judge: Judge) -> tuple[int, int, int]:
+    written = judge.model.max_output_tokens
+    requests = judge.limits.requests if judge.asks == "sub_goal" else 1 + judge.limits.reasks
+    most = judge.limits.input_tokens + requests * written
+    once = SMALLEST_REQUEST + written // CHARACTERS_PER_TOKEN
+    usual = 3 if judge.asks == "sub_goal" else 1
+    return once * judge.votes, usual * 2 * once * judge.votes, most * judge.votes

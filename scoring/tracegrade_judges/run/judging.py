@@ -1,0 +1,125 @@
+"""Asks one judge many questions at a time, batch by batch of runs, until one thing ends it."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Final
+
+from tracegrade_judges.ask.ask import ERROR, Asking, JudgeVerdict, ask
+from tracegrade_judges.calls.exchange import EndpointRefuses, NotCached
+from tracegrade_judges.calls.pace import TooManyFailures
+from tracegrade_judges.calls.spending import BudgetSpent
+from tracegrade_judges.questions.asked import JudgeQuestion
+from tracegrade_judges.questions.runs import read_steps
+from tracegrade_judges.run.setting import JudgedLake
+from tracegrade_judges.verdict import JudgedStep
+
+RUNS_AT_A_TIME: Final = 100
+"""Whose steps are in memory."""
+
+
+@dataclass
+class Progress:
+    """What became of the questions so far."""
+
+    verdicts: list[JudgeVerdict] = field(default_factory=list)
+    not_cached: list[JudgeQuestion] = field(default_factory=list)
+    not_judged: int = 0
+    """Left when the budget was spent or the endpoint failed."""
+    stopped_by: str | None = None
+    """Why: `budget`, or what is wrong with the endpoint."""
+    models: set[str] = field(default_factory=set)
+    """Models of the agents that were judged."""
+
+    @property
+    def errors(self) -> int:
+        """Verdicts that are errors."""
+        return sum(verdict.label == ERROR for verdict in self.verdicts)
+
+
+async def judge_all(
+    opened: JudgedLake,
+    asking: Asking,
+    questions: Sequence[JudgeQuestion],
+    jobs: int,
+    done: Callable[[Progress], None],
+) -> Progress:
+    """Ask a judge these questions.
+
+    Args:
+        opened: The lake; its `judge_calls` gets the new calls after each batch.
+        asking: Who is asked.
+        questions: Sorted by run.
+        jobs: How many at a time.
+        done: Is told of progress after each batch.
+    """
+    progress = Progress()
+    try:
+        for batch in _batches(questions):
+            runs = list(dict.fromkeys(each.run.trajectory_id for each in batch))
+            asking.exchange.cache.take(runs)
+            steps, models = read_steps(opened.con, runs, opened.redactor)
+            progress.models |= models
+            try:
+                asked = [(each, steps[each.run.trajectory_id]) for each in batch]
+                found = await judge_each(asking, asked, jobs, progress)
+                progress.verdicts += [verdict for verdict in found if verdict]
+            finally:
+                asking.exchange.cache.keep()
+            done(progress)
+    finally:
+        await asking.exchange.close()
+    return progress
+
+
+def _batches(questions: Sequence[JudgeQuestion]) -> Iterator[list[JudgeQuestion]]:
+    by_run = [list(found) for _, found in groupby(questions, key=lambda each: each.run)]
+    for start in range(0, len(by_run), RUNS_AT_A_TIME):
+        yield [each for found in by_run[start : start + RUNS_AT_A_TIME] for each in found]
+
+
+async def judge_each(
+    asking: Asking,
+    questions: Sequence[tuple[JudgeQuestion, Sequence[JudgedStep]]],
+    jobs: int,
+    progress: Progress,
+) -> list[JudgeVerdict | None]:
+    """Return the verdict on each question with its steps, so many at a time, in their order.
+
+    None where there is none: `progress` says why.
+    """
+    waiting = iter(enumerate(questions))
+    found: list[JudgeVerdict | None] = [None] * len(questions)
+
+    async def work() -> None:
+        for place, (question, steps) in waiting:
+            if progress.stopped_by:
+                progress.not_judged += 1
+            else:
+                found[place] = await _judged(asking, question, steps, progress)
+
+    await asyncio.gather(*(work() for _ in range(jobs)))
+    return found
+
+
+async def _judged(
+    asking: Asking,
+    question: JudgeQuestion,
+    steps: Sequence[JudgedStep],
+    progress: Progress,
+) -> JudgeVerdict | None:
+    """Return a verdict, or note why there is none."""
+    try:
+        return await ask(asking, question, steps)
+    except NotCached:
+        progress.not_cached.append(question)
+        return None
+    except BudgetSpent:
+        progress.stopped_by = "budget"
+    except EndpointRefuses as refused:
+        progress.stopped_by = f"status {refused.status}"
+    except TooManyFailures:
+        progress.stopped_by = "failures"
+    progress.not_judged += 1
+    return None

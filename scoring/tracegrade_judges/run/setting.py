@@ -1,0 +1,123 @@
+"""Opens what judging needs of a lake: runs, tasks, prices, redaction, the cache of calls."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+import duckdb
+
+from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.redact.redaction import Redactor
+from tracegrade_judges.ask.ask import Asking
+from tracegrade_judges.calls.cache import CallCache
+from tracegrade_judges.calls.exchange import Exchange
+from tracegrade_judges.calls.pace import Pace
+from tracegrade_judges.calls.spending import JudgeSpending, SpendingLimits
+from tracegrade_judges.errors import JudgeFileInvalid, NoSpendingLimit, NothingToJudge
+from tracegrade_judges.judge_file.load import LoadedJudges, endpoint_of
+from tracegrade_judges.judge_file.model import Judge
+from tracegrade_judges.layer import JUDGES
+from tracegrade_judges.questions.asked import JudgeQuestion, questions_of
+from tracegrade_judges.questions.runs import JudgedRun, judgeable_runs
+from tracegrade_lake import Lake
+from tracegrade_queries.costs.answer_cost import price_of
+from tracegrade_queries.costs.pricing import Prices, known_prices
+from tracegrade_queries.engine.connection import connect
+from tracegrade_scoring.layer import SCORES
+from tracegrade_scoring.tasks import Specification
+from tracegrade_scoring.tasks.kept import known_specification
+
+UNLIMITED: Final = SpendingLimits()
+JOBS: Final = 4
+"""Judgements at a time, unless told otherwise."""
+
+
+@dataclass(frozen=True)
+class JudgingOptions:
+    """How judges are asked."""
+
+    only: str | None = None
+    """The one judge to ask; None: all of the file."""
+    limits: SpendingLimits = UNLIMITED
+    """Of each judge."""
+    offline: bool = False
+    jobs: int = JOBS
+
+
+@dataclass(frozen=True)
+class JudgedLake:
+    """A lake as judges see it."""
+
+    lake: Lake
+    con: duckdb.DuckDBPyConnection
+    redactor: Redactor
+    runs: Sequence[JudgedRun]
+    specification: Specification
+    prices: Prices
+
+    def questions(
+        self, name: str, judge: Judge, documents: Mapping[str, str]
+    ) -> list[JudgeQuestion]:
+        """Return what a judge is asked."""
+        return questions_of((name, judge), self.runs, self.specification, documents)
+
+
+@contextmanager
+def judged_lake(lake: Lake) -> Iterator[JudgedLake]:
+    """Open a lake for judges.
+
+    Raises:
+        NothingToJudge: No run of a known task was scored.
+    """
+    redactor = Redactor.from_options(CollectorConfig(), lake.state)
+    with connect(lake, layers=(SCORES, JUDGES)) as con:
+        runs = judgeable_runs(con, redactor)
+        if not runs:
+            msg = (
+                f"no run of a known task is scored in the lake at {lake.place}; "
+                "run `tracegrade score --tasks FILE` first"
+            )
+            raise NothingToJudge(msg)
+        specification = known_specification(lake, Specification())
+        yield JudgedLake(lake, con, redactor, runs, specification, known_prices(lake, None))
+
+
+def chosen_judges(loaded: LoadedJudges, only: str | None) -> Mapping[str, Judge]:
+    """Return the judges of a file, or the one that is named.
+
+    Raises:
+        JudgeFileInvalid: There is none of that name.
+    """
+    judges = loaded.file.judges if loaded.file else {}
+    if only is None:
+        return judges
+    if only not in judges:
+        msg = f"no judge '{only}' in the judge file; known: {', '.join(judges)}"
+        raise JudgeFileInvalid(msg)
+    return {only: judges[only]}
+
+
+def asking_of(opened: JudgedLake, name: str, judge: Judge, options: JudgingOptions) -> Asking:
+    """Return who is asked, by what way.
+
+    Raises:
+        JudgeFileInvalid: A variable that the judge file names is not set.
+        NoSpendingLimit: The budget is in US dollars and the model has no price.
+    """
+    endpoint = endpoint_of(name, judge.model, offline=options.offline)
+    price = price_of(opened.prices, endpoint.model)
+    if price is None and options.limits.max_usd is not None and not options.offline:
+        msg = (
+            f"model '{endpoint.model}' of judge '{name}' has no price in the lake, so --max-usd "
+            "cannot hold; give it one with `tracegrade score --prices FILE`, or use --max-tokens"
+        )
+        raise NoSpendingLimit(msg)
+    exchange = Exchange(
+        CallCache(opened.lake),
+        JudgeSpending(options.limits, price),
+        Pace(options.jobs),
+        opened.redactor,
+        offline=options.offline,
+    )
+    return Asking(judge, endpoint, exchange)

@@ -1,0 +1,39 @@
+"""Verdicts of judges → the lake's table of verdicts."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from tracegrade_collector.importing.verdict_rows import add_verdicts
+from tracegrade_collector.redact.redaction import Redactor
+from tracegrade_judges.ask.ask import JudgeVerdict
+from tracegrade_lake import Lake
+
+PREFIX: Final = "judge:"
+"""Of the source of every judge's verdicts."""
+
+
+def source_of(judge: str) -> str:
+    """Return what a judge's verdicts have as their source."""
+    return f"{PREFIX}{judge}"
+
+
+def write_verdicts(
+    lake: Lake, verdicts: Iterable[JudgeVerdict], redactor: Redactor
+) -> Mapping[str, int]:
+    """Let the lake hold these verdicts; return how many were added, replaced, known."""
+    return add_verdicts(lake, [_row(verdict) for verdict in verdicts], redactor)
+
+
+def _row(verdict: JudgeVerdict) -> Mapping[str, Any]:
+    question = verdict.question
+    return {
+        "trajectory_id": question.run.trajectory_id,
+        "subject": question.subject,
+        "sub_goal": question.sub_goal,
+        "injection": None,
+        "value": verdict.value,
+        "label": verdict.label,
+        "source": source_of(question.judge),
+        "evidence": json.dumps(verdict.evidence, ensure_ascii=False),
+    }

@@ -1,0 +1,69 @@
+"""The tables that judges write: name, type and meaning of each column."""
+
+from typing import Final
+
+import pyarrow as pa
+
+from tracegrade_lake import Column, Table
+from tracegrade_lake.columns import BIGINT, DOUBLE, TEXT, TIMESTAMP
+
+_JUDGE: Final = Column("judge", TEXT, "Name of the judge, as its file has it.")
+_RUN: Final = Column("trajectory_id", TEXT, "The run that is judged.")
+_SUBJECT: Final = Column("subject", TEXT, "success | sub_goal.")
+_SUB_GOAL: Final = Column("sub_goal", TEXT, "Which sub-goal; NULL unless subject is sub_goal.")
+
+JUDGE_CALLS: Final = Table(
+    name="judge_calls",
+    grain="one answer of a judge's model, which is used again for an equal request",
+    columns=(
+        Column("key", TEXT, "SHA-256 of the request's body, its nonce replaced, in hex digits."),
+        _JUDGE,
+        _RUN,
+        Column("sub_goal", TEXT, "Which sub-goal; NULL if it is about answers."),
+        Column("model", TEXT, "The model, as it was asked for."),
+        Column("prompt_version", TEXT, "Of the instructions that judges are given."),
+        Column("response", TEXT, "The answer without secrets, JSON of Chat Completions."),
+        Column("input_tokens", BIGINT, "As the endpoint counts; NULL if it does not."),
+        Column("output_tokens", BIGINT, "As input_tokens."),
+        Column("cost_usd", DOUBLE, "By the lake's prices; NULL without a price or a count."),
+        Column("seconds", DOUBLE, "From the request to the whole answer."),
+        Column("asked_at", TIMESTAMP, "UTC."),
+        Column("date", pa.date32(), "Date of `asked_at`, UTC."),
+    ),
+)
+
+JUDGE_SAMPLES: Final = Table(
+    name="judge_samples",
+    grain="one verdict of a judge that was drawn at random for a person to label",
+    columns=(
+        Column("item", TEXT, "What the file of labels calls it: 12 hex digits."),
+        _JUDGE,
+        _RUN,
+        _SUBJECT,
+        _SUB_GOAL,
+        Column("task_id", TEXT, "Task of the run."),
+        Column("verdict", TEXT, "yes | no: what the judge said, which is the stratum."),
+        Column("probability", DOUBLE, "Chance of each verdict of its stratum, in (0, 1]."),
+        Column("seed", BIGINT, "Of the draw."),
+        Column("drawn_at", TIMESTAMP, "UTC."),
+        Column("date", pa.date32(), "Date of `drawn_at`, UTC."),
+    ),
+)
+
+JUDGE_TWINS: Final = Table(
+    name="judge_twins",
+    grain="one judged run with one change that should not change, or should turn, the verdict",
+    columns=(
+        _JUDGE,
+        _RUN,
+        _SUBJECT,
+        _SUB_GOAL,
+        Column("twin", TEXT, "Name of the attack; padding | negation."),
+        Column("place", TEXT, "argument | result | thought | answer; NULL for negation."),
+        Column("before", TEXT, "yes | no: the verdict on the run as it is."),
+        Column("after", TEXT, "yes | no | error: the verdict on the changed one."),
+        Column("reason", TEXT, "Code for why `after` is error; NULL if it is not."),
+        Column("asked_at", TIMESTAMP, "UTC."),
+        Column("date", pa.date32(), "Date of `asked_at`, UTC."),
+    ),
+)

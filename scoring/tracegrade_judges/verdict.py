@@ -1,0 +1,97 @@
+"""What a judge has to say, and whether that can be true of what it read; pure."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Final, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tracegrade_judges.quoting import json_string
+
+ACTIONS: Final = frozenset({"tool_call", "observation"})
+"""Kinds of steps that show what was done; thoughts, plans and answers claim it."""
+
+
+class JudgedStep(NamedTuple):
+    """A step as a judge reads it; texts without secrets."""
+
+    number: int
+    """Its step_index."""
+    kind: str
+    role: str | None
+    tool_name: str | None
+    status: str | None
+    texts: Mapping[str, str]
+    """Arguments, result, content, plan and error message: those that there are."""
+    turn: int = 0
+    sub_goal: str | None = None
+    is_whole: bool = True
+    """Nothing that belongs to it was left out or replaced as a whole."""
+
+
+class _Answered(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class SubGoalVerdict(_Answered):
+    """Whether a criterion is met."""
+
+    met: Literal["yes", "no", "cannot_tell"]
+    evidence_steps: Annotated[list[int], Field(max_length=50)]
+    """Indexes of the steps that show it."""
+    quote: Annotated[str, Field(max_length=4_000)]
+    """Text of one of them, copied."""
+    reason: Annotated[str, Field(max_length=4_000)]
+
+
+class AnswerVerdict(_Answered):
+    """How right an answer is."""
+
+    score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+    quote: Annotated[str, Field(max_length=4_000)]
+    """Text of the answer that decides, copied."""
+    reason: Annotated[str, Field(max_length=4_000)]
+
+
+def fault_of_sub_goal(
+    verdict: SubGoalVerdict, steps: Sequence[JudgedStep], *, cites_action: bool
+) -> str | None:
+    """Return why a verdict cannot stand, as what its judge is told; None if it can.
+
+    Args:
+        verdict: As answered.
+        steps: All steps of the trajectory.
+        cites_action: That a yes needs a step that shows what was done.
+    """
+    if verdict.met == "cannot_tell":
+        return None
+    known = {step.number: step for step in steps}
+    cited = [known[index] for index in verdict.evidence_steps if index in known]
+    if unknown := sorted(set(verdict.evidence_steps) - known.keys()):
+        return f"evidence_steps names steps that do not exist: {unknown[:5]}"
+    if not cited:
+        return "evidence_steps is empty; cite the steps that show it"
+    if not any(stands_in(verdict.quote, step.texts.values()) for step in cited):
+        return "quote stands in none of the cited steps; copy it from one of them"
+    if cites_action and verdict.met == "yes" and not any(step.kind in ACTIONS for step in cited):
+        return "a yes has to cite a tool_call or an observation: what an agent says is a claim"
+    return None
+
+
+def fault_of_answer(verdict: AnswerVerdict, answer: str) -> str | None:
+    """Return why a verdict on an answer cannot stand; None if it can."""
+    if answer.strip() and not stands_in(verdict.quote, [answer]):
+        return "quote does not stand in the answer; copy it from there"
+    return None
+
+
+def stands_in(quote: str, texts: Iterable[str]) -> bool:
+    """Return whether a quote, whitespace apart, stands in one of the texts, plain or escaped."""
+    wanted = _squeezed(quote)
+    return bool(wanted) and any(
+        wanted in _squeezed(text) or wanted in _squeezed(json_string(text)) for text in texts
+    )
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"\s+", "", text)

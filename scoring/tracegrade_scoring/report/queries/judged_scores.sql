@@ -1,0 +1,71 @@
+-- Judges whose verdicts decide on scores of each release, but for those that are calibrated.
+--
+-- Source: docs/metrics.md, sections 8.3 and 8.7.
+--
+-- Reads:
+--   sub_goals
+--   trajectory_scores
+--   verdicts
+-- Parameters:
+--   $calibrated  VARCHAR[]  Sources of verdicts that are calibrated.
+-- Columns:
+--   release     VARCHAR    One row for each release, agent_name, run_mode and subject.
+--   agent_name  VARCHAR    NULL if the trace names none.
+--   run_mode    VARCHAR    As the trace says: production | live | mocked; else NULL.
+--   subject     VARCHAR    success | sub_goal.
+--   sources     VARCHAR[]  Sources of such verdicts, sorted.
+-- Order:
+--   agent_name, run_mode, release, subject
+WITH judged AS (
+  SELECT
+    trajectory_id,
+    'success' AS subject,
+    NULL AS sub_goal
+  FROM trajectory_scores
+  WHERE success.source = 'judge'
+  UNION ALL
+  SELECT
+    trajectory_id,
+    'sub_goal' AS subject,
+    sub_goal
+  FROM sub_goals
+  WHERE completion_source = 'judge'
+),
+
+-- Where somebody else says something of the same, a judge does not decide.
+opinions AS (
+  SELECT
+    judged.trajectory_id,
+    judged.subject,
+    verdicts.source,
+    bool_and(
+      contains(lower(verdicts.source), 'judge') AND NOT starts_with(verdicts.source, 'human:')
+    ) OVER (PARTITION BY judged.trajectory_id, judged.subject, judged.sub_goal) AS by_judges
+  FROM judged
+  INNER JOIN verdicts
+    ON
+      left(judged.trajectory_id, 32) = left(verdicts.trajectory_id, 32)
+      AND starts_with(judged.trajectory_id, verdicts.trajectory_id)
+      AND judged.subject = verdicts.subject
+      AND judged.sub_goal IS NOT DISTINCT FROM verdicts.sub_goal
+)
+
+SELECT
+  trajectory_scores.release,
+  trajectory_scores.agent_name,
+  trajectory_scores.run_mode,
+  opinions.subject,
+  list(DISTINCT opinions.source ORDER BY opinions.source) AS sources
+FROM opinions
+INNER JOIN trajectory_scores USING (trajectory_id)
+WHERE opinions.by_judges AND NOT list_contains($calibrated, opinions.source)
+GROUP BY
+  trajectory_scores.release,
+  trajectory_scores.agent_name,
+  trajectory_scores.run_mode,
+  opinions.subject
+ORDER BY
+  trajectory_scores.agent_name,
+  trajectory_scores.run_mode,
+  trajectory_scores.release,
+  opinions.subject;

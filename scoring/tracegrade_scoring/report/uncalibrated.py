@@ -1,0 +1,36 @@
+"""Marks numbers that come from judges of whom nobody has measured how far to trust them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from tracegrade_scoring.metrics import PLAN_GRAPH
+from tracegrade_scoring.rendering.rows import Row
+from tracegrade_scoring.report.model import Score
+
+UNCALIBRATED: Final = "uncalibrated"
+"""The flag of such a number."""
+
+_OF_SUB_GOALS: Final = frozenset(
+    name
+    for name in PLAN_GRAPH
+    if name not in {"off_plan_calls", "plan_coverage", "plan_completion"}
+)
+_METRICS: Final = {"success": frozenset({"success"}), "sub_goal": _OF_SUB_GOALS}
+"""What verdicts on each subject decide."""
+
+
+def marked(scores: Mapping[str, Score], rows: Iterable[Row]) -> dict[str, Score]:
+    """Return the scores of a release, those flagged that come from uncalibrated judges.
+
+    Args:
+        scores: By metric.
+        rows: Those of `judged_scores` of the release.
+    """
+    doubted = frozenset[str]().union(*(_METRICS[row["subject"]] for row in rows))
+    return {
+        name: replace(score, flags=(*score.flags, UNCALIBRATED))
+        if name in doubted and score.value is not None
+        else score
+        for name, score in scores.items()
+    }

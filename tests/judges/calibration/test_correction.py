@@ -1,0 +1,62 @@
+"""Corrected rates equal their plain definition, and their intervals hold what they should."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.examples import examples
+
+from tracegrade_judges.calibration.agreement import Agreement
+from tracegrade_judges.calibration.correction import Judged, corrected_rate, posterior
+from tracegrade_scoring.statistics.beta import quantile
+
+from . import plain
+from .coverage import coverage
+
+COUNTS = st.integers(0, 400)
+SIMULATED = 400
+
+
+@pytest.mark.parametrize(
+    ("judged", "labels"),
+    [
+        (Judged(0, 1), Agreement()),
+        (Judged(7, 10), Agreement(5, 1, 0, 4)),
+        (Judged(300, 366), Agreement(40, 9, 3, 48)),
+        (Judged(990, 1000), Agreement(80, 19, 1, 0)),
+        (Judged(100_000, 200_000), Agreement(3000, 100, 200, 4000)),
+    ],
+)
+def test_corrected_rate_is_as_defined(judged: Judged, labels: Agreement) -> None:
+    """Value and both ends of the interval, to 1e-12."""
+    answers = [(True, True), (True, False), (False, True), (False, False)]
+    pairs = [each for each, count in zip(answers, labels, strict=True) for _ in range(count)]
+
+    found = corrected_rate(judged, labels)
+
+    assert found == pytest.approx(plain.corrected(judged.yes, judged.of, pairs), abs=1e-12)
+
+
+@given(COUNTS, COUNTS)
+def test_posterior_has_the_quantiles_of_a_beta_distribution(yes: int, no: int) -> None:
+    """The grid is as good as the continued fraction, to a hundred thousandth."""
+    points = posterior(yes, no)
+
+    for place in (0, 100, 2048, 4095):
+        exact = quantile(yes + 0.5, no + 0.5, (place + 0.5) / 4096)
+        assert points[place] == pytest.approx(exact, abs=1e-5)
+
+
+def test_a_judge_without_faults_is_not_corrected() -> None:
+    """With many labels that all agree the rate stays."""
+    found = corrected_rate(Judged(7_000, 10_000), Agreement(7_000, 0, 0, 3_000))
+
+    assert found.value == pytest.approx(0.7, abs=1e-3)
+
+
+@pytest.mark.parametrize("labels", [20, 50, 100, 300])
+def test_intervals_hold_the_truth_as_often_as_they_say(labels: int) -> None:
+    """Of simulated judges, of three rates and two qualities, 92 to 98 of 100."""
+    simulations = max(SIMULATED, examples(SIMULATED))
+
+    assert 0.92 <= coverage(labels, simulations, np.random.default_rng(labels)) <= 0.98

@@ -1,0 +1,228 @@
+"""Judges are asked, cite what they read, are asked once, and cost no more than they may."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.commands import Ended, tracegrade
+from tests.queries.traces import agent, land, request_of, tool
+from tests.scoring.build import specification
+
+from tracegrade_lake import Lake
+from tracegrade_scoring.job.score import score
+
+from .conftest import KEY, RUNS, TASKS, judge_file
+from .model_server import Json, ModelServer, Reply, honest, model_server
+from .reading import rows, verdicts
+
+EXPECTED = {
+    (str(trace), goal): "yes" if goal == "find" or trace % 2 else "no"
+    for trace in range(1, RUNS + 1)
+    for goal in ("find", "pay")
+}
+SECRET = "sk-proj-Zx91kQ7vT3bN8mW2pL5dR6yH0cJ4fG1sA9eU"  # noqa: S105 - of nobody
+
+
+def run(lake: Lake, judges: Path, *options: object) -> Ended:
+    """Run the judges."""
+    return tracegrade("judge", "run", judges, "--lake", lake.root, *options)
+
+
+@pytest.fixture(scope="module")
+def first(scored_lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> tuple[Lake, Ended, int]:
+    """A lake whose runs were judged once, how that ended, and the requests that it took."""
+    folder = tmp_path_factory.mktemp("first")
+    lake = Lake.open(shutil.copytree(scored_lake.root, folder / "lake"))
+    with model_server(honest) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JUDGE_BASE_URL", server.url)
+        patch.setenv("JUDGE_KEY", KEY)
+        ended = run(lake, judge_file(folder), "--max-tokens", 1_000_000)
+        assert set(server.keys) == {f"Bearer {KEY}"}
+        return lake, ended, len(server.bodies)
+
+
+@pytest.fixture
+def judged(first: tuple[Lake, Ended, int], tmp_path: Path) -> Lake:
+    """A copy of that lake."""
+    return Lake.open(shutil.copytree(first[0].root, tmp_path / "judged"))
+
+
+def test_judge_reads_and_cites(first: tuple[Lake, Ended, int]) -> None:
+    """Each sub-goal of each run has a verdict, with the step that shows it, in two requests."""
+    lake, ended, requests = first
+
+    assert ended.returncode == 0
+    assert verdicts(lake) == EXPECTED
+    evidence = json.loads(rows(lake, "verdicts")[0]["evidence"])
+    assert evidence.keys() >= {"evidence_steps", "quote", "reason", "model", "prompt_version"}
+    assert (requests, len(rows(lake, "judge_calls"))) == (24, 24)
+
+
+def test_what_was_asked_is_asked_no_more(judged: Lake, judges: Path, server: ModelServer) -> None:
+    """The same lake and cache give the same verdicts, in 0 requests, with or without a budget."""
+    before = rows(judged, "verdicts"), rows(judged, "judge_calls")
+
+    online = run(judged, judges, "--max-tokens", 0)
+    offline = run(judged, judges, "--offline")
+
+    assert (online.returncode, offline.returncode) == (0, 0)
+    assert (rows(judged, "verdicts"), rows(judged, "judge_calls")) == before
+    assert "12 questions, 12 verdicts (0 errors), 0 tokens" in online.stdout
+    assert "added 0, replaced 0, known 12" in offline.stdout
+    assert server.bodies == []
+
+
+def test_lost_verdicts_come_back_from_the_cache(judged: Lake, judges: Path) -> None:
+    """They are the same, although nobody is asked and no endpoint is known."""
+    before = rows(judged, "verdicts")
+    judged.drop("verdicts")
+
+    ended = run(judged, judges, "--offline")
+
+    assert ended.returncode == 0
+    dates = ("date",)
+    assert [{k: v for k, v in row.items() if k not in dates} for row in rows(judged, "verdicts")
+            ] == [{k: v for k, v in row.items() if k not in dates} for row in before]  # fmt: skip
+
+
+def test_offline_what_is_not_kept_is_not_judged(lake: Lake, judges: Path) -> None:
+    """No verdict is written, and the command says so with 1."""
+    ended = run(lake, judges, "--offline")
+
+    assert ended.returncode == 1
+    assert "12 not judged, whose calls are not in the lake" in ended.stderr
+    assert verdicts(lake) == {}
+
+
+def test_somebody_has_to_limit_the_cost(lake: Lake, judges: Path, server: ModelServer) -> None:
+    """Without a limit, or with one that cannot hold, nobody is asked."""
+    without = run(lake, judges)
+    unpriced = run(lake, judges, "--max-usd", 5)
+
+    assert (without.returncode, unpriced.returncode) == (2, 2)
+    assert "give --max-usd or --max-tokens" in without.stderr
+    assert "model 'rules-1' of judge 'nodes' has no price" in unpriced.stderr
+    assert server.bodies == []
+
+
+@pytest.mark.parametrize("jobs", [1, 4])
+@pytest.mark.parametrize("most", [0, 9_000, 20_000])
+def test_budget_is_never_exceeded(
+    lake: Lake, judges: Path, server: ModelServer, most: int, jobs: int
+) -> None:
+    """Not by one token; what is left is counted, and the next run goes on from there."""
+    ended = run(lake, judges, "--max-tokens", most, "--jobs", jobs)
+
+    assert ended.returncode == 1
+    assert server.tokens <= most
+    judged = verdicts(lake)
+    assert f"not_judged {12 - len(judged)}" in ended.stdout
+    assert run(lake, judges, "--max-tokens", 1_000_000).returncode == 0
+    assert verdicts(lake) == EXPECTED
+    assert len(server.bodies) == 24
+
+
+def test_prices_limit_dollars(
+    lake: Lake, judges: Path, tmp_path: Path, server: ModelServer
+) -> None:
+    """What the endpoint counted, at the lake's prices, stays below the limit."""
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("{version: 1, models: {'rules-*': {input: 1, output: 10}}}")
+    assert tracegrade("score", "--lake", lake.root, "--prices", prices).returncode == 0
+
+    ended = run(lake, judges, "--max-usd", 0.03)
+
+    spent = sum(row["cost_usd"] for row in rows(lake, "judge_calls"))
+    assert ended.returncode == 1
+    assert 0 < spent <= 0.03
+    assert len(verdicts(lake)) < 12
+    assert len(server.bodies) == len(rows(lake, "judge_calls"))
+
+
+def test_estimate_asks_nobody(lake: Lake, judged: Lake, judges: Path, server: ModelServer) -> None:
+    """What is cached costs nothing; earlier judgements say what the others take."""
+    unknown = tracegrade("judge", "estimate", judges, "--lake", lake.root)
+    known = tracegrade("judge", "estimate", judges, "--lake", judged.root)
+
+    assert "12 questions, 12 not in the cache" in unknown.stdout
+    assert "(by the judge's limits)" in unknown.stdout
+    assert "12 questions, 0 not in the cache; tokens low 0, expected 0, high 0" in known.stdout
+    assert server.bodies == []
+
+
+def test_verdicts_become_scores(judged: Lake) -> None:
+    """Sub-goals that only a judge can settle are scored; who decided is said."""
+    score(judged, specification(TASKS))
+
+    goals = rows(judged, "sub_goals")
+    assert {goal["completion_source"] for goal in goals} == {"judge"}
+    assert sum(goal["completed"] for goal in goals) == 9
+
+
+def test_votes_decide_by_most(lake: Lake, tmp_path: Path, server: ModelServer) -> None:
+    """Each vote has a seed of its own, and how they fell is kept."""
+    judges = judge_file(tmp_path, votes=3, only=["refund/pay"])
+
+    def rule(request: Json, number: int) -> Reply:
+        reply = honest(request, number)
+        if request["seed"] == 8:
+            return Reply(reply.body.replace(b'\\"met\\": \\"yes\\"', b'\\"met\\": \\"no\\"'))
+        return reply
+
+    server.rule = rule
+    run(lake, judges, "--max-tokens", 1_000_000)
+
+    found = {row["label"]: json.loads(row["evidence"])["votes"] for row in rows(lake, "verdicts")}
+    assert found == {"yes": {"no": 1, "yes": 2}, "no": {"no": 3}}
+    assert {request["seed"] for request in server.requests} == {7, 8, 9}
+
+
+def test_what_was_not_captured_is_not_judged(
+    tmp_path: Path, judges: Path, server: ModelServer
+) -> None:
+    """Calls without arguments and results: an error, and no request."""
+    lake = Lake.create(tmp_path / "bare")
+    spans = [agent(1, tracegrade__task__id="refund"), tool(2, 1, tool_name="look", at=1)]
+    land(lake, request_of(spans))
+    score(lake, specification(TASKS))
+
+    run(lake, judges, "--max-tokens", 1_000_000)
+
+    codes = {json.loads(row["evidence"])["reason_code"] for row in rows(lake, "verdicts")}
+    assert codes == {"content_missing"}
+    assert server.bodies == []
+
+
+def test_judge_is_told_no_secret_and_tells_none(
+    tmp_path: Path, judges: Path, server: ModelServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What runs hold is redacted before it is asked about; no key, prompt or answer gets out."""
+    lake = Lake.create(tmp_path / "lake")
+    spans = [
+        agent(1, tracegrade__task__id="refund", gen_ai__input__messages="[]"),
+        tool(2, 1, tool_name="look", at=1, gen_ai__tool__call__arguments="{}",
+             gen_ai__tool__call__result=f"the token is {SECRET}"),
+    ]  # fmt: skip
+    land(lake, request_of(spans))
+    score(lake, specification(TASKS))
+
+    def rule(request: Json, number: int) -> Reply:
+        reply = honest(request, number)
+        return Reply(reply.body.replace(b"as recorded", f"says {SECRET}".encode()))
+
+    server.rule = rule
+    ended = run(lake, judges, "--max-tokens", 1_000_000)
+
+    assert ended.returncode == 0
+    assert SECRET.encode() not in b"".join(server.bodies)
+    kept = str(rows(lake, "judge_calls")) + str(rows(lake, "verdicts"))
+    assert "says [redacted:" in kept
+    written = ended.stdout + ended.stderr + caplog.text + kept
+    assert SECRET not in written
+    assert KEY not in written
+    for said in ("You judge one run", "says [redacted", "Was look called"):
+        assert said not in ended.stdout + ended.stderr + caplog.text
+    outside = [path for path in tmp_path.rglob("*") if path.is_file()
+               and not path.is_relative_to(lake.root)]  # fmt: skip
+    assert {path.name for path in outside} == {"judges.yaml", "policy.md"}
