@@ -8,7 +8,7 @@ from duckdb import DuckDBPyConnection
 
 from tracegrade_explorer.filters.grammar import Filter, parse_filter
 from tracegrade_explorer.shelf.shelf import Freshness
-from tracegrade_explorer.shelf.snapshot import Row, Snapshot
+from tracegrade_explorer.shelf.snapshot import LakeSnapshot, Row
 
 HTML: Final = "html"
 
@@ -29,7 +29,7 @@ class Ask:
 
     con: DuckDBPyConnection
     """A cursor of its own."""
-    snapshot: Snapshot
+    snapshot: LakeSnapshot
     site: Site
     freshness: Freshness
     path: Mapping[str, str]

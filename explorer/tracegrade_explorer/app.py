@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 
 from duckdb import DuckDBPyConnection
 from starlette.applications import Starlette
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
@@ -52,7 +53,24 @@ TEXT: Final = "text/plain; charset=utf-8"
 logger = logging.getLogger(__name__)
 
 
-class Page(NamedTuple):
+class AnyName(Convertor[str]):
+    """A name in an address: whatever a trace called something, slashes and line ends included."""
+
+    regex = r"[\s\S]*"
+
+    def convert(self, value: str) -> str:
+        """Return the name."""
+        return value
+
+    def to_string(self, value: str) -> str:
+        """Return the name."""
+        return value
+
+
+register_url_convertor("name", AnyName())
+
+
+class PageRoute(NamedTuple):
     """What answers at an address."""
 
     path: str
@@ -62,22 +80,22 @@ class Page(NamedTuple):
 
 
 PAGES: Final = (
-    Page("/", overview),
-    Page("/overview", overview),
-    Page("/runs", runs),
-    Page("/runs/{id}/steps/{step}/{text}", text),
-    Page("/runs/{id}/spans", spans),
-    Page("/runs/{id}/nearest", nearest, SLOW_PAGE_SECS),
-    Page("/runs/{id}", run),
-    Page("/compare", compare),
-    Page("/releases", releases, SLOW_PAGE_SECS),
-    Page("/tasks", tasks),
-    Page("/tasks/{id:path}", task, SLOW_PAGE_SECS),
-    Page("/trends", trends),
-    Page("/conversations/{id:path}", conversation),
-    Page("/queries", queries),
-    Page("/queries/{id}", saved_query, SLOW_PAGE_SECS),
-    Page("/sql", sql, SLOW_PAGE_SECS),
+    PageRoute("/", overview),
+    PageRoute("/overview", overview),
+    PageRoute("/runs", runs),
+    PageRoute("/runs/{id}/steps/{step}/{text}", text),
+    PageRoute("/runs/{id}/spans", spans),
+    PageRoute("/runs/{id}/nearest", nearest, SLOW_PAGE_SECS),
+    PageRoute("/runs/{id}", run),
+    PageRoute("/compare", compare),
+    PageRoute("/releases", releases, SLOW_PAGE_SECS),
+    PageRoute("/tasks", tasks),
+    PageRoute("/tasks/{id:name}", task, SLOW_PAGE_SECS),
+    PageRoute("/trends", trends),
+    PageRoute("/conversations/{id:name}", conversation),
+    PageRoute("/queries", queries),
+    PageRoute("/queries/{id}", saved_query, SLOW_PAGE_SECS),
+    PageRoute("/sql", sql, SLOW_PAGE_SECS),
 )
 
 
@@ -110,7 +128,7 @@ class Explorer:
         """Wait for pages under way."""
         self._pool.shutdown()
 
-    async def _answer(self, page: Page, request: Request) -> Response:
+    async def _answer(self, page: PageRoute, request: Request) -> Response:
         path, form = _named(request)
         try:
             answer, body = await self._made(page, request, path, form)
@@ -124,7 +142,7 @@ class Explorer:
         return Response(body, media_type=_media_type(answer, form))
 
     async def _made(
-        self, page: Page, request: Request, path: Mapping[str, str], form: str
+        self, page: PageRoute, request: Request, path: Mapping[str, str], form: str
     ) -> tuple[Answer, bytes]:
         """Return an answer and its bytes, made in a thread.
 
@@ -158,7 +176,7 @@ class Explorer:
 
     def _make(
         self,
-        page: Page,
+        page: PageRoute,
         path: Mapping[str, str],
         pairs: list[tuple[str, str]],
         form: str,
@@ -171,7 +189,7 @@ class Explorer:
             return answer, _body(answer, ask)
 
 
-def _paths(page: Page) -> list[str]:
+def _paths(page: PageRoute) -> list[str]:
     """Return the addresses of a page: another form of it has its name behind a dot."""
     if page.path.endswith("}") or page.path == "/":
         return [page.path]

@@ -1,14 +1,14 @@
-"""Aligns the steps of two runs: equal ones stand beside one another, what differs is paired. Pure.
+"""Aligns the steps of two runs: equal ones stand side by side, what differs is paired. Pure.
 
-Steps are equal if kind, tool and canonical arguments are, or their plan; of thoughts and messages the text counts
-for nothing, since models seldom say a thing twice in the same words, but none is paired across a
-call. Source: Ratcliff and Metzener's matching blocks, as Python's difflib has them.
+Steps are equal if kind, tool and canonical arguments are, or their plan. The texts of thoughts and
+messages count for nothing, since models seldom say a thing twice in the same words, but none is
+paired across a call.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from tracegrade_scoring.timeline.model import Step
 
@@ -56,14 +56,7 @@ def align(first: Sequence[Step], second: Sequence[Step]) -> list[Pair]:
     one, other = (
         [step for step in steps if step.kind != "observation"] for steps in (first, second)
     )
-    matcher = SequenceMatcher(None, [*map(_key, one)], [*map(_key, other)], autojunk=False)
-    found: list[Pair] = []
-    for tag, a, b, c, d in matcher.get_opcodes():
-        if tag == "equal":
-            found += [Pair(*pair, SAME) for pair in zip(one[a:b], other[c:d], strict=True)]
-        else:
-            found += _replaced(one[a:b], other[c:d])
-    return found
+    return [*_aligned(one, other, (_equal_calls, _calls_of_equal_tools, _calls_in_order))]
 
 
 def parting(pairs: Sequence[Pair]) -> tuple[int | None, int | None]:
@@ -93,42 +86,75 @@ def word_diff(first: str, second: str) -> list[Word]:
     return found
 
 
+_Anchors: TypeAlias = Iterator[tuple[int, int]]
+_Finder: TypeAlias = Callable[[Sequence[Step], Sequence[Step]], _Anchors]
+
+
+def _aligned(
+    one: Sequence[Step], other: Sequence[Step], finders: Sequence[_Finder]
+) -> Iterator[Pair]:
+    """Yield two stretches aligned: the first finder pairs some steps, the next what is between."""
+    if not finders:
+        yield from _beside(one, other)
+        return
+    here, there = 0, 0
+    for place, beside in finders[0](one, other):
+        yield from _aligned(one[here:place], other[there:beside], finders[1:])
+        yield Pair(one[place], other[beside], _how(one[place], other[beside]))
+        here, there = place + 1, beside + 1
+    yield from _aligned(one[here:], other[there:], finders[1:])
+
+
+def _how(one: Step, other: Step) -> str:
+    if _key(one) == _key(other):
+        return SAME
+    return ARGUMENTS if _key(one)[:2] == _key(other)[:2] else TOOL
+
+
 def _key(step: Step) -> tuple[str | None, ...]:
+    """Return what makes steps equal; its first two parts are what they are about."""
     if step.kind in CALLS:
         return (step.kind, step.tool_name, step.arguments)
-    if step.kind == "plan":
-        return (step.kind, step.role, step.content)
-    return (step.kind, step.role)
+    return (step.kind, step.role, step.content if step.kind == "plan" else None)
 
 
-def _replaced(one: Sequence[Step], other: Sequence[Step]) -> Iterator[Pair]:
-    """Yield a stretch that differs: equal tools paired in order, then what is left likewise."""
-    matcher = SequenceMatcher(None, [*map(_tool, one)], [*map(_tool, other)], autojunk=False)
+def _equal_calls(one: Sequence[Step], other: Sequence[Step]) -> _Anchors:
+    return _matching(one, other, _key)
+
+
+def _calls_of_equal_tools(one: Sequence[Step], other: Sequence[Step]) -> _Anchors:
+    return _matching(one, other, lambda step: _key(step)[:2])
+
+
+def _calls_in_order(one: Sequence[Step], other: Sequence[Step]) -> _Anchors:
+    """Yield the first calls of both, the second, and so on: what one did in place of the other."""
+    places = [[n for n, step in enumerate(steps) if step.kind in CALLS] for steps in (one, other)]
+    return zip(*places, strict=False)
+
+
+def _matching(
+    one: Sequence[Step], other: Sequence[Step], key: Callable[[Step], object]
+) -> _Anchors:
+    """Yield the places of calls, and plans, that have the same key, in the order of both."""
+    places = [
+        [n for n, step in enumerate(steps) if step.kind in COMPARED] for steps in (one, other)
+    ]
+    keys = [key(one[n]) for n in places[0]]
+    beside = [key(other[n]) for n in places[1]]
+    for a, b, size in SequenceMatcher(None, keys, beside, autojunk=False).get_matching_blocks():
+        for shift in range(size):
+            yield places[0][a + shift], places[1][b + shift]
+
+
+def _beside(one: Sequence[Step], other: Sequence[Step]) -> Iterator[Pair]:
+    """Yield what stands between calls: of equal kind side by side, the rest alone."""
+    matcher = SequenceMatcher(None, [*map(_key, one)], [*map(_key, other)], autojunk=False)
     for tag, a, b, c, d in matcher.get_opcodes():
         if tag == "equal":
-            for pair in zip(one[a:b], other[c:d], strict=True):
-                yield Pair(*pair, ARGUMENTS if pair[0].kind in COMPARED else SAME)
-        elif tag == "replace" and _both_calls(one[a:b], other[c:d]):
-            yield from _paired(one[a:b], other[c:d])
+            yield from (Pair(*pair, SAME) for pair in zip(one[a:b], other[c:d], strict=True))
         else:
             yield from (Pair(step, None, FIRST) for step in one[a:b])
             yield from (Pair(None, step, SECOND) for step in other[c:d])
-
-
-def _tool(step: Step) -> tuple[str | None, ...]:
-    return _key(step)[:2]
-
-
-def _both_calls(one: Sequence[Step], other: Sequence[Step]) -> bool:
-    return all(step.kind in CALLS for step in (*one, *other))
-
-
-def _paired(one: Sequence[Step], other: Sequence[Step]) -> Iterator[Pair]:
-    """Yield calls of other tools side by side, as far as both runs have some."""
-    shared = min(len(one), len(other))
-    yield from (Pair(*pair, TOOL) for pair in zip(one[:shared], other[:shared], strict=True))
-    yield from (Pair(step, None, FIRST) for step in one[shared:])
-    yield from (Pair(None, step, SECOND) for step in other[shared:])
 
 
 def _words(text: str) -> list[str]:

@@ -16,14 +16,14 @@ UNORDERED: Final = "0::DOUBLE"
 NOT_MEASURED: Final = "NULL::DOUBLE"
 
 
-class Relation(NamedTuple):
-    """A query, and the values that it needs."""
+class MatchingRuns(NamedTuple):
+    """A query of runs, or a condition for them, and the values that it needs."""
 
     text: str
     values: dict[str, object]
 
 
-def matching_runs(wanted: Filter, measured: str | None = None) -> Relation:
+def matching_runs(wanted: Filter, measured: str | None = None) -> MatchingRuns:
     """Return the runs of a filter, wherever its list begins.
 
     Args:
@@ -38,7 +38,7 @@ def matching_runs(wanted: Filter, measured: str | None = None) -> Relation:
         f"SELECT *, {sort_key(wanted)} AS sort_key, {measure} AS measured "
         f"FROM run_index WHERE {where}"
     )
-    return Relation(text, values)
+    return MatchingRuns(text, values)
 
 
 def sort_key(wanted: Filter) -> str:
@@ -49,7 +49,7 @@ def sort_key(wanted: Filter) -> str:
     return f"coalesce({sign}{NUMBERS[wanted.sort]}::DOUBLE, 'NaN'::DOUBLE)"
 
 
-def _conditions(wanted: Filter) -> Iterator[Relation]:
+def _conditions(wanted: Filter) -> Iterator[MatchingRuns]:
     for key, column in TEXTS.items():
         if key in wanted.names:
             yield _named(key, column, wanted.names[key])
@@ -62,35 +62,35 @@ def _conditions(wanted: Filter) -> Iterator[Relation]:
     yield from _settings(wanted)
 
 
-def _range(key: str, ends: Range | None) -> Iterator[Relation]:
+def _range(key: str, ends: Range | None) -> Iterator[MatchingRuns]:
     column = NUMBERS[key]
     if ends is None:
-        yield Relation(f"{column} IS NULL", {})
+        yield MatchingRuns(f"{column} IS NULL", {})
         return
-    yield Relation(f"{column} IS NOT NULL", {})
+    yield MatchingRuns(f"{column} IS NOT NULL", {})
     for end, sign, value in (("low", ">=", ends.low), ("high", "<=", ends.high)):
         if value is not None:
-            yield Relation(f"{column} {sign} ${key}_{end}::DOUBLE", {f"{key}_{end}": value})
+            yield MatchingRuns(f"{column} {sign} ${key}_{end}::DOUBLE", {f"{key}_{end}": value})
 
 
-def _settings(wanted: Filter) -> Iterator[Relation]:
+def _settings(wanted: Filter) -> Iterator[MatchingRuns]:
     if wanted.since is not None:
-        yield Relation("start_time >= $since", {"since": wanted.since})
+        yield MatchingRuns("start_time >= $since", {"since": wanted.since})
     if wanted.until is not None:
-        yield Relation("start_time < $until", {"until": wanted.until})
+        yield MatchingRuns("start_time < $until", {"until": wanted.until})
     if wanted.received is not None:
         first, last = wanted.received
-        yield Relation(
+        yield MatchingRuns(
             "date BETWEEN $first_day AND $last_day", {"first_day": first, "last_day": last}
         )
     if wanted.asked:
-        yield Relation("contains(lower(request), lower($asked))", {"asked": wanted.asked})
+        yield MatchingRuns("contains(lower(request), lower($asked))", {"asked": wanted.asked})
     if wanted.level != "all":
         absent = "IS NULL" if wanted.level == "root" else "IS NOT NULL"
-        yield Relation(f"parent_trajectory_id {absent}", {})
+        yield MatchingRuns(f"parent_trajectory_id {absent}", {})
 
 
-def _named(key: str, column: str, names: tuple[str | None, ...]) -> Relation:
+def _named(key: str, column: str, names: tuple[str | None, ...]) -> MatchingRuns:
     known = [name for name in names if name is not None]
     values: dict[str, object] = {f"{key}_{place}": name for place, name in enumerate(known)}
     given = [
@@ -98,11 +98,11 @@ def _named(key: str, column: str, names: tuple[str | None, ...]) -> Relation:
     ]
     parts = [f"{column} IN ({', '.join(given)})"] if given else []
     parts += [f"{column} IS NULL"] if None in names else []
-    return Relation(f"({' OR '.join(parts)})", values)
+    return MatchingRuns(f"({' OR '.join(parts)})", values)
 
 
-def _listed(key: str, column: str, names: tuple[str | None, ...]) -> Relation:
+def _listed(key: str, column: str, names: tuple[str | None, ...]) -> MatchingRuns:
     known = [name for name in names if name is not None]
     parts = [f"list_has_any({column}, ${key}::VARCHAR[])"] if known else []
     parts += [f"coalesce(len({column}), 0) = 0"] if None in names else []
-    return Relation(f"({' OR '.join(parts)})", {key: known} if known else {})
+    return MatchingRuns(f"({' OR '.join(parts)})", {key: known} if known else {})

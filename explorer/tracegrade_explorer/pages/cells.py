@@ -11,7 +11,7 @@ MARKS: Final = {"succeeded": "✓", "failed": "✗", None: "?"}
 UNSCORED: Final = "not scored yet"
 
 
-class Cell(NamedTuple):
+class ListCell(NamedTuple):
     """A value, and what a reader is told of it who asks."""
 
     text: str
@@ -29,25 +29,25 @@ def metric_of(name: str) -> Metric:
     return ALL_METRICS[name]
 
 
-def metric_cell(row: Row, name: str) -> Cell:
+def metric_cell(row: Row, name: str) -> ListCell:
     """Return a metric of a run; a dash where it has no value, and why."""
     value = row[name]
     if value is None:
         reason = row[f"{name}_reason"]
-        return Cell(words.NOTHING, words.reason(reason) if reason else UNSCORED)
+        return ListCell(words.NOTHING, words.reason(reason) if reason else UNSCORED)
     metric = metric_of(name)
     if metric.unit == "runs":
-        return Cell("yes" if value else "no")
-    return Cell(words.amount(value, metric.scale))
+        return ListCell("yes" if value else "no")
+    return ListCell(words.amount(value, metric.scale))
 
 
-def outcome_cell(row: Row) -> Cell:
+def outcome_cell(row: Row) -> ListCell:
     """Return a mark of how a run ended."""
     outcome = row["outcome"]
     if row["killed"]:
-        return Cell("†", "killed on purpose")
+        return ListCell("†", "killed on purpose")
     known = outcome or ("outcome not known" if row["scored"] else UNSCORED)
-    return Cell(MARKS[outcome], known)
+    return ListCell(MARKS[outcome], known)
 
 
 def findings_text(row: Row) -> str:

@@ -204,8 +204,9 @@ def _span(row: Row, begin: int) -> dict[str, Any]:
     start, end = row["start_ns"] or begin, row["end_ns"] or 0
     return {
         **row,
+        "name": row["name"] or "(no name)",
         "offset": words.duration((start - begin) / 1e6),
         "took": words.duration(max(end - start, 0) / 1e6),
         "status": {1: "ok", 2: "error"}.get(row["status_code"], ""),
-        "attributes": [*(row["attributes"] or {}).items()],
+        "attributes": [(key, value or "") for key, value in (row["attributes"] or {}).items()],
     }

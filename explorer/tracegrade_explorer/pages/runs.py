@@ -23,7 +23,7 @@ from tracegrade_explorer.filters.grammar import (
 )
 from tracegrade_explorer.pages.cells import (
     ALL_METRICS,
-    Cell,
+    ListCell,
     findings_text,
     metric_cell,
     metric_of,
@@ -224,9 +224,9 @@ def _row(row: Row, wanted: Filter) -> dict[str, Any]:
         "metrics": [metric_cell(row, name) for name in wanted.columns],
         "steps": words.number(row["step_count"]),
         "errors": words.number(row["error_count"]),
-        "cost": Cell(words.NOTHING, "no prices")
+        "cost": ListCell(words.NOTHING, "no prices")
         if row["cost_usd"] is None
-        else Cell(f"{row['cost_usd']:.4f}"),
+        else ListCell(f"{row['cost_usd']:.4f}"),
         "findings": findings_text(row),
         "request": row["request"] or "",
     }

@@ -15,7 +15,7 @@ LEAST_QUIET: Final = 21
 """Calls in a row without a finding that are folded, where the run has findings elsewhere."""
 
 
-class Block(NamedTuple):
+class StepBlock(NamedTuple):
     """Steps that are shown one by one, or folded below a title."""
 
     title: str
@@ -45,7 +45,7 @@ class _Unit(NamedTuple):
 _Units: TypeAlias = Sequence[_Unit]
 
 
-def blocks(steps: Sequence[Step], views: Sequence[StepView]) -> list[Block]:
+def blocks(steps: Sequence[Step], views: Sequence[StepView]) -> list[StepBlock]:
     """Return the steps in order, repeats and long stretches without findings folded.
 
     Args:
@@ -70,7 +70,7 @@ def _units(steps: Mapping[int, Step], views: Sequence[StepView]) -> Iterator[_Un
         place = end
 
 
-def _folded(units: _Units, steps: Mapping[int, Step], *, found: bool) -> Iterator[Block]:
+def _folded(units: _Units, steps: Mapping[int, Step], *, found: bool) -> Iterator[StepBlock]:
     rest: list[_Unit] = []
     for key, group in groupby(units, key=lambda unit: unit.key):
         equal = [*group]
@@ -83,7 +83,7 @@ def _folded(units: _Units, steps: Mapping[int, Step], *, found: bool) -> Iterato
     yield from _stretches(rest, found=found)
 
 
-def _stretches(units: _Units, *, found: bool) -> Iterator[Block]:
+def _stretches(units: _Units, *, found: bool) -> Iterator[StepBlock]:
     for quiet, group in groupby(units, key=lambda unit: unit.quiet):
         together = [*group]
         calls = sum(unit.call is not None for unit in together)
@@ -91,19 +91,19 @@ def _stretches(units: _Units, *, found: bool) -> Iterator[Block]:
         yield _block(f"{calls:,} calls without a finding" if fold else "", together)
 
 
-def _block(title: str, units: _Units) -> Block:
+def _block(title: str, units: _Units) -> StepBlock:
     steps = tuple(step for unit in units for step in unit.steps)
     marks = dict.fromkeys(mark for step in steps for mark in step.marks) if title else {}
-    return Block(title, steps, tuple(marks))
+    return StepBlock(title, steps, tuple(marks))
 
 
-def _merged(found: Iterator[Block]) -> Iterator[Block]:
+def _merged(found: Iterator[StepBlock]) -> Iterator[StepBlock]:
     """Yield neighbours that are not folded as one."""
     for folded, group in groupby(found, key=lambda block: bool(block.title)):
         if folded:
             yield from group
         else:
-            yield Block("", tuple(step for block in group for step in block.steps))
+            yield StepBlock("", tuple(step for block in group for step in block.steps))
 
 
 def _repeat_title(units: _Units, steps: Mapping[int, Step]) -> str:

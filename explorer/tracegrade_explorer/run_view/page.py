@@ -38,7 +38,7 @@ OF_CALLS: Final = (
 HEIGHTS: Final[Mapping[str, int]] = {"tool_call": 3, "plan": 3, "handoff": 3, "answer": 2}
 
 
-class Finding(NamedTuple):
+class RunFinding(NamedTuple):
     """What scoring found, and at which step."""
 
     sentence: str
@@ -65,9 +65,9 @@ class ScoreRow(NamedTuple):
     """What to show alone to see what it was counted from; '' for nothing."""
 
 
-def findings(timeline: Timeline) -> list[Finding]:
+def findings(timeline: Timeline) -> list[RunFinding]:
     """Return what was found, in the order of steps, then what belongs to none."""
-    return [Finding(mark_sentence(mark), mark.step_index) for mark in timeline.marks]
+    return [RunFinding(mark_sentence(mark), mark.step_index) for mark in timeline.marks]
 
 
 def shown_steps(

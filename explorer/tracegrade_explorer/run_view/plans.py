@@ -75,4 +75,4 @@ def _item(given: Any) -> PlanItem:
 
 
 def _text(given: dict[str, Any], *keys: str) -> str:
-    return next((str(given[key]) for key in keys if given.get(key) not in {None, ""}), "")
+    return next((str(given[key]) for key in keys if given.get(key) not in (None, "")), "")

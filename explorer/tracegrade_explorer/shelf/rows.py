@@ -18,7 +18,7 @@ FACTS: Final = (
 """Columns of a list beside its metrics."""
 
 
-class Place(NamedTuple):
+class RunPlace(NamedTuple):
     """Where a run stands in the order of a filter."""
 
     key: float
@@ -99,9 +99,19 @@ def find_run(con: DuckDBPyConnection, name: str) -> Row:
         msg = f"several runs begin with '{name}': {ids}; open one of these"
         raise PageMissing(msg)
     msg = f"no run has the id '{name}'; /runs lists those that there are"
-    if len(name) > 1 and (near := read(con, "named_runs", name=name[: max(len(name) // 2, 1)])):
-        msg += f", of which these begin alike: {', '.join(r['trajectory_id'] for r in near)}"
+    if near := _begin_alike(con, name):
+        msg += f", of which these begin alike: {', '.join(near)}"
     raise PageMissing(msg)
+
+
+def _begin_alike(con: DuckDBPyConnection, name: str) -> list[str]:
+    """Return some ids that begin as a name does: by its half, else its quarter, and so on."""
+    length = len(name) // 2
+    while length:
+        if found := read(con, "named_runs", name=name[:length]):
+            return [row["trajectory_id"] for row in found]
+        length //= 2
+    return []
 
 
 def neighbours(con: DuckDBPyConnection, wanted: Filter, trajectory_id: str) -> Neighbours:
@@ -121,7 +131,7 @@ def neighbours(con: DuckDBPyConnection, wanted: Filter, trajectory_id: str) -> N
     )
 
 
-def _beginning(con: DuckDBPyConnection, wanted: Filter) -> Place | None:
+def _beginning(con: DuckDBPyConnection, wanted: Filter) -> RunPlace | None:
     if wanted.after is None:
         return None
     everywhere = Filter(level="all", sort=wanted.sort, descending=wanted.descending)
@@ -132,20 +142,20 @@ def _beginning(con: DuckDBPyConnection, wanted: Filter) -> Place | None:
     return place
 
 
-def _place(con: DuckDBPyConnection, wanted: Filter, trajectory_id: str) -> Place | None:
+def _place(con: DuckDBPyConnection, wanted: Filter, trajectory_id: str) -> RunPlace | None:
     found = read_matching(con, "run_place", wanted, parameters={"trajectory_id": trajectory_id})
-    return Place(found[0]["sort_key"], found[0]["seq"]) if found else None
+    return RunPlace(found[0]["sort_key"], found[0]["seq"]) if found else None
 
 
 def _listed(
-    con: DuckDBPyConnection, wanted: Filter, after: Place | None, rows: int
-) -> list[Place]:
-    begin = after or Place(math.nan, 0)
+    con: DuckDBPyConnection, wanted: Filter, after: RunPlace | None, rows: int
+) -> list[RunPlace]:
+    begin = after or RunPlace(math.nan, 0)
     values = begin.values("after_key", "after_seq")
     if after is None:
         values["after_seq"] = None
     found = read_matching(con, "listed_runs", wanted, parameters={**values, "rows": rows})
-    return [Place(row["sort_key"], row["seq"]) for row in found]
+    return [RunPlace(row["sort_key"], row["seq"]) for row in found]
 
 
 def _ids(con: DuckDBPyConnection, seqs: Sequence[int]) -> dict[int, str]:

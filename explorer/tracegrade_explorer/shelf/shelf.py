@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import duckdb
 
 from tracegrade.errors import TracegradeError
-from tracegrade_explorer.shelf.snapshot import Snapshot, take_snapshot
+from tracegrade_explorer.shelf.snapshot import LakeSnapshot, take_snapshot
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import unbuilt_spans
 from tracegrade_queries.engine.connection import connect_job
@@ -55,7 +55,7 @@ class Shelf:
         self.freshness = self._look_at_spans()
 
     @contextmanager
-    def reading(self) -> Iterator[Snapshot]:
+    def reading(self) -> Iterator[LakeSnapshot]:
         """Lend the newest scoring run; it stays open until it is given back."""
         with self._lock:
             snapshot = self._current

@@ -27,7 +27,7 @@ Row: TypeAlias = dict[str, Any]
 
 
 @dataclass
-class Snapshot:
+class LakeSnapshot:
     """A lake as of one scoring run; `Shelf` opens and closes it."""
 
     con: DuckDBPyConnection
@@ -61,7 +61,7 @@ class Snapshot:
         self.con.close()
 
 
-def take_snapshot(lake: Lake, max_runs: int) -> Snapshot:
+def take_snapshot(lake: Lake, max_runs: int) -> LakeSnapshot:
     """Return the lake as its last whole scoring run left it.
 
     Raises:
@@ -78,7 +78,7 @@ def take_snapshot(lake: Lake, max_runs: int) -> Snapshot:
     except duckdb.Error:
         con.close()
         raise
-    return Snapshot(con, run, found[0], whole - found[0], found[1], datetime.now(UTC))
+    return LakeSnapshot(con, run, found[0], whole - found[0], found[1], datetime.now(UTC))
 
 
 def read(con: DuckDBPyConnection, name: str, /, **parameters: object) -> list[Row]:

@@ -90,9 +90,8 @@ def read_dated_timeline(
 
 def _identified(con: DuckDBPyConnection, name: str) -> tuple[str, date]:
     """Return the whole id of the trajectory that a name means, and its date."""
-    found = {
-        row["trajectory_id"]: row["date"] for row in read_rows(con, "named_trajectories", name=name)
-    }
+    rows = read_rows(con, "named_trajectories", name=name)
+    found = {row["trajectory_id"]: row["date"] for row in rows}
     if name in found or len(found) == 1:
         return next(iter(found.items()))
     if found:

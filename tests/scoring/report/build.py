@@ -69,8 +69,8 @@ class Tables:
         self.con.execute(
             "INSERT INTO trajectory_scores "
             "(trajectory_id, task_id, release, agent_name, run_mode, sample_weight, date) "
-            "SELECT trajectory_id, $task, release, agent_name, run_mode, 1, date FROM trajectories "
-            "WHERE trajectory_id = $run",
+            "SELECT trajectory_id, $task, release, agent_name, run_mode, 1, date "
+            "FROM trajectories WHERE trajectory_id = $run",
             {"run": run, "task": task},
         )
 
