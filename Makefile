@@ -45,7 +45,7 @@ lint: .venv/demo .venv/test .venv/lint  ## Check style, types, layers and SQL.
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/sqlfluff lint --disable-progress-bar --processes 2 queries scoring harness demo/sql
+	$(BIN)/sqlfluff lint --disable-progress-bar --processes 2 queries scoring harness explorer demo/sql
 
 docs: .venv/all  ## Write docs/tables.md and docs/relations.md from what the code declares.
 	@$(BIN)/python -m docs.tables

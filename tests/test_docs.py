@@ -22,6 +22,7 @@ from .frameworks.ways import WAYS
 PACKAGES = {
     "tracegrade": "instrumentation",
     "tracegrade_collector": "collector",
+    "tracegrade_explorer": "explorer",
     "tracegrade_judges": "scoring",
     "tracegrade_lake": "collector",
     "tracegrade_queries": "queries",

@@ -12,6 +12,7 @@ from .citations import ROOT
 PACKAGES = (
     "collector/tracegrade_collector",
     "collector/tracegrade_lake",
+    "explorer/tracegrade_explorer",
     "harness/tracegrade_harness",
     "instrumentation/tracegrade",
     "queries/tracegrade_queries",

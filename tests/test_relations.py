@@ -37,13 +37,18 @@ PUBLIC = {
     "tracegrade_queries": {"trajectories", "built_steps", "built_trajectories"},
     "tracegrade_scoring": {*SCORES.names(), *saved_queries(SCORES.queries)},
     "tracegrade_scale": set(),
+    "tracegrade_explorer": {"run_index", "matching_runs"},
 }
 """What is known of each package outside of it, but for the everyday word `steps`."""
 HIGHER = {
     "instrumentation/tracegrade": ["tracegrade_queries", "tracegrade_scoring"],
     "collector/tracegrade_lake": ["tracegrade_queries", "tracegrade_scoring"],
     "collector/tracegrade_collector": ["tracegrade_queries", "tracegrade_scoring"],
-    "queries/tracegrade_queries": ["tracegrade_scoring", "tracegrade_scale"],
+    "queries/tracegrade_queries": [
+        "tracegrade_scoring",
+        "tracegrade_scale",
+        "tracegrade_explorer",
+    ],
 }
 """By folder, the packages that nothing in it may name."""
 

@@ -22,6 +22,7 @@ from tracegrade.suggestions import did_you_mean
 GROUP: Final = "tracegrade.commands"
 EXTRA_OF_PACKAGE: Final = {
     "tracegrade_collector": "collector",
+    "tracegrade_explorer": "explorer",
     "tracegrade_harness": "harness",
     "tracegrade_judges": "judge",
 }

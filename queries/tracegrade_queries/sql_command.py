@@ -147,7 +147,7 @@ def _ask(
     text = query.strip().removesuffix(";")
     params = dict(_parameter(param) for param in given)
     try:
-        _refuse_all_but_reading(con, text)
+        one_select(con, text)
         return con.sql(text, params=params) if params else con.sql(text)
     except (duckdb.Error, RuntimeError) as error:
         raise _refused(error) from error
@@ -180,8 +180,13 @@ def way_out(error: str, how_to_give: Callable[[Sequence[str]], str] = _options) 
     return error
 
 
-def _refuse_all_but_reading(con: duckdb.DuckDBPyConnection, text: str) -> None:
-    """Raise unless the text is one statement that returns rows: COPY could overwrite the lake."""
+def one_select(con: duckdb.DuckDBPyConnection, text: str) -> None:
+    """Return if the text is one statement that returns rows: COPY could overwrite the lake.
+
+    Raises:
+        QueryFailed: It is another statement, or several, or none.
+        duckdb.Error: It cannot be parsed.
+    """
     kinds = [statement.type for statement in con.extract_statements(text)]
     if kinds not in ([duckdb.StatementType.SELECT], [duckdb.StatementType.EXPLAIN]):
         found = ", ".join(kind.name for kind in kinds) or "nothing"

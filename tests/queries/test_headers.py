@@ -20,6 +20,7 @@ from tracegrade_queries.build.passes import split_into_steps
 from tracegrade_queries.engine.connection import DEDUPLICATED, connect, duckdb_type
 from tracegrade_queries.engine.layers import BUILT, find_query, saved
 from tracegrade_queries.engine.sql import QUERIES, query
+from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.schema import SCORE_TABLES
 
 from .traces import capture, captures, land
@@ -107,7 +108,8 @@ def run(case: Path) -> duckdb.DuckDBPyRelation:
     for name in header(sql).reads:
         if name == "scores":
             fill(con, case, "trajectory_scores")
-            con.execute(f"CREATE VIEW scores AS {find_query(name)}")
+            for view in SCORES.views:
+                con.execute(f"CREATE VIEW {view} AS {find_query(view)}")
         else:
             fill(con, case, name)
     params = json.loads((case / "params.json").read_text())

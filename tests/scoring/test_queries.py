@@ -153,7 +153,7 @@ OF_THE_LAKE = {"successful_paths", "unscored_traces"}
 EMPTY = {
     *("pattern_answers", "cascades", "observed_results"),
     *("attempt_graph_faults", "judged_sub_goals", "redacted_values"),
-    *("rollback_scores", "successful_paths", "verdict_opinions"),
+    *("observed_optima", "rollback_scores", "successful_paths", "verdict_opinions"),
 }
 """Queries that find nothing in these two runs: no error led to others, they answered nothing, saw
 no results but the tools' own, nobody judged them or said that they succeeded, and their graphs

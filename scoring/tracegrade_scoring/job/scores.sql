@@ -1,10 +1,11 @@
 -- Every score: one row for each trajectory and metric.
 --
--- Where a task does not state how few steps it needs, the optimum is observed here, as it is read:
--- the fewest steps of a successful attempt at it by the same agent in the same run mode, in all
--- releases that are read, if there are three. Source: docs/metrics.md, section 3.1.
+-- Where a task does not state how few steps it needs, step efficiency and step ratio are worked
+-- out here, as they are read, by the optimum that was observed. Source: docs/metrics.md, section
+-- 3.1.
 --
 -- Reads:
+--   observed_optima
 --   trajectory_scores
 -- Columns:
 --   trajectory_id  VARCHAR  The trajectory.
@@ -25,22 +26,7 @@
 --   date           DATE     Date the trace was first received, UTC.
 -- Order:
 --   trajectory_id, metric
-WITH observed_optima AS (
-  SELECT
-    agent_name,
-    run_mode,
-    task_id,
-    min(actual_steps.value) AS optimum
-  FROM trajectory_scores
-  WHERE
-    success.value = 1
-    AND actual_steps.value IS NOT NULL
-    AND task_id IS NOT NULL
-  GROUP BY agent_name, run_mode, task_id
-  HAVING count(*) >= 3
-),
-
-widened AS (
+WITH widened AS (
   SELECT
     scored.*,
     observed_optima.optimum,

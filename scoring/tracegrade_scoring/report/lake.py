@@ -19,7 +19,7 @@ from tracegrade_scoring.report.read import read_report
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.kept import known_specification
 from tracegrade_scoring.timeline.model import Timeline
-from tracegrade_scoring.timeline.read import CHARACTERS, STEP_ROWS, read_timeline
+from tracegrade_scoring.timeline.read import PAGE, Window, read_timeline
 
 UNLIMITED = 2**31
 """More than a run has steps, or a text characters."""
@@ -65,6 +65,6 @@ def read_run(
         LakeMissing: There is no lake.
         TrajectoryUnknown: No trajectory has this id, or several begin so.
     """
-    rows, characters = (UNLIMITED, UNLIMITED) if whole else (STEP_ROWS, CHARACTERS)
+    window = Window(rows=UNLIMITED, characters=UNLIMITED) if whole else PAGE
     with connect(open_lake(place, note), layers=(SCORES,)) as con:
-        return read_timeline(con, str(place), name, rows=rows, characters=characters)
+        return read_timeline(con, str(place), name, window)

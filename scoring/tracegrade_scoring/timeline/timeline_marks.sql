@@ -6,6 +6,7 @@
 --   failures
 -- Parameters:
 --   $trajectory_id  VARCHAR  The trajectory.
+--   $date           DATE     The date of its trace, in whose files alone it is looked for.
 -- Columns:
 --   step_index     INTEGER    NULL where it belongs to no step: a call that was not made.
 --   what           VARCHAR    wrong_decision | missed_decision | failed_call | a failure mode.
@@ -28,7 +29,7 @@ WITH marks AS (
     reason AS detail,
     decision_index::BIGINT AS place
   FROM decisions
-  WHERE trajectory_id = $trajectory_id AND counted AND NOT correct
+  WHERE date = $date AND trajectory_id = $trajectory_id AND counted AND NOT correct
   UNION ALL
   SELECT
     step_index,
@@ -41,7 +42,8 @@ WITH marks AS (
     -1 AS place
   FROM failures
   WHERE
-    coalesce(step_trajectory_id, trajectory_id) = $trajectory_id
+    date = $date
+    AND coalesce(step_trajectory_id, trajectory_id) = $trajectory_id
     AND step_index IS NOT NULL
   UNION ALL
   SELECT
@@ -54,7 +56,7 @@ WITH marks AS (
     outcome AS detail,
     -2 AS place
   FROM failed_calls
-  WHERE step_trajectory_id = $trajectory_id
+  WHERE date = $date AND step_trajectory_id = $trajectory_id
 )
 
 SELECT

@@ -5,6 +5,7 @@
 --   trajectory_scores
 -- Parameters:
 --   $trajectory_id  VARCHAR  The trajectory.
+--   $date           DATE     The date of its trace, in whose files alone it is looked for.
 --   $characters     BIGINT   Keep so many characters of each text.
 -- Columns:
 --   trajectory_id         VARCHAR    One row.
@@ -36,13 +37,13 @@ WITH run AS (
       left(final_answer, $characters) AS final_answer
     )
   FROM trajectories
-  WHERE trajectory_id = $trajectory_id
+  WHERE date = $date AND trajectory_id = $trajectory_id
 ),
 
 children AS (
   SELECT list(trajectory_id ORDER BY trajectory_id) AS ids
   FROM trajectories
-  WHERE parent_trajectory_id = $trajectory_id
+  WHERE date = $date AND parent_trajectory_id = $trajectory_id
 ),
 
 scored AS (
@@ -50,7 +51,7 @@ scored AS (
     trajectory_id,
     task_id
   FROM trajectory_scores
-  WHERE trajectory_id = $trajectory_id
+  WHERE date = $date AND trajectory_id = $trajectory_id
 )
 
 SELECT

@@ -4,6 +4,7 @@
 --   scores
 -- Parameters:
 --   $trajectory_id  VARCHAR  The trajectory.
+--   $date           DATE     The date of its trace, in whose files alone it is looked for.
 -- Columns:
 --   metric       VARCHAR  One row each.
 --   value        DOUBLE   NULL unless scored.
@@ -25,5 +26,5 @@ SELECT
   reason,
   source
 FROM scores
-WHERE trajectory_id = $trajectory_id
+WHERE date = $date AND trajectory_id = $trajectory_id
 ORDER BY metric;

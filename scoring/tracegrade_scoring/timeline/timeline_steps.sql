@@ -4,7 +4,9 @@
 --   steps
 -- Parameters:
 --   $trajectory_id  VARCHAR  The trajectory.
---   $rows           BIGINT   Keep the first so many steps.
+--   $date           DATE     The date of its trace, in whose files alone it is looked for.
+--   $first          BIGINT   Keep steps from this index on.
+--   $rows           BIGINT   Of these, keep the first so many.
 --   $characters     BIGINT   Keep so many characters of each text.
 -- Columns:
 --   step_index     INTEGER    One row each.
@@ -32,7 +34,7 @@
 --   span_id        VARCHAR    Span that executed it, else that requested it.
 --   flags          VARCHAR[]  What was cut or redacted; empty if nothing.
 --   longest        BIGINT     Characters of its longest text before it was cut.
---   total          BIGINT     Steps before $rows was applied.
+--   total          BIGINT     Steps of the whole trajectory.
 -- Order:
 --   step_index
 WITH run_steps AS (
@@ -59,7 +61,7 @@ WITH run_steps AS (
     count(*) OVER () AS total,
     min(start_time) OVER () AS first_start
   FROM steps
-  WHERE trajectory_id = $trajectory_id
+  WHERE date = $date AND trajectory_id = $trajectory_id
 )
 
 SELECT
@@ -90,5 +92,6 @@ SELECT
   ) AS longest,
   total
 FROM run_steps
+WHERE step_index >= $first
 ORDER BY step_index
 LIMIT $rows;

@@ -4,6 +4,7 @@
 --   sub_goals
 -- Parameters:
 --   $trajectory_id  VARCHAR  The trajectory.
+--   $date           DATE     The date of its trace, in whose files alone it is looked for.
 -- Columns:
 --   sub_goal              VARCHAR  One row each.
 --   critical              BOOLEAN  The task cannot succeed without it.
@@ -21,5 +22,5 @@ SELECT
   regressed,
   dependency_violation
 FROM sub_goals
-WHERE trajectory_id = $trajectory_id
+WHERE date = $date AND trajectory_id = $trajectory_id
 ORDER BY sub_goal;

@@ -10,6 +10,7 @@ import duckdb
 from tracegrade_lake import RAW_SPANS, VERDICTS, Lake
 from tracegrade_queries.engine.connection import view_sql
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
+from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.report.html import render_html
 from tracegrade_scoring.report.markdown import render_markdown
 from tracegrade_scoring.report.model import Report
@@ -31,14 +32,17 @@ class Tables:
     def __post_init__(self) -> None:
         for table in (RAW_SPANS, STEPS, TRAJECTORIES, VERDICTS, *SCORE_TABLES):
             self.con.execute(view_sql(table, None).replace("CREATE VIEW", "CREATE TABLE", 1))
-        self.con.execute(f"CREATE VIEW scores AS {query('scores')}")
+        for view in SCORES.views:
+            self.con.execute(f"CREATE VIEW {view} AS {query(view)}")
 
     def close(self) -> None:
         """Free the tables."""
         self.con.close()
 
     def insert(self, table: str, **row: Any) -> None:
-        """Insert one row; columns that are not given are NULL."""
+        """Insert one row; columns that are not given are NULL, but every trace has its date."""
+        if table != "release_scores":
+            row = {"date": START.date(), **row}
         names = ", ".join(row)
         values = ", ".join(f"${name}" for name in row)
         self.con.execute(f"INSERT INTO {table} ({names}) VALUES ({values})", row)
@@ -64,9 +68,9 @@ class Tables:
         """Note that a scoring run has read a run."""
         self.con.execute(
             "INSERT INTO trajectory_scores "
-            "(trajectory_id, task_id, release, agent_name, run_mode, sample_weight) "
-            "SELECT trajectory_id, $task, release, agent_name, run_mode, 1 FROM trajectories "
-            "WHERE trajectory_id = $run",
+            "(trajectory_id, task_id, release, agent_name, run_mode, sample_weight, date) "
+            "SELECT trajectory_id, $task, release, agent_name, run_mode, 1, date "
+            "FROM trajectories WHERE trajectory_id = $run",
             {"run": run, "task": task},
         )
 

@@ -4,17 +4,19 @@ from pathlib import Path
 
 import pytest
 from tests.headers import bare, columns_of, header, parameters_used, relations_read
-from tests.scoring.report.build import Tables
+from tests.scoring.report.build import START, Tables
 
 from tracegrade_scoring.sql import QUERIES as ALL
 
 QUERIES = [ALL.paths[name] for folder in ("queries", "timeline") for name in ALL.in_folder(folder)]
 PARAMETERS = {
     "calibrated": ["judge:a"],
-    "rows": 5,
-    "name": "t",
-    "trajectory_id": "t1",
     "characters": 100,
+    "date": START.date(),
+    "first": 0,
+    "name": "t",
+    "rows": 5,
+    "trajectory_id": "t1",
 }
 
 

@@ -15,7 +15,7 @@ from tracegrade_scoring.timeline.as_json import render_json
 from tracegrade_scoring.timeline.html import render_html
 from tracegrade_scoring.timeline.markdown import render_markdown
 from tracegrade_scoring.timeline.model import Timeline
-from tracegrade_scoring.timeline.read import read_timeline
+from tracegrade_scoring.timeline.read import Window, read_timeline
 from tracegrade_scoring.timeline.terminal import render_terminal
 
 
@@ -59,7 +59,7 @@ def refund(tables: Tables, said: str = "The refund is done.") -> str:
 
 def timeline(tables: Tables, name: str, **limits: int) -> Timeline:
     """Return the run of that name."""
-    return read_timeline(tables.con, "lake", name, **limits)
+    return read_timeline(tables.con, "lake", name, Window(**limits))
 
 
 def test_every_format_shows_steps_and_what_was_found_there(tables: Tables) -> None:

@@ -29,6 +29,7 @@ def read(*attempts: Row) -> dict[tuple[str, str], Any]:
     con = duckdb.connect()
     con.register("rows", arrow(TRAJECTORY_SCORES, attempts))
     con.execute("CREATE TABLE trajectory_scores AS FROM rows")
+    con.execute(f"CREATE VIEW observed_optima AS {query('observed_optima')}")
     rows = con.sql(query("scores").rstrip().rstrip(";")).filter("metric LIKE 'step_%'")
     found = rows.select("trajectory_id, metric, value, label, reason, source").fetchall()
     return {(row[0], row[1]): row[2:] for row in found}

@@ -1,0 +1,1 @@
+"""Explorer: pages over a lake, in a browser; it only reads."""

@@ -1,0 +1,86 @@
+"""What a page is asked, and what it answers with."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from duckdb import DuckDBPyConnection
+
+from tracegrade_explorer.filters.grammar import Filter, parse_filter
+from tracegrade_explorer.shelf.shelf import Freshness
+from tracegrade_explorer.shelf.snapshot import LakeSnapshot, Row
+
+HTML: Final = "html"
+
+
+@dataclass(frozen=True)
+class Site:
+    """What all pages of one explorer have in common."""
+
+    lake: str
+    """As the user named it."""
+    sql: bool
+    """Whether readers may ask in SQL."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One request, with the scoring run that it reads."""
+
+    con: DuckDBPyConnection
+    """A cursor of its own."""
+    snapshot: LakeSnapshot
+    site: Site
+    freshness: Freshness
+    path: Mapping[str, str]
+    """The parts of the path that are names."""
+    pairs: Sequence[tuple[str, str]] = ()
+    """The parameters of the address."""
+    form: str = HTML
+    """html | json | csv."""
+
+    def split(self, *own: str) -> tuple[dict[str, str], Filter]:
+        """Return the page's own parameters, the last of each, and the filter of all others.
+
+        Raises:
+            BadFilter: One of the others is not understood.
+        """
+        mine = {key: value for key, value in self.pairs if key in own}
+        return mine, parse_filter(pair for pair in self.pairs if pair[0] not in own)
+
+
+class WrittenJson(str):
+    """JSON that is written already."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Document:
+    """A page: what its template shows, and the same for programs."""
+
+    template: str
+    title: str
+    view: Mapping[str, Any]
+    data: object
+    """As JSON, every number unrounded."""
+    columns: Sequence[str] = ()
+    """Of the CSV; empty if it is no table."""
+    rows: Sequence[Row] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Redirect:
+    """Another address of ours has what was asked for."""
+
+    to: str
+
+
+@dataclass(frozen=True)
+class PlainText:
+    """A text out of a trace, as it is but for characters that act."""
+
+    text: str
+
+
+Answer: TypeAlias = Document | Redirect | PlainText

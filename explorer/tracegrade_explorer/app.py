@@ -1,0 +1,267 @@
+"""The pages' addresses, and what becomes of an answer or an error: HTML, JSON, CSV or text."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, NamedTuple
+from urllib.parse import parse_qsl
+
+from duckdb import DuckDBPyConnection
+from starlette.applications import Starlette
+from starlette.convertors import Convertor, register_url_convertor
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from tracegrade.errors import BadInput, TracegradeError
+from tracegrade_explorer import links, render
+from tracegrade_explorer.answers import Answer, Ask, Document, PlainText, Redirect, Site
+from tracegrade_explorer.errors import PageMissing, TooSlow
+from tracegrade_explorer.pages.compare import compare, nearest
+from tracegrade_explorer.pages.conversations import conversation
+from tracegrade_explorer.pages.overview import overview
+from tracegrade_explorer.pages.queries import queries, saved_query, sql
+from tracegrade_explorer.pages.releases import releases
+from tracegrade_explorer.pages.run import run, spans, text
+from tracegrade_explorer.pages.runs import runs
+from tracegrade_explorer.pages.tasks import task, tasks
+from tracegrade_explorer.pages.trends import trends
+from tracegrade_explorer.shelf.shelf import Shelf
+from tracegrade_scoring.errors import NothingToCompare
+from tracegrade_scoring.rendering.visible import visible_text
+
+WORKERS: Final = 8
+"""Pages that are made at once; the engine's threads are shared by them."""
+MOST_REQUESTS: Final = 32
+"""Under way or waiting; more are asked to come back."""
+PAGE_SECS: Final = 5.0
+SLOW_PAGE_SECS: Final = 60.0
+"""Of pages that read the whole lake, and say so."""
+ICON: Final = (
+    b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" '
+    b'rx="3" fill="#2b5f8a"/><path d="M3 12V8M7 12V4M11 12V6" stroke="#fff" stroke-width="2"/>'
+    b"</svg>"
+)
+TEXT: Final = "text/plain; charset=utf-8"
+
+logger = logging.getLogger(__name__)
+
+
+class AnyName(Convertor[str]):
+    """A name in an address: whatever a trace called something, slashes and line ends included."""
+
+    regex = r"[\s\S]*"
+
+    def convert(self, value: str) -> str:
+        """Return the name."""
+        return value
+
+    def to_string(self, value: str) -> str:
+        """Return the name."""
+        return value
+
+
+register_url_convertor("name", AnyName())
+
+
+class PageRoute(NamedTuple):
+    """What answers at an address."""
+
+    path: str
+    make: Callable[[Ask], Answer]
+    secs: float = PAGE_SECS
+    """How long it may take."""
+
+
+PAGES: Final = (
+    PageRoute("/", overview),
+    PageRoute("/overview", overview),
+    PageRoute("/runs", runs),
+    PageRoute("/runs/{id}/steps/{step}/{text}", text),
+    PageRoute("/runs/{id}/spans", spans),
+    PageRoute("/runs/{id}/nearest", nearest, SLOW_PAGE_SECS),
+    PageRoute("/runs/{id}", run),
+    PageRoute("/compare", compare),
+    PageRoute("/releases", releases, SLOW_PAGE_SECS),
+    PageRoute("/tasks", tasks),
+    PageRoute("/tasks/{id:name}", task, SLOW_PAGE_SECS),
+    PageRoute("/trends", trends),
+    PageRoute("/conversations/{id:name}", conversation),
+    PageRoute("/queries", queries),
+    PageRoute("/queries/{id}", saved_query, SLOW_PAGE_SECS),
+    PageRoute("/sql", sql, SLOW_PAGE_SECS),
+)
+
+
+@dataclass
+class Explorer:
+    """The pages over one shelf."""
+
+    shelf: Shelf
+    site: Site
+
+    def __post_init__(self) -> None:
+        self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="page")
+        self._under_way = 0
+
+    def app(self) -> Starlette:
+        """Return the application, without its guard."""
+        routes = [
+            Route(path, partial(self._answer, page), methods=["GET"])
+            for page in PAGES
+            for path in _paths(page)
+        ]
+        routes += [Route(path, _static, methods=["GET"]) for path in STATIC]
+        return Starlette(
+            routes=routes,
+            middleware=[Middleware(GZipMiddleware, minimum_size=1_000)],
+            exception_handlers={HTTPException: _no_such_page},
+        )
+
+    def close(self) -> None:
+        """Wait for pages under way."""
+        self._pool.shutdown()
+
+    async def _answer(self, page: PageRoute, request: Request) -> Response:
+        path, form = _named(request)
+        try:
+            answer, body = await self._made(page, request, path, form)
+        except TracegradeError as error:
+            return _error(_status(error), str(error), form)
+        except Exception:
+            logger.exception("the page %s failed", request.url.path)
+            return _error(500, "This page failed; the explorer's terminal says why.", form)
+        if isinstance(answer, Redirect):
+            return RedirectResponse(answer.to, 303)
+        return Response(body, media_type=_media_type(answer, form))
+
+    async def _made(
+        self, page: PageRoute, request: Request, path: Mapping[str, str], form: str
+    ) -> tuple[Answer, bytes]:
+        """Return an answer and its bytes, made in a thread.
+
+        Raises:
+            TooSlow: It took too long, or too many are under way.
+            TracegradeError: What the page raises.
+        """
+        if self._under_way >= MOST_REQUESTS:
+            msg = f"{MOST_REQUESTS} pages are under way; try again in a moment"
+            raise TooSlow(msg)
+        self._under_way += 1
+        cursors: list[DuckDBPyConnection] = []
+        pairs = parse_qsl(request.url.query, keep_blank_values=True)
+        made = asyncio.wrap_future(self._pool.submit(self._make, page, path, pairs, form, cursors))
+        made.add_done_callback(self._done)
+        try:
+            return await asyncio.wait_for(asyncio.shield(made), page.secs)
+        except TimeoutError:
+            for cursor in cursors:
+                cursor.interrupt()
+            msg = (
+                f"it took longer than {page.secs:g} s and was stopped; narrow the filter, or ask "
+                f"`tracegrade sql --lake {self.site.lake}`"
+            )
+            raise TooSlow(msg) from None
+
+    def _done(self, made: "asyncio.Future[tuple[Answer, bytes]]") -> None:
+        self._under_way -= 1
+        if not made.cancelled():
+            made.exception()  # looked at, so that one of a page given up is not logged
+
+    def _make(
+        self,
+        page: PageRoute,
+        path: Mapping[str, str],
+        pairs: list[tuple[str, str]],
+        form: str,
+        cursors: list[DuckDBPyConnection],
+    ) -> tuple[Answer, bytes]:
+        with self.shelf.reading() as snapshot, snapshot.con.cursor() as con:
+            cursors.append(con)
+            ask = Ask(con, snapshot, self.site, self.shelf.freshness, path, pairs, form)
+            answer = page.make(ask)
+            return answer, _body(answer, ask)
+
+
+def _paths(page: PageRoute) -> list[str]:
+    """Return the addresses of a page: another form of it has its name behind a dot."""
+    if page.path.endswith("}") or page.path == "/":
+        return [page.path]
+    return [page.path, page.path + ".{form}"]
+
+
+def _named(request: Request) -> tuple[dict[str, str], str]:
+    """Return the names in an address, and the form that is asked for."""
+    path = {key: str(value) for key, value in request.path_params.items()}
+    if "form" in path:
+        form = path.pop("form")
+        return path, form if form in links.FORMS else "html"
+    last = next(reversed(path), None)
+    if last is not None and request.url.path.endswith(tuple(f".{form}" for form in links.FORMS)):
+        path[last], _, form = path[last].rpartition(".")
+        return path, form
+    return path, "html"
+
+
+def _body(answer: Answer, ask: Ask) -> bytes:
+    if isinstance(answer, PlainText):
+        return visible_text(answer.text).encode("utf-8", "replace")
+    if isinstance(answer, Redirect):
+        return b""
+    if ask.form == "json":
+        return render.render_json(answer)
+    if ask.form == "csv":
+        if not answer.columns:
+            msg = "this page is no table; .json has it"
+            raise PageMissing(msg)
+        return render.render_csv(answer)
+    return render.render_html(answer, ask)
+
+
+def _media_type(answer: Answer, form: str) -> str:
+    if isinstance(answer, PlainText):
+        return TEXT
+    assert isinstance(answer, Document)  # noqa: S101 - redirects have no body
+    return {
+        "json": "application/json",
+        "csv": "text/csv; charset=utf-8",
+    }.get(form, "text/html; charset=utf-8")
+
+
+def _status(error: TracegradeError) -> int:
+    if isinstance(error, (PageMissing, NothingToCompare)):
+        return 404
+    return 400 if isinstance(error, BadInput) else 503
+
+
+def _error(status: int, message: str, form: str) -> Response:
+    titles = {400: "This cannot be understood", 404: "Not in this lake", 503: "Too slow"}
+    title = titles.get(status, "Something failed")
+    if form == "html":
+        body = render.render_error(status, message, title=title)
+        return Response(body, status, media_type="text/html; charset=utf-8")
+    body = render.render_json(Document("", "", {}, {"error": message}))
+    return Response(body, status, media_type="application/json")
+
+
+def _no_such_page(request: Request, error: Exception) -> Response:
+    del request, error
+    return _error(404, "No page has this address; the menu of any page leads to all.", "html")
+
+
+STATIC: Final[Mapping[str, tuple[str, Callable[[], bytes]]]] = {
+    "/static/app.css": ("text/css; charset=utf-8", render.style_sheet),
+    "/static/app.js": ("text/javascript; charset=utf-8", render.script),
+    "/static/icon.svg": ("image/svg+xml", lambda: ICON),
+}
+
+
+def _static(request: Request) -> Response:
+    media_type, read = STATIC[request.url.path]
+    return Response(read(), media_type=media_type)

@@ -1,0 +1,179 @@
+"""Small drawings as SVG: bars, a histogram, a minimap, lines. Widths are attributes, no styles.
+
+Colours are classes of the style sheet. Every text is visible and escaped.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from markupsafe import Markup
+
+from tracegrade_scoring.rendering.visible import visible
+
+BAR_WIDTH: Final = 80
+BIN_WIDTH, HISTOGRAM_HEIGHT = 18, 44
+STEP_WIDTH, MINIMAP_HEIGHT = 6, 26
+MOST_STEPS: Final = 2_000
+"""Of a minimap; more are drawn together."""
+
+
+class Bin(NamedTuple):
+    """One bar with where it leads."""
+
+    runs: int
+    href: str
+    title: str
+
+
+class MapStep(NamedTuple):
+    """One step of a minimap."""
+
+    step: int
+    """Its index."""
+    kind: str
+    """A class of the style sheet."""
+    height: int
+    """1..4, so that kinds differ without colours."""
+    title: str
+
+
+def bar(share: float) -> Markup:
+    """Return a bar of a share, 0..1."""
+    width = round(BAR_WIDTH * min(max(share, 0.0), 1.0), 1)
+    return Markup(
+        '<svg class="bar" viewBox="0 0 {all} 8" width="{all}" height="8" '
+        'preserveAspectRatio="none" aria-hidden="true">'
+        '<rect class="bar-all" width="{all}" height="8" rx="2"/>'
+        '<rect class="bar-part" width="{width}" height="8" rx="2"/></svg>'
+    ).format(all=BAR_WIDTH, width=width)
+
+
+def track(start: float, width: float) -> Markup:
+    """Return when a step ran, as a part of its run's time; both 0..100."""
+    return Markup(
+        '<svg class="track" viewBox="0 0 100 4" width="100" height="4" '
+        'preserveAspectRatio="none" aria-hidden="true"><rect class="track-all" width="100" '
+        'height="4"/><rect class="track-part" x="{x}" width="{width}" height="4"/></svg>'
+    ).format(x=start, width=max(width, 1.0))
+
+
+def histogram(bins: Sequence[Bin], label: str) -> Markup:
+    """Return bars side by side, each a link to its runs."""
+    most = max((each.runs for each in bins), default=0) or 1
+    parts = [_bin(place, each, most) for place, each in enumerate(bins)]
+    head = Markup(
+        '<svg class="histogram" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="group" '
+        'aria-label="{label}">'
+    ).format(w=BIN_WIDTH * len(bins), h=HISTOGRAM_HEIGHT, label=visible(label))
+    return head + Markup("").join(parts) + Markup("</svg>")
+
+
+def _bin(place: int, each: Bin, most: int) -> Markup:
+    height = max(round((HISTOGRAM_HEIGHT - 2) * each.runs / most, 1), 1.5 if each.runs else 0)
+    drawn = Markup(
+        '<rect class="bin-all" x="{x}" width="{w}" height="{all}"/>'
+        '<rect class="bin" x="{x}" y="{y}" width="{w}" height="{height}"/>'
+        "<title>{title}</title>"
+    ).format(
+        x=place * BIN_WIDTH, y=round(HISTOGRAM_HEIGHT - height, 1), w=BIN_WIDTH - 2,
+        all=HISTOGRAM_HEIGHT, height=height, title=visible(each.title),
+    )  # fmt: skip
+    if not each.runs:
+        return Markup("<g>{}</g>").format(drawn)
+    return Markup('<a href="{href}" aria-label="{title}">{drawn}</a>').format(
+        href=each.href, title=visible(each.title), drawn=drawn
+    )
+
+
+def minimap(steps: Sequence[MapStep]) -> Markup:
+    """Return a run at a glance: one bar for each step, a link to it."""
+    shown = _together(steps)
+    parts = [
+        Markup(
+            '<a href="#s{index}" tabindex="-1"><rect class="map map-{kind}" x="{x}" y="{y}" '
+            'width="{w}" height="{h}"><title>{title}</title></rect></a>'
+        ).format(
+            index=step.step, kind=step.kind, x=place * STEP_WIDTH,
+            y=MINIMAP_HEIGHT * (4 - step.height) // 4, w=STEP_WIDTH - 1,
+            h=MINIMAP_HEIGHT * step.height // 4, title=visible(step.title),
+        )
+        for place, step in enumerate(shown)
+    ]  # fmt: skip
+    width = STEP_WIDTH * max(len(shown), 1)
+    head = Markup(
+        '<svg class="minimap" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" '
+        'preserveAspectRatio="none"><title>{title}</title>'
+    ).format(w=width, h=MINIMAP_HEIGHT, title=f"{len(steps):,} steps; each bar leads to its step")
+    return head + Markup("").join(parts) + Markup("</svg>")
+
+
+def _together(steps: Sequence[MapStep]) -> list[MapStep]:
+    """Return at most `MOST_STEPS` steps; of those drawn together the tallest stands for all."""
+    size = -(-len(steps) // MOST_STEPS) or 1
+    return [
+        max(steps[start : start + size], key=lambda step: step.height)
+        for start in range(0, len(steps), size)
+    ]
+
+
+class Point(NamedTuple):
+    """One value of a line."""
+
+    x: float
+    """0..1 from left to right."""
+    y: float
+    """0..1 from the bottom up."""
+    hollow: bool
+    title: str
+    href: str
+    low: float | None = None
+    high: float | None = None
+
+
+class Line(NamedTuple):
+    """Values in order, with a name."""
+
+    name: str
+    points: Sequence[Point]
+
+
+CHART_WIDTH, CHART_HEIGHT = 720, 220
+
+
+def lines(found: Sequence[Line], label: str) -> Markup:
+    """Return lines with their points, each a link; intervals as thin strokes."""
+    parts = [part for place, line in enumerate(found) for part in _line(line, place % 6 + 1)]
+    head = Markup(
+        '<svg class="lines" viewBox="-8 -8 {w} {h}" role="group" aria-label="{label}">'
+        '<rect class="frame" width="{iw}" height="{ih}"/>'
+    ).format(
+        w=CHART_WIDTH + 16, h=CHART_HEIGHT + 16, iw=CHART_WIDTH, ih=CHART_HEIGHT,
+        label=visible(label),
+    )  # fmt: skip
+    return head + Markup("").join(parts) + Markup("</svg>")
+
+
+def _line(line: Line, colour: int) -> Iterable[Markup]:
+    places = [(_across(point.x), _up(point.y)) for point in line.points]
+    path = " ".join(f"{x},{y}" for x, y in places)
+    yield Markup('<polyline class="series-{n}" points="{path}"/>').format(n=colour, path=path)
+    for point, (x, y) in zip(line.points, places, strict=True):
+        if point.low is not None and point.high is not None:
+            yield Markup(
+                '<line class="series-{n} interval-line" x1="{x}" x2="{x}" y1="{a}" y2="{b}"/>'
+            ).format(n=colour, x=x, a=_up(point.low), b=_up(point.high))
+        yield Markup(
+            '<a href="{href}" aria-label="{title}"><circle class="series-{n}{hollow}" cx="{x}" '
+            'cy="{y}" r="5"><title>{title}</title></circle></a>'
+        ).format(
+            href=point.href, title=visible(point.title), n=colour, x=x, y=y,
+            hollow=" hollow" if point.hollow else " full",
+        )  # fmt: skip
+
+
+def _across(share: float) -> float:
+    return round(CHART_WIDTH * min(max(share, 0.0), 1.0), 1)
+
+
+def _up(share: float) -> float:
+    return round(CHART_HEIGHT * (1 - min(max(share, 0.0), 1.0)), 1)

@@ -1,0 +1,62 @@
+"""`tracegrade ui`: pages over a lake, in a browser.
+
+What it does is imported when it runs, so that `--help` stays fast.
+"""
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def ui(  # noqa: PLR0913, PLR0917 - one parameter per option
+    lake: Annotated[
+        str, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder or URL.", metavar="LAKE")
+    ],
+    listen: Annotated[
+        str, typer.Option(help="Where to listen; port 0 is a free one.", metavar="HOST:PORT")
+    ] = "127.0.0.1:8321",
+    host_name: Annotated[
+        list[str] | None,
+        typer.Option(help="Another name under which browsers reach it; repeatable."),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="File of hashed tokens, as `tracegrade token new` writes it, of those who may "
+            "read; one of its own, since who may send need not read. Else each start has a token "
+            "that is printed."
+        ),
+    ] = None,
+    no_token: Annotated[
+        bool,
+        typer.Option("--no-token", help="Let every user of this machine in; loopback alone."),
+    ] = False,
+    tls_cert: Annotated[Path | None, typer.Option(help="TLS certificate (PEM).")] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(help="Private key of the certificate (PEM).")
+    ] = None,
+    insecure: Annotated[
+        bool,
+        typer.Option("--insecure", help="Allow non-loopback access without TLS and a token file."),
+    ] = False,
+    max_runs: Annotated[
+        int, typer.Option(min=1, help="Runs to list, the newest; each takes about 1 kB.")
+    ] = 2_000_000,
+    sql: Annotated[
+        bool | None,
+        typer.Option(
+            "--sql/--no-sql", help="Whether readers may ask in SQL; on loopback, unless given."
+        ),
+    ] = None,
+    open_: Annotated[bool, typer.Option("--open", help="Open a browser.")] = False,
+) -> None:
+    """Browse the runs of a lake, with scores and evidence at each step, until Ctrl-C."""
+    from tracegrade_explorer.server import Options, serve
+
+    options = Options(
+        listen, tuple(host_name or ()), token_file, no_token, tls_cert, tls_key, insecure,
+        max_runs, sql, open_,
+    )  # fmt: skip
+    serve(lake, options, partial(typer.echo, err=False))

@@ -1,0 +1,1 @@
+"""Two runs side by side: what both did, and where they part."""

@@ -1,0 +1,168 @@
+"""Aligns the steps of two runs: equal ones stand side by side, what differs is paired. Pure.
+
+Steps are equal if kind, tool and canonical arguments are, or their plan. The texts of thoughts and
+messages count for nothing, since models seldom say a thing twice in the same words, but none is
+paired across a call.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Final, NamedTuple, TypeAlias
+
+from tracegrade_scoring.timeline.model import Step
+
+SAME, ARGUMENTS, TOOL, FIRST, SECOND = "same", "arguments", "tool", "only_first", "only_second"
+WORDS: Final = {
+    SAME: "same",
+    ARGUMENTS: "other arguments, or another plan",
+    TOOL: "other tool",
+    FIRST: "only in A",
+    SECOND: "only in B",
+}
+SIGNS: Final = {SAME: "=", ARGUMENTS: "~", TOOL: "≠", FIRST: "-", SECOND: "+"}
+CALLS: Final = frozenset({"tool_call", "handoff"})
+COMPARED: Final = CALLS | {"plan"}
+"""Kinds of steps that differ where their texts do."""
+LONGEST_DIFF: Final = 20_000
+"""Characters of both texts together of which words are compared."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A place of both runs; None where only the other has a step."""
+
+    first: Step | None
+    second: Step | None
+    how: str
+    """A key of `WORDS`."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the runs do something else here."""
+        return self.how != SAME
+
+
+class Word(NamedTuple):
+    """A part of a text, as both have it or only one."""
+
+    text: str
+    how: str
+    """same | only_first | only_second."""
+
+
+def align(first: Sequence[Step], second: Sequence[Step]) -> list[Pair]:
+    """Return the steps of both runs in order; calls stand for what was observed of them."""
+    one, other = (
+        [step for step in steps if step.kind != "observation"] for steps in (first, second)
+    )
+    return [*_aligned(one, other, (_equal_calls, _calls_of_equal_tools, _calls_in_order))]
+
+
+def parting(pairs: Sequence[Pair]) -> tuple[int | None, int | None]:
+    """Return at which steps the runs part first; None for a run that has none there."""
+    for pair in pairs:
+        if pair.differs:
+            return (
+                pair.first.step_index if pair.first else None,
+                pair.second.step_index if pair.second else None,
+            )
+    return None, None
+
+
+def word_diff(first: str, second: str) -> list[Word]:
+    """Return what two texts share and what only one has, word by word; none of very long ones."""
+    if first == second or len(first) + len(second) > LONGEST_DIFF:
+        return []
+    one, other = _words(first), _words(second)
+    matcher = SequenceMatcher(None, one, other, autojunk=False)
+    found: list[Word] = []
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if tag == "equal":
+            found.append(Word("".join(one[a:b]), SAME))
+            continue
+        found += [Word("".join(one[a:b]), FIRST)] if b > a else []
+        found += [Word("".join(other[c:d]), SECOND)] if d > c else []
+    return found
+
+
+_Anchors: TypeAlias = Iterator[tuple[int, int]]
+_Finder: TypeAlias = Callable[[Sequence[Step], Sequence[Step]], _Anchors]
+
+
+def _aligned(
+    one: Sequence[Step], other: Sequence[Step], finders: Sequence[_Finder]
+) -> Iterator[Pair]:
+    """Yield two stretches aligned: the first finder pairs some steps, the next what is between."""
+    if not finders:
+        yield from _beside(one, other)
+        return
+    here, there = 0, 0
+    for place, beside in finders[0](one, other):
+        yield from _aligned(one[here:place], other[there:beside], finders[1:])
+        yield Pair(one[place], other[beside], _how(one[place], other[beside]))
+        here, there = place + 1, beside + 1
+    yield from _aligned(one[here:], other[there:], finders[1:])
+
+
+def _how(one: Step, other: Step) -> str:
+    if _key(one) == _key(other):
+        return SAME
+    return ARGUMENTS if _key(one)[:2] == _key(other)[:2] else TOOL
+
+
+def _key(step: Step) -> tuple[str | None, ...]:
+    """Return what makes steps equal; its first two parts are what they are about."""
+    if step.kind in CALLS:
+        return (step.kind, step.tool_name, step.arguments)
+    return (step.kind, step.role, step.content if step.kind == "plan" else None)
+
+
+def _equal_calls(one: Sequence[Step], other: Sequence[Step]) -> _Anchors:
+    return _matching(one, other, _key)
+
+
+def _calls_of_equal_tools(one: Sequence[Step], other: Sequence[Step]) -> _Anchors:
+    return _matching(one, other, lambda step: _key(step)[:2])
+
+
+def _calls_in_order(one: Sequence[Step], other: Sequence[Step]) -> _Anchors:
+    """Yield the first calls of both, the second, and so on: what one did in place of the other."""
+    places = [[n for n, step in enumerate(steps) if step.kind in CALLS] for steps in (one, other)]
+    return zip(*places, strict=False)
+
+
+def _matching(
+    one: Sequence[Step], other: Sequence[Step], key: Callable[[Step], object]
+) -> _Anchors:
+    """Yield the places of calls, and plans, that have the same key, in the order of both."""
+    places = [
+        [n for n, step in enumerate(steps) if step.kind in COMPARED] for steps in (one, other)
+    ]
+    keys = [key(one[n]) for n in places[0]]
+    beside = [key(other[n]) for n in places[1]]
+    for a, b, size in SequenceMatcher(None, keys, beside, autojunk=False).get_matching_blocks():
+        for shift in range(size):
+            yield places[0][a + shift], places[1][b + shift]
+
+
+def _beside(one: Sequence[Step], other: Sequence[Step]) -> Iterator[Pair]:
+    """Yield what stands between calls: of equal kind side by side, the rest alone."""
+    matcher = SequenceMatcher(None, [*map(_key, one)], [*map(_key, other)], autojunk=False)
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if tag == "equal":
+            yield from (Pair(*pair, SAME) for pair in zip(one[a:b], other[c:d], strict=True))
+        else:
+            yield from (Pair(step, None, FIRST) for step in one[a:b])
+            yield from (Pair(None, step, SECOND) for step in other[c:d])
+
+
+def _words(text: str) -> list[str]:
+    """Return a text in pieces: runs of letters and digits, and each other character alone."""
+    found: list[str] = []
+    for character in text:
+        if character.isalnum() and found and found[-1][-1].isalnum():
+            found[-1] += character
+        else:
+            found.append(character)
+    return found

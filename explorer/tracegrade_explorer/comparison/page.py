@@ -1,0 +1,82 @@
+"""Says in words how two runs compare: their steps, and their scores."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from tracegrade_explorer.comparison.align import SIGNS, WORDS, Pair, Word, word_diff
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.catalogue import Metric, main_metrics, more_metrics
+from tracegrade_scoring.rendering.visible import visible_text
+from tracegrade_scoring.timeline.model import RunScore, Step, Timeline
+
+SHOWN_CHARACTERS = 600
+
+
+class ScorePair(NamedTuple):
+    """One metric of both runs."""
+
+    label: str
+    first: str
+    second: str
+    differs: bool
+
+
+def pair_rows(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
+    """Return the aligned steps as rows of a table."""
+    return [
+        {
+            "how": pair.how,
+            "sign": SIGNS[pair.how],
+            "words": WORDS[pair.how],
+            "differs": pair.differs,
+            "first": pair.first and _side(pair.first),
+            "second": pair.second and _side(pair.second),
+            "diff": _diff(pair),
+        }
+        for pair in pairs
+    ]
+
+
+def _side(step: Step) -> dict[str, Any]:
+    failed = step.status in {"error", "not_executed"}
+    return {
+        "index": step.step_index,
+        "kind": step.kind.replace("_", " "),
+        "title": words.name(step.tool_name or step.role, ""),
+        "status": words.name(step.status, "") if failed else "",
+        "text": words.clip(visible_text(_text(step)), SHOWN_CHARACTERS),
+    }
+
+
+def _diff(pair: Pair) -> list[Word]:
+    if pair.how != "arguments" or pair.first is None or pair.second is None:
+        return []
+    return word_diff(_text(pair.first), _text(pair.second))
+
+
+def _text(step: Step) -> str:
+    return step.arguments or step.content or ""
+
+
+def score_pairs(first: Timeline, second: Timeline) -> list[ScorePair]:
+    """Return the scores that either run has, those that differ first."""
+    found = [*_score_pairs(first, second)]
+    return [pair for pair in found if pair.differs] + [pair for pair in found if not pair.differs]
+
+
+def _score_pairs(first: Timeline, second: Timeline) -> Iterator[ScorePair]:
+    names = {score.metric for run in (first, second) for score in run.scores}
+    for metric in (*main_metrics(names), *more_metrics(names)):
+        one, other = first.score(metric.name), second.score(metric.name)
+        values = [score.value if score else None for score in (one, other)]
+        if values != [None, None]:
+            shown, beside = (_value(score, metric) for score in (one, other))
+            yield ScorePair(metric.label, shown, beside, differs=values[0] != values[1])
+
+
+def _value(score: RunScore | None, metric: Metric) -> str:
+    if score is None or score.value is None:
+        return words.NOTHING
+    if metric.unit == "runs":
+        return "yes" if score.value else "no"
+    return words.amount(score.value, metric.scale)

@@ -1,0 +1,31 @@
+"""What the explorer ends with, or answers with; each message is one line: fact, value, way out."""
+
+from tracegrade.errors import BadInput, TracegradeError
+
+
+class ExplorerError(TracegradeError):
+    """The explorer failed for a reason outside: the lake, the network."""
+
+
+class BadFilter(ExplorerError, BadInput):
+    """A filter, or another part of a page's address, says what cannot be understood."""
+
+
+class UnsafeAddress(ExplorerError, BadInput):
+    """Others could reach the address that is to be listened on."""
+
+
+class AddressTaken(ExplorerError):
+    """The address cannot be listened on."""
+
+
+class PageMissing(ExplorerError, BadInput):
+    """Nothing of this lake has the name or id that an address gives."""
+
+
+class TooSlow(ExplorerError):
+    """A page took longer than it may, or too many are asked for at once."""
+
+
+class SqlStopped(ExplorerError):
+    """A query in its own process took more time, memory or rows than it may."""

@@ -1,0 +1,108 @@
+"""Filters as conditions of SQL over the index; every value is a parameter.
+
+Makes:
+    matching_runs (from run_index): the runs of a filter, with `sort_key`, by which they are in its
+        order (then by seq), and `measured`, a number that a page asks for
+"""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from tracegrade_explorer.filters.grammar import LISTS, NUMBERS, STARTED, TEXTS, Filter, Range
+
+ENUMS: Final = ("agent_name", "release", "task_id", "task_category", "run_mode", "outcome")
+"""Columns of a type of their own, named `<column>_name`, which has the names that there are."""
+UNORDERED: Final = "0::DOUBLE"
+NOT_MEASURED: Final = "NULL::DOUBLE"
+
+
+class MatchingRuns(NamedTuple):
+    """A query of runs, or a condition for them, and the values that it needs."""
+
+    text: str
+    values: dict[str, object]
+
+
+def matching_runs(wanted: Filter, measured: str | None = None) -> MatchingRuns:
+    """Return the runs of a filter, wherever its list begins.
+
+    Args:
+        wanted: The filter.
+        measured: A key of `NUMBERS` whose values stand in `measured`; None for NULL.
+    """
+    found = [*_conditions(wanted)]
+    where = " AND ".join(each.text for each in found) or "TRUE"
+    values = {name: value for each in found for name, value in each.values.items()}
+    measure = f"{NUMBERS[measured]}::DOUBLE" if measured else NOT_MEASURED
+    text = (
+        f"SELECT *, {sort_key(wanted)} AS sort_key, {measure} AS measured "
+        f"FROM run_index WHERE {where}"
+    )
+    return MatchingRuns(text, values)
+
+
+def sort_key(wanted: Filter) -> str:
+    """Return the expression whose rising values are the order; without a value a run is last."""
+    if wanted.sort == STARTED:
+        return "-seq::DOUBLE" if wanted.descending else UNORDERED
+    sign = "-" if wanted.descending else ""
+    return f"coalesce({sign}{NUMBERS[wanted.sort]}::DOUBLE, 'NaN'::DOUBLE)"
+
+
+def _conditions(wanted: Filter) -> Iterator[MatchingRuns]:
+    for key, column in TEXTS.items():
+        if key in wanted.names:
+            yield _named(key, column, wanted.names[key])
+    for key, column in LISTS.items():
+        if key in wanted.names:
+            yield _listed(key, column, wanted.names[key])
+    yield from (
+        condition for key, ends in wanted.ranges.items() for condition in _range(key, ends)
+    )
+    yield from _settings(wanted)
+
+
+def _range(key: str, ends: Range | None) -> Iterator[MatchingRuns]:
+    column = NUMBERS[key]
+    if ends is None:
+        yield MatchingRuns(f"{column} IS NULL", {})
+        return
+    yield MatchingRuns(f"{column} IS NOT NULL", {})
+    for end, sign, value in (("low", ">=", ends.low), ("high", "<=", ends.high)):
+        if value is not None:
+            yield MatchingRuns(f"{column} {sign} ${key}_{end}::DOUBLE", {f"{key}_{end}": value})
+
+
+def _settings(wanted: Filter) -> Iterator[MatchingRuns]:
+    if wanted.since is not None:
+        yield MatchingRuns("start_time >= $since", {"since": wanted.since})
+    if wanted.until is not None:
+        yield MatchingRuns("start_time < $until", {"until": wanted.until})
+    if wanted.received is not None:
+        first, last = wanted.received
+        yield MatchingRuns(
+            "date BETWEEN $first_day AND $last_day", {"first_day": first, "last_day": last}
+        )
+    if wanted.asked:
+        yield MatchingRuns("contains(lower(request), lower($asked))", {"asked": wanted.asked})
+    if wanted.level != "all":
+        absent = "IS NULL" if wanted.level == "root" else "IS NOT NULL"
+        yield MatchingRuns(f"parent_trajectory_id {absent}", {})
+
+
+def _named(key: str, column: str, names: tuple[str | None, ...]) -> MatchingRuns:
+    known = [name for name in names if name is not None]
+    values: dict[str, object] = {f"{key}_{place}": name for place, name in enumerate(known)}
+    given = [
+        f"try_cast(${name} AS {column}_name)" if column in ENUMS else f"${name}" for name in values
+    ]
+    parts = [f"{column} IN ({', '.join(given)})"] if given else []
+    parts += [f"{column} IS NULL"] if None in names else []
+    return MatchingRuns(f"({' OR '.join(parts)})", values)
+
+
+def _listed(key: str, column: str, names: tuple[str | None, ...]) -> MatchingRuns:
+    known = [name for name in names if name is not None]
+    parts = [f"list_has_any({column}, ${key}::VARCHAR[])"] if known else []
+    parts += [f"coalesce(len({column}), 0) = 0"] if None in names else []
+    return MatchingRuns(f"({' OR '.join(parts)})", {key: known} if known else {})

@@ -1,0 +1,310 @@
+"""Filters as they stand in the address of a page; pure, and the same both ways.
+
+`agent=support&release=1.4.2&tsa=0..0.5&sort=-tsa`: a name repeats for "or", `~` is one that is not
+known, and a name that begins with `~` has one more before it. A range has two ends, which belong
+to it and may be left out; a run without a value is in no range, and `~` asks for it.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from typing import Final, NamedTuple
+from urllib.parse import parse_qsl, urlencode
+
+from tracegrade.suggestions import did_you_mean
+from tracegrade_explorer.errors import BadFilter
+from tracegrade_scoring.metrics import METRICS
+
+TEXTS: Final[Mapping[str, str]] = {
+    "agent": "agent_name",
+    "release": "release",
+    "task": "task_id",
+    "category": "task_category",
+    "run_mode": "run_mode",
+    "outcome": "outcome",
+    "conversation": "conversation_id",
+}
+"""Keys of names, each with its column of the index."""
+LISTS: Final[Mapping[str, str]] = {"failure": "failures", "dialect": "dialects"}
+"""Keys of names of which a run may have several, or none."""
+NUMBERS: Final[Mapping[str, str]] = {
+    "steps": "step_count",
+    "calls": "tool_call_count",
+    "errors": "error_count",
+    "tokens": "tokens",
+    "cost_usd": "cost_usd",
+    "duration_ms": "duration_ms",
+    **{name: name for name in METRICS},
+}
+"""Keys of ranges, each with its column of the index; metrics have their own names."""
+NAMED: Final = {**TEXTS, **LISTS}
+LEVELS: Final = ("root", "sub_agent", "all")
+STARTED: Final = "started"
+"""The order of a list unless another is asked for: newest first."""
+SETTINGS: Final = ("since", "until", "received", "asked", "level", "sort", "after", "cols")
+KEYS: Final = (*NAMED, *NUMBERS, *SETTINGS)
+UNKNOWN: Final = "~"
+MOST_VALUES: Final = 100
+"""In one address; it has 8 kB at most."""
+COLUMNS: Final = ("tsa", "step_efficiency", "sub_goal_completion")
+"""Metrics of a list unless others are asked for."""
+MOST_COLUMNS: Final = 8
+
+
+class Range(NamedTuple):
+    """From one number to another, both included; None where an end is open."""
+
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which runs, in which order, and from which on; equal ones have equal addresses."""
+
+    names: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
+    """By key, sorted; None is a name that is not known, of lists an empty one."""
+    ranges: Mapping[str, Range | None] = field(default_factory=dict)
+    """By key; None asks for runs without a value."""
+    since: datetime | None = None
+    """UTC; runs whose start is not known are neither before nor after."""
+    until: datetime | None = None
+    """UTC, itself excluded."""
+    received: tuple[date, date] | None = None
+    """First and last day on which the trace was first received, UTC."""
+    asked: str = ""
+    """What the beginning of the request contains, whatever its case."""
+    level: str = "root"
+    sort: str = STARTED
+    """A key of `NUMBERS`, or `started`."""
+    descending: bool = False
+    """Largest first; of `started`, oldest first."""
+    after: str | None = None
+    """Id of the run after which a list begins: it outlives a scoring run, as no number would."""
+    columns: tuple[str, ...] = COLUMNS
+
+    def narrowed(self, key: str, value: str | None) -> "Filter":
+        """Return the filter with one more name of that key, from the beginning of its list."""
+        names = {*self.names.get(key, ()), value}
+        return self.replaced(names={**self.names, key: _sorted(names)})
+
+    def without(self, key: str, value: str | None = None) -> "Filter":
+        """Return the filter without a range, or without one name of a key."""
+        if key in NAMED:
+            left = tuple(name for name in self.names.get(key, ()) if name != value)
+            names = {**self.names, key: left} if left else {**self.names}
+            if not left:
+                names.pop(key, None)
+            return self.replaced(names=names)
+        return self.replaced(ranges={k: each for k, each in self.ranges.items() if k != key})
+
+    def within(self, key: str, low: float | None, high: float | None) -> "Filter":
+        """Return the filter with this range of a number in place of another one."""
+        return self.replaced(ranges={**self.ranges, key: Range(low, high)})
+
+    def sorted_by(self, key: str) -> "Filter":
+        """Return the filter ordered by that number; the other way round if it is already."""
+        return self.replaced(
+            sort=key, descending=not self.descending if self.sort == key else key != STARTED
+        )
+
+    def beginning_after(self, trajectory_id: str | None) -> "Filter":
+        """Return the filter whose list begins after that run."""
+        return replace(self, after=trajectory_id)
+
+    def replaced(self, **changes: object) -> "Filter":
+        """Return the filter with changes, from the beginning of its list."""
+        return replace(self, **{"after": None, **changes})  # type: ignore[arg-type]
+
+    @property
+    def runs_alone(self) -> "Filter":
+        """Which runs and in which order, without what is shown of them."""
+        return replace(self, after=None, columns=COLUMNS)
+
+
+def parse_filter(pairs: Iterable[tuple[str, str]]) -> Filter:
+    """Return what the parameters of an address say.
+
+    Raises:
+        BadFilter: A key is not known, or a value not what its key takes.
+    """
+    given = list(pairs)
+    if len(given) > MOST_VALUES:
+        msg = f"a filter of {len(given)} values; leave out some, {MOST_VALUES} are the most"
+        raise BadFilter(msg)
+    names: dict[str, set[str | None]] = {}
+    ranges: dict[str, Range | None] = {}
+    settings: dict[str, str] = {}
+    for key, value in given:
+        if key in NAMED:
+            names.setdefault(key, set()).add(_name(value))
+        elif key in NUMBERS:
+            ranges[key] = _range(key, value)
+        elif key in SETTINGS:
+            settings[key] = value
+        else:
+            raise BadFilter(_unknown("filter", key, KEYS))
+    return Filter(
+        {key: _sorted(names[key]) for key in NAMED if key in names},
+        {key: ranges[key] for key in NUMBERS if key in ranges},
+        **_settings(settings),  # type: ignore[arg-type]
+    )
+
+
+def parse_query(text: str) -> Filter:
+    """Return what the part of an address behind the question mark says.
+
+    Raises:
+        BadFilter: As `parse_filter`.
+    """
+    return parse_filter(parse_qsl(text, keep_blank_values=True))
+
+
+def to_pairs(wanted: Filter) -> list[tuple[str, str]]:
+    """Return the parameters of an address, in one order, without what is said by their absence."""
+    return [*_pairs(wanted)]
+
+
+def to_query(wanted: Filter) -> str:
+    """Return the part of an address behind the question mark; '' if every run is meant."""
+    return urlencode(to_pairs(wanted))
+
+
+def number_text(value: float) -> str:
+    """Return a number as it stands in an address, exactly."""
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+
+
+def _pairs(wanted: Filter) -> Iterator[tuple[str, str]]:
+    for key in NAMED:
+        yield from ((key, _name_text(name)) for name in wanted.names.get(key, ()))
+    for key in NUMBERS:
+        if key in wanted.ranges:
+            yield key, _range_text(wanted.ranges[key])
+    order = f"{'-' if wanted.descending else ''}{wanted.sort}"
+    settings = {
+        "since": wanted.since and wanted.since.isoformat(),
+        "until": wanted.until and wanted.until.isoformat(),
+        "received": wanted.received and _days_text(*wanted.received),
+        "asked": wanted.asked,
+        "level": "" if wanted.level == LEVELS[0] else wanted.level,
+        "sort": "" if order == STARTED else order,
+        "after": wanted.after,
+        "cols": "" if wanted.columns == COLUMNS else ",".join(wanted.columns),
+    }
+    yield from ((key, text) for key, text in settings.items() if text)
+
+
+def _sorted(names: Iterable[str | None]) -> tuple[str | None, ...]:
+    return tuple(sorted(set(names), key=lambda name: (name is not None, name or "")))
+
+
+def _name(text: str) -> str | None:
+    if text == UNKNOWN:
+        return None
+    return text[1:] if text.startswith(UNKNOWN) else text
+
+
+def _name_text(name: str | None) -> str:
+    if name is None:
+        return UNKNOWN
+    return UNKNOWN + name if name.startswith(UNKNOWN) else name
+
+
+def _range(key: str, text: str) -> Range | None:
+    if text == UNKNOWN:
+        return None
+    low, dots, high = text.partition("..")
+    if not dots:
+        value = _number(key, text)
+        return Range(value, value)
+    found = Range(_number(key, low) if low else None, _number(key, high) if high else None)
+    if found.low is not None and found.high is not None and found.low > found.high:
+        msg = f"{key}={text} ends before it begins; write the lower end first"
+        raise BadFilter(msg)
+    return found
+
+
+def _range_text(given: Range | None) -> str:
+    if given is None:
+        return UNKNOWN
+    if given.low is not None and given.low == given.high:
+        return number_text(given.low)
+    return "..".join("" if end is None else number_text(end) for end in given)
+
+
+def _number(key: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        msg = f"{key}={text} is no range; write {key}=0..0.5, {key}=2.., {key}=~ or one number"
+        raise BadFilter(msg)
+    return value + 0.0  # no negative zero, which would be another address
+
+
+def _settings(given: Mapping[str, str]) -> dict[str, object]:
+    """Return the fields of a filter that are said; an empty text, as forms send, says nothing."""
+    read: dict[str, Callable[[str], object]] = {
+        "since": lambda text: _time("since", text),
+        "until": lambda text: _time("until", text),
+        "received": _days,
+        "asked": str,
+        "level": lambda text: _one_of("level", text, LEVELS),
+        "after": str,
+    }
+    found = {key: read[key](given[key]) for key in read if given.get(key)}
+    if given.get("sort"):
+        key = given["sort"].removeprefix("-")
+        found["sort"] = _one_of("sort", key, (STARTED, *NUMBERS))
+        found["descending"] = given["sort"].startswith("-")
+    if given.get("cols"):
+        found["columns"] = _columns(given["cols"].split(","))
+    return found
+
+
+def _columns(names: Sequence[str]) -> tuple[str, ...]:
+    if len(names) > MOST_COLUMNS:
+        msg = f"cols names {len(names)} metrics; {MOST_COLUMNS} are the most"
+        raise BadFilter(msg)
+    return tuple(dict.fromkeys(_one_of("cols", name, tuple(METRICS)) for name in names))
+
+
+def _time(key: str, text: str) -> datetime:
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        time = None
+    if time is None or time.tzinfo is not None:
+        msg = f"{key}={text} is no time; write {key}=2026-11-21 or {key}=2026-11-21T09:30, in UTC"
+        raise BadFilter(msg)
+    return time
+
+
+def _days(text: str) -> tuple[date, date]:
+    first, _, last = text.partition("..")
+    try:
+        days = date.fromisoformat(first), date.fromisoformat(last or first)
+    except ValueError:
+        days = date.max, date.min
+    if days[0] > days[1]:
+        msg = f"received={text} is no day; write 2026-11-21, or 2026-11-01..2026-11-21"
+        raise BadFilter(msg)
+    return days
+
+
+def _days_text(first: date, last: date) -> str:
+    return f"{first}" if first == last else f"{first}..{last}"
+
+
+def _one_of(key: str, value: str, known: Sequence[str]) -> str:
+    if value not in known:
+        raise BadFilter(_unknown(key, value, known))
+    return value
+
+
+def _unknown(what: str, value: str, known: Sequence[str]) -> str:
+    hint = did_you_mean(value, known) or f"known: {', '.join(known)}"
+    return f"{what} '{value[:80]}' is not known; {hint}"

@@ -1,0 +1,224 @@
+"""Stands before every page: who may ask, from where and how, and what each answer tells a browser.
+
+Loopback is no access control: any user and any page in a browser of this machine reaches it. So a
+request shows a token, names a host that is ours (else a name that someone else owns could lead to
+it), and does not come out of a page of another site, but for a click on a link.
+"""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
+from typing import Final, NamedTuple
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tracegrade_collector.config import Address, is_loopback
+from tracegrade_collector.errors import Unauthenticated
+from tracegrade_collector.receive.tokens import DEFAULT_TENANT, Access, read_access
+from tracegrade_explorer.render import render_error
+
+MAX_URL_BYTES: Final = 8_192
+TOKEN_BYTES: Final = 32
+POLICY: Final = "; ".join(
+    (
+        "default-src 'none'",
+        *(f"{what} 'self'" for what in ("script-src", "style-src", "img-src", "connect-src")),
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    )
+)
+HEADERS: Final = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+OPEN_TO_ALL: Final = ("/static/",)
+"""Paths without a word of the lake, which the page that asks for a token needs."""
+
+
+class Rules(NamedTuple):
+    """Whom the guard lets in."""
+
+    hosts: frozenset[str]
+    """What a request may name as its host, in lower case."""
+    knows: Callable[[str], bool] | None
+    """Whether a token is one of ours; None: none is needed."""
+    cookie: str
+    """The name of the cookie with the token."""
+    tls: bool
+
+
+class Refusal(NamedTuple):
+    """Why a request gets no page."""
+
+    status: int
+    title: str
+    message: str
+
+
+class Guard:
+    """An application that asks another one only what may be asked."""
+
+    def __init__(self, app: ASGIApp, rules: Rules) -> None:
+        """Stand before an application."""
+        self._app = app
+        self._rules = rules
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or let the application do it."""
+        if scope["type"] != "http":
+            return
+        headers = Headers(scope=scope)
+        guarded = self._with_headers(send)
+        refusal = _unfit(scope, headers, self._rules)
+        answer: ASGIApp = self._app
+        if refusal is not None:
+            answer = _page(refusal)
+        elif self._rules.knows and not scope["path"].startswith(OPEN_TO_ALL):
+            answer = self._known(scope, headers)
+        await answer(scope, receive, guarded)
+
+    def _known(self, scope: Scope, headers: Headers) -> ASGIApp:
+        """Return who answers a request that needs a token."""
+        pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        given = [value for key, value in pairs if key == "token"]
+        if given:
+            return self._admit(scope["path"], pairs, given[-1])
+        if any(map(self._knows, _shown(headers, self._rules.cookie))):
+            return self._app
+        return _page(
+            Refusal(
+                401, "A token is needed",
+                "Open the address that `tracegrade ui` printed; it has the token of this start.",
+            )
+        )  # fmt: skip
+
+    def _admit(self, path: str, pairs: Iterable[tuple[str, str]], token: str) -> ASGIApp:
+        """Return what keeps a token in a cookie, and takes it out of the address."""
+        if not self._knows(token):
+            text = "It is of another start, or mistyped; `tracegrade ui` printed the right one."
+            return _page(Refusal(401, "This token is not known", text))
+        rest = urlencode([(key, value) for key, value in pairs if key != "token"])
+        to = "/" + path.lstrip("/")  # never another host's
+        answer = RedirectResponse(f"{to}?{rest}" if rest else to, 303)
+        answer.set_cookie(
+            self._rules.cookie, token, httponly=True, samesite="strict", path="/",
+            secure=self._rules.tls,
+        )  # fmt: skip
+        return answer
+
+    def _knows(self, token: str) -> bool:
+        return self._rules.knows is None or self._rules.knows(token)
+
+    def _with_headers(self, send: Send) -> Send:
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+                if self._rules.tls:
+                    headers["Strict-Transport-Security"] = "max-age=31536000"
+            await send(message)
+
+        return guarded
+
+
+def new_token() -> str:
+    """Return a token that nobody guesses."""
+    return secrets.token_urlsafe(TOKEN_BYTES)
+
+
+def knows_one(token: str) -> Callable[[str], bool]:
+    """Return what tells this token from others, in a time that says nothing of it."""
+    digest = hashlib.sha256(token.encode()).digest()
+
+    def knows(given: str) -> bool:
+        return hmac.compare_digest(
+            hashlib.sha256(given.encode("utf-8", "replace")).digest(), digest
+        )
+
+    return knows
+
+
+def knows_file(file: Path) -> Callable[[str], bool]:
+    """Return what tells the tokens of a file of hashed tokens; they are those of the lake itself.
+
+    Raises:
+        BadCredentials: The file cannot be used.
+    """
+    access = read_access(file)
+    return lambda given: _is_of_lake(access, given)
+
+
+def _is_of_lake(access: Access, given: str) -> bool:
+    try:
+        tenant = access.tenant_of_token([f"Bearer {given}"], datetime.now(UTC))
+    except Unauthenticated:
+        return False
+    return tenant == DEFAULT_TENANT
+
+
+def allowed_hosts(address: Address, names: Iterable[str]) -> frozenset[str]:
+    """Return what requests may name as their host: where we listen, and names that lead there."""
+    hosts = {address.host, *names}
+    if is_loopback(address.host):
+        hosts |= {"localhost", "127.0.0.1", "::1"}
+    found = set()
+    for host in hosts:
+        found.add(str(Address(host, address.port)).lower())
+        if address.port in {80, 443}:
+            found.add(host.lower())
+    return frozenset(found)
+
+
+def _shown(headers: Headers, cookie: str) -> list[str]:
+    """Return the tokens that a request shows, in a cookie or as a bearer."""
+    found = []
+    try:
+        morsel = SimpleCookie(headers.get("cookie", "")).get(cookie)
+        found += [morsel.value] if morsel else []
+    except CookieError:
+        pass
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return [*found, token.strip()] if scheme.lower() == "bearer" else found
+
+
+def _unfit(scope: Scope, headers: Headers, rules: Rules) -> Refusal | None:
+    """Return why nobody may ask so; None if somebody may."""
+    if len(scope["raw_path"]) + len(scope["query_string"]) > MAX_URL_BYTES:
+        return Refusal(414, "The address is too long", f"{MAX_URL_BYTES:,} bytes are the most.")
+    if scope["method"] not in {"GET", "HEAD"}:
+        return Refusal(405, "Pages are only read", f"{scope['method']} is not for them; use GET.")
+    host = headers.get("host", "").lower()
+    if host not in rules.hosts:
+        return Refusal(
+            421, "Another host was meant",
+            "The request names a host that is not ours; `ui --host-name NAME` adds one.",
+        )  # fmt: skip
+    if headers.get("sec-fetch-site", "none") in {"cross-site", "same-site"}:
+        clicked = headers.get("sec-fetch-mode") == "navigate"
+        if not clicked or headers.get("sec-fetch-dest") != "document":
+            return Refusal(
+                403, "A page of another site asked", "It may link here, and nothing else."
+            )
+    return None
+
+
+def _page(refusal: Refusal) -> Response:
+    body = render_error(
+        refusal.status, refusal.message, title=refusal.title, token_form=refusal.status == 401
+    )
+    return Response(body, refusal.status, media_type="text/html; charset=utf-8")

@@ -1,0 +1,82 @@
+"""Addresses of pages: names out of traces are quoted, so that each leads to one page alone."""
+
+from collections.abc import Iterable
+from typing import Final
+from urllib.parse import quote, urlencode
+
+from tracegrade_explorer.filters.grammar import Filter, to_query
+
+FORMS: Final = ("json", "csv", "html")
+"""What may stand behind the last dot of an address; `html` says that nothing is meant by a dot."""
+
+
+def with_query(path: str, pairs: Iterable[tuple[str, str]]) -> str:
+    """Return an address with parameters."""
+    found = urlencode([*pairs])
+    return f"{path}?{found}" if found else path
+
+
+def filtered(path: str, wanted: Filter | None) -> str:
+    """Return an address with a filter."""
+    found = to_query(wanted) if wanted else ""
+    return f"{path}?{found}" if found else path
+
+
+def part(name: str) -> str:
+    """Return a name as one part of a path.
+
+    `.html` stands behind what would be taken for a folder or for another form of the page.
+    """
+    clear = name.strip(".") and not name.endswith(tuple(f".{form}" for form in FORMS))
+    return quote(name, safe="") + ("" if clear else ".html")
+
+
+def run(trajectory_id: str, wanted: Filter | None = None, step: int | None = None) -> str:
+    """Return the address of a run, within a filter, at a step."""
+    place = f"#s{step}" if step is not None else ""
+    return filtered(f"/runs/{part(trajectory_id)}", wanted and wanted.runs_alone) + place
+
+
+def step_text(trajectory_id: str, step: int, name: str) -> str:
+    """Return the address of one text of a step: arguments, result or content."""
+    return f"/runs/{quote(trajectory_id, safe='')}/steps/{step}/{name}"
+
+
+def of_run(trajectory_id: str, what: str) -> str:
+    """Return the address of what belongs to a run: spans, nearest."""
+    return f"/runs/{quote(trajectory_id, safe='')}/{what}"
+
+
+def run_form(trajectory_id: str, form: str) -> str:
+    """Return the address of a run for programs: json or csv."""
+    return f"/runs/{quote(trajectory_id, safe='')}.{form}"
+
+
+def runs(wanted: Filter) -> str:
+    """Return the address of the list of a filter's runs."""
+    return filtered("/runs", wanted)
+
+
+def named(**names: str | None) -> str:
+    """Return the address of the list of runs with these names, None for one that is not known."""
+    return runs(Filter({key: (name,) for key, name in names.items()}))
+
+
+def compare(one: str, other: str) -> str:
+    """Return the address of two runs side by side."""
+    return with_query("/compare", (("a", one), ("b", other)))
+
+
+def task(task_id: str) -> str:
+    """Return the address of a task."""
+    return f"/tasks/{part(task_id)}"
+
+
+def conversation(conversation_id: str) -> str:
+    """Return the address of a conversation."""
+    return f"/conversations/{part(conversation_id)}"
+
+
+def saved_query(name: str) -> str:
+    """Return the address of a saved query."""
+    return f"/queries/{part(name)}"

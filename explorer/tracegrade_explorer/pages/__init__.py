@@ -1,0 +1,1 @@
+"""The pages: each reads one scoring run, and says what its template shows."""

@@ -1,0 +1,55 @@
+"""Values of runs as the cells of tables show them."""
+
+from typing import Final, NamedTuple
+
+from tracegrade_explorer.shelf.snapshot import Row
+from tracegrade_scoring.metrics import METRICS
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.catalogue import Metric, main_metrics, more_metrics
+
+MARKS: Final = {"succeeded": "✓", "failed": "✗", None: "?"}
+UNSCORED: Final = "not scored yet"
+
+
+class ListCell(NamedTuple):
+    """A value, and what a reader is told of it who asks."""
+
+    text: str
+    title: str = ""
+
+
+ALL_METRICS: Final = {
+    metric.name: metric for metric in (*main_metrics(METRICS), *more_metrics(METRICS))
+}
+"""By name, those first that every report shows."""
+
+
+def metric_of(name: str) -> Metric:
+    """Return how a metric is shown."""
+    return ALL_METRICS[name]
+
+
+def metric_cell(row: Row, name: str) -> ListCell:
+    """Return a metric of a run; a dash where it has no value, and why."""
+    value = row[name]
+    if value is None:
+        reason = row[f"{name}_reason"]
+        return ListCell(words.NOTHING, words.reason(reason) if reason else UNSCORED)
+    metric = metric_of(name)
+    if metric.unit == "runs":
+        return ListCell("yes" if value else "no")
+    return ListCell(words.amount(value, metric.scale))
+
+
+def outcome_cell(row: Row) -> ListCell:
+    """Return a mark of how a run ended."""
+    outcome = row["outcome"]
+    if row["killed"]:
+        return ListCell("†", "killed on purpose")
+    known = outcome or ("outcome not known" if row["scored"] else UNSCORED)
+    return ListCell(MARKS[outcome], known)
+
+
+def findings_text(row: Row) -> str:
+    """Return the failure modes that a run shows."""
+    return ", ".join(map(words.mode, row["failures"]))

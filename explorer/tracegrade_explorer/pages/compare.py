@@ -1,0 +1,106 @@
+"""`/compare`: two runs side by side, aligned; and the way there from a run that failed."""
+
+from dataclasses import asdict
+from typing import Final
+
+from tracegrade_explorer import links
+from tracegrade_explorer.answers import Answer, Ask, Document, Redirect
+from tracegrade_explorer.comparison.align import align, parting
+from tracegrade_explorer.comparison.page import pair_rows, score_pairs
+from tracegrade_explorer.errors import BadFilter, PageMissing
+from tracegrade_explorer.pages.run import read_run
+from tracegrade_explorer.shelf.rows import find_run
+from tracegrade_explorer.shelf.snapshot import read
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.timeline.model import Timeline
+from tracegrade_scoring.timeline.read import Window
+from tracegrade_scoring.timeline.view import timeline_view
+
+STEPS: Final = 2_000
+"""Of each run that are aligned."""
+COLUMNS: Final = ("how", "first_step", "first_tool", "second_step", "second_tool")
+
+
+def compare(ask: Ask) -> Answer:
+    """Return two runs side by side."""
+    first, second = (_run(ask, name) for name in _names(ask))
+    pairs = align(first.steps, second.steps)
+    rows = pair_rows(pairs)
+    view = {
+        "first": _side(first),
+        "second": _side(second),
+        "parting": parting(pairs),
+        "rows": rows,
+        "differences": sum(pair.differs for pair in pairs),
+        "scores": score_pairs(first, second),
+        "swapped": links.compare(second.run.trajectory_id, first.run.trajectory_id),
+    }
+    data = {
+        "a": asdict(first.run),
+        "b": asdict(second.run),
+        "steps": [
+            {
+                "how": pair.how,
+                "a": pair.first and asdict(pair.first),
+                "b": pair.second and asdict(pair.second),
+            }
+            for pair in pairs
+        ],
+        "scores": {
+            name: {side: run.score(name) for side, run in (("a", first), ("b", second))}
+            for name in sorted({score.metric for run in (first, second) for score in run.scores})
+        },
+    }
+    flat = [
+        {
+            "how": pair.how,
+            "first_step": pair.first and pair.first.step_index,
+            "first_tool": pair.first and pair.first.tool_name,
+            "second_step": pair.second and pair.second.step_index,
+            "second_tool": pair.second and pair.second.tool_name,
+        }
+        for pair in pairs
+    ]
+    return Document("compare", "Two runs", view, data, COLUMNS, flat)
+
+
+def nearest(ask: Ask) -> Answer:
+    """Lead to a run beside the successful one of its task that is most like it."""
+    found = find_run(ask.con, ask.path["id"])
+    rows = read(ask.con, "nearest_success", trajectory_id=found["trajectory_id"], rows=1)
+    if not rows:
+        msg = (
+            f"no other run of the same agent and task as '{found['trajectory_id']}' succeeded, as "
+            "far as scores tell; a run without a known task has none either"
+        )
+        raise PageMissing(msg)
+    return Redirect(links.compare(rows[0]["trajectory_id"], found["trajectory_id"]))
+
+
+def _names(ask: Ask) -> list[str]:
+    given = dict(ask.pairs)
+    marked = [value for key, value in ask.pairs if key == "id"]
+    names = [given[side] for side in ("a", "b") if given.get(side)] or marked
+    if len(names) != 2:
+        msg = f"{len(names)} runs are named; give two, as /compare?a=ID&b=ID"
+        raise BadFilter(msg)
+    return names
+
+
+def _run(ask: Ask, name: str) -> Timeline:
+    return read_run(ask, find_run(ask.con, name), Window(rows=STEPS))
+
+
+def _side(timeline: Timeline) -> dict[str, object]:
+    view = timeline_view(timeline)
+    facts = dict(view.facts)
+    return {
+        "id": timeline.run.trajectory_id,
+        "href": links.run(timeline.run.trajectory_id),
+        "title": f"{view.title} {words.name(timeline.run.release, '')}",
+        "facts": [(name, facts[name]) for name in ("task", "outcome", "steps", "took", "started")
+                  if name in facts],
+        "more": timeline.total_steps - len(timeline.steps),
+        "request": view.request,
+        "answer": view.answer,
+    }  # fmt: skip

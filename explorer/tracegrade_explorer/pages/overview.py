@@ -1,0 +1,58 @@
+"""`/`: the agents, their newest releases, and how fresh all of it is."""
+
+from itertools import groupby
+from typing import Any, Final
+
+from tracegrade_explorer import links
+from tracegrade_explorer.answers import Answer, Ask, Document
+from tracegrade_explorer.filters.grammar import Filter
+from tracegrade_explorer.shelf.rows import count_runs
+from tracegrade_explorer.shelf.snapshot import Row, read
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.catalogue import Scale
+
+RELEASES: Final = 5
+"""Of an agent, the newest."""
+
+
+def overview(ask: Ask) -> Answer:
+    """Return how the newest releases of each agent do."""
+    rows = read(ask.con, "release_overview")
+    agents = [
+        _agent(agent, run_mode, [*group])
+        for (agent, run_mode), group in groupby(
+            rows, key=lambda row: (row["agent_name"], row["run_mode"])
+        )
+    ]
+    view = {"agents": agents, "runs": count_runs(ask.con, Filter()), "shown": RELEASES}
+    return Document("overview", "Overview", view, {"releases": rows}, [*rows[0]] if rows else
+                    ["agent_name", "run_mode", "release"], rows)  # fmt: skip
+
+
+def _agent(agent: str | None, run_mode: str | None, rows: list[Row]) -> dict[str, Any]:
+    known = [row["release"] for row in rows if row["release"] is not None]
+    newest = {"candidate": known[0], "base": known[1]} if len(known) > 1 else {}
+    pairs = [("agent", agent), *newest.items()] if agent is not None else [*newest.items()]
+    return {
+        "title": words.cohort(agent, run_mode),
+        "releases": [_release(row) for row in rows[:RELEASES]],
+        "more": len(rows) - RELEASES,
+        "compare": links.with_query("/releases", pairs) if newest else "",
+    }
+
+
+def _release(row: Row) -> dict[str, Any]:
+    names = {"agent": row["agent_name"], "run_mode": row["run_mode"], "release": row["release"]}
+    return {
+        "name": words.name(row["release"], "(no release)"),
+        "href": links.named(**names),
+        "runs": row["runs"],
+        "failed": row["failed"],
+        "failed_href": links.named(**names, outcome="failed"),
+        "success": words.amount(row["success"], Scale.SHARE),
+        "share": row["success"],
+        "interval": words.interval(row["low"], row["high"], Scale.SHARE),
+        "tsa": words.amount(row["tsa"], Scale.SHARE),
+        "findings": row["findings"],
+        "last": row["last_start"],
+    }

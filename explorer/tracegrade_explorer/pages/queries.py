@@ -1,0 +1,124 @@
+"""`/queries`, `/queries/NAME` and `/sql`: saved queries, and readers' own."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tracegrade_explorer import links
+from tracegrade_explorer.answers import Answer, Ask, Document
+from tracegrade_explorer.errors import BadFilter, PageMissing
+from tracegrade_explorer.shelf.snapshot import Row
+from tracegrade_explorer.sql_process.run import CSV_ROWS, SHOWN_ROWS, Rows, run_sql
+from tracegrade_queries.engine.layers import find_query, saved
+from tracegrade_scoring.rendering import words
+
+VALUE: Final = "p."
+"""Before the name of a query's parameter in an address."""
+CELL_CHARACTERS: Final = 400
+PARAMETER: Final = re.compile(r"\$([a-zA-Z_]\w*)")
+QUOTED: Final = re.compile(r"'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/", re.DOTALL)
+EXAMPLE: Final = """\
+SELECT trajectory_id, tool_name, status
+FROM steps
+WHERE status = 'error'
+LIMIT 100"""
+
+
+def queries(ask: Ask) -> Answer:
+    """Return the saved queries of all packages."""
+    del ask
+    rows: list[Row] = [
+        {"name": name, "summary": each.summary, "parameters": ", ".join(each.parameters)}
+        for name, each in saved().items()
+    ]
+    view = {"queries": [{**row, "href": links.saved_query(row["name"])} for row in rows]}
+    return Document("queries", "Saved queries", view, {"queries": rows}, [*rows[0]], rows)
+
+
+def saved_query(ask: Ask) -> Answer:
+    """Return one saved query; its rows where it was asked to run."""
+    name = ask.path["id"]
+    found = saved().get(name)
+    if found is None:
+        msg = f"no saved query is named '{name}'; /queries lists them"
+        raise PageMissing(msg)
+    given = dict(ask.pairs)
+    values = _values(given)
+    run = ask.form != "html" or "run" in given
+    text = find_query(name)
+    rows = _run(ask, text, values) if run else None
+    address = links.saved_query(name)
+    view = {
+        "name": name,
+        "summary": found.summary,
+        "text": text,
+        "fields": [(each, values.get(each, "")) for each in found.parameters],
+        "found": rows and _shown(rows),
+        "csv": links.with_query(f"{address}.csv", ask.pairs),
+        "edit": links.with_query("/sql", [("q", text)]) if len(text) < 6_000 else "",
+    }
+    return _document("query", f"Query {name}", view, rows)
+
+
+def sql(ask: Ask) -> Answer:
+    """Return the form for a reader's own query, and its rows where there is one."""
+    if not ask.site.sql:
+        msg = "this explorer takes no SQL; start it with `tracegrade ui --sql` if it should"
+        raise PageMissing(msg)
+    given = dict(ask.pairs)
+    text, values = given.get("q", ""), _values(given)
+    unknown = [key for key in given if key != "q" and not key.startswith(VALUE)]
+    if unknown:
+        msg = f"'{unknown[0]}' is not known here; known: q and {VALUE}NAME"
+        raise BadFilter(msg)
+    names = parameters_of(text)
+    ready = bool(text.strip()) and all(name in values for name in names)
+    rows = _run(ask, text, {name: values[name] for name in names}) if ready else None
+    view = {
+        "text": text or EXAMPLE,
+        "fields": [(name, values.get(name, "")) for name in names],
+        "found": rows and _shown(rows),
+        "csv": links.with_query("/sql.csv", ask.pairs),
+        "json": links.with_query("/sql.json", ask.pairs),
+    }
+    return _document("sql", "SQL", view, rows)
+
+
+def parameters_of(text: str) -> list[str]:
+    """Return the names of a query's parameters in their order, those in texts left out."""
+    return list(dict.fromkeys(PARAMETER.findall(QUOTED.sub("", text))))
+
+
+def _values(given: Mapping[str, str]) -> dict[str, str]:
+    return {
+        key.removeprefix(VALUE): value for key, value in given.items() if key.startswith(VALUE)
+    }
+
+
+def _run(ask: Ask, text: str, values: Mapping[str, str]) -> Rows:
+    return run_sql(ask.site.lake, text, values, CSV_ROWS if ask.form == "csv" else SHOWN_ROWS)
+
+
+def _document(template: str, title: str, view: dict[str, Any], rows: Rows | None) -> Document:
+    if rows is None:
+        return Document(template, title, view, {"rows": None})
+    data = {"columns": rows.columns, "rows": rows.rows, "more": rows.more}
+    return Document(template, title, view, data, rows.columns, rows.rows)
+
+
+def _shown(rows: Rows) -> dict[str, Any]:
+    return {
+        "columns": rows.columns,
+        "rows": [[_cell(name, row[name]) for name in rows.columns] for row in rows.rows],
+        "more": rows.more,
+    }
+
+
+def _cell(column: str, value: object) -> dict[str, str]:
+    """Return a cell; the id of a run leads to it."""
+    if value is None:
+        return {"text": words.NOTHING, "href": "", "kind": "faint"}
+    text = words.clip(str(value), CELL_CHARACTERS)
+    is_run = column.endswith("trajectory_id")
+    kind = "num" if isinstance(value, (int, float)) and not isinstance(value, bool) else ""
+    return {"text": text, "href": links.run(str(value)) if is_run else "", "kind": kind}

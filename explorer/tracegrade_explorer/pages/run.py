@@ -1,0 +1,212 @@
+"""`/runs/ID` and what belongs to it: one run with its steps, whole texts, spans as received."""
+
+from typing import Any, Final
+
+from markupsafe import Markup
+
+from tracegrade_explorer import links
+from tracegrade_explorer.answers import Answer, Ask, Document, PlainText, WrittenJson
+from tracegrade_explorer.charts import minimap
+from tracegrade_explorer.errors import BadFilter, PageMissing
+from tracegrade_explorer.filters.grammar import Filter, to_pairs
+from tracegrade_explorer.pages.runs import chips
+from tracegrade_explorer.run_view.blocks import blocks
+from tracegrade_explorer.run_view.page import (
+    SHOWS,
+    findings,
+    map_steps,
+    outcomes,
+    score_rows,
+    shown_steps,
+    step_texts,
+)
+from tracegrade_explorer.run_view.plans import plan_changes
+from tracegrade_explorer.shelf.rows import find_run, neighbours
+from tracegrade_explorer.shelf.snapshot import Row, read
+from tracegrade_queries.engine.relations import make_view
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.report.graph import sub_goal_graph
+from tracegrade_scoring.timeline.as_json import render_json
+from tracegrade_scoring.timeline.model import Timeline
+from tracegrade_scoring.timeline.read import Window, read_dated_timeline
+from tracegrade_scoring.timeline.view import TimelineView, timeline_view
+
+OWN: Final = ("from", "show", "tool", "find")
+TEXTS: Final = ("arguments", "result", "content")
+SPANS: Final = 500
+"""Of a page; JSON has more."""
+MOST_SPANS: Final = 20_000
+STEP_COLUMNS: Final = (
+    "step_index", "kind", "role", "agent_name", "tool_name", "arguments", "result", "content",
+    "status", "error", "sub_goal", "decision", "effect", "model", "input_tokens", "output_tokens",
+    "offset_ms", "duration_ms", "span_id", "flags",
+)  # fmt: skip
+DRAWN_GOALS: Final = 60
+
+
+def run(ask: Ask) -> Answer:
+    """Return one run, step by step."""
+    own, wanted = ask.split(*OWN)
+    found = find_run(ask.con, ask.path["id"])
+    timeline = read_run(ask, found, Window(first=_first(own)))
+    if ask.form != "html":
+        return _for_programs(ask, timeline)
+    view = timeline_view(timeline)
+    title = f"Run of {view.title}, {words.run(found['trajectory_id'])}"
+    return Document("run", title, _view(ask, timeline, view, own, wanted), None, STEP_COLUMNS)
+
+
+def read_run(ask: Ask, found: Row, window: Window) -> Timeline:
+    """Return a run as the lake has it; the optima it is scored by were read with the index."""
+    make_view(ask.con, "observed_optima", "FROM kept_optima")
+    return read_dated_timeline(
+        ask.con, ask.site.lake, found["trajectory_id"], found["date"], window
+    )
+
+
+def _for_programs(ask: Ask, timeline: Timeline) -> Document:
+    rows = [vars(step) for step in timeline.steps]
+    return Document("run", "", {}, WrittenJson(render_json(timeline)), STEP_COLUMNS, rows)
+
+
+def _first(own: dict[str, str]) -> int:
+    text = own.get("from", "0")
+    if not text.isascii() or not text.isdecimal() or len(text) > 9:
+        msg = f"from={text} is no step; give the index of one, or leave it out"
+        raise BadFilter(msg)
+    return int(text)
+
+
+def _view(
+    ask: Ask, timeline: Timeline, view: TimelineView, own: dict[str, str], wanted: Filter
+) -> dict[str, Any]:
+    run_id = timeline.run.trajectory_id
+    key = {"trajectory_id": run_id, "date": find_run(ask.con, run_id)["date"]}
+    show = own.get("show", "all")
+    if show not in SHOWS:
+        msg = f"show={show} is not known; known: {', '.join(SHOWS)}"
+        raise BadFilter(msg)
+    shown = shown_steps(timeline, view, show, own.get("tool", ""), own.get("find", ""))
+    steps = {step.step_index: step for step in timeline.steps}
+    goals = outcomes(read(ask.con, "run_sub_goals", **key), run_id)
+    children = read(ask.con, "run_children", **key)
+    return {
+        "run": timeline.run,
+        "view": view,
+        "facts": [(name, value) for name, value in view.facts if name != "run"],
+        "blocks": blocks(timeline.steps, shown),
+        "texts": {each.index: step_texts(each, steps[each.index], run_id) for each in shown},
+        "shown": len(shown),
+        "findings": findings(timeline),
+        "minimap": minimap([*map_steps(view.steps)]) if view.steps else Markup(),
+        "scores": score_rows(timeline, view, read(ask.con, "run_evidence", **key)),
+        "changes": plan_changes(
+            (row["step_index"], row["plan"]) for row in read(ask.con, "run_plans", **key)
+        ),
+        "graph": sub_goal_graph(goals) if 1 < len(goals) <= DRAWN_GOALS else None,
+        "children": children,
+        "by_step": _by_step(children),
+        "around": neighbours(ask.con, wanted, run_id),
+        "chips": [*chips(wanted)],
+        "wanted": wanted,
+        "own": own,
+        "hidden": to_pairs(wanted.runs_alone),
+        "shows": [(key, text, _shown(run_id, wanted, own, key)) for key, text in SHOWS.items()],
+        "show": show,
+        "tools": sorted({step.tool_name for step in timeline.steps if step.tool_name}),
+        "first": timeline.steps[0].step_index if timeline.steps else 0,
+        "following": _following(timeline, run_id, wanted),
+        "previous_steps": links.run(run_id, wanted) if _first(own) else "",
+        "guessed": "unknown" in _dialects(ask, run_id),
+        "same_task": _same_task(timeline),
+    }
+
+
+def _by_step(children: list[Row]) -> dict[int, list[Row]]:
+    found: dict[int, list[Row]] = {}
+    for child in children:
+        found.setdefault(-1 if child["parent_step"] is None else child["parent_step"], []).append(
+            child
+        )
+    return found
+
+
+def _shown(run_id: str, wanted: Filter, own: dict[str, str], show: str) -> str:
+    """Return the address of the run with other steps shown."""
+    kept = {**own, "show": show}
+    pairs = [*to_pairs(wanted.runs_alone), *((key, value) for key, value in kept.items() if value)]
+    if show == "all":
+        pairs.remove(("show", "all"))
+    return links.with_query(links.run(run_id), pairs)
+
+
+def _following(timeline: Timeline, run_id: str, wanted: Filter) -> str:
+    """Return the address of the steps that the page has no room for; '' if there are none."""
+    if not timeline.steps:
+        return ""
+    following = timeline.steps[-1].step_index + 1
+    if following >= timeline.total_steps:
+        return ""
+    pairs = [*to_pairs(wanted.runs_alone), ("from", str(following))]
+    return links.with_query(links.run(run_id), pairs)
+
+
+def _dialects(ask: Ask, run_id: str) -> list[str]:
+    return [row["dialect"] for row in read(ask.con, "run_dialects", trajectory_id=run_id)]
+
+
+def _same_task(timeline: Timeline) -> str:
+    run = timeline.run
+    if run.task_id is None:
+        return ""
+    return links.named(agent=run.agent_name, task=run.task_id)
+
+
+def text(ask: Ask) -> Answer:
+    """Return one text of a step, whole."""
+    name, step = ask.path["text"], ask.path["step"]
+    if name not in TEXTS:
+        msg = f"a step has no text '{name}'; it may have {', '.join(TEXTS)}"
+        raise PageMissing(msg)
+    found = find_run(ask.con, ask.path["id"])
+    index = int(step) if step.isascii() and step.isdecimal() and len(step) < 10 else -1
+    rows = read(ask.con, "step_texts", **found, step_index=index)
+    if not rows or rows[0][name] is None:
+        msg = f"step {step} of run '{found['trajectory_id']}' has no {name}"
+        raise PageMissing(msg)
+    return PlainText(rows[0][name])
+
+
+def spans(ask: Ask) -> Answer:
+    """Return the spans of a run's trace as they were received."""
+    found = find_run(ask.con, ask.path["id"])
+    (trace,) = read(ask.con, "received_days", **found)
+    rows = read(
+        ask.con, "run_spans", trace_id=trace["trace_id"], first_date=found["date"],
+        last_date=trace["last_date"], rows=SPANS if ask.form == "html" else MOST_SPANS,
+    )  # fmt: skip
+    begin = min((row["start_ns"] for row in rows if row["start_ns"]), default=0)
+    view = {
+        "run_id": found["trajectory_id"],
+        "trace_id": trace["trace_id"],
+        "spans": [_span(row, begin) for row in rows],
+        "more": (rows[0]["total"] if rows else 0) - len(rows),
+    }
+    columns = (
+        [name for name in rows[0] if name not in {"attributes", "total"}] if rows else ["span_id"]
+    )
+    title = f"Spans of run {words.run(found['trajectory_id'])}"
+    data = {"trace_id": trace["trace_id"], "spans": rows}
+    return Document("spans", title, view, data, columns, rows)
+
+
+def _span(row: Row, begin: int) -> dict[str, Any]:
+    start, end = row["start_ns"] or begin, row["end_ns"] or 0
+    return {
+        **row,
+        "name": row["name"] or "(no name)",
+        "offset": words.duration((start - begin) / 1e6),
+        "took": words.duration(max(end - start, 0) / 1e6),
+        "status": {1: "ok", 2: "error"}.get(row["status_code"], ""),
+        "attributes": [(key, value or "") for key, value in (row["attributes"] or {}).items()],
+    }

@@ -1,0 +1,319 @@
+"""`/runs`: the runs of a filter, with what they have in common beside them."""
+
+import math
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from markupsafe import Markup
+
+from tracegrade_explorer import links
+from tracegrade_explorer.answers import Answer, Ask, Document, Redirect
+from tracegrade_explorer.charts import Bin, bar, histogram
+from tracegrade_explorer.errors import BadFilter
+from tracegrade_explorer.filters.grammar import (
+    NAMED,
+    NUMBERS,
+    STARTED,
+    Filter,
+    Range,
+    number_text,
+    parse_filter,
+    to_pairs,
+    to_query,
+)
+from tracegrade_explorer.pages.cells import (
+    ALL_METRICS,
+    ListCell,
+    findings_text,
+    metric_cell,
+    metric_of,
+    outcome_cell,
+)
+from tracegrade_explorer.shelf.rows import FACTS, count_runs, runs_page
+from tracegrade_explorer.shelf.snapshot import Row, read_matching
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.catalogue import Scale
+
+FACET_NAMES: Final = 8
+"""Names shown of a facet."""
+BINS: Final = 10
+CSV_ROWS: Final = 100_000
+LABELS: Final = {
+    "agent": "Agent",
+    "release": "Release",
+    "task": "Task",
+    "category": "Category",
+    "run_mode": "Run mode",
+    "outcome": "Outcome",
+    "conversation": "Conversation",
+    "failure": "Failure mode",
+    "dialect": "Dialect",
+    "steps": "Steps",
+    "calls": "Tool calls",
+    "errors": "Failed calls",
+    "tokens": "Tokens",
+    "cost_usd": "Cost, USD",
+    "duration_ms": "Duration, ms",
+}
+"""Of keys; a metric has its own."""
+SORTED: Final = (("steps", "Steps"), ("errors", "Failed"), ("cost_usd", "Cost"))
+OWN: Final = ("add", "low", "high")
+"""Parameters of the form that adds a range."""
+
+
+class Chip(NamedTuple):
+    """One condition of a filter."""
+
+    text: str
+    without: str
+    """The address of the list without it."""
+
+
+class FacetName(NamedTuple):
+    """One name of a facet."""
+
+    text: str
+    runs: int
+    href: str
+    chosen: bool
+    drawn: Markup
+
+
+class Facet(NamedTuple):
+    """The names that runs have of one kind."""
+
+    label: str
+    names: list[FacetName]
+    more: int
+    """Names that are not shown."""
+
+
+class Heading(NamedTuple):
+    """A column of the list; '' where it cannot be sorted by."""
+
+    text: str
+    href: str
+    order: str
+    """ascending | descending | none."""
+    title: str = ""
+
+
+def runs(ask: Ask) -> Answer:
+    """Return the list of a filter's runs."""
+    own, wanted = ask.split(*OWN)
+    if own:
+        return Redirect(links.runs(_with_range(wanted, own)))
+    if ask.form == "csv":
+        return _table(ask, wanted)
+    page = runs_page(ask.con, wanted)
+    count, total = count_runs(ask.con, wanted), count_runs(ask.con, Filter())
+    after = page.rows[-1]["trajectory_id"] if page.more else None
+    view = {
+        "wanted": wanted,
+        "count": count,
+        "total": total,
+        "chips": [*chips(wanted)],
+        "headings": [*_headings(wanted)],
+        "rows": [_row(row, wanted) for row in page.rows],
+        "facets": [*_facets(ask, wanted, count)],
+        "histograms": [*_histograms(ask, wanted)],
+        "following": links.runs(wanted.beginning_after(after)) if after else "",
+        "first": links.runs(wanted.beginning_after(None)) if wanted.after else "",
+        "hidden": _hidden(wanted),
+        "metrics": [*_choices()],
+        "query": to_query(wanted),
+    }
+    data = {"filter": to_query(wanted), "runs": count, "of": total, "after": after,
+            "rows": page.rows}  # fmt: skip
+    return Document("runs", "Runs", view, data, _columns(wanted))
+
+
+def _table(ask: Ask, wanted: Filter) -> Document:
+    """Return the whole list for a spreadsheet."""
+    page = runs_page(ask.con, wanted, CSV_ROWS)
+    return Document("runs", "Runs", {}, {}, _columns(wanted), page.rows)
+
+
+def _columns(wanted: Filter) -> list[str]:
+    return [*FACTS[1:], *wanted.columns]
+
+
+def _with_range(wanted: Filter, own: dict[str, str]) -> Filter:
+    """Return the filter with the range that a form asks for, as its address has it."""
+    key = own.get("add", "")
+    if not key:
+        return wanted.beginning_after(None)
+    if key not in NUMBERS:
+        msg = f"add={key} is neither a metric nor a number of runs; choose one of the form's"
+        raise BadFilter(msg)
+    ends = f"{own.get('low', '')}..{own.get('high', '')}"
+    given = parse_filter([(key, ends)]).ranges[key] or Range()
+    return wanted.within(key, given.low, given.high)
+
+
+def label_of(key: str) -> str:
+    """Return the label of a key of filters."""
+    return LABELS.get(key) or metric_of(key).label
+
+
+def chips(wanted: Filter) -> Iterator[Chip]:
+    """Yield each condition of a filter in words, with the list without it."""
+    for key, names in wanted.names.items():
+        for name in names:
+            text = f"{label_of(key)}: {words.name(name, 'not known')}"
+            yield Chip(text, links.runs(wanted.without(key, name)))
+    for key, ends in wanted.ranges.items():
+        yield Chip(f"{label_of(key)} {_ends(ends)}", links.runs(wanted.without(key)))
+    yield from _setting_chips(wanted)
+
+
+def _setting_chips(wanted: Filter) -> Iterator[Chip]:
+    for key, time in (("since", wanted.since), ("until", wanted.until)):
+        if time:
+            yield Chip(f"{key} {time.isoformat(' ')}", links.runs(wanted.replaced(**{key: None})))
+    if wanted.received:
+        days = f" {words.DASH} ".join(dict.fromkeys(map(str, wanted.received)))
+        yield Chip(f"received {days}", links.runs(wanted.replaced(received=None)))
+    if wanted.asked:
+        yield Chip(f"asked: {words.name(wanted.asked)}", links.runs(wanted.replaced(asked="")))
+    if wanted.level != "root":
+        which = {"all": "sub-agents' runs too", "sub_agent": "sub-agents' runs"}[wanted.level]
+        yield Chip(which, links.runs(wanted.replaced(level="root")))
+
+
+def _ends(ends: Range | None) -> str:
+    if ends is None:
+        return "without a value"
+    if ends == Range():
+        return "with a value"
+    low, high = ("" if end is None else number_text(end) for end in ends)
+    if low == high:
+        return low
+    return f"{low}{words.DASH}{high}" if low and high else f"≥ {low}" if low else f"≤ {high}"
+
+
+def _headings(wanted: Filter) -> Iterator[Heading]:
+    yield _heading(wanted, STARTED, "Started, UTC")
+    yield from (Heading(text, "", "none") for text in ("Agent", "Release", "Task", "Outcome"))
+    for name in wanted.columns:
+        yield _heading(wanted, name, metric_of(name).label, metric_of(name).meaning)
+    for key, text in SORTED:
+        yield _heading(wanted, key, text)
+    yield Heading("Findings", "", "none")
+
+
+def _heading(wanted: Filter, key: str, text: str, title: str = "") -> Heading:
+    order = "none"
+    if wanted.sort == key:
+        # The newest come first of what began; of numbers the least.
+        order = "ascending" if wanted.descending == (key == STARTED) else "descending"
+    return Heading(text, links.runs(wanted.sorted_by(key)), order, title)
+
+
+def _row(row: Row, wanted: Filter) -> dict[str, Any]:
+    return {
+        "id": row["trajectory_id"],
+        "href": links.run(row["trajectory_id"], wanted),
+        "started": row["start_time"],
+        "date": row["date"],
+        "agent": words.name(row["agent_name"]),
+        "release": words.name(row["release"]),
+        "task": words.name(row["task_id"]),
+        "outcome": outcome_cell(row),
+        "outcome_name": row["outcome"] or "unknown",
+        "metrics": [metric_cell(row, name) for name in wanted.columns],
+        "steps": words.number(row["step_count"]),
+        "errors": words.number(row["error_count"]),
+        "cost": ListCell(words.NOTHING, "no prices")
+        if row["cost_usd"] is None
+        else ListCell(f"{row['cost_usd']:.4f}"),
+        "findings": findings_text(row),
+        "request": row["request"] or "",
+    }
+
+
+def _facets(ask: Ask, wanted: Filter, count: int) -> Iterator[Facet]:
+    """Yield the names that the runs have; a name that is chosen leads to the list without it."""
+    found: dict[str, list[Row]] = {}
+    for query in ("facets", "list_facets"):
+        for row in read_matching(ask.con, query, wanted, parameters={"names": FACET_NAMES}):
+            found.setdefault(row["facet"], []).append(row)
+    for key in NAMED:
+        names = found.get(key, [])
+        if names and (len(names) > 1 or names[0]["name"] is not None):
+            shown = [_facet_name(wanted, key, row, count) for row in names]
+            yield Facet(LABELS[key], shown, names[0]["of"] - len(names))
+
+
+def _facet_name(wanted: Filter, key: str, row: Row, count: int) -> FacetName:
+    chosen = row["name"] in wanted.names.get(key, ())
+    other = wanted.without if chosen else wanted.narrowed
+    return FacetName(
+        words.mode(row["name"]) if key == "failure" else words.name(row["name"], "not known"),
+        row["runs"],
+        links.runs(other(key, row["name"])),
+        chosen,
+        bar(row["runs"] / count),
+    )
+
+
+def _histograms(ask: Ask, wanted: Filter) -> Iterator[dict[str, Any]]:
+    """Yield how the values of each metric of the list are spread, where there are several."""
+    for name in wanted.columns:
+        metric = metric_of(name)
+        if metric.unit == "runs":
+            continue
+        (ends,) = read_matching(ask.con, "measured_ends", wanted, measured=name)
+        low, high = (0.0, 1.0) if metric.scale is Scale.SHARE else (ends["low"], ends["high"])
+        if ends["measured"] and low < high:
+            yield _histogram(ask, wanted, name, Range(low, high))
+
+
+def _histogram(ask: Ask, wanted: Filter, name: str, ends: Range) -> dict[str, Any]:
+    low, high = ends.low or 0.0, ends.high or 0.0
+    rows = read_matching(
+        ask.con, "histogram", wanted, measured=name,
+        parameters={"low": low, "high": high, "bins": BINS},
+    )  # fmt: skip
+    counts = {row["bin"]: row["runs"] for row in rows}
+    edges = [low + (high - low) * place / BINS for place in range(BINS)] + [high]
+    metric = metric_of(name)
+    bins = []
+    for place in range(BINS):
+        # Up to the last number before the next part begins, so that no run is in two.
+        last = high if place == BINS - 1 else math.nextafter(edges[place + 1], -math.inf)
+        shown = f"{words.amount(edges[place], metric.scale)} to " + words.amount(
+            edges[place + 1], metric.scale
+        )
+        count = counts.get(place, 0)
+        bins.append(
+            Bin(
+                count,
+                links.runs(wanted.within(name, edges[place], last)),
+                f"{metric.label} {shown}: {words.count(count, 'run')}",
+            )
+        )
+    return {
+        "label": metric.label,
+        "drawn": histogram(bins, f"{metric.label}, runs by value"),
+        "low": words.amount(low, metric.scale),
+        "high": words.amount(high, metric.scale),
+        "without": counts.get(None, 0),
+        "without_href": links.filtered(
+            "/runs", wanted.replaced(ranges={**wanted.ranges, name: None})
+        ),
+    }
+
+
+def _hidden(wanted: Filter) -> list[tuple[str, str]]:
+    """Return what a form must send along: the filter but what it asks for itself."""
+    kept = wanted.replaced(asked="", since=None, until=None)
+    return to_pairs(kept)
+
+
+def _choices() -> Iterator[tuple[str, str]]:
+    """Yield what a range may be given of: key and label."""
+    for key in NUMBERS:
+        if key not in ALL_METRICS:
+            yield key, LABELS[key]
+    yield from ((name, metric.label) for name, metric in ALL_METRICS.items())

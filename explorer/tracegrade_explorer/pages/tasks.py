@@ -1,0 +1,144 @@
+"""`/tasks` and `/tasks/ID`: which tasks fail, at which decision, by which sequences of tools."""
+
+from itertools import groupby
+from typing import Any, Final
+
+from tracegrade_explorer import links
+from tracegrade_explorer.answers import Answer, Ask, Document
+from tracegrade_explorer.charts import bar
+from tracegrade_explorer.errors import PageMissing
+from tracegrade_explorer.filters.grammar import Filter
+from tracegrade_explorer.pages.cells import MARKS
+from tracegrade_explorer.shelf.snapshot import Row, read
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.catalogue import Scale
+from tracegrade_scoring.report.graph import sub_goal_graph
+from tracegrade_scoring.report.model import SubGoalOutcome
+
+ATTEMPTS: Final = 40
+"""Marks of one release; beyond, shares alone say how they ended."""
+SHAPES: Final = 20
+SHAPE_CHARACTERS: Final = 300
+DRAWN_GOALS: Final = 60
+
+
+def tasks(ask: Ask) -> Answer:
+    """Return all tasks, those that fail most first."""
+    rows = read(ask.con, "task_overview")
+    view = {"tasks": [_task(row) for row in rows]}
+    columns = [*rows[0]] if rows else ["task_id"]
+    return Document("tasks", "Tasks", view, {"tasks": rows}, columns, rows)
+
+
+def _task(row: Row) -> dict[str, Any]:
+    known = row["succeeded"] + row["failed"]
+    return {
+        **row,
+        "name": words.name(row["task_id"]),
+        "category": words.name(row["task_category"], ""),
+        "agents": words.clip(", ".join(map(words.name, row["agents"])), 120),
+        "href": links.task(row["task_id"]),
+        "runs_href": links.named(task=row["task_id"]),
+        "failed_href": links.named(task=row["task_id"], outcome="failed"),
+        "success": words.amount(row["succeeded"] / known if known else None, Scale.SHARE),
+        "drawn": bar(row["succeeded"] / known) if known else "",
+        "tsa": words.amount(row["tsa"], Scale.SHARE),
+    }
+
+
+def task(ask: Ask) -> Answer:
+    """Return one task: how its attempts ended, and where they parted from what is expected."""
+    task_id = ask.path["id"]
+    given = {"task_id": task_id}
+    attempts = read(ask.con, "task_attempts", **given, rows=ATTEMPTS)
+    if not attempts:
+        msg = f"no run belongs to a task '{task_id}'; /tasks lists those that there are"
+        raise PageMissing(msg)
+    decisions = read(ask.con, "task_decisions", **given)
+    goals = read(ask.con, "task_sub_goals", **given)
+    shapes = ask.snapshot.kept(
+        ("shapes", task_id), lambda: read(ask.con, "task_shapes", **given, rows=SHAPES)
+    )
+    outcomes = [_goal(task_id, row) for row in goals]
+    view = {
+        "name": words.name(task_id),
+        "runs_href": links.named(task=task_id),
+        "releases": [
+            _release(task_id, agent, release, [*group])
+            for (agent, release), group in groupby(
+                attempts, key=lambda row: (row["agent_name"], row["release"])
+            )
+        ],
+        "decisions": [_decision(row) for row in decisions],
+        "graph": sub_goal_graph(outcomes) if 1 < len(outcomes) <= DRAWN_GOALS else None,
+        "goals": [_goal_row(goal) for goal in outcomes],
+        "shapes": [_shape(row) for row in shapes],
+        "more_shapes": (shapes[0]["shapes"] if shapes else 0) - len(shapes),
+    }
+    data = {
+        "task_id": task_id, "attempts": attempts, "decisions": decisions, "sub_goals": goals,
+        "shapes": shapes,
+    }  # fmt: skip
+    return Document("task", f"Task {words.name(task_id)}", view, data, [*attempts[0]], attempts)
+
+
+def _release(
+    task_id: str, agent: str | None, release: str | None, rows: list[Row]
+) -> dict[str, Any]:
+    first = rows[0]
+    known = first["succeeded"] + first["failed"]
+    return {
+        "title": f"{words.cohort(agent, None)} {words.name(release, '(no release)')}",
+        "href": links.named(agent=agent, release=release, task=task_id),
+        "runs": first["of"],
+        "success": words.amount(first["succeeded"] / known if known else None, Scale.SHARE),
+        "marks": [
+            {
+                "mark": MARKS[row["outcome"]],
+                "name": row["outcome"] or "unknown",
+                "href": links.run(row["trajectory_id"], Filter(names={"task": (task_id,)})),
+            }
+            for row in rows
+        ],
+        "more": first["of"] - len(rows),
+    }
+
+
+def _decision(row: Row) -> dict[str, Any]:
+    example = row["example"]
+    return {
+        **row,
+        "name": words.name(row["decision"], "(no name)"),
+        "expected": words.name(row["expected_tool"], "any tool with an effect"),
+        "share": words.amount(row["correct"] / row["times"], Scale.SHARE),
+        "drawn": bar(row["correct"] / row["times"]),
+        "instead": words.name(row["instead"], ""),
+        "href": links.run(example, step=row["step_index"]) if example else "",
+    }
+
+
+def _goal(task_id: str, row: Row) -> SubGoalOutcome:
+    return SubGoalOutcome(task_id, **{**row, "deps": tuple(row["deps"])})
+
+
+def _goal_row(goal: SubGoalOutcome) -> dict[str, Any]:
+    return {
+        "name": words.name(goal.sub_goal),
+        "critical": goal.critical,
+        "attempts": goal.attempts,
+        "skipped": goal.skipped,
+        "completed": goal.completed,
+        "drawn": bar(goal.completed / goal.attempts),
+        "alarm": goal.critical and goal.skipped > 0,
+        "href": links.run(goal.trajectory_id) if goal.trajectory_id else "",
+    }
+
+
+def _shape(row: Row) -> dict[str, Any]:
+    return {
+        "shape": words.clip(row["shape"], SHAPE_CHARACTERS) or "no call",
+        "runs": row["runs"],
+        "success": words.amount(row["succeeded"] / row["known"] if row["known"] else None,
+                                Scale.SHARE),
+        "href": links.run(row["example"]),
+    }  # fmt: skip

@@ -1,0 +1,125 @@
+"""`/trends`: a metric over time, release by release."""
+
+from collections import defaultdict
+from datetime import timedelta
+from typing import Any, Final, NamedTuple
+
+from tracegrade_explorer import links
+from tracegrade_explorer.answers import Answer, Ask, Document
+from tracegrade_explorer.charts import Line, Point, lines
+from tracegrade_explorer.errors import BadFilter
+from tracegrade_explorer.filters.grammar import NUMBERS, Filter, to_pairs
+from tracegrade_explorer.pages.cells import ALL_METRICS, metric_of
+from tracegrade_explorer.pages.runs import chips, label_of
+from tracegrade_explorer.shelf.snapshot import Row, read_matching
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.catalogue import Scale
+
+PARTS: Final = {"day": 1, "week": 7}
+OWN: Final = ("metric", "by")
+FEW: Final = 5
+"""Fewer runs on a day say little; their point is hollow."""
+MOST_LINES: Final = 6
+"""Releases drawn, those with most runs; the table has all."""
+WIDTH_95: Final = 1.96
+"""Standard errors on either side of a mean that hold it 19 times of 20."""
+
+
+class Wanted(NamedTuple):
+    """What is asked for."""
+
+    runs: Filter
+    metric: str
+    by: str
+    """A key of `PARTS`."""
+
+
+def trends(ask: Ask) -> Answer:
+    """Return a metric's mean over the runs of each day or week, by release."""
+    own, wanted = ask.split(*OWN)
+    metric, by = own.get("metric", "success"), own.get("by", "day")
+    if metric not in NUMBERS or by not in PARTS:
+        msg = f"metric={metric}, by={by}: a metric or number of runs is needed, and day or week"
+        raise BadFilter(msg)
+    rows = read_matching(ask.con, "trend", wanted, measured=metric, parameters={"days": PARTS[by]})
+    view = {
+        "metric": metric,
+        "by": by,
+        "label": label_of(metric),
+        "meaning": metric_of(metric).meaning if metric in ALL_METRICS else "",
+        "chips": [*chips(wanted)],
+        "hidden": to_pairs(wanted.runs_alone),
+        "metrics": [(key, label_of(key)) for key in NUMBERS],
+        "drawn": _drawn(rows, Wanted(wanted, metric, by)),
+        "rows": [_row(row, Wanted(wanted, metric, by)) for row in reversed(rows)],
+        "few": FEW,
+        "names": [words.name(name, "(no release)") for name in _largest(rows)],
+    }
+    data = {"metric": metric, "by": by, "rows": rows}
+    return Document("trends", f"{label_of(metric)} over time", view, data,
+                    ["day", "release", "runs", "measured", "mean", "spread"], rows)  # fmt: skip
+
+
+def _largest(rows: list[Row]) -> list[str | None]:
+    runs: dict[str | None, int] = defaultdict(int)
+    for row in rows:
+        runs[row["release"]] += row["measured"]
+    return sorted(runs, key=lambda name: (-runs[name], name or ""))[:MOST_LINES]
+
+
+def _drawn(rows: list[Row], wanted: Wanted) -> Any:
+    found = [row for row in rows if row["mean"] is not None]
+    if not found:
+        return ""
+    first, last = found[0]["day"], found[-1]["day"]
+    days = max((last - first).days, 1)
+    top = 1.0 if _is_share(wanted.metric) else max(row["mean"] for row in found) or 1.0
+    drawn = [
+        Line(
+            words.name(name, "(no release)"),
+            [
+                _point(row, (row["day"] - first).days / days, top, wanted)
+                for row in found
+                if row["release"] == name
+            ],
+        )
+        for name in _largest(found)
+    ]
+    return lines(drawn, f"{label_of(wanted.metric)} from {first} to {last}, lines by release")
+
+
+def _point(row: Row, x: float, top: float, wanted: Wanted) -> Point:
+    around = WIDTH_95 * (row["spread"] or 0.0)
+    title = (
+        f"{words.name(row['release'], '(no release)')}, {row['day']}: "
+        f"{_amount(row['mean'], wanted.metric)} over {words.count(row['measured'], 'run')}"
+    )
+    few = row["measured"] < FEW
+    ends = (None, None) if few else ((row["mean"] - around) / top, (row["mean"] + around) / top)
+    return Point(x, row["mean"] / top, few, title, _runs(row, wanted.runs, wanted.by), *ends)
+
+
+def _row(row: Row, wanted: Wanted) -> dict[str, Any]:
+    return {
+        "day": row["day"],
+        "release": words.name(row["release"], "(no release)"),
+        "runs": row["runs"],
+        "measured": row["measured"],
+        "mean": _amount(row["mean"], wanted.metric),
+        "href": _runs(row, wanted.runs, wanted.by),
+    }
+
+
+def _runs(row: Row, wanted: Filter, by: str) -> str:
+    """Return the list of the release's runs that were received in a part of time."""
+    names = {**wanted.names, "release": (row["release"],)}
+    days = (row["day"], row["day"] + timedelta(PARTS[by] - 1))
+    return links.runs(wanted.replaced(names=names, received=days))
+
+
+def _amount(value: float | None, metric: str) -> str:
+    return words.amount(value, Scale.SHARE if _is_share(metric) else Scale.NUMBER)
+
+
+def _is_share(metric: str) -> bool:
+    return metric in ALL_METRICS and metric_of(metric).scale is Scale.SHARE

@@ -1,0 +1,45 @@
+-- The names that the runs of a filter have, those of most runs first.
+--
+-- Reads:
+--   matching_runs
+-- Parameters:
+--   $names  BIGINT  Of each facet at most.
+-- Columns:
+--   facet  VARCHAR  agent | release | task | category | run_mode | outcome.
+--   name   VARCHAR  NULL: not known. One row for each facet and name.
+--   runs   BIGINT   With this name; those of all names add up to the filter's.
+--   of     BIGINT   Names that the facet has, those left out included.
+-- Order:
+--   facet, runs DESC, name
+SELECT
+  facet,
+  name,
+  runs,
+  count(*) OVER (PARTITION BY facet) AS of
+FROM (
+  SELECT
+    CASE
+      WHEN grouping(agent_name) = 0 THEN 'agent'
+      WHEN grouping(release) = 0 THEN 'release'
+      WHEN grouping(task_id) = 0 THEN 'task'
+      WHEN grouping(task_category) = 0 THEN 'category'
+      WHEN grouping(run_mode) = 0 THEN 'run_mode'
+      ELSE 'outcome'
+    END AS facet,
+    coalesce(
+      agent_name::VARCHAR,
+      release::VARCHAR,
+      task_id::VARCHAR,
+      task_category::VARCHAR,
+      run_mode::VARCHAR,
+      outcome::VARCHAR
+    ) AS name,
+    count(*) AS runs
+  FROM matching_runs
+  GROUP BY
+    GROUPING SETS (
+      (agent_name), (release), (task_id), (task_category), (run_mode), (outcome)
+    )
+) AS counted
+QUALIFY row_number() OVER (PARTITION BY facet ORDER BY runs DESC, name ASC) <= $names
+ORDER BY facet ASC, runs DESC, name ASC;

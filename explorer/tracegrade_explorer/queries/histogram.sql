@@ -1,0 +1,22 @@
+-- How the values are spread that a page asks for: runs in each of equally wide parts of a range.
+--
+-- Reads:
+--   matching_runs
+-- Parameters:
+--   $low   DOUBLE   Where the first part begins.
+--   $high  DOUBLE   Where the last part ends, itself included; above $low.
+--   $bins  INTEGER  Parts.
+-- Columns:
+--   bin   INTEGER  From 0; NULL: runs without a value.
+--   runs  BIGINT   At least 1.
+-- Order:
+--   bin
+SELECT
+  greatest(
+    0, least($bins - 1, floor((measured - $low) / ($high - $low) * $bins))
+  )::INTEGER AS bin,
+  count(*) AS runs
+FROM matching_runs
+WHERE measured IS NULL OR measured BETWEEN $low AND $high
+GROUP BY bin
+ORDER BY bin;

@@ -1,0 +1,23 @@
+-- The runs of a filter in its order, from one on: their places in the index alone.
+--
+-- Reads:
+--   matching_runs
+-- Parameters:
+--   $after_key  DOUBLE   `sort_key` of the run after which to begin.
+--   $after_seq  INTEGER  Its place; NULL: from the first.
+--   $rows       BIGINT   Runs at most.
+-- Columns:
+--   seq       INTEGER  Place in the index.
+--   sort_key  DOUBLE   By what it is in order; NaN without a value, which comes last.
+-- Order:
+--   sort_key, seq
+SELECT
+  seq,
+  sort_key
+FROM matching_runs
+WHERE
+  $after_seq::INTEGER IS NULL
+  OR sort_key > $after_key::DOUBLE
+  OR (sort_key = $after_key::DOUBLE AND seq > $after_seq::INTEGER)
+ORDER BY sort_key, seq
+LIMIT $rows;

@@ -1,0 +1,36 @@
+-- The sub-goals of a task, over all its attempts, as a graph is drawn of them.
+--
+-- Reads:
+--   sub_goals
+-- Parameters:
+--   $task_id  VARCHAR  The task.
+-- Columns:
+--   sub_goal       VARCHAR    One row each.
+--   critical       BOOLEAN    The task cannot succeed without it.
+--   deps           VARCHAR[]  Its direct prerequisites in any attempt, sorted.
+--   attempts       BIGINT     Attempts of which it is known whether they served it; at least 1.
+--   attempted      BIGINT     Of these, with at least one call that served it.
+--   completed      BIGINT     Of these, with its criterion held at the end.
+--   regressed      BIGINT     Of these, with it held once, but not at the end.
+--   violations     BIGINT     Of these, completed before a prerequisite was.
+--   trajectory_id  VARCHAR    One that did not attempt it, else did not complete it; NULL if none.
+-- Order:
+--   sub_goal
+SELECT
+  sub_goal,
+  coalesce(bool_or(critical), FALSE) AS critical,
+  coalesce(list_sort(list_distinct(flatten(list(deps)))), []) AS deps,
+  count(attempted) AS attempts,
+  count(*) FILTER (WHERE attempted) AS attempted,
+  count(*) FILTER (WHERE completed) AS completed,
+  count(*) FILTER (WHERE regressed) AS regressed,
+  count(*) FILTER (WHERE dependency_violation) AS violations,
+  coalesce(
+    min(trajectory_id) FILTER (WHERE NOT attempted),
+    min(trajectory_id) FILTER (WHERE NOT completed)
+  ) AS trajectory_id
+FROM sub_goals
+WHERE task_id = $task_id
+GROUP BY sub_goal
+HAVING count(attempted) > 0
+ORDER BY sub_goal;

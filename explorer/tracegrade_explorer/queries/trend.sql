@@ -1,0 +1,25 @@
+-- A metric over time, by release: its mean over the runs that were received on each day.
+--
+-- Reads:
+--   matching_runs
+-- Parameters:
+--   $days  BIGINT  Days of one part of time: 1, or 7.
+-- Columns:
+--   day       DATE     The first day of a part of time. One row for each and release.
+--   release   VARCHAR  NULL if not sent.
+--   runs      BIGINT   At least 1.
+--   measured  BIGINT   Of these, with a value.
+--   mean      DOUBLE   Of the values, each counted once; NULL without any.
+--   spread    DOUBLE   Standard error of the mean; NULL for less than two values.
+-- Order:
+--   day, release
+SELECT
+  (date - (epoch(date)::BIGINT // 86400 % $days)::INTEGER)::DATE AS day,
+  release::VARCHAR AS release,
+  count(*) AS runs,
+  count(measured) AS measured,
+  avg(measured) AS mean,
+  stddev_samp(measured) / sqrt(count(measured)) AS spread
+FROM matching_runs
+GROUP BY ALL
+ORDER BY day, release;

@@ -1,0 +1,132 @@
+"""Answers as bytes: HTML from templates in which nothing of a trace acts, JSON, CSV, text."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+import orjson
+from jinja2 import Environment, PackageLoader
+from markupsafe import Markup, escape
+
+from tracegrade_explorer import links
+from tracegrade_explorer.answers import Ask, Document, WrittenJson
+from tracegrade_explorer.charts import bar, track
+from tracegrade_queries.engine.csv_cells import as_json
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.page import environment, style
+from tracegrade_scoring.rendering.sheet import csv_text
+from tracegrade_scoring.rendering.visible import visible_text
+
+PACKAGE: Final = "tracegrade_explorer"
+PAGES: Final = (
+    ("/", "Overview", "g o"),
+    ("/runs", "Runs", "g r"),
+    ("/releases", "Releases", "g e"),
+    ("/tasks", "Tasks", "g t"),
+    ("/trends", "Trends", "g d"),
+    ("/queries", "Queries", "g q"),
+)
+"""Of the menu: address, name, keys."""
+
+
+@cache
+def templates() -> Environment:
+    """Return what renders the templates of this package."""
+    made = environment()
+    made.loader = PackageLoader(PACKAGE)
+    made.filters.update(
+        ago=ago, clip=words.clip, duration=words.duration, lines=_lines, time=_time
+    )
+    made.globals.update(bars=bar, link=links, pages=PAGES, tracks=track)
+    return made
+
+
+def render_html(document: Document, ask: Ask) -> bytes:
+    """Return a page as HTML."""
+    template = templates().get_template(f"{document.template}.html.j2")
+    common = {
+        "title": document.title,
+        "site": ask.site,
+        "snapshot": ask.snapshot,
+        "freshness": ask.freshness,
+        "has_csv": bool(document.columns),
+        "pairs": ask.pairs,
+    }
+    return template.render({**common, **document.view}).encode("utf-8", "replace")
+
+
+def render_json(document: Document) -> bytes:
+    """Return what a page shows as JSON, every number unrounded."""
+    if isinstance(document.data, WrittenJson):
+        return document.data.encode()
+    option = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
+    return orjson.dumps(_whole(document.data), default=_plain, option=option) + b"\n"
+
+
+def render_csv(document: Document) -> bytes:
+    """Return the table of a page as CSV that no spreadsheet computes."""
+    return csv_text(document.columns, document.rows).encode("utf-8", "replace")
+
+
+def render_error(status: int, message: str, *, title: str, token_form: bool = False) -> bytes:
+    """Return the page of an error, which needs no lake."""
+    template = templates().get_template("error.html.j2")
+    view = {"status": status, "message": message, "title": title, "token_form": token_form}
+    return template.render(view).encode("utf-8", "replace")
+
+
+@cache
+def style_sheet() -> bytes:
+    """Return the style sheet of all pages: that of the reports, then our own."""
+    own = (files(PACKAGE) / "static" / "app.css").read_text("utf-8")
+    timeline = (files("tracegrade_scoring.timeline") / "page.css").read_text("utf-8")
+    return "\n".join((str(style()), timeline, own)).encode()
+
+
+@cache
+def script() -> bytes:
+    """Return the script of all pages."""
+    return (files(PACKAGE) / "static" / "app.js").read_bytes()
+
+
+def ago(time: datetime) -> str:
+    """Return how long ago a time in UTC was."""
+    seconds = max(0.0, (datetime.now(UTC) - time.replace(tzinfo=UTC)).total_seconds())
+    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= length:
+            return f"{words.count(int(seconds // length), unit)} ago"
+    return "just now"
+
+
+def _time(time: datetime | None) -> str:
+    return f"{time:%Y-%m-%d %H:%M:%S}" if time else words.NOTHING
+
+
+def _lines(text: str) -> Markup:
+    """Return a text of several lines, escaped, its line ends kept."""
+    return escape(visible_text(text))
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(value)
+    if hasattr(value, "_asdict"):
+        return value._asdict()
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    return as_json(value)
+
+
+def _whole(value: Any) -> Any:
+    """Return a value whose texts can be encoded: half of a character becomes a question mark."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, Mapping):
+        return {_whole(key): _whole(each) for key, each in value.items()}
+    if hasattr(value, "_asdict"):
+        return _whole(value._asdict())
+    if isinstance(value, (list, tuple)):
+        return [_whole(each) for each in value]
+    return value

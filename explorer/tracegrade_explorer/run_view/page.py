@@ -1,0 +1,173 @@
+"""Brings together what the page of a run shows."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from tracegrade_explorer import links
+from tracegrade_explorer.charts import MapStep
+from tracegrade_explorer.shelf.snapshot import Row
+from tracegrade_scoring.metrics import FAILURE_MODES
+from tracegrade_scoring.rendering.catalogue import Metric, main_metrics, more_metrics
+from tracegrade_scoring.report.model import SubGoalOutcome
+from tracegrade_scoring.timeline.model import Step, Timeline
+from tracegrade_scoring.timeline.view import StepView, TimelineView, mark_sentence
+
+SHOWN_CHARACTERS: Final = 400
+"""Of a text on the page; a link has the whole."""
+SHOWS: Final[Mapping[str, str]] = {
+    "all": "all",
+    "calls": "calls",
+    "thoughts": "thoughts",
+    "failed": "failed",
+    "plans": "plans",
+    "findings": "findings",
+}
+"""What may be shown alone."""
+EVIDENCE: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("tsa", "tsa_source_text", "missed_decisions", "wrong_call_rate"), "decision"),
+    **dict.fromkeys(("recovery_rate", "replan_given_failure"), "failed_call"),
+    **{mode: mode for mode in FAILURE_MODES},
+}
+"""By metric, what it is counted from."""
+OF_PLANS: Final = ("replans", "pq", "plan_")
+"""How the names of metrics begin that are counted from plans."""
+OF_CALLS: Final = (
+    *("actual_steps", "step_", "redundant_calls", "tool_", "parameter_validity"),
+    *("destructive_", "off_plan_calls", "termination"),
+)
+HEIGHTS: Final[Mapping[str, int]] = {"tool_call": 3, "plan": 3, "handoff": 3, "answer": 2}
+
+
+class RunFinding(NamedTuple):
+    """What scoring found, and at which step."""
+
+    sentence: str
+    step: int | None
+    """None: a call that was expected and not made."""
+
+
+class Evidence(NamedTuple):
+    """A step that a score was counted from."""
+
+    step: int
+    mark: str
+    """✓ ✗ or ''."""
+
+
+class ScoreRow(NamedTuple):
+    """One score of the run."""
+
+    metric: Metric
+    value: str
+    basis: str
+    steps: tuple[Evidence, ...]
+    show: str
+    """What to show alone to see what it was counted from; '' for nothing."""
+
+
+def findings(timeline: Timeline) -> list[RunFinding]:
+    """Return what was found, in the order of steps, then what belongs to none."""
+    return [RunFinding(mark_sentence(mark), mark.step_index) for mark in timeline.marks]
+
+
+def shown_steps(
+    timeline: Timeline, view: TimelineView, show: str, tool: str, text: str
+) -> list[StepView]:
+    """Return the steps that are of one kind, of one tool, and whose texts contain something."""
+    return [
+        step_view
+        for step, step_view in zip(timeline.steps, view.steps, strict=True)
+        if _is_shown(step, step_view, show)
+        and (not tool or step.tool_name == tool)
+        and (not text or _contains(step, text.lower()))
+    ]
+
+
+def _is_shown(step: Step, view: StepView, show: str) -> bool:
+    return {
+        "calls": step.kind in {"tool_call", "observation"},
+        "thoughts": step.kind in {"thought", "message", "answer"},
+        "failed": view.failed,
+        "plans": step.kind == "plan",
+        "findings": bool(view.marks),
+    }.get(show, True)
+
+
+def _contains(step: Step, text: str) -> bool:
+    texts = (step.arguments, step.result, step.content, step.error, step.tool_name)
+    return any(text in each.lower() for each in texts if each)
+
+
+def map_steps(views: Iterable[StepView]) -> Iterator[MapStep]:
+    """Yield each step as the minimap draws it."""
+    for view in views:
+        height = 4 if view.marks else HEIGHTS.get(view.kind, 1)
+        kind = "found" if view.marks else "failed" if view.failed else view.kind
+        title = f"s{view.index} {view.kind} {view.title}"
+        yield MapStep(view.index, kind if kind.isidentifier() else "other", height, title)
+
+
+def score_rows(timeline: Timeline, view: TimelineView, rows: Iterable[Row]) -> list[ScoreRow]:
+    """Return the scores that have a value, or failed, with the steps they were counted from."""
+    by_about: dict[str, list[Evidence]] = {}
+    for row in rows:
+        if row["step_index"] is not None:
+            mark = {True: "✓", False: "✗", None: ""}[row["good"]]
+            by_about.setdefault(row["about"], []).append(Evidence(row["step_index"], mark))
+    names = {score.metric: score for score in timeline.scores}
+    shown = [
+        metric
+        for metric in (*main_metrics(names), *more_metrics(names))
+        if names[metric.name].status in {"scored", "error"}
+    ]
+    return [
+        ScoreRow(
+            metric, value, basis, tuple(by_about.get(EVIDENCE.get(metric.name, ""), ())),
+            _show_of(metric.name),
+        )
+        for metric, (_, value, basis) in zip(shown, view.scores, strict=True)
+    ]  # fmt: skip
+
+
+def _show_of(metric: str) -> str:
+    if metric in EVIDENCE:
+        return ""
+    return (
+        "plans" if metric.startswith(OF_PLANS) else "calls" if metric.startswith(OF_CALLS) else ""
+    )
+
+
+def outcomes(rows: Sequence[Row], trajectory_id: str) -> list[SubGoalOutcome]:
+    """Return the sub-goals of one run as a graph of them is drawn."""
+    return [
+        SubGoalOutcome(
+            row["task_id"], row["sub_goal"], row["critical"], tuple(row["deps"]), 1,
+            int(row["attempted"]), int(row["completed"]), int(row["regressed"]),
+            int(row["violation"]), trajectory_id,
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
+def step_texts(view: StepView, step: Step, trajectory_id: str) -> list[dict[str, Any]]:
+    """Return the texts of a step, each cut to what a page shows, with a link to the whole."""
+    found = []
+    for text in view.texts:
+        name = text.title or "content"
+        whole = {"arguments": step.arguments, "result": step.result}.get(name, step.content) or ""
+        is_cut = len(text.text) > SHOWN_CHARACTERS
+        found.append(
+            {
+                "title": text.title,
+                "text": text.text[:SHOWN_CHARACTERS] if is_cut else text.text,
+                "whole": links.step_text(trajectory_id, view.index, name) if is_cut else "",
+                "characters": max(len(whole), step.longest if is_cut and _is_longest(step, whole)
+                                  else 0),
+            }
+        )  # fmt: skip
+    return found
+
+
+def _is_longest(step: Step, text: str) -> bool:
+    texts = (step.arguments, step.result, step.content)
+    return len(text) == max(len(each or "") for each in texts)

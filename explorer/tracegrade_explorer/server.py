@@ -1,0 +1,174 @@
+"""Serves the pages on one address until it is told to stop."""
+
+import contextlib
+import logging
+import socket
+import webbrowser
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import uvicorn
+
+from tracegrade_collector.config import Address, is_loopback, parse_address
+from tracegrade_collector.receive.tls import TlsFiles
+from tracegrade_explorer.answers import Site
+from tracegrade_explorer.app import Explorer
+from tracegrade_explorer.errors import AddressTaken, UnsafeAddress
+from tracegrade_explorer.guard import (
+    Guard,
+    Rules,
+    allowed_hosts,
+    knows_file,
+    knows_one,
+    new_token,
+)
+from tracegrade_explorer.shelf.shelf import MAX_RUNS, Shelf
+from tracegrade_queries.engine.connection import open_lake
+
+WILDCARDS: Final = ("0.0.0.0", "::")  # noqa: S104 - which are not bound, but asked about
+DRAIN_SECS: Final = 5
+
+
+class Options(NamedTuple):
+    """What the command was told."""
+
+    listen: str = "127.0.0.1:8321"
+    host_names: Sequence[str] = ()
+    """Other names under which browsers reach it."""
+    token_file: Path | None = None
+    """File of hashed tokens; None: a new token for this start."""
+    no_token: bool = False
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    insecure: bool = False
+    max_runs: int = MAX_RUNS
+    sql: bool | None = None
+    """Whether readers may ask in SQL; None: on loopback."""
+    open_browser: bool = False
+
+
+class Doors(NamedTuple):
+    """Who gets in, and what they are told."""
+
+    knows: Callable[[str], bool] | None
+    token: str | None
+    """To be printed; None if it is not ours to print."""
+
+
+def serve(place: str, options: Options, say: Callable[[str], object]) -> None:
+    """Serve a lake's pages until SIGINT or SIGTERM.
+
+    Args:
+        place: Path or URL of the lake.
+        options: Of the command.
+        say: Gets a line for each thing that a user should know.
+
+    Raises:
+        LakeMissing: There is no lake.
+        UnsafeAddress: Others could reach the address, and nothing keeps them out.
+        BadCredentials: The token file or the certificate cannot be used.
+        AddressTaken: The address cannot be listened on.
+    """
+    address = _address(options)
+    tls = _tls(options)
+    doors = _doors(options)
+    lake = open_lake(place, say)
+    with (
+        _listener(address) as listener,
+        contextlib.closing(Shelf(lake, options.max_runs)) as shelf,
+    ):
+        bound = Address(address.host, int(listener.getsockname()[1]))
+        sql = is_loopback(address.host) if options.sql is None else options.sql
+        explorer = Explorer(shelf, Site(str(place), sql))
+        rules = Rules(
+            allowed_hosts(bound, options.host_names), doors.knows, f"tracegrade_{bound.port}",
+            tls=tls is not None,
+        )  # fmt: skip
+        url = _url(bound, options, doors.token)
+        shelf.follow()
+        say(f"ui: {url}")
+        if options.open_browser:
+            webbrowser.open(url)
+        with contextlib.closing(explorer):
+            _run(Guard(explorer.app(), rules), listener, tls)
+
+
+def _address(options: Options) -> Address:
+    address = parse_address(options.listen)
+    if address is None:
+        msg = "--listen off leaves nothing to listen on; give HOST:PORT"
+        raise UnsafeAddress(msg)
+    if (options.tls_cert is None) != (options.tls_key is None):
+        msg = "--tls-cert and --tls-key belong together; give both or none"
+        raise UnsafeAddress(msg)
+    if is_loopback(address.host):
+        return address
+    if not options.insecure and not (options.tls_cert and options.token_file):
+        msg = (
+            f"{address} can be reached from outside, which needs --tls-cert, --tls-key and "
+            "--token-file; else listen on 127.0.0.1, or use --insecure"
+        )
+        raise UnsafeAddress(msg)
+    if options.no_token:
+        msg = f"--no-token is for loopback alone, not for {address}; leave it out"
+        raise UnsafeAddress(msg)
+    if address.host in WILDCARDS and not options.host_names:
+        msg = f"{address} is no name that a browser uses; give those it uses with --host-name NAME"
+        raise UnsafeAddress(msg)
+    return address
+
+
+def _doors(options: Options) -> Doors:
+    if options.token_file:
+        return Doors(knows_file(options.token_file), None)
+    if options.no_token:
+        return Doors(None, None)
+    token = new_token()
+    return Doors(knows_one(token), token)
+
+
+def _tls(options: Options) -> TlsFiles | None:
+    if options.tls_cert is None or options.tls_key is None:
+        return None
+    return TlsFiles(options.tls_cert, options.tls_key, None)
+
+
+def _url(bound: Address, options: Options, token: str | None) -> str:
+    host = options.host_names[0] if bound.host in WILDCARDS else bound.host
+    scheme = "https" if options.tls_cert else "http"
+    return f"{scheme}://{Address(host, bound.port)}/" + (f"?token={token}" if token else "")
+
+
+def _listener(address: Address) -> socket.socket:
+    bound = socket.socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind(address)
+    except OSError as error:
+        bound.close()
+        msg = (
+            f"cannot listen on {address}: {error.strerror}; choose another with "
+            "--listen HOST:PORT, port 0 for any"
+        )
+        raise AddressTaken(msg) from error
+    return bound
+
+
+def _run(app: Guard, listener: socket.socket, tls: TlsFiles | None) -> None:
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # else a line per broken request
+    config = uvicorn.Config(
+        app,
+        ws="none",
+        lifespan="off",
+        proxy_headers=False,  # nobody is believed to speak for another
+        log_config=None,
+        access_log=False,  # addresses hold what users asked
+        server_header=False,
+        date_header=False,
+        timeout_graceful_shutdown=DRAIN_SECS,
+    )
+    config.load()
+    if tls is not None:
+        config.ssl = tls.read().context
+    uvicorn.Server(config).run(sockets=[listener])

@@ -1,0 +1,162 @@
+"""Reads rows of the index: those of a filter page by page, one by its id, and its neighbours."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from duckdb import DuckDBPyConnection
+
+from tracegrade_explorer.errors import PageMissing
+from tracegrade_explorer.filters.grammar import Filter
+from tracegrade_explorer.shelf.snapshot import Row, read, read_matching
+
+PAGE_ROWS: Final = 50
+FACTS: Final = (
+    "seq", "trajectory_id", "date", "start_time", "agent_name", "release", "task_id", "run_mode",
+    "outcome", "scored", "killed", "step_count", "error_count", "cost_usd", "failures", "request",
+)  # fmt: skip
+"""Columns of a list beside its metrics."""
+
+
+class RunPlace(NamedTuple):
+    """Where a run stands in the order of a filter."""
+
+    key: float
+    seq: int
+
+    def values(self, key: str, seq: str) -> dict[str, object]:
+        """Return it as values of a query's parameters of these names."""
+        return {key: self.key, seq: self.seq}
+
+
+class RunsPage(NamedTuple):
+    """Some runs of a filter, in its order."""
+
+    rows: list[Row]
+    more: bool
+    """Others follow."""
+
+
+class Neighbours(NamedTuple):
+    """What comes before and after a run within a filter; ids, None at an end."""
+
+    number: int
+    """Of the run, from 1; 0 if the filter leaves it out."""
+    runs: int
+    previous: str | None
+    following: str | None
+
+
+def runs_page(con: DuckDBPyConnection, wanted: Filter, rows: int = PAGE_ROWS) -> RunsPage:
+    """Return the runs of a filter from where it begins.
+
+    Raises:
+        PageMissing: It begins after a run that this lake does not have.
+    """
+    places = _listed(con, wanted, _beginning(con, wanted), rows + 1)
+    found = read_runs(con, [place.seq for place in places[:rows]], wanted.columns)
+    return RunsPage(found, len(places) > rows)
+
+
+def count_runs(con: DuckDBPyConnection, wanted: Filter) -> int:
+    """Return how many runs a filter has, wherever its list begins."""
+    (row,) = read_matching(con, "counted_runs", wanted, parameters={"key": None, "seq": None})
+    return int(row["runs"])
+
+
+def read_runs(con: DuckDBPyConnection, seqs: Sequence[int], metrics: Iterable[str]) -> list[Row]:
+    """Return the runs at these places of the index, in this order.
+
+    Args:
+        con: Holds the index.
+        seqs: Places.
+        metrics: Whose values and reasons are wanted.
+    """
+    if not seqs:
+        return []
+    measured = [column for name in metrics for column in (name, f"{name}_reason")]
+    given = ", ".join(str(int(seq)) for seq in seqs)
+    result = con.execute(
+        f"SELECT {', '.join((*FACTS, *measured))} FROM run_index "
+        f"WHERE seq BETWEEN {min(seqs)} AND {max(seqs)} AND seq IN ({given})"
+    )
+    names = [column[0] for column in result.description or ()]
+    found = {row[0]: dict(zip(names, row, strict=True)) for row in result.fetchall()}
+    return [found[seq] for seq in seqs]
+
+
+def find_run(con: DuckDBPyConnection, name: str) -> Row:
+    """Return id and date of the run with this id, or of the only one whose id begins so.
+
+    Raises:
+        PageMissing: There is none, or several begin so.
+    """
+    found = read(con, "named_runs", name=name)
+    if found and (len(found) == 1 or found[0]["trajectory_id"] == name):
+        return found[0]
+    if found:
+        ids = ", ".join(row["trajectory_id"] for row in found)
+        msg = f"several runs begin with '{name}': {ids}; open one of these"
+        raise PageMissing(msg)
+    msg = f"no run has the id '{name}'; /runs lists those that there are"
+    if near := _begin_alike(con, name):
+        msg += f", of which these begin alike: {', '.join(near)}"
+    raise PageMissing(msg)
+
+
+def _begin_alike(con: DuckDBPyConnection, name: str) -> list[str]:
+    """Return some ids that begin as a name does: by its half, else its quarter, and so on."""
+    length = len(name) // 2
+    while length:
+        if found := read(con, "named_runs", name=name[:length]):
+            return [row["trajectory_id"] for row in found]
+        length //= 2
+    return []
+
+
+def neighbours(con: DuckDBPyConnection, wanted: Filter, trajectory_id: str) -> Neighbours:
+    """Return what comes before and after a run within a filter."""
+    place = _place(con, wanted, trajectory_id)
+    if place is None:
+        return Neighbours(0, count_runs(con, wanted), None, None)
+    counted = read_matching(con, "counted_runs", wanted, parameters=place.values("key", "seq"))[0]
+    before = read_matching(con, "previous_run", wanted, parameters=place.values("key", "seq"))
+    after = _listed(con, wanted, place, 1)
+    ids = _ids(con, [*(row["seq"] for row in before), *(each.seq for each in after)])
+    return Neighbours(
+        counted["before"] + 1,
+        counted["runs"],
+        ids[before[0]["seq"]] if before else None,
+        ids[after[0].seq] if after else None,
+    )
+
+
+def _beginning(con: DuckDBPyConnection, wanted: Filter) -> RunPlace | None:
+    if wanted.after is None:
+        return None
+    everywhere = Filter(level="all", sort=wanted.sort, descending=wanted.descending)
+    place = _place(con, everywhere, wanted.after)
+    if place is None:
+        msg = f"no run has the id '{wanted.after}', after which to go on; leave out after="
+        raise PageMissing(msg)
+    return place
+
+
+def _place(con: DuckDBPyConnection, wanted: Filter, trajectory_id: str) -> RunPlace | None:
+    found = read_matching(con, "run_place", wanted, parameters={"trajectory_id": trajectory_id})
+    return RunPlace(found[0]["sort_key"], found[0]["seq"]) if found else None
+
+
+def _listed(
+    con: DuckDBPyConnection, wanted: Filter, after: RunPlace | None, rows: int
+) -> list[RunPlace]:
+    begin = after or RunPlace(math.nan, 0)
+    values = begin.values("after_key", "after_seq")
+    if after is None:
+        values["after_seq"] = None
+    found = read_matching(con, "listed_runs", wanted, parameters={**values, "rows": rows})
+    return [RunPlace(row["sort_key"], row["seq"]) for row in found]
+
+
+def _ids(con: DuckDBPyConnection, seqs: Sequence[int]) -> dict[int, str]:
+    return {row["seq"]: row["trajectory_id"] for row in read_runs(con, sorted(set(seqs)), ())}

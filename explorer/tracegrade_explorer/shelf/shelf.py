@@ -1,0 +1,119 @@
+"""Keeps the newest scoring run of a lake at hand, and puts the next in its place while pages read.
+
+A request reads one scoring run from its beginning to its end. An old one is closed when the last
+request that reads it has ended.
+"""
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final, NamedTuple
+
+import duckdb
+
+from tracegrade.errors import TracegradeError
+from tracegrade_explorer.shelf.snapshot import LakeSnapshot, take_snapshot
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import unbuilt_spans
+from tracegrade_queries.engine.connection import connect_job
+from tracegrade_queries.engine.pinned import last_run
+from tracegrade_scoring.layer import RUN_ORDER
+
+LOOK_EVERY_SECS: Final = 5.0
+"""Between two looks for a newer scoring run; one takes some ten milliseconds."""
+MAX_RUNS: Final = 2_000_000
+"""Runs in memory, about 1 kB each."""
+
+logger = logging.getLogger(__name__)
+
+
+class Freshness(NamedTuple):
+    """What the lake holds that no page shows yet."""
+
+    version: int | None
+    """Of the raw spans; None if there are none."""
+    unbuilt: int
+    """Spans and log records that a scoring run would find new."""
+
+
+class Shelf:
+    """The lake as of its newest scoring run."""
+
+    def __init__(self, lake: Lake, max_runs: int = MAX_RUNS) -> None:
+        """Read the lake.
+
+        Raises:
+            LakeUnreachable: Its object store does not answer.
+        """
+        self.lake = lake
+        self._max_runs = max_runs
+        self._lock = threading.Lock()
+        self._current = take_snapshot(lake, max_runs)
+        self._stopped = threading.Event()
+        self._follower: threading.Thread | None = None
+        self.freshness = self._look_at_spans()
+
+    @contextmanager
+    def reading(self) -> Iterator[LakeSnapshot]:
+        """Lend the newest scoring run; it stays open until it is given back."""
+        with self._lock:
+            snapshot = self._current
+            snapshot.readers += 1
+        try:
+            yield snapshot
+        finally:
+            with self._lock:
+                snapshot.readers -= 1
+                old = snapshot is not self._current and not snapshot.readers
+            if old:
+                snapshot.close()
+
+    def refresh(self) -> bool:
+        """Look once for a newer scoring run; return whether it took the place of the old one."""
+        if last_run(self.lake, RUN_ORDER) == self._current.run:
+            self._refresh_spans()
+            return False
+        fresh = take_snapshot(self.lake, self._max_runs)
+        with self._lock:
+            old, self._current = self._current, fresh
+            unread = not old.readers
+        if unread:
+            old.close()
+        self.freshness = self._look_at_spans()
+        return True
+
+    def follow(self) -> None:
+        """Look for newer scoring runs from now on, in a thread."""
+        self._follower = threading.Thread(target=self._follow, name="shelf", daemon=True)
+        self._follower.start()
+
+    def close(self) -> None:
+        """Stop looking, and free all memory."""
+        self._stopped.set()
+        if self._follower:
+            self._follower.join()
+        self._current.close()
+
+    def _follow(self) -> None:
+        told = ""
+        while not self._stopped.wait(LOOK_EVERY_SECS):
+            try:
+                self.refresh()
+                told = ""
+            except (TracegradeError, duckdb.Error, OSError) as error:
+                if str(error) != told:
+                    told = str(error)
+                    logger.warning("pages stay as they are: %s", told)
+
+    def _refresh_spans(self) -> None:
+        if self.lake.version("raw_spans") != self.freshness.version:
+            self.freshness = self._look_at_spans()
+
+    def _look_at_spans(self) -> Freshness:
+        version = self.lake.version("raw_spans")
+        if version is None or not self.lake.is_local:
+            return Freshness(version, 0)
+        con, _ = connect_job(self.lake)
+        with con:
+            return Freshness(version, unbuilt_spans(self.lake, con))

@@ -1,0 +1,107 @@
+"""One scoring run of a lake as pages see it: a connection, its index, and what is asked of it."""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final, TypeAlias
+
+import duckdb
+from duckdb import DuckDBPyConnection
+
+from tracegrade_explorer.filters.conditions import matching_runs
+from tracegrade_explorer.filters.grammar import Filter
+from tracegrade_explorer.shelf.index import build_index
+from tracegrade_explorer.sql import query
+from tracegrade_lake import Lake
+from tracegrade_queries.engine.connection import connect
+from tracegrade_queries.engine.pinned import last_run
+from tracegrade_scoring.layer import RUN_ORDER, SCORES
+
+MEMORY_LIMIT: Final = "60%"
+"""Of the machine, for two scoring runs at once while one takes the place of the other."""
+KEPT_ANSWERS: Final = 32
+"""What is worked out once for a scoring run and asked for again."""
+
+Row: TypeAlias = dict[str, Any]
+
+
+@dataclass
+class LakeSnapshot:
+    """A lake as of one scoring run; `Shelf` opens and closes it."""
+
+    con: DuckDBPyConnection
+    """For cursors alone: each request has its own."""
+    run: int
+    """Number of the scoring run; 0 if there was none."""
+    runs: int
+    """Runs in the index, sub-agents' included."""
+    left_out: int
+    """Older runs that are not in it."""
+    scored: int
+    """Runs in the index that were scored."""
+    read_at: datetime
+    readers: int = 0
+    """Requests under way."""
+    _kept: dict[object, object] = field(default_factory=dict)
+    _keeping: threading.Lock = field(default_factory=threading.Lock)
+
+    def kept(self, key: object, make: Callable[[], object]) -> Any:
+        """Return what was made under a key before, else make it; one at a time."""
+        with self._keeping:
+            if key not in self._kept:
+                made = make()
+                while len(self._kept) >= KEPT_ANSWERS:
+                    self._kept.pop(next(iter(self._kept)))
+                self._kept[key] = made
+            return self._kept[key]
+
+    def close(self) -> None:
+        """Free its memory."""
+        self.con.close()
+
+
+def take_snapshot(lake: Lake, max_runs: int) -> LakeSnapshot:
+    """Return the lake as its last whole scoring run left it.
+
+    Raises:
+        LakeUnreachable: Its object store does not answer.
+    """
+    run = last_run(lake, RUN_ORDER)
+    con = connect(lake, layers=(SCORES,), memory_limit=MEMORY_LIMIT)
+    try:
+        build_index(con, max_runs)
+        found = con.sql(
+            "SELECT count(*), count(*) FILTER (WHERE scored) FROM run_index"
+        ).fetchall()[0]
+        whole = con.sql("SELECT count(*) FROM trajectories").fetchall()[0][0]
+    except duckdb.Error:
+        con.close()
+        raise
+    return LakeSnapshot(con, run, found[0], whole - found[0], found[1], datetime.now(UTC))
+
+
+def read(con: DuckDBPyConnection, name: str, /, **parameters: object) -> list[Row]:
+    """Return the rows of a query of this package, in its order."""
+    return _rows(con, query(name), parameters)
+
+
+def read_matching(
+    con: DuckDBPyConnection,
+    name: str,
+    wanted: Filter,
+    /,
+    *,
+    measured: str | None = None,
+    parameters: Mapping[str, object] = {},
+) -> list[Row]:
+    """Return the rows of a query over `matching_runs`: the runs of a filter."""
+    runs = matching_runs(wanted, measured)
+    text = f"WITH matching_runs AS NOT MATERIALIZED ({runs.text})\n{query(name)}"
+    return _rows(con, text, {**runs.values, **parameters})
+
+
+def _rows(con: DuckDBPyConnection, text: str, parameters: Mapping[str, object]) -> list[Row]:
+    result = con.execute(text, dict(parameters) or None)
+    names = [column[0] for column in result.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]

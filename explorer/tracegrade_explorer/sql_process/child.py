@@ -1,0 +1,97 @@
+"""The process that runs one query and ends: `python -m tracegrade_explorer.sql_process.child`.
+
+It reads a job as JSON from stdin and writes an answer as JSON to stdout. It bounds itself: the
+kernel ends it after its time even where nobody else does, refuses it more memory, and lets it
+write no file, so that nothing is spilled to a disk that others need.
+"""
+
+import resource
+import signal
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import duckdb
+import orjson
+import pyarrow as pa
+
+from tracegrade.errors import TracegradeError
+from tracegrade_lake import Lake
+from tracegrade_queries.engine.connection import connect
+from tracegrade_queries.engine.csv_cells import as_json
+from tracegrade_queries.sql_command import one_select, way_out
+from tracegrade_scoring.layer import SCORES
+
+BATCH_ROWS: Final = 2_048
+MOST_BYTES: Final = 32 << 20
+"""Of an answer; rows beyond are left out, and that is said."""
+SPARE_BYTES: Final = 512 << 20
+"""Of address space beside what the engine may use: its threads, rows on their way out."""
+
+
+def main() -> None:
+    """Run the job of stdin."""
+    job = orjson.loads(sys.stdin.buffer.read())
+    signal.setitimer(signal.ITIMER_REAL, job["secs"])  # SIGALRM ends the process, whatever it does
+    try:
+        answer = _answer(job)
+    except (duckdb.OutOfMemoryException, MemoryError):
+        answer = {"stopped": f"it needs more than {job['memory_bytes'] >> 20:,} MiB of memory"}
+    except (duckdb.Error, RuntimeError) as error:
+        answer = {"error": way_out(str(error), _fields)}
+    except TracegradeError as error:
+        answer = {"error": str(error)}
+    sys.stdout.buffer.write(orjson.dumps(answer, default=as_json))
+
+
+def _answer(job: dict[str, Any]) -> dict[str, Any]:
+    memory = f"{job['memory_bytes'] >> 20}MiB"
+    with connect(Lake.open(job["lake"]), layers=(SCORES,), memory_limit=memory) as con:
+        _bound(job["memory_bytes"])
+        text = job["sql"].strip().removesuffix(";")
+        one_select(con, text)
+        found = con.execute(text, job["values"] or None)
+        return _rows(found.to_arrow_reader(BATCH_ROWS), job["rows"])
+
+
+def _bound(memory_bytes: int) -> None:
+    """Let this process have so much more memory than now, and write no file."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    used = _address_space()
+    if used:
+        most = used + memory_bytes + SPARE_BYTES
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def _address_space() -> int:
+    """Return the bytes of address space in use; 0 where nothing tells."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except OSError:
+        return 0
+    return pages * resource.getpagesize()
+
+
+def _rows(batches: pa.RecordBatchReader, most: int) -> dict[str, Any]:
+    """Return the first rows, and whether there are more."""
+    rows: list[dict[str, Any]] = []
+    size, more = 0, False
+    for batch in batches:
+        size += batch.nbytes
+        if size > MOST_BYTES:
+            more = True
+            break
+        rows += batch.to_pylist(maps_as_pydicts="lossy")
+        if len(rows) > most:
+            more = True
+            break
+    return {"columns": batches.schema.names, "rows": rows[:most], "more": more}
+
+
+def _fields(names: object) -> str:
+    del names
+    return "fill in the fields below the query"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+// Keys, marks, texts on demand. Every page works without this file; nothing here writes HTML.
+"use strict";
+(() => {
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const one = (selector) => document.querySelector(selector);
+  const MARKS = "tracegrade marked";
+
+  const say = (text) => {
+    const said = one("#said");
+    said.textContent = text;
+    setTimeout(() => { if (said.textContent === text) said.textContent = ""; }, 4000);
+  };
+
+  // Where one is: the row or step that has the focus, or holds it.
+  const rows = () => all("[data-row]").filter((row) => row.checkVisibility());
+  const here = () => document.activeElement.closest("[data-row]");
+
+  const show = (element) => {
+    for (let above = element.parentElement; above; above = above.parentElement) {
+      if (above.tagName === "DETAILS") above.open = true;
+    }
+    element.focus({ preventScroll: true });
+    element.scrollIntoView({ block: "center" });
+    if (element.id) history.replaceState(null, "", "#" + element.id);
+  };
+
+  // The next of some elements in the order of the page, from the focus on, round the end.
+  const move = (found, by) => {
+    if (!found.length) return;
+    const from = here() ?? one(":target");
+    const after = (a, b) => a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING;
+    const rest = from ? found.filter((each) => each !== from &&
+      (by > 0 ? after(from, each) : after(each, from))) : found;
+    show(by > 0 ? rest[0] ?? found[0] : rest.at(-1) ?? found.at(-1));
+  };
+
+  const step = (by) => {
+    const found = rows();
+    const at = found.indexOf(here() ?? one(":target"));
+    const next = at < 0 ? (by > 0 ? 0 : found.length - 1) : at + by;
+    if (found[next]) show(found[next]);
+  };
+
+  const follow = (selector) => {
+    const link = one(selector);
+    if (link) location.assign(link.href);
+  };
+
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      say("link copied");
+    } catch {
+      say("the browser does not let pages copy here; the address bar has the link");
+    }
+  };
+
+  // Marked runs are kept from one page of a list to the next.
+  const marked = () => JSON.parse(sessionStorage.getItem(MARKS) ?? "[]");
+  const keep = (ids) => sessionStorage.setItem(MARKS, JSON.stringify(ids.slice(-2)));
+  const noteMark = (box) => {
+    const rest = marked().filter((id) => id !== box.value);
+    keep(box.checked ? [...rest, box.value] : rest);
+    paintMarks();
+  };
+  const paintMarks = () => {
+    const ids = marked();
+    for (const box of all("[data-mark]")) box.checked = ids.includes(box.value);
+    return ids;
+  };
+  const mark = () => {
+    const box = here()?.querySelector("[data-mark]");
+    if (!box) return;
+    box.checked = !box.checked;
+    noteMark(box);
+    say(`${marked().length} marked`);
+  };
+  const compare = () => {
+    const ids = marked();
+    if (one("[data-compare]")) follow("[data-compare]");
+    else if (ids.length === 2) {
+      const query = new URLSearchParams({ a: ids[0], b: ids[1] });
+      location.assign("/compare?" + query);
+    } else say("mark two runs first, with x");
+  };
+
+  const fold = () => {
+    const place = here();
+    const found = place?.querySelector("details") ?? place?.closest("details");
+    if (!found) return;
+    found.open = !found.open;
+    if (!found.open) found.closest("[data-row]")?.focus();
+  };
+
+  const open = () => {
+    const link = here()?.querySelector("[data-open]");
+    if (link) location.assign(link.href);
+    else fold();
+  };
+
+  const fetchText = async (link) => {
+    const answer = await fetch(link.href);
+    if (!answer.ok) { location.assign(link.href); return; }
+    const place = link.parentElement.querySelector(".text");
+    place.textContent = await answer.text();
+    link.closest("[data-row]")?.focus({ preventScroll: true });
+    link.remove();
+  };
+
+  const help = () => {
+    const keys = one("#keys");
+    if (keys.open) keys.close();
+    else keys.showModal();
+  };
+
+  const find = () => {
+    const field = one("[data-find]");
+    if (!field) return;
+    field.closest("details")?.setAttribute("open", "");
+    field.focus();
+    field.select();
+  };
+
+  const PLACES = { o: "/", r: "/runs", e: "/releases", t: "/tasks", d: "/trends", q: "/queries", s: "/sql" };
+  const KEYS = {
+    j: () => step(1), k: () => step(-1), Enter: open,
+    e: () => move(all("[data-finding]"), 1), E: () => move(all("[data-finding]"), -1),
+    n: () => move(all("[data-difference]"), 1), N: () => move(all("[data-difference]"), -1),
+    "[": () => follow("a[rel=prev]"), "]": () => follow("a[rel=next]"),
+    x: mark, c: compare, o: fold, "/": find, y: copy, "?": help,
+  };
+  let going = false;
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const field = event.target.closest("input:not([type=checkbox]), select, textarea");
+    if (field) {
+      if (event.key === "Escape") field.blur();
+      return;
+    }
+    const dialog = one("#keys")?.open;
+    if (dialog && event.key !== "?") return;
+    if (going) {
+      going = false;
+      if (PLACES[event.key]) location.assign(PLACES[event.key]);
+      return;
+    }
+    if (event.key === "g") { going = true; return; }
+    if (event.key === "Enter" && event.target.closest("a, button, summary, input")) return;
+    const act = KEYS[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
+
+  const ACTS = { help, copy, close: help, "next-finding": KEYS.e, "next-difference": KEYS.n };
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-act]");
+    if (button) ACTS[button.dataset.act]();
+    const link = event.target.closest("[data-fetch]");
+    if (link && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      fetchText(link);
+    }
+  });
+  document.addEventListener("change", (event) => {
+    if (event.target.matches("[data-mark]")) noteMark(event.target);
+  });
+  // A form sends two runs as the comparison knows them.
+  one("#marked")?.addEventListener("submit", (event) => { event.preventDefault(); compare(); });
+
+  for (const button of all("[data-act][hidden]")) button.hidden = false;
+  if (all("[data-mark]").length) paintMarks();
+  if (matchMedia("(max-width: 60rem)").matches) one("details.facets")?.removeAttribute("open");
+  for (const link of all("header.site nav a")) {
+    const path = new URL(link.href).pathname;
+    if (path !== "/" && location.pathname.startsWith(path)) link.setAttribute("aria-current", "page");
+  }
+  // Steps far below are laid out when they come near, so an anchor is only right once they are.
+  addEventListener("load", () => {
+    const place = location.hash && document.getElementById(location.hash.slice(1));
+    if (place && place.matches("[data-row]")) requestAnimationFrame(() => show(place));
+  });
+})();

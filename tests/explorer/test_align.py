@@ -1,0 +1,108 @@
+"""Two runs are aligned so that a reader sees where they part."""
+
+from dataclasses import fields
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tracegrade_explorer.comparison.align import align, parting, word_diff
+from tracegrade_scoring.timeline.model import Step
+
+
+def steps(*given: dict[str, Any]) -> list[Step]:
+    """Return steps with their place as index; what is left out is None."""
+    empty = {field.name: None for field in fields(Step)}
+    return [
+        Step(**{**empty, "step_index": place, "flags": [], "longest": 0, "kind": "tool_call",
+                **each})
+        for place, each in enumerate(given)
+    ]  # fmt: skip
+
+
+def call(tool: str, arguments: str = "{}") -> dict[str, Any]:
+    """Return a call."""
+    return {"tool_name": tool, "arguments": arguments}
+
+
+THOUGHT: dict[str, Any] = {"kind": "thought", "content": "hm", "role": "assistant"}
+
+
+def told(one: list[Step], other: list[Step]) -> list[tuple[int | None, int | None, str]]:
+    """Return the alignment as pairs of places."""
+    return [(_place(pair.first), _place(pair.second), pair.how) for pair in align(one, other)]
+
+
+def _place(step: Step | None) -> int | None:
+    return step.step_index if step else None
+
+
+def test_another_tool_stands_beside_the_one_it_replaced() -> None:
+    """The rest is aligned before and after it."""
+    one = steps(THOUGHT, call("search"), call("refund", '{"amount": 10}'))
+    other = steps(THOUGHT, call("scan"), call("refund", '{"amount": 100}'))
+
+    assert told(one, other) == [(0, 0, "same"), (1, 1, "tool"), (2, 2, "arguments")]
+    assert parting(align(one, other)) == (1, 1)
+
+
+def test_calls_of_one_run_alone_are_shown_alone() -> None:
+    """They do not shift what follows, and end a run that goes on longer."""
+    one = steps(call("a"), call("b"))
+    other = steps(call("a"), call("x"), call("x"), call("b"), call("c"))
+
+    assert told(one, other) == [
+        (0, 0, "same"), (None, 1, "only_second"), (None, 2, "only_second"), (1, 3, "same"),
+        (None, 4, "only_second"),
+    ]  # fmt: skip
+    assert parting(align(one, other)) == (None, 1)
+
+
+def test_thoughts_are_never_aligned_across_a_call() -> None:
+    """One before a call is not the other's after it."""
+    one, other = steps(THOUGHT, call("a")), steps(call("a"), THOUGHT)
+
+    assert told(one, other) == [
+        (0, None, "only_first"), (1, 0, "same"), (None, 1, "only_second"),
+    ]  # fmt: skip
+
+
+def test_equal_runs_do_not_part() -> None:
+    """Whatever the thoughts say; observations stand with their calls."""
+    one = steps(THOUGHT, call("a"), {"kind": "observation", "content": "1"})
+    other = steps({**THOUGHT, "content": "well"}, call("a"), {"kind": "observation"})
+
+    assert told(one, other) == [(0, 0, "same"), (1, 1, "same")]
+    assert parting(align(one, other)) == (None, None)
+
+
+some = st.lists(st.sampled_from([THOUGHT, call("a"), call("a", "1"), call("b"), call("c")]))
+
+
+@given(some, some)
+def test_every_step_stands_once_and_in_order(
+    one: list[dict[str, Any]], other: list[dict[str, Any]]
+) -> None:
+    """Nothing of either run is lost, and nothing aligned is of two kinds."""
+    pairs = align(steps(*one), steps(*other))
+
+    assert [pair.first.step_index for pair in pairs if pair.first] == [*range(len(one))]
+    assert [pair.second.step_index for pair in pairs if pair.second] == [*range(len(other))]
+    assert all(pair.first.kind == pair.second.kind for pair in pairs if pair.first and pair.second)
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_words_of_either_side_are_its_text(one: str, other: str) -> None:
+    """Without what only the other has, the words are the whole text again."""
+    found = word_diff(one, other)
+    if one == other:
+        assert found == []
+        return
+    assert "".join(word.text for word in found if word.how != "only_second") == one
+    assert "".join(word.text for word in found if word.how != "only_first") == other
+
+
+def test_only_the_word_that_differs_is_marked() -> None:
+    """Numbers are words."""
+    found = word_diff('{"amount":10}', '{"amount":100}')
+    assert [word.text for word in found if word.how != "same"] == ["10", "100"]

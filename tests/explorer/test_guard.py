@@ -1,0 +1,156 @@
+"""Who may ask, from where and how; and what each answer tells a browser."""
+
+from pathlib import Path
+
+import pytest
+from starlette.responses import PlainTextResponse
+from starlette.testclient import TestClient
+from tests.commands import tracegrade
+
+from tracegrade_collector.config import Address
+from tracegrade_explorer.guard import (
+    HEADERS,
+    Guard,
+    Rules,
+    allowed_hosts,
+    knows_file,
+    knows_one,
+)
+
+HOSTS = allowed_hosts(Address("127.0.0.1", 8321), ["pages.example"])
+TOKEN = "the-token"  # noqa: S105 - of these tests
+
+
+def web(*, token: bool = True) -> TestClient:
+    """Return what asks a guarded page."""
+    rules = Rules(HOSTS, knows_one(TOKEN) if token else None, "tracegrade_8321", tls=False)
+    guard = Guard(PlainTextResponse("the page"), rules)
+    return TestClient(guard, base_url="http://127.0.0.1:8321", follow_redirects=False)
+
+
+def test_nobody_reads_without_the_token() -> None:
+    """The page that says so has a form, and its style sheet is let through."""
+    answer = web().get("/runs")
+
+    assert answer.status_code == 401
+    assert 'name="token"' in answer.text
+    assert "the page" not in answer.text
+    assert web().get("/static/app.css").text == "the page"
+
+
+def test_the_token_becomes_a_cookie_and_leaves_the_address() -> None:
+    """That scripts cannot read, and other sites' requests do not carry."""
+    client = web()
+    answer = client.get(f"/runs?agent=a%26b&token={TOKEN}&x=")
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/runs?agent=a%26b&x=")
+    cookie = answer.headers["set-cookie"].lower()
+    assert cookie.startswith("tracegrade_8321=the-token;")
+    assert all(part in cookie for part in ("httponly", "samesite=strict", "path=/"))
+    assert client.get("/runs").text == "the page"
+
+
+@pytest.mark.parametrize("path", ["//evil.example/", "///evil.example", "/\\evil.example"])
+def test_the_token_leads_to_no_other_host(path: str) -> None:
+    """Whatever the path of the address was."""
+    answer = web().get(f"http://127.0.0.1:8321{path}?token={TOKEN}")
+    assert answer.headers["location"].startswith("/")
+    assert not answer.headers["location"].startswith("//")
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"authorization": f"Bearer {TOKEN}"}, 200),
+        ({"authorization": "Bearer other"}, 401),
+        ({"authorization": TOKEN}, 401),
+        ({"cookie": f"tracegrade_8321={TOKEN}"}, 200),
+        ({"cookie": f"tracegrade_8322={TOKEN}"}, 401),
+        ({"cookie": "tracegrade_8321="}, 401),
+        ({"cookie": "a b=;;=\x01,"}, 401),
+    ],
+)
+def test_a_token_is_shown_in_a_cookie_or_as_bearer(headers: dict[str, str], status: int) -> None:
+    """And nowhere else; what is no cookie is none."""
+    assert web().get("/", headers=headers).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1:8321", 200),
+        ("localhost:8321", 200),
+        ("LOCALHOST:8321", 200),
+        ("[::1]:8321", 200),
+        ("pages.example:8321", 200),
+        ("127.0.0.1", 421),
+        ("127.0.0.1:80", 421),
+        ("evil.example:8321", 421),
+        ("evil.example", 421),
+        ("127.0.0.1:8321.evil.example", 421),
+        ("", 421),
+    ],
+)
+def test_a_request_names_a_host_of_ours(host: str, status: int) -> None:
+    """A name of somebody else that leads here (DNS rebinding) is refused."""
+    assert web(token=False).get("/", headers={"host": host}).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("site", "mode", "destination", "status"),
+    [
+        ("none", "navigate", "document", 200),
+        ("same-origin", "cors", "empty", 200),
+        ("cross-site", "navigate", "document", 200),
+        ("cross-site", "navigate", "iframe", 403),
+        ("cross-site", "no-cors", "script", 403),
+        ("cross-site", "no-cors", "image", 403),
+        ("cross-site", "cors", "empty", 403),
+        ("same-site", "no-cors", "image", 403),
+    ],
+)
+def test_other_sites_may_link_and_nothing_else(
+    site: str, mode: str, destination: str, status: int
+) -> None:
+    """Neither frames nor scripts, images or requests of theirs get an answer."""
+    headers = {"sec-fetch-site": site, "sec-fetch-mode": mode, "sec-fetch-dest": destination}
+    assert web(token=False).get("/", headers=headers).status_code == status
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "TRACE", "PATCH"])
+def test_pages_are_only_read(method: str) -> None:
+    """Nothing is written, and no other origin is told what it may send."""
+    answer = web(token=False).request(method, "/")
+    assert answer.status_code == 405
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+def test_addresses_are_bounded() -> None:
+    """As headers are by the server."""
+    assert web(token=False).get("/?q=" + "x" * 9_000).status_code == 414
+
+
+@pytest.mark.parametrize("path", ["/", "/static/app.css", "/?q=" + "x" * 9_000])
+def test_every_answer_has_the_policy(path: str) -> None:
+    """Errors as well as pages: no inline script or style, no frame, no type that is guessed."""
+    for client in (web(), web(token=False)):
+        answer = client.get(path)
+        assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+    policy = HEADERS["Content-Security-Policy"]
+    assert "unsafe" not in policy
+    assert "require-trusted-types-for 'script'; trusted-types 'none'" in policy
+
+
+def test_tokens_of_a_file_are_known(tmp_path: Path) -> None:
+    """Those of the lake itself; another tenant's, and one for metrics, are not."""
+    file = tmp_path / "readers.toml"
+    made = {
+        tenant: tracegrade("token", "new", "--file", file, *tenant).stdout.split()
+        for tenant in ((), ("--tenant", "acme"), ("--metrics",))
+    }
+    knows = knows_file(file)
+
+    assert {bool(tenant): any(map(knows, words)) for tenant, words in made.items()} == {
+        False: True, True: False,
+    }  # fmt: skip
+    assert not knows("other")

@@ -1,0 +1,291 @@
+"""Each page shows what the lake holds, as HTML, JSON and CSV, and says what is missing."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+from tests.commands import tracegrade
+from tests.explorer.lakes import LONG, LOOPED, client, explorer, scored, unscored
+from tests.scoring.report.build import Tables, as_lake
+from tests.scoring.report.test_hostile import HOSTILE, fill_with
+
+from tracegrade_explorer.app import Explorer
+from tracegrade_lake import Lake
+
+PAGES = (
+    "/",
+    "/runs",
+    "/runs?agent=files&tsa=0..0.5&sort=-tsa&cols=tsa,replans",
+    f"/runs/{LOOPED}",
+    f"/runs/{LOOPED}/spans",
+    f"/compare?a={LOOPED}&b=t13",
+    "/tasks",
+    "/tasks/malformed-header",
+    "/releases",
+    "/releases?agent=files&base=1.0&candidate=1.1",
+    "/trends?metric=tsa",
+    "/trends?metric=steps&by=week&release=1.0",
+    "/conversations/k",
+    "/queries",
+    "/queries/tool_error_rates",
+    "/sql",
+)
+
+
+def as_json(path: str) -> str:
+    """Return where the same page stands for programs."""
+    head, mark, query = path.partition("?")
+    return f"{'/overview' if head == '/' else head}.json{mark}{query}"
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_page_stands_as_html_and_json(web: TestClient, path: str) -> None:
+    """It is one whole document with a heading, and the same for programs."""
+    page, data = web.get(path), web.get(as_json(path))
+
+    assert (page.status_code, data.status_code) == (200, 200), page.text
+    assert page.text.rstrip().endswith("</html>")
+    assert len(re.findall("<h1", page.text)) == 1
+    assert not re.search(r"<[^>]* (style|on\w+)=", page.text)
+    assert json.loads(data.content) is not None
+
+
+def test_list_shows_the_runs_of_its_filter(web: TestClient) -> None:
+    """HTML, JSON and CSV have the same runs in the same order, numbers unrounded."""
+    query = "agent=files&tsa=0.3..0.5&sort=tsa"
+    page = web.get(f"/runs?{query}").text
+    data = web.get(f"/runs.json?{query}").json()
+    table = [*csv.DictReader(io.StringIO(web.get(f"/runs.csv?{query}").text))]
+
+    assert (data["filter"], data["runs"], data["of"]) == (query, 9, 27)
+    ids = [row["trajectory_id"] for row in data["rows"]]
+    assert re.findall(r'data-open href="/runs/(\w+)\?', page) == ids
+    assert [row["trajectory_id"] for row in table] == ids
+    assert [float(row["tsa"]) for row in table] == [row["tsa"] for row in data["rows"]]
+
+
+def test_form_adds_a_range_to_the_filter(web: TestClient) -> None:
+    """And leads to the one address of that filter; an empty form changes nothing."""
+    answer = web.get("/runs?agent=files&add=tsa&low=0&high=.5&asked=&since=")
+    assert (answer.status_code, answer.headers["location"]) == (
+        303,
+        "/runs?agent=files&tsa=0..0.5",
+    )
+    assert web.get("/runs?add=&low=1&high=").headers["location"] == "/runs"
+    assert web.get("/runs?add=agent&low=1").status_code == 400
+
+
+def test_dash_says_why_there_is_no_value(web: TestClient) -> None:
+    """To those who see it and those who hear it."""
+    page = web.get("/runs?agent=weather").text
+    assert 'title="the task says nothing about which tools to pick"' in page
+
+
+def test_run_shows_its_steps_and_what_was_found(web: TestClient) -> None:
+    """Findings lead to their steps, equal calls are folded, long texts are a link away."""
+    page = web.get(f"/runs/{LOOPED}").text
+
+    assert '<a href="#s3">s3</a> failure mode loop trap: round and round' in page
+    assert "scan \u00d7 5, same arguments, same result" in page
+    assert re.findall(r'id="s(\d+)"', page) == [str(n) for n in range(17)]
+    assert f'href="/runs/{LOOPED}/steps/2/content"' in page
+    assert "2,000 characters" in page
+    assert LONG not in page
+    assert 'href="/runs/t1-child"' in page
+    assert "redacted" in page
+    assert "1 added, 1 removed, 1 restated" in page
+
+
+def test_scores_lead_to_the_steps_they_were_counted_from(web: TestClient) -> None:
+    """Of tool selection, each decision point with whether it was right."""
+    page = web.get(f"/runs/{LOOPED}").text
+    row = re.search(r"Tool-selection accuracy</th>.*?</tr>", page, re.DOTALL)
+
+    assert row is not None
+    assert re.findall(r'href="#s(\d+)">s\d+(.)<', row[0]) == [
+        ("0", "✓"), ("2", "✗"), ("4", "✗"), ("6", "✓"), ("8", "✗"),
+    ]  # fmt: skip
+
+
+def test_whole_text_is_plain(web: TestClient) -> None:
+    """As the trace has it; one that is not there is said to be missing."""
+    answer = web.get(f"/runs/{LOOPED}/steps/2/content")
+    assert answer.text == LONG
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    for path in ("steps/2/result", "steps/99/content", "steps/x/content", "steps/2/other"):
+        assert web.get(f"/runs/{LOOPED}/{path}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "steps"),
+    [
+        ("show=failed", ["15"]),
+        ("show=plans", ["1", "14"]),
+        ("tool=delegate", ["13"]),
+        ("find=DISK", ["15"]),
+        ("from=15", ["15", "16"]),
+        ("from=99", []),
+    ],
+)
+def test_some_steps_of_a_run_are_shown_alone(
+    web: TestClient, query: str, steps: list[str]
+) -> None:
+    """By kind, tool, text and place."""
+    page = web.get(f"/runs/{LOOPED}?{query}").text
+    assert re.findall(r'<li id="s(\d+)"', page) == steps
+
+
+def test_run_leads_to_its_neighbours_in_the_list(web: TestClient) -> None:
+    """By the list's own filter and order."""
+    ids = [
+        row["trajectory_id"] for row in web.get("/runs.json?release=1.0&sort=-tsa").json()["rows"]
+    ]
+    page = web.get(f"/runs/{ids[3]}?release=1.0&sort=-tsa").text
+
+    assert f'rel="prev" href="/runs/{ids[2]}?release=1.0&amp;sort=-tsa"' in page
+    assert f'rel="next" href="/runs/{ids[4]}?release=1.0&amp;sort=-tsa"' in page
+    assert "4 of 12" in page
+
+
+def test_unknown_run_is_told_with_those_that_begin_alike(web: TestClient) -> None:
+    """The whole beginning of an id is enough, if it is only one's."""
+    assert "several runs begin with" in web.get("/runs/t").text
+    missing = web.get("/runs/t1-other")
+    assert missing.status_code == 404
+    assert "t1-child" in missing.text
+    assert web.get("/runs/t1-c").status_code == 200
+    assert web.get("/runs/x.json").json()["error"].startswith("no run has the id")
+
+
+def test_two_runs_are_aligned(web: TestClient) -> None:
+    """Marked runs of a form come as well; the nearest success is found by its tools."""
+    page = web.get(f"/compare?a={LOOPED}&b=t13").text
+    assert "They part at s0 of A and the end of B." in page
+    assert web.get(f"/compare?id={LOOPED}&id=t13").status_code == 200
+    assert web.get("/compare?a=t1").status_code == 400
+    nearest = web.get("/runs/t5/nearest")
+    assert nearest.headers["location"].endswith("&b=t5")
+    assert web.get("/runs/t25/nearest").status_code == 404
+
+
+def test_releases_say_what_compare_says(web: TestClient, sample_lake: Lake) -> None:
+    """The sentence is the command's, and numbers lead to their runs."""
+    page = web.get("/releases?base=1.0&candidate=1.1&agent=files").text
+    told = json.loads(
+        tracegrade("compare", "1.0", "1.1", "--lake", sample_lake.root, "--format", "json").stdout
+    )
+    assert web.get("/releases.json?base=1.0&candidate=1.1&agent=files").json() == told
+    assert "1.1 is better than 1.0" in page
+    assert "/runs?agent=files&amp;release=1.1&amp;run_mode=live&amp;tsa=.." in page
+    assert web.get("/releases?base=1.0&candidate=9").status_code == 404
+
+
+def test_task_shows_where_attempts_part_from_what_is_expected(web: TestClient) -> None:
+    """Each decision with the share that met it, each release with its newest attempts."""
+    page = web.get("/tasks/malformed-header").text
+    assert "check-empty" in page
+    assert 'outcome-failed" href="/runs/t' in page
+    assert web.get("/tasks/nothing").status_code == 404
+
+
+def test_trend_leads_to_the_runs_of_a_day(web: TestClient) -> None:
+    """Its numbers stand in a table, too."""
+    rows = web.get("/trends.json?metric=tsa").json()["rows"]
+    assert sum(row["runs"] for row in rows) == 27
+    page = web.get("/trends?metric=tsa").text
+    href = re.search(r'href="(/runs\?release=1\.0&amp;received=2026-11-01)"', page)
+    assert href
+    assert web.get(href[1].replace("&amp;", "&").replace("?", ".json?")).json()["runs"] == 12
+
+
+@pytest.fixture
+def empty(empty_lake: Path) -> Iterator[TestClient]:
+    """The pages over a lake without anything."""
+    with closing(explorer(Lake.open(empty_lake))) as found:
+        yield client(found)
+
+
+def test_empty_lake_says_how_it_is_filled(empty: TestClient) -> None:
+    """With the commands; no page fails."""
+    for path in ("/", "/runs"):
+        assert "tracegrade import FILE" in empty.get(path).text
+    for path in ("/tasks", "/releases", "/trends", "/queries"):
+        assert empty.get(path).status_code == 200
+    assert empty.get("/runs/x").status_code == 404
+
+
+def test_unscored_runs_are_shown_and_called_so(tmp_path: Path) -> None:
+    """Their steps are there, and what would score them."""
+    with closing(explorer(unscored(tmp_path / "lake"))) as found:
+        web = client(found)
+        (row,) = web.get("/runs.json").json()["rows"]
+        assert "No run has been scored" in web.get("/runs").text
+        page = web.get(f"/runs/{row['trajectory_id']}").text
+    assert "Not scored: run" in page
+    assert len(re.findall(r'<li id="s', page)) == row["step_count"] > 0
+
+
+def test_scored_spans_lead_to_pages(tmp_path: Path) -> None:
+    """From spans as they came to the step of a sub-agent's run."""
+    with closing(explorer(scored(tmp_path / "lake"))) as found:
+        web = client(found)
+        rows = web.get("/runs.json").json()["rows"]
+        assert {row["task_id"] for row in rows} == {"refund"}
+        pages = [web.get(f"/runs/{row['trajectory_id']}").text for row in rows]
+        spans = web.get(f"/runs/{rows[0]['trajectory_id']}/spans.json").json()["spans"]
+        assert web.get("/tasks/refund").status_code == 200
+    assert any("of its own run</a>" in page for page in pages)
+    assert {span["name"] for span in spans} >= {"invoke_agent x"} or spans
+
+
+def tags(page: str) -> str:
+    """Return a page without the values of its attributes, which are text."""
+    return re.sub(r'"[^"]*"', '""', page)
+
+
+def test_hostile_names_are_shown_and_lead_to_their_pages(tmp_path: Path) -> None:
+    """Whatever traces call agents, tasks and tools: text on each page, and links that work."""
+    with closing(Tables()) as tables:
+        for text in (*HOSTILE, "../..", ".json", "a/b?c#d"):
+            run = f"t{tables.runs + 1}"
+            fill_with(tables, text)
+            tables.insert(
+                "steps", trajectory_id=run, step_index=0, kind="tool_call", tool_name=text,
+                arguments=text, result=text, content=text, error_message=text, flags=[text],
+            )  # fmt: skip
+        lake = as_lake(tables, tmp_path / "lake")
+    with closing(explorer(lake)) as found:
+        web = client(found)
+        paths = {"/", "/runs", "/tasks", "/releases", "/trends"}
+        for path in sorted(paths):
+            links = re.findall(r'href="(/(?:tasks|conversations|runs)/[^"]+)"', web.get(path).text)
+            paths |= {link.replace("&amp;", "&") for link in links}
+        assert len(paths) > 60
+        for path in sorted(paths):
+            page = web.get(path)
+            assert page.status_code == 200, path
+            assert "<script>alert" not in page.text
+            assert not re.search(r"<[a-z][^>]* on\w+=", tags(page.text))
+            assert not re.search(r'href="(?!/|#|")', page.text)
+
+
+def test_unknown_addresses_get_a_page(web: TestClient) -> None:
+    """With a way on; so do other forms that a page does not have."""
+    assert web.get("/nothing").status_code == 404
+    assert "No page has this address" in web.get("/nothing").text
+    assert web.get("/compare.csv?a=t1&b=t2").status_code == 200
+    assert web.get("/runs.xml").status_code in {200, 404}
+
+
+def test_pages_are_small(pages: Explorer) -> None:
+    """Script and style stay within what they were given."""
+    web = client(pages)
+    assert len(web.get("/static/app.js").content) <= 12_000
+    assert len(web.get("/static/app.css").content) <= 40_000
+    assert len(web.get("/static/app.js").text.splitlines()) <= 300

@@ -1,0 +1,45 @@
+"""The headers of the explorer's queries are true."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from duckdb import DuckDBPyConnection
+from tests.headers import bare, columns_of, header, parameters_used, relations_read
+
+from tracegrade_explorer.app import Explorer
+from tracegrade_explorer.filters.conditions import matching_runs
+from tracegrade_explorer.filters.grammar import Filter
+from tracegrade_explorer.sql import QUERIES
+
+DAY = date(2026, 11, 1)
+PARAMETERS = {
+    "after_key": 0.0, "after_seq": 0, "bins": 10, "conversation_id": "k", "date": DAY, "days": 7,
+    "first_date": DAY, "high": 1.0, "key": 0.0, "last_date": DAY, "low": 0.0, "max_runs": 10,
+    "name": "t1", "names": 8, "rows": 5, "seq": 3, "step_index": 2, "task_id": "malformed-header",
+    "trace_id": "trace1", "trajectory_id": "t1",
+}  # fmt: skip
+ENUM = "ENUM"
+
+
+@pytest.fixture(scope="module")
+def con(pages: Explorer) -> DuckDBPyConnection:
+    """A cursor over the sample's index and tables, with the runs of a filter."""
+    with pages.shelf.reading() as snapshot:
+        cursor = snapshot.con.cursor()
+    runs = matching_runs(Filter(), "tsa")
+    cursor.execute(f"CREATE OR REPLACE TEMP VIEW matching_runs AS {runs.text}")
+    return cursor
+
+
+@pytest.mark.parametrize("path", QUERIES.paths.values(), ids=lambda path: path.stem)
+def test_header_is_true(con: DuckDBPyConnection, path: Path) -> None:
+    """It names what is read, the parameters, and the columns with their types."""
+    sql = path.read_text("utf-8")
+    said, used = header(sql), parameters_used(sql)
+    given = {name[1:]: PARAMETERS[name[1:]] for name in used}
+    result = con.sql(bare(sql), params=given or None)
+
+    assert said.columns == columns_of(result)
+    assert said.parameters == used
+    assert said.reads == relations_read(sql)
