@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.commands import tracegrade
-from tests.lake.s3_server import BUCKET, Store
+from tests.lake.stores import BUCKET, Store
 from tests.queries.traces import land
 from tests.scoring.build import specification
 from tests.scoring.job.lakes import TASKS, run, tables

@@ -15,8 +15,8 @@ import duckdb
 from tracegrade.errors import TracegradeError
 from tracegrade_explorer.shelf.snapshot import LakeSnapshot, take_snapshot
 from tracegrade_lake import Lake
-from tracegrade_queries.build.build import unbuilt_spans
-from tracegrade_queries.engine.connection import connect_job
+from tracegrade_queries.build.discovery import unbuilt_spans
+from tracegrade_queries.engine.connection import NO_LIMITS
 from tracegrade_queries.engine.pinned import last_run
 from tracegrade_scoring.layer import RUN_ORDER
 
@@ -114,6 +114,4 @@ class Shelf:
         version = self.lake.version("raw_spans")
         if version is None or not self.lake.is_local:
             return Freshness(version, 0)
-        con, _ = connect_job(self.lake)
-        with con:
-            return Freshness(version, unbuilt_spans(self.lake, con))
+        return Freshness(version, unbuilt_spans(self.lake, NO_LIMITS))
