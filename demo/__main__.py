@@ -41,6 +41,7 @@ def main() -> int:
     print(f"\ndone in {time.monotonic() - started:.0f} s")
     print(f"lake: {folder / 'lake'}")
     print(f"report: {folder / 'report.html'}")
+    print(f"ui: {stages.TRACEGRADE} ui --lake {folder / 'lake'} --open")
     return 0
 
 

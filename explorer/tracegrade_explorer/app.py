@@ -41,8 +41,9 @@ WORKERS: Final = 8
 MOST_REQUESTS: Final = 32
 """Under way or waiting; more are asked to come back."""
 PAGE_SECS: Final = 5.0
-SLOW_PAGE_SECS: Final = 60.0
-"""Of pages that read the whole lake, and say so."""
+"""That a page may take, unless another time is given."""
+SLOW: Final = 12
+"""Times as long may pages take that read the whole lake."""
 ICON: Final = (
     b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" '
     b'rx="3" fill="#2b5f8a"/><path d="M3 12V8M7 12V4M11 12V6" stroke="#fff" stroke-width="2"/>'
@@ -75,8 +76,8 @@ class PageRoute(NamedTuple):
 
     path: str
     make: Callable[[Ask], Answer]
-    secs: float = PAGE_SECS
-    """How long it may take."""
+    slower: int = 1
+    """How many times as long as others it may take."""
 
 
 PAGES: Final = (
@@ -85,17 +86,17 @@ PAGES: Final = (
     PageRoute("/runs", runs),
     PageRoute("/runs/{id}/steps/{step}/{text}", text),
     PageRoute("/runs/{id}/spans", spans),
-    PageRoute("/runs/{id}/nearest", nearest, SLOW_PAGE_SECS),
+    PageRoute("/runs/{id}/nearest", nearest, SLOW),
     PageRoute("/runs/{id}", run),
     PageRoute("/compare", compare),
-    PageRoute("/releases", releases, SLOW_PAGE_SECS),
+    PageRoute("/releases", releases, SLOW),
     PageRoute("/tasks", tasks),
-    PageRoute("/tasks/{id:name}", task, SLOW_PAGE_SECS),
+    PageRoute("/tasks/{id:name}", task, SLOW),
     PageRoute("/trends", trends),
     PageRoute("/conversations/{id:name}", conversation),
     PageRoute("/queries", queries),
-    PageRoute("/queries/{id}", saved_query, SLOW_PAGE_SECS),
-    PageRoute("/sql", sql, SLOW_PAGE_SECS),
+    PageRoute("/queries/{id}", saved_query, SLOW),
+    PageRoute("/sql", sql, SLOW),
 )
 
 
@@ -105,6 +106,8 @@ class Explorer:
 
     shelf: Shelf
     site: Site
+    page_secs: float = PAGE_SECS
+    """That a page may take."""
 
     def __post_init__(self) -> None:
         self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="page")
@@ -153,18 +156,19 @@ class Explorer:
         if self._under_way >= MOST_REQUESTS:
             msg = f"{MOST_REQUESTS} pages are under way; try again in a moment"
             raise TooSlow(msg)
+        secs = self.page_secs * page.slower
         self._under_way += 1
         cursors: list[DuckDBPyConnection] = []
         pairs = parse_qsl(request.url.query, keep_blank_values=True)
         made = asyncio.wrap_future(self._pool.submit(self._make, page, path, pairs, form, cursors))
         made.add_done_callback(self._done)
         try:
-            return await asyncio.wait_for(asyncio.shield(made), page.secs)
+            return await asyncio.wait_for(asyncio.shield(made), secs)
         except TimeoutError:
             for cursor in cursors:
                 cursor.interrupt()
             msg = (
-                f"it took longer than {page.secs:g} s and was stopped; narrow the filter, or ask "
+                f"it took longer than {secs:g} s and was stopped; narrow the filter, or ask "
                 f"`tracegrade sql --lake {self.site.lake}`"
             )
             raise TooSlow(msg) from None

@@ -50,6 +50,15 @@ def ui(  # noqa: PLR0913, PLR0917 - one parameter per option
             "--sql/--no-sql", help="Whether readers may ask in SQL; on loopback, unless given."
         ),
     ] = None,
+    timeout: Annotated[
+        float,
+        typer.Option(
+            min=0.1,
+            help="Seconds that a page may take; those that read the whole lake, twelve times as "
+            "long.",
+            metavar="SECS",
+        ),
+    ] = 5.0,
     open_: Annotated[bool, typer.Option("--open", help="Open a browser.")] = False,
 ) -> None:
     """Browse the runs of a lake, with scores and evidence at each step, until Ctrl-C."""
@@ -57,6 +66,6 @@ def ui(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     options = Options(
         listen, tuple(host_name or ()), token_file, no_token, tls_cert, tls_key, insecure,
-        max_runs, sql, open_,
+        max_runs, sql, timeout, open_,
     )  # fmt: skip
     serve(lake, options, partial(typer.echo, err=False))

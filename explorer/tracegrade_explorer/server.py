@@ -13,7 +13,7 @@ import uvicorn
 from tracegrade_collector.config import Address, is_loopback, parse_address
 from tracegrade_collector.receive.tls import TlsFiles
 from tracegrade_explorer.answers import Site
-from tracegrade_explorer.app import Explorer
+from tracegrade_explorer.app import PAGE_SECS, Explorer
 from tracegrade_explorer.errors import AddressTaken, UnsafeAddress
 from tracegrade_explorer.guard import (
     Guard,
@@ -45,6 +45,8 @@ class Options(NamedTuple):
     max_runs: int = MAX_RUNS
     sql: bool | None = None
     """Whether readers may ask in SQL; None: on loopback."""
+    timeout_secs: float = PAGE_SECS
+    """That a page may take."""
     open_browser: bool = False
 
 
@@ -80,7 +82,7 @@ def serve(place: str, options: Options, say: Callable[[str], object]) -> None:
     ):
         bound = Address(address.host, int(listener.getsockname()[1]))
         sql = is_loopback(address.host) if options.sql is None else options.sql
-        explorer = Explorer(shelf, Site(str(place), sql))
+        explorer = Explorer(shelf, Site(str(place), sql), options.timeout_secs)
         rules = Rules(
             allowed_hosts(bound, options.host_names), doors.knows, f"tracegrade_{bound.port}",
             tls=tls is not None,
@@ -145,6 +147,7 @@ def _listener(address: Address) -> socket.socket:
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind(address)
+        bound.listen()  # from now on, so that who reads the address can ask
     except OSError as error:
         bound.close()
         msg = (

@@ -64,11 +64,13 @@ def test_demo_ends_well(demo: Run) -> None:
 
 
 def test_demo_keeps_lake_and_report_and_says_where(demo: Run) -> None:
-    """The last two lines name what it leaves."""
-    lake, report = demo.output.splitlines()[-2:]
+    """The last lines name what it leaves, and the command that shows it in a browser."""
+    lake, report, ui = demo.output.splitlines()[-3:]
 
     assert Path(lake.removeprefix("lake: ")).is_dir()
     assert Path(report.removeprefix("report: ")).read_text().startswith("<!")
+    command = ["ui:", str(TRACEGRADE), "ui", "--lake", str(demo.folder / "lake"), "--open"]
+    assert ui.split() == command
 
 
 def test_each_stage_is_one_line(demo: Run) -> None:

@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 from tests.queries.traces import land
 from tests.scoring.job.lakes import TASKS, child, run
 from tests.scoring.report.build import START, Tables, as_lake, fill_sample
+from tests.waiting import PATIENCE_SECS
 
 from tracegrade_explorer.answers import Site
 from tracegrade_explorer.app import Explorer
@@ -98,7 +99,7 @@ def unscored(root: Path) -> Lake:
 
 def explorer(lake: Lake, *, sql: bool = True) -> Explorer:
     """Return the pages over a lake."""
-    return Explorer(Shelf(lake), Site(str(lake.root), sql))
+    return Explorer(Shelf(lake), Site(str(lake.root), sql), PATIENCE_SECS)
 
 
 def client(pages: Explorer) -> TestClient:

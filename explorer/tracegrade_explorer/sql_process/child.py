@@ -1,8 +1,9 @@
 """The process that runs one query and ends: `python -m tracegrade_explorer.sql_process.child`.
 
-It reads a job as JSON from stdin and writes an answer as JSON to stdout. It bounds itself: the
-kernel ends it after its time even where nobody else does, refuses it more memory, and lets it
-write no file, so that nothing is spilled to a disk that others need.
+It reads a job as a line of JSON from stdin, writes a byte to stdout once the lake is open, and an
+answer as JSON at its end. It bounds itself: the kernel ends it after its time even where nobody
+else does, refuses it more memory, and lets it write no file, so that nothing is spilled to a disk
+that others need.
 """
 
 import resource
@@ -25,14 +26,14 @@ from tracegrade_scoring.layer import SCORES
 BATCH_ROWS: Final = 2_048
 MOST_BYTES: Final = 32 << 20
 """Of an answer; rows beyond are left out, and that is said."""
+READY: Final = b" "
 SPARE_BYTES: Final = 512 << 20
 """Of address space beside what the engine may use: its threads, rows on their way out."""
 
 
 def main() -> None:
     """Run the job of stdin."""
-    job = orjson.loads(sys.stdin.buffer.read())
-    signal.setitimer(signal.ITIMER_REAL, job["secs"])  # SIGALRM ends the process, whatever it does
+    job = orjson.loads(sys.stdin.buffer.readline())
     try:
         answer = _answer(job)
     except (duckdb.OutOfMemoryException, MemoryError):
@@ -48,6 +49,9 @@ def _answer(job: dict[str, Any]) -> dict[str, Any]:
     memory = f"{job['memory_bytes'] >> 20}MiB"
     with connect(Lake.open(job["lake"]), layers=(SCORES,), memory_limit=memory) as con:
         _bound(job["memory_bytes"])
+        sys.stdout.buffer.write(READY)
+        sys.stdout.buffer.flush()
+        signal.setitimer(signal.ITIMER_REAL, job["secs"])  # SIGALRM ends it, whatever it does
         text = job["sql"].strip().removesuffix(";")
         one_select(con, text)
         found = con.execute(text, job["values"] or None)

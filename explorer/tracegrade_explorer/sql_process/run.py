@@ -1,5 +1,6 @@
 """Runs one query at a time in a process of its own, and kills that after its time."""
 
+import select
 import subprocess
 import sys
 import threading
@@ -12,6 +13,9 @@ from tracegrade_explorer.errors import SqlStopped, TooSlow
 from tracegrade_queries.errors import QueryFailed
 
 SECS: Final = 10.0
+"""For a query."""
+START_SECS: Final = 45.0
+"""For a process to start and open the lake, which is no fault of the query."""
 GRACE_SECS: Final = 1.0
 """After which the kernel ends a query whose explorer is gone."""
 MEMORY_BYTES: Final = 1 << 30
@@ -70,19 +74,33 @@ def _run(job: dict[str, Any]) -> dict[str, Any]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        bufsize=0,
         start_new_session=True,  # Ctrl-C of the explorer is not the query's
     )
     with child:
+        first = _await_start(child, job)
         try:
-            output, _ = child.communicate(orjson.dumps(job), timeout=SECS)
+            output, _ = child.communicate(timeout=SECS)
         except subprocess.TimeoutExpired as error:
             child.kill()
             msg = _stopped(job["lake"], f"it took longer than {SECS:g} s")
             raise SqlStopped(msg) from error
     if child.returncode:
         return {"stopped": f"its process ended with {child.returncode}, as for want of memory"}
-    answer: dict[str, Any] = orjson.loads(output)
+    answer: dict[str, Any] = orjson.loads(first + output)
     return answer
+
+
+def _await_start(child: subprocess.Popen[bytes], job: dict[str, Any]) -> bytes:
+    """Return the first byte of output: the lake is open, or could not be opened."""
+    assert child.stdin is not None  # noqa: S101 - both are pipes
+    assert child.stdout is not None  # noqa: S101
+    child.stdin.write(orjson.dumps(job) + b"\n")
+    if not select.select([child.stdout], [], [], START_SECS)[0]:
+        child.kill()
+        msg = f"the query's process did not start within {START_SECS:g} s; try again"
+        raise TooSlow(msg)
+    return child.stdout.read(1)
 
 
 def _stopped(lake: str, why: str) -> str:

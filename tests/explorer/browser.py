@@ -1,0 +1,102 @@
+"""A real Chromium at the explorer's pages; skips tests where there is none."""
+
+import os
+import shutil
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+from tests.waiting import wait_until
+
+from tracegrade_collector.config import Address
+from tracegrade_explorer.app import Explorer
+from tracegrade_explorer.guard import Guard, Rules, allowed_hosts
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+REQUIRED = os.environ.get("TRACEGRADE_BROWSER") == "required"
+needs_chromium = pytest.mark.skipif(
+    CHROMIUM is None and not REQUIRED, reason="Debian's package chromium is not here"
+)
+VIOLATIONS = (
+    "document.addEventListener('securitypolicyviolation', (event) => "
+    "console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI));"
+)
+
+
+@dataclass
+class Watched:
+    """A page in a browser, and whatever it said or asked of others."""
+
+    page: Page
+    base: str
+    said: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+    loads: int = 0
+
+    def open(self, path: str) -> None:
+        """Open an address of ours."""
+        self.page.goto(self.base + path)
+
+    def note(self, request: Request) -> None:
+        """Note a request."""
+        self.loads += request.is_navigation_request()
+        if not request.url.startswith((self.base, "data:")):
+            self.foreign.append(request.url)
+
+    def keys(self, *keys: str) -> None:
+        """Press keys one after another."""
+        for key in keys:
+            self.page.keyboard.press(key)
+
+
+@contextmanager
+def serving(pages: Explorer) -> Iterator[str]:
+    """Serve pages on loopback, and yield where."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    rules = Rules(allowed_hosts(Address("127.0.0.1", port), ()), None, "cookie", tls=False)
+    app = Guard(pages.app(), rules)
+    server = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_config=None, ws="none"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    wait_until(lambda: server.started)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start a browser that reaches this machine and nothing else."""
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(
+            executable_path=CHROMIUM,
+            args=[
+                "--no-sandbox",
+                "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+            ],
+        )
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def watched(browser: Browser, base: str, **options: object) -> Iterator[Watched]:
+    """Open an empty page of which everything is noted."""
+    context: BrowserContext = browser.new_context(**options)  # type: ignore[arg-type]
+    context.set_default_timeout(120_000)
+    context.add_init_script(VIOLATIONS)
+    page = context.new_page()
+    found = Watched(page, base)
+    page.on("console", lambda message: found.said.append(message.text))
+    page.on("pageerror", lambda error: found.said.append(str(error)))
+    page.on("request", found.note)
+    yield found
+    context.close()

@@ -1,0 +1,217 @@
+"""The pages in a real Chromium: drawn without a word on the console, and walked by keys."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+from starlette.responses import HTMLResponse
+from starlette.routing import Route
+from tests.explorer.browser import chromium, needs_chromium, serving, watched
+from tests.explorer.lakes import LONG, LOOPED, explorer, unscored
+from tests.scoring.report.build import Tables, as_lake
+from tests.scoring.report.test_hostile import HOSTILE, fill_with
+
+from tracegrade_explorer.app import Explorer
+from tracegrade_lake import Lake
+
+pytestmark = needs_chromium
+ALL = ("/", "/runs", "/tasks", "/releases", "/trends", "/queries", "/sql")
+OF_SAMPLE = (
+    *ALL, f"/runs/{LOOPED}", f"/runs/{LOOPED}/spans", f"/compare?a={LOOPED}&b=t13",
+    "/tasks/malformed-header", "/releases?base=1.0&candidate=1.1", "/conversations/k",
+)  # fmt: skip
+Base = Callable[[str], str]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of this file."""
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def base(
+    pages: Explorer, empty_lake: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Base]:
+    """Return where each lake's pages are served; a server starts when it is first asked for."""
+    folder = tmp_path_factory.mktemp("browsed")
+    lakes: dict[str, Callable[[], Lake]] = {
+        "empty": lambda: Lake.open(empty_lake),
+        "unscored": lambda: unscored(folder / "unscored"),
+        "unknown": lambda: unknown_dialect(folder / "unknown"),
+        "hostile": lambda: hostile(folder / "hostile"),
+    }
+    with ExitStack() as stack:
+        found = {"sample": stack.enter_context(serving(pages))}
+
+        def serve(name: str) -> str:
+            if name not in found:
+                made = stack.enter_context(closing(explorer(lakes[name]())))
+                stack.enter_context(closing(made.shelf))
+                found[name] = stack.enter_context(serving(made))
+            return found[name]
+
+        yield serve
+
+
+def unknown_dialect(root: Path) -> Lake:
+    """Return a run that was read by guessing."""
+    with closing(Tables()) as tables:
+        run = tables.run(dialects=["unknown"])
+        tables.scored(run, None)
+        return as_lake(tables, root)
+
+
+def hostile(root: Path) -> Lake:
+    """Return runs in which every text is hostile, one of them of 5 MB."""
+    with closing(Tables()) as tables:
+        for text in (*HOSTILE, "<svg onload=alert(1)>" * 250_000):
+            run = f"t{tables.runs + 1}"
+            if len(text) < 10_000:
+                fill_with(tables, text)
+            else:
+                tables.run()
+            tables.insert(
+                "steps", trajectory_id=run, step_index=0, kind="tool_call", tool_name=text[:9_999],
+                arguments=text, result=text, content=text, error_message=text,
+            )  # fmt: skip
+        return as_lake(tables, root)
+
+
+PAGES = [
+    *(("sample", path) for path in OF_SAMPLE),
+    *(("empty", path) for path in ALL),
+    *((name, path) for name in ("unscored", "unknown") for path in ("/", "/runs", "/trends")),
+    *(("hostile", path) for path in (*ALL, "/runs/t1", "/runs/t3", "/runs/t11", "/runs/t49")),
+]
+
+
+@pytest.mark.parametrize(("lake", "path"), PAGES)
+def test_page_is_drawn_and_silent(browser: Browser, base: Base, lake: str, path: str) -> None:
+    """Nothing on the console, no violation of the policy, no request to anybody else."""
+    with watched(browser, base(lake)) as seen:
+        seen.open(path)
+        assert seen.page.locator("h1").count() == 1
+        assert seen.page.evaluate("document.querySelectorAll('script').length") == 1
+        assert (seen.said, seen.foreign) == ([], [])
+
+
+@pytest.mark.parametrize("path", OF_SAMPLE)
+def test_page_fits_a_narrow_screen(browser: Browser, base: Base, path: str) -> None:
+    """At 320 px only tables scroll sideways, each in its own frame."""
+    with watched(browser, base("sample"), viewport={"width": 320, "height": 700}) as seen:
+        seen.open(path)
+        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert seen.page.evaluate(wide) == 0
+
+
+def test_policy_stops_what_is_not_escaped(browser: Browser, pages: Explorer) -> None:
+    """A page that lets a trace's HTML through runs nothing and asks for nothing."""
+    app = pages.app()
+    acting = "<img src='https://evil.example/x'><script>alerted = 1</script>"
+    app.routes.insert(0, _route("/bad", acting + "".join(HOSTILE)))
+    careless = type("Careless", (), {"app": lambda self: app})()
+    with serving(careless) as base, watched(browser, base) as seen:
+        seen.open("/bad")
+        assert seen.page.evaluate("typeof window.alerted") == "undefined"
+        assert any("policy: " in said for said in seen.said)
+        assert all("evil.example" in url for url in seen.foreign)
+
+
+def _route(path: str, page: str) -> Route:
+    return Route(path, lambda request: HTMLResponse(page))
+
+
+def test_a_link_leads_to_a_step(browser: Browser, base: Base) -> None:
+    """It is in view and has the focus; findings are a key away, in folds too."""
+    with watched(browser, base("sample")) as seen:
+        seen.open(f"/runs/{LOOPED}#s15")
+        seen.page.wait_for_function("document.activeElement.id === 's15'")
+        box = seen.page.locator("#s15").bounding_box()
+        assert box is not None
+        assert 0 <= box["y"] < 720
+        seen.keys("e")
+        assert seen.page.evaluate("document.activeElement.hasAttribute('data-finding')")
+        seen.open(f"/runs/{LOOPED}#s5")
+        seen.page.wait_for_function("document.activeElement.id === 's5'")
+        assert seen.page.locator("#s5").is_visible()
+
+
+def test_runs_of_a_filter_are_walked_and_compared_by_keys(browser: Browser, base: Base) -> None:
+    """From the list to a run, to the next in the list, beside its nearest success: 4 loads."""
+    with watched(browser, base("sample")) as seen:
+        seen.open("/runs?task=malformed-header&release=1.0&tsa=..0.5")
+        begun = seen.loads
+        seen.keys("j", "j")
+        with seen.page.expect_navigation():
+            seen.keys("Enter")
+        second = seen.page.url
+        with seen.page.expect_navigation():
+            seen.keys("[")
+        assert seen.page.url != second
+        assert "tsa=..0.5" in seen.page.url
+        with seen.page.expect_navigation(url="**/compare?**"):
+            seen.keys("c")
+        seen.keys("n")
+        assert seen.page.evaluate("document.activeElement.hasAttribute('data-difference')") or (
+            seen.page.locator("[data-difference]").count() == 0
+        )
+        assert seen.loads - begun <= 4
+        assert seen.said == []
+
+
+def test_two_marked_runs_are_compared(browser: Browser, base: Base) -> None:
+    """Marks are kept from one page of a list to the next."""
+    with watched(browser, base("sample")) as seen:
+        seen.open("/runs?agent=files")
+        seen.keys("j", "x", "j", "x")
+        seen.open("/runs?agent=files&sort=steps")
+        with seen.page.expect_navigation(url="**/compare?**"):
+            seen.keys("c")
+        assert seen.page.locator("h1").inner_text().startswith("Two runs")
+
+
+def test_whole_text_comes_on_demand(browser: Browser, base: Base) -> None:
+    """In place, as text; keys are off while one types, and `?` shows them."""
+    with watched(browser, base("sample")) as seen:
+        seen.open(f"/runs/{LOOPED}")
+        seen.page.locator("#s2 [data-fetch]").click()
+        seen.page.wait_for_function("!document.querySelector('#s2 [data-fetch]')")
+        assert LONG.strip() in seen.page.locator("#s2").inner_text()
+        seen.keys("/", "j", "?")
+        assert seen.page.locator("#find").input_value() == "j?"
+        seen.keys("Escape", "?")
+        assert seen.page.locator("#keys").is_visible()
+        seen.keys("Escape", "g", "t")
+        seen.page.wait_for_url("**/tasks")
+        assert seen.said == []
+
+
+def test_pages_work_without_javascript(browser: Browser, base: Base) -> None:
+    """Folds open, whole texts are links, and a form compares two marked runs."""
+    with watched(browser, base("sample"), java_script_enabled=False) as seen:
+        seen.open("/runs?agent=files")
+        for place in (0, 1):
+            seen.page.locator("[data-mark]").nth(place).check()
+        seen.page.get_by_role("button", name="Compare the 2 marked").click()
+        assert "/compare?id=" in seen.page.url
+        seen.open(f"/runs/{LOOPED}")
+        seen.page.locator("li.fold summary").first.click()
+        assert seen.page.locator("#s3").is_visible()
+        seen.page.locator("#s2 a.whole").click()
+        assert LONG.strip() in seen.page.locator("body").inner_text()
+
+
+def test_pages_have_two_schemes_and_can_be_printed(browser: Browser, base: Base) -> None:
+    """What is folded is printed, too."""
+    with watched(browser, base("sample")) as seen:
+        colours = []
+        for scheme in ("light", "dark"):
+            seen.page.emulate_media(color_scheme=scheme)
+            seen.open(f"/runs/{LOOPED}")
+            colours.append(seen.page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        assert len({*colours}) == 2
+        assert seen.page.pdf().startswith(b"%PDF-")

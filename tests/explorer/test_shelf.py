@@ -1,0 +1,75 @@
+"""A newer scoring run takes the place of the old one while pages are read."""
+
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import pytest
+from tests.explorer.lakes import client, explorer, scored
+from tests.queries.traces import land
+from tests.scoring.job.lakes import run
+
+from tracegrade_explorer.shelf.shelf import Shelf
+from tracegrade_lake import Lake
+from tracegrade_scoring.job.score import score
+from tracegrade_scoring.tasks.specification import usable_specification
+
+
+def score_again(lake: Lake) -> None:
+    """Score what has come in."""
+    score(lake, usable_specification(lake.root / "tasks.yaml")[0])
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    """A lake that was scored once."""
+    return scored(tmp_path / "lake")
+
+
+def test_a_reader_keeps_the_scoring_run_that_it_began_with(lake: Lake) -> None:
+    """Until it ends; then the old one is closed, and others read the new one all along."""
+    with closing(Shelf(lake)) as shelf:
+        with shelf.reading() as old:
+            land(lake, run(9, "look"), seq=9)
+            assert not shelf.refresh()
+            assert shelf.freshness.unbuilt == 2
+            score_again(lake)
+            assert shelf.refresh()
+            with shelf.reading() as new:
+                assert new.runs == old.runs + 1
+                assert new.run > old.run
+            assert old.con.sql("SELECT count(*) FROM run_index").fetchall() == [(old.runs,)]
+        with pytest.raises(duckdb.ConnectionException):
+            old.con.execute("SELECT 1")
+        assert shelf.freshness.unbuilt == 0
+
+
+def test_pages_are_whole_while_scoring_runs_follow_one_another(lake: Lake) -> None:
+    """Readers that walk the pages meet no error, and no page that mixes two scoring runs."""
+    with closing(explorer(lake)) as pages, closing(pages.shelf):
+        web = client(pages)
+        wrong: list[object] = []
+        stop = threading.Event()
+
+        def walk() -> None:
+            while not stop.is_set():
+                listed = web.get("/runs.json").json()
+                if listed["runs"] != listed["of"] or len(listed["rows"]) != listed["runs"]:
+                    wrong.append(listed)
+                answer = web.get(f"/runs/{listed['rows'][-1]['trajectory_id']}")
+                if answer.status_code != 200:
+                    wrong.append(answer.text)
+
+        walkers = [threading.Thread(target=walk) for _ in range(4)]
+        for walker in walkers:
+            walker.start()
+        for seq in (10, 11):
+            land(lake, run(seq, "look", "pay"), seq=seq)
+            score_again(lake)
+            pages.shelf.refresh()
+        stop.set()
+        for walker in walkers:
+            walker.join()
+        assert wrong == []
+        assert web.get("/runs.json").json()["runs"] == 6
