@@ -16,7 +16,7 @@ from tracegrade.errors import TracegradeError
 from tracegrade_explorer.shelf.snapshot import LakeSnapshot, take_snapshot
 from tracegrade_lake import Lake
 from tracegrade_queries.build.discovery import unbuilt_spans
-from tracegrade_queries.engine.connection import NO_LIMITS
+from tracegrade_queries.engine.connection import Limits
 from tracegrade_queries.engine.pinned import last_run
 from tracegrade_scoring.layer import RUN_ORDER
 
@@ -24,6 +24,9 @@ LOOK_EVERY_SECS: Final = 5.0
 """Between two looks for a newer scoring run; one takes some ten milliseconds."""
 MAX_RUNS: Final = 2_000_000
 """Runs in memory, about 1 kB each."""
+
+LIMITS: Final = Limits("20%", threads=1)
+"""Of the machine, for what is looked at beside the pages."""
 
 logger = logging.getLogger(__name__)
 
@@ -114,4 +117,4 @@ class Shelf:
         version = self.lake.version("raw_spans")
         if version is None or not self.lake.is_local:
             return Freshness(version, 0)
-        return Freshness(version, unbuilt_spans(self.lake, NO_LIMITS))
+        return Freshness(version, unbuilt_spans(self.lake, LIMITS))
