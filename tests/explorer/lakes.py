@@ -62,7 +62,6 @@ def _fill_run(tables: Tables) -> None:
         {"id": LOOPED, "steps": len(facts)},
     )
     tables.con.execute("UPDATE raw_spans SET trace_id = 'trace1' WHERE span_id = 't1'")
-    tables.con.execute("UPDATE raw_spans SET resent = false")
 
 
 def _calls(first: int, count: int) -> list[Mapping[str, Any]]:

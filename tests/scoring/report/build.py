@@ -61,7 +61,10 @@ class Tables:
             "start_time": START + timedelta(minutes=self.runs),
         }
         self.insert("trajectories", **{**row, **facts})
-        self.insert("raw_spans", span_id=trajectory_id)
+        self.insert(
+            "raw_spans", span_id=trajectory_id, collector_id="made", wal_seq=self.runs,
+            received_ns=self.runs, resent=False,
+        )  # fmt: skip
         return trajectory_id
 
     def scored(self, run: str, task: str | None) -> None:
