@@ -47,9 +47,10 @@ lint: .venv/demo .venv/test .venv/lint  ## Check style, types, layers and SQL.
 	$(BIN)/lint-imports
 	$(BIN)/sqlfluff lint --disable-progress-bar --processes 2 queries scoring harness explorer demo/sql
 
-docs: .venv/all  ## Write docs/tables.md and docs/relations.md from what the code declares.
+docs: .venv/all  ## Write docs/tables.md, docs/relations.md and docs/scale.md.
 	@$(BIN)/python -m docs.tables
 	@$(BIN)/python -m docs.relation_graphs
+	@$(BIN)/python -m docs.scale_plan
 
 bench: .venv/demo .venv/test  ## Measure speed, side by side; prints tables.
 	@for file in tests/benchmarks/bench_*.py; do \

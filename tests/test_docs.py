@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from docs import relation_graphs, tables
+from docs import relation_graphs, scale_plan, tables
 from docs.relations import PACKAGES as QUERIED
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.rendering.reasons import REASONS
@@ -233,6 +233,12 @@ def test_tables_are_described_as_declared() -> None:
 def test_graph_of_relations_is_up_to_date() -> None:
     """The graphs are what the headers of queries say; `make docs` draws them."""
     assert relation_graphs.DOCUMENT.read_text() == relation_graphs.document(), "run `make docs`"
+
+
+def test_plan_is_what_its_simulation_says() -> None:
+    """Its tables are made from the numbers that it names; `make docs` makes them."""
+    assert scale_plan.DOCUMENT.read_text() == scale_plan.document(), "run `make docs`"
+    assert all(len(scale_plan.spans_of_runs(runs)) == runs for runs in scale_plan.RUNS_A_DAY)
 
 
 def test_every_folder_with_queries_has_a_graph() -> None:

@@ -101,7 +101,8 @@ def build(
         executor: Who works on the buckets; None for threads of this process.
     """
     at_work = executor or Threads(workers(WORKER_MB))
-    limits = limits_between(BUCKET_MB * at_work.slots, at_work.slots)
+    here = min(at_work.slots, workers(WORKER_MB))  # others may be on other machines
+    limits = limits_between(BUCKET_MB * here, here)
     with discovered(lake, limits, full=full) as found:
         if found is None:
             return NOTHING_BUILT

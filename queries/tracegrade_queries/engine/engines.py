@@ -4,7 +4,6 @@ Each is a function of `EngineOptions` that returns a context manager: the execut
 the block ends.
 """
 
-import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from importlib.metadata import entry_points
@@ -13,6 +12,7 @@ from typing import Final, NamedTuple
 from tracegrade.suggestions import did_you_mean
 from tracegrade_queries.engine.executor import SLOT_MB, Executor, Threads
 from tracegrade_queries.engine.handed_out import ManifestsInLake
+from tracegrade_queries.engine.machine import cores, workers
 from tracegrade_queries.engine.processes import Processes
 from tracegrade_queries.errors import BadEngine
 
@@ -59,22 +59,22 @@ def engine(name: str, options: EngineOptions) -> AbstractContextManager[Executor
 def local(options: EngineOptions) -> AbstractContextManager[Executor | None]:
     """Threads as each job finds right; on more cores than they keep busy, processes."""
     _check_master("local", options)
-    if options.slots is None and (os.cpu_count() or 1) <= MOST_THREADS:
+    if options.slots is None and cores() <= MOST_THREADS:
         return nullcontext(None)
-    slots = options.slots or slots_here()
+    slots = options.slots or workers(SLOT_MB)
     return nullcontext(Threads(slots) if slots <= MOST_THREADS else Processes(slots))
 
 
 def threads(options: EngineOptions) -> AbstractContextManager[Executor]:
     """Threads of this process."""
     _check_master("threads", options)
-    return nullcontext(Threads(options.slots or slots_here()))
+    return nullcontext(Threads(options.slots or workers(SLOT_MB)))
 
 
 def processes(options: EngineOptions) -> AbstractContextManager[Executor]:
     """Processes of this machine."""
     _check_master("processes", options)
-    return nullcontext(Processes(options.slots or slots_here()))
+    return nullcontext(Processes(options.slots or workers(SLOT_MB)))
 
 
 def files(options: EngineOptions) -> AbstractContextManager[Executor]:
@@ -90,9 +90,3 @@ def _check_master(name: str, options: EngineOptions) -> None:
     if options.master is not None:
         msg = f"engine '{name}' has no --master, got {options.master}; name an engine that has one"
         raise BadEngine(msg)
-
-
-def slots_here() -> int:
-    """Return how many buckets this machine has cores and memory for, at least one."""
-    memory_mb = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 10**6
-    return max(1, min(os.cpu_count() or 1, memory_mb // SLOT_MB))

@@ -1,0 +1,277 @@
+"""Makes `scale.md`: what a billion spans a day take, worked out from what was measured.
+
+A small simulation of one day. Each number that it begins with is in `MEASURED`, with the place
+where it was measured, or in `ASSUMED`; no other number decides on anything. `make docs` runs it.
+"""
+
+import heapq
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+DOCUMENT: Final = Path(__file__).with_name("scale.md")
+
+SPANS: Final = 1_000_000_000
+DAY_SECS: Final = 24 * 3_600
+SLOTS: Final = (16, 32, 64, 128)
+RUNS_A_DAY: Final = (1, 4, 24)
+
+
+class Number(NamedTuple):
+    """A number that the plan begins with."""
+
+    value: float
+    unit: str
+    source: str
+    """Where it was measured, or why it is taken to be so."""
+
+
+class Workload(NamedTuple):
+    """What agents send."""
+
+    name: str
+    build_us: float
+    """CPU a span."""
+    spans_a_run: float
+
+
+class Pass(NamedTuple):
+    """One run of `tracegrade score`."""
+
+    secs: float
+    """From its start to its last commit."""
+    cpu_secs: float
+    """Of all workers."""
+    buckets: int
+    rewriting_secs: float
+    """Of `secs`: the driver writes again what its dates hold beside new rows."""
+
+
+class Day(NamedTuple):
+    """All runs of a day."""
+
+    longest: Pass
+    cpu_hours: float
+    """Of all workers."""
+
+
+def m(name: str) -> float:
+    """Return a measured number."""
+    return MEASURED[name].value
+
+
+def a(name: str) -> float:
+    """Return an assumed number."""
+    return ASSUMED[name].value
+
+
+def day(load: Workload, runs: int, slots: int) -> Day:
+    """Return what all runs of a day take; the one in the middle has the busiest part."""
+    passes = []
+    before = 0.0
+    for spans in spans_of_runs(runs):
+        passes.append(one_pass(load, spans, before, slots))
+        before += spans
+    longest = max(passes, key=lambda each: each.secs)
+    return Day(longest, sum(each.cpu_secs for each in passes) / 3_600)
+
+
+def spans_of_runs(runs: int) -> list[float]:
+    """Return how many spans each run of a day finds; all together are a day's."""
+    if runs == 1:
+        return [SPANS]
+    busiest = SPANS / runs * a("busiest part")
+    others = (SPANS - busiest) / (runs - 1)
+    return [busiest if number == runs // 2 else others for number in range(runs)]
+
+
+def one_pass(load: Workload, spans: float, before: float, slots: int) -> Pass:
+    """Return what a run takes that finds so many new spans, on a date that has others already."""
+    built = tasks(spans, m("spans of a bucket"), load.build_us)
+    trajectories = spans / load.spans_a_run
+    scored = tasks(trajectories, m("trajectories of a bucket"), m("score"))
+    rewriting = before * m("steps a span") / m("rewriting steps")
+    rewriting += before / load.spans_a_run / m("rewriting trajectories")
+    work = makespan(built, slots) + makespan(scored, slots)
+    return Pass(work + rewriting, sum(built) + sum(scored), len(built) + len(scored), rewriting)
+
+
+def tasks(rows: float, rows_of_bucket: float, us: float) -> list[float]:
+    """Return how long the buckets of some rows take, in seconds; one of them is done twice."""
+    count = max(1, math.ceil(rows / rows_of_bucket))
+    secs = rows / count * us / 1e6
+    slow = math.ceil(count * a("slow buckets"))
+    return [secs * a("of a slow bucket")] * slow + [secs] * (count - slow) + [secs]
+
+
+def makespan(durations: Sequence[float], slots: int) -> float:
+    """Return when the last task ends, if each goes to the slot that is free first."""
+    free = [0.0] * slots
+    for secs in durations:
+        heapq.heapreplace(free, free[0] + secs)
+    return max(free)
+
+
+MEASURED: Final = {
+    "build, captures of all frameworks": Number(
+        59, "µs of CPU a span", "10,026,906 spans, [queries](../queries/README.md#measured)"
+    ),
+    "build, runs of 13 calls": Number(
+        141, "µs of CPU a span", "`bench_build --history 13`, there"
+    ),
+    "spans a run, captures": Number(5.5, "", "there, 10,026,906 spans of 1,808,460 traces"),
+    "spans a run, 13 calls": Number(26, "", "one of a model and one of a tool for each call"),
+    "score": Number(160, "µs of CPU a trajectory", "[scoring](../scoring/README.md#measured)"),
+    "spans of a bucket": Number(250_000, "", "`BUCKET_SPANS`"),
+    "trajectories of a bucket": Number(25_000, "", "`STEPS_AT_A_TIME`, ten steps a trajectory"),
+    "steps a span": Number(0.58, "", "59,640 steps of 102,312 spans, captures"),
+    "a span": Number(
+        122,
+        "bytes landed",
+        "τ-bench's airline runs, imported: each message once; live ones send more",
+    ),
+    "a step": Number(124, "bytes", "`measure_scale`"),
+    "a trajectory": Number(367, "bytes", "`measure_scale`, with its scores and evidence"),
+    "manifest": Number(
+        33, "bytes a trace", "`measure_scale`, ids that do not resemble each other"
+    ),
+    "outcome": Number(50, "bytes a trajectory", "`measure_scale`"),
+    "rewriting steps": Number(235_000, "a second of CPU", "`measure_scale`, one core"),
+    "rewriting trajectories": Number(
+        21_400, "a second of CPU", "`measure_scale`, with scores and evidence, one core"
+    ),
+    "collector": Number(
+        100_000,
+        "spans a second",
+        "on two cores, for a minute, [collector](../collector/README.md#measured)",
+    ),
+    "commits to one store": Number(
+        2.7, "a second", "16 writers, [the lake](../collector/tracegrade_lake/README.md#decisions)"
+    ),
+    "commit every": Number(4, "seconds", "of a collector, [collector](../collector/README.md)"),
+    "memory of a slot": Number(3.5, "GB", "2.5 of the engine, [spark.md](spark.md)"),
+}
+
+ASSUMED: Final = {
+    "busiest part": Number(2, "times the mean", "of a day's traffic, of runs of several a day"),
+    "slow buckets": Number(0.1, "of all", "have long runs, or a busy machine"),
+    "of a slow bucket": Number(2, "times the time", ""),
+    "vCPU": Number(0.05, "$ an hour", "of a cloud's list prices, about"),
+    "store": Number(0.023, "$ a GB and month", "likewise"),
+    "days kept": Number(30, "", "of spans; built tables and scores likewise"),
+}
+
+LOADS: Final = (
+    Workload(
+        "captures of all frameworks",
+        MEASURED["build, captures of all frameworks"].value,
+        MEASURED["spans a run, captures"].value,
+    ),
+    Workload(
+        "runs of 13 calls",
+        MEASURED["build, runs of 13 calls"].value,
+        MEASURED["spans a run, 13 calls"].value,
+    ),
+)
+
+INTRODUCTION: Final = """\
+# A billion spans a day
+
+A plan past the machines that this project was measured on: what one billion spans a day would
+take. `make docs` works it out with [scale_plan.py](scale_plan.py), a simulation of one day, from
+the numbers [below](#what-it-begins-with): each was measured, or is named as an assumption. Nobody
+has run it. How to run on several machines is in [spark.md](spark.md).
+
+"""
+
+READING: Final = """\
+A run finds what is new, has workers build and score it, and commits. More slots end it sooner,
+until the driver's own part is most of it. That part is *rewriting*: tables are partitioned by
+date, and a trace that gets late spans or a verdict has its rows replaced, for which the driver
+alone writes the other rows of its date again. With one run a day, after midnight, a date is built
+once; with many, each run meets traces that were under way in the one before, and rewrites all that
+the date has by then. So:
+
+- **Run once a day, or few times**, at this size.
+- Before hourly runs are reasonable, rewriting must be shared out among the workers as building is,
+  or dates must be divided further. Neither is built.
+- Long runs of agents cost more a span, and there are fewer of them to score.
+
+"""
+
+
+def document() -> str:
+    """Return the text of the page."""
+    parts = [INTRODUCTION, "## Runs\n\n", *_runs(), READING, "## One day\n\n", _one_day()]
+    parts += ["\n## What it begins with\n\nMeasured, on two cores:\n\n", _numbers(MEASURED)]
+    return "".join([*parts, "\nAssumed:\n\n", _numbers(ASSUMED)])
+
+
+def _runs() -> Iterator[str]:
+    """Yield a table of each workload: how long the longest run takes."""
+    for load in LOADS:
+        yield f"{load.name.capitalize()}: {load.spans_a_run:g} spans a run.\n\n"
+        yield "| runs a day | slots | CPU of workers, a day | longest run | of it rewriting |\n"
+        yield "|---|---|---|---|---|\n"
+        for runs in RUNS_A_DAY:
+            for slots in SLOTS:
+                found = day(load, runs, slots)
+                hours, last = found.cpu_hours, found.longest
+                yield f"| {runs} | {slots} | {hours:.0f} h | {_minutes(last.secs)} | "
+                yield f"{_minutes(last.rewriting_secs)} |\n"
+        yield "\n"
+
+
+def _minutes(secs: float) -> str:
+    return f"{secs / 60:,.0f} min"
+
+
+def _one_day() -> str:
+    """Return a table of what else a day takes."""
+    short, long = LOADS
+    passes = {load: day(load, 1, SLOTS[1]).longest for load in LOADS}
+    mean = SPANS / DAY_SECS
+    peak = mean * a("busiest part")
+    collectors = 1 + math.ceil(peak / m("collector"))
+    landed, steps = SPANS * m("a span") / 1e9, SPANS * m("steps a span") * m("a step") / 1e9
+    runs = {load: SPANS / load.spans_a_run for load in LOADS}
+    scored = {load: runs[load] * m("a trajectory") / 1e9 for load in LOADS}
+    kept_tb = (landed + steps + scored[short]) * a("days kept") / 1e3
+    handed = {load: runs[load] * (m("manifest") + m("outcome")) / 1e9 for load in LOADS}
+    rows = {
+        "spans a second, mean and busiest": f"{mean:,.0f}, {peak:,.0f}",
+        "collectors, one more than the load needs": f"{collectors}",
+        "their commits a second; one store takes": (
+            f"{collectors / m('commit every'):.1f}; {m('commits to one store'):g}"
+        ),
+        "buckets": f"{passes[short].buckets:,}, {passes[long].buckets:,}",
+        "manifests and outcomes, which the driver holds in memory": (
+            f"{handed[short]:.1f} GB, {handed[long]:.1f} GB"
+        ),
+        f"memory of {SLOTS[1]} slots": f"{SLOTS[1] * m('memory of a slot'):,.0f} GB",
+        "spans landed": f"{landed:,.0f} GB",
+        "steps": f"{steps:,.0f} GB",
+        "trajectories, scores, evidence": f"{scored[short]:,.0f} GB, {scored[long]:,.0f} GB",
+        f"all of {a('days kept'):g} days": f"{kept_tb:,.1f} TB",
+        "CPU of workers": f"{_cost(passes[short])}, {_cost(passes[long])}",
+        "storage of what is kept": f"${kept_tb * 1e3 * a('store') / 30:,.0f}",
+    }
+    lines = "".join(f"| {name} | {value} |\n" for name, value in rows.items())
+    return "Of two numbers the second is of long runs.\n\n| of one day | |\n|---|---|\n" + lines
+
+
+def _cost(one: Pass) -> str:
+    return f"${one.cpu_secs / 3_600 * a('vCPU'):.1f}"
+
+
+def _numbers(numbers: dict[str, Number]) -> str:
+    rows = (
+        f"| {name} | {number.value:,g} {number.unit} | {number.source} |\n"
+        for name, number in numbers.items()
+    )
+    return "".join(["| | | where from |\n|---|---|---|\n", *rows])
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(document(), encoding="utf-8")
