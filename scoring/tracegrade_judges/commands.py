@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from math import isfinite
 from pathlib import Path
 
 import typer
@@ -79,6 +80,9 @@ def spending_limits(
     Raises:
         NoSpendingLimit: Nothing says so, and somebody may be asked.
     """
+    if max_usd is not None and not isfinite(max_usd):
+        msg = f"--max-usd {max_usd} is no amount; give US dollars, or --max-tokens"
+        raise NoSpendingLimit(msg)
     if max_usd is None and max_tokens is None and not offline:
         msg = (
             "nothing limits what judges may spend; give --max-usd or --max-tokens "

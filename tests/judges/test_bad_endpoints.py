@@ -68,6 +68,13 @@ MALFORMED: dict[str, Reply] = {
     "no choices": Reply(b'{"choices": []}'),
     "nothing": Reply(b""),
     "a number": Reply(b"7"),
+    "a message of text": Reply(b'{"choices": [{"message": "yes"}]}'),
+    "half a character": Reply(response({"content": "\ud800"})),
+    "calls of nothing": Reply(b'{"choices": [{"message": {"tool_calls": [{"function": 1}]}}]}'),
+    "tokens without end": Reply(
+        b'{"choices": [{"message": {"content": "yes"}}], '
+        b'"usage": {"prompt_tokens": 1e9, "completion_tokens": 9' + b"9" * 40 + b"}}"
+    ),
 }
 """Answers that cannot be used, whatever they mean."""
 

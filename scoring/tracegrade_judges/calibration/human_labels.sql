@@ -26,7 +26,7 @@ INNER JOIN judge_samples
     AND verdicts.subject = judge_samples.subject
     AND verdicts.sub_goal IS NOT DISTINCT FROM judge_samples.sub_goal
 WHERE
-  judge_samples.judge = $judge
+  judge_samples.judge = $judge  -- noqa: RF02
   AND starts_with(verdicts.source, 'human:')
   AND coalesce(verdicts.label IN ('yes', 'no'), verdicts.value IS NOT NULL)
 ORDER BY verdicts.trajectory_id, verdicts.subject, verdicts.sub_goal, person;

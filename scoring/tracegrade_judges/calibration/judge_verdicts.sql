@@ -32,7 +32,7 @@ FROM verdicts
 INNER JOIN trajectories USING (trajectory_id)
 LEFT JOIN trajectory_scores ON verdicts.trajectory_id = trajectory_scores.trajectory_id
 WHERE
-  verdicts.source = $judge_source
+  verdicts.source = $judge_source  -- noqa: RF02
   AND verdicts.label IN ('yes', 'no')
   AND verdicts.subject IN ('success', 'sub_goal')
 ORDER BY verdicts.trajectory_id, verdicts.subject, verdicts.sub_goal;

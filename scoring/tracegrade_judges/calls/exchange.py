@@ -18,6 +18,7 @@ from tracegrade_judges.calls.cache import CachedCall, CallCache, request_key
 from tracegrade_judges.calls.pace import Pace
 from tracegrade_judges.calls.responses import MAX_BYTES, JudgeAnswer, read_response
 from tracegrade_judges.calls.spending import Amount, JudgeSpending
+from tracegrade_queries.costs.answer_cost import TokenCounts
 
 MAX_TRIES: Final = 6
 """Of one request that is not answered."""
@@ -77,8 +78,6 @@ class Conversation:
     """Answered so far, in order."""
     failure: Exception | None = None
     """Why a request came to no answer: the library wraps it."""
-    tokens: int = 0
-    """Of the calls so far; bytes of those that were not counted."""
 
 
 class _Answered(NamedTuple):
@@ -129,7 +128,6 @@ class Exchange:
                 raise NotCached
             call = await self._ask(conversation, request, key)
         conversation.calls.append(call)
-        conversation.tokens += (call.input_tokens or len(body)) + (call.output_tokens or 0)
         return call.response
 
     async def _ask(
@@ -203,7 +201,8 @@ class Exchange:
         if answered.status != 200:
             self._refused(answered, tries)
         self._pace.went_well()
-        answer = read_response(answered.body, conversation.model, self._redactor)
+        most = TokenCounts(len(request.content), conversation.max_output_tokens)
+        answer = read_response(answered.body, conversation.model, most, self._redactor)
         if answer is None:
             raise _Again(UNREADABLE)
         return answer

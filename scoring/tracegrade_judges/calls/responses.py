@@ -13,6 +13,9 @@ from tracegrade_queries.costs.answer_cost import TokenCounts
 MAX_BYTES: Final = 1_000_000
 """No answer of a few hundred tokens is longer."""
 
+MAX_COUNT: Final = 2**40
+"""A greater number of tokens is none."""
+
 Json = dict[str, Any]
 
 
@@ -25,14 +28,25 @@ class JudgeAnswer(NamedTuple):
     """None if the endpoint does not count."""
 
 
-def read_response(body: bytes, model: str, redactor: Redactor) -> JudgeAnswer | None:
-    """Return the answer in a response's body; None if it holds none that can be read."""
+def read_response(
+    body: bytes, model: str, most: TokenCounts, redactor: Redactor
+) -> JudgeAnswer | None:
+    """Return the answer in a response's body; None if it holds none that can be read.
+
+    Args:
+        body: As received.
+        model: As it was asked for.
+        most: The tokens that it can have taken, which an answer says that does not count them.
+        redactor: Of the lake.
+    """
     try:
         response = json.loads(body)
         choice = response["choices"][0]
         message = _message(choice["message"], redactor)
-    except (ValueError, KeyError, IndexError, TypeError, RecursionError):
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
+    counts = _counts(response.get("usage"))
+    said = counts or most
     kept = {
         "id": "kept",
         "object": "chat.completion",
@@ -41,14 +55,12 @@ def read_response(body: bytes, model: str, redactor: Redactor) -> JudgeAnswer | 
         "choices": [
             {"index": 0, "message": message, "finish_reason": _finish(choice, message)},
         ],
+        "usage": {
+            "prompt_tokens": said.input,
+            "completion_tokens": said.output,
+            "total_tokens": said.input + said.output,
+        },
     }
-    counts = _counts(response.get("usage"))
-    if counts:
-        kept["usage"] = {
-            "prompt_tokens": counts.input,
-            "completion_tokens": counts.output,
-            "total_tokens": counts.input + counts.output,
-        }
     return JudgeAnswer(json.dumps(kept), counts)
 
 
@@ -142,4 +154,4 @@ def _detail(usage: Mapping[str, Any], details: str, key: str) -> int:
 
 
 def _is_count(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT

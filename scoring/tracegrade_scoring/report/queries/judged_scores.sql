@@ -58,7 +58,7 @@ SELECT
   list(DISTINCT opinions.source ORDER BY opinions.source) AS sources
 FROM opinions
 INNER JOIN trajectory_scores USING (trajectory_id)
-WHERE opinions.by_judges AND NOT list_contains($calibrated, opinions.source)
+WHERE opinions.by_judges AND NOT list_contains($calibrated, opinions.source)  -- noqa: RF02
 GROUP BY
   trajectory_scores.release,
   trajectory_scores.agent_name,
