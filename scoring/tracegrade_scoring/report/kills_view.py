@@ -8,7 +8,7 @@ from tracegrade_scoring.report.model import RollbackKill
 
 OBJECTS_NAMED = 5
 """Objects that a kill left, named in one row."""
-KILL_HEADINGS = ("release", "task", "killed", "at once", "after recovery", "what is left", "judge")
+KILL_HEADINGS = ("release", "task", "killed", "at once", "after recovery", "evidence", "judge")
 """The headings of rows of kills."""
 
 
@@ -20,7 +20,7 @@ class KillRow(NamedTuple):
     killed: str
     at_once: str
     after_recovery: str
-    left: str
+    evidence: str
     judge: str
 
 
@@ -33,7 +33,7 @@ def kill_rows(kills: Iterable[RollbackKill], release: str) -> list[KillRow]:
             _killed(kill),
             words.number(kill.at_once),
             words.number(kill.after_recovery),
-            _left(kill),
+            _evidence(kill),
             words.name(kill.source),
         )
         for kill in kills
@@ -45,7 +45,7 @@ def _killed(kill: RollbackKill) -> str:
     return f"{words.name(kill.injection)}{after}"
 
 
-def _left(kill: RollbackKill) -> str:
+def _evidence(kill: RollbackKill) -> str:
     """Return what is left and how much of it nobody says how to undo, or why that is not known."""
     reason = words.line(kill.reason) if kill.reason else "no reason was recorded"
     if (kill.label or "").lower() == "not_applicable":
@@ -53,8 +53,8 @@ def _left(kill: RollbackKill) -> str:
     if kill.after_recovery is None:
         return f"not judged: {reason}"
     if kill.left_count or kill.objects:
-        return f"{_named(kill.objects, kill.left_count)}{_undo(kill)}"
-    return "nothing" if kill.reason is None else reason
+        return f"left: {_named(kill.objects, kill.left_count)}{_undo(kill)}"
+    return "left: nothing" if kill.reason is None else f"reason: {reason}"
 
 
 def _named(objects: Sequence[str], count: int | None) -> str:

@@ -74,8 +74,8 @@ def _agent_lines(agent: AgentView) -> Iterator[str]:
 
 
 def _kill_cells(row: KillRow) -> tuple[str, ...]:
-    *names, killed, at_once, after, left, judge = row
-    return (*codes(*names), escape(killed), at_once, after, escape(left), *codes(judge))
+    *names, killed, at_once, after, evidence, judge = row
+    return (*codes(*names), escape(killed), at_once, after, escape(evidence), *codes(judge))
 
 
 def _first_as_code(row: Sequence[str]) -> tuple[str, ...]:

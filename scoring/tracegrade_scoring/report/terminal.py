@@ -189,7 +189,7 @@ def _kill_table(agent: AgentView) -> RenderableType | None:
     for row in shown:
         text = Text(f"{row.killed}", style="bold", overflow="fold")
         text.append(f"  task {row.task}, by {row.judge}, {row.at_once} at once", style="not bold")
-        text.append(f"\nleft: {row.left}", style="not bold dim")
+        text.append(f"\n{row.evidence}", style="not bold dim")
         table.add_row(Text(row.release, overflow="fold"), Text(row.after_recovery), text)
     total = sum(release.kill_rows for release in agent.releases)
     return _with_rest(table, total, len(shown))

@@ -83,6 +83,7 @@ class Outside:
             meeting = threading.Thread(target=self._introduce, args=[suite.home], daemon=True)
             meeting.start()
             output, errors = self.harness.communicate()
+            meeting.join()  # else it writes into a folder that is being removed
         return suite._replace(ended=Ended(self.harness.returncode, output.encode(), errors))
 
     def _introduce(self, home: Path) -> None:
