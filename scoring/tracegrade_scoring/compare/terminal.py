@@ -1,24 +1,24 @@
 """A comparison on a terminal, or as plain text where there is none."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from tracegrade_scoring.compare.differences import ModeDifference, Row
 from tracegrade_scoring.compare.judgement import Judgement
 from tracegrade_scoring.compare.rules import RuleOutcome
 from tracegrade_scoring.compare.view import (
     CohortView,
-    ModeDifference,
-    Row,
     cohort_view,
     mocked_headings,
     rule_rows,
     task_headings,
 )
 from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.evidence import spelled_out
 from tracegrade_scoring.rendering.screen import bullets, capture, plain_table, section
 from tracegrade_scoring.rendering.visible import visible
 
@@ -49,7 +49,7 @@ def _cohort(view: CohortView, outcomes: Sequence[RuleOutcome]) -> Iterator[Rende
     yield Text()
     yield Rule(Text(view.title, style="bold"), align="left", style="dim")
     yield Text(view.answer, style="bold")
-    if (found := bullets(view.findings)) is not None:
+    if (found := bullets(list(map(spelled_out, view.evidence)))) is not None:
         yield found
     yield Text()
     yield from section("Rules", _table(("rule", "", "found"), rule_rows(outcomes)))
@@ -69,6 +69,7 @@ def _rows(view: CohortView, rows: Sequence[Row], first: str = "metric") -> Table
     return _numbers(
         (first, *sides, "change", f"{view.level} interval", ""),
         ((row[:-1], row.basis) for row in rows),
+        coloured=view.sure,
     )
 
 
@@ -85,10 +86,15 @@ def _below_mode(row: ModeDifference) -> str:
     return "; ".join(filter(None, (example, row.basis)))
 
 
-def _numbers(headings: Sequence[str], rows: Iterable[tuple[Sequence[str], str]]) -> Table | None:
+def _numbers(
+    headings: Sequence[str],
+    rows: Iterable[tuple[Sequence[str], str]],
+    coloured: Collection[str] = (),
+) -> Table | None:
     """Return a table of labels, numbers and a verdict, each with what stands below its label.
 
-    Numbers are never parted; labels, headings and verdicts are, where there is no room.
+    Numbers are never parted; labels, headings and verdicts are, where there is no room. Only what
+    surely changed has a colour.
     """
     found = list(rows)
     if not found:
@@ -104,7 +110,8 @@ def _numbers(headings: Sequence[str], rows: Iterable[tuple[Sequence[str], str]])
         label, *others, verdict = cells
         first = Text(label, overflow="fold")
         first.append(f"\n{below}" if below else "", style="dim")
-        last = Text(verdict, VERDICT_STYLES.get(verdict, ""), overflow="fold")
+        style = VERDICT_STYLES.get(verdict, "") if label in coloured else ""
+        last = Text(verdict, style, overflow="fold")
         table.add_row(first, *map(Text, others), last)
     return table
 
