@@ -42,15 +42,15 @@ def render_html(judgement: Judgement, run_page: RunPage = no_page) -> str:
 
 def _cohort(view: CohortView, outcomes: Sequence[RuleOutcome]) -> dict[str, Any]:
     return {
-        "headings": _capital(metric_headings(view)),
-        "mocked_headings": _capital(mocked_headings()),
+        "headings": _capitals(metric_headings(view), view),
+        "mocked_headings": _capitals(mocked_headings(), view),
         "rules": rule_rows(outcomes),
-        "task_headings": _capital(task_headings(view)),
+        "task_headings": _capitals(task_headings(view), view),
         "view": view,
     }
 
 
-def _capital(headings: Sequence[str]) -> list[str]:
-    """Return headings of which the first begins with a capital, as on every page."""
-    first, *others = headings
-    return [first.capitalize(), *others]
+def _capitals(headings: Sequence[str], view: CohortView) -> list[str]:
+    """Return headings that begin with a capital, as on every page; names of releases stay."""
+    names = {view.base, view.candidate}
+    return [text if text in names else text[:1].upper() + text[1:] for text in headings]

@@ -103,7 +103,10 @@ def late_ra_warning(release: Release) -> str | None:
 def _notes(release: Release) -> Iterator[str]:
     score, strict = release.t_score, t_score(release.strict_axes, literal=release.options.literal)
     yield score.recommended_use or _why_none(release)
-    if found := release.t_score_interval:
+    found = release.t_score_interval
+    if found and found.low == found.high:
+        yield "All tasks alike: no interval"
+    elif found:
         ends = f"{words.number(found.low)} to {words.number(found.high)}"
         labels = dict.fromkeys(label_of(end)[0] or "" for end in (found.low, found.high))
         level = words.level(release.options.level)

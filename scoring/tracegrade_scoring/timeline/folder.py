@@ -5,6 +5,7 @@ An id may be anything that a trace says, so files are named by a digest of it.
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -16,7 +17,7 @@ from tracegrade_queries.engine.relations import copies, put
 from tracegrade_scoring.errors import ReportNotWritten
 from tracegrade_scoring.rendering.output import write_text
 from tracegrade_scoring.rendering.page import RunPage
-from tracegrade_scoring.timeline.html import render_html
+from tracegrade_scoring.timeline.html import render_html, run_template
 from tracegrade_scoring.timeline.read import read_timeline
 
 INDEX: Final = "index.html"
@@ -98,10 +99,11 @@ def _run_pages(
 ) -> Iterator[tuple[str, str]]:
     """Yield path and text of the page of each run; the lake is read once for all of them."""
     put(con, "named_runs", pa.table({"trajectory_id": pa.array(paths, pa.string())}))
+    template = run_template(partial(_beside, paths))
     with copies(con, _ROWS):
         for trajectory_id, path in paths.items():
             timeline = read_timeline(con, lake, trajectory_id)
-            yield path, render_html(timeline, f"../{INDEX}", lambda run: _beside(paths, run))
+            yield path, render_html(timeline, f"../{INDEX}", template)
 
 
 def _beside(paths: Mapping[str, str], trajectory_id: str) -> str:

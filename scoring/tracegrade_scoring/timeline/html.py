@@ -3,6 +3,8 @@
 from importlib.resources import files
 from typing import Final
 
+from jinja2 import Template
+
 from tracegrade_scoring.rendering.page import RunPage, environment, no_page, style
 from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.view import timeline_view
@@ -11,20 +13,29 @@ LONG: Final = 400
 """A text with more characters is folded away; a page opens it without a script."""
 
 
-def render_html(timeline: Timeline, home: str = "", run_page: RunPage = no_page) -> str:
+def run_template(run_page: RunPage = no_page) -> Template:
+    """Return what pages of runs are made with: once for many of them.
+
+    Args:
+        run_page: Says where other runs have their pages.
+    """
+    page = files("tracegrade_scoring.timeline") / "page.html.j2"
+    return environment(run_page).from_string(page.read_text("utf-8"))
+
+
+def render_html(timeline: Timeline, home: str = "", template: Template | None = None) -> str:
     """Return the run as the text of one HTML file.
 
     Args:
         timeline: The run.
         home: Address of the page that names it; '' if there is none.
-        run_page: Says where other runs have their pages.
+        template: Of `run_template`; None for one page alone.
     """
-    page = files("tracegrade_scoring.timeline")
-    template = environment(run_page).from_string((page / "page.html.j2").read_text("utf-8"))
-    return template.render(
+    own = files("tracegrade_scoring.timeline") / "page.css"
+    return (template or run_template()).render(
         home=home,
         lake=timeline.lake,
         long=LONG,
-        style=style((page / "page.css").read_text("utf-8")),
+        style=style(own.read_text("utf-8")),
         view=timeline_view(timeline),
     )
