@@ -15,7 +15,7 @@ from tracegrade_scoring.compare.view import (
     task_headings,
 )
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.page import RunPage, environment, no_page, style
+from tracegrade_scoring.rendering.page import RunPage, environment, no_page, page_style
 
 
 def render_html(judgement: Judgement, run_page: RunPage = no_page) -> str:
@@ -36,7 +36,7 @@ def render_html(judgement: Judgement, run_page: RunPage = no_page) -> str:
             for comparison, outcomes in judgement.cohorts
         ],
         lake=found.lake,
-        style=style(),
+        style=page_style(),
     )
 
 

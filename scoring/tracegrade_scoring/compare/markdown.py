@@ -15,7 +15,6 @@ from tracegrade_scoring.compare.view import (
     task_headings,
 )
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.evidence import spelled_out
 from tracegrade_scoring.rendering.markup import bullets, code, escape, table
 
 
@@ -34,8 +33,8 @@ def _lines(judgement: Judgement) -> Iterator[str]:
 
 def _cohort(view: CohortView, outcomes: Sequence[RuleOutcome]) -> Iterator[str]:
     yield from ("", f"## {code(view.title)}", "", f"**{escape(view.answer)}**")
-    if view.evidence:
-        yield from ("", *(f"- {escape(spelled_out(found))}" for found in view.evidence))
+    if view.findings:
+        yield from ("", *(f"- {escape(sentence)}" for sentence in view.findings))
     yield from _table("Rules", ("rule", "", "found"), rule_rows(outcomes))
     yield from _table(view.scores_title, metric_headings(view), view.rows)
     yield from _table("Failure modes", mode_headings(view), view.modes)

@@ -18,7 +18,6 @@ from tracegrade_scoring.compare.view import (
     task_headings,
 )
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.evidence import spelled_out
 from tracegrade_scoring.rendering.screen import bullets, capture, plain_table, section
 from tracegrade_scoring.rendering.visible import visible
 
@@ -49,7 +48,7 @@ def _cohort(view: CohortView, outcomes: Sequence[RuleOutcome]) -> Iterator[Rende
     yield Text()
     yield Rule(Text(view.title, style="bold"), align="left", style="dim")
     yield Text(view.answer, style="bold")
-    if (found := bullets(list(map(spelled_out, view.evidence)))) is not None:
+    if (found := bullets(view.findings)) is not None:
         yield found
     yield Text()
     yield from section("Rules", _table(("rule", "", "found"), rule_rows(outcomes)))

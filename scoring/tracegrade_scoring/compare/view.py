@@ -36,7 +36,7 @@ from tracegrade_scoring.compare.rules import RuleOutcome
 from tracegrade_scoring.metrics import FAILURE_MODES
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Metric, Scale, main_metrics, more_metrics
-from tracegrade_scoring.rendering.evidence import Evidence
+from tracegrade_scoring.rendering.evidence import Evidence, spelled_out
 from tracegrade_scoring.rendering.visible import visible
 
 RELIABILITY, USAGE = "Reliability", "Cost"
@@ -74,7 +74,7 @@ class CohortView:
     """New and risen failure modes, critical sub-goals skipped more often."""
     nothing_broke: str
     """What it means if `broke` is empty."""
-    findings: tuple[Evidence, ...]
+    also: tuple[Evidence, ...]
     """What else stands out."""
     rows: tuple[Row, ...]
     more_rows: tuple[Row, ...]
@@ -95,9 +95,9 @@ class CohortView:
         return frozenset(metric.label for metric in (*self.changed.better, *self.changed.worse))
 
     @property
-    def evidence(self) -> tuple[Evidence, ...]:
-        """What broke, and what else stands out."""
-        return (*self.broke, *self.findings)
+    def findings(self) -> tuple[str, ...]:
+        """What broke and what else stands out, in sentences that name their runs."""
+        return tuple(map(spelled_out, (*self.broke, *self.also)))
 
 
 def cohort_view(comparison: Comparison, of: Comparisons) -> CohortView:
@@ -124,7 +124,7 @@ def cohort_view(comparison: Comparison, of: Comparisons) -> CohortView:
         worse=tuple(_score_rows(comparison, sure.worse)),
         broke=tuple(broke(comparison)),
         nothing_broke=nothing_broke(comparison),
-        findings=tuple(findings(comparison, new)),
+        also=tuple(findings(comparison, new)),
         rows=tuple(_score_rows(comparison, main)),
         more_rows=tuple(_score_rows(comparison, more)),
         modes=tuple(mode_row(mode, comparison.cohort) for mode in comparison.failure_modes),

@@ -9,7 +9,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from hashlib import sha256
 from importlib.resources import files
-from typing import Final, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -19,10 +19,9 @@ from tracegrade_scoring.rendering.visible import visible, visible_text
 
 RunPage: TypeAlias = Callable[[str], str]
 """Returns the address of the page of a trajectory; '' if it has none."""
-STYLE_SHEET: Final = files("tracegrade_scoring.rendering") / "page.css"
 
 
-class Style(NamedTuple):
+class PageStyle(NamedTuple):
     """The style sheet of a page, and the policy that allows it alone."""
 
     text: Markup
@@ -56,12 +55,18 @@ def environment(run_page: RunPage = no_page) -> Environment:
     return made
 
 
-def style(*own: str) -> Style:
-    """Return the style sheet of all pages, followed by a page's own."""
-    text = "\n".join((STYLE_SHEET.read_text("utf-8"), *own))
+def style() -> Markup:
+    """Return the style sheet of all pages."""
+    text = (files("tracegrade_scoring.rendering") / "page.css").read_text("utf-8")
+    return Markup(text)  # noqa: S704 - our own file
+
+
+def page_style(*own: str) -> PageStyle:
+    """Return the style sheet of all pages, followed by a page's own, with the policy."""
+    text = "\n".join((style(), *own))
     digest = b64encode(sha256(text.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'"
-    return Style(Markup(text), policy)  # noqa: S704 - our own files
+    return PageStyle(Markup(text), policy)  # noqa: S704 - our own files
 
 
 def _lines(text: str) -> Markup:

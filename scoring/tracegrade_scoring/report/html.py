@@ -6,7 +6,7 @@ from importlib.resources import files
 from typing import Any
 
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.page import RunPage, environment, no_page, style
+from tracegrade_scoring.rendering.page import RunPage, environment, no_page, page_style
 from tracegrade_scoring.report import plots
 from tracegrade_scoring.report.findings import expected, findings, picked, why
 from tracegrade_scoring.report.graph import sub_goal_graph
@@ -46,7 +46,7 @@ def render_html(report: Report, run_page: RunPage = no_page) -> str:
         period=_period(report),
         scored=report.contents.scored > 0,
         selection=selection_sentence(report),
-        style=style(),
+        style=page_style(),
     )
 
 

@@ -92,7 +92,7 @@ def _change(change: CohortView) -> Iterator[str]:
     yield from bullets("Worse, beyond chance", list(map(change_sentence, change.worse)))
     broke = list(map(spelled_out, change.broke)) or [change.nothing_broke]
     yield from bullets("What broke", broke)
-    yield from bullets("Also", list(map(spelled_out, change.findings)))
+    yield from bullets("Also", list(map(spelled_out, change.also)))
 
 
 def _first_as_code(row: Sequence[str]) -> tuple[str, ...]:

@@ -95,7 +95,7 @@ def _change(change: CohortView) -> Iterator[RenderableType]:
         yield from section(title, bullets(list(map(change_sentence, rows))))
     broke = list(map(spelled_out, change.broke)) or [change.nothing_broke]
     yield from section("What broke", bullets(broke))
-    yield from section("Also", bullets(list(map(spelled_out, change.findings))))
+    yield from section("Also", bullets(list(map(spelled_out, change.also))))
 
 
 def _cards(agent: AgentView) -> RenderableType | None:

@@ -5,7 +5,7 @@ from typing import Final
 
 from jinja2 import Template
 
-from tracegrade_scoring.rendering.page import RunPage, environment, no_page, style
+from tracegrade_scoring.rendering.page import RunPage, environment, no_page, page_style
 from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.view import timeline_view
 
@@ -36,6 +36,6 @@ def render_html(timeline: Timeline, home: str = "", template: Template | None = 
         home=home,
         lake=timeline.lake,
         long=LONG,
-        style=style(own.read_text("utf-8")),
+        style=page_style(own.read_text("utf-8")),
         view=timeline_view(timeline),
     )

@@ -306,7 +306,7 @@ def test_page_stands_alone_and_is_well_formed(sample: Tables) -> None:
 
     assert page.open == []
     plots, graphs = 5, 2 * 4  # a graph of each task of two releases
-    assert page.tags.count("svg") - text.count('<svg class="bar"') == plots + graphs
+    assert page.tags.count("svg") - text.count('<svg class="share"') == plots + graphs
     assert not {"script", "link", "iframe", "object", "img"} & set(page.tags)
 
 
