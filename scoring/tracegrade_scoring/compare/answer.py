@@ -12,7 +12,7 @@ from tracegrade_scoring.compare.paired import holm
 from tracegrade_scoring.compare.rules import SIGNIFICANT
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Metric
-from tracegrade_scoring.rendering.evidence import RUNS_SHOWN, Evidence
+from tracegrade_scoring.rendering.evidence import RUNS_SHOWN, RunEvidence
 
 TRADE_OFFS: Final = {
     "tsa_up_pq_down": "picks tools better but plans worse",
@@ -99,7 +99,7 @@ def _confounded(comparison: Comparison) -> str:
     )
 
 
-def broke(comparison: Comparison) -> Iterator[Evidence]:
+def broke(comparison: Comparison) -> Iterator[RunEvidence]:
     """Yield what broke: new and risen failure modes, critical sub-goals skipped more often."""
     for mode in comparison.failure_modes:
         if mode.is_new or (mode.rose and is_sure(mode)):
@@ -107,21 +107,21 @@ def broke(comparison: Comparison) -> Iterator[Evidence]:
     for goal in comparison.skipped_sub_goals[:GOALS_SHOWN]:
         yield _goal_evidence(goal)
     if (more := len(comparison.skipped_sub_goals) - GOALS_SHOWN) > 0:
-        yield Evidence(f"{words.count(more, 'more critical sub-goal')} skipped more often")
+        yield RunEvidence(f"{words.count(more, 'more critical sub-goal')} skipped more often")
 
 
-def _mode_evidence(mode: FailureMode) -> Evidence:
+def _mode_evidence(mode: FailureMode) -> RunEvidence:
     found = mode.compared.found
     what = "New failure mode" if mode.is_new else "Failure mode that rose"
     of = f"{share(found.candidate)} of runs (of {mode.compared.candidate_scored:,})"
     before = "" if mode.is_new else f", {share(found.base)} before"
-    return Evidence(
+    return RunEvidence(
         f"{what}: {words.mode(mode.mode)}, in {of}{before}", mode.trajectory_ids[:RUNS_SHOWN]
     )
 
 
-def _goal_evidence(goal: SkippedSubGoal) -> Evidence:
-    return Evidence(
+def _goal_evidence(goal: SkippedSubGoal) -> RunEvidence:
+    return RunEvidence(
         f"Critical sub-goal '{words.name(goal.sub_goal)}' of task '{words.name(goal.task_id)}' "
         f"skipped in {goal.candidate_skipped:,} of {words.count(goal.candidate_runs, 'run')}, "
         f"{goal.base_skipped:,} of {goal.base_runs:,} before",
@@ -142,26 +142,26 @@ def nothing_broke(comparison: Comparison) -> str:
     return f"{sentence[0].upper()}{sentence[1:]}."
 
 
-def findings(comparison: Comparison, new: str) -> Iterator[Evidence]:
+def findings(comparison: Comparison, new: str) -> Iterator[RunEvidence]:
     """Yield what else stands out: scores that contradict each other, tasks that fell."""
     if comparison.ranked_oppositely:
-        yield Evidence(
+        yield RunEvidence(
             "Success and sub-goal completion rank the two releases in opposite order: look at the "
             "sub-goals that runs complete, not only at how they end"
         )
     if comparison.trade_off:
         sure = all(comparison.metrics[axis].direction for axis in ("tsa", "pq"))
         chance = "" if sure else "; either may be chance"
-        yield Evidence(f"Trade-off: {new} {TRADE_OFFS[comparison.trade_off]}{chance}")
+        yield RunEvidence(f"Trade-off: {new} {TRADE_OFFS[comparison.trade_off]}{chance}")
     yield from _fallen_tasks(comparison)
 
 
-def _fallen_tasks(comparison: Comparison) -> Iterator[Evidence]:
+def _fallen_tasks(comparison: Comparison) -> Iterator[RunEvidence]:
     fell = [task for task in comparison.tasks if (task.success_change or 0) < 0]
     rose = sum((task.success_change or 0) > 0 for task in comparison.tasks)
     if fell:
         worst = min(fell, key=lambda task: task.success_change or 0)
-        yield Evidence(
+        yield RunEvidence(
             f"{words.count(len(fell), 'task')} succeeded less often and {rose:,} more often; the "
             f"worst is task '{words.name(worst.task_id)}': {share(worst.base_success)} to "
             f"{share(worst.candidate_success)}",

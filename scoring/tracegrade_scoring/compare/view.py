@@ -36,7 +36,7 @@ from tracegrade_scoring.compare.rules import RuleOutcome
 from tracegrade_scoring.metrics import FAILURE_MODES
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Metric, Scale, main_metrics, more_metrics
-from tracegrade_scoring.rendering.evidence import Evidence, spelled_out
+from tracegrade_scoring.rendering.evidence import RunEvidence, spelled_out
 from tracegrade_scoring.rendering.visible import visible
 
 RELIABILITY, USAGE = "Reliability", "Cost"
@@ -70,11 +70,11 @@ class CohortView:
     better: tuple[Row, ...]
     """What surely became better, over all of `rows` together (Holm)."""
     worse: tuple[Row, ...]
-    broke: tuple[Evidence, ...]
+    broke: tuple[RunEvidence, ...]
     """New and risen failure modes, critical sub-goals skipped more often."""
     nothing_broke: str
     """What it means if `broke` is empty."""
-    also: tuple[Evidence, ...]
+    also: tuple[RunEvidence, ...]
     """What else stands out."""
     rows: tuple[Row, ...]
     more_rows: tuple[Row, ...]

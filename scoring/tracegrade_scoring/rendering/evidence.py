@@ -8,7 +8,7 @@ RUNS_SHOWN: Final = 3
 """Runs of a sentence: enough to look at, few enough to read on."""
 
 
-class Evidence(NamedTuple):
+class RunEvidence(NamedTuple):
     """What a reader should know, and runs that show it."""
 
     sentence: str
@@ -17,7 +17,7 @@ class Evidence(NamedTuple):
     """Whole ids of trajectories, at most `RUNS_SHOWN`."""
 
 
-def spelled_out(found: Evidence) -> str:
+def spelled_out(found: RunEvidence) -> str:
     """Return the sentence with the beginnings of its runs' ids, for output without links."""
     runs = ", ".join(map(words.run, found.runs))
     return f"{found.sentence}, e.g. {runs}." if runs else f"{found.sentence}."
