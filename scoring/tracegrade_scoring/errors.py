@@ -47,6 +47,10 @@ class ReportNotWritten(ScoringError):
     """The file that a report should go to cannot be written."""
 
 
+class NothingToReport(ScoringError, BadInput):
+    """The lake has no run of what a report is asked to be of."""
+
+
 class NothingToCompare(ScoringError, BadInput):
     """No agent has scored runs of both releases."""
 

@@ -163,6 +163,24 @@ def test_later_result_replaces_the_earlier(lake: Lake) -> None:
     assert verdicts(lake) == {1: [(RUN, "success", None, 0.5, None, None)]}
 
 
+def test_score_that_was_sent_out_and_came_back_is_no_verdict(lake: Lake) -> None:
+    """By its scope or its id, as log record and as event; an evaluator's beside it counts."""
+    ours = {"gen_ai.evaluation.name": "success", "tracegrade.evaluation.id": "7f"}
+    event = {
+        "name": "gen_ai.evaluation.result",
+        "timeUnixNano": str(NOON_NS + 9),
+        "attributes": attributes({**ours, "gen_ai.evaluation.score.value": 1.0}),
+    }
+    land(lake, request_of([agent(1) | {"events": [event]}]))
+    scoped = {"scope": {"name": "tracegrade.scoring"}, "logRecords": [result(1, at=9, score=1.0)]}
+    known = [result(None, at=9, score=1.0, tracegrade__evaluation__id="7f"), result(1, score=0.5)]
+    body = {"resourceLogs": [{"scopeLogs": [scoped, {"logRecords": known}]}]}
+    land_logs(lake, json.dumps(body).encode(), seq=1)
+    build(lake)
+
+    assert verdicts(lake) == {1: [(RUN, "success", None, 0.5, None, None)]}
+
+
 @pytest.mark.parametrize(
     "judging",
     [{"openinference__span__kind": "EVALUATOR"}, {"gen_ai__operation__name": "evaluation"}],

@@ -33,17 +33,50 @@ def start(con: duckdb.DuckDBPyConnection, name: str, rows: str) -> None:
 def only(con: duckdb.DuckDBPyConnection, names: Sequence[str], condition: str) -> Iterator[None]:
     """Let tables of the lake hold only the rows of a condition, also in views of them.
 
-    The condition may read temporary tables; a view of the table's name stands before it.
+    The condition may read temporary tables; a view of the table's name stands before it. Within
+    another `only` of the same table the rows are those that both conditions keep.
     """
+    outer = {name: f"{name}_outside" for name in names if _is_temporary(con, name)}
+    for name, aside in outer.items():
+        con.execute(f"ALTER VIEW temp.{name} RENAME TO {aside}")
     for name in names:
-        con.execute(
-            f"CREATE TEMP VIEW {name} AS SELECT * FROM memory.main.{name} WHERE {condition}"
-        )
+        source = f"temp.{outer[name]}" if name in outer else f"memory.main.{name}"
+        con.execute(f"CREATE TEMP VIEW {name} AS SELECT * FROM {source} WHERE {condition}")
     try:
         yield
     finally:
         for name in names:
             con.execute(f"DROP VIEW temp.{name}")
+        for name, aside in outer.items():
+            con.execute(f"ALTER VIEW temp.{aside} RENAME TO {name}")
+
+
+def _is_temporary(con: duckdb.DuckDBPyConnection, name: str) -> bool:
+    found = con.execute(
+        "SELECT 1 FROM duckdb_views() WHERE database_name = 'temp' AND view_name = $name",
+        {"name": name},
+    )
+    return bool(found.fetchall())
+
+
+@contextmanager
+def copies(con: duckdb.DuckDBPyConnection, conditions: Mapping[str, str]) -> Iterator[None]:
+    """Let tables of the lake hold only copies of some rows, also in views of them.
+
+    As `only` for what is read many times: the files are read once.
+
+    Args:
+        con: The connection.
+        conditions: By table, which rows.
+    """
+    for name, condition in conditions.items():
+        rows = f"SELECT * FROM memory.main.{name} WHERE {condition}"
+        con.execute(f"CREATE TEMP TABLE {name} AS {rows}")
+    try:
+        yield
+    finally:
+        for name in conditions:
+            con.execute(f"DROP TABLE IF EXISTS temp.{name}")
 
 
 @contextmanager

@@ -30,7 +30,8 @@ def _comparison(comparison: Comparison, outcomes: tuple[RuleOutcome, ...]) -> di
         "unmatched": comparison.unmatched,
         "t_score_misses": comparison.missing_axes,
         "pq_defaulted": comparison.pq_defaulted,
-        "failure_modes": [_mode(mode) for mode in comparison.failure_modes],
+        "failure_modes": [mode_fields(mode) for mode in comparison.failure_modes],
+        "skipped_sub_goals": [goal._asdict() for goal in comparison.skipped_sub_goals],
         "trade_off": comparison.trade_off,
         "ranked_oppositely": comparison.ranked_oppositely,
         "success_by_category": [
@@ -65,7 +66,8 @@ def compared_fields(compared: Compared) -> dict[str, Any]:
     }
 
 
-def _mode(mode: FailureMode) -> dict[str, Any]:
+def mode_fields(mode: FailureMode) -> dict[str, Any]:
+    """Return one failure mode on both sides as flat fields."""
     return {
         "mode": mode.mode,
         **compared_fields(mode.compared),
@@ -74,6 +76,7 @@ def _mode(mode: FailureMode) -> dict[str, Any]:
         "rose": mode.rose,
         "trajectory_id": mode.trajectory_id,
         "span_id": mode.span_id,
+        "trajectory_ids": mode.trajectory_ids,
     }
 
 

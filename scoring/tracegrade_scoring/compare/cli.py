@@ -2,7 +2,6 @@
 
 from enum import StrEnum
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,15 +12,17 @@ from tracegrade_scoring.rendering.options import (
     LevelOption,
     MissingAttempts,
     MissingOption,
+    OutOption,
     TrialsOption,
 )
-from tracegrade_scoring.rendering.output import put_out
+from tracegrade_scoring.rendering.output import is_folder, put_out, say_folder
 
 
 class ComparisonFormat(StrEnum):
     """How a comparison is written."""
 
     TERMINAL = "terminal"
+    HTML = "html"
     MARKDOWN = "markdown"
     JSON = "json"
     CSV = "csv"
@@ -37,9 +38,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     format_: Annotated[
         ComparisonFormat, typer.Option("--format", help="How to write it.")
     ] = ComparisonFormat.TERMINAL,
-    out: Annotated[
-        Path | None, typer.Option(help="File to write; else stdout.", metavar="FILE")
-    ] = None,
+    out: OutOption = None,
     fail_on: Annotated[
         list[str] | None,
         typer.Option(
@@ -53,16 +52,22 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     level: LevelOption = 0.95,
 ) -> None:
     """Compare two releases on the tasks that both ran: is the new one better, and what broke?"""
+    from tracegrade_scoring.compare import lake as opened
     from tracegrade_scoring.compare.attempts import AttemptCounting
-    from tracegrade_scoring.compare.judgement import judge
-    from tracegrade_scoring.compare.lake import read_lake
     from tracegrade_scoring.compare.rules import parse_rules
 
     rules = parse_rules(fail_on or ())
-    counting = AttemptCounting(missing.value, trials)
+    asked = opened.AskedReleases(
+        base, candidate, agent, level, AttemptCounting(missing.value, trials)
+    )
     note = partial(typer.echo, err=True)
-    found = read_lake(lake, note, base, candidate, agent, level, counting)
-    judgement = judge(found, rules)
-    text = render(judgement, "tracegrade_scoring.compare", format_, out)
-    put_out(text, out, "comparison")
+    if out is not None and is_folder(out, format_):
+        from tracegrade_scoring.compare.pages import write_pages
+
+        judgement, runs = write_pages(lake, note, asked, rules, out)
+        say_folder(runs, out, "comparison")
+    else:
+        judgement = opened.read_judgement(lake, note, asked, rules)
+        text = render(judgement, "tracegrade_scoring.compare", format_, out)
+        put_out(text, out, "comparison")
     judgement.raise_broken()

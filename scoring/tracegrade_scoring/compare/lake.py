@@ -1,30 +1,54 @@
 """Opens a lake for a comparison, all its tables as one scoring run left them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
+
+from duckdb import DuckDBPyConnection
 
 from tracegrade_queries.engine.connection import connect, open_lake
 from tracegrade_scoring.compare.attempts import KNOWN_ALONE, AttemptCounting
-from tracegrade_scoring.compare.model import Comparisons
+from tracegrade_scoring.compare.judgement import Judgement, judge
 from tracegrade_scoring.compare.read import read_comparisons
+from tracegrade_scoring.compare.rules import Rule
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.statistics.intervals import LEVEL
 
 
-def read_lake(  # noqa: PLR0913, PLR0917 - what a reader may choose
+class AskedReleases(NamedTuple):
+    """What a reader may choose."""
+
+    base: str
+    candidate: str
+    agent: str | None = None
+    level: float = LEVEL
+    counting: AttemptCounting = KNOWN_ALONE
+
+
+def read_judgement(
     place: str | Path,
     note: Callable[[str], object],
-    base: str,
-    candidate: str,
-    agent: str | None = None,
-    level: float = LEVEL,
-    counting: AttemptCounting = KNOWN_ALONE,
-) -> Comparisons:
+    asked: AskedReleases,
+    rules: Sequence[Rule] = (),
+) -> Judgement:
     """Return both releases as the lake is now; `note` gets a line if reading it is slow.
 
     Raises:
         LakeMissing: There is no lake.
         NothingToCompare: No agent, or not this one, has both releases.
     """
+    with opened_judgement(place, note, asked, rules) as (_, judgement):
+        return judgement
+
+
+@contextmanager
+def opened_judgement(
+    place: str | Path,
+    note: Callable[[str], object],
+    asked: AskedReleases,
+    rules: Sequence[Rule],
+) -> Iterator[tuple[DuckDBPyConnection, Judgement]]:
+    """Yield what reads a lake as one scoring run left it, and the judgement; raise as above."""
     with connect(open_lake(place, note), layers=(SCORES,)) as con:
-        return read_comparisons(con, str(place), base, candidate, agent, level, counting)
+        yield con, judge(read_comparisons(con, str(place), *asked), rules)

@@ -1,5 +1,6 @@
 """What a comparison holds: numbers unrounded, names as the traces spell them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -76,6 +77,28 @@ class FailureMode(NamedTuple):
     """The candidate's first run that shows it; None if none does."""
     span_id: str | None
     """The span that shows it there."""
+    trajectory_ids: tuple[str, ...] = ()
+    """The candidate's first runs that show it, at most three."""
+
+
+class SkippedSubGoal(NamedTuple):
+    """A critical sub-goal that the candidate skips in a larger share of its runs than the base."""
+
+    task_id: str | None
+    sub_goal: str
+    base_skipped: int
+    """Runs without any action that served it."""
+    base_runs: int
+    """Runs of which that is known; at least 1, as of the candidate."""
+    candidate_skipped: int
+    candidate_runs: int
+    trajectory_ids: Sequence[str]
+    """The candidate's first runs that skip it, at most three."""
+
+    @property
+    def rise(self) -> float:
+        """By how much the share of runs that skip it rose."""
+        return self.candidate_skipped / self.candidate_runs - self.base_skipped / self.base_runs
 
 
 class CategoryChange(NamedTuple):
@@ -101,6 +124,8 @@ class TaskChange(NamedTuple):
     base_steps: float | None
     """Mean steps of a run."""
     candidate_steps: float | None
+    failed_runs: tuple[str, ...] = ()
+    """The candidate's first failed runs, at most three."""
 
     @property
     def success_change(self) -> float | None:
@@ -164,6 +189,8 @@ class Comparison:
     """Runs of base and candidate on whose success verdicts of the deciding source disagree."""
     missing_attempts: tuple[int, int] = (0, 0)
     """Attempts of base and candidate, missing or of unknown success, that count as failures."""
+    skipped_sub_goals: tuple[SkippedSubGoal, ...] = ()
+    """Those that rose most first."""
 
     @property
     def ranked_oppositely(self) -> bool:

@@ -28,6 +28,7 @@ from tracegrade_scoring.compare.model import (
     Comparisons,
     FailureMode,
     MockedTool,
+    SkippedSubGoal,
     TaskChange,
 )
 from tracegrade_scoring.compare.paired import TaskPair, difference, holm
@@ -91,6 +92,8 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
         "usage": _by_agent(read_rows(con, "usage_pairs")),
         "attempts": _by_agent(read_rows(con, "attempt_pairs", **releases)),
         "examples": _by_agent(read_rows(con, "mode_examples")),
+        "failed": _by_agent(read_rows(con, "failed_runs")),
+        "skipped": _by_agent(read_rows(con, "skipped_sub_goals")),
     }
     mocked = read_rows(con, "mock_live_calls", **releases)
     found = (
@@ -157,10 +160,11 @@ def _comparison(
         composite.pq_defaulted,
         tuple(_failure_modes(found, facts["examples"].get(agent, []))),
         tuple(_categories(attempts, level)),
-        tuple(_task_changes(attempts, scores, usage)),
+        tuple(_task_changes(attempts, scores, usage, facts["failed"].get(agent, []))),
         tuple(_mocked_tools(mocked, cohort.agent_name)),
         *_remarks(facts["remarks"].get(agent, []), *releases),
         failures,
+        _skipped_sub_goals(facts["skipped"].get(agent, [])),
     )
 
 
@@ -344,7 +348,16 @@ def _failure_modes(
             rose=candidate > base,
             trajectory_id=shown.get(compared.metric, {}).get("trajectory_id"),
             span_id=shown.get(compared.metric, {}).get("span_id"),
+            trajectory_ids=tuple(shown.get(compared.metric, {}).get("trajectory_ids", ())),
         )
+
+
+def _skipped_sub_goals(rows: Iterable[Row]) -> tuple[SkippedSubGoal, ...]:
+    """Return the critical sub-goals that are skipped more often, those that rose most first."""
+    found = (
+        SkippedSubGoal(**{name: row[name] for name in SkippedSubGoal._fields}) for row in rows
+    )
+    return tuple(sorted(found, key=lambda goal: -goal.rise))
 
 
 def _categories(attempts: Sequence[Row], level: float) -> Iterator[CategoryChange]:
@@ -358,10 +371,11 @@ def _categories(attempts: Sequence[Row], level: float) -> Iterator[CategoryChang
 
 
 def _task_changes(
-    attempts: Sequence[Row], scores: Sequence[Row], usage: Sequence[Row]
+    attempts: Sequence[Row], scores: Sequence[Row], usage: Sequence[Row], failed: Sequence[Row]
 ) -> Iterator[TaskChange]:
     completion = {r["task_id"]: r for r in scores if r["metric"] == "sub_goal_completion"}
     steps = {row["task_id"]: row for row in usage if row["metric"] == "steps_per_run"}
+    failed_runs = {row["task_id"]: tuple(row["trajectory_ids"]) for row in failed}
     for row in attempts:
         task = row["task_id"]
         yield TaskChange(
@@ -370,8 +384,11 @@ def _task_changes(
             _share(row, "candidate_correct", "candidate_valid"),
             row["base_valid"],
             row["candidate_valid"],
-            *(_rate(completion.get(task), side) for side in ("base", "candidate")),
-            *(_rate(steps.get(task), side) for side in ("base", "candidate")),
+            _rate(completion.get(task), "base"),
+            _rate(completion.get(task), "candidate"),
+            _rate(steps.get(task), "base"),
+            _rate(steps.get(task), "candidate"),
+            failed_runs.get(task, ()),
         )
 
 

@@ -1,18 +1,17 @@
 """A comparison on a terminal, or as plain text where there is none."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from tracegrade_scoring.compare.differences import ModeDifference, Row
 from tracegrade_scoring.compare.judgement import Judgement
 from tracegrade_scoring.compare.rules import RuleOutcome
 from tracegrade_scoring.compare.view import (
     CohortView,
-    ModeDifference,
-    Row,
     cohort_view,
     mocked_headings,
     rule_rows,
@@ -69,6 +68,7 @@ def _rows(view: CohortView, rows: Sequence[Row], first: str = "metric") -> Table
     return _numbers(
         (first, *sides, "change", f"{view.level} interval", ""),
         ((row[:-1], row.basis) for row in rows),
+        coloured=view.sure,
     )
 
 
@@ -85,10 +85,15 @@ def _below_mode(row: ModeDifference) -> str:
     return "; ".join(filter(None, (example, row.basis)))
 
 
-def _numbers(headings: Sequence[str], rows: Iterable[tuple[Sequence[str], str]]) -> Table | None:
+def _numbers(
+    headings: Sequence[str],
+    rows: Iterable[tuple[Sequence[str], str]],
+    coloured: Collection[str] = (),
+) -> Table | None:
     """Return a table of labels, numbers and a verdict, each with what stands below its label.
 
-    Numbers are never parted; labels, headings and verdicts are, where there is no room.
+    Numbers are never parted; labels, headings and verdicts are, where there is no room. Only what
+    surely changed has a colour.
     """
     found = list(rows)
     if not found:
@@ -104,7 +109,8 @@ def _numbers(headings: Sequence[str], rows: Iterable[tuple[Sequence[str], str]])
         label, *others, verdict = cells
         first = Text(label, overflow="fold")
         first.append(f"\n{below}" if below else "", style="dim")
-        last = Text(verdict, VERDICT_STYLES.get(verdict, ""), overflow="fold")
+        style = VERDICT_STYLES.get(verdict, "") if label in coloured else ""
+        last = Text(verdict, style, overflow="fold")
         table.add_row(first, *map(Text, others), last)
     return table
 

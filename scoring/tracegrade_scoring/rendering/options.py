@@ -1,12 +1,22 @@
 """Options that several commands have."""
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 LakeOption = Annotated[
     str, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder or URL.", metavar="LAKE")
+]
+
+OutOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="File to write, else stdout. As HTML also a folder, for which a path without an "
+        "ending is taken: index.html and a page for each run that it names.",
+        metavar="PATH",
+    ),
 ]
 
 LevelOption = Annotated[

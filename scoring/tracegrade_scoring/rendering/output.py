@@ -29,6 +29,18 @@ def put_out(text: str, out: Path | None, name: str) -> None:
         typer.echo(f"{name}: {out}", err=True)
 
 
+def is_folder(out: Path, format_: str) -> bool:
+    """Return whether a path is for a folder of pages: it is one, or is new and has no ending."""
+    is_new = not out.exists() and not out.suffix[1:].isalpha()
+    return format_ == "html" and (out.is_dir() or is_new)
+
+
+def say_folder(runs: int, out: Path, name: str) -> None:
+    """Say where pages were written, those of runs counted."""
+    pages = "1 run" if runs == 1 else f"{runs:,} runs"
+    typer.echo(f"{name}: {out / 'index.html'}, and pages of {pages}", err=True)
+
+
 def print_text(text: str) -> None:
     """Write to stdout; what its encoding lacks becomes a question mark, not an error."""
     encoding = sys.stdout.encoding or "utf-8"

@@ -1,29 +1,57 @@
 """What HTML pages have in common: safe templates and a style sheet.
 
 Everything that comes from a trace is escaped by Jinja's autoescape, after `visible` has spelled
-out characters that act instead of showing; the pages' policy also forbids scripts and requests.
+out characters that act instead of showing; the pages' policy also forbids scripts, requests, and
+every style but the page's own. What several pages show alike are macros in `templates/`.
 """
 
+from base64 import b64encode
+from collections.abc import Callable
+from hashlib import sha256
 from importlib.resources import files
+from typing import NamedTuple, TypeAlias
 
-from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.visible import visible
+from tracegrade_scoring.rendering.visible import visible, visible_text
+
+RunPage: TypeAlias = Callable[[str], str]
+"""Returns the address of the page of a trajectory; '' if it has none."""
 
 
-def environment() -> Environment:
-    """Return what renders templates so that nothing in a trace acts: escaped and visible."""
+class PageStyle(NamedTuple):
+    """The style sheet of a page, and the policy that allows it alone."""
+
+    text: Markup
+    policy: str
+
+
+def no_page(trajectory_id: str) -> str:
+    """Return that a run has no page of its own."""
+    return ""
+
+
+def environment(run_page: RunPage = no_page) -> Environment:
+    """Return what renders templates so that nothing in a trace acts: escaped and visible.
+
+    Args:
+        run_page: Says where a run that a page names has its own page.
+    """
     made = Environment(
         autoescape=True,
         finalize=_finalize,
         keep_trailing_newline=True,
+        loader=PackageLoader("tracegrade_scoring.rendering"),
         lstrip_blocks=True,
         trim_blocks=True,
         undefined=StrictUndefined,
     )
-    made.filters.update(count=words.count, name=words.name, number=words.number)
+    made.filters.update(
+        count=words.count, lines=_lines, name=words.name, number=words.number, run=words.run
+    )
+    made.globals.update(run_page=run_page)
     return made
 
 
@@ -31,6 +59,19 @@ def style() -> Markup:
     """Return the style sheet of all pages."""
     text = (files("tracegrade_scoring.rendering") / "page.css").read_text("utf-8")
     return Markup(text)  # noqa: S704 - our own file
+
+
+def page_style(*own: str) -> PageStyle:
+    """Return the style sheet of all pages, followed by a page's own, with the policy."""
+    text = "\n".join((style(), *own))
+    digest = b64encode(sha256(text.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'"
+    return PageStyle(Markup(text), policy)  # noqa: S704 - our own files
+
+
+def _lines(text: str) -> Markup:
+    """Return a text of several lines, escaped, its line ends kept."""
+    return escape(visible_text(text))
 
 
 def _finalize(value: object) -> object:

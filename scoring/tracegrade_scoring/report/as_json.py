@@ -6,6 +6,9 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from tracegrade_scoring.compare.as_json import compared_fields, mode_fields
+from tracegrade_scoring.compare.model import Comparisons
+from tracegrade_scoring.compare.view import cohort_view
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import QUANTILES, Release, Reliability, Report, Score
 from tracegrade_scoring.statistics.reliability import Pass
@@ -23,9 +26,29 @@ def render_json(report: Report) -> str:
         "literal": report.options.literal,
         "contents": report.contents._asdict(),
         "missing": [{"fact": fact, "commands": commands} for fact, commands in missing(report)],
+        "selection": report.selection._asdict(),
         "releases": [_release(release) for release in report.releases],
+        "comparisons": [_comparison(found) for found in report.comparisons.values()],
     }
     return json.dumps(document, indent=2, default=_text) + "\n"
+
+
+def _comparison(found: Comparisons) -> dict[str, Any]:
+    """Return what a report answers first: an agent's newest release beside the one before."""
+    (comparison,) = found.cohorts
+    view = cohort_view(comparison, found)
+    return {
+        "agent_name": comparison.cohort.agent_name,
+        "run_mode": comparison.cohort.run_mode,
+        "base": found.base,
+        "candidate": found.candidate,
+        "answer": view.answer,
+        "better": [metric.name for metric in view.changed.better],
+        "worse": [metric.name for metric in view.changed.worse],
+        "metrics": {name: compared_fields(each) for name, each in comparison.metrics.items()},
+        "failure_modes": [mode_fields(mode) for mode in comparison.failure_modes],
+        "skipped_sub_goals": [goal._asdict() for goal in comparison.skipped_sub_goals],
+    }
 
 
 def _text(value: object) -> str:

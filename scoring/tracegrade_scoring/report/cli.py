@@ -3,9 +3,9 @@
 Rendering is imported when it is asked for, so that `--help` stays quick.
 """
 
+from datetime import datetime
 from enum import StrEnum
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,9 +16,10 @@ from tracegrade_scoring.rendering.options import (
     LevelOption,
     MissingAttempts,
     MissingOption,
+    OutOption,
     TrialsOption,
 )
-from tracegrade_scoring.rendering.output import put_out
+from tracegrade_scoring.rendering.output import is_folder, put_out, say_folder
 
 
 class ReportCompat(StrEnum):
@@ -32,12 +33,20 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
     format_: Annotated[
         ReportFormat, typer.Option("--format", help="How to write it.")
     ] = ReportFormat.TERMINAL,
-    out: Annotated[
-        Path | None, typer.Option(help="File to write; else stdout.", metavar="FILE")
-    ] = None,
+    out: OutOption = None,
     trajectory: Annotated[
         str | None,
         typer.Option(help="Show one run step by step; ID may be the first digits.", metavar="ID"),
+    ] = None,
+    agent: Annotated[str | None, typer.Option(help="Only this agent.")] = None,
+    release: Annotated[
+        list[str] | None, typer.Option(help="Only this release; give it twice for two.")
+    ] = None,
+    since: Annotated[
+        datetime | None, typer.Option(help="Only runs that began at or after this time (UTC).")
+    ] = None,
+    until: Annotated[
+        datetime | None, typer.Option(help="Only runs that began before this time (UTC).")
     ] = None,
     min_trials: Annotated[
         int | None,
@@ -55,17 +64,25 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
         typer.Option(help="Compute the T-Score and its axes exactly as in this article's text."),
     ] = None,
 ) -> None:
-    """Show the scores of each release of each agent, or one run, with the evidence."""
+    """Say whether the newest release is better, with all scores and evidence; or show one run."""
     from tracegrade_scoring.report import lake as opened
-    from tracegrade_scoring.report.model import Counting, ReportOptions
+    from tracegrade_scoring.report.model import Counting, ReportOptions, Selection
 
     note = partial(typer.echo, err=True)
-    counting = Counting(min_trials, missing.value, trials)
-    if trajectory is None:
-        found = opened.read_lake(lake, note, counting, ReportOptions(level, compat is not None))
-        text = render(found, "tracegrade_scoring.report", format_, out)
-    else:
+    if trajectory is not None:
         whole = format_ in {ReportFormat.JSON, ReportFormat.CSV}
         run = opened.read_run(lake, note, trajectory, whole=whole)
-        text = render(run, "tracegrade_scoring.timeline", format_, out)
-    put_out(text, out, "report")
+        put_out(render(run, "tracegrade_scoring.timeline", format_, out), out, "report")
+        return
+    asked = opened.ReportRequest(
+        Counting(min_trials, missing.value, trials),
+        ReportOptions(level, compat is not None),
+        Selection(agent, tuple(release or ()), since, until),
+    )
+    if out is not None and is_folder(out, format_):
+        from tracegrade_scoring.report.pages import write_pages
+
+        say_folder(write_pages(lake, note, asked, out), out, "report")
+        return
+    found = opened.read_lake(lake, note, asked)
+    put_out(render(found, "tracegrade_scoring.report", format_, out), out, "report")

@@ -12,10 +12,17 @@ from duckdb import DuckDBPyConnection
 
 from tracegrade_queries.engine.relations import count, make_table, only, put
 from tracegrade_scoring.relations import materialise
+from tracegrade_scoring.report.model import Selection
+from tracegrade_scoring.sql import query
 from tracegrade_scoring.statistics.intervals import LEVEL
 from tracegrade_scoring.statistics.release import release_scores
 from tracegrade_scoring.statistics.sums import add_scores, read_scores, total_sums
 
+_WITH_RUNS: Final = (
+    *("trajectories", "trajectory_scores", "steps", "decisions", "sub_goals", "failures"),
+    "failed_calls",
+)
+"""Every table of which a row is about a run."""
 _OF_RUNS: Final = ("trajectories", "trajectory_scores", "decisions", "sub_goals", "failures")
 _SUPERSEDED: Final = "trajectory_id IN (SELECT trajectory_id FROM superseded_runs)"
 
@@ -23,13 +30,39 @@ _KILLED: Final = "trajectory_id IN (SELECT trajectory_id FROM killed_runs)"
 
 
 @contextmanager
-def counted_alone(con: DuckDBPyConnection, level: float) -> Iterator[None]:
+def in_period(con: DuckDBPyConnection, selection: Selection) -> Iterator[None]:
+    """Let the tables hold only the runs that began in a period; all if none is asked for."""
+    if not selection.has_period:
+        yield
+        return
+    period = {"since": selection.since, "until": selection.until}
+    make_table(con, "runs_in_period", query("runs_in_period"), period)
+    chosen = "trajectory_id IN (SELECT trajectory_id FROM runs_in_period)"
+    with only(con, _WITH_RUNS, chosen), _sums_of(con):
+        yield
+
+
+@contextmanager
+def _sums_of(con: DuckDBPyConnection) -> Iterator[None]:
+    """Let `score_sums` hold the sums of the scores that can be read now."""
+    make_table(con, "sum_parts", "FROM score_sums LIMIT 0")
+    add_scores(con, read_scores(con, "TRUE"))
+    total_sums(con)
+    make_table(con, "score_sums", "FROM current_sums")
+    try:
+        yield
+    finally:
+        con.execute("DROP TABLE temp.score_sums")
+
+
+@contextmanager
+def counted_alone(con: DuckDBPyConnection, level: float, selection: Selection) -> Iterator[None]:
     """Let the tables of runs and scores hold what a report counts, with intervals of a level."""
     materialise(con, "superseded_runs")
     materialise(con, "killed_runs")
     superseded = count(con, "superseded_runs")
     left_out = superseded + count(con, "killed_runs")
-    if superseded or level != LEVEL:
+    if superseded or level != LEVEL or selection.has_period:
         _make_release_scores(con, level)
     with only(con, _OF_RUNS if left_out else (), f"NOT {_SUPERSEDED} AND NOT {_KILLED}"):
         yield

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from tracegrade_scoring.metrics import FAILURE_MODES
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Scale
+from tracegrade_scoring.rendering.evidence import RunEvidence
 from tracegrade_scoring.rendering.visible import visible
 from tracegrade_scoring.report.model import Release, WrongDecision
 from tracegrade_scoring.report.scorecard import late_ra_warning
@@ -14,14 +15,17 @@ NEAR_ZERO_SHARE = 0.05
 """At most this share of failures answered by a replan counts as hardly any."""
 
 
-def findings(agent: AgentView) -> list[str]:
+def findings(agent: AgentView) -> list[RunEvidence]:
     """Return what stands out in each release of an agent, at most one sentence per kind."""
     if len(agent.releases) == 1:
-        return [sentence[0].upper() + sentence[1:] for sentence in _of_release(agent.releases[0])]
+        return [
+            found._replace(sentence=found.sentence[0].upper() + found.sentence[1:])
+            for found in _of_release(agent.releases[0])
+        ]
     return [
-        f"{release_label(release)}: {sentence}"
+        found._replace(sentence=f"{release_label(release)}: {found.sentence}")
         for release in agent.releases
-        for sentence in _of_release(release)
+        for found in _of_release(release)
     ]
 
 
@@ -45,17 +49,18 @@ def why(decision: WrongDecision) -> str:
     return visible("; ".join(failed)) or "no reason was recorded"
 
 
-def _of_release(release: Release) -> Iterator[str]:
+def _of_release(release: Release) -> Iterator[RunEvidence]:
     if warning := late_ra_warning(release):
-        yield warning
+        yield RunEvidence(warning)
     if release.wrong_decisions:
         yield _worst_decision(release.wrong_decisions[0])
     if release.skipped_critical:
         worst = max(release.skipped_critical, key=lambda goal: (goal.skipped, goal.attempts))
-        yield (
+        yield RunEvidence(
             f"never worked on the critical sub-goal '{words.name(worst.sub_goal, '?')}' of task "
             f"'{words.name(worst.task_id, '?')}' in "
-            f"{worst.skipped:,} of {words.count(worst.attempts, 'run')}."
+            f"{worst.skipped:,} of {words.count(worst.attempts, 'run')}",
+            _known(worst.trajectory_id),
         )
     yield from _hardly_replans(release)
     yield from _made_up_tools(release)
@@ -64,7 +69,11 @@ def _of_release(release: Release) -> Iterator[str]:
     yield from _fewer_tasks(release)
 
 
-def _worst_decision(decision: WrongDecision) -> str:
+def _known(trajectory_id: str | None) -> tuple[str, ...]:
+    return () if trajectory_id is None else (trajectory_id,)
+
+
+def _worst_decision(decision: WrongDecision) -> RunEvidence:
     task = f"task '{words.name(decision.task_id)}'" if decision.task_id else "no task"
     where = f"decision '{words.name(decision.decision)}', {task}" if decision.decision else task
     if decision.missed:
@@ -75,40 +84,44 @@ def _worst_decision(decision: WrongDecision) -> str:
             if decision.expected_tool not in {None, decision.picked_tool}
             else " wrongly"
         )
-    return f"most frequent mistake: {did} ({where}), {words.count(decision.times, 'time')}."
+    return RunEvidence(
+        f"most frequent mistake: {did} ({where}), {words.count(decision.times, 'time')}",
+        _known(decision.trajectory_id),
+    )
 
 
-def _hardly_replans(release: Release) -> Iterator[str]:
+def _hardly_replans(release: Release) -> Iterator[RunEvidence]:
     """Near-zero replanning is a finding only where failures occurred.
 
     Source: docs/metrics.md, section 4.6.
     """
     score = release.metrics.get("replan_given_failure")
     if score and score.value is not None and score.value <= NEAR_ZERO_SHARE and score.denominator:
-        yield (
+        yield RunEvidence(
             f"hardly ever changed its plan after a failure: after "
-            f"{words.number(score.numerator)} of {words.number(score.denominator)} failed calls."
+            f"{words.number(score.numerator)} of {words.number(score.denominator)} failed calls"
         )
 
 
-def _worst_mode(release: Release) -> Iterator[str]:
+def _worst_mode(release: Release) -> Iterator[RunEvidence]:
     shown = [row for row in release.failure_modes if row.mode in FAILURE_MODES]
     if shown:
         worst = max(shown, key=lambda row: row.runs)
-        yield (
+        yield RunEvidence(
             f"most frequent failure mode: {words.mode(worst.mode)}, in "
-            f"{words.count(worst.runs, 'run')}, first {words.run(worst.trajectory_id)}."
+            f"{words.count(worst.runs, 'run')}",
+            _known(worst.trajectory_id),
         )
 
 
-def _made_up_tools(release: Release) -> Iterator[str]:
+def _made_up_tools(release: Release) -> Iterator[RunEvidence]:
     score = release.metrics.get("tool_allowed_rate")
     if score and score.value is not None and score.value < 1:
         share = words.amount(1 - score.value, Scale.SHARE)
-        yield f"called tools that it was not offered: {share} of calls."
+        yield RunEvidence(f"called tools that it was not offered: {share} of calls")
 
 
-def _disputes(release: Release) -> Iterator[str]:
+def _disputes(release: Release) -> Iterator[RunEvidence]:
     """Of several verdicts of one rank all must say yes (docs/metrics.md, section 8.3)."""
     remarks = release.remarks
     of = [
@@ -120,15 +133,17 @@ def _disputes(release: Release) -> Iterator[str]:
         if number
     ]
     if of:
-        yield f"verdicts disagree on {' and '.join(of)}: all must say yes, so these failed."
+        yield RunEvidence(
+            f"verdicts disagree on {' and '.join(of)}: all must say yes, so these failed"
+        )
 
 
-def _fewer_tasks(release: Release) -> Iterator[str]:
+def _fewer_tasks(release: Release) -> Iterator[RunEvidence]:
     """A release that crashes more must not look better for what is missing of it."""
     found = release.reliability
     if found and found.uncounted:
-        yield (
+        yield RunEvidence(
             f"reliability and tier are without {words.count(found.uncounted, 'task')} that count "
             "for another release, for want of attempts; `--missing as-failure --trials N` counts "
-            "what is missing as failed."
+            "what is missing as failed"
         )

@@ -1,17 +1,19 @@
 """A report as one HTML file that needs nothing else: no script, no network, no font."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.page import environment, style
+from tracegrade_scoring.rendering.page import RunPage, environment, no_page, page_style
 from tracegrade_scoring.report import plots
 from tracegrade_scoring.report.findings import expected, findings, picked, why
 from tracegrade_scoring.report.graph import sub_goal_graph
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report, SubGoalOutcome
-from tracegrade_scoring.report.view import VERDICT_WORDS, AgentView, agent_views, release_label
+from tracegrade_scoring.report.selected import selection_sentence
+from tracegrade_scoring.report.view import AgentView, agent_views, release_label
 
 GOAL_ROWS = 200
 """Sub-goals shown of one release: as many as a page still scrolls well."""
@@ -23,26 +25,28 @@ GRAPH_NODES = 60
 """Larger graphs are not drawn; the table lists their sub-goals."""
 
 
-def render_html(report: Report) -> str:
-    """Return the report as the text of one HTML file."""
-    page = files("tracegrade_scoring.report")
-    made = environment()
-    made.globals.update(
-        expected=expected,
-        picked=picked,
-        release_label=release_label,
-        verdicts=VERDICT_WORDS,
-        why=why,
-    )
-    template = made.from_string((page / "page.html.j2").read_text("utf-8"))
-    return template.render(
-        agents=[_agent(agent) for agent in agent_views(report)],
+def render_html(report: Report, run_page: RunPage = no_page) -> str:
+    """Return the report as the text of one HTML file.
+
+    Args:
+        report: What to show.
+        run_page: Says where a run that the page names has its own page.
+    """
+    made = environment(run_page)
+    made.globals.update(expected=expected, picked=picked, release_label=release_label, why=why)
+    page = files("tracegrade_scoring.report") / "page.html.j2"
+    agents = [_agent(agent) for agent in agent_views(report)]
+    return made.from_string(page.read_text("utf-8")).render(
+        agents=agents,
+        comparing=bool(report.comparisons),
         contents=report.contents,
         killed=sum(release.runs.killed for release in report.releases),
         lake=report.lake,
         missing=missing(report),
         period=_period(report),
-        style=style(),
+        scored=report.contents.scored > 0,
+        selection=selection_sentence(report),
+        style=page_style(),
     )
 
 
@@ -64,17 +68,30 @@ def _agent(agent: AgentView) -> dict[str, Any]:
 
 
 def _graphs(release: Release) -> dict[str, Any]:
-    """Return the drawings of the tasks of a release whose sub-goals went worst."""
+    """Return the drawings of the tasks of a release whose sub-goals went worst.
+
+    Those in which nothing went wrong are apart: there is nothing to see in them.
+    """
     by_task: dict[str | None, list[SubGoalOutcome]] = defaultdict(list)
     for goal in release.sub_goals:
         by_task[goal.task_id].append(goal)
     drawn = {task: goals for task, goals in by_task.items() if 1 < len(goals) <= GRAPH_NODES}
     worst = sorted(drawn, key=lambda task: min(map(_completed_share, drawn[task])))[:GRAPHS]
+    graphs = [(words.name(task, "(no task)"), drawn[task]) for task in worst]
     return {
         "label": release_label(release),
-        "tasks": [(words.name(task, "(no task)"), sub_goal_graph(drawn[task])) for task in worst],
+        "tasks": [
+            (task, sub_goal_graph(goals)) for task, goals in graphs if not _is_complete(goals)
+        ],
+        "complete": [
+            (task, sub_goal_graph(goals)) for task, goals in graphs if _is_complete(goals)
+        ],
         "more": len(by_task) - len(worst),
     }
+
+
+def _is_complete(goals: Sequence[SubGoalOutcome]) -> bool:
+    return all(goal.completed == goal.attempts for goal in goals)
 
 
 def _goals(release: Release) -> dict[str, Any]:

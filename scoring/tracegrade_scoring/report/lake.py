@@ -1,7 +1,11 @@
 """Opens a lake for a report, all its tables as one scoring run left them."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Final, NamedTuple
+
+from duckdb import DuckDBPyConnection
 
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect, open_lake
@@ -10,10 +14,12 @@ from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.report.model import (
     AS_TIERS,
     DEFAULT_OPTIONS,
+    EVERYTHING,
     Counting,
     DeclaredTask,
     Report,
     ReportOptions,
+    Selection,
 )
 from tracegrade_scoring.report.read import read_report
 from tracegrade_scoring.tasks import Specification
@@ -25,22 +31,45 @@ UNLIMITED = 2**31
 """More than a run has steps, or a text characters."""
 
 
+class ReportRequest(NamedTuple):
+    """What a reader may choose."""
+
+    counting: Counting = AS_TIERS
+    options: ReportOptions = DEFAULT_OPTIONS
+    selection: Selection = EVERYTHING
+
+
+ALL_RUNS: Final = ReportRequest()
+
+
 def read_lake(
-    place: str | Path,
-    note: Callable[[str], object],
-    counting: Counting = AS_TIERS,
-    options: ReportOptions = DEFAULT_OPTIONS,
+    place: str | Path, note: Callable[[str], object], asked: ReportRequest = ALL_RUNS
 ) -> Report:
     """Return the report of a lake as it is now; `note` gets a line if reading it is slow.
 
     Raises:
         LakeMissing: There is no lake.
+        NothingToReport: It has no run of the agent or a release that is asked for.
         TaskFileInvalid: Trials are declared, and the tasks that the lake keeps cannot be read.
     """
+    with opened_report(place, note, asked) as (_, report):
+        return report
+
+
+@contextmanager
+def opened_report(
+    place: str | Path, note: Callable[[str], object], asked: ReportRequest
+) -> Iterator[tuple[DuckDBPyConnection, Report]]:
+    """Yield what reads a lake as one scoring run left it, and its report; raise as `read_lake`."""
     lake = open_lake(place, note)
-    declared = list(_declared(lake)) if counting.trials else []
+    declared = list(_declared(lake)) if asked.counting.trials else []
     with connect(lake, layers=(SCORES,)) as con:
-        return read_report(con, str(place), counting, options, declared, calibrated_sources(lake))
+        counting, options, selection = asked
+        calibrated = calibrated_sources(lake)
+        yield (
+            con,
+            read_report(con, str(place), counting, options, declared, calibrated, selection),
+        )
 
 
 def _declared(lake: Lake) -> Iterator[DeclaredTask]:

@@ -6,16 +6,19 @@ escaped. No HTML is written and none gets through.
 
 from collections.abc import Iterator, Sequence
 
+from tracegrade_scoring.compare.differences import change_sentence
+from tracegrade_scoring.compare.view import CohortView
 from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.evidence import spelled_out
 from tracegrade_scoring.rendering.markup import bullets, code, codes, escape, table
 from tracegrade_scoring.report.findings import expected, findings, picked, why
 from tracegrade_scoring.report.kills_view import KILL_HEADINGS, KillRow
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report
 from tracegrade_scoring.report.scorecard import CARD_HEADINGS, card_row
+from tracegrade_scoring.report.selected import selection_sentence
 from tracegrade_scoring.report.view import (
     MODE_HEADINGS,
-    VERDICT_WORDS,
     AgentView,
     Cell,
     MetricRow,
@@ -34,18 +37,22 @@ def render_markdown(report: Report) -> str:
 
 def _lines(report: Report) -> Iterator[str]:
     yield f"# Agent report: {code(report.lake)}"
+    if asked := selection_sentence(report):
+        yield from ("", escape(asked))
+    for agent in agent_views(report):
+        yield from _agent_lines(agent)
     for fact, commands in missing(report):
         yield from ("", f"> {escape(fact)}", ">")
         yield from (f"> {code(command)}" for command in commands)
-    for agent in agent_views(report):
-        yield from _agent_lines(agent)
 
 
 def _agent_lines(agent: AgentView) -> Iterator[str]:
-    yield from ("", f"## {code(agent.name)}")
+    yield from ("", f"## {code(agent.name)}", "", f"**{escape(agent.answer)}**")
+    if agent.change:
+        yield from _change(agent.change)
     cards = [_first_as_code(card_row(found)) for found in agent.cards]
     yield from table("Readiness", CARD_HEADINGS, cards)
-    yield from bullets("What stands out", findings(agent))
+    yield from bullets("What stands out", list(map(spelled_out, findings(agent))))
     yield from table("Scores", _metric_headings(agent), map(_metric_cells, agent.rows))
     yield from table(
         "Reliability over repeated attempts",
@@ -57,7 +64,8 @@ def _agent_lines(agent: AgentView) -> Iterator[str]:
     )  # fmt: skip
     if agent.pass_notes:
         yield from ("", *(f"- {escape(note)}" for note in agent.pass_notes))
-    yield from table("Failure modes", MODE_HEADINGS, map(_first_as_code, agent.modes))
+    modes = [_first_as_code(row.cells) for row in agent.modes]
+    yield from table("Failure modes", MODE_HEADINGS, modes)
     yield from table("Killed on purpose", KILL_HEADINGS, map(_kill_cells, agent.kills))
     for release in agent.releases:
         yield from _evidence(release)
@@ -78,6 +86,15 @@ def _kill_cells(row: KillRow) -> tuple[str, ...]:
     return (*codes(*names), escape(killed), at_once, after, escape(evidence), *codes(judge))
 
 
+def _change(change: CohortView) -> Iterator[str]:
+    """Yield what is surely better and worse, and what broke."""
+    yield from bullets("Better, beyond chance", list(map(change_sentence, change.better)))
+    yield from bullets("Worse, beyond chance", list(map(change_sentence, change.worse)))
+    broke = list(map(spelled_out, change.broke)) or [change.nothing_broke]
+    yield from bullets("What broke", broke)
+    yield from bullets("Also", list(map(spelled_out, change.also)))
+
+
 def _first_as_code(row: Sequence[str]) -> tuple[str, ...]:
     """Return a row whose first cell is a name, the others sentences."""
     first, *others = row
@@ -93,8 +110,8 @@ def _metric_cells(row: MetricRow) -> tuple[str, ...]:
     cells = (escape(row.metric.label), *map(_cell, row.cells))
     if len(row.cells) == 1:
         return cells
-    verdict = VERDICT_WORDS.get(row.verdict, "")
-    return (*cells, f"{row.difference} ({verdict})" if verdict else row.difference)
+    verdict = f" ({row.verdict_words})" if row.verdict else ""
+    return (*cells, f"{row.difference}{verdict}")
 
 
 def _cell(cell: Cell) -> str:

@@ -3,8 +3,8 @@
 import shlex
 from typing import NamedTuple
 
+from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.visible import visible
-from tracegrade_scoring.rendering.words import count
 from tracegrade_scoring.report.model import LakeContents, Report
 
 
@@ -26,7 +26,8 @@ def missing(report: Report) -> list[Missing]:
         return [_trajectories(contents, lake)]
     if not contents.scored:
         return [_scores(contents, lake)]
-    found = [] if contents.with_task else [_tasks(lake)]
+    found = [] if report.releases else [_none_in_period(contents)]
+    found += [] if contents.with_task else [_tasks(lake)]
     if contents.scored < contents.trajectories:
         found.append(_late_scores(contents, lake))
     return found
@@ -42,8 +43,9 @@ def _spans(lake: str) -> Missing:
 
 def _trajectories(contents: LakeContents, lake: str) -> Missing:
     return Missing(
-        f"{count(contents.spans, 'span')} landed, but no trajectory has been built from them: "
-        "either nothing has been scored yet, or none of them is from an agent, a model or a tool.",
+        f"{words.count(contents.spans, 'span')} landed, but no trajectory has been built from "
+        "them: either nothing has been scored yet, or none of them is from an agent, a model or "
+        "a tool.",
         (f"tracegrade score --lake {lake}",),
     )
 
@@ -51,9 +53,14 @@ def _trajectories(contents: LakeContents, lake: str) -> Missing:
 def _scores(contents: LakeContents, lake: str) -> Missing:
     verb = "is" if contents.runs == 1 else "are"
     return Missing(
-        f"{count(contents.runs, 'run')} {verb} in the lake, but none has been scored.",
+        f"{words.count(contents.runs, 'run')} {verb} in the lake, but none has been scored.",
         (f"tracegrade score --lake {lake}",),
     )
+
+
+def _none_in_period(contents: LakeContents) -> Missing:
+    runs = words.count(contents.runs, "run")
+    return Missing(f"None of the {runs} of the lake began in the time that is asked for.", ())
 
 
 def _tasks(lake: str) -> Missing:

@@ -7,14 +7,17 @@ them there. Orders are those of the queries under `tracegrade_queries/report`.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
+from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.statistics import t_score as triangle
 from tracegrade_scoring.statistics.intervals import LEVEL, MIN_TASKS, Interval
 from tracegrade_scoring.statistics.reliability import Missing, Pass
 from tracegrade_scoring.statistics.t_score import Axes, AxisSums, TScore, pooled_axes, t_score
 from tracegrade_scoring.statistics.tiers import Tier
 
+Cohorts: TypeAlias = tuple[str | None, str | None]
+"""Agent and run mode: all its releases."""
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 """Where the spread of a metric is looked at."""
 
@@ -86,6 +89,31 @@ EVERY_ATTEMPT = Counting(min_trials=1)
 """Every attempt of known success, of every task."""
 AS_TIERS = Counting()
 """Attempts of known success, of the tasks that tiers go by."""
+
+
+class Selection(NamedTuple):
+    """Which runs a report is of; None and () for all."""
+
+    agent_name: str | None = None
+    releases: tuple[str, ...] = ()
+    since: datetime | None = None
+    """Begun at or after it, UTC."""
+    until: datetime | None = None
+    """Begun before it, UTC."""
+
+    @property
+    def has_period(self) -> bool:
+        """Whether only some time is asked for."""
+        return self.since is not None or self.until is not None
+
+    def holds(self, key: Key) -> bool:
+        """Return whether a cohort is asked for."""
+        return (self.agent_name is None or key.agent_name == self.agent_name) and (
+            not self.releases or key.release in self.releases
+        )
+
+
+EVERYTHING = Selection()
 
 
 class ReportOptions(NamedTuple):
@@ -407,14 +435,19 @@ class LakeContents(NamedTuple):
     """Trajectories but those of sub-agents."""
     scored: int
     with_task: int
+    untimed: int = 0
+    """Runs without a known start: a report of some time is without them."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """All cohorts in a lake: by agent and run mode, then releases by first run."""
+    """The cohorts of a lake: by agent and run mode, then releases by first run."""
 
     lake: str
     """The lake as the user named it."""
     contents: LakeContents
     releases: tuple[Release, ...] = ()
     options: ReportOptions = DEFAULT_OPTIONS
+    comparisons: Mapping[Cohorts, Comparisons] = field(default_factory=dict)
+    """The newest release of an agent beside the one before it, where both have scored runs."""
+    selection: Selection = EVERYTHING

@@ -22,7 +22,8 @@ SERIES = tuple(f"var(--series-{number})" for number in range(1, 7))
 """One colour for each release, the newest first; a seventh starts again."""
 INK, FAINT, GRID = "var(--ink)", "var(--faint)", "var(--line)"
 FONT = "system-ui, sans-serif"
-PLOT_WIDTH = 270
+PLOT_WIDTH = 470
+"""Of a whole drawing, so that those beside each other are scaled alike."""
 LABEL_WIDTH = 7.2
 """Pixels of a character at 12 px: readers' fonts are wider than the one that lays labels out."""
 LABEL_PADDING = 8
@@ -271,9 +272,10 @@ def _counting(counts: Iterable[int]) -> dict[str, Any]:
 
 
 def _svg(chart: AnyChart, description: str, height: Any) -> Markup:
-    spec = chart.properties(width=PLOT_WIDTH, height=height, background="transparent").configure(
-        **_config()
-    )
+    fitted = alt.AutoSizeParams(type="fit-x", contains="padding")
+    spec = chart.properties(
+        width=PLOT_WIDTH, height=height, background="transparent", autosize=fitted
+    ).configure(**_config())
     svg: str = vl_convert.vegalite_to_svg(spec.to_dict(), allowed_base_urls=[])
     svg = svg.replace("<svg ", f'<svg role="img" aria-label="{description}" ', 1)
     return Markup(svg)  # noqa: S704 - Vega's SVG writer escapes every text

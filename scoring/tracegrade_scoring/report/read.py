@@ -10,11 +10,15 @@ from typing import Final, NamedTuple
 
 from duckdb import DuckDBPyConnection
 
+from tracegrade_scoring.errors import NothingToReport
+from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.rows import Row, read_rows
-from tracegrade_scoring.report.counted import counted_alone
+from tracegrade_scoring.report.comparisons import newest_compared
+from tracegrade_scoring.report.counted import counted_alone, in_period
 from tracegrade_scoring.report.model import (
     AS_TIERS,
     DEFAULT_OPTIONS,
+    EVERYTHING,
     Counting,
     DeclaredTask,
     Key,
@@ -29,6 +33,7 @@ from tracegrade_scoring.report.model import (
     RollbackKill,
     Runs,
     Score,
+    Selection,
     SubGoalOutcome,
     TaskAxes,
     TaskReplanning,
@@ -54,39 +59,68 @@ EVIDENCE_ROWS = 200
 Rows = Mapping[Key, list[Row]]
 
 
-def read_report(
+def read_report(  # noqa: PLR0913, PLR0917 - what a reader may choose
     con: DuckDBPyConnection,
     lake: str,
     counting: Counting = AS_TIERS,
     options: ReportOptions = DEFAULT_OPTIONS,
     declared: Sequence[DeclaredTask] = (),
     calibrated: Collection[str] = (),
+    selection: Selection = EVERYTHING,
 ) -> Report:
     """Return what the tables behind a connection say about each release.
 
     Args:
-        con: Holds the tables that the queries under `tracegrade_queries/report` read.
+        con: Holds the tables that the queries under `report/queries` read.
         lake: The lake's name for the reader.
         counting: Which attempts reliability is counted over.
         options: Level of intervals, and whose T-Score.
         declared: Tasks of which attempts may be missing altogether.
         calibrated: Sources of verdicts that are.
+        selection: Which runs the report is of.
+
+    Raises:
+        NothingToReport: The lake has no run of the agent or a release that is asked for.
     """
     (contents,) = read_rows(con, "lake_contents")
+    chosen = ReportChoices(counting, options, declared, calibrated)
+    with in_period(con, selection):
+        found = _releases(con, chosen, selection)
+        releases = tuple(release for release in found if selection.holds(release.key))
+        if found and not releases:
+            raise NothingToReport(_nothing(found, selection))
+        keys = [release.key for release in releases]
+        compared = newest_compared(con, lake, keys, counting, options.level)
+    return Report(lake, LakeContents(**contents), releases, options, compared, selection)
+
+
+def _releases(
+    con: DuckDBPyConnection, chosen: "ReportChoices", selection: Selection
+) -> list[Release]:
     facts = {
         name: _by_release(read_rows(con, name)) for name in ("attempt_successes", "killed_runs")
     }
-    with counted_alone(con, options.level):
+    with counted_alone(con, chosen.options.level, selection):
         runs = _by_release(read_rows(con, "release_runs"))
         facts |= {name: _by_release(read_rows(con, name)) for name in _PLAIN_FACTS}
         facts |= {
             name: _by_release(read_rows(con, name, rows=EVIDENCE_ROWS)) for name in _EVIDENCE
         }
-        judged = read_rows(con, "judged_scores", calibrated=[*calibrated])
+        judged = read_rows(con, "judged_scores", calibrated=[*chosen.calibrated])
     facts["judged_scores"] = _by_release(judged)
-    chosen = ReportChoices(counting, options, declared)
-    releases = tuple(_release(key, row, facts, chosen) for key, (row,) in runs.items())
-    return Report(lake, LakeContents(**contents), releases, options)
+    return [_release(key, row, facts, chosen) for key, (row,) in runs.items()]
+
+
+def _nothing(found: Sequence[Release], selection: Selection) -> str:
+    """Return what there is instead of what was asked for."""
+    asked = [f"agent '{selection.agent_name}'"] if selection.agent_name is not None else []
+    asked += [f"release '{name}'" for name in selection.releases]
+    known = dict.fromkeys(
+        f"{words.name(release.key.agent_name, '(no agent name)')} "
+        f"{words.name(release.key.release, '(no release)')}"
+        for release in found
+    )
+    return f"no run of {' and '.join(asked)}; there are runs of {', '.join(known)}"
 
 
 _PLAIN_FACTS = (
@@ -120,10 +154,11 @@ class ReportChoices(NamedTuple):
     counting: Counting
     options: ReportOptions
     declared: Sequence[DeclaredTask]
+    calibrated: Collection[str]
 
 
 def _release(key: Key, runs: Row, facts: Mapping[str, Rows], chosen: ReportChoices) -> Release:
-    counting, options, declared = chosen
+    counting, options, declared, _ = chosen
 
     def of(name: str) -> list[Row]:
         return facts[name].get(key, [])

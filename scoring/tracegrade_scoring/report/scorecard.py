@@ -25,6 +25,11 @@ class AxisView(NamedTuple):
     by_default: bool
     """Nothing was measured; the value means that there is nothing to criticise."""
 
+    @property
+    def has_value(self) -> bool:
+        """Whether there is anything to show."""
+        return self.value != words.NOTHING
+
 
 class TierView(NamedTuple):
     """The tier, and what it is based on."""
@@ -40,12 +45,13 @@ class Card(NamedTuple):
 
     release: str
     score: str
-    """The T-Score, or a dash."""
+    """The T-Score; '' if there is none, which a note explains."""
     label: str
+    """What it means; '' without a T-Score."""
     is_hint: bool
     """The T-Score is of a sample too small for more: its label is not to be shown in bold."""
     notes: tuple[str, ...]
-    """What the article recommends at this score, or why there is none; other readings of it."""
+    """What the article recommends at this score, or in one line why there is none."""
     axes: tuple[AxisView, ...]
     tier: TierView | None
     presets: tuple[tuple[str, str], ...]
@@ -59,7 +65,7 @@ CARD_HEADINGS = ("release", "T-Score", *words.AXES.values(), "tier", "note")
 def card_row(found: Card) -> tuple[str, ...]:
     """Return a card as one row, for output without room for cards."""
     tier = f"{found.tier.tier} ({found.tier.basis})" if found.tier else ""
-    score = found.score if found.score == words.NOTHING else f"{found.score}, {found.label}"
+    score = f"{found.score}, {found.label}" if found.score else words.NOTHING
     axes = (axis.value for axis in found.axes)
     return (found.release, score, *axes, tier, "; ".join(found.notes))
 
@@ -73,8 +79,8 @@ def card(release: Release, label: str) -> Card | None:
         return None
     return Card(
         label,
-        words.number(score.value),
-        _with_hint(score.label or "no T-Score", few if score.label else ()),
+        "" if score.value is None else words.number(score.value),
+        _with_hint(score.label, few) if score.label else "",
         bool(score.label and few),
         tuple(_notes(release)),
         tuple(_axis(name, value, release) for name, value in axes._asdict().items()),
@@ -84,28 +90,29 @@ def card(release: Release, label: str) -> Card | None:
 
 
 def late_ra_warning(release: Release) -> str | None:
-    """Return what to report first: a task whose late kill leaves things in disorder."""
+    """Return what to report first, without a stop: a task that a late kill leaves in disorder."""
     lowest = release.lowest_late_ra
     if lowest is None or round(lowest.late_ra or 0.0, 9) >= LEAST_LATE_RA:
         return None
     return (
         f"after a late kill, {words.name(lowest.task_id, 'a run without a known task')} recovers "
-        f"only to {words.axis(lowest.late_ra)}: fix this before anything else."
+        f"only to {words.axis(lowest.late_ra)}: fix this before anything else"
     )
 
 
 def _notes(release: Release) -> Iterator[str]:
     score, strict = release.t_score, t_score(release.strict_axes, literal=release.options.literal)
     yield score.recommended_use or _why_none(release)
-    if found := release.t_score_interval:
+    found = release.t_score_interval
+    if found and found.low == found.high:
+        yield "All tasks alike: no interval"
+    elif found:
         ends = f"{words.number(found.low)} to {words.number(found.high)}"
         labels = dict.fromkeys(label_of(end)[0] or "" for end in (found.low, found.high))
         level = words.level(release.options.level)
         yield f"{level} interval {ends}, {' to '.join(labels)}"
     if release.options.literal:
         yield "By the article's own formula, without missed decision points"
-    if score.value is None and _measured(release):
-        yield f"From {' and '.join(_known(release))} only: {words.number(score.partial)}"
     if strict.value is not None and strict.value != score.value:
         yield f"With strict planning quality: {words.number(strict.value)}, {strict.label}"
     if unplanned := release.remarks.unplanned:
@@ -134,7 +141,10 @@ def _measured(release: Release) -> bool:
 def _why_none(release: Release) -> str:
     known = _known(release)
     missing = [name for axis in words.AXES.values() if (name := axis.lower()) not in known]
-    return f"Not measured: {', '.join(missing)}"
+    why = f"No T-Score: not measured: {', '.join(missing)}"
+    if not _measured(release):
+        return why
+    return f"{why}; from {' and '.join(known)} only: {words.number(release.t_score.partial)}"
 
 
 def _axis(name: str, value: float | None, release: Release) -> AxisView:

@@ -15,7 +15,10 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from tracegrade_scoring.compare.differences import change_sentence
+from tracegrade_scoring.compare.view import CohortView
 from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.evidence import spelled_out
 from tracegrade_scoring.rendering.screen import bullets, capture, plain_table, section, texts
 from tracegrade_scoring.rendering.visible import visible
 from tracegrade_scoring.report.findings import expected, findings, picked, why
@@ -23,8 +26,8 @@ from tracegrade_scoring.report.kills_view import KillRow
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report
 from tracegrade_scoring.report.scorecard import CARD_HEADINGS, card_row
+from tracegrade_scoring.report.selected import selection_sentence
 from tracegrade_scoring.report.view import (
-    VERDICT_WORDS,
     AgentView,
     Cell,
     MetricRow,
@@ -46,21 +49,25 @@ def render_terminal(report: Report, *, width: int, colour: bool) -> str:
 
 def _parts(report: Report, width: int) -> Iterator[RenderableType]:
     yield Text(f"Report on {visible(report.lake)}", style="bold")
+    if asked := selection_sentence(report):
+        yield Text(asked)
+    for agent in agent_views(report):
+        yield from _agent_parts(agent, width)
     for fact, commands in missing(report):
         yield Padding(Text(fact, style="yellow"), (1, 0, 0, 0))
         for command in commands:
             yield Text(f"  {command}", style="bold")
-    for agent in agent_views(report):
-        yield from _agent_parts(agent, width)
 
 
 def _agent_parts(agent: AgentView, width: int) -> Iterator[RenderableType]:
     yield Text()
     yield Rule(Text(agent.name, style="bold"), align="left", style="dim")
-    yield from section("Readiness", _cards(agent))
-    if (found := bullets(findings(agent))) is not None:
-        yield found
+    yield Text(agent.answer, style="bold")
     yield Text()
+    if agent.change:
+        yield from _change(agent.change)
+    yield from section("Readiness", _cards(agent))
+    yield from section("What stands out", bullets(list(map(spelled_out, findings(agent)))))
     for columns in _columns_that_fit(agent, width):
         yield _metric_table(agent, columns, _widths(agent, width))
         yield Text()
@@ -79,15 +86,29 @@ def _agent_parts(agent: AgentView, width: int) -> Iterator[RenderableType]:
         yield Text(f"{more}: --format html", style="dim")
 
 
+def _change(change: CohortView) -> Iterator[RenderableType]:
+    """Yield what is surely better and worse, and what broke."""
+    for title, rows in (
+        ("Better, beyond chance", change.better),
+        ("Worse, beyond chance", change.worse),
+    ):
+        yield from section(title, bullets(list(map(change_sentence, rows))))
+    broke = list(map(spelled_out, change.broke)) or [change.nothing_broke]
+    yield from section("What broke", bullets(broke))
+    yield from section("Also", bullets(list(map(spelled_out, change.also))))
+
+
 def _cards(agent: AgentView) -> RenderableType | None:
     """Return scores and axes as a table, what there is to say about them below."""
     if not agent.cards:
         return None
-    *columns, _, _ = CARD_HEADINGS
-    table = plain_table(*columns, gap=2)
-    for found in agent.cards:
-        table.add_row(*texts(card_row(found)[: len(columns)]))
-    sentences = ["; ".join(filter(None, card_row(found)[len(columns) :])) for found in agent.cards]
+    rows = [card_row(found) for found in agent.cards]
+    *columns, tier, note = range(len(CARD_HEADINGS))
+    valued = [column for column in columns if {row[column] for row in rows} != {words.NOTHING}]
+    table = plain_table(*(CARD_HEADINGS[column] for column in valued), gap=2)
+    for row in rows:
+        table.add_row(*texts(row[column] for column in valued))
+    sentences = ["; ".join(filter(None, (row[tier], row[note]))) for row in rows]
     if len(agent.cards) > 1:
         named = zip(agent.cards, sentences, strict=True)
         sentences = [f"{found.release}: {sentence}" for found, sentence in named]
@@ -152,7 +173,7 @@ def _cell(cell: Cell) -> Text:
 def _difference(row: MetricRow) -> Text:
     text = Text(row.difference, style=VERDICT_STYLES.get(row.verdict, ""))
     if row.verdict:
-        text.append(f"\n{VERDICT_WORDS[row.verdict]}", style="dim")
+        text.append(f"\n{row.verdict_words}", style="dim")
     return text
 
 

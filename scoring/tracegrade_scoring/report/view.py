@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
+from tracegrade_scoring.compare.model import Comparisons
+from tracegrade_scoring.compare.view import CohortView, cohort_view
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Metric, Scale, main_metrics, more_metrics
 from tracegrade_scoring.report.attempts_view import PassRow, pass_notes, pass_rows
@@ -71,7 +73,12 @@ class MetricRow:
     difference: str = ""
     """From the release before the last to the last; '' if either has no value."""
     verdict: str = ""
-    """better | worse | unclear (the intervals overlap) | ''."""
+    """better | worse (both surely) | unclear (it may be chance) | ''."""
+
+    @property
+    def verdict_words(self) -> str:
+        """The verdict as text."""
+        return VERDICT_WORDS.get(self.verdict, "")
 
 
 class Unmeasured(NamedTuple):
@@ -103,6 +110,13 @@ class ModeRow(NamedTuple):
     example: str
     """The first run that shows it, with the step."""
     detail: str
+    trajectory_id: str
+    step_index: int | None
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """What stands below `MODE_HEADINGS`."""
+        return (self.release, self.mode, self.rate, self.runs, self.example, self.detail)
 
 
 MODE_HEADINGS = ("release", "failure mode", "rate", "runs", "first shown in", "what it shows")
@@ -117,6 +131,10 @@ class AgentView:
     releases: tuple[Release, ...]
     labels: tuple[str, ...]
     """Names of the releases, as shown."""
+    answer: str
+    """Is the newest release better than the one before? Or why nobody can tell."""
+    change: CohortView | None
+    """The two beside each other; None where they cannot be compared."""
     rows: tuple[MetricRow, ...]
     """What every report shows."""
     more_rows: tuple[MetricRow, ...]
@@ -161,7 +179,28 @@ def _grouped(rows: Iterable[MetricRow]) -> list[tuple[str, list[MetricRow]]]:
 def agent_views(report: Report) -> list[AgentView]:
     """Return one view for each agent and run mode; its releases stand by their first run."""
     by_agent = groupby(report.releases, key=lambda release: release.key[:2])
-    return [_agent_view(words.cohort(*key), tuple(releases)) for key, releases in by_agent]
+    return [
+        _agent_view(words.cohort(*key), tuple(releases), _change(report.comparisons.get(key)))
+        for key, releases in by_agent
+    ]
+
+
+def _change(compared: Comparisons | None) -> CohortView | None:
+    return None if compared is None else cohort_view(compared.cohorts[0], compared)
+
+
+def _answer(labels: Sequence[str], releases: Sequence[Release], change: CohortView | None) -> str:
+    """Return the answer of the comparison, or why there is none."""
+    if change is not None:
+        return change.answer
+    if len(releases) == 1:
+        return f"Only one release ran, {labels[0]}: there is none to compare it with."
+    if None in {release.key.release for release in releases[-2:]}:
+        return (
+            "Runs without a release cannot be compared with others: agents name it in the "
+            "resource attribute service.version."
+        )
+    return f"{labels[-2]} and {labels[-1]} cannot be compared: not both have scored runs."
 
 
 def release_label(release: Release) -> str:
@@ -169,17 +208,19 @@ def release_label(release: Release) -> str:
     return words.name(release.key.release, "(no release)")
 
 
-def _agent_view(name: str, releases: tuple[Release, ...]) -> AgentView:
+def _agent_view(name: str, releases: tuple[Release, ...], change: CohortView | None) -> AgentView:
     names = {name for release in releases for name in release.metrics}
     metrics, others = main_metrics(names), more_metrics(names)
-    more_rows = [_metric_row(metric, releases) for metric in others]
+    more_rows = [_metric_row(metric, releases, change) for metric in others]
     valued = {name for release in releases for name in _valued(release)}
     labels = tuple(release_label(release) for release in releases)
     return AgentView(
         name=name,
         releases=releases,
         labels=labels,
-        rows=_main_rows(metrics, releases),
+        answer=_answer(labels, releases, change),
+        change=change,
+        rows=_main_rows(metrics, releases, change),
         more_rows=tuple(filter(_has_value, more_rows)),
         empty_rows=len(names - valued),
         passes=tuple(
@@ -203,12 +244,13 @@ def _agent_view(name: str, releases: tuple[Release, ...]) -> AgentView:
     )
 
 
-def _main_rows(metrics: Sequence[Metric], releases: Sequence[Release]) -> tuple[MetricRow, ...]:
+def _main_rows(
+    metrics: Sequence[Metric], releases: Sequence[Release], change: CohortView | None
+) -> tuple[MetricRow, ...]:
     rows = [_runs_row(releases)]
     for metric in metrics:
-        shown = [_metric_row(metric, releases), *_axis_rows(metric, releases)]
-        rows += filter(_has_value, shown)
-    return (*rows, _errors_row(releases), _tokens_row(releases))
+        rows += [_metric_row(metric, releases, change), *_axis_rows(metric, releases)]
+    return tuple(filter(_has_value, (*rows, _errors_row(releases), _tokens_row(releases))))
 
 
 def _valued(release: Release) -> set[str]:
@@ -220,14 +262,17 @@ def _has_value(row: MetricRow) -> bool:
     return any(cell.value != words.NOTHING for cell in row.cells)
 
 
-def _metric_row(metric: Metric, releases: Sequence[Release]) -> MetricRow:
+def _metric_row(
+    metric: Metric, releases: Sequence[Release], change: CohortView | None
+) -> MetricRow:
     scores = [release.metrics.get(metric.name) for release in releases]
     cells = tuple(
         _score_cell(metric, release.metrics.get(metric.name), _definition(metric, release))
         for release in releases
     )
     values = [None if score is None else score.value for score in scores]
-    return MetricRow(metric, cells, _difference(metric, values), _verdict(metric, scores))
+    difference, verdict = _difference(metric, values), _verdict(metric, scores, change)
+    return MetricRow(metric, cells, difference, verdict)
 
 
 def _definition(metric: Metric, release: Release) -> str:
@@ -271,18 +316,22 @@ def _difference(metric: Metric, values: Sequence[float | None]) -> str:
     return words.difference(values[-1] - values[-2], metric.scale)
 
 
-def _verdict(metric: Metric, scores: Sequence[Score | None]) -> str:
-    """Return whether the last release is better than the one before, as far as intervals say."""
+def _verdict(metric: Metric, scores: Sequence[Score | None], change: CohortView | None) -> str:
+    """Return whether the last release is surely better than the one before, as the answer says.
+
+    A change of all runs that goes another way than that of the tasks which both ran is unclear;
+    what the answer does not go by has no verdict.
+    """
     base, candidate = (None, *scores)[-2:]
-    if base is None or candidate is None or not metric.better or base.value == candidate.value:
+    if base is None or candidate is None or not metric.better or change is None:
         return ""
-    if base.low is None or base.high is None or candidate.low is None or candidate.high is None:
+    if metric.label not in {row.label for row in change.rows}:
         return ""
-    if candidate.low > base.high:
-        return "better" if metric.better > 0 else "worse"
-    if candidate.high < base.low:
-        return "worse" if metric.better > 0 else "better"
-    return "unclear"
+    if base.value is None or candidate.value is None or base.value == candidate.value:
+        return ""
+    way = "better" if (candidate.value > base.value) == (metric.better > 0) else "worse"
+    sure = change.changed.better if way == "better" else change.changed.worse
+    return way if metric in sure else "unclear"
 
 
 def _runs_row(releases: Sequence[Release]) -> MetricRow:
@@ -366,6 +415,8 @@ def _mode_rows(release: Release) -> Iterable[ModeRow]:
             f"{_of_known(row, score)}, {row.failed_runs:,} failed",
             words.name(row.trajectory_id) + step,
             words.line(row.detail) if row.detail else "",
+            row.trajectory_id,
+            row.step_index,
         )
 
 

@@ -1,33 +1,41 @@
 """A run as one HTML file that needs nothing else: no script, no network, no font."""
 
 from importlib.resources import files
+from typing import Final
 
-from markupsafe import Markup, escape
+from jinja2 import Template
 
-from tracegrade_scoring.rendering.page import environment, style
-from tracegrade_scoring.rendering.visible import visible_text
+from tracegrade_scoring.rendering.page import RunPage, environment, no_page, page_style
 from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.view import timeline_view
 
-LONG = 400
+LONG: Final = 400
 """A text with more characters is folded away; a page opens it without a script."""
 
 
-def render_html(timeline: Timeline) -> str:
-    """Return the run as the text of one HTML file."""
-    page = files("tracegrade_scoring.timeline")
-    made = environment()
-    made.filters.update(lines=_lines)
-    template = made.from_string((page / "page.html.j2").read_text("utf-8"))
-    own_style = Markup((page / "page.css").read_text("utf-8"))  # noqa: S704 - our own file
-    return template.render(
+def run_template(run_page: RunPage = no_page) -> Template:
+    """Return what pages of runs are made with: once for many of them.
+
+    Args:
+        run_page: Says where other runs have their pages.
+    """
+    page = files("tracegrade_scoring.timeline") / "page.html.j2"
+    return environment(run_page).from_string(page.read_text("utf-8"))
+
+
+def render_html(timeline: Timeline, home: str = "", template: Template | None = None) -> str:
+    """Return the run as the text of one HTML file.
+
+    Args:
+        timeline: The run.
+        home: Address of the page that names it; '' if there is none.
+        template: Of `run_template`; None for one page alone.
+    """
+    own = files("tracegrade_scoring.timeline") / "page.css"
+    return (template or run_template()).render(
+        home=home,
         lake=timeline.lake,
-        view=timeline_view(timeline),
-        style=Markup("\n").join((style(), own_style)),
         long=LONG,
+        style=page_style(own.read_text("utf-8")),
+        view=timeline_view(timeline),
     )
-
-
-def _lines(text: str) -> Markup:
-    """Return a text of several lines, escaped, its line ends kept."""
-    return escape(visible_text(text))

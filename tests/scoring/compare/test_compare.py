@@ -19,7 +19,9 @@ from tracegrade_scoring.compare.view import cohort_view
 from tracegrade_scoring.errors import NothingToCompare
 from tracegrade_scoring.sql import QUERIES, query
 
-COMPARING = [QUERIES.paths[name] for name in QUERIES.in_folder("compare")]
+COMPARING = [
+    path for path in QUERIES.paths.values() if path.parts[-3:-1] == ("compare", "queries")
+]
 
 
 @pytest.mark.usefixtures("found")

@@ -5,13 +5,16 @@ import io
 import json
 import re
 from dataclasses import replace
+from html import unescape
 
 import pytest
 from markdown_it import MarkdownIt
 from tests.scoring.report.build import Tables
+from tests.scoring.report.test_hostile import Page
 
 from tracegrade_scoring.compare.as_csv import render_csv
 from tracegrade_scoring.compare.as_json import render_json
+from tracegrade_scoring.compare.html import render_html
 from tracegrade_scoring.compare.judgement import judge
 from tracegrade_scoring.compare.markdown import render_markdown
 from tracegrade_scoring.compare.model import Comparisons
@@ -27,6 +30,7 @@ def test_every_format_says_the_same(found: Comparisons) -> None:
     texts = (
         render_terminal(judgement, width=200, colour=False),
         render_markdown(judgement).replace("\\", ""),
+        " ".join(unescape(render_html(judgement)).split()),
     )
 
     for text in texts:
@@ -124,8 +128,13 @@ def test_hostile_names_are_text(tables: Tables) -> None:
     judgement = judge(read_comparisons(tables.con, HOSTILE, "1", "2"), parse_rules(["tsa<0"]))
     page = render_markdown(judgement)
 
-    for text in (render_terminal(judgement, width=90, colour=False), page, render_csv(judgement)):
+    for text in (render_terminal(judgement, width=90, colour=False), page, render_csv(judgement),
+                 render_html(judgement)):  # fmt: skip
         assert not {"\x1b", "\u202e", "\x00"} & set(text)
+    plain = render_html(judge(read_comparisons(tables.con, "lake", "1", "2"), []))
+    hostile, usual = Page(render_html(judgement)), Page(plain)
+    assert hostile.tags == usual.tags
+    assert not {"src", "onload", "onerror", "style"} & {name for name, _ in hostile.attributes}
     tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(page)
     kinds = {child.type for token in tokens for child in token.children or ()}
     assert not kinds & {"link_open", "image", "html_inline"}

@@ -14,6 +14,9 @@ import pytest
 from tests.scoring.report.build import START, Tables
 from tests.scoring.report.test_hostile import fill_with
 
+from tracegrade_scoring.compare.html import render_html as render_comparison
+from tracegrade_scoring.compare.judgement import judge
+from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.report.html import render_html
 from tracegrade_scoring.timeline.html import render_html as render_run
 from tracegrade_scoring.timeline.read import read_timeline
@@ -61,7 +64,7 @@ def hostile(address: str) -> str:
 def pages(
     site: tuple[str, list[str]], sample: Tables, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Path]:
-    """The sample's report, one full of hostile texts, and a run of hostile texts of 1 MB."""
+    """The sample's report; one, a comparison and a run of 1 MB that are full of hostile texts."""
     text = hostile(site[0])
     folder = tmp_path_factory.mktemp("pages")
     with closing(Tables()) as tables:
@@ -73,6 +76,9 @@ def pages(
         texts = {
             "sample": render_html(sample.report()),
             "hostile": render_html(tables.report(lake=text)),
+            "compared": render_comparison(
+                judge(read_comparisons(tables.con, text, text, text + "2"), [])
+            ),
             "run": render_run(read_timeline(tables.con, text, "t1")),
         }
     for name, page in texts.items():
@@ -92,7 +98,7 @@ def browse(page: Path, profile: Path, *flags: str) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("name", ["sample", "hostile", "run"])
+@pytest.mark.parametrize("name", ["sample", "hostile", "compared", "run"])
 def test_page_is_drawn_and_silent(
     name: str, pages: dict[str, Path], site: tuple[str, list[str]], tmp_path: Path
 ) -> None:

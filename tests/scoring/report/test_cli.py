@@ -68,6 +68,30 @@ def test_terminal_report_is_plain_where_there_is_no_terminal(
     assert max(map(len, out.splitlines())) <= 70
 
 
+def test_agent_release_and_time_choose_what_is_shown(
+    lake: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Programs are told what was asked for, people that nothing else is shown."""
+    chosen = ("--agent", "files", "--release", "1.1", "--since", "2026-11-01")
+    assert run("--lake", lake, "--format", "json", *chosen) == 0
+
+    document = json.loads(capsys.readouterr().out)
+    assert [release["release"] for release in document["releases"]] == ["1.1"]
+    assert document["selection"]["since"] == "2026-11-01T00:00:00"
+
+
+def test_agent_that_never_ran_is_bad_input(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit 2 and one line that says which did."""
+    assert run("--lake", lake, "--agent", "nobody") == 2
+
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == (
+        "tracegrade: no run of agent 'nobody'; there are runs of files 1.0, files 1.1, "
+        "weather 2026.11\n"
+    )
+
+
 def test_out_writes_the_file_whole(
     lake: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -166,8 +166,8 @@ def test_default_alone_is_no_measurement(tables: Tables) -> None:
 
     text = render_terminal(tables.report(), width=300, colour=False)
 
-    assert "Not measured: tool selection, rollback-ability" in text
-    assert "alone:" not in text
+    assert "No T-Score: not measured: tool selection, rollback-ability" in text
+    assert "only:" not in text
 
 
 @pytest.mark.parametrize(
@@ -371,7 +371,7 @@ def test_failure_mode_has_its_run_on_one_line_at_80_columns(tables: Tables) -> N
     [
         ((2000, 2000), "times not known"),
         ((2000, 2026), "1 November 2026, 09:00 UTC, and 1 run without a known time"),
-        ((2026, 2026), "1 November 2026, 09:00 UTC. Each"),
+        ((2026, 2026), "1 November 2026, 09:00 UTC.\n"),
     ],
 )
 def test_times_that_an_import_made_up_are_not_shown(

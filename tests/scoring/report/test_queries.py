@@ -8,7 +8,11 @@ from tests.scoring.report.build import START, Tables
 
 from tracegrade_scoring.sql import QUERIES as ALL
 
-QUERIES = [ALL.paths[name] for folder in ("queries", "timeline") for name in ALL.in_folder(folder)]
+QUERIES = [
+    path
+    for path in ALL.paths.values()
+    if {"report", "timeline"}.intersection(path.relative_to(ALL.root).parts)
+]
 PARAMETERS = {
     "calibrated": ["judge:a"],
     "characters": 100,
@@ -17,6 +21,8 @@ PARAMETERS = {
     "name": "t",
     "rows": 5,
     "trajectory_id": "t1",
+    "since": None,
+    "until": None,
 }
 
 

@@ -3,6 +3,8 @@
 import html
 import json
 import re
+from base64 import b64encode
+from hashlib import sha256
 from html.parser import HTMLParser
 from typing import Any
 
@@ -299,13 +301,23 @@ class Outline(HTMLParser):
 
 def test_page_stands_alone_and_is_well_formed(sample: Tables) -> None:
     """One file: no script, nothing loaded, everything closed, plots drawn in it."""
-    page = Outline(render_html(sample.report()))
+    text = render_html(sample.report())
+    page = Outline(text)
 
     assert page.open == []
-    assert page.policy == "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
     plots, graphs = 5, 2 * 4  # a graph of each task of two releases
-    assert page.tags.count("svg") == plots + graphs
+    assert page.tags.count("svg") - text.count('<svg class="share"') == plots + graphs
     assert not {"script", "link", "iframe", "object", "img"} & set(page.tags)
+
+
+def test_policy_allows_the_pages_own_style_and_nothing_else(sample: Tables) -> None:
+    """It names the style sheet's digest, and no element has a style of its own."""
+    text = render_html(sample.report())
+    (sheet,) = re.findall(r"<style>(.*?)</style>", text, re.DOTALL)
+    digest = b64encode(sha256(sheet.encode()).digest()).decode()
+
+    assert Outline(text).policy == f"default-src 'none'; style-src 'sha256-{digest}'"
+    assert not re.search(r"<[^>]*\sstyle=", text)
 
 
 def test_page_explains_each_metric_with_its_range(sample: Tables) -> None:

@@ -220,7 +220,7 @@ def test_hostile_texts_are_text(tables: Tables) -> None:
     found = timeline(tables, run)
     page, plain = Page(render_html(found)), Page(render_html(timeline(tables, tables.run())))
 
-    ours = "pre details summary li span div i p h3 ul table thead tbody tr th td"
+    ours = "pre details summary li span div svg rect p h3 ul table thead tbody tr th td"
     assert page.tags - plain.tags <= set(ours.split())
     assert not {"src", "href", "onerror", "onload"} & {name for name, _ in page.attributes}
     for shown in (render_html(found), render_terminal(found, width=80, colour=False),

@@ -4,6 +4,8 @@
 -- else the evaluated span names; evaluations of other names are about neither. It is of the run
 -- that its span belongs to, by the nearest operation above; of the whole trace if there is none.
 -- Of several, the last counts, and one of the agent itself more than one of a span below.
+-- Scores that were sent out of a lake and came back are none: they would confirm themselves.
+-- Each of them carries an id.
 --
 -- Reads:
 --   bucket_events
@@ -48,6 +50,7 @@ WITH results AS (
   WHERE
     coalesce(nullif(logs.event_name, ''), logs.attributes['event.name'], logs.body)
     = 'gen_ai.evaluation.result'
+    AND logs.scope_name IS DISTINCT FROM 'tracegrade.scoring'
 ),
 
 placed AS (
@@ -70,6 +73,7 @@ placed AS (
   LEFT JOIN unknown_ends USING (key)
   LEFT JOIN runs_of_operations AS above ON unknown_ends.last = above.key
   LEFT JOIN runs ON coalesce(runs_of_operations.run, above.run) = runs.run
+  WHERE results.attributes['tracegrade.evaluation.id'] IS NULL
 )
 
 SELECT

@@ -3,7 +3,8 @@
 -- Old and new conventions say the same in different places: messages are span events in one, log
 -- records in another. Only the events that some dialect reads are here. AWS's distribution of
 -- OpenTelemetry takes messages out of spans into one log record for each, and names it as the
--- instrumentation; here that is a `gen_ai.messages`.
+-- instrumentation; here that is a `gen_ai.messages`. Records of the scope `tracegrade.scoring` are
+-- scores that were sent out of a lake and came back: no agent or evaluator said them.
 --
 -- Reads:
 --   bucket_spans
@@ -48,6 +49,7 @@ log_records AS (
     logs.body
   FROM logs
   INNER JOIN bucket_spans USING (trace_id, span_id)
+  WHERE logs.scope_name IS DISTINCT FROM 'tracegrade.scoring'
 )
 
 SELECT

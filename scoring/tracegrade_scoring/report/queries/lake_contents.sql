@@ -10,6 +10,7 @@
 --   runs          BIGINT  Of these, runs of agents that no other run called.
 --   scored        BIGINT  Trajectories that a scoring run has read.
 --   with_task     BIGINT  Scored trajectories whose task is known.
+--   untimed       BIGINT  Runs whose start an import made up.
 -- Order:
 --   one row
 SELECT
@@ -17,5 +18,11 @@ SELECT
   (SELECT count(*) FROM trajectories) AS trajectories,
   (SELECT count(*) FILTER (WHERE parent_trajectory_id IS NULL) FROM trajectories) AS runs,
   (SELECT count(*) FROM trajectory_scores) AS scored,
-  (SELECT count(task_id) FROM trajectory_scores) AS with_task
+  (SELECT count(task_id) FROM trajectory_scores) AS with_task,
+  (
+    -- What an import makes up begins with the year 2000, a second for each run.
+    SELECT count(*)
+    FROM trajectories
+    WHERE parent_trajectory_id IS NULL AND start_time < '2001-01-01'
+  ) AS untimed
 ORDER BY spans;

@@ -1,0 +1,169 @@
+"""The answer of a comparison: is the candidate better, in what, and what broke?
+
+What counts as a change is what chance does not explain, over all metrics asked together (Holm).
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from tracegrade_scoring.compare.differences import is_sure, share
+from tracegrade_scoring.compare.model import Compared, Comparison, FailureMode, SkippedSubGoal
+from tracegrade_scoring.compare.paired import holm
+from tracegrade_scoring.compare.rules import SIGNIFICANT
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.catalogue import Metric
+from tracegrade_scoring.rendering.evidence import RUNS_SHOWN, RunEvidence
+
+TRADE_OFFS: Final = {
+    "tsa_up_pq_down": "picks tools better but plans worse",
+    "tsa_down_pq_up": "plans better but picks tools worse",
+}
+GOALS_SHOWN: Final = 5
+"""Critical sub-goals named, those that are skipped more often by most; the others are counted."""
+
+
+class SureChanges(NamedTuple):
+    """The metrics that changed by more than chance explains."""
+
+    better: tuple[Metric, ...]
+    worse: tuple[Metric, ...]
+
+
+def sure_changes(comparison: Comparison, metrics: Sequence[Metric]) -> SureChanges:
+    """Return what surely became better and worse, of these metrics together."""
+    found = [metric for metric in metrics if metric.better]
+    compared = {metric.name: comparison.metrics[metric.name] for metric in found}
+    sure = _surely_changed(list(compared.values()))
+    better, worse = (
+        tuple(
+            metric
+            for metric in found
+            if metric.name in sure and compared[metric.name].direction * metric.better == way
+        )
+        for way in (1, -1)
+    )
+    return SureChanges(better, worse)
+
+
+def _surely_changed(found: Sequence[Compared]) -> set[str]:
+    """Return the names of what changed beyond chance, corrected for their number (Holm)."""
+    tested = [compared for compared in found if compared.found.p_value]
+    adjusted = holm([compared.found.p_value or 0.0 for compared in tested])
+    return {
+        compared.metric
+        for compared, p in zip(tested, adjusted, strict=True)
+        if p < SIGNIFICANT and compared.direction
+    }
+
+
+def answer(comparison: Comparison, metrics: Sequence[Metric], old: str, new: str) -> str:
+    """Return whether the candidate is better, by what changed beyond chance, in a sentence.
+
+    Args:
+        comparison: One cohort.
+        metrics: What is asked, all of them compared.
+        old: Name of the base, as shown.
+        new: Name of the candidate, as shown.
+    """
+    if not comparison.metrics:
+        return f"{old} and {new} cannot be compared: they have no task in common."
+    found = [comparison.metrics[metric.name] for metric in metrics if metric.better]
+    better, worse = (
+        ", ".join(metric.label for metric in changed)
+        for changed in sure_changes(comparison, metrics)
+    )
+    few = any("insufficient_sample" in compared.flags for compared in found)
+    hedge = "As far as small samples can show, " if few else ""
+    if better and worse:
+        said = (
+            f"{hedge}{new} is better than {old} in some ways and worse in others. "
+            f"Better: {better}. Worse: {worse}."
+        )
+    elif better or worse:
+        said = f"{hedge}{new} is {'better' if better else 'worse'} than {old}: {better or worse}."
+    elif not any(compared.found.p_value for compared in found):
+        what = "tasks" if comparison.cohort.is_paired else "runs"
+        said = f"Too few {what} to say whether {new} is better than {old}."
+    else:
+        count = words.count(len(found), "metric")
+        said = f"Nothing changed between {old} and {new} beyond chance, over {count}."
+    return said + _confounded(comparison)
+
+
+def _confounded(comparison: Comparison) -> str:
+    """Return a warning about other causes where nothing could be paired."""
+    if comparison.cohort.is_paired:
+        return ""
+    return (
+        " No task is known that both ran, so runs are not paired: different work may be the cause."
+    )
+
+
+def broke(comparison: Comparison) -> Iterator[RunEvidence]:
+    """Yield what broke: new and risen failure modes, critical sub-goals skipped more often."""
+    for mode in comparison.failure_modes:
+        if mode.is_new or (mode.rose and is_sure(mode)):
+            yield _mode_evidence(mode)
+    for goal in comparison.skipped_sub_goals[:GOALS_SHOWN]:
+        yield _goal_evidence(goal)
+    if (more := len(comparison.skipped_sub_goals) - GOALS_SHOWN) > 0:
+        yield RunEvidence(f"{words.count(more, 'more critical sub-goal')} skipped more often")
+
+
+def _mode_evidence(mode: FailureMode) -> RunEvidence:
+    found = mode.compared.found
+    what = "New failure mode" if mode.is_new else "Failure mode that rose"
+    of = f"{share(found.candidate)} of runs (of {mode.compared.candidate_scored:,})"
+    before = "" if mode.is_new else f", {share(found.base)} before"
+    return RunEvidence(
+        f"{what}: {words.mode(mode.mode)}, in {of}{before}", mode.trajectory_ids[:RUNS_SHOWN]
+    )
+
+
+def _goal_evidence(goal: SkippedSubGoal) -> RunEvidence:
+    return RunEvidence(
+        f"Critical sub-goal '{words.name(goal.sub_goal)}' of task '{words.name(goal.task_id)}' "
+        f"skipped in {goal.candidate_skipped:,} of {words.count(goal.candidate_runs, 'run')}, "
+        f"{goal.base_skipped:,} of {goal.base_runs:,} before",
+        tuple(goal.trajectory_ids[:RUNS_SHOWN]),
+    )
+
+
+def nothing_broke(comparison: Comparison) -> str:
+    """Return what it means that nothing broke: what was looked at, and what could not be."""
+    found = []
+    if comparison.failure_modes:
+        found.append("no failure mode is new or rose beyond chance")
+    if "critical_path_completion" in comparison.metrics:
+        found.append("no critical sub-goal is skipped more often")
+    if not found:
+        return "Not known: neither failure modes nor critical sub-goals were measured in both."
+    sentence = ", and ".join(found)
+    return f"{sentence[0].upper()}{sentence[1:]}."
+
+
+def findings(comparison: Comparison, new: str) -> Iterator[RunEvidence]:
+    """Yield what else stands out: scores that contradict each other, tasks that fell."""
+    if comparison.ranked_oppositely:
+        yield RunEvidence(
+            "Success and sub-goal completion rank the two releases in opposite order: look at the "
+            "sub-goals that runs complete, not only at how they end"
+        )
+    if comparison.trade_off:
+        sure = all(comparison.metrics[axis].direction for axis in ("tsa", "pq"))
+        chance = "" if sure else "; either may be chance"
+        yield RunEvidence(f"Trade-off: {new} {TRADE_OFFS[comparison.trade_off]}{chance}")
+    yield from _fallen_tasks(comparison)
+
+
+def _fallen_tasks(comparison: Comparison) -> Iterator[RunEvidence]:
+    fell = [task for task in comparison.tasks if (task.success_change or 0) < 0]
+    rose = sum((task.success_change or 0) > 0 for task in comparison.tasks)
+    if fell:
+        worst = min(fell, key=lambda task: task.success_change or 0)
+        yield RunEvidence(
+            f"{words.count(len(fell), 'task')} succeeded less often and {rose:,} more often; the "
+            f"worst is task '{words.name(worst.task_id)}': {share(worst.base_success)} to "
+            f"{share(worst.candidate_success)}",
+            worst.failed_runs[:RUNS_SHOWN],
+        )

@@ -1,0 +1,142 @@
+"""Differences between two releases in words: a metric or a failure mode on both sides, one row."""
+
+from typing import Final, NamedTuple
+
+from tracegrade_scoring.compare.model import Cohort, Compared, FailureMode
+from tracegrade_scoring.compare.paired import Difference
+from tracegrade_scoring.compare.rules import SIGNIFICANT
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.catalogue import Metric, Scale
+
+NO_INTERVAL: Final = "no interval"
+"""In place of an interval without any width; a caution below the table explains it."""
+
+
+class Row(NamedTuple):
+    """One metric on both sides."""
+
+    label: str
+    base: str
+    candidate: str
+    change: str
+    interval: str
+    """Of the change; '' without one."""
+    verdict: str
+    """better | worse | changed | may be chance | too few tasks | ''."""
+    basis: str
+    """Tasks or runs behind it; '' if these are all that are compared."""
+
+
+class ModeDifference(NamedTuple):
+    """One failure mode on both sides."""
+
+    mode: str
+    base: str
+    candidate: str
+    change: str
+    interval: str
+    verdict: str
+    """new, rose | rose | may be chance | ..."""
+    example: str
+    basis: str
+    """Tasks and runs in which it can be told; '' if these are all that are compared."""
+
+
+def metric_row(metric: Metric, compared: Compared, cohort: Cohort | None = None) -> Row:
+    """Return one metric; its basis is left out where it is all tasks and runs of the cohort."""
+    found = compared.found
+    return Row(
+        metric.label,
+        words.amount(found.base, metric.scale),
+        words.amount(found.candidate, metric.scale),
+        words.difference(found.difference or 0.0, metric.scale),
+        _interval(found, metric.scale),
+        _verdict(metric, compared),
+        _basis(compared, cohort),
+    )
+
+
+def _interval(found: Difference, scale: Scale) -> str:
+    if found.low is None or found.high is None:
+        return ""
+    if found.low == found.high:
+        return NO_INTERVAL
+    if scale is Scale.SHARE:
+        return f"{found.low * 100:+.1f} to {found.high * 100:+.1f}"
+    return f"{found.low:+,.2f} to {found.high:+,.2f}"
+
+
+def _verdict(metric: Metric, compared: Compared) -> str:
+    if not compared.found.difference:
+        return ""
+    if compared.found.low is None:
+        return "too few runs" if "unpaired" in compared.flags else "too few tasks"
+    if not compared.direction:
+        return "may be chance"
+    return {1: "better", -1: "worse", 0: "changed"}[compared.direction * metric.better]
+
+
+def _basis(compared: Compared, cohort: Cohort | None) -> str:
+    """Return the tasks and runs that the values are over."""
+    scored = (compared.base_scored, compared.candidate_scored)
+    tried = (compared.base_runs, compared.candidate_runs)
+    noun = "attempts" if compared.metric == "success" or is_pass(compared.metric) else "runs"
+    if "unpaired" in compared.flags:
+        shares = (f"{part:,} of {whole:,}" for part, whole in zip(scored, tried, strict=True))
+        return f"{' and '.join(shares)} runs scored"
+    tasks = words.count(compared.found.tasks, "task")
+    if cohort and compared.found.tasks < cohort.tasks:
+        tasks = f"{compared.found.tasks:,} of {words.count(cohort.tasks, 'task')}"
+    elif cohort and scored == tried and noun == "runs":
+        return ""
+    if not any(tried):
+        return tasks
+    runs = f"{scored[0]:,} and {scored[1]:,} {noun}"
+    if scored != tried:
+        runs = f"{scored[0]:,} of {tried[0]:,} and {scored[1]:,} of {tried[1]:,} {noun} scored"
+    return f"{tasks}, {runs}"
+
+
+def is_pass(metric: str) -> bool:
+    """Return whether a metric is pass@k or pass^k."""
+    return metric[:5] in {"pass@", "pass^"}
+
+
+def change_sentence(row: Row) -> str:
+    """Return what a metric was and is, and by how much it changed, for a list."""
+    interval = "" if row.interval in {"", NO_INTERVAL} else f", interval {row.interval}"
+    return f"{row.label}: {row.base} \u2192 {row.candidate} ({row.change}{interval})"
+
+
+def mode_row(mode: FailureMode, cohort: Cohort) -> ModeDifference:
+    """Return one failure mode."""
+    found = mode.compared.found
+    return ModeDifference(
+        words.mode(mode.mode),
+        share(found.base),
+        share(found.candidate),
+        words.difference(found.difference or 0.0, Scale.SHARE),
+        _interval(found, Scale.SHARE),
+        _mode_verdict(mode),
+        words.run(mode.trajectory_id) if mode.trajectory_id else "",
+        _basis(mode.compared, cohort),
+    )
+
+
+def _mode_verdict(mode: FailureMode) -> str:
+    if not mode.compared.found.difference:
+        return ""
+    way = "new" if mode.is_new else "rose" if mode.rose else "fell"
+    if mode.p_holm is None:
+        return f"{way}, too few tasks to rule out chance"
+    return f"{way}, p = {mode.p_holm:.3g}" + ("" if is_sure(mode) else ": may be chance")
+
+
+def is_sure(mode: FailureMode) -> bool:
+    """Return whether a failure mode changed by more than chance explains, among all modes."""
+    return mode.p_holm is not None and mode.p_holm < SIGNIFICANT
+
+
+def share(value: float | None) -> str:
+    """Return a share as per cent."""
+    return words.amount(value, Scale.SHARE)

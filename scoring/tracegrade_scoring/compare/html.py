@@ -1,0 +1,56 @@
+"""A comparison as one HTML file that needs nothing else: no script, no network, no font."""
+
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
+
+from tracegrade_scoring.compare.judgement import Judgement
+from tracegrade_scoring.compare.rules import RuleOutcome
+from tracegrade_scoring.compare.view import (
+    CohortView,
+    cohort_view,
+    metric_headings,
+    mocked_headings,
+    rule_rows,
+    task_headings,
+)
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.page import RunPage, environment, no_page, page_style
+
+
+def render_html(judgement: Judgement, run_page: RunPage = no_page) -> str:
+    """Return the comparison as the text of one HTML file.
+
+    Args:
+        judgement: The comparison, and what the rules say about it.
+        run_page: Says where a run that the page names has its own page.
+    """
+    found = judgement.comparisons
+    page = files("tracegrade_scoring.compare") / "page.html.j2"
+    template = environment(run_page).from_string(page.read_text("utf-8"))
+    return template.render(
+        base=words.name(found.base),
+        candidate=words.name(found.candidate),
+        cohorts=[
+            _cohort(cohort_view(comparison, found), outcomes)
+            for comparison, outcomes in judgement.cohorts
+        ],
+        lake=found.lake,
+        style=page_style(),
+    )
+
+
+def _cohort(view: CohortView, outcomes: Sequence[RuleOutcome]) -> dict[str, Any]:
+    return {
+        "headings": _capitals(metric_headings(view), view),
+        "mocked_headings": _capitals(mocked_headings(), view),
+        "rules": rule_rows(outcomes),
+        "task_headings": _capitals(task_headings(view), view),
+        "view": view,
+    }
+
+
+def _capitals(headings: Sequence[str], view: CohortView) -> list[str]:
+    """Return headings that begin with a capital, as on every page; names of releases stay."""
+    names = {view.base, view.candidate}
+    return [text if text in names else text[:1].upper() + text[1:] for text in headings]

@@ -1,0 +1,57 @@
+"""Each agent's newest release beside the one before it: what a report answers first."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import TypeAlias
+
+from duckdb import DuckDBPyConnection
+
+from tracegrade_scoring.compare.attempts import AttemptCounting
+from tracegrade_scoring.compare.model import Comparisons
+from tracegrade_scoring.compare.read import read_comparisons
+from tracegrade_scoring.errors import NothingToCompare
+from tracegrade_scoring.report.model import Cohorts, Counting, Key
+
+ReleasePair: TypeAlias = tuple[str, str]
+"""The release before, and the newest one."""
+
+
+def newest_compared(
+    con: DuckDBPyConnection, lake: str, keys: Sequence[Key], counting: Counting, level: float
+) -> dict[Cohorts, Comparisons]:
+    """Return for each agent and run mode its last two releases compared.
+
+    Nothing of those with one release, with a nameless one among the two, or without scored runs
+    of both.
+
+    Args:
+        con: Holds the tables of a scored lake.
+        lake: The lake's name for the reader.
+        keys: The cohorts, releases in their order.
+        counting: Which attempts count.
+        level: Of every interval, between 0 and 1.
+    """
+    agents: dict[ReleasePair, list[Cohorts]] = defaultdict(list)
+    for cohorts, pair in _last_two(keys):
+        agents[pair].append(cohorts)
+    attempts = AttemptCounting(counting.missing, counting.trials)
+    compared: dict[Cohorts, Comparisons] = {}
+    for (base, candidate), asked in agents.items():
+        try:
+            found = read_comparisons(con, lake, base, candidate, level=level, counting=attempts)
+        except NothingToCompare:
+            continue
+        for comparison in found.cohorts:
+            cohorts = (comparison.cohort.agent_name, comparison.cohort.run_mode)
+            if cohorts in asked:
+                compared[cohorts] = replace(found, cohorts=(comparison,))
+    return compared
+
+
+def _last_two(keys: Sequence[Key]) -> Iterator[tuple[Cohorts, ReleasePair]]:
+    for (agent_name, run_mode), found in groupby(keys, key=lambda key: key[:2]):
+        base, candidate = (None, None, *(key.release for key in found))[-2:]
+        if base is not None and candidate is not None:
+            yield (agent_name, run_mode), (base, candidate)

@@ -1,0 +1,154 @@
+"""A report answers first: is the newest release better than the one before, and what broke?"""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from tests.scoring.compare.conftest import fill
+from tests.scoring.report.build import Tables, as_text, pages
+
+from tracegrade_scoring.compare.read import read_comparisons
+from tracegrade_scoring.compare.view import cohort_view
+from tracegrade_scoring.report.as_json import render_json
+from tracegrade_scoring.report.html import render_html
+from tracegrade_scoring.report.model import Report
+from tracegrade_scoring.report.view import agent_views
+
+
+def sub_goal(tables: Tables, run: str, *, attempted: bool, name: str = "pay") -> None:
+    """Insert a critical sub-goal of a run."""
+    tables.insert(
+        "sub_goals", trajectory_id=run, sub_goal=name, critical=True, attempted=attempted,
+        completed=attempted, task_id="t0", release="1.1",
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def two() -> Iterator[Tables]:
+    """Releases 1.0 and 1.1 on six tasks; a critical sub-goal is skipped by the newer one alone."""
+    with closing(Tables()) as tables:
+        fill(tables)
+        runs = tables.con.sql(
+            "SELECT trajectory_id, release FROM trajectories WHERE task_id = 't0' ORDER BY ALL"
+        ).fetchall()
+        for run, release in runs:
+            sub_goal(tables, run, attempted=release == "1.0")
+        yield tables
+
+
+@pytest.fixture(scope="module")
+def report(two: Tables) -> Report:
+    """Their report."""
+    return two.report()
+
+
+def test_answer_is_that_of_compare_and_comes_first(two: Tables, report: Report) -> None:
+    """On a terminal, in HTML and in Markdown it stands before the first table of scores."""
+    found = read_comparisons(two.con, "lake", "1.0", "1.1")
+    answer = cohort_view(found.cohorts[0], found).answer
+
+    assert "1.1 is better than 1.0" in answer
+    for page in pages(report):
+        body = page[page.find("<main>") :] if "<main>" in page else page
+        assert 0 <= body.index(answer) < body.index("Tokens per run", len(answer) + 400)
+
+
+def test_what_broke_names_its_runs(report: Report) -> None:
+    """A new failure mode, and a critical sub-goal that only the newer release skips."""
+    for page in pages(report):
+        text = re.sub(r"<[^>]*>", "", page)
+        assert "New failure mode: loop trap, in 16.7% of runs (of 12), e.g." in text
+        assert re.search(
+            r"Critical sub-goal .{1,5}pay.{1,5} of task .{1,5}t0.{1,5} skipped in 2 of 2 runs, "
+            r"0 of 2 before, e\.g\. (run )?t\d+, (run )?t\d+\.",
+            text,
+        )
+
+
+def test_programs_get_the_answer_in_addition(report: Report) -> None:
+    """`releases` stays as it is; what changed surely is named as metrics are."""
+    document = json.loads(render_json(report))
+    (compared,) = document["comparisons"]
+
+    assert [release["release"] for release in document["releases"]] == ["1.0", "1.1"]
+    assert (compared["base"], compared["candidate"]) == ("1.0", "1.1")
+    assert "tsa" in compared["better"]
+    assert compared["metrics"]["tsa"]["candidate"] == 104 / 120
+    assert [goal["sub_goal"] for goal in compared["skipped_sub_goals"]] == ["pay"]
+
+
+def test_only_sure_changes_have_a_colour(two: Tables) -> None:
+    """Of the metrics with a difference, those that the answer names and no others."""
+    for metric in ("tsa", "success"):
+        for release, value in (("1.0", 0.7), ("1.1", 0.9)):
+            two.release(metric, value, release=release, low=value - 0.01, high=value + 0.01)
+    (agent,) = agent_views(two.report())
+
+    verdicts = {row.metric.name: row.verdict for row in agent.rows if row.verdict}
+    assert verdicts == {"tsa": "better", "success": "unclear"}
+
+
+def test_one_release_has_none_to_compare_it_with(tables: Tables) -> None:
+    """That is the answer then, and it takes one line."""
+    tables.scored(tables.run(task_id="a"), "a")
+
+    for page in pages(tables.report()):
+        assert "Only one release ran, 1.0: there is none to compare it with." in page
+
+
+def test_release_without_a_name_cannot_be_compared(tables: Tables) -> None:
+    """The answer says how to name it."""
+    for release in ("1.0", None):
+        tables.scored(tables.run(release, task_id="a"), "a")
+
+    assert "in the resource attribute service.version" in as_text(tables.report())
+
+
+def test_release_without_scored_runs_cannot_be_compared(tables: Tables) -> None:
+    """Its runs landed after the last scoring."""
+    tables.scored(tables.run("1.0", task_id="a"), "a")
+    tables.run("1.1", task_id="a")
+
+    assert "1.0 and 1.1 cannot be compared: not both have" in as_text(tables.report())
+
+
+def test_no_row_is_without_a_value(tables: Tables) -> None:
+    """An agent that calls no tool and reports no token has neither row."""
+    tables.scored(tables.run(task_id="a"), "a")
+    (agent,) = agent_views(tables.report())
+
+    assert [row.metric.name for row in agent.rows] == ["runs"]
+
+
+def test_t_score_that_cannot_be_had_takes_one_line(tables: Tables) -> None:
+    """The card begins with what there is, and axes without a value have no row."""
+    run = tables.run(task_id="a")
+    tables.scored(run, "a")
+    tables.score(run, "tsa", 0.5, numerator=1.0, denominator=2.0)
+    page = render_html(tables.report())
+
+    assert '<p class="score">' not in page
+    assert page.count("No T-Score: not measured: planning quality, rollback-ability") == 1
+    assert "<dt>Tool selection</dt>" in page
+    assert "<dt>Rollback-ability</dt>" not in page
+
+
+def test_graphs_in_which_nothing_went_wrong_fold_away(tables: Tables) -> None:
+    """Those of tasks with a sub-goal that was not completed stand open."""
+    for task, completed in (("bad", False), ("good", True)):
+        run = tables.run(task_id=task)
+        tables.scored(run, task)
+        for name in ("a", "b"):
+            tables.insert(
+                "sub_goals", trajectory_id=run, sub_goal=name, critical=True, attempted=True,
+                completed=completed, task_id=task, release="1.0",
+            )  # fmt: skip
+    page = render_html(tables.report())
+    graphs = page[page.index("<h4>Release") : page.index("<summary>All sub-goals")]
+    shown, folded, _ = graphs.split("<details>")
+
+    assert ">bad<" in shown
+    assert "1 task with every sub-goal completed in each run" in folded
+    assert ">good<" in folded
