@@ -7,17 +7,25 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from tracegrade_scoring.compare.differences import is_sure, share
-from tracegrade_scoring.compare.model import Compared, Comparison, FailureMode, SkippedSubGoal
+from tracegrade_scoring.compare.model import (
+    Compared,
+    Comparison,
+    CorrectedDifference,
+    FailureMode,
+    SkippedSubGoal,
+)
 from tracegrade_scoring.compare.paired import holm
 from tracegrade_scoring.compare.rules import SIGNIFICANT
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import Metric
+from tracegrade_scoring.rendering.catalogue import Metric, Scale
 from tracegrade_scoring.rendering.evidence import RUNS_SHOWN, RunEvidence
 
 TRADE_OFFS: Final = {
     "tsa_up_pq_down": "picks tools better but plans worse",
     "tsa_down_pq_up": "plans better but picks tools worse",
 }
+SUBJECTS: Final = {"success": "Success", "sub_goal": "Sub-goals"}
+"""What judges decide on."""
 GOALS_SHOWN: Final = 5
 """Critical sub-goals named, those that are skipped more often by most; the others are counted."""
 
@@ -142,8 +150,11 @@ def nothing_broke(comparison: Comparison) -> str:
     return f"{sentence[0].upper()}{sentence[1:]}."
 
 
-def findings(comparison: Comparison, new: str) -> Iterator[RunEvidence]:
-    """Yield what else stands out: scores that contradict each other, tasks that fell."""
+def findings(comparison: Comparison, new: str, level: float) -> Iterator[RunEvidence]:
+    """Yield what else stands out: judges corrected, scores that contradict, tasks that fell."""
+    for judged in comparison.judged:
+        if judged.corrected:
+            yield _corrected_evidence(judged.subject, judged.source, judged.corrected, level)
     if comparison.ranked_oppositely:
         yield RunEvidence(
             "Success and sub-goal completion rank the two releases in opposite order: look at the "
@@ -154,6 +165,20 @@ def findings(comparison: Comparison, new: str) -> Iterator[RunEvidence]:
         chance = "" if sure else "; either may be chance"
         yield RunEvidence(f"Trade-off: {new} {TRADE_OFFS[comparison.trade_off]}{chance}")
     yield from _fallen_tasks(comparison)
+
+
+def _corrected_evidence(
+    subject: str, source: str, found: CorrectedDifference, level: float
+) -> RunEvidence:
+    verdict = {1: "better", -1: "worse", 0: "may be chance"}[found.direction]
+    ends = f"{found.low * 100:+.1f} to {found.high * 100:+.1f}"
+    return RunEvidence(
+        f"{SUBJECTS[subject]}, corrected for what judge '{words.name(source)}' gets wrong: "
+        f"{share(found.base)} to {share(found.candidate)} "
+        f"({words.difference(found.difference, Scale.SHARE)}, {words.level(level)} interval "
+        f"{ends}; {verdict}), over all {found.base_judged:,} and {found.candidate_judged:,} "
+        "verdicts on these releases, in every run mode"
+    )
 
 
 def _fallen_tasks(comparison: Comparison) -> Iterator[RunEvidence]:

@@ -5,7 +5,13 @@ from typing import Any
 
 from tracegrade_scoring.compare.attempts import SIDES
 from tracegrade_scoring.compare.judgement import Judgement
-from tracegrade_scoring.compare.model import Compared, Comparison, FailureMode, TaskChange
+from tracegrade_scoring.compare.model import (
+    Compared,
+    Comparison,
+    FailureMode,
+    JudgedSubject,
+    TaskChange,
+)
 from tracegrade_scoring.compare.rules import RuleOutcome
 
 
@@ -40,6 +46,7 @@ def _comparison(comparison: Comparison, outcomes: tuple[RuleOutcome, ...]) -> di
         ],
         "unplanned": dict(zip(SIDES, comparison.unplanned, strict=True)),
         "disputed": dict(zip(SIDES, comparison.disputed, strict=True)),
+        "judged": [_judged(found) for found in comparison.judged],
         "missing_attempts": dict(zip(SIDES, comparison.missing_attempts, strict=True)),
         "by_task": [_task(task) for task in comparison.tasks],
         "mock_live_divergence": [
@@ -52,6 +59,10 @@ def _comparison(comparison: Comparison, outcomes: tuple[RuleOutcome, ...]) -> di
             for tool in comparison.mocked_tools
         ],
     }
+
+
+def _judged(found: JudgedSubject) -> dict[str, Any]:
+    return {**found._asdict(), "corrected": found.corrected and found.corrected._asdict()}
 
 
 def compared_fields(compared: Compared) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from tracegrade_scoring.compare.answer import SUBJECTS
 from tracegrade_scoring.compare.model import Cohort, Comparison
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import main_metrics
@@ -24,6 +25,7 @@ def cautions(comparison: Comparison, old: str, new: str, level: float) -> Iterat
             f"Small samples ({len(few):,} of {words.count(len(metrics), 'metric')} are based on "
             f"fewer than {least} or 50 decision points): treat them as hints, not measurements."
         )
+    yield from _uncorrected(comparison, old, new)
     yield from _left_out(cohort, old, new)
     for runs, what in (
         (comparison.unplanned, "Planning quality is 0 by definition of runs that show no plan"),
@@ -53,6 +55,22 @@ def cautions(comparison: Comparison, old: str, new: str, level: float) -> Iterat
             f"{surely:,} intervals of {words.level(level)}: about {round(surely * (1 - level)):,} "
             "would exclude zero even if nothing had changed."
         )
+
+
+def _uncorrected(comparison: Comparison, old: str, new: str) -> Iterator[str]:
+    """Yield which judges' verdicts are compared as they are, and why."""
+    why = {
+        "uncalibrated": "is not calibrated",
+        "no_rates": "has corrected rates of neither release",
+        "no_base_rate": f"has a corrected rate of {new}, but none of {old}",
+        "no_candidate_rate": f"has a corrected rate of {old}, but none of {new}",
+    }
+    for judged in comparison.judged:
+        if judged.uncorrected:
+            yield (
+                f"{SUBJECTS[judged.subject]} as judged, not corrected: judge "
+                f"'{words.name(judged.source)}' {why[judged.uncorrected]}."
+            )
 
 
 def _about_t_score(comparison: Comparison) -> Iterator[str]:

@@ -9,6 +9,7 @@ from duckdb import DuckDBPyConnection
 
 from tracegrade_queries.engine.connection import connect, open_lake
 from tracegrade_scoring.compare.attempts import KNOWN_ALONE, AttemptCounting
+from tracegrade_scoring.compare.corrected import measured_judges
 from tracegrade_scoring.compare.judgement import Judgement, judge
 from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.compare.rules import Rule
@@ -50,5 +51,7 @@ def opened_judgement(
     rules: Sequence[Rule],
 ) -> Iterator[tuple[DuckDBPyConnection, Judgement]]:
     """Yield what reads a lake as one scoring run left it, and the judgement; raise as above."""
-    with connect(open_lake(place, note), layers=(SCORES,)) as con:
-        yield con, judge(read_comparisons(con, str(place), *asked), rules)
+    lake = open_lake(place, note)
+    with connect(lake, layers=(SCORES,)) as con:
+        found = read_comparisons(con, str(place), *asked, measured=measured_judges(lake))
+        yield con, judge(found, rules)

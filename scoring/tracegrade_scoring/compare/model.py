@@ -164,6 +164,40 @@ class MockedTool(NamedTuple):
     """Matched, of the same shape, but no live result is equal."""
 
 
+class CorrectedDifference(NamedTuple):
+    """What people would say as often as a judge says yes, on both sides."""
+
+    base: float
+    """Corrected rate of the release, over all that the judge judged of it, in every run mode."""
+    candidate: float
+    difference: float
+    """Candidate less base."""
+    low: float
+    """Lower end of the interval of the difference."""
+    high: float
+    base_judged: int
+    """Verdicts that the rate is of."""
+    candidate_judged: int
+
+    @property
+    def direction(self) -> int:
+        """1 if the candidate is surely higher, -1 if surely lower, 0 if it may be chance."""
+        return int(self.low > 0) - int(self.high < 0)
+
+
+class JudgedSubject(NamedTuple):
+    """A judge that decides on scores of either release."""
+
+    subject: str
+    """success | sub_goal."""
+    source: str
+    """Of its verdicts."""
+    uncorrected: str | None
+    """Why its rates are not corrected: uncalibrated | no_rates | no_base_rate |
+    no_candidate_rate; None if they are."""
+    corrected: CorrectedDifference | None
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Both releases of one agent in one run mode."""
@@ -191,6 +225,8 @@ class Comparison:
     """Attempts of base and candidate, missing or of unknown success, that count as failures."""
     skipped_sub_goals: tuple[SkippedSubGoal, ...] = ()
     """Those that rose most first."""
+    judged: tuple[JudgedSubject, ...] = ()
+    """Judges that decide on scores, success first."""
 
     @property
     def ranked_oppositely(self) -> bool:

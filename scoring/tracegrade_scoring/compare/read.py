@@ -5,6 +5,7 @@ Everything is added up in SQL, so what arrives here grows with tasks and metrics
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Final, TypeAlias
 
@@ -19,6 +20,10 @@ from tracegrade_scoring.compare.composite import (
     paired_composite,
     unpaired_composite,
 )
+from tracegrade_scoring.compare.corrected import (
+    MeasuredJudges,
+    judged_subjects,
+)
 from tracegrade_scoring.compare.flags import paired_flags, unpaired_flags
 from tracegrade_scoring.compare.model import (
     CategoryChange,
@@ -27,6 +32,7 @@ from tracegrade_scoring.compare.model import (
     Comparison,
     Comparisons,
     FailureMode,
+    JudgedSubject,
     MockedTool,
     SkippedSubGoal,
     TaskChange,
@@ -53,6 +59,7 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
     agent: str | None = None,
     level: float = LEVEL,
     counting: AttemptCounting = KNOWN_ALONE,
+    measured: MeasuredJudges | None = None,
 ) -> Comparisons:
     """Return both releases of every agent and run mode that has both.
 
@@ -64,6 +71,7 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
         agent: The only agent to compare; None for all.
         level: Of every interval, between 0 and 1.
         counting: Which attempts count for success, pass@k and pass^k.
+        measured: What is known of judges; None to leave them out.
 
     Raises:
         NothingToCompare: No agent, or not this one, has scored runs of both in one run mode.
@@ -82,6 +90,7 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
         scores = {
             "scores": _by_agent(read_rows(con, "score_pairs", base=base)),
             "remarks": _by_agent(read_rows(con, "score_remarks")),
+            "judged": _by_agent(read_rows(con, "judged_scores", calibrated=[])),
         }
         if not all(cohort.is_paired for cohort in both):
             means = sorted(TASK_MEANS)
@@ -97,7 +106,11 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
     }
     mocked = read_rows(con, "mock_live_calls", **releases)
     found = (
-        _comparison(cohort, facts, (base, candidate), counting, mocked, level) for cohort in both
+        replace(
+            _comparison(cohort, facts, (base, candidate), counting, mocked, level),
+            judged=tuple(_judged(cohort, facts["judged"], (base, candidate), measured, level)),
+        )
+        for cohort in both
     )
     return Comparisons(lake, base, candidate, level, tuple(found))
 
@@ -166,6 +179,19 @@ def _comparison(
         failures,
         _skipped_sub_goals(facts["skipped"].get(agent, [])),
     )
+
+
+def _judged(
+    cohort: Cohort,
+    rows: Mapping[Agent, list[Row]],
+    releases: tuple[str, str],
+    measured: MeasuredJudges | None,
+    level: float,
+) -> Iterator[JudgedSubject]:
+    if measured is None:
+        return iter(())
+    of = rows.get((cohort.agent_name, cohort.run_mode), [])
+    return judged_subjects(of, cohort.agent_name, releases, measured, level)
 
 
 def _remarks(

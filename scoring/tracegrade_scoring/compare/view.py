@@ -124,7 +124,7 @@ def cohort_view(comparison: Comparison, of: Comparisons) -> CohortView:
         worse=tuple(_score_rows(comparison, sure.worse)),
         broke=tuple(broke(comparison)),
         nothing_broke=nothing_broke(comparison),
-        also=tuple(findings(comparison, new)),
+        also=tuple(findings(comparison, new, of.level)),
         rows=tuple(_score_rows(comparison, main)),
         more_rows=tuple(_score_rows(comparison, more)),
         modes=tuple(mode_row(mode, comparison.cohort) for mode in comparison.failure_modes),

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from tests.examples import examples
 
 from tracegrade_judges.calibration.agreement import Agreement
-from tracegrade_judges.calibration.correction import Judged, corrected_rate, posterior
+from tracegrade_judges.calibration.correction import Judged, corrected_rate
 from tracegrade_scoring.statistics.beta import quantile
+from tracegrade_scoring.statistics.posteriors import posterior
 
 from . import plain
 from .coverage import coverage
