@@ -86,13 +86,34 @@ def test_lost_verdicts_come_back_from_the_cache(judged: Lake, judges: Path) -> N
             ] == [{k: v for k, v in row.items() if k not in dates} for row in before]  # fmt: skip
 
 
-def test_offline_what_is_not_kept_is_not_judged(lake: Lake, judges: Path) -> None:
-    """No verdict is written, and the command says so with 1."""
-    ended = run(lake, judges, "--offline")
+def test_offline_what_is_not_kept_is_an_error(
+    lake: Lake, judges: Path, server: ModelServer
+) -> None:
+    """The command says so with 1, also the second time; once somebody is asked, it is replaced."""
+    first, second = (run(lake, judges, "--offline") for _ in range(2))
+    missed = rows(lake, "verdicts")
+    online = run(lake, judges, "--max-tokens", 1_000_000)
+
+    assert (first.returncode, second.returncode, online.returncode) == (1, 1, 0)
+    assert "12 not judged, whose calls are not in the lake" in first.stderr
+    assert "added 12, replaced 0, known 0; not_cached 12" in first.stdout
+    assert "added 0, replaced 0, known 12; not_cached 12" in second.stdout
+    assert {(row["label"], row["value"]) for row in missed} == {("error", None)}
+    assert {json.loads(row["evidence"])["reason_code"] for row in missed} == {"not_cached"}
+    assert len(server.bodies) == 24
+    assert verdicts(lake) == EXPECTED
+
+
+def test_offline_no_verdict_that_stands_is_replaced(judged: Lake, judges: Path) -> None:
+    """Not even if its calls are gone."""
+    before = rows(judged, "verdicts")
+    judged.drop("judge_calls")
+
+    ended = run(judged, judges, "--offline")
 
     assert ended.returncode == 1
-    assert "12 not judged, whose calls are not in the lake" in ended.stderr
-    assert verdicts(lake) == {}
+    assert "not_cached 12" in ended.stdout
+    assert rows(judged, "verdicts") == before
 
 
 def test_somebody_has_to_limit_the_cost(lake: Lake, judges: Path, server: ModelServer) -> None:

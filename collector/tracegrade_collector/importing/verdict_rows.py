@@ -22,16 +22,25 @@ Verdict: TypeAlias = Mapping[str, Any]
 Key: TypeAlias = tuple[Any, ...]
 
 
-def add_verdicts(lake: Lake, verdicts: Sequence[Verdict], redactor: Redactor) -> dict[str, int]:
-    """Write what the lake lacks of some verdicts; return how many were added, replaced, known."""
-    return add_clean_verdicts(lake, list(_clean(verdicts, redactor)))
+def add_verdicts(
+    lake: Lake, verdicts: Sequence[Verdict], redactor: Redactor, *, replace: bool = True
+) -> dict[str, int]:
+    """Write what the lake lacks of some verdicts; return how many were added, replaced, known.
+
+    Where something else stands, and is not to be replaced, it stays and counts as known.
+    """
+    return add_clean_verdicts(lake, list(_clean(verdicts, redactor)), replace=replace)
 
 
-def add_clean_verdicts(lake: Lake, verdicts: Sequence[Verdict]) -> dict[str, int]:
+def add_clean_verdicts(
+    lake: Lake, verdicts: Sequence[Verdict], *, replace: bool = True
+) -> dict[str, int]:
     """Do as `add_verdicts`, with verdicts in which nothing is to be redacted."""
     wanted = {_key(verdict): verdict for verdict in verdicts}
     found = dict(_found(lake, wanted))
-    known = {key for key, (_, row) in found.items() if _said(row) == _said(wanted[key])}
+    known = {
+        key for key, (_, row) in found.items() if not replace or _said(row) == _said(wanted[key])
+    }
     changed = {key: date for key, (date, _) in found.items() if key not in known}
     for date in sorted(set(changed.values())):
         _replace(lake, date, {key: wanted[key] for key in changed if changed[key] == date})

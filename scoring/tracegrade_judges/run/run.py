@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from tracegrade_judges.run.setting import (
     chosen_judges,
     judged_lake,
 )
-from tracegrade_judges.run.verdicts import write_verdicts
+from tracegrade_judges.run.verdicts import write_misses, write_verdicts
 from tracegrade_lake import Lake
 
 
@@ -56,7 +57,8 @@ def run_judges(
                 say(f"{name}: judged {len(progress.verdicts)} of {of}")
 
             progress = asyncio.run(judge_all(opened, asking, questions, options.jobs, done))
-            written = write_verdicts(lake, progress.verdicts, opened.redactor)
+            written = Counter(write_verdicts(lake, progress.verdicts, opened.redactor))
+            written.update(write_misses(lake, progress.not_cached, opened.redactor))
             found.append(_judged(name, len(questions), progress, asking, written))
             if progress.stopped_by:
                 break

@@ -6,11 +6,14 @@ from typing import Any, Final
 
 from tracegrade_collector.importing.verdict_rows import add_verdicts
 from tracegrade_collector.redact.redaction import Redactor
-from tracegrade_judges.ask.ask import JudgeVerdict
+from tracegrade_judges.ask.ask import ERROR, JudgeVerdict
+from tracegrade_judges.questions.asked import JudgeQuestion
 from tracegrade_lake import Lake
 
 PREFIX: Final = "judge:"
 """Of the source of every judge's verdicts."""
+NOT_CACHED: Final = "not_cached"
+"""Code for why there is no verdict: its calls are not in the lake, and nobody may be asked."""
 
 
 def source_of(judge: str) -> str:
@@ -23,6 +26,19 @@ def write_verdicts(
 ) -> Mapping[str, int]:
     """Let the lake hold these verdicts; return how many were added, replaced, known."""
     return add_verdicts(lake, [_row(verdict) for verdict in verdicts], redactor)
+
+
+def write_misses(
+    lake: Lake, questions: Iterable[JudgeQuestion], redactor: Redactor
+) -> Mapping[str, int]:
+    """Let the lake say `error` of questions that nobody could be asked; return as above.
+
+    A verdict of the judge that stands already, whichever, stays: it was an answer once.
+    """
+    missed = (
+        JudgeVerdict(question, ERROR, None, {"reason_code": NOT_CACHED}) for question in questions
+    )
+    return add_verdicts(lake, [_row(verdict) for verdict in missed], redactor, replace=False)
 
 
 def _row(verdict: JudgeVerdict) -> Mapping[str, Any]:
