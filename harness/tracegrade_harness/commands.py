@@ -256,7 +256,7 @@ def report_divergences(
     suite = usable(loaded)
     cases = chosen_cases(suite, chosen)
     with temporary_folder() as home:
-        sandbox = StoppableSandbox(find_sandbox(chosen.sandbox))
+        sandbox = StoppableSandbox(find_sandbox(chosen.sandbox or suite.defaults.sandbox))
         asked = ask_again(without_agents(loaded, suite, sandbox, home), cases, writes=writes)
     if form == "markdown":
         typer.echo(as_markdown(asked, str(path)))
@@ -285,7 +285,7 @@ def open_shell(path: Path, task_id: str, sandbox: str | None, *, trust: bool) ->
         msg = f"no case '{task_id}'; the suite has {', '.join(suite.cases)}"
         raise SuiteUnusable(msg)
     name = suite.cases[task_id].environment
-    held = StoppableSandbox(find_sandbox(sandbox))
+    held = StoppableSandbox(find_sandbox(sandbox or suite.defaults.sandbox))
     typer.echo(f"sandbox: {held.name}", err=True)
     with temporary_folder() as home, frozen(loaded, {name}, home, trust=trust) as templates:
         setting = replace(without_agents(loaded, suite, held, home), templates=templates)

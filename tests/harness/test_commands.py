@@ -93,7 +93,7 @@ def test_results_are_written_for_ci(tried: Tried) -> None:
         ("--kill", "late,soon", "no kill 'soon'; give some of early, mid, late, or none"),
         ("--case", "x*", "no case is chosen; the suite has careless, reader"),
         ("--agent", "nobody", "no case is chosen; the suite has careless, reader"),
-        ("--sandbox", "glass", "no sandbox 'glass'; known: bwrap, none"),
+        ("--sandbox", "glass", "no sandbox 'glass'; known: auto, bwrap, none"),
     ],
 )
 def test_what_does_not_exist_is_refused(suite: Tried, option: str, value: str, said: str) -> None:
