@@ -5,7 +5,7 @@ import typer
 from tracegrade_harness.sandbox.choice import available
 from tracegrade_harness.suite.model import Suite
 from tracegrade_harness.suite.upstreams import Upstream
-from tracegrade_harness.trial.run import ChosenTrials, chosen_cases, find_sandbox
+from tracegrade_harness.trial.run import AUTO, ChosenTrials, chosen_cases, find_sandbox
 
 NO_SANDBOX = "none, so agents read, write and reach whatever this user does"
 
@@ -16,7 +16,7 @@ def announce(suite: Suite, chosen: ChosenTrials) -> None:
     Raises:
         SuiteUnusable: No case is chosen, or there is no such sandbox.
     """
-    typer.echo(f"sandbox: {_sandbox(chosen.sandbox)}")
+    typer.echo(f"sandbox: {_sandbox(chosen.sandbox or suite.defaults.sandbox)}")
     mode = chosen.mode or suite.mode
     if mode == "live":
         _say_open_agents(suite, chosen)
@@ -25,12 +25,12 @@ def announce(suite: Suite, chosen: ChosenTrials) -> None:
         _say_live_models(suite, chosen)
 
 
-def _sandbox(name: str | None) -> str:
+def _sandbox(name: str) -> str:
     found = find_sandbox(name).name
     if found != "none":
         return found
     reasons = [f"{each} cannot be used: {why}" for each, why in available().items() if why]
-    return "; ".join([NO_SANDBOX, *(reasons if name is None else [])])
+    return "; ".join([NO_SANDBOX, *(reasons if name == AUTO else [])])
 
 
 def _say_open_agents(suite: Suite, chosen: ChosenTrials) -> None:

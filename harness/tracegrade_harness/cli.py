@@ -24,9 +24,16 @@ ReleaseOption = Annotated[
 TrialsOption = Annotated[
     int | None, typer.Option(min=1, help="Trials of each case, instead of the suite's number.")
 ]
-JobsOption = Annotated[int, typer.Option(min=1, max=64, help="Trials at a time.")]
+JobsOption = Annotated[
+    int | None,
+    typer.Option(min=1, max=64, help="Trials at a time; by default as the suite says, or 1."),
+]
 SandboxOption = Annotated[
-    str | None, typer.Option(help="bwrap or none; by default the safest that works here.")
+    str | None,
+    typer.Option(
+        help="bwrap, none, or auto for the safest that works here; by default as the suite "
+        "says, or auto."
+    ),
 ]
 FolderOption = Annotated[
     Path, typer.Option(help="Folder for frozen environments, logs and the state of runs.")
@@ -128,7 +135,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
         str | None,
         typer.Option(help="early,mid,late, some of them, or none; by default as the suite says."),
     ] = None,
-    jobs: JobsOption = 1,
+    jobs: JobsOption = None,
     sandbox: SandboxOption = None,
     resume: ResumeOption = None,
     folder: FolderOption = HOME,
@@ -181,7 +188,7 @@ def kill(  # noqa: PLR0913, PLR0917 - one parameter per option
     agent: AgentOption = None,
     release: ReleaseOption = None,
     trials: TrialsOption = 1,
-    jobs: JobsOption = 1,
+    jobs: JobsOption = None,
     sandbox: SandboxOption = None,
     resume: ResumeOption = None,
     folder: FolderOption = HOME,
@@ -225,7 +232,7 @@ def record(  # noqa: PLR0913, PLR0917 - one parameter per option
     case: CaseOption = "*",
     agent: AgentOption = None,
     release: ReleaseOption = None,
-    jobs: JobsOption = 1,
+    jobs: JobsOption = None,
     sandbox: SandboxOption = None,
     folder: FolderOption = HOME,
     replace: Annotated[

@@ -23,10 +23,18 @@ from tracegrade_harness.errors import EnvironmentFailed, NotPassed, SuiteUnusabl
 from tracegrade_harness.fail_on import parse_run_rules
 from tracegrade_harness.junit import junit_xml
 from tracegrade_harness.lake import write
-from tracegrade_harness.outcomes import end, say_result, say_unseen, say_used
+from tracegrade_harness.outcomes import (
+    end,
+    say_play,
+    say_report,
+    say_result,
+    say_unseen,
+    say_used,
+)
 from tracegrade_harness.review import MAX_LISTED, Review, store, wanting_review
 from tracegrade_harness.sandbox.choice import available
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
+from tracegrade_harness.suite import paths
 from tracegrade_harness.suite.load import LoadedSuite, load
 from tracegrade_harness.suite.model import Case, Mode, ModelSource, Point, Suite
 from tracegrade_harness.tape.entries import write_tape
@@ -179,6 +187,7 @@ def run_chosen(
     if junit is not None:
         junit.write_text(junit_xml(suite.suite, done.results), encoding="utf-8")
     typer.echo(f"results: {done.folder}")
+    say_report(lake, paths.source(loaded.folder, suite.tasks) if suite.tasks else None)
     end(f"`--resume {run}` tries them again", done.results, rules)
 
 
@@ -199,12 +208,14 @@ def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: b
     typer.echo(f"run: {run}")
     announce(suite, replace(chosen, mode="live"))
     refused: list[str] = []
+    written: list[Path] = []
 
     def keep(setting: Setting, tried: Tried, recorder: TapeRecorder) -> None:
         refused.extend(recorder.refused)
         if tried.task_id in files and not recorder.refused:
             tape = new_tape(setting, tried, recorder)
             write_tape(files[tried.task_id], tape)
+            written.append(files[tried.task_id])
             typer.echo(f"tape: {files[tried.task_id]}, {count(len(tape.entries), 'call')}")
 
     once = replace(chosen, trials=1, kills=(), mode="live", keep_tape=keep, say=say_result)
@@ -215,6 +226,8 @@ def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: b
         msg = f"{count(len(refused), 'call')} cannot be on a tape, first {visible(refused[0])}"
         msg += "; take the tool out of 'taped_tools', and the case has a tape"
         raise SuiteUnusable(msg)
+    if written:
+        say_play(path, chosen.cases, chosen.agent)
     end("record those cases again", done.results)
 
 
@@ -243,7 +256,7 @@ def report_divergences(
     suite = usable(loaded)
     cases = chosen_cases(suite, chosen)
     with temporary_folder() as home:
-        sandbox = StoppableSandbox(find_sandbox(chosen.sandbox))
+        sandbox = StoppableSandbox(find_sandbox(chosen.sandbox or suite.defaults.sandbox))
         asked = ask_again(without_agents(loaded, suite, sandbox, home), cases, writes=writes)
     if form == "markdown":
         typer.echo(as_markdown(asked, str(path)))
@@ -272,7 +285,7 @@ def open_shell(path: Path, task_id: str, sandbox: str | None, *, trust: bool) ->
         msg = f"no case '{task_id}'; the suite has {', '.join(suite.cases)}"
         raise SuiteUnusable(msg)
     name = suite.cases[task_id].environment
-    held = StoppableSandbox(find_sandbox(sandbox))
+    held = StoppableSandbox(find_sandbox(sandbox or suite.defaults.sandbox))
     typer.echo(f"sandbox: {held.name}", err=True)
     with temporary_folder() as home, frozen(loaded, {name}, home, trust=trust) as templates:
         setting = replace(without_agents(loaded, suite, held, home), templates=templates)

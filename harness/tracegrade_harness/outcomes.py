@@ -1,6 +1,8 @@
 """What is printed of results, one by one and at the end, and how a run ends its command."""
 
+import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 import typer
@@ -68,6 +70,36 @@ def say_unseen(results: Sequence[TrialResult]) -> None:
     if unseen:
         how = "`tracegrade report --missing as-failure --trials N` counts them as failed"
         typer.echo(f"no spans: {count(len(unseen), 'trial')} of which no score knows; {how}")
+
+
+def say_report(lake: str, tasks: Path | None) -> None:
+    """Print the command that scores a run and shows it, for a shell.
+
+    Args:
+        lake: Where it went.
+        tasks: The suite's task file; None if it names none.
+    """
+    given = [] if tasks is None else ["--tasks", str(tasks)]
+    score = _words("score", "--lake", lake, *given)
+    typer.echo(f"report: {score} && {_words('report', '--lake', lake)}")
+
+
+def say_play(suite: Path, case: str, agent: str | None) -> None:
+    """Print the command that plays tapes which were recorded, for a shell.
+
+    Args:
+        suite: Its file.
+        case: The pattern of the cases that were recorded.
+        agent: Whose cases alone were; None for all agents'.
+    """
+    chosen = [*([] if case == "*" else ["--case", case]), *(["--agent", agent] if agent else [])]
+    to = ("--mode", "mocked", "--lake", "lake")
+    typer.echo(f"play: {_words('harness', 'run', str(suite), *chosen, *to)}")
+
+
+def _words(*words: str) -> str:
+    """Return a command of tracegrade as shells read it, without what acts on a screen."""
+    return visible(shlex.join(("tracegrade", *words)))
 
 
 def _outcome(result: TrialResult) -> str:

@@ -60,6 +60,25 @@ def test_options_say_which_trials_are_run(tried: Tried) -> None:
     assert tried.ended.returncode == 0
 
 
+def test_a_run_says_first_which_it_is_and_last_what_shows_it(tried: Tried) -> None:
+    """The line is a command of a shell, and does what it says."""
+    assert tried.ended is not None
+    first, *_, last = tried.ended.stdout.splitlines()
+    key, _, command = last.partition(": ")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+    shown = subprocess.run(
+        ["/bin/sh", "-c", command],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert (first, key) == (f"run: {tried.rows[0]['run']}", "report")
+    assert "worker" in shown.stdout
+
+
 def test_results_are_written_for_ci(tried: Tried) -> None:
     """Each trial is a test case."""
     root = ElementTree.parse(tried.home.with_name("junit.xml")).getroot()  # noqa: S314 - ours
@@ -74,7 +93,7 @@ def test_results_are_written_for_ci(tried: Tried) -> None:
         ("--kill", "late,soon", "no kill 'soon'; give some of early, mid, late, or none"),
         ("--case", "x*", "no case is chosen; the suite has careless, reader"),
         ("--agent", "nobody", "no case is chosen; the suite has careless, reader"),
-        ("--sandbox", "glass", "no sandbox 'glass'; known: bwrap, none"),
+        ("--sandbox", "glass", "no sandbox 'glass'; known: auto, bwrap, none"),
     ],
 )
 def test_what_does_not_exist_is_refused(suite: Tried, option: str, value: str, said: str) -> None:
@@ -140,6 +159,7 @@ def test_a_trial_that_does_not_pass_ends_the_command_with_1(suite: Tried) -> Non
     assert tried.ended is not None
     assert tried.ended.returncode == 1
     assert "1 of 1 trials did not pass, first: reader trial 1: failed: " in tried.ended.stderr
+    assert tried.ended.stdout.splitlines()[-1].startswith("report: tracegrade score ")
 
 
 def test_a_trial_that_no_score_will_know_of_is_told(suite: Tried) -> None:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -11,14 +11,35 @@ MAX_WAITS: Final = 9
 LOOK_AGAIN_SECS: Final = 0.05
 """What is left at least while the time stands still, so that nobody looks without a pause."""
 
+LOOK_FOR_OUTPUT_SECS: Final = 1.0
+"""How often output is looked for, of which nobody tells."""
+
 
 class Deadline:
     """A time from now on at which something is over; by the monotonic clock, from any thread."""
 
-    def __init__(self, secs: float) -> None:
+    def __init__(
+        self,
+        secs: float,
+        idle_secs: float | None = None,
+        output: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Begin.
+
+        Args:
+            secs: How long it takes.
+            idle_secs: How long without a sign of the agent until it is over, too.
+            output: Gives another value once the agent has printed more, which is a sign.
+        """
+        self.was_idle = False
+        """It is over since there was no sign for too long."""
+        self._idle_secs = idle_secs
+        self._output = output
+        self._printed = output()
         self._lock = threading.Lock()
         self._began = time.monotonic()
         self._ends = self._began + secs
+        self._seen_at = self._began
         self._pauses = 0
         self._paused_at = self._began
         self._may_wait_secs = MAX_WAITS * secs
@@ -26,10 +47,27 @@ class Deadline:
     def left_secs(self) -> float:
         """Return how long it is until then; 0 if it is over."""
         with self._lock:
+            if self.was_idle:
+                return 0.0
             if not self._pauses:
-                return max(0.0, self._ends - time.monotonic())
+                left = max(0.0, self._ends - time.monotonic())
+                return left if self._idle_secs is None else min(left, self._idle_left(left))
             left = self._ends - self._paused_at
             return max(left, LOOK_AGAIN_SECS) if left > 0 else 0.0
+
+    def seen(self) -> None:
+        """Take it that there was a sign of the agent."""
+        with self._lock:
+            self._seen_at = time.monotonic()
+
+    def _idle_left(self, left: float) -> float:
+        """Return until when the next sign, or a look for one, is due; 0 if none came in time."""
+        now, printed = time.monotonic(), self._output()
+        if printed != self._printed:
+            self._printed, self._seen_at = printed, now
+        idle_left = self._seen_at + (self._idle_secs or 0) - now
+        self.was_idle = idle_left <= 0 < left
+        return min(max(0.0, idle_left), LOOK_FOR_OUTPUT_SECS)
 
     def spent_secs(self) -> float:
         """Return how much time has passed, without that in which it stood still."""
@@ -70,6 +108,7 @@ class Deadline:
 
     def _go_on(self) -> None:
         self._pauses -= 1
+        self._seen_at = time.monotonic()
         if not self._pauses:
             took = time.monotonic() - self._paused_at
             self._began += took

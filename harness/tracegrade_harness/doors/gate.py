@@ -104,6 +104,7 @@ class Gate:
         try:
             while deadline.left_secs():
                 if self._later:
+                    deadline.seen()
                     yield self._later.popleft()
                 elif not self._wait(deadline):
                     return

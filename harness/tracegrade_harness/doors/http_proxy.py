@@ -10,7 +10,7 @@ gate is asked, then it goes to the agent, in the chunks in which it came.
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from typing import Final, Self
@@ -38,14 +38,22 @@ SETTLE_SECS: Final = 10.0
 class HttpProxy:
     """A `with` block in which a service is reached."""
 
-    def __init__(self, upstream: Upstream, kind: CallsOfRequests, run: ObservedRun | None) -> None:
+    def __init__(
+        self,
+        upstream: Upstream,
+        kind: CallsOfRequests,
+        run: ObservedRun | None,
+        seen: Callable[[], None] = lambda: None,
+    ) -> None:
         """Prepare.
 
         Args:
             upstream: What gives the replies.
             kind: What requests are as calls of tools.
             run: The agent's run, if the gate is to be asked after each request.
+            seen: Told each request and each reply.
         """
+        self._seen = seen
         self._upstream = upstream
         self._kind = kind
         self._run = run
@@ -98,6 +106,7 @@ class HttpProxy:
 
     def _reply(self, request: ProxiedRequest) -> ProxiedReply:
         """Return what goes to the agent, once it may."""
+        self._seen()
         with self._changed:
             self._in_flight += 1
         try:
@@ -105,6 +114,7 @@ class HttpProxy:
         except RunOver:
             return _failure(HTTPStatus.SERVICE_UNAVAILABLE, "the run is over")
         finally:
+            self._seen()
             with self._changed:
                 self._in_flight -= 1
                 self._changed.notify_all()

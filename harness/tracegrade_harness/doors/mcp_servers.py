@@ -72,7 +72,11 @@ class McpServers:
     """A `with` block in which an agent finds its servers."""
 
     def __init__(
-        self, folder: Path, servers: Mapping[str, Served], run: ObservedRun | None
+        self,
+        folder: Path,
+        servers: Mapping[str, Served],
+        run: ObservedRun | None,
+        seen: Callable[[], None] = lambda: None,
     ) -> None:
         """Prepare.
 
@@ -80,7 +84,9 @@ class McpServers:
             folder: For the sockets at which the agent comes.
             servers: Name → how it is served.
             run: The agent's run, if the gate is to be asked after each call.
+            seen: Told each message.
         """
+        self._seen = seen
         self._places = {name: folder / f"mcp-{i}" for i, name in enumerate(servers)}
         self._servers = servers
         self._run = run
@@ -160,7 +166,7 @@ class McpServers:
                 self._refused += not self._is_closed
                 agent.close()
                 return
-            connection = _Connection(name, agent, self._servers[name], self._run)
+            connection = _Connection(name, agent, self._servers[name], self._run, self._seen)
             self._connections.append(connection)
             self._start(self._serve, connection)
 
@@ -184,8 +190,14 @@ class _Connection:
     """One agent's connection to a server of its own."""
 
     def __init__(
-        self, name: str, agent: socket.socket, served: Served, run: ObservedRun | None
+        self,
+        name: str,
+        agent: socket.socket,
+        served: Served,
+        run: ObservedRun | None,
+        seen: Callable[[], None],
     ) -> None:
+        self._seen = seen
         self.has_ended = False
         self.fault: str | None = None
         """Why the server did not come up."""
@@ -282,6 +294,7 @@ class _Connection:
             if len(line) > MAX_LINE_BYTES:
                 self.notes.append(f"mcp: a message of more than {MAX_LINE_BYTES} bytes")
                 return
+            self._seen()
             yield line
 
 

@@ -17,7 +17,7 @@ import secrets
 import socket
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -71,6 +71,8 @@ class Door:
     """What was taken out of its telemetry, by reason."""
     took_spans: bool = False
     """The collector has taken spans of its agent."""
+    seen: Callable[[], None] = lambda: None
+    """Told each request of its agent."""
     under_way: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_AT_ONCE))
 
     @property
@@ -120,15 +122,18 @@ class OtlpRelay:
             raise EnvironmentFailed(msg)
 
     @contextmanager
-    def admitted(self, resource: Mapping[str, str]) -> Iterator[Door]:
+    def admitted(
+        self, resource: Mapping[str, str], seen: Callable[[], None] = lambda: None
+    ) -> Iterator[Door]:
         """Give an address to a trial, for as long as the block lasts.
 
         Args:
             resource: What its spans say of where they come from; of `otlp_filter.TRIAL_KEYS`
                 they may say nothing else.
+            seen: Told each request.
         """
         secret = secrets.token_urlsafe(16)
-        self._doors[secret] = Door(f"{self._base}/{secret}", resource)
+        self._doors[secret] = Door(f"{self._base}/{secret}", resource, seen=seen)
         try:
             yield self._doors[secret]
         finally:
@@ -139,6 +144,7 @@ class OtlpRelay:
         door = self._doors.get(request.path_params["secret"])
         if door is None:
             return _refusal(request, HTTPStatus.NOT_FOUND, "no trial has this address")
+        door.seen()
         async with door.under_way:
             try:
                 body = await _body(request)

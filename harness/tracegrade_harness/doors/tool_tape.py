@@ -196,13 +196,17 @@ class RecordedTools:
 class ToolTape:
     """A `with` block in which an agent's tools ask what becomes of their calls."""
 
-    def __init__(self, folder: Path, answer: Answering) -> None:
+    def __init__(
+        self, folder: Path, answer: Answering, seen: Callable[[], None] = lambda: None
+    ) -> None:
         """Prepare.
 
         Args:
             folder: For the socket at which the agent comes.
             answer: Says what it is answered; is asked by one thread.
+            seen: Told each message.
         """
+        self._seen = seen
         self._place = folder / "tools"
         self._answer = answer
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -252,6 +256,7 @@ class ToolTape:
             if len(line) > MAX_LINE_BYTES:
                 msg = f"more than {MAX_LINE_BYTES} bytes"
                 raise ValueError(msg)
+            self._seen()
             answer = self._answer(_MESSAGES.validate_json(line))
             text = json.dumps(answer, ensure_ascii=False).encode(errors="replace")
         except (ValueError, RecursionError):

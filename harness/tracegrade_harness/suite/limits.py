@@ -11,6 +11,8 @@ class TrialLimits(Strict):
     """What a trial may use; one that reaches a limit has failed."""
 
     wall_secs: Seconds = 300
+    idle_secs: Seconds | None = None
+    """How long it may show no sign: nothing at the gate, no span, no call at a door, no output."""
     calls: Annotated[int, Field(ge=1)] | None = None
     """Tool calls."""
     tokens: Annotated[int, Field(ge=1)] | None = None

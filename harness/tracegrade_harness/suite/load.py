@@ -8,6 +8,8 @@ from pydantic import BaseModel
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.suite import limits, model, paths
 from tracegrade_harness.suite.check import check_suite
+from tracegrade_harness.suite.defaults import Defaults
+from tracegrade_harness.suite.filled_in import filled_suite
 from tracegrade_harness.suite.normalise import Normalised
 from tracegrade_harness.suite.readable import readable
 from tracegrade_harness.suite.upstreams import Upstream
@@ -18,6 +20,7 @@ from tracegrade_scoring.tasks.shape import parse_as
 from tracegrade_scoring.tasks.source import Problem, SourceFile, read
 
 KEYS: Final[dict[str, type[BaseModel]]] = {
+    "defaults": Defaults,
     "agents": model.Agent,
     "environment": model.Variables,
     "[journal]": model.Journal,
@@ -86,7 +89,8 @@ def load(path: Path) -> LoadedSuite:
     specification, of_tasks = _tasks(source, path.parent, parts.tasks)
     problems += [*source.problems, *check_suite(source, path.parent, parts, specification)]
     problems.sort(key=lambda problem: problem.line)
-    return LoadedSuite(suite, path.parent, [*problems, *of_tasks], specification)
+    filled = suite and filled_suite(suite)
+    return LoadedSuite(filled, path.parent, [*problems, *of_tasks], specification)
 
 
 def _text(path: Path) -> str:

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
+from tracegrade_harness.suite.defaults import Defaults, Network
 from tracegrade_harness.suite.limits import TrialLimits
 from tracegrade_harness.suite.normalise import Rules
 from tracegrade_harness.suite.strict import Name, Seconds, Strict
@@ -16,7 +17,6 @@ Point = Literal["early", "mid", "late"]
 Mode = Literal["live", "mocked"]
 ModelSource = Literal["replay", "live", "replay-then-live"]
 Door = Literal["sdk", "mcp", "http"]
-Network = Literal["none", "open"]
 
 
 def _by_key(*keys: str) -> Discriminator:
@@ -475,11 +475,9 @@ class Case(Strict):
     """What answers for models in the mode `mocked`: the tape; the model itself; or the tape, and
     the model for what is not on it."""
     tape: Name | None = None
-    """File beside the suite with what upstreams, taped servers and taped tools answered; without
-    it `tapes/TASK.jsonl`."""
+    """File beside the suite with what was answered; without it `tapes/TASK.jsonl`."""
     normalise: Rules = Field(default_factory=list)
-    """What of calls tapes are to pass over: dates, ids, temporary paths. It changes what is
-    compared, never what is recorded or sent."""
+    """What of calls tapes pass over when they compare them: dates, ids, temporary paths."""
     on_miss: Literal["error", "continue"] = "error"
     """What a trial is whose agent asked for what its tape does not have: an error, or judged all
     the same. The agent gets an error either way."""
@@ -495,6 +493,8 @@ class Suite(Strict):
     """`mocked`: upstreams, taped servers and taped tools are not asked; their tapes answer."""
     tasks: Name | None = None
     """Task file, or a folder of them, beside the suite: which tools write, what is expected."""
+    defaults: Defaults = Defaults()
+    """Of cases and agents that say nothing else, and of options that are not given."""
     agents: dict[Name, Agent]
     environments: dict[Name, Environment]
     cases: dict[Name, Case]

@@ -10,6 +10,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from tracegrade_harness.suite import model
+from tracegrade_harness.suite.defaults import Defaults
+from tracegrade_harness.suite.filled_in import filled_case
 from tracegrade_harness.suite.upstreams import Upstream
 
 Kind = TypeVar("Kind", bound=BaseModel)
@@ -60,11 +62,15 @@ def readable(values: Any) -> ReadableSuite:
         _mapping(values, key) for key in ("agents", "environments", "cases")
     )
     tasks = values.get("tasks") if isinstance(values, dict) else None
+    defaults = _one(Defaults, _mapping(values, "defaults")) or Defaults()
     return ReadableSuite(
         agents=_each(model.Agent, agents),
         records={name: _items(model.Record, agent, "records") for name, agent in agents.items()},
         environments={name: _environment(value) for name, value in environments.items()},
-        cases=_each(model.Case, cases),
+        cases={
+            name: case and filled_case(case, defaults)
+            for name, case in _each(model.Case, cases).items()
+        },
         verifiers={name: _items(model.Verifier, case, "verify") for name, case in cases.items()},
         tasks=tasks if isinstance(tasks, str) and tasks else None,
     )

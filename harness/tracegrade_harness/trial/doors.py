@@ -1,7 +1,7 @@
 """The doors of a trial: where its agent is stopped, where its spans and its tools are."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -98,7 +98,7 @@ def agent_doors(
         addresses: list[ServiceAddress] = []
         if "sdk" in tried.agent(setting).doors:
             described = resource(setting, tried)
-            telemetry = stack.enter_context(setting.relay.admitted(described))
+            telemetry = stack.enter_context(setting.relay.admitted(described, deadline.seen))
             variables = {**gate.variables, **_sending(telemetry)}
             addresses.append(setting.relay.listens)
         else:
@@ -107,16 +107,19 @@ def agent_doors(
         at_mcp, at_http = (
             run if door in tried.agent(setting).doors else None for door in ("mcp", "http")
         )
-        found = _mcp_servers(setting, tried, folder, environment, taping, at_mcp)
+        served = _served(setting, tried, folder, environment, taping)
+        found = McpServers(folder.meeting, served, at_mcp, deadline.seen)
         servers = stack.enter_context(found)
-        proxies = HttpProxies(setting, tried, environment, taping, at_http, deadline.waiting)
+        proxies = HttpProxies(setting, tried, environment, taping, at_http, deadline)
         stack.enter_context(proxies)
         if run is not None and taping.spending is not None:
             taping.spending.when_stopped(run.close)
         if run is not None:
             stack.callback(run.close)  # before its servers: none of them waits for the gate then
         entrances = _tool_entrances(setting, tried, folder, servers, proxies)
-        tools = stack.enter_context(_tool_tape(setting, tried, folder, environment, taping))
+        tools = stack.enter_context(
+            _tool_tape(setting, tried, folder, environment, taping, deadline.seen)
+        )
         at_tools = tools.variables if tools else {}
         entrances = entrances._replace(
             variables={**entrances.variables, **variables, **at_tools},
@@ -138,8 +141,9 @@ def tool_doors(
     Raises:
         EnvironmentFailed: An MCP server did not start.
     """
+    served = _served(setting, tried, folder, environment, taping)
     with (
-        _mcp_servers(setting, tried, folder, environment, taping) as servers,
+        McpServers(folder.meeting, served, None) as servers,
         HttpProxies(setting, tried, environment, taping) as proxies,
         _tool_tape(setting, tried, folder, environment, taping) as tools,
     ):
@@ -154,24 +158,24 @@ def _tool_tape(
     folder: TrialFolder,
     environment: OpenedEnvironment,
     taping: Taping,
+    seen: Callable[[], None] = lambda: None,
 ) -> AbstractContextManager[ToolTape | None]:
     """Return what a trial's taped tools ask; nothing, where there are none."""
     declared = setting.suite.environments[tried.case(setting).environment]
     if not declared.taped_tools:
         return nullcontext()
     answer = taping.tools(declared.is_taped_tool, environment.state)
-    return nullcontext() if answer is None else ToolTape(folder.meeting, answer)
+    return nullcontext() if answer is None else ToolTape(folder.meeting, answer, seen)
 
 
-def _mcp_servers(
+def _served(
     setting: Setting,
     tried: Tried,
     folder: TrialFolder,
     environment: OpenedEnvironment,
     taping: Taping,
-    run: ObservedRun | None = None,
-) -> McpServers:
-    """Return the servers of a trial; `run` is theirs if it is to be stopped after their calls."""
+) -> dict[str, Served]:
+    """Return how the servers of a trial are served."""
 
     def start(name: str, server: McpServer, address: Path) -> Running:
         root = folder.beside("taped") if server.taped else folder.root
@@ -181,11 +185,10 @@ def _mcp_servers(
 
     declared = _declared(setting, tried)
     starts = {name: partial(start, name, server) for name, server in declared.items()}
-    served = {
+    return {
         name: taping.server(name, starts[name]) if server.taped else Served(starts[name])
         for name, server in declared.items()
     }
-    return McpServers(folder.meeting, served, run)
 
 
 def _tool_entrances(

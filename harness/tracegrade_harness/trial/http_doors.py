@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
+from tracegrade_harness.doors.deadline import Deadline
 from tracegrade_harness.doors.http_messages import CallNames
 from tracegrade_harness.doors.http_proxy import HttpProxy
 from tracegrade_harness.doors.http_upstream import LiveUpstream, Upstream
@@ -33,7 +34,7 @@ class HttpProxies:
         environment: OpenedEnvironment,
         taping: Taping,
         run: ObservedRun | None = None,
-        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
+        deadline: Deadline | None = None,
     ) -> None:
         """Prepare.
 
@@ -44,7 +45,8 @@ class HttpProxies:
             taping: What answers for upstreams.
             run: The agent's run, if it comes through the door `http`; otherwise services of the
                 environment are reached directly.
-            waiting: What lasts as long as a request waits for its turn.
+            deadline: When the agent's time is over: requests are signs of it, and it stands still
+                while one waits for its turn.
         """
         self._setting = setting
         self._case = tried.case(setting)
@@ -52,7 +54,10 @@ class HttpProxies:
         self._environment = environment
         self._taping = taping
         self._run = run
-        self._waiting = waiting
+        self._waiting: Callable[[], AbstractContextManager[None]] = (
+            deadline.waiting if deadline else nullcontext
+        )
+        self._seen = deadline.seen if deadline else lambda: None
         self._paced: list[PacedUpstream] = []
         self._proxies: dict[str, HttpProxy] = {}
         self._behind: list[ServiceAddress] = []
@@ -63,14 +68,16 @@ class HttpProxies:
             for name, upstream in self._declared.upstreams.items():
                 run = None if upstream.is_a == "model" else self._run
                 kind = McpRequests() if upstream.is_a == "mcp" else CallNames(upstream.calls)
-                self._open(upstream.url_as, HttpProxy(self._asked(name, upstream), kind, run))
+                self._open(
+                    upstream.url_as, HttpProxy(self._asked(name, upstream), kind, run, self._seen)
+                )
             for service in self._declared.http.values() if self._run is not None else ():
                 if service.url_as is not None:
                     url = self._environment.variables[service.url_as]
                     self._behind.append(_address(url))
                     live = LiveUpstream(url, {})
                     names = CallNames(_call_names(service, self._setting.suite_folder))
-                    self._open(service.url_as, HttpProxy(live, names, self._run))
+                    self._open(service.url_as, HttpProxy(live, names, self._run, self._seen))
             self._stack = self._stack.pop_all()
         return self
 

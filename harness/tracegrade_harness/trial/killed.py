@@ -36,6 +36,7 @@ from tracegrade_harness.trial.program import (
 from tracegrade_harness.trial.result import TrialResult
 from tracegrade_harness.trial.root_span import RootSpan, send_mark, send_root
 from tracegrade_harness.trial.setting import Setting, Tried
+from tracegrade_harness.trial.silence import size
 from tracegrade_harness.trial.spending import Spending
 from tracegrade_harness.trial.taping import Taping
 from tracegrade_harness.trial.undisturbed import Baseline, changes, fatal_misses, tape_reason
@@ -143,7 +144,8 @@ class Killing:
         """Run the agent up to the point and kill it; `living` gets what is to end later."""
         spending, effect_of, state = self.spending, self.setting.effect_of, environment.state
         place = Place(folder.root, environment, folder.log("agent"))
-        deadline = Deadline(self.tried.case(self.setting).limits.wall_secs)
+        limits = self.tried.case(self.setting).limits
+        deadline = Deadline(limits.wall_secs, limits.idle_secs, partial(size, place.log))
         repeated = Taping.of(self.setting, self.tried).repeating(self.baseline.models)
         taping = repeated.measured(spending)
         with ExitStack() as stack:
@@ -177,7 +179,8 @@ class Killing:
             doors.finish(code)
             if code is None and doors.run is None:
                 self._name(watch.open_root)
-            how = "its time was over" if code is None else f"it ended with {code}"
+            over = "it showed no sign for too long" if deadline.was_idle else "its time was over"
+            how = over if code is None else f"it ended with {code}"
             how = spending.stop.reason if spending.stop else how
             notes = [f"not_reached: {how} after call {len(watch.boundaries)}"]
             return Missed([*notes, *watch.faults, *doors.notes()])

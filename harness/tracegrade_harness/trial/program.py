@@ -15,7 +15,8 @@ from tracegrade_harness.environment.environment import OpenedEnvironment
 from tracegrade_harness.environment.part import ServiceAddress
 from tracegrade_harness.sandbox.program import ProcessLimits, Program
 from tracegrade_harness.suite.command import filled
-from tracegrade_harness.suite.model import McpServer, Network, Variables
+from tracegrade_harness.suite.defaults import Network
+from tracegrade_harness.suite.model import McpServer, Variables
 from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.verify.result import VerifierCommand
 

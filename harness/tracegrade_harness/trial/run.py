@@ -38,6 +38,8 @@ from tracegrade_queries.costs.pricing import Prices, known_prices
 
 FROZEN: Final = "frozen"
 RUNS: Final = "runs"
+AUTO: Final = "auto"
+"""Of sandboxes, the safest that works here."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,10 @@ class ChosenTrials:
     """Of each case, instead of what the suite says."""
     kills: Sequence[Point] | None = None
     """Where each case is killed, instead of what the suite says; empty: nowhere."""
-    jobs: int = 1
-    """Trials at a time."""
+    jobs: int | None = None
+    """Trials at a time, instead of what the suite says."""
     sandbox: str | None = None
-    """Name; None for the safest that there is."""
+    """Name, instead of what the suite says."""
     resume: str | None = None
     """The run to go on with."""
     trust: bool = False
@@ -115,7 +117,7 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
     killed = _as_killed(cases, chosen)
     tapes = read_tapes(loaded, suite, killed) if mode == "mocked" else {}
     taped = {"mode": mode, "tapes": {task_id: digest(tapes[task_id]) for task_id in tapes}}
-    sandbox = StoppableSandbox(find_sandbox(chosen.sandbox))
+    sandbox = StoppableSandbox(find_sandbox(chosen.sandbox or suite.defaults.sandbox))
     runbooks = _runbooks(loaded, cases)
     described = {"lake": _place(lake), **_described(loaded, chosen, cases, runbooks)}
     with (
@@ -149,7 +151,7 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
         kills = {name: case.kill for name, case in killed.items() if case.kill}
         schedule = Schedule(setting, kills, file, budget, chosen.say)
         counts = [(name, chosen.trials or case.trials) for name, case in cases.items()]
-        schedule.run(in_order(counts), chosen.jobs)
+        schedule.run(in_order(counts), chosen.jobs or suite.defaults.jobs)
     return Run(folder, file.results(), budget.spent_usd)
 
 
@@ -199,16 +201,16 @@ def frozen(
 
 
 def find_sandbox(name: str | None) -> Sandbox:
-    """Return the sandbox of this name, or the safest that this machine has.
+    """Return the sandbox of this name; without one, or for `auto`, the safest that works here.
 
     Raises:
         SuiteUnusable: There is none of this name, or it cannot be used here.
     """
-    if name is None:
+    if name in {None, AUTO}:
         return next(sandbox for sandbox in SANDBOXES if sandbox.why_not() is None)
     found = next((sandbox for sandbox in SANDBOXES if sandbox.name == name), None)
     if found is None:
-        known = ", ".join(sandbox.name for sandbox in SANDBOXES)
+        known = ", ".join([AUTO, *(sandbox.name for sandbox in SANDBOXES)])
         msg = f"no sandbox '{name}'; known: {known}"
         raise SuiteUnusable(msg)
     if reason := found.why_not():

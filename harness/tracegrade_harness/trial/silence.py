@@ -25,6 +25,11 @@ def silent(exit_code: int | None, log: Path) -> str:
     return f"{fact}; see logs/{log.name}, start it with `tracegrade run --`, or verify the case"
 
 
+def size(log: Path) -> int:
+    """Return how many bytes an agent has printed by now."""
+    return log.stat().st_size if log.exists() else 0
+
+
 def last_lines(log: Path) -> list[str]:
     """Return the last lines of a log that are not blank, each of at most 200 characters.
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 from tracegrade_harness.doors.deadline import Deadline
@@ -20,7 +21,7 @@ from tracegrade_harness.trial.program import Place, agent_program, resource
 from tracegrade_harness.trial.result import Status, TrialResult
 from tracegrade_harness.trial.root_span import send_root
 from tracegrade_harness.trial.setting import Setting, Tried
-from tracegrade_harness.trial.silence import silent
+from tracegrade_harness.trial.silence import silent, size
 from tracegrade_harness.trial.spending import Spending, Stop
 from tracegrade_harness.trial.taping import Taping
 from tracegrade_harness.trial.verifying import verified
@@ -148,7 +149,7 @@ def _run(
     """Run the agent to its end; with a state of before, look at what each call changes."""
     limits = tried.case(setting).limits
     place = Place(folder.root, environment, folder.log("agent"))
-    deadline = Deadline(limits.wall_secs)
+    deadline = Deadline(limits.wall_secs, limits.idle_secs, partial(size, place.log))
     taping = Taping.of(setting, tried).measured(spending)
     taping = taping if before is None else taping.to_be_repeated()
     with agent_doors(setting, tried, folder, environment, taping, deadline) as doors:
@@ -216,8 +217,15 @@ def _follow(watch: AgentWatch, limits: TrialLimits, running: Running) -> Stop | 
     if _code(running, watch.deadline, stop) is None:
         running.kill()
         watch.faults.append(UNFLUSHED)
-        return stop or Stop("budget", f"wall_secs: more than {limits.wall_secs:g} s")
+        return stop or _late(watch.deadline, limits)
     return stop
+
+
+def _late(deadline: Deadline, limits: TrialLimits) -> Stop:
+    """Return which limit of time ended the agent."""
+    if deadline.was_idle:
+        return Stop("budget", f"idle_secs: no sign for {limits.idle_secs:g} s")
+    return Stop("budget", f"wall_secs: more than {limits.wall_secs:g} s")
 
 
 def _exceeded(running: Running, watch: AgentWatch) -> Stop | None:

@@ -30,7 +30,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Tried:
         suite = made(tmp_path_factory.mktemp("taped"), url, CASE)
         ended = record(suite)
     assert ended.returncode == 0, ended.stderr
-    return suite
+    return suite._replace(ended=ended)
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +55,15 @@ def test_a_tape_is_readable_and_without_secrets(recorded: Tried) -> None:
     ]
     assert KEY not in text
     assert "[redacted:" in text
+
+
+def test_what_plays_the_tapes_is_told_last(recorded: Tried) -> None:
+    """As a command, after the id of the run that recorded them."""
+    assert recorded.ended is not None
+    first, *_, last = recorded.ended.stdout.splitlines()
+
+    assert first.startswith("run: ")
+    assert last == f"play: tracegrade harness run {recorded.suite} --mode mocked --lake lake"
 
 
 def test_a_tape_is_not_overwritten(recorded: Tried) -> None:

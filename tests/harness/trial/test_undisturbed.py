@@ -15,6 +15,7 @@ CASES: dict[str, dict[str, Any]] = {
     "genai": {"verify": [WROTE]},
     "silent": {"verify": [WROTE]},
     "stuck": {"verify": [WROTE], "limits": {"wall_secs": 4}},
+    "stuck-idle": {"limits": {"idle_secs": 4, "wall_secs": 3600}},
     "many_calls": {
         "verify": [exits(0)],
         "limits": {"calls": 3},
@@ -115,6 +116,17 @@ def test_a_silent_agent_is_verified(tried: Tried) -> None:
     assert (row["status"], row["success"], row["trajectory_id"]) == ("done", True, None)
 
 
+def test_an_agent_that_shows_no_sign_is_ended_before_its_time(tried: Tried) -> None:
+    """It has failed, and is told from one that took too long."""
+    row = tried.row("stuck-idle")
+
+    assert (row["status"], row["success"], row["reason"]) == (
+        "budget",
+        False,
+        "idle_secs: no sign for 4 s",
+    )
+
+
 def test_an_agent_without_end_is_ended_by_its_time(tried: Tried) -> None:
     """It has failed."""
     row = tried.row("stuck")
@@ -187,7 +199,7 @@ def test_the_command_ends_with_3_where_something_could_not_be_judged(tried: Trie
     assert tried.ended is not None
     assert tried.ended.returncode == 3
     assert "careless trial 2: passed\n" in tried.ended.stderr
-    told = "2 of 13 could not be run or judged, first: careless-unsure trial 1: verifier: "
+    told = "2 of 14 could not be run or judged, first: careless-unsure trial 1: verifier: "
     assert told in tried.ended.stderr
     assert tried.ended.stdout.startswith("run: ")
 
@@ -196,4 +208,4 @@ def test_jobs_do_not_mix_trials(tried: Tried) -> None:
     """Each trial has a trajectory of its own."""
     ids = [row["trajectory_id"] for row in tried.rows if row["trajectory_id"]]
 
-    assert len(set(ids)) == len(ids) == 10
+    assert len(set(ids)) == len(ids) == 11
