@@ -155,7 +155,7 @@ def test_worked_task_has_all_axes(ask: Ask) -> None:
 
 def test_runbook_and_human_are_shown_beside(demo: Run) -> None:
     """RA of 1.0: 3.33 by rule, 6.67 with the runbook, 7.33 once a human gave its late kill a 5."""
-    _, shown = demo.output.split("Killed on purpose")
+    _, shown = demo.output.split("Killed on purpose: task")
     by_rule, with_runbook = shown.split("RUNBOOK.yaml")
     before, after = with_runbook.split("tracegrade harness review")
 
