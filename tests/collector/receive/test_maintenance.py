@@ -1,6 +1,8 @@
 """Maintenance inside a running collector: on schedule, one at a time, for every tenant's lake."""
 
 import json
+import subprocess
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,7 +12,7 @@ from tests.lake.lake_rows import land, live_names, numbers, span, today
 from tests.waiting import wait_until
 
 from tracegrade_collector.config import BadConfig, CollectorConfig
-from tracegrade_collector.receive.maintenance_process import main, maintain
+from tracegrade_collector.receive.maintenance_process import maintain
 from tracegrade_collector.receive.tenant_pipeline import LakeLocation
 from tracegrade_lake import Lake
 from tracegrade_lake.maintenance.maintenance_lock import hold_maintenance_lock
@@ -60,7 +62,8 @@ def test_each_tenants_lake_is_maintained(tmp_path: Path) -> None:
         "state": str(tmp_path),
         "options": asdict(AT_ONCE),
     }
-    assert main([json.dumps(order)]) == 0
+    program = [sys.executable, "-m", "tracegrade_collector.receive.maintenance_process"]
+    subprocess.run([*program, json.dumps(order)], check=True)
 
     assert [len(live_names(lake)) for lake in lakes] == [1, 1]
 
