@@ -129,14 +129,14 @@ def test_a_link_leads_to_a_step(browser: Browser, base: Base) -> None:
     """It is in view and has the focus; findings are a key away, in folds too."""
     with watched(browser, base("sample")) as seen:
         seen.open(f"/runs/{LOOPED}#s15")
-        seen.page.wait_for_function("document.activeElement.id === 's15'")
+        seen.page.locator("#s15:focus").wait_for()
         box = seen.page.locator("#s15").bounding_box()
         assert box is not None
         assert 0 <= box["y"] < 720
         seen.keys("e")
         assert seen.page.evaluate("document.activeElement.hasAttribute('data-finding')")
         seen.open(f"/runs/{LOOPED}#s5")
-        seen.page.wait_for_function("document.activeElement.id === 's5'")
+        seen.page.locator("#s5:focus").wait_for()
         assert seen.page.locator("#s5").is_visible()
 
 
@@ -179,7 +179,7 @@ def test_whole_text_comes_on_demand(browser: Browser, base: Base) -> None:
     with watched(browser, base("sample")) as seen:
         seen.open(f"/runs/{LOOPED}")
         seen.page.locator("#s2 [data-fetch]").click()
-        seen.page.wait_for_function("!document.querySelector('#s2 [data-fetch]')")
+        seen.page.locator("#s2 [data-fetch]").wait_for(state="detached")
         assert LONG.strip() in seen.page.locator("#s2").inner_text()
         seen.keys("/", "j", "?")
         assert seen.page.locator("#find").input_value() == "j?"
