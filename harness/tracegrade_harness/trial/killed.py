@@ -134,6 +134,14 @@ class Killing:
             started_at=started_at,
         )
 
+    def _end_before(self, code: int | None, deadline: Deadline) -> str:
+        """Return how an agent ended that did not get to the point; None: it had to be ended."""
+        if self.spending.stop is not None:
+            return self.spending.stop.reason
+        if code is not None:
+            return f"it ended with {code}"
+        return "it showed no sign for too long" if deadline.was_idle else "its time was over"
+
     def _kill(
         self,
         folder: TrialFolder,
@@ -179,9 +187,7 @@ class Killing:
             doors.finish(code)
             if code is None and doors.run is None:
                 self._name(watch.open_root)
-            over = "it showed no sign for too long" if deadline.was_idle else "its time was over"
-            how = over if code is None else f"it ended with {code}"
-            how = spending.stop.reason if spending.stop else how
+            how = self._end_before(code, deadline)
             notes = [f"not_reached: {how} after call {len(watch.boundaries)}"]
             return Missed([*notes, *watch.faults, *doors.notes()])
 
