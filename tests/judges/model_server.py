@@ -51,6 +51,22 @@ class ModelServer:
 @contextmanager
 def model_server(rule: Rule) -> Iterator[ModelServer]:
     """Yield a server that answers by a rule; it can be given another one."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
+    server.daemon_threads = True
+    found = ModelServer(f"http://127.0.0.1:{server.server_port}/v1", rule)
+    server.RequestHandlerClass = _handler_of(found)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield found
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def _handler_of(found: ModelServer) -> type[BaseHTTPRequestHandler]:
+    """Return what answers by the server's rule, and notes what it was asked."""
     under_way = 0
 
     class Handler(BaseHTTPRequestHandler):
@@ -90,17 +106,7 @@ def model_server(rule: Rule) -> Iterator[ModelServer]:
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's
             del format, args
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    found = ModelServer(f"http://127.0.0.1:{server.server_port}/v1", rule)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield found
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    return Handler
 
 
 def tokens_in(body: bytes) -> int:
