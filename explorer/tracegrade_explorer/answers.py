@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any, Final, TypeAlias
 
 from duckdb import DuckDBPyConnection
@@ -38,6 +39,14 @@ class Ask:
     """The parameters of the address."""
     form: str = HTML
     """html | json | csv."""
+    cursors: list[DuckDBPyConnection] = field(default_factory=list)
+    """All that are in use, to be interrupted."""
+
+    def day(self, day: date) -> DuckDBPyConnection:
+        """Return a cursor over the built tables and scores of one date."""
+        con = self.snapshot.days.cursor(day)
+        self.cursors.append(con)
+        return con
 
     def split(self, *own: str) -> tuple[dict[str, str], Filter]:
         """Return the page's own parameters, the last of each, and the filter of all others.

@@ -188,7 +188,7 @@ class Explorer:
     ) -> tuple[Answer, bytes]:
         with self.shelf.reading() as snapshot, snapshot.con.cursor() as con:
             cursors.append(con)
-            ask = Ask(con, snapshot, self.site, self.shelf.freshness, path, pairs, form)
+            ask = Ask(con, snapshot, self.site, self.shelf.freshness, path, pairs, form, cursors)
             answer = page.make(ask)
             return answer, _body(answer, ask)
 

@@ -12,6 +12,11 @@ from tracegrade_explorer.filters.grammar import LISTS, NUMBERS, STARTED, TEXTS, 
 
 ENUMS: Final = ("agent_name", "release", "task_id", "task_category", "run_mode", "outcome")
 """Columns of a type of their own, named `<column>_name`, which has the names that there are."""
+SHOWN: Final = (
+    *("seq", "trajectory_id", "date", "agent_name", "release", "task_id", "task_category"),
+    *("run_mode", "outcome", "failures", "dialects"),
+)
+"""Columns of `matching_runs` besides its own; planning with all of the index takes longer."""
 UNORDERED: Final = "0::DOUBLE"
 NOT_MEASURED: Final = "NULL::DOUBLE"
 
@@ -35,7 +40,7 @@ def matching_runs(wanted: Filter, measured: str | None = None) -> MatchingRuns:
     values = {name: value for each in found for name, value in each.values.items()}
     measure = f"{NUMBERS[measured]}::DOUBLE" if measured else NOT_MEASURED
     text = (
-        f"SELECT *, {sort_key(wanted)} AS sort_key, {measure} AS measured "
+        f"SELECT {', '.join(SHOWN)}, {sort_key(wanted)} AS sort_key, {measure} AS measured "
         f"FROM run_index WHERE {where}"
     )
     return MatchingRuns(text, values)

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from duckdb import DuckDBPyConnection
 from markupsafe import Markup
 
 from tracegrade_explorer import links
@@ -23,13 +24,12 @@ from tracegrade_explorer.run_view.page import (
 from tracegrade_explorer.run_view.plans import plan_changes
 from tracegrade_explorer.shelf.rows import find_run, neighbours
 from tracegrade_explorer.shelf.snapshot import Row, read
-from tracegrade_queries.engine.relations import make_view
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.report.graph import sub_goal_graph
 from tracegrade_scoring.timeline.as_json import render_json
 from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.read import Window, read_dated_timeline
-from tracegrade_scoring.timeline.view import TimelineView, timeline_view
+from tracegrade_scoring.timeline.view import timeline_view
 
 OWN: Final = ("from", "show", "tool", "find")
 TEXTS: Final = ("arguments", "result", "content")
@@ -51,17 +51,15 @@ def run(ask: Ask) -> Answer:
     timeline = read_run(ask, found, Window(first=_first(own)))
     if ask.form != "html":
         return _for_programs(ask, timeline)
-    view = timeline_view(timeline)
-    title = f"Run of {view.title}, {words.run(found['trajectory_id'])}"
-    return Document("run", title, _view(ask, timeline, view, own, wanted), None, STEP_COLUMNS)
+    view = _view(ask, found, timeline, own, wanted)
+    title = f"Run of {view['view'].title}, {words.run(found['trajectory_id'])}"
+    return Document("run", title, view, None, STEP_COLUMNS)
 
 
 def read_run(ask: Ask, found: Row, window: Window) -> Timeline:
-    """Return a run as the lake has it; the optima it is scored by were read with the index."""
-    make_view(ask.con, "observed_optima", "FROM kept_optima")
-    return read_dated_timeline(
-        ask.con, ask.site.lake, found["trajectory_id"], found["date"], window
-    )
+    """Return a run as the lake has it."""
+    day = ask.day(found["date"])
+    return read_dated_timeline(day, ask.site.lake, found["trajectory_id"], found["date"], window)
 
 
 def _for_programs(ask: Ask, timeline: Timeline) -> Document:
@@ -78,18 +76,18 @@ def _first(own: dict[str, str]) -> int:
 
 
 def _view(
-    ask: Ask, timeline: Timeline, view: TimelineView, own: dict[str, str], wanted: Filter
+    ask: Ask, found: Row, timeline: Timeline, own: dict[str, str], wanted: Filter
 ) -> dict[str, Any]:
-    run_id = timeline.run.trajectory_id
-    key = {"trajectory_id": run_id, "date": find_run(ask.con, run_id)["date"]}
+    view = timeline_view(timeline)
+    run_id, day = found["trajectory_id"], ask.day(found["date"])
     show = own.get("show", "all")
     if show not in SHOWS:
         msg = f"show={show} is not known; known: {', '.join(SHOWS)}"
         raise BadFilter(msg)
     shown = shown_steps(timeline, view, show, own.get("tool", ""), own.get("find", ""))
     steps = {step.step_index: step for step in timeline.steps}
-    goals = outcomes(read(ask.con, "run_sub_goals", **key), run_id)
-    children = read(ask.con, "run_children", **key)
+    goals = outcomes(read(day, "run_sub_goals", **found), run_id)
+    children = read(day, "run_children", **found)
     return {
         "run": timeline.run,
         "view": view,
@@ -99,9 +97,9 @@ def _view(
         "shown": len(shown),
         "findings": findings(timeline),
         "minimap": minimap([*map_steps(view.steps)]) if view.steps else Markup(),
-        "scores": score_rows(timeline, view, read(ask.con, "run_evidence", **key)),
+        "scores": score_rows(timeline, view, read(day, "run_evidence", **found)),
         "changes": plan_changes(
-            (row["step_index"], row["plan"]) for row in read(ask.con, "run_plans", **key)
+            (row["step_index"], row["plan"]) for row in read(day, "run_plans", **found)
         ),
         "graph": sub_goal_graph(goals) if 1 < len(goals) <= DRAWN_GOALS else None,
         "children": children,
@@ -117,7 +115,7 @@ def _view(
         "first": timeline.steps[0].step_index if timeline.steps else 0,
         "following": _following(timeline, run_id, wanted),
         "previous_steps": links.run(run_id, wanted) if _first(own) else "",
-        "guessed": "unknown" in _dialects(ask, run_id),
+        "guessed": "unknown" in _dialects(day, found),
         "same_task": _same_task(timeline),
     }
 
@@ -151,8 +149,8 @@ def _following(timeline: Timeline, run_id: str, wanted: Filter) -> str:
     return links.with_query(links.run(run_id), pairs)
 
 
-def _dialects(ask: Ask, run_id: str) -> list[str]:
-    return [row["dialect"] for row in read(ask.con, "run_dialects", trajectory_id=run_id)]
+def _dialects(day: DuckDBPyConnection, found: Row) -> list[str]:
+    return [row["dialect"] for row in read(day, "run_dialects", **found)]
 
 
 def _same_task(timeline: Timeline) -> str:
@@ -170,7 +168,7 @@ def text(ask: Ask) -> Answer:
         raise PageMissing(msg)
     found = find_run(ask.con, ask.path["id"])
     index = int(step) if step.isascii() and step.isdecimal() and len(step) < 10 else -1
-    rows = read(ask.con, "step_texts", **found, step_index=index)
+    rows = read(ask.day(found["date"]), "step_texts", **found, step_index=index)
     if not rows or rows[0][name] is None:
         msg = f"step {step} of run '{found['trajectory_id']}' has no {name}"
         raise PageMissing(msg)

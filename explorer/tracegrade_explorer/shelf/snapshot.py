@@ -11,10 +11,11 @@ from duckdb import DuckDBPyConnection
 
 from tracegrade_explorer.filters.conditions import matching_runs
 from tracegrade_explorer.filters.grammar import Filter
+from tracegrade_explorer.shelf.days import Days
 from tracegrade_explorer.shelf.index import build_index
 from tracegrade_explorer.sql import query
 from tracegrade_lake import Lake
-from tracegrade_queries.engine.connection import connect
+from tracegrade_queries.engine.connection import Limits, connect_whole
 from tracegrade_queries.engine.pinned import last_run
 from tracegrade_scoring.layer import RUN_ORDER, SCORES
 
@@ -32,6 +33,8 @@ class LakeSnapshot:
 
     con: DuckDBPyConnection
     """For cursors alone: each request has its own."""
+    days: Days
+    """The same lake, a date at a time: one run is read from the files of its date."""
     run: int
     """Number of the scoring run; 0 if there was none."""
     runs: int
@@ -58,6 +61,7 @@ class LakeSnapshot:
 
     def close(self) -> None:
         """Free its memory."""
+        self.days.close()
         self.con.close()
 
 
@@ -68,17 +72,18 @@ def take_snapshot(lake: Lake, max_runs: int) -> LakeSnapshot:
         LakeUnreachable: Its object store does not answer.
     """
     run = last_run(lake, RUN_ORDER)
-    con = connect(lake, layers=(SCORES,), memory_limit=MEMORY_LIMIT)
+    con, pinned = connect_whole(lake, (SCORES,), Limits(MEMORY_LIMIT))
     try:
         build_index(con, max_runs)
         found = con.sql(
             "SELECT count(*), count(*) FILTER (WHERE scored) FROM run_index"
         ).fetchall()[0]
         whole = con.sql("SELECT count(*) FROM trajectories").fetchall()[0][0]
+        days = Days(pinned, con.table("kept_optima").to_arrow_table())
     except duckdb.Error:
         con.close()
         raise
-    return LakeSnapshot(con, run, found[0], whole - found[0], found[1], datetime.now(UTC))
+    return LakeSnapshot(con, days, run, found[0], whole - found[0], found[1], datetime.now(UTC))
 
 
 def read(con: DuckDBPyConnection, name: str, /, **parameters: object) -> list[Row]:

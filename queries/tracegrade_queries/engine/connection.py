@@ -79,16 +79,48 @@ def connect(
         of all layers whose tables are there. It reads the files of these tables and no other. The
         tables of a layer whose runs write several are all of one run, the last that is whole.
     """
+    return connect_whole(lake, layers, Limits(memory_limit))[0]
+
+
+def connect_whole(
+    lake: Lake, layers: Sequence[Layer] = (), limits: Limits = NO_LIMITS
+) -> tuple[duckdb.DuckDBPyConnection, PinnedLake]:
+    """Return a connection as `connect` does, and the lake as it sees it."""
     declared = _declared(layers)
-    known = dict.fromkeys((*layers, *higher_layers()))
     names = sorted({table.name for table in declared}.union(lake.tables()))
-    con = _connect(lake, declared, names, known, Limits(memory_limit))[0]
-    for layer in known:
+    con, pinned = _connect(lake, declared, names, _known(layers), limits)
+    _create_layer_views(con, layers)
+    return con, pinned
+
+
+def connect_part(
+    part: PinnedLake, layers: Sequence[Layer] = (), limits: Limits = NO_LIMITS
+) -> duckdb.DuckDBPyConnection:
+    """Return a connection to a part of a lake, with the same tables and views as to the whole.
+
+    Looking up one row of a part takes a fraction of what it takes in the whole, for whose files
+    each query is planned.
+
+    Args:
+        part: The files to read.
+        layers: As for `connect`.
+        limits: What the engine may take.
+    """
+    con = connect_pinned(part, _declared(layers), limits)
+    _create_layer_views(con, layers)
+    return con
+
+
+def _known(layers: Sequence[Layer]) -> dict[Layer, None]:
+    return dict.fromkeys((*layers, *higher_layers()))
+
+
+def _create_layer_views(con: duckdb.DuckDBPyConnection, layers: Sequence[Layer]) -> None:
+    for layer in _known(layers):
         for name in layer.views:
             # Its tables are not there yet, or are of an earlier version until written again.
             with contextlib.suppress(duckdb.BinderException, duckdb.CatalogException):
                 con.execute(f"CREATE VIEW {name} AS {layer.queries.unordered(name)}")
-    return con
 
 
 def connect_job(
