@@ -38,6 +38,8 @@ class Ask:
     """The parameters of the address."""
     form: str = HTML
     """html | json | csv."""
+    scheme: str = ""
+    """light | dark; '' as the reader's system has it."""
 
     def split(self, *own: str) -> tuple[dict[str, str], Filter]:
         """Return the page's own parameters, the last of each, and the filter of all others.

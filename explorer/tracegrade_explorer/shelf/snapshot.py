@@ -30,6 +30,8 @@ Row: TypeAlias = dict[str, Any]
 class LakeSnapshot:
     """A lake as of one scoring run; `Shelf` opens and closes it."""
 
+    lake: Lake
+    """As it goes on; pages read what one scoring run left from `con`."""
     con: DuckDBPyConnection
     """For cursors alone: each request has its own."""
     run: int
@@ -78,7 +80,8 @@ def take_snapshot(lake: Lake, max_runs: int) -> LakeSnapshot:
     except duckdb.Error:
         con.close()
         raise
-    return LakeSnapshot(con, run, found[0], whole - found[0], found[1], datetime.now(UTC))
+    counts = (found[0], whole - found[0], found[1])
+    return LakeSnapshot(lake, con, run, *counts, datetime.now(UTC))
 
 
 def read(con: DuckDBPyConnection, name: str, /, **parameters: object) -> list[Row]:
