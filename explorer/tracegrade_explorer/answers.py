@@ -39,6 +39,8 @@ class Ask:
     """The parameters of the address."""
     form: str = HTML
     """html | json | csv."""
+    scheme: str = ""
+    """light | dark; '' as the reader's system has it."""
     cursors: list[DuckDBPyConnection] = field(default_factory=list)
     """All that are in use, to be interrupted."""
 

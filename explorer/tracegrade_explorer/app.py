@@ -20,7 +20,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from tracegrade.errors import BadInput, TracegradeError
-from tracegrade_explorer import links, render
+from tracegrade_explorer import links, render, scheme
 from tracegrade_explorer.answers import Answer, Ask, Document, PlainText, Redirect, Site
 from tracegrade_explorer.errors import PageMissing, TooSlow
 from tracegrade_explorer.pages.compare import compare, nearest
@@ -30,6 +30,7 @@ from tracegrade_explorer.pages.queries import queries, saved_query, sql
 from tracegrade_explorer.pages.releases import releases
 from tracegrade_explorer.pages.run import run, spans, text
 from tracegrade_explorer.pages.runs import runs
+from tracegrade_explorer.pages.search import search_page
 from tracegrade_explorer.pages.tasks import task, tasks
 from tracegrade_explorer.pages.trends import trends
 from tracegrade_explorer.shelf.shelf import Shelf
@@ -94,10 +95,20 @@ PAGES: Final = (
     PageRoute("/tasks/{id:name}", task, SLOW),
     PageRoute("/trends", trends),
     PageRoute("/conversations/{id:name}", conversation),
+    PageRoute("/search", search_page, SLOW),
     PageRoute("/queries", queries),
     PageRoute("/queries/{id}", saved_query, SLOW),
     PageRoute("/sql", sql, SLOW),
 )
+
+
+class PageAddress(NamedTuple):
+    """What a request asks for, as `Ask` has it."""
+
+    path: Mapping[str, str]
+    pairs: list[tuple[str, str]]
+    form: str
+    scheme: str
 
 
 @dataclass
@@ -134,12 +145,15 @@ class Explorer:
     async def _answer(self, page: PageRoute, request: Request) -> Response:
         path, form = _named(request)
         try:
+            if redirect := scheme.remember(request):
+                return redirect
             answer, body = await self._made(page, request, path, form)
         except TracegradeError as error:
-            return _error(_status(error), str(error), form)
+            return _error(request, _status(error), str(error), form)
         except Exception:
             logger.exception("the page %s failed", request.url.path)
-            return _error(500, "This page failed; the explorer's terminal says why.", form)
+            text = "This page failed; the explorer's terminal says why."
+            return _error(request, 500, text, form)
         if isinstance(answer, Redirect):
             return RedirectResponse(answer.to, 303)
         return Response(body, media_type=_media_type(answer, form))
@@ -160,7 +174,8 @@ class Explorer:
         self._under_way += 1
         cursors: list[DuckDBPyConnection] = []
         pairs = parse_qsl(request.url.query, keep_blank_values=True)
-        made = asyncio.wrap_future(self._pool.submit(self._make, page, path, pairs, form, cursors))
+        address = PageAddress(path, pairs, form, scheme.chosen(request))
+        made = asyncio.wrap_future(self._pool.submit(self._make, page, address, cursors))
         made.add_done_callback(self._done)
         try:
             return await asyncio.wait_for(asyncio.shield(made), secs)
@@ -179,16 +194,11 @@ class Explorer:
             made.exception()  # looked at, so that one of a page given up is not logged
 
     def _make(
-        self,
-        page: PageRoute,
-        path: Mapping[str, str],
-        pairs: list[tuple[str, str]],
-        form: str,
-        cursors: list[DuckDBPyConnection],
+        self, page: PageRoute, address: PageAddress, cursors: list[DuckDBPyConnection]
     ) -> tuple[Answer, bytes]:
         with self.shelf.reading() as snapshot, snapshot.con.cursor() as con:
             cursors.append(con)
-            ask = Ask(con, snapshot, self.site, self.shelf.freshness, path, pairs, form, cursors)
+            ask = Ask(con, snapshot, self.site, self.shelf.freshness, *address, cursors=cursors)
             answer = page.make(ask)
             return answer, _body(answer, ask)
 
@@ -244,19 +254,22 @@ def _status(error: TracegradeError) -> int:
     return 400 if isinstance(error, BadInput) else 503
 
 
-def _error(status: int, message: str, form: str) -> Response:
+def _error(request: Request, status: int, message: str, form: str) -> Response:
     titles = {400: "This cannot be understood", 404: "Not in this lake", 503: "Too slow"}
     title = titles.get(status, "Something failed")
     if form == "html":
-        body = render.render_error(status, message, title=title)
+        chosen = scheme.chosen(request)
+        body = render.render_error(status, message, title=title, scheme=chosen)
         return Response(body, status, media_type="text/html; charset=utf-8")
     body = render.render_json(Document("", "", {}, {"error": message}))
     return Response(body, status, media_type="application/json")
 
 
 def _no_such_page(request: Request, error: Exception) -> Response:
-    del request, error
-    return _error(404, "No page has this address; the menu of any page leads to all.", "html")
+    del error
+    return _error(
+        request, 404, "No page has this address; the menu of any page leads to all.", "html"
+    )
 
 
 STATIC: Final[Mapping[str, tuple[str, Callable[[], bytes]]]] = {

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 from urllib.parse import quote, urlencode
 
-from tracegrade_explorer.filters.grammar import Filter, to_query
+from tracegrade_explorer.filters.grammar import Filter, Range, to_query
 
 FORMS: Final = ("json", "csv", "html")
 """What may stand behind the last dot of an address; `html` says that nothing is meant by a dot."""
@@ -60,6 +60,17 @@ def runs(wanted: Filter) -> str:
 def named(**names: str | None) -> str:
     """Return the address of the list of runs with these names, None for one that is not known."""
     return runs(Filter({key: (name,) for key, name in names.items()}))
+
+
+def counted(**names: str | None) -> str:
+    """Return the address of the list of those runs with these names that count in rates."""
+    return runs(Filter({key: (name,) for key, name in names.items()}, counted=True))
+
+
+def with_findings(**names: str | None) -> str:
+    """Return the address of the list of those of them that show a failure mode."""
+    given = {key: (name,) for key, name in names.items()}
+    return runs(Filter(given, {"findings": Range(low=1.0)}, counted=True))
 
 
 def compare(one: str, other: str) -> str:

@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 import orjson
-from jinja2 import Environment, PackageLoader
+from jinja2 import ChoiceLoader, Environment, PackageLoader
 from markupsafe import Markup, escape
 
 from tracegrade_explorer import links
@@ -15,7 +15,7 @@ from tracegrade_explorer.answers import Ask, Document, WrittenJson
 from tracegrade_explorer.charts import bar, track
 from tracegrade_queries.engine.csv_cells import as_json
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.page import environment, style
+from tracegrade_scoring.rendering.page import SCHEMES, colours, environment, style
 from tracegrade_scoring.rendering.sheet import csv_text
 from tracegrade_scoring.rendering.visible import visible_text
 
@@ -26,6 +26,7 @@ PAGES: Final = (
     ("/releases", "Releases", "g e"),
     ("/tasks", "Tasks", "g t"),
     ("/trends", "Trends", "g d"),
+    ("/search", "Search", "g f"),
     ("/queries", "Queries", "g q"),
 )
 """Of the menu: address, name, keys."""
@@ -34,8 +35,10 @@ PAGES: Final = (
 @cache
 def templates() -> Environment:
     """Return what renders the templates of this package."""
-    made = environment()
-    made.loader = PackageLoader(PACKAGE)
+    made = environment(links.run)
+    made.loader = ChoiceLoader(
+        [PackageLoader(PACKAGE), PackageLoader("tracegrade_scoring.rendering")]
+    )
     made.filters.update(
         ago=ago, clip=words.clip, duration=words.duration, lines=_lines, time=_time
     )
@@ -53,6 +56,7 @@ def render_html(document: Document, ask: Ask) -> bytes:
         "freshness": ask.freshness,
         "has_csv": bool(document.columns),
         "pairs": ask.pairs,
+        "scheme": ask.scheme,
     }
     return template.render({**common, **document.view}).encode("utf-8", "replace")
 
@@ -70,10 +74,15 @@ def render_csv(document: Document) -> bytes:
     return csv_text(document.columns, document.rows).encode("utf-8", "replace")
 
 
-def render_error(status: int, message: str, *, title: str, token_form: bool = False) -> bytes:
+def render_error(
+    status: int, message: str, *, title: str, token_form: bool = False, scheme: str = ""
+) -> bytes:
     """Return the page of an error, which needs no lake."""
     template = templates().get_template("error.html.j2")
-    view = {"status": status, "message": message, "title": title, "token_form": token_form}
+    view = {
+        "status": status, "message": message, "title": title, "token_form": token_form,
+        "scheme": scheme,
+    }  # fmt: skip
     return template.render(view).encode("utf-8", "replace")
 
 
@@ -82,7 +91,10 @@ def style_sheet() -> bytes:
     """Return the style sheet of all pages: that of the reports, then our own."""
     own = (files(PACKAGE) / "static" / "app.css").read_text("utf-8")
     timeline = (files("tracegrade_scoring.timeline") / "page.css").read_text("utf-8")
-    return "\n".join((str(style()), timeline, own)).encode()
+    chosen = "\n".join(
+        colours(scheme).replace(":root", f":root[data-scheme={scheme}]", 1) for scheme in SCHEMES
+    )
+    return "\n".join((str(style()), timeline, own, f"@media screen {{\n{chosen}\n}}")).encode()
 
 
 @cache

@@ -37,6 +37,8 @@ class Watched:
     said: list[str] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
     loads: int = 0
+    pressed: int = 0
+    """Keys."""
 
     def open(self, path: str) -> None:
         """Open an address of ours."""
@@ -52,6 +54,7 @@ class Watched:
         """Press keys one after another."""
         for key in keys:
             self.page.keyboard.press(key)
+            self.pressed += 1
 
 
 @contextmanager

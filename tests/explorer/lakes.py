@@ -22,6 +22,8 @@ from tracegrade_scoring.tasks.specification import usable_specification
 LONG = "word " * 400
 LOOPED = "t1"
 """A failed run of the sample with a loop, texts of every kind, two plans and a sub-agent."""
+NEVER_REACHED = "archive"
+"""A sub-goal of its task that no run attempts."""
 
 
 def sample(root: Path) -> Lake:
@@ -55,6 +57,10 @@ def _fill_run(tables: Tables) -> None:
     tables.insert(
         "failures", trajectory_id=LOOPED, mode="loop_trap", step_index=3, detail="round and round"
     )
+    tables.insert(
+        "sub_goals", trajectory_id=LOOPED, sub_goal=NEVER_REACHED, critical=False, weight=1.0,
+        attempted=False, completed=False, task_id="process-uploads", release="1.0",
+    )  # fmt: skip
     tables.con.execute(
         "UPDATE trajectories SET step_count = $steps, trace_id = 'trace1', conversation_id = 'k', "
         "user_input = 'Process the uploads', final_answer = 'Sorry' "

@@ -17,7 +17,10 @@ from tracegrade_explorer.app import Explorer
 from tracegrade_lake import Lake
 
 pytestmark = needs_chromium
-ALL = ("/", "/runs", "/tasks", "/releases", "/trends", "/queries", "/sql")
+ALL = (
+    "/", "/runs", "/tasks", "/releases", "/trends", "/search", "/search?text=e", "/queries",
+    "/sql",
+)  # fmt: skip
 OF_SAMPLE = (
     *ALL, f"/runs/{LOOPED}", f"/runs/{LOOPED}/spans", f"/compare?a={LOOPED}&b=t13",
     "/tasks/malformed-header", "/releases?base=1.0&candidate=1.1", "/conversations/k",
@@ -203,6 +206,23 @@ def test_pages_work_without_javascript(browser: Browser, base: Base) -> None:
         assert seen.page.locator("#s3").is_visible()
         seen.page.locator("#s2 a.whole").click()
         assert LONG.strip() in seen.page.locator("body").inner_text()
+
+
+def test_a_reader_chooses_the_colours_without_javascript(browser: Browser, base: Base) -> None:
+    """They are kept from page to page, whatever the system has, until the system's are wanted."""
+    ground = "getComputedStyle(document.body).backgroundColor"
+    with watched(browser, base("sample"), java_script_enabled=False, color_scheme="light") as seen:
+        seen.open("/runs?agent=files&sort=-tsa")
+        light = seen.page.evaluate(ground)
+        seen.page.get_by_role("button", name="dark").click()
+        assert seen.page.url.endswith("/runs?agent=files&sort=-tsa")
+        seen.open(f"/runs/{LOOPED}")
+        dark = seen.page.evaluate(ground)
+        seen.page.emulate_media(color_scheme="dark")
+        seen.page.get_by_role("button", name="light").click()
+        assert seen.page.evaluate(ground) == light != dark
+        seen.page.get_by_role("button", name="as the system").click()
+        assert seen.page.evaluate(ground) == dark
 
 
 def test_pages_have_two_schemes_and_can_be_printed(browser: Browser, base: Base) -> None:

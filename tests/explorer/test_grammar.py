@@ -47,6 +47,7 @@ def filters(draw: st.DrawFn) -> Filter:
         received=draw(st.sampled_from([None, (days[0], days[1])])),
         asked=draw(st.text(max_size=20)),
         level=draw(st.sampled_from(LEVELS)),
+        counted=draw(st.sampled_from([None, True, False])),
         sort=order,
         descending=draw(st.booleans()),
         after=draw(st.sampled_from([None, "t1"])),
@@ -72,7 +73,7 @@ def test_every_value_of_a_filter_is_a_parameter(wanted: Filter) -> None:
             {key: each and Range(*(end and 1.0 for end in each))
              for key, each in wanted.ranges.items()},
             wanted.since, wanted.until, wanted.received, wanted.asked and "x", wanted.level,
-            wanted.sort, wanted.descending,
+            wanted.counted, wanted.sort, wanted.descending,
         )
     )  # fmt: skip
     texts = {value for value in relation.values.values() if isinstance(value, str)}

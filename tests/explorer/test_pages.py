@@ -32,6 +32,8 @@ PAGES = (
     "/trends?metric=tsa",
     "/trends?metric=steps&by=week&release=1.0",
     "/conversations/k",
+    "/search",
+    "/search?text=nothing",
     "/queries",
     "/queries/tool_error_rates",
     "/sql",
@@ -186,6 +188,71 @@ def test_releases_say_what_compare_says(web: TestClient, sample_lake: Lake) -> N
     assert web.get("/releases?base=1.0&candidate=9").status_code == 404
 
 
+def test_releases_name_the_runs_that_broke(tmp_path: Path) -> None:
+    """As links, in the answer and beside each failure mode and task."""
+    with closing(Tables()) as tables:
+        for release in ("1.0", "1.1"):
+            for trial in (1, 2, 3):
+                run = tables.run(release, task_id="pay", trial=trial, run_mode="live")
+                tables.scored(run, "pay")
+                tables.score(run, "success", float(release == "1.0"))
+                looped = float(release == "1.1" and trial == 2)
+                tables.score(run, "loop_trap", looped, numerator=looped, denominator=1.0)
+                if looped:
+                    tables.insert("failures", trajectory_id=run, mode="loop_trap")
+        lake = as_lake(tables, tmp_path / "lake")
+    with closing(explorer(lake)) as found, closing(found.shelf):
+        page = client(found).get("/releases?base=1.0&candidate=1.1").text
+    broke = re.search("What broke</h3>.*?</div>", page, re.DOTALL)
+    task = re.search("<th scope=.row.><a [^>]*>pay</a>.*?</tr>", page, re.DOTALL)
+
+    assert broke
+    assert re.findall('href="/runs/([^"]+)"', broke[0]) == ["t5"]
+    assert task
+    assert re.findall('href="/runs/([^"]+)"', task[0]) == ["t4", "t5", "t6"]
+
+
+def counts_of(page: str) -> list[tuple[str, int]]:
+    """Return the links of a page to lists of runs whose text is a number of runs."""
+    found = re.findall(r'href="(/runs\?[^"]+)">([\d,]+)</a>', page)
+    return [(href.replace("&amp;", "&"), int(text.replace(",", ""))) for href, text in found]
+
+
+def test_a_number_of_runs_leads_to_so_many(tmp_path: Path) -> None:
+    """On every page, although runs were killed on purpose or replaced by a later trial."""
+    with closing(Tables()) as tables:
+        for release in ("1.0", "1.1"):
+            for trial, injection in ((1, None), (1, None), (2, None), (3, "mid")):
+                run = tables.run(release, task_id="pay", trial=trial, injection=injection)
+                tables.scored(run, "pay")
+                reason = {"reason": "killed_run"} if injection else {}
+                tables.score(run, "success", None if injection else 0.0, **reason)
+                tables.insert("failures", trajectory_id=run, mode="loop_trap")
+        lake = as_lake(tables, tmp_path / "lake")
+    with closing(explorer(lake)) as found, closing(found.shelf):
+        web = client(found)
+        counts = [pair for path in ("/", "/tasks") for pair in counts_of(web.get(path).text)]
+        told = [web.get(href.replace("?", ".json?", 1)).json()["runs"] for href, _ in counts]
+        task = web.get("/tasks.json").json()["tasks"][0]
+
+    assert [count for _, count in counts] == told
+    assert (len(told), {*told}) == (7, {2, 4})
+    assert (task["runs"], task["failed"], task["findings"]) == (4, 4, 4)
+
+
+def test_colours_are_kept_in_a_cookie(web: TestClient) -> None:
+    """That leaves the address as it was, and leads to no other host."""
+    answer = web.get("/tasks/a%2Fb%3F?x=%26&scheme=dark")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/tasks/a%2Fb%3F?x=%26")
+    assert "tracegrade_scheme=dark" in answer.headers["set-cookie"]
+    chosen = {"cookie": "tracegrade_scheme=dark"}
+    assert '<html lang="en" data-scheme="dark">' in web.get("/", headers=chosen).text
+    assert '<html lang="en" data-scheme="dark">' in web.get("/tasks/none", headers=chosen).text
+    assert "data-scheme" not in web.get("/", headers={"cookie": "tracegrade_scheme=x>"}).text
+    assert "max-age=0" in web.get("/?scheme=system").headers["set-cookie"].lower()
+    assert web.get("/?scheme=pink").status_code == 400
+
+
 def test_task_shows_where_attempts_part_from_what_is_expected(web: TestClient) -> None:
     """Each decision with the share that met it, each release with its newest attempts."""
     page = web.get("/tasks/malformed-header").text
@@ -215,7 +282,7 @@ def test_empty_lake_says_how_it_is_filled(empty: TestClient) -> None:
     """With the commands; no page fails."""
     for path in ("/", "/runs"):
         assert "tracegrade import FILE" in empty.get(path).text
-    for path in ("/tasks", "/releases", "/trends", "/queries"):
+    for path in ("/tasks", "/releases", "/trends", "/search", "/queries"):
         assert empty.get(path).status_code == 200
     assert empty.get("/runs/x").status_code == 404
 

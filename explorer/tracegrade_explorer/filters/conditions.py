@@ -93,6 +93,9 @@ def _settings(wanted: Filter) -> Iterator[MatchingRuns]:
     if wanted.level != "all":
         absent = "IS NULL" if wanted.level == "root" else "IS NOT NULL"
         yield MatchingRuns(f"parent_trajectory_id {absent}", {})
+    if wanted.counted is not None:
+        yield MatchingRuns("NOT killed AND NOT superseded" if wanted.counted
+                           else "(killed OR superseded)", {})  # fmt: skip
 
 
 def _named(key: str, column: str, names: tuple[str | None, ...]) -> MatchingRuns:

@@ -35,14 +35,18 @@ NUMBERS: Final[Mapping[str, str]] = {
     "tokens": "tokens",
     "cost_usd": "cost_usd",
     "duration_ms": "duration_ms",
+    "findings": "finding_count",
     **{name: name for name in METRICS},
 }
 """Keys of ranges, each with its column of the index; metrics have their own names."""
 NAMED: Final = {**TEXTS, **LISTS}
 LEVELS: Final = ("root", "sub_agent", "all")
+YES, NO = "yes", "no"
 STARTED: Final = "started"
 """The order of a list unless another is asked for: newest first."""
-SETTINGS: Final = ("since", "until", "received", "asked", "level", "sort", "after", "cols")
+SETTINGS: Final = (
+    "since", "until", "received", "asked", "level", "counted", "sort", "after", "cols",
+)  # fmt: skip
 KEYS: Final = (*NAMED, *NUMBERS, *SETTINGS)
 UNKNOWN: Final = "~"
 MOST_VALUES: Final = 100
@@ -76,6 +80,9 @@ class Filter:
     asked: str = ""
     """What the beginning of the request contains, whatever its case."""
     level: str = "root"
+    counted: bool | None = None
+    """Whether a run counts in rates: it was neither killed on purpose nor replaced by a later run
+    of the same trial; None asks for both."""
     sort: str = STARTED
     """A key of `NUMBERS`, or `started`."""
     descending: bool = False
@@ -189,6 +196,7 @@ def _pairs(wanted: Filter) -> Iterator[tuple[str, str]]:
         "received": wanted.received and _days_text(*wanted.received),
         "asked": wanted.asked,
         "level": "" if wanted.level == LEVELS[0] else wanted.level,
+        "counted": {True: YES, False: NO, None: ""}[wanted.counted],
         "sort": "" if order == STARTED else order,
         "after": wanted.after,
         "cols": "" if wanted.columns == COLUMNS else ",".join(wanted.columns),
@@ -253,6 +261,7 @@ def _settings(given: Mapping[str, str]) -> dict[str, object]:
         "received": _days,
         "asked": str,
         "level": lambda text: _one_of("level", text, LEVELS),
+        "counted": lambda text: _one_of("counted", text, (YES, NO)) == YES,
         "after": str,
     }
     found = {key: read[key](given[key]) for key in read if given.get(key)}

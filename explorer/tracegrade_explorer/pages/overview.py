@@ -45,14 +45,15 @@ def _release(row: Row) -> dict[str, Any]:
     names = {"agent": row["agent_name"], "run_mode": row["run_mode"], "release": row["release"]}
     return {
         "name": words.name(row["release"], "(no release)"),
-        "href": links.named(**names),
+        "href": links.counted(**names),
         "runs": row["runs"],
         "failed": row["failed"],
-        "failed_href": links.named(**names, outcome="failed"),
+        "failed_href": links.counted(**names, outcome="failed"),
         "success": words.amount(row["success"], Scale.SHARE),
         "share": row["success"],
         "interval": words.interval(row["low"], row["high"], Scale.SHARE),
         "tsa": words.amount(row["tsa"], Scale.SHARE),
         "findings": row["findings"],
+        "findings_href": links.with_findings(**names),
         "last": row["last_start"],
     }

@@ -54,6 +54,7 @@ LABELS: Final = {
     "tokens": "Tokens",
     "cost_usd": "Cost, USD",
     "duration_ms": "Duration, ms",
+    "findings": "Failure modes",
 }
 """Of keys; a metric has its own."""
 SORTED: Final = (("steps", "Steps"), ("errors", "Failed"), ("cost_usd", "Cost"))
@@ -179,6 +180,9 @@ def _setting_chips(wanted: Filter) -> Iterator[Chip]:
     if wanted.level != "root":
         which = {"all": "sub-agents' runs too", "sub_agent": "sub-agents' runs"}[wanted.level]
         yield Chip(which, links.runs(wanted.replaced(level="root")))
+    if wanted.counted is not None:
+        which = "that count in rates" if wanted.counted else "that count in no rate"
+        yield Chip(which, links.runs(wanted.replaced(counted=None)))
 
 
 def _ends(ends: Range | None) -> str:
@@ -199,7 +203,7 @@ def _headings(wanted: Filter) -> Iterator[Heading]:
         yield _heading(wanted, name, metric_of(name).label, metric_of(name).meaning)
     for key, text in SORTED:
         yield _heading(wanted, key, text)
-    yield Heading("Findings", "", "none")
+    yield _heading(wanted, "findings", "Findings")
 
 
 def _heading(wanted: Filter, key: str, text: str, title: str = "") -> Heading:
@@ -235,9 +239,8 @@ def _row(row: Row, wanted: Filter) -> dict[str, Any]:
 def _facets(ask: Ask, wanted: Filter, count: int) -> Iterator[Facet]:
     """Yield the names that the runs have; a name that is chosen leads to the list without it."""
     found: dict[str, list[Row]] = {}
-    for query in ("facets", "list_facets"):
-        for row in read_matching(ask.con, query, wanted, parameters={"names": FACET_NAMES}):
-            found.setdefault(row["facet"], []).append(row)
+    for row in read_matching(ask.con, "facets", wanted, parameters={"names": FACET_NAMES}):
+        found.setdefault(row["facet"], []).append(row)
     for key in NAMED:
         names = found.get(key, [])
         if names and (len(names) > 1 or names[0]["name"] is not None):

@@ -38,8 +38,9 @@ def _task(row: Row) -> dict[str, Any]:
         "category": words.name(row["task_category"], ""),
         "agents": words.clip(", ".join(map(words.name, row["agents"])), 120),
         "href": links.task(row["task_id"]),
-        "runs_href": links.named(task=row["task_id"]),
-        "failed_href": links.named(task=row["task_id"], outcome="failed"),
+        "runs_href": links.counted(task=row["task_id"]),
+        "failed_href": links.counted(task=row["task_id"], outcome="failed"),
+        "findings_href": links.with_findings(task=row["task_id"]),
         "success": words.amount(row["succeeded"] / known if known else None, Scale.SHARE),
         "drawn": bar(row["succeeded"] / known) if known else "",
         "tsa": words.amount(row["tsa"], Scale.SHARE),
@@ -89,7 +90,7 @@ def _release(
     known = first["succeeded"] + first["failed"]
     return {
         "title": f"{words.cohort(agent, None)} {words.name(release, '(no release)')}",
-        "href": links.named(agent=agent, release=release, task=task_id),
+        "href": links.counted(agent=agent, release=release, task=task_id),
         "runs": first["of"],
         "success": words.amount(first["succeeded"] / known if known else None, Scale.SHARE),
         "marks": [
@@ -126,6 +127,7 @@ def _goal_row(goal: SubGoalOutcome) -> dict[str, Any]:
         "name": words.name(goal.sub_goal),
         "critical": goal.critical,
         "attempts": goal.attempts,
+        "attempted": goal.attempted,
         "skipped": goal.skipped,
         "completed": goal.completed,
         "drawn": bar(goal.completed / goal.attempts),

@@ -1,13 +1,15 @@
 -- The names that the runs of a filter have, those of most runs first.
 --
+-- Of failure modes and dialects a run may have several, or none.
+--
 -- Reads:
 --   matching_runs
 -- Parameters:
 --   $names  BIGINT  Of each facet at most.
 -- Columns:
---   facet  VARCHAR  agent | release | task | category | run_mode | outcome.
+--   facet  VARCHAR  agent | release | task | category | run_mode | outcome | failure | dialect.
 --   name   VARCHAR  NULL: not known. One row for each facet and name.
---   runs   BIGINT   With this name; those of all names add up to the filter's.
+--   runs   BIGINT   With this name; but for failure and dialect, all together are the filter's.
 --   of     BIGINT   Names that the facet has, those left out included.
 -- Order:
 --   facet, runs DESC, name
@@ -40,6 +42,20 @@ FROM (
     GROUPING SETS (
       (agent_name), (release), (task_id), (task_category), (run_mode), (outcome)
     )
+  UNION ALL
+  SELECT
+    'failure' AS facet,
+    mode AS name,
+    count(*) AS runs
+  FROM (SELECT unnest(failures) AS mode FROM matching_runs) AS shown
+  GROUP BY mode
+  UNION ALL
+  SELECT
+    'dialect' AS facet,
+    dialect AS name,
+    count(*) AS runs
+  FROM (SELECT unnest(dialects) AS dialect FROM matching_runs) AS read_by
+  GROUP BY dialect
 ) AS counted
 QUALIFY row_number() OVER (PARTITION BY facet ORDER BY runs DESC, name ASC) <= $names
 ORDER BY facet ASC, runs DESC, name ASC;

@@ -1,6 +1,7 @@
 -- The releases of each agent and run mode: how many runs, when, and how they ended.
 --
--- Runs that were killed on purpose, and those of sub-agents, are left out.
+-- Runs that do not count are left out: those killed on purpose or replaced by a later run of the
+-- same trial, and those of sub-agents.
 --
 -- Reads:
 --   release_scores
@@ -31,7 +32,7 @@ WITH counted AS (
     min(start_time) AS first_start,
     max(start_time) AS last_start
   FROM run_index
-  WHERE parent_trajectory_id IS NULL AND NOT killed
+  WHERE parent_trajectory_id IS NULL AND NOT killed AND NOT superseded
   GROUP BY ALL
 ),
 

@@ -2,6 +2,7 @@
 --
 -- Reads:
 --   failures
+--   superseded_runs
 --   trajectories
 --   trajectory_scores
 -- Parameters:
@@ -22,6 +23,7 @@
 --   outcome               VARCHAR    succeeded | failed; NULL if not known, or not scored.
 --   scored                BOOLEAN    Whether a scoring run has read it.
 --   killed                BOOLEAN    Whether it was killed on purpose.
+--   superseded            BOOLEAN    Whether a later run of the same trial replaced it.
 --   complete              BOOLEAN    Its root arrived.
 --   step_count            INTEGER    Steps of every kind.
 --   tool_call_count       INTEGER    Tool calls.
@@ -31,6 +33,7 @@
 --   duration_ms           DOUBLE     End less start.
 --   dialects              VARCHAR[]  Ways of writing spans by which its spans were read, sorted.
 --   failures              VARCHAR[]  Failure modes that it shows, sorted; empty if none.
+--   finding_count         INTEGER    How many these are.
 --   request               VARCHAR    First 200 characters of what the user asked; NULL if unknown.
 -- Order:
 --   seq
@@ -80,6 +83,7 @@ SELECT
   CASE scored_runs.success WHEN 1 THEN 'succeeded' WHEN 0 THEN 'failed' END AS outcome,
   scored_runs.trajectory_id IS NOT NULL AS scored,
   trajectories.injection IS NOT NULL AS killed,
+  superseded_runs.trajectory_id IS NOT NULL AS superseded,
   coalesce(trajectories.complete, FALSE) AS complete,
   trajectories.step_count,
   trajectories.tool_call_count,
@@ -93,9 +97,11 @@ SELECT
   trajectories.duration_ms,
   coalesce(trajectories.dialects, []) AS dialects,
   coalesce(modes.failures, []) AS failures,
+  coalesce(len(modes.failures), 0)::INTEGER AS finding_count,
   left(trajectories.user_input, 200) AS request
 FROM trajectories
 INNER JOIN placed ON trajectories.trajectory_id = placed.trajectory_id
 LEFT JOIN scored_runs ON trajectories.trajectory_id = scored_runs.trajectory_id
 LEFT JOIN modes ON trajectories.trajectory_id = modes.trajectory_id
+LEFT JOIN superseded_runs ON trajectories.trajectory_id = superseded_runs.trajectory_id
 ORDER BY seq;

@@ -1,5 +1,7 @@
 -- The attempts at a task, release by release, the newest of each.
 --
+-- Runs that were killed on purpose or replaced by a later run of the same trial are none.
+--
 -- Reads:
 --   run_index
 -- Parameters:
@@ -30,7 +32,7 @@ SELECT
   count(*) FILTER (WHERE outcome = 'succeeded') OVER release_runs AS succeeded,
   count(*) FILTER (WHERE outcome = 'failed') OVER release_runs AS failed
 FROM run_index
-WHERE task_id = $task_id AND parent_trajectory_id IS NULL AND NOT killed
+WHERE task_id = $task_id AND parent_trajectory_id IS NULL AND NOT killed AND NOT superseded
 WINDOW release_runs AS (PARTITION BY agent_name, release)
 QUALIFY row_number() OVER (PARTITION BY agent_name, release ORDER BY seq) <= $rows
 ORDER BY agent_name, release, trajectory_id;

@@ -1,7 +1,10 @@
 -- The calls that a task expects, and how often the first call there was right.
 --
+-- Runs that do not count in rates, and those that are not listed, are left out.
+--
 -- Reads:
 --   decisions
+--   run_index
 -- Parameters:
 --   $task_id  VARCHAR  The task.
 -- Columns:
@@ -25,6 +28,12 @@ SELECT
   min(trajectory_id) FILTER (WHERE NOT correct) AS example,
   arg_min(step_index, trajectory_id) FILTER (WHERE NOT correct) AS step_index
 FROM decisions
-WHERE task_id = $task_id AND counted
+WHERE
+  task_id = $task_id
+  AND counted
+  AND trajectory_id IN (
+    SELECT run_index.trajectory_id FROM run_index
+    WHERE NOT run_index.killed AND NOT run_index.superseded
+  )
 GROUP BY decision, expected_tool
 ORDER BY avg(decision_index), decision, expected_tool;

@@ -1,12 +1,15 @@
 -- The tasks of each agent: how many runs, and how they ended.
 --
+-- Runs that do not count are left out: those killed on purpose or replaced by a later run of the
+-- same trial, and those of sub-agents.
+--
 -- Reads:
 --   run_index
 -- Columns:
 --   task_id        VARCHAR    One row for each; runs without a known task are left out.
 --   task_category  VARCHAR    That of one of its runs; NULL if unknown.
 --   agents         VARCHAR[]  Who ran it, sorted; without those that have no name.
---   runs           BIGINT     At least 1; killed ones and those of sub-agents are left out.
+--   runs           BIGINT     At least 1; those that do not count are left out.
 --   succeeded      BIGINT     Of these.
 --   failed         BIGINT     Of these; of the rest it is not known.
 --   findings       BIGINT     Of these, with a failure mode.
@@ -30,6 +33,6 @@ SELECT
   avg(tsa) AS tsa,
   max(start_time) AS last_start
 FROM run_index
-WHERE task_id IS NOT NULL AND parent_trajectory_id IS NULL AND NOT killed
+WHERE task_id IS NOT NULL AND parent_trajectory_id IS NULL AND NOT killed AND NOT superseded
 GROUP BY task_id
 ORDER BY failed DESC, task_id ASC;

@@ -1,5 +1,7 @@
 -- The sequences of tools by which runs went at a task, the most frequent first.
 --
+-- Runs that were killed on purpose or replaced by a later run of the same trial are left out.
+--
 -- Reads:
 --   run_index
 --   steps
@@ -20,7 +22,7 @@ WITH runs AS (
     trajectory_id,
     outcome::VARCHAR AS outcome
   FROM run_index
-  WHERE task_id = $task_id AND parent_trajectory_id IS NULL AND NOT killed
+  WHERE task_id = $task_id AND parent_trajectory_id IS NULL AND NOT killed AND NOT superseded
 ),
 
 shaped AS (

@@ -1,6 +1,9 @@
 -- The sub-goals of a task, over all its attempts, as a graph is drawn of them.
 --
+-- Runs that do not count in rates, and those that are not listed, are left out.
+--
 -- Reads:
+--   run_index
 --   sub_goals
 -- Parameters:
 --   $task_id  VARCHAR  The task.
@@ -30,7 +33,12 @@ SELECT
     min(trajectory_id) FILTER (WHERE NOT completed)
   ) AS trajectory_id
 FROM sub_goals
-WHERE task_id = $task_id
+WHERE
+  task_id = $task_id
+  AND trajectory_id IN (
+    SELECT run_index.trajectory_id FROM run_index
+    WHERE NOT run_index.killed AND NOT run_index.superseded
+  )
 GROUP BY sub_goal
 HAVING count(attempted) > 0
 ORDER BY sub_goal;

@@ -1,7 +1,8 @@
 """The index of runs: one narrow row for each, in memory, so that a list needs no file.
 
 Makes:
-    run_facts (from failures, trajectories, trajectory_scores): what is known of each beside scores
+    run_facts (from failures, superseded_runs, trajectories, trajectory_scores): what is known of
+        each beside scores
     observed_scores (from scores): the two metrics that are worked out as they are read
     kept_optima (from observed_optima): the same rows, read once
     run_index (from run_facts, observed_scores, trajectory_scores): both, with the value of each
@@ -16,6 +17,7 @@ from duckdb import DuckDBPyConnection
 from tracegrade_explorer.filters.conditions import ENUMS
 from tracegrade_explorer.sql import QUERIES
 from tracegrade_scoring.metrics import METRICS
+from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.rendering.reasons import REASONS
 
 OBSERVED: Final = ("step_efficiency", "step_ratio")
@@ -33,6 +35,7 @@ def build_index(con: DuckDBPyConnection, max_runs: int) -> None:
         con: Holds the tables of a lake.
         max_runs: Runs to keep, the newest.
     """
+    materialise(con, "superseded_runs")
     for name in ("run_facts", "observed_scores"):
         text = QUERIES.unordered(name)
         given = {"max_runs": max_runs} if name == "run_facts" else {}
@@ -51,7 +54,7 @@ def build_index(con: DuckDBPyConnection, max_runs: int) -> None:
         "FROM run_facts LEFT JOIN trajectory_scores USING (trajectory_id) "
         "LEFT JOIN observed_scores USING (trajectory_id) ORDER BY run_facts.seq"
     )
-    con.execute("DROP TABLE run_facts; DROP TABLE observed_scores")
+    con.execute("DROP TABLE run_facts; DROP TABLE observed_scores; DROP TABLE superseded_runs")
 
 
 def _metrics() -> Iterator[str]:

@@ -31,6 +31,8 @@ Row: TypeAlias = dict[str, Any]
 class LakeSnapshot:
     """A lake as of one scoring run; `Shelf` opens and closes it."""
 
+    lake: Lake
+    """As it goes on; pages read what one scoring run left from `con`."""
     con: DuckDBPyConnection
     """For cursors alone: each request has its own."""
     days: Days
@@ -83,7 +85,8 @@ def take_snapshot(lake: Lake, max_runs: int) -> LakeSnapshot:
     except duckdb.Error:
         con.close()
         raise
-    return LakeSnapshot(con, days, run, found[0], whole - found[0], found[1], datetime.now(UTC))
+    counts = (found[0], whole - found[0], found[1])
+    return LakeSnapshot(lake, con, days, run, *counts, datetime.now(UTC))
 
 
 def read(con: DuckDBPyConnection, name: str, /, **parameters: object) -> list[Row]:

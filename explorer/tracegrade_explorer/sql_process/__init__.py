@@ -1,1 +1,1 @@
-"""Readers' SQL, in a process of its own that can be killed: the engine alone cannot be stopped."""
+"""SQL in a process of its own that can be killed: readers' queries, and the search of texts."""

@@ -1,15 +1,10 @@
 """The process that runs one query and ends: `python -m tracegrade_explorer.sql_process.child`.
 
 It reads a job as a line of JSON from stdin, writes a byte to stdout once the lake is open, and an
-answer as JSON at its end. It bounds itself: the kernel ends it after its time even where nobody
-else does, refuses it more memory, and lets it write no file, so that nothing is spilled to a disk
-that others need.
+answer as JSON at its end.
 """
 
-import resource
-import signal
 import sys
-from pathlib import Path
 from typing import Any, Final
 
 import duckdb
@@ -17,6 +12,7 @@ import orjson
 import pyarrow as pa
 
 from tracegrade.errors import TracegradeError
+from tracegrade_explorer.sql_process.bounds import begin
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.engine.csv_cells import as_json
@@ -26,9 +22,6 @@ from tracegrade_scoring.layer import SCORES
 BATCH_ROWS: Final = 2_048
 MOST_BYTES: Final = 32 << 20
 """Of an answer; rows beyond are left out, and that is said."""
-READY: Final = b" "
-SPARE_BYTES: Final = 512 << 20
-"""Of address space beside what the engine may use: its threads, rows on their way out."""
 
 
 def main() -> None:
@@ -48,33 +41,12 @@ def main() -> None:
 def _answer(job: dict[str, Any]) -> dict[str, Any]:
     memory = f"{job['memory_bytes'] >> 20}MiB"
     with connect(Lake.open(job["lake"]), layers=(SCORES,), memory_limit=memory) as con:
-        _bound(job["memory_bytes"])
-        sys.stdout.buffer.write(READY)
-        sys.stdout.buffer.flush()
-        signal.setitimer(signal.ITIMER_REAL, job["secs"])  # SIGALRM ends it, whatever it does
+        begin(job["memory_bytes"], job["secs"])
         text = job["sql"].strip().removesuffix(";")
         one_select(con, text)
         # One row more than wanted tells that there are more; all others are not even made.
         found = con.sql(text, params=job["values"] or None).limit(job["rows"] + 1)
         return _rows(found.to_arrow_reader(BATCH_ROWS), job["rows"])
-
-
-def _bound(memory_bytes: int) -> None:
-    """Let this process have so much more memory than now, and write no file."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    used = _address_space()
-    if used:
-        most = used + memory_bytes + SPARE_BYTES
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
-
-
-def _address_space() -> int:
-    """Return the bytes of address space in use; 0 where nothing tells."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    except OSError:
-        return 0
-    return pages * resource.getpagesize()
 
 
 def _rows(batches: pa.RecordBatchReader, most: int) -> dict[str, Any]:

@@ -41,6 +41,13 @@
     if (found[next]) show(found[next]);
   };
 
+  // The first row of each table or list.
+  const jump = (by) => {
+    const part = (row) => row.closest("table, ol, ul");
+    const found = rows();
+    move(found.filter((row, at) => !at || part(row) !== part(found[at - 1])), by);
+  };
+
   const follow = (selector) => {
     const link = one(selector);
     if (link) location.assign(link.href);
@@ -121,17 +128,21 @@
     field.select();
   };
 
-  const PLACES = { o: "/", r: "/runs", e: "/releases", t: "/tasks", d: "/trends", q: "/queries", s: "/sql" };
+  const PLACES = { o: "/", r: "/runs", e: "/releases", t: "/tasks", d: "/trends", f: "/search", q: "/queries", s: "/sql" };
   const KEYS = {
-    j: () => step(1), k: () => step(-1), Enter: open,
+    j: () => step(1), k: () => step(-1), J: () => jump(1), K: () => jump(-1), Enter: open,
     e: () => move(all("[data-finding]"), 1), E: () => move(all("[data-finding]"), -1),
     n: () => move(all("[data-difference]"), 1), N: () => move(all("[data-difference]"), -1),
     "[": () => follow("a[rel=prev]"), "]": () => follow("a[rel=next]"),
     x: mark, c: compare, o: fold, "/": find, y: copy, "?": help,
+    i: () => follow("[data-edit]"), d: () => follow("[data-csv]"),
   };
   let going = false;
 
   document.addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key === "Enter") {
+      event.target.closest("textarea")?.form.requestSubmit();
+    }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const field = event.target.closest("input:not([type=checkbox]), select, textarea");
     if (field) {

@@ -9,7 +9,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from hashlib import sha256
 from importlib.resources import files
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -17,6 +17,7 @@ from markupsafe import Markup, escape
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.visible import visible, visible_text
 
+SCHEMES: Final = ("light", "dark")
 RunPage: TypeAlias = Callable[[str], str]
 """Returns the address of the page of a trajectory; '' if it has none."""
 
@@ -56,9 +57,19 @@ def environment(run_page: RunPage = no_page) -> Environment:
 
 
 def style() -> Markup:
-    """Return the style sheet of all pages."""
-    text = (files("tracegrade_scoring.rendering") / "page.css").read_text("utf-8")
-    return Markup(text)  # noqa: S704 - our own file
+    """Return the style sheet of all pages, in the colours of the reader's system."""
+    dark = f"@media screen and (prefers-color-scheme: dark) {{\n{colours('dark')}}}\n"
+    text = colours("light") + dark + _own_file("page.css")
+    return Markup(text)  # noqa: S704 - our own files
+
+
+def colours(scheme: str) -> str:
+    """Return the rule that gives each colour of the style sheet its value in one of `SCHEMES`."""
+    return _own_file(f"{scheme}.css")
+
+
+def _own_file(name: str) -> str:
+    return (files("tracegrade_scoring.rendering") / name).read_text("utf-8")
 
 
 def page_style(*own: str) -> PageStyle:

@@ -1,0 +1,165 @@
+"""Two releases as the page shows them: each number with the runs behind it."""
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from tracegrade_explorer import links
+from tracegrade_explorer.filters.grammar import NUMBERS, Filter, Range
+from tracegrade_explorer.pages.cells import ALL_METRICS
+from tracegrade_scoring.compare.differences import ModeDifference, Row
+from tracegrade_scoring.compare.model import Comparison, Comparisons, TaskChange
+from tracegrade_scoring.compare.view import CohortView, cohort_view, mocked_headings
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.catalogue import Scale
+
+TASKS: Final = 200
+"""Tasks shown; JSON has all."""
+MOST_NAMED: Final = 60
+"""Tasks that an address names; beyond, a list has those that one release alone ran, too."""
+METRIC_OF: Final = {
+    **{metric.label: metric.name for metric in ALL_METRICS.values()},
+    "Tokens per run": "tokens",
+    "Cost per run, USD": "cost_usd",
+    "Steps per run": "steps",
+}
+"""By the label of a row, what each of its runs has a value of."""
+
+
+class Sides(NamedTuple):
+    """Something on both sides."""
+
+    base: str
+    candidate: str
+
+
+class LinkedRow(NamedTuple):
+    """One row of differences, with the runs that either number is of."""
+
+    row: Row
+    runs: Sides
+
+
+class LinkedMode(NamedTuple):
+    """One failure mode, with the runs that show it."""
+
+    row: ModeDifference
+    runs: Sides
+    shown_by: tuple[str, ...]
+    """Ids of the candidate's first runs that show it."""
+
+
+class TaskRow(NamedTuple):
+    """One task on both sides."""
+
+    name: str
+    href: str
+    success: Sides
+    steps: Sides
+    runs: Sides
+    change: str
+    """Of success, in percentage points; '' without both."""
+    way: str
+    """better | worse | ''."""
+    remark: str
+    failed_runs: tuple[str, ...]
+    """Ids of the candidate's first failed runs."""
+
+
+def cohort_rows(comparison: Comparison, of: Comparisons) -> dict[str, Any]:
+    """Return what a page shows of one agent in one run mode."""
+    view = cohort_view(comparison, of)
+    lists = _Lists(comparison, of)
+    tasks = sorted(comparison.tasks, key=_by_change)
+    return {
+        "view": view,
+        "rows": [LinkedRow(row, lists.of_metric(row.label)) for row in view.rows],
+        "more": [LinkedRow(row, lists.of_metric(row.label)) for row in view.more_rows],
+        "modes": [*_modes(view, comparison, lists)],
+        "categories": [*_categories(view, comparison, lists)],
+        "tasks": [_task(task, lists) for task in tasks[:TASKS]],
+        "more_tasks": len(tasks) - TASKS,
+        "paired": comparison.cohort.is_paired,
+        "mocked_headings": mocked_headings(),
+    }
+
+
+class _Lists:
+    """The lists of runs that are compared."""
+
+    def __init__(self, comparison: Comparison, of: Comparisons) -> None:
+        self._cohort = comparison.cohort
+        self._releases = (of.base, of.candidate)
+        both = [task.task_id for task in comparison.tasks if _is_of_both(task)]
+        others = len(comparison.tasks) - len(both) + (
+            comparison.cohort.base_runs_of_no_task + comparison.cohort.candidate_runs_of_no_task
+        )  # fmt: skip
+        self._tasks: tuple[str | None, ...] = ()
+        if not comparison.cohort.is_paired:
+            self._tasks = (None,)
+        elif others and len(both) <= MOST_NAMED:
+            self._tasks = tuple(sorted(both))
+
+    def of_metric(self, label: str) -> Sides:
+        """Return the lists of compared runs that have a value of a row's metric."""
+        metric = METRIC_OF.get(label, "")
+        ranges: dict[str, Range | None] = {metric: Range()} if metric in NUMBERS else {}
+        return self._sides({"task": self._tasks} if self._tasks else {}, ranges)
+
+    def of(self, key: str, name: str | None) -> Sides:
+        """Return the lists of compared runs with a name of some key."""
+        names = {"task": self._tasks} if self._tasks else {}
+        return self._sides({**names, key: (name,)}, {})
+
+    def _sides(
+        self, names: dict[str, tuple[str | None, ...]], ranges: dict[str, Range | None]
+    ) -> Sides:
+        cohort = {"agent": (self._cohort.agent_name,), "run_mode": (self._cohort.run_mode,)}
+        return Sides(*(
+            links.runs(Filter({**names, **cohort, "release": (release,)}, ranges, counted=True))
+            for release in self._releases
+        ))  # fmt: skip
+
+
+def _modes(view: CohortView, comparison: Comparison, lists: _Lists) -> Iterator[LinkedMode]:
+    for row, mode in zip(view.modes, comparison.failure_modes, strict=True):
+        yield LinkedMode(row, lists.of("failure", mode.mode), mode.trajectory_ids)
+
+
+def _categories(view: CohortView, comparison: Comparison, lists: _Lists) -> Iterator[LinkedRow]:
+    if view.categories:
+        for row, change in zip(view.categories, comparison.categories, strict=True):
+            yield LinkedRow(row, lists.of("category", change.category))
+
+
+def _by_change(task: TaskChange) -> tuple[int, float, str]:
+    """Order tasks: those that fell, those that rose, those that did not change, the rest."""
+    change = task.success_change
+    if change is None:
+        return 3, 0.0, task.task_id
+    return (0, change, task.task_id) if change < 0 else (1 if change else 2, -change, task.task_id)
+
+
+def _is_of_both(task: TaskChange) -> bool:
+    return task.base_steps is not None and task.candidate_steps is not None
+
+
+def _task(task: TaskChange, lists: _Lists) -> TaskRow:
+    change = task.success_change
+    return TaskRow(
+        words.name(task.task_id),
+        links.task(task.task_id),
+        Sides(*(words.amount(share, Scale.SHARE)
+                for share in (task.base_success, task.candidate_success))),
+        Sides(*map(words.number, (task.base_steps, task.candidate_steps))),
+        lists.of("task", task.task_id),
+        "" if change is None else words.difference(change, Scale.SHARE),
+        "" if not change else "better" if change > 0 else "worse",
+        _remark(task),
+        task.failed_runs,
+    )  # fmt: skip
+
+
+def _remark(task: TaskChange) -> str:
+    if not _is_of_both(task):
+        return "not run by both"
+    return "sub-goal completion says the opposite" if task.ranked_oppositely else ""

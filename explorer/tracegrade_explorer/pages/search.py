@@ -1,0 +1,132 @@
+"""`/search`: a text in the texts of all runs, day by day, the newest first."""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date
+from itertools import groupby
+from typing import Any, Final, NamedTuple
+
+from tracegrade_explorer import links
+from tracegrade_explorer.answers import Answer, Ask, Document
+from tracegrade_explorer.errors import BadFilter
+from tracegrade_explorer.pages.cells import MARKS
+from tracegrade_explorer.shelf.snapshot import Row, read
+from tracegrade_explorer.sql_process.search import Searched, SearchPlace, search
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.visible import visible_text
+
+OWN: Final = ("text", "day", "run")
+COLUMNS: Final = (
+    "day", "trajectory_id", "step_index", "kind", "tool_name", "found_in", "excerpt", "of",
+)  # fmt: skip
+
+
+class Piece(NamedTuple):
+    """A part of an excerpt."""
+
+    text: str
+    found: bool
+    """It is what was looked for."""
+
+
+def search_page(ask: Ask) -> Answer:
+    """Return the steps in whose texts something is found, and how far the search came."""
+    given = _given(ask)
+    text = given.get("text", "")
+    days: list[date] = [row["date"] for row in read(ask.con, "received_dates")]
+    place = _place(given)
+    before = [day for day in days if place and day > place.day]
+    rest = days[len(before) :]
+    found = search(ask.site.lake, text, rest, place) if text and rest else Searched([], 0, None)
+    facts = _facts(ask, found.hits)
+    view = {
+        "text": text,
+        "runs": [
+            _run(run_id, [*rows], facts.get(run_id), text)
+            for run_id, rows in groupby(found.hits, key=lambda row: row["trajectory_id"])
+        ],
+        "hits": len(found.hits),
+        "days": len(days),
+        "searched": len(before) + found.days,
+        "oldest": rest[found.days - 1] if found.days else None,
+        "following": _address(text, found.following) if found.following else "",
+        "first": _address(text, None) if place else "",
+    }
+    data = {
+        "text": text, "days": len(days), "days_searched": len(before) + found.days,
+        "hits": found.hits, "following": view["following"] or None,
+    }  # fmt: skip
+    title = f"Search for {words.clip(text, 60)}" if text else "Search"
+    return Document("search", title, view, data, COLUMNS, found.hits)
+
+
+def _given(ask: Ask) -> dict[str, str]:
+    unknown = [key for key, _ in ask.pairs if key not in OWN]
+    if unknown:
+        msg = f"'{unknown[0]}' is not known here; known: {', '.join(OWN)}"
+        raise BadFilter(msg)
+    return dict(ask.pairs)
+
+
+def _place(given: dict[str, str]) -> SearchPlace | None:
+    """Return where an address says to go on."""
+    if "day" not in given:
+        return None
+    try:
+        return SearchPlace(date.fromisoformat(given["day"]), given.get("run", ""))
+    except ValueError:
+        msg = f"day={given['day'][:80]} is no day; write 2026-11-21, or leave it out"
+        raise BadFilter(msg) from None
+
+
+def _address(text: str, place: SearchPlace | None) -> str:
+    pairs = [("text", text)]
+    if place:
+        pairs += [("day", str(place.day))]
+        pairs += [("run", place.run)] if place.run else []
+    return links.with_query("/search", pairs)
+
+
+def _facts(ask: Ask, hits: Sequence[Row]) -> dict[str, Row]:
+    ids = sorted({row["trajectory_id"] for row in hits})
+    rows = read(ask.con, "runs_by_id", ids=ids) if ids else []
+    return {row["trajectory_id"]: row for row in rows}
+
+
+def _run(run_id: str, rows: Sequence[Row], run: Row | None, text: str) -> dict[str, Any]:
+    """Return the hits of one run; one that is not listed has no page."""
+    return {
+        "href": links.run(run_id) if run else "",
+        "mark": MARKS[run["outcome"]] if run else MARKS[None],
+        "outcome": (run and run["outcome"]) or "unknown",
+        "who": _who(run) if run else words.run(run_id),
+        "day": rows[0]["day"],
+        "hits": [_hit(row, text, listed=run is not None) for row in rows],
+        "more": rows[0]["of"] - len(rows),
+        "more_href": links.with_query(links.run(run_id), [("find", text)]) if run else "",
+    }
+
+
+def _hit(row: Row, text: str, *, listed: bool) -> dict[str, Any]:
+    step = row["step_index"]
+    return {
+        "step": step,
+        "href": links.run(row["trajectory_id"], step=step) if listed else "",
+        "kind": row["kind"].replace("_", " "),
+        "tool": words.name(row["tool_name"], ""),
+        "found_in": row["found_in"].replace("_", " "),
+        "pieces": [*pieces(row["excerpt"], text)],
+    }
+
+
+def _who(run: Row) -> str:
+    names = (words.name(run["agent_name"], "(no agent name)"), words.name(run["release"], ""))
+    task = words.name(run["task_id"], "")
+    return " ".join(filter(None, names)) + (f" · {task}" if task else "")
+
+
+def pieces(excerpt: str, text: str) -> Iterator[Piece]:
+    """Yield an excerpt in parts: each place of a text, whatever its case, and what is between."""
+    for place, part in enumerate(re.split(f"({re.escape(text)})", excerpt, flags=re.IGNORECASE)):
+        if part:
+            yield Piece(visible_text(part), bool(place % 2))

@@ -1,0 +1,15 @@
+-- The days on which traces of the listed runs were first received.
+--
+-- Reads:
+--   run_index
+-- Columns:
+--   date  DATE    UTC. One row each.
+--   runs  BIGINT  Those of sub-agents included.
+-- Order:
+--   date DESC
+SELECT
+  date,
+  count(*) AS runs
+FROM run_index
+GROUP BY date
+ORDER BY date DESC;

@@ -1,0 +1,127 @@
+"""Searches the texts of steps day by day, the newest first, for some seconds."""
+
+import os
+import select
+import time
+from collections.abc import Iterator, Sequence
+from datetime import date
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from tracegrade_explorer.errors import SqlStopped
+from tracegrade_explorer.sql_process.process import (
+    GRACE_SECS,
+    MEMORY_BYTES,
+    ReadingProcess,
+    reading_process,
+    stopped,
+)
+from tracegrade_queries.errors import QueryFailed
+
+SECS: Final = 5.0
+"""After which no further day is waited for."""
+DAY_SECS: Final = 40.0
+"""For the first day, so that each search gets on by one."""
+HITS: Final = 50
+OF_RUN: Final = 3
+"""Steps of one run; its page has the others."""
+BEFORE, LENGTH = 80, 320
+"""Characters of an excerpt before what was found, and in all."""
+PIECE_BYTES: Final = 1 << 16
+CHILD: Final = "tracegrade_explorer.sql_process.search_child"
+
+
+class SearchPlace(NamedTuple):
+    """Where a search begins: on a day, behind a run."""
+
+    day: date
+    run: str = ""
+    """'' to begin with the day's first run."""
+
+
+class Searched(NamedTuple):
+    """What one search found."""
+
+    hits: list[dict[str, Any]]
+    """Rows of `text_hits`, those of newer days first."""
+    days: int
+    """Searched to their end."""
+    following: SearchPlace | None
+    """Where to go on; None if all days have been searched."""
+
+
+def search(
+    lake: str, text: str, days: Sequence[date], after: SearchPlace | None = None
+) -> Searched:
+    """Return the first steps in whose texts something is found, whatever its case.
+
+    It stops at `HITS`, or after `SECS`; the first day is searched to its end, or to its last hit
+    that is wanted.
+
+    Args:
+        lake: Path or URL of the lake.
+        text: What is looked for; not empty.
+        days: On which traces came in, in the order in which to search, at least one; the first is
+            that of `after`.
+        after: Where to begin; None for the first day's first run.
+
+    Raises:
+        SqlStopped: The first day took more time or memory than it may.
+        QueryFailed: The engine refuses it.
+        TooSlow: Several others wait already.
+    """
+    job = {
+        "lake": lake, "days": days, "rows": HITS, "after_run": after.run if after else "",
+        "given": {"text": text, "of_run": OF_RUN, "before": BEFORE, "length": LENGTH},
+        "memory_bytes": MEMORY_BYTES, "secs": DAY_SECS + GRACE_SECS,
+    }  # fmt: skip
+    with reading_process(CHILD, job) as reading:
+        return _searched([*_answers(reading, lake)], days)
+
+
+def _searched(answers: Sequence[dict[str, Any]], days: Sequence[date]) -> Searched:
+    hits = [{"day": answer["day"], **hit} for answer in answers for hit in answer["hits"]]
+    if answers and answers[-1]["more"]:
+        place = SearchPlace(days[len(answers) - 1], hits[-1]["trajectory_id"])
+        return Searched(hits, len(answers) - 1, place)
+    rest = days[len(answers) :]
+    return Searched(hits, len(answers), SearchPlace(rest[0]) if rest else None)
+
+
+def _answers(reading: ReadingProcess, lake: str) -> Iterator[dict[str, Any]]:
+    """Yield what is said of each day until the time is over."""
+    lines, begun, found = _Lines(reading), time.monotonic(), 0
+    why = f"a day took longer than {DAY_SECS:g} s"
+    while line := lines.read(begun + (SECS if found else DAY_SECS)):
+        answer: dict[str, Any] = orjson.loads(line)
+        if "error" in answer:
+            raise QueryFailed(answer["error"])
+        if "stopped" in answer:
+            why = answer["stopped"]
+            break
+        found += 1
+        yield answer
+    if not found:
+        raise SqlStopped(stopped(lake, why))
+
+
+class _Lines:
+    """The lines of a process's output."""
+
+    def __init__(self, reading: ReadingProcess) -> None:
+        self._output = reading.output
+        self._held = reading.first
+
+    def read(self, until: float) -> bytes:
+        """Return the next line; b"" if the output ends, or a time is reached, before it is."""
+        while b"\n" not in self._held:
+            left = until - time.monotonic()
+            if left <= 0 or not select.select([self._output], [], [], left)[0]:
+                return b""
+            piece = os.read(self._output.fileno(), PIECE_BYTES)
+            if not piece:
+                return b""
+            self._held += piece
+        line, _, self._held = self._held.partition(b"\n")
+        return line

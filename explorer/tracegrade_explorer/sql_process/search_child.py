@@ -1,0 +1,57 @@
+"""The process that searches texts: `python -m tracegrade_explorer.sql_process.search_child`.
+
+It reads a job as a line of JSON from stdin, writes a byte to stdout once the lake is open, and a
+line of JSON for each day that it has searched, so that whoever stops it keeps what was found.
+"""
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+import orjson
+
+from tracegrade.errors import TracegradeError
+from tracegrade_explorer.sql import query
+from tracegrade_explorer.sql_process.bounds import begin
+from tracegrade_lake import Lake
+from tracegrade_queries.engine.connection import connect
+
+
+def main() -> None:
+    """Run the job of stdin."""
+    job = orjson.loads(sys.stdin.buffer.readline())
+    try:
+        for answer in _days(job):
+            _say(answer)
+    except (duckdb.OutOfMemoryException, MemoryError):
+        _say({"stopped": f"it needs more than {job['memory_bytes'] >> 20:,} MiB of memory"})
+    except (duckdb.Error, TracegradeError) as error:
+        _say({"error": str(error)})
+
+
+def _days(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the hits of one day after another, until there are as many as wanted."""
+    left = job["rows"]
+    after = job["after_run"]
+    memory = f"{job['memory_bytes'] >> 20}MiB"
+    with connect(Lake.open(job["lake"]), memory_limit=memory) as con:
+        begin(job["memory_bytes"], job["secs"])
+        for day in job["days"]:
+            # One more than wanted tells whether the day has more.
+            given = {**job["given"], "after_run": after, "date": day, "rows": left + 1}
+            rows = con.sql(query("text_hits"), params=given).to_arrow_table().to_pylist()
+            yield {"day": day, "hits": rows[:left], "more": len(rows) > left}
+            left -= len(rows)
+            after = ""
+            if left <= 0:
+                return
+
+
+def _say(answer: dict[str, Any]) -> None:
+    sys.stdout.buffer.write(orjson.dumps(answer) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main()
