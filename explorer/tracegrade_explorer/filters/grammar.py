@@ -129,6 +129,11 @@ class Filter:
         """Which runs and in which order, without what is shown of them."""
         return replace(self, after=None, columns=COLUMNS)
 
+    @property
+    def conditions_alone(self) -> "Filter":
+        """Which runs, in no order that was asked for."""
+        return replace(self.runs_alone, sort=STARTED, descending=False)
+
 
 def parse_filter(pairs: Iterable[tuple[str, str]]) -> Filter:
     """Return what the parameters of an address say.

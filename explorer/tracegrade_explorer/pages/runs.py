@@ -1,7 +1,7 @@
 """`/runs`: the runs of a filter, with what they have in common beside them."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
@@ -29,8 +29,8 @@ from tracegrade_explorer.pages.cells import (
     metric_of,
     outcome_cell,
 )
-from tracegrade_explorer.shelf.rows import FACTS, count_runs, runs_page
-from tracegrade_explorer.shelf.snapshot import Row, read_matching
+from tracegrade_explorer.shelf.rows import FACTS, runs_page
+from tracegrade_explorer.shelf.snapshot import Row, read_kept
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Scale
 
@@ -107,7 +107,7 @@ def runs(ask: Ask) -> Answer:
     if ask.form == "csv":
         return _table(ask, wanted)
     page = runs_page(ask.con, wanted)
-    count, total = count_runs(ask.con, wanted), count_runs(ask.con, Filter())
+    count, total = _count(ask, wanted), _count(ask, Filter())
     after = page.rows[-1]["trajectory_id"] if page.more else None
     view = {
         "wanted": wanted,
@@ -127,6 +127,13 @@ def runs(ask: Ask) -> Answer:
     data = {"filter": to_query(wanted), "runs": count, "of": total, "after": after,
             "rows": page.rows}  # fmt: skip
     return Document("runs", "Runs", view, data, _columns(wanted))
+
+
+def _count(ask: Ask, wanted: Filter) -> int:
+    """Return how many runs a filter has, wherever its list begins."""
+    (found,) = read_kept(ask.snapshot, ask.con, "counted_runs", wanted, key=None, seq=None)
+    count: int = found["runs"]
+    return count
 
 
 def _table(ask: Ask, wanted: Filter) -> Document:
@@ -239,7 +246,7 @@ def _row(row: Row, wanted: Filter) -> dict[str, Any]:
 def _facets(ask: Ask, wanted: Filter, count: int) -> Iterator[Facet]:
     """Yield the names that the runs have; a name that is chosen leads to the list without it."""
     found: dict[str, list[Row]] = {}
-    for row in read_matching(ask.con, "facets", wanted, parameters={"names": FACET_NAMES}):
+    for row in read_kept(ask.snapshot, ask.con, "facets", wanted, names=FACET_NAMES):
         found.setdefault(row["facet"], []).append(row)
     for key in NAMED:
         names = found.get(key, [])
@@ -266,19 +273,30 @@ def _histograms(ask: Ask, wanted: Filter) -> Iterator[dict[str, Any]]:
         metric = metric_of(name)
         if metric.unit == "runs":
             continue
-        (ends,) = read_matching(ask.con, "measured_ends", wanted, measured=name)
-        low, high = (0.0, 1.0) if metric.scale is Scale.SHARE else (ends["low"], ends["high"])
-        if ends["measured"] and low < high:
-            yield _histogram(ask, wanted, name, Range(low, high))
+        ends = Range(0.0, 1.0) if metric.scale is Scale.SHARE else _ends_of(ask, wanted, name)
+        if ends.low != ends.high and (counts := _counts(ask, wanted, name, ends)).keys() - {None}:
+            yield _histogram(wanted, name, ends, counts)
 
 
-def _histogram(ask: Ask, wanted: Filter, name: str, ends: Range) -> dict[str, Any]:
-    low, high = ends.low or 0.0, ends.high or 0.0
-    rows = read_matching(
-        ask.con, "histogram", wanted, measured=name,
-        parameters={"low": low, "high": high, "bins": BINS},
+def _ends_of(ask: Ask, wanted: Filter, name: str) -> Range:
+    """Return the least and the largest value of a metric; None twice without any."""
+    (found,) = read_kept(ask.snapshot, ask.con, "measured_ends", wanted, measured=name)
+    return Range(found["low"], found["high"])
+
+
+def _counts(ask: Ask, wanted: Filter, name: str, ends: Range) -> dict[int | None, int]:
+    """Return the runs of each part of a range, and under None those without a value."""
+    rows = read_kept(
+        ask.snapshot, ask.con, "histogram", wanted, measured=name,
+        low=ends.low, high=ends.high, bins=BINS,
     )  # fmt: skip
-    counts = {row["bin"]: row["runs"] for row in rows}
+    return {row["bin"]: row["runs"] for row in rows}
+
+
+def _histogram(
+    wanted: Filter, name: str, ends: Range, counts: Mapping[int | None, int]
+) -> dict[str, Any]:
+    low, high = ends.low or 0.0, ends.high or 0.0
     edges = [low + (high - low) * place / BINS for place in range(BINS)] + [high]
     metric = metric_of(name)
     bins = []

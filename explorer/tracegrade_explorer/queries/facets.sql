@@ -47,7 +47,11 @@ FROM (
     'failure' AS facet,
     mode AS name,
     count(*) AS runs
-  FROM (SELECT unnest(failures) AS mode FROM matching_runs) AS shown
+  FROM (
+    SELECT unnest(failures) AS mode
+    FROM matching_runs
+    WHERE len(failures) > 0
+  ) AS shown
   GROUP BY mode
   UNION ALL
   SELECT

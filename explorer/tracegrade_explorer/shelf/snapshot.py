@@ -1,7 +1,7 @@
 """One scoring run of a lake as pages see it: a connection, its index, and what is asked of it."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
@@ -10,7 +10,7 @@ import duckdb
 from duckdb import DuckDBPyConnection
 
 from tracegrade_explorer.filters.conditions import matching_runs
-from tracegrade_explorer.filters.grammar import Filter
+from tracegrade_explorer.filters.grammar import Filter, to_query
 from tracegrade_explorer.shelf.days import Days
 from tracegrade_explorer.shelf.index import build_index
 from tracegrade_explorer.sql import query
@@ -21,10 +21,19 @@ from tracegrade_scoring.layer import RUN_ORDER, SCORES
 
 MEMORY_LIMIT: Final = "60%"
 """Of the machine, for two scoring runs at once while one takes the place of the other."""
-KEPT_ANSWERS: Final = 32
-"""What is worked out once for a scoring run and asked for again."""
+KEPT_ANSWERS: Final = 256
+"""What is worked out once for a scoring run and asked for again, such as counts of filters."""
 
 Row: TypeAlias = dict[str, Any]
+
+
+@dataclass
+class KeptAnswer:
+    """What was worked out, once `made`; others who ask for it meanwhile wait."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    made: bool = False
+    answer: object = None
 
 
 @dataclass
@@ -48,18 +57,20 @@ class LakeSnapshot:
     read_at: datetime
     readers: int = 0
     """Requests under way."""
-    _kept: dict[object, object] = field(default_factory=dict)
+    _kept: dict[object, KeptAnswer] = field(default_factory=dict)
     _keeping: threading.Lock = field(default_factory=threading.Lock)
 
     def kept(self, key: object, make: Callable[[], object]) -> Any:
-        """Return what was made under a key before, else make it; one at a time."""
+        """Return what was made under a key before, else make it; once for all who ask."""
         with self._keeping:
-            if key not in self._kept:
-                made = make()
-                while len(self._kept) >= KEPT_ANSWERS:
-                    self._kept.pop(next(iter(self._kept)))
-                self._kept[key] = made
-            return self._kept[key]
+            found = self._kept.setdefault(key, KeptAnswer())
+            if len(self._kept) > KEPT_ANSWERS:
+                self._kept.pop(next(iter(self._kept)))
+        with found.lock:
+            if not found.made:
+                found.answer = make()
+                found.made = True
+            return found.answer
 
     def close(self) -> None:
         """Free its memory."""
@@ -107,6 +118,27 @@ def read_matching(
     runs = matching_runs(wanted, measured)
     text = f"WITH matching_runs AS NOT MATERIALIZED ({runs.text})\n{query(name)}"
     return _rows(con, text, {**runs.values, **parameters})
+
+
+def read_kept(
+    snapshot: LakeSnapshot,
+    con: DuckDBPyConnection,
+    name: str,
+    wanted: Filter,
+    /,
+    *,
+    measured: str | None = None,
+    **parameters: Hashable,
+) -> list[Row]:
+    """Return the rows as `read_matching`, of a query that heeds neither order nor beginning."""
+    key = (name, to_query(wanted.conditions_alone), measured, *parameters.items())
+    found: list[Row] = snapshot.kept(
+        key,
+        lambda: read_matching(
+            con, name, wanted.conditions_alone, measured=measured, parameters=parameters
+        ),
+    )
+    return found
 
 
 def _rows(con: DuckDBPyConnection, text: str, parameters: Mapping[str, object]) -> list[Row]:
