@@ -17,7 +17,7 @@ from tests.scoring.report.test_hostile import HOSTILE, fill_with
 from tracegrade_explorer.app import Explorer
 from tracegrade_lake import Lake
 from tracegrade_scoring.job.score import score
-from tracegrade_scoring.tasks.specification import Specification
+from tracegrade_scoring.tasks import Specification
 
 pytestmark = needs_chromium
 ALL = (

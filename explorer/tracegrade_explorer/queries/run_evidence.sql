@@ -10,7 +10,7 @@
 -- Columns:
 --   about       VARCHAR  decision | failed_call | a failure mode.
 --   step_index  INTEGER  Step of the run; NULL where a call was expected and not made.
---   good        BOOLEAN  Whether it was right, or recovered; NULL if unknown, and of failure modes.
+--   good        BOOLEAN  Whether it was right, or recovered; NULL if unknown, and of modes.
 -- Order:
 --   about, step_index, good
 SELECT
