@@ -40,7 +40,7 @@ def main() -> int:
         return 130
     print(f"\ndone in {time.monotonic() - started:.0f} s")
     print(f"lake: {folder / 'lake'}")
-    print(f"report: {folder / 'report.html'}")
+    print(f"report: {folder / 'report' / 'index.html'}")
     print(f"ui: {stages.TRACEGRADE} ui --lake {folder / 'lake'} --open")
     return 0
 
@@ -74,7 +74,7 @@ def run_stages(children: Children, folder: Path, files: Path) -> None:
     lake_with_runbook = folder / "lake-with-runbook"
     kills.run_with_runbook(children, lake_with_runbook, folder)
     scores.score(children, lake)
-    scores.write_report(children, lake, folder / "report.html")
+    scores.write_report(children, lake, folder / "report")
     scores.show(children, lake)
     kills.show(children, lake)
     kills.show_with_runbook(children, lake_with_runbook)

@@ -34,10 +34,10 @@ def score(children: Children, lake: Path) -> None:
 
 
 def write_report(children: Children, lake: Path, out: Path) -> None:
-    """Write the HTML report, and show the terminal one."""
+    """Write the HTML report, with a page for each run that it names; show the terminal one."""
     report: Command = [TRACEGRADE, "report", "--lake", lake]
     children.run("report", [*report, "--format", "html", "--out", out])
-    say(9, "report written as one HTML file; the same for a terminal:\n")
+    say(9, "report written, with a page for each run that it names; the same for a terminal:\n")
     print_output(children, "terminal report", [*report, "--format", "terminal"])
 
 

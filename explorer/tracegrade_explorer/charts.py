@@ -12,7 +12,7 @@ from tracegrade_scoring.rendering.visible import visible
 
 BAR_WIDTH: Final = 80
 BIN_WIDTH, HISTOGRAM_HEIGHT = 18, 44
-STEP_WIDTH, MINIMAP_HEIGHT = 6, 26
+LEAST_STEP_WIDTH, MOST_STEP_WIDTH, MINIMAP_WIDTH, MINIMAP_HEIGHT = 6, 24, 1_000, 26
 MOST_STEPS: Final = 2_000
 """Of a minimap; more are drawn together."""
 
@@ -88,18 +88,20 @@ def _bin(place: int, each: Bin, most: int) -> Markup:
 def minimap(steps: Sequence[MapStep]) -> Markup:
     """Return a run at a glance: one bar for each step, a link to it."""
     shown = _together(steps)
+    across = MINIMAP_WIDTH // max(len(shown), 1)
+    step_width = min(max(across, LEAST_STEP_WIDTH), MOST_STEP_WIDTH)
     parts = [
         Markup(
             '<a href="#s{index}" tabindex="-1"><rect class="map map-{kind}" x="{x}" y="{y}" '
             'width="{w}" height="{h}"><title>{title}</title></rect></a>'
         ).format(
-            index=step.step, kind=step.kind, x=place * STEP_WIDTH,
-            y=MINIMAP_HEIGHT * (4 - step.height) // 4, w=STEP_WIDTH - 1,
+            index=step.step, kind=step.kind, x=place * step_width,
+            y=MINIMAP_HEIGHT * (4 - step.height) // 4, w=step_width - 1,
             h=MINIMAP_HEIGHT * step.height // 4, title=visible(step.title),
         )
         for place, step in enumerate(shown)
     ]  # fmt: skip
-    width = STEP_WIDTH * max(len(shown), 1)
+    width = step_width * max(len(shown), 1)
     head = Markup(
         '<svg class="minimap" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" '
         'preserveAspectRatio="none"><title>{title}</title>'
@@ -137,7 +139,7 @@ class Line(NamedTuple):
     points: Sequence[Point]
 
 
-CHART_WIDTH, CHART_HEIGHT = 720, 220
+CHART_WIDTH, CHART_HEIGHT = 1_200, 260
 
 
 def lines(found: Sequence[Line], label: str) -> Markup:

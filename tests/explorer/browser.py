@@ -28,6 +28,30 @@ VIOLATIONS = (
 )
 
 
+LOW_CONTRAST = """() => {
+  const channel = (value) => value <= 10 ? value / 3294 : ((value / 255 + 0.055) / 1.055) ** 2.4;
+  const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) =>
+    0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b) + 0.05;
+  const ground = (element) => {
+    for (let each = element; each; each = each.parentElement) {
+      const found = parts(getComputedStyle(each).backgroundColor);
+      if (found.length === 3 || found[3] === 1) return light(found);
+    }
+    return 1.05;
+  };
+  const isText = (node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim();
+  const low = (element) => {
+    const [one, other] = [light(parts(getComputedStyle(element).color)), ground(element)];
+    return Math.max(one, other) / Math.min(one, other) < 4.5;
+  };
+  return [...document.querySelectorAll("body *:not(svg *)")]
+    .filter((each) => [...each.childNodes].some(isText) && each.checkVisibility() && low(each))
+    .map((each) => `${each.tagName} ${each.className}: ${each.textContent.trim().slice(0, 40)}`);
+}"""
+"""Texts of which less than 4.5 : 1 tells them from their background (WCAG 2.2, 1.4.3)."""
+
+
 @dataclass
 class Watched:
     """A page in a browser, and whatever it said or asked of others."""

@@ -8,13 +8,16 @@ import pytest
 from playwright.sync_api import Browser
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
-from tests.explorer.browser import chromium, needs_chromium, serving, watched
+from tests.explorer.browser import LOW_CONTRAST, chromium, needs_chromium, serving, watched
 from tests.explorer.lakes import LONG, LOOPED, explorer, unscored
+from tests.queries.traces import capture, land
 from tests.scoring.report.build import Tables, as_lake
 from tests.scoring.report.test_hostile import HOSTILE, fill_with
 
 from tracegrade_explorer.app import Explorer
 from tracegrade_lake import Lake
+from tracegrade_scoring.job.score import score
+from tracegrade_scoring.tasks import Specification
 
 pytestmark = needs_chromium
 ALL = (
@@ -25,6 +28,11 @@ OF_SAMPLE = (
     *ALL, f"/runs/{LOOPED}", f"/runs/{LOOPED}/spans", f"/compare?a={LOOPED}&b=t13",
     "/tasks/malformed-header", "/releases?base=1.0&candidate=1.1", "/conversations/k",
 )  # fmt: skip
+OTHERS = (
+    "autogen_openinference__toolerror", "claude-code", "crewai_openinference",
+    "google-adk_parallel", "langgraph_traceloop__halluc",
+)  # fmt: skip
+"""Captures of frameworks."""
 Base = Callable[[str], str]
 
 
@@ -45,6 +53,7 @@ def base(
         "empty": lambda: Lake.open(empty_lake),
         "unscored": lambda: unscored(folder / "unscored"),
         "unknown": lambda: unknown_dialect(folder / "unknown"),
+        "others": lambda: of_others(folder / "others"),
         "hostile": lambda: hostile(folder / "hostile"),
     }
     with ExitStack() as stack:
@@ -58,6 +67,15 @@ def base(
             return found[name]
 
         yield serve
+
+
+def of_others(root: Path) -> Lake:
+    """Return what frameworks sent that know nothing of ours, scored without any task."""
+    lake = Lake.create(root)
+    for number, name in enumerate(OTHERS, 1):
+        land(lake, capture(name), seq=number)
+    score(lake, Specification())
+    return lake
 
 
 def unknown_dialect(root: Path) -> Lake:
@@ -103,12 +121,42 @@ def test_page_is_drawn_and_silent(browser: Browser, base: Base, lake: str, path:
 
 
 @pytest.mark.parametrize("path", OF_SAMPLE)
-def test_page_fits_a_narrow_screen(browser: Browser, base: Base, path: str) -> None:
-    """At 320 px only tables scroll sideways, each in its own frame."""
+def test_page_fits_any_screen(browser: Browser, base: Base, path: str) -> None:
+    """From 320 px on only tables and charts scroll sideways, each in its own frame."""
+    wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     with watched(browser, base("sample"), viewport={"width": 320, "height": 700}) as seen:
         seen.open(path)
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert seen.page.evaluate(wide) == 0
+        found = {320: seen.page.evaluate(wide)}
+        for width in (1_280, 1_920):
+            seen.page.set_viewport_size({"width": width, "height": 900})
+            found[width] = seen.page.evaluate(wide)
+        assert found == {320: 0, 1_280: 0, 1_920: 0}
+
+
+@pytest.mark.parametrize("path", OF_SAMPLE)
+def test_texts_can_be_read(browser: Browser, base: Base, path: str) -> None:
+    """Whichever colours the system has."""
+    with watched(browser, base("sample"), color_scheme="light") as seen:
+        seen.open(path)
+        assert seen.page.evaluate(LOW_CONTRAST) == []
+        seen.page.emulate_media(color_scheme="dark")
+        assert seen.page.evaluate(LOW_CONTRAST) == []
+
+
+def test_traces_of_others_are_drawn_and_silent(browser: Browser, base: Base) -> None:
+    """Of frameworks that name no release, no task and no outcome, and of unknown agents."""
+    with watched(browser, base("others")) as seen:
+        for path in ALL:
+            seen.open(path)
+            assert seen.page.locator("h1").count() == 1
+        seen.open("/runs")
+        runs = seen.page.locator("[data-open]").evaluate_all("links => links.map(a => a.href)")
+        assert len(runs) >= len(OTHERS)
+        for run in runs:
+            seen.page.goto(run)
+            assert seen.page.locator("li.step").count() > 0
+            assert "Nearest success" not in seen.page.locator("main").inner_text()
+        assert (seen.said, seen.foreign) == ([], [])
 
 
 def test_policy_stops_what_is_not_escaped(browser: Browser, pages: Explorer) -> None:

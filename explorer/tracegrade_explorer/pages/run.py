@@ -15,6 +15,7 @@ from tracegrade_explorer.run_view.blocks import blocks
 from tracegrade_explorer.run_view.page import (
     SHOWS,
     findings,
+    is_as_returned,
     map_steps,
     outcomes,
     score_rows,
@@ -22,7 +23,7 @@ from tracegrade_explorer.run_view.page import (
     step_texts,
 )
 from tracegrade_explorer.run_view.plans import plan_changes
-from tracegrade_explorer.shelf.rows import find_run, neighbours
+from tracegrade_explorer.shelf.rows import count_runs, find_run, neighbours
 from tracegrade_explorer.shelf.snapshot import Row, read
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.report.graph import sub_goal_graph
@@ -94,6 +95,8 @@ def _view(
         "facts": [(name, value) for name, value in view.facts if name != "run"],
         "blocks": blocks(timeline.steps, shown),
         "texts": {each.index: step_texts(each, steps[each.index], run_id) for each in shown},
+        "as_returned": {each.index for each in shown if is_as_returned(each)},
+        "timed": any(each.offset for each in view.steps),
         "shown": len(shown),
         "findings": findings(timeline),
         "minimap": minimap([*map_steps(view.steps)]) if view.steps else Markup(),
@@ -117,6 +120,7 @@ def _view(
         "previous_steps": links.run(run_id, wanted) if _first(own) else "",
         "guessed": "unknown" in _dialects(day, found),
         "same_task": _same_task(timeline),
+        "has_success": _has_success(ask, timeline),
     }
 
 
@@ -158,6 +162,16 @@ def _same_task(timeline: Timeline) -> str:
     if run.task_id is None:
         return ""
     return links.named(agent=run.agent_name, task=run.task_id)
+
+
+def _has_success(ask: Ask, timeline: Timeline) -> bool:
+    """Return whether another run of the same agent and task succeeded."""
+    run = timeline.run
+    if run.task_id is None:
+        return False
+    names = {"agent": (run.agent_name,), "task": (run.task_id,), "outcome": ("succeeded",)}
+    own = timeline.score("success")
+    return count_runs(ask.con, Filter(names, level="all")) > bool(own and own.value == 1)
 
 
 def text(ask: Ask) -> Answer:

@@ -97,6 +97,8 @@ class Heading(NamedTuple):
     order: str
     """ascending | descending | none."""
     title: str = ""
+    number: bool = False
+    """Its values are numbers."""
 
 
 def runs(ask: Ask) -> Answer:
@@ -218,7 +220,8 @@ def _heading(wanted: Filter, key: str, text: str, title: str = "") -> Heading:
     if wanted.sort == key:
         # The newest come first of what began; of numbers the least.
         order = "ascending" if wanted.descending == (key == STARTED) else "descending"
-    return Heading(text, links.runs(wanted.sorted_by(key)), order, title)
+    number = key not in {STARTED, "findings"}
+    return Heading(text, links.runs(wanted.sorted_by(key)), order, title, number)
 
 
 def _row(row: Row, wanted: Filter) -> dict[str, Any]:

@@ -71,6 +71,7 @@ def task(ask: Ask) -> Answer:
             )
         ],
         "decisions": [_decision(row) for row in decisions],
+        "named": any(row["decision"] is not None for row in decisions),
         "graph": sub_goal_graph(outcomes) if 1 < len(outcomes) <= DRAWN_GOALS else None,
         "goals": [_goal_row(goal) for goal in outcomes],
         "shapes": [_shape(row) for row in shapes],
@@ -136,9 +137,15 @@ def _goal_row(goal: SubGoalOutcome) -> dict[str, Any]:
     }
 
 
+def _together(shape: str) -> str:
+    """Return a sequence of tools, those that follow themselves counted."""
+    counted = ((tool, len([*group])) for tool, group in groupby(shape.split(" ")))
+    return " ".join(tool if times == 1 else f"{tool} \u00d7{times}" for tool, times in counted)
+
+
 def _shape(row: Row) -> dict[str, Any]:
     return {
-        "shape": words.clip(row["shape"], SHAPE_CHARACTERS) or "no call",
+        "shape": words.clip(_together(row["shape"]), SHAPE_CHARACTERS) or "no call",
         "runs": row["runs"],
         "success": words.amount(row["succeeded"] / row["known"] if row["known"] else None,
                                 Scale.SHARE),

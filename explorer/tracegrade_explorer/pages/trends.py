@@ -1,8 +1,10 @@
 """`/trends`: a metric over time, release by release."""
 
 from collections import defaultdict
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any, Final, NamedTuple
+
+from markupsafe import Markup
 
 from tracegrade_explorer import links
 from tracegrade_explorer.answers import Answer, Ask, Document
@@ -50,7 +52,7 @@ def trends(ask: Ask) -> Answer:
         "chips": [*chips(wanted)],
         "hidden": to_pairs(wanted.runs_alone),
         "metrics": [(key, label_of(key)) for key in NUMBERS],
-        "drawn": _drawn(rows, Wanted(wanted, metric, by)),
+        "chart": _chart(rows, Wanted(wanted, metric, by)),
         "rows": [_row(row, Wanted(wanted, metric, by)) for row in reversed(rows)],
         "few": FEW,
         "names": [words.name(name, "(no release)") for name in _largest(rows)],
@@ -67,29 +69,54 @@ def _largest(rows: list[Row]) -> list[str | None]:
     return sorted(runs, key=lambda name: (-runs[name], name or ""))[:MOST_LINES]
 
 
-def _drawn(rows: list[Row], wanted: Wanted) -> Any:
+class Chart(NamedTuple):
+    """Lines, and what stands beside them."""
+
+    drawn: Markup
+    top: str
+    """The value at the top."""
+    middle: str
+    bottom: str
+    days: tuple[str, ...]
+    """The first and the last, or the only one."""
+
+
+def _chart(rows: list[Row], wanted: Wanted) -> Chart | None:
+    """Return the chart of what has values; None if nothing has."""
     found = [row for row in rows if row["mean"] is not None]
     if not found:
-        return ""
+        return None
     first, last = found[0]["day"], found[-1]["day"]
-    days = max((last - first).days, 1)
-    top = 1.0 if _is_share(wanted.metric) else max(row["mean"] for row in found) or 1.0
+    top = 1.0 if _is_share(wanted.metric) else max(map(_high, found)) or 1.0
     drawn = [
         Line(
             words.name(name, "(no release)"),
             [
-                _point(row, (row["day"] - first).days / days, top, wanted)
+                _point(row, _across(row["day"], first, last), top, wanted)
                 for row in found
                 if row["release"] == name
             ],
         )
         for name in _largest(found)
     ]
-    return lines(drawn, f"{label_of(wanted.metric)} from {first} to {last}, lines by release")
+    label = f"{label_of(wanted.metric)} from {first} to {last}, lines by release"
+    high, middle, low = (_amount(share * top, wanted.metric) for share in (1.0, 0.5, 0.0))
+    days = (str(first), str(last)) if first != last else ("", str(first), "")
+    return Chart(lines(drawn, label), high, middle, low, days)
+
+
+def _across(day: date, first: date, last: date) -> float:
+    """Return where a day stands from left to right; one alone is in the middle."""
+    return (day - first).days / (last - first).days if last > first else 0.5
+
+
+def _high(row: Row) -> float:
+    """Return the upper end of the interval of a mean."""
+    return float(row["mean"] + WIDTH_95 * (row["spread"] or 0.0))
 
 
 def _point(row: Row, x: float, top: float, wanted: Wanted) -> Point:
-    around = WIDTH_95 * (row["spread"] or 0.0)
+    around = _high(row) - row["mean"]
     title = (
         f"{words.name(row['release'], '(no release)')}, {row['day']}: "
         f"{_amount(row['mean'], wanted.metric)} over {words.count(row['measured'], 'run')}"

@@ -10,7 +10,7 @@
 -- Columns:
 --   about       VARCHAR  decision | failed_call | a failure mode.
 --   step_index  INTEGER  Step of the run; NULL where a call was expected and not made.
---   good        BOOLEAN  Whether it counts in the numerator: right, or recovered; NULL if unknown.
+--   good        BOOLEAN  Whether it was right, or recovered; NULL if unknown, and of modes.
 -- Order:
 --   about, step_index, good
 SELECT
@@ -30,7 +30,7 @@ UNION ALL
 SELECT
   mode AS about,
   step_index,
-  TRUE AS good
+  NULL::BOOLEAN AS good
 FROM failures
 WHERE
   date = $date

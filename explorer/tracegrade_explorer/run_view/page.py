@@ -10,7 +10,7 @@ from tracegrade_scoring.metrics import FAILURE_MODES
 from tracegrade_scoring.rendering.catalogue import Metric, main_metrics, more_metrics
 from tracegrade_scoring.report.model import SubGoalOutcome
 from tracegrade_scoring.timeline.model import Step, Timeline
-from tracegrade_scoring.timeline.view import StepView, TimelineView, mark_sentence
+from tracegrade_scoring.timeline.view import AS_RETURNED, StepView, TimelineView, mark_sentence
 
 SHOWN_CHARACTERS: Final = 400
 """Of a text on the page; a link has the whole."""
@@ -152,7 +152,7 @@ def outcomes(rows: Sequence[Row], trajectory_id: str) -> list[SubGoalOutcome]:
 def step_texts(view: StepView, step: Step, trajectory_id: str) -> list[dict[str, Any]]:
     """Return the texts of a step, each cut to what a page shows, with a link to the whole."""
     found = []
-    for text in view.texts:
+    for text in () if is_as_returned(view) else view.texts:
         name = text.title or "content"
         whole = {"arguments": step.arguments, "result": step.result}.get(name, step.content) or ""
         is_cut = len(text.text) > SHOWN_CHARACTERS
@@ -166,6 +166,11 @@ def step_texts(view: StepView, step: Step, trajectory_id: str) -> list[dict[str,
             }
         )  # fmt: skip
     return found
+
+
+def is_as_returned(view: StepView) -> bool:
+    """Return whether a step is what the agent saw of a call, and that is what it returned."""
+    return [text.text for text in view.texts] == [AS_RETURNED]
 
 
 def _is_longest(step: Step, text: str) -> bool:

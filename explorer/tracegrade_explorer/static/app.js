@@ -43,7 +43,7 @@
 
   // The first row of each table or list.
   const jump = (by) => {
-    const part = (row) => row.closest("table, ol, ul");
+    const part = (row) => row.closest("tbody, ol, ul");
     const found = rows();
     move(found.filter((row, at) => !at || part(row) !== part(found[at - 1])), by);
   };

@@ -28,6 +28,8 @@ OUTCOMES: Final = {
     "lost": "and was not recovered within five calls",
     "": "and it is unknown what became of it",
 }
+AS_RETURNED: Final = "as returned"
+"""In place of what the agent saw of a call, where that is what the call returned."""
 UNTIMED: Final = "synthetic_time"
 """Flag of a step whose time was synthesised."""
 FLAGS: Final = {
@@ -238,7 +240,7 @@ def _step_facts(step: Step, *, timed: bool) -> Iterator[str]:
 def _texts(step: Step, returned: str | None) -> Iterator[StepText]:
     """Yield the texts of a step. `returned`: what the call returned that this step observes."""
     if step.kind == "observation" and returned == (step.content or step.result):
-        yield StepText("", "as returned")
+        yield StepText("", AS_RETURNED)
         return
     for title, text in (("arguments", step.arguments), ("result", step.result)):
         if text:
