@@ -19,7 +19,7 @@ from tracegrade_harness.errors import SandboxFailed
 from tracegrade_harness.landed.plans import LastSpan, landed_plans
 from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.records import BadEntry, Plans, Records, no_plans, read_records
-from tracegrade_harness.rollback.rubric import KillJudgement, Seen, judge
+from tracegrade_harness.rollback.rubric import KillJudgement, Seen, judge, unheeded
 from tracegrade_harness.rollback.undo import MAX_COMMAND_SECS, Clone, prove, services
 from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.model import Point
@@ -255,8 +255,8 @@ class Killing:
         }
         notes = [*died.notes]
         try:
-            immediate = look.judged("immediate").judgement
-            notes += self._recover(folder, environment)
+            at_once = look.judged("immediate")
+            notes += [*unheeded(at_once.seen), *self._recover(folder, environment)]
             after = look.judged("after")
         except _NotStill as moving:
             notes += _unlike(died)
@@ -267,7 +267,7 @@ class Killing:
             **fields,
             status="error" if fatal else "done",
             reason=tape_reason(fatal) if fatal else None,
-            immediate=immediate.score,
+            immediate=at_once.judgement.score,
             after_recovery=after.judgement.score,
             label=after.judgement.label,
             leftovers=_told(after),
