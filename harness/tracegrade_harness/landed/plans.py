@@ -2,33 +2,23 @@
 
 An agent says at the gate, too, that it plans; what counts here is what somebody finds who has
 nothing but the lake. So the spans have to land first, which takes some seconds.
-
-Makes:
-    chosen_traces: the run's trace
 """
 
 import time
 from typing import Final, NamedTuple
 
-import duckdb
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracegrade_harness.errors import EnvironmentFailed
-from tracegrade_harness.landed.traces import split_traces
+from tracegrade_harness.landed.traces import pinned_since, steps_of_traces
 from tracegrade_harness.sql import QUERIES
-from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake
-from tracegrade_queries.engine.connection import Limits, connect_pinned
-from tracegrade_queries.engine.pinned import PinnedLake, pin, received_between
-from tracegrade_queries.engine.relations import put
+from tracegrade_lake import RAW_SPANS, Lake
+from tracegrade_queries.engine.pinned import PinnedLake
 
 LANDED_WITHIN_SECS: Final = 60.0
 """Collectors commit every four seconds; on a busy machine, and with others' spans, less often."""
 
 LOOKS_EVERY_SECS: Final = 0.5
-
-_RAW: Final = (RAW_SPANS, RAW_LOGS)
-_LIMITS: Final = Limits("1GB")
 
 
 class LastSpan(NamedTuple):
@@ -53,25 +43,15 @@ def landed_plans(lake: Lake, last: LastSpan) -> list[str]:
     Raises:
         EnvironmentFailed: It does not land, or cannot be read.
     """
-    landed = _landed(lake, last)
-    trace = pa.table({"trace_id": [last.trace_id]})
-    try:
-        with connect_pinned(landed, _RAW, _LIMITS) as con:
-            put(con, "chosen_traces", trace)
-            split_traces(con)
-            return [plan for (plan,) in con.sql(QUERIES.text("landed_plans")).fetchall()]
-    except duckdb.Error as error:
-        msg = f"the plans of trace {last.trace_id} cannot be read from the lake: {error}"
-        raise EnvironmentFailed(msg) from error
+    with steps_of_traces(_landed(lake, last), [last.trace_id]) as con:
+        return [plan for (plan,) in con.sql(QUERIES.text("landed_plans")).fetchall()]
 
 
 def _landed(lake: Lake, last: LastSpan) -> PinnedLake:
     """Wait for a span, and return the files that may have something of its trace."""
     ends = time.monotonic() + LANDED_WITHIN_SECS
     while time.monotonic() < ends:
-        keep = received_between(last.since_ns, time.time_ns())
-        names = [table.name for table in _RAW]
-        pinned = pin(lake, names).only(dict.fromkeys(names, keep))
+        pinned = pinned_since(lake, last.since_ns, time.time_ns())
         if _has(lake, pinned, last):
             return pinned
         time.sleep(LOOKS_EVERY_SECS)

@@ -58,6 +58,11 @@ class AgentDoors(NamedTuple):
         """Whether there are spans of the agent, its own or those of its observed run."""
         return self.run is not None or (self.telemetry is not None and self.telemetry.took_spans)
 
+    @property
+    def traces(self) -> list[str]:
+        """The traces that its agent's own spans are of, sorted."""
+        return sorted(self.telemetry.traces) if self.telemetry else []
+
     def notes(self) -> list[str]:
         """Return what a reader of the trial should know of them."""
         notes = [self.telemetry and self.telemetry.notes(), self.run and self.run.notes()]
