@@ -232,7 +232,8 @@ def _declared(setting: Setting, tried: Tried) -> dict[str, McpServer]:
 
 def _origin(setting: Setting, tried: Tried) -> Origin:
     described = resource(setting, tried)
-    return Origin(setting.collector, described, tried.case(setting).agent)
+    case = tried.case(setting)
+    return Origin(setting.collector, described, case.agent, case.user_input)
 
 
 def _sending(telemetry: Door) -> dict[str, str]:
